@@ -1,0 +1,151 @@
+//! The agent: a conversation, a model and tools.
+//!
+//! All of it lives on one thread. A run borrows the agent while commands look at it and
+//! change it, so what changes is in cells, none of which is held across an await.
+
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::rc::Rc;
+
+use serde_json::json;
+
+use crate::abort::{AbortSwitch, Aborted};
+use crate::conversation::Conversation;
+use crate::event::Event;
+use crate::models::{Model, ThinkingLevel};
+use crate::output::Output;
+use crate::providers::Provider;
+use crate::queue::Queue;
+use crate::sections::Sections;
+use crate::settings::RetrySettings;
+use crate::tools::{ModelInUse, Tool, ToolSurroundings};
+
+/// What stays the same as long as the agent lives.
+pub(crate) struct Setup {
+    pub(crate) cwd: PathBuf,
+    pub(crate) home: PathBuf,
+    /// The environment of shell commands.
+    pub(crate) variables: BTreeMap<String, String>,
+    pub(crate) tools: Vec<&'static Tool>,
+    pub(crate) sections: Sections,
+    pub(crate) retry: RetrySettings,
+}
+
+/// A model and who speaks for it.
+#[derive(Clone)]
+pub(crate) struct Brain {
+    pub(crate) model: Model,
+    /// There as soon as a prompt was found to be answerable.
+    pub(crate) provider: Option<Rc<dyn Provider>>,
+}
+
+/// One agent.
+pub(crate) struct Agent {
+    pub(crate) output: Output,
+    pub(crate) setup: Setup,
+    pub(crate) conversation: RefCell<Conversation>,
+    pub(crate) queue: RefCell<Queue>,
+    pub(crate) brain: RefCell<Option<Brain>>,
+    pub(crate) thinking: Cell<ThinkingLevel>,
+    /// Stops the run under way.
+    abort: RefCell<Option<AbortSwitch>>,
+}
+
+impl Agent {
+    pub(crate) fn new(output: Output, setup: Setup, conversation: Conversation) -> Self {
+        Self {
+            output,
+            setup,
+            conversation: RefCell::new(conversation),
+            queue: RefCell::default(),
+            brain: RefCell::default(),
+            thinking: Cell::default(),
+            abort: RefCell::default(),
+        }
+    }
+
+    pub(crate) fn model(&self) -> Option<Model> {
+        self.brain.borrow().as_ref().map(|brain| brain.model.clone())
+    }
+
+    pub(crate) fn is_running(&self) -> bool {
+        self.abort.borrow().is_some()
+    }
+
+    /// Stops what is under way, in whatever phase it is.
+    pub(crate) fn abort(&self) {
+        if let Some(switch) = &*self.abort.borrow() {
+            switch.raise();
+        }
+    }
+
+    pub(crate) fn begin_run(&self) -> Aborted {
+        let switch = AbortSwitch::new();
+        let aborted = switch.watch();
+        self.abort.replace(Some(switch));
+        aborted
+    }
+
+    pub(crate) fn end_run(&self) {
+        self.abort.replace(None);
+    }
+
+    /// Queues a message for the next pause between turns.
+    pub(crate) async fn steer(&self, message: String) {
+        self.queue.borrow_mut().steering.push(message);
+        self.announce_queue().await;
+    }
+
+    /// Queues a message for the moment the agent would stop.
+    pub(crate) async fn follow_up(&self, message: String) {
+        self.queue.borrow_mut().follow_up.push(message);
+        self.announce_queue().await;
+    }
+
+    pub(crate) async fn announce_queue(&self) {
+        let (steering, follow_up) = {
+            let queue = self.queue.borrow();
+            (queue.steering.clone(), queue.follow_up.clone())
+        };
+        self.output
+            .emit(&Event::QueueUpdate {
+                steering: &steering,
+                follow_up: &follow_up,
+            })
+            .await;
+    }
+
+    /// Answers with another model from the next turn on.
+    pub(crate) fn set_brain(&self, brain: Brain) {
+        let Model { provider, id, .. } = &brain.model;
+        let fields = json!({"provider": provider, "modelId": id});
+        self.conversation.borrow_mut().note("model_change", &fields);
+        self.brain.replace(Some(brain));
+    }
+
+    pub(crate) fn set_thinking(&self, level: ThinkingLevel) {
+        let fields = json!({"thinkingLevel": level.name()});
+        self.conversation.borrow_mut().note("thinking_level_change", &fields);
+        self.thinking.set(level);
+    }
+
+    /// What the tools of the next turn may know.
+    pub(crate) fn tool_surroundings(&self) -> ToolSurroundings {
+        let conversation = self.conversation.borrow();
+        let model = self.model();
+        ToolSurroundings {
+            cwd: self.setup.cwd.clone(),
+            home: self.setup.home.clone(),
+            variables: self.setup.variables.clone(),
+            session_id: conversation.session_id().to_owned(),
+            session_file: conversation.session_file().map(PathBuf::from),
+            model: ModelInUse {
+                sees_images: model.as_ref().is_some_and(Model::sees_images),
+                provider: model.as_ref().map(|model| model.provider.clone()).unwrap_or_default(),
+                id: model.map(|model| model.id).unwrap_or_default(),
+                thinking: self.thinking.get().name().to_owned(),
+            },
+        }
+    }
+}

@@ -1,0 +1,190 @@
+//! The messages of a session: what the model sees next, and the log that keeps it.
+
+use std::path::Path;
+use std::rc::Rc;
+
+use serde_json::{Value, json};
+
+use crate::message::{
+    Block, Message, RemovedTool, StopReason, SystemMessage, ToolDeclaration, ToolResultMessage,
+};
+use crate::sections::Sections;
+use crate::session::{Recorded, SessionLog, SessionLogError};
+
+/// A conversation and its session file.
+#[derive(Debug)]
+pub(crate) struct Conversation {
+    messages: Vec<Kept>,
+    log: SessionLog,
+    pub(crate) name: Option<String>,
+    /// The first failure to write; the run goes on without the file.
+    problem: Option<SessionLogError>,
+}
+
+#[derive(Debug)]
+struct Kept {
+    entry: String,
+    message: Rc<Message>,
+}
+
+impl Conversation {
+    /// A new one, kept in `path` if there is one.
+    pub(crate) fn begin(path: Option<&Path>, cwd: &Path) -> Self {
+        let id = uuid::Uuid::now_v7().to_string();
+        Self::with_log(SessionLog::create(path, id, cwd))
+    }
+
+    /// Goes on with what a session file holds.
+    pub(crate) fn resume(path: &Path, recorded: Recorded) -> Result<Self, SessionLogError> {
+        let log = SessionLog::resume(path, recorded.id, recorded.leaf, recorded.is_torn)?;
+        let kept = recorded.messages.into_iter();
+        Ok(Self {
+            messages: kept.map(|(entry, message)| Kept { entry, message }).collect(),
+            name: recorded.name,
+            ..Self::with_log(log)
+        })
+    }
+
+    fn with_log(log: SessionLog) -> Self {
+        Self {
+            messages: Vec::new(),
+            log,
+            name: None,
+            problem: None,
+        }
+    }
+
+    pub(crate) fn session_id(&self) -> &str {
+        self.log.id()
+    }
+
+    pub(crate) fn session_file(&self) -> Option<&Path> {
+        self.log.path()
+    }
+
+    /// All messages, the ones about tools and prompt included.
+    pub(crate) fn messages(&self) -> Vec<Rc<Message>> {
+        self.messages.iter().map(|kept| Rc::clone(&kept.message)).collect()
+    }
+
+    /// Adds a message.
+    pub(crate) fn add(&mut self, message: Message) -> Rc<Message> {
+        let message = Rc::new(message);
+        let entry = self.log.message(&message);
+        let entry = self.noted(entry).unwrap_or_default();
+        self.messages.push(Kept {
+            entry,
+            message: Rc::clone(&message),
+        });
+        message
+    }
+
+    /// Keeps a message in the file but shows it to the model no more.
+    pub(crate) fn omit(&mut self, message: &Rc<Message>) -> Option<Value> {
+        let at = self.messages.iter().rposition(|kept| Rc::ptr_eq(&kept.message, message))?;
+        let target = self.messages.remove(at).entry;
+        self.note("context_edit", &json!({"targetId": target, "replacement": null}))
+    }
+
+    /// Adds an entry that is not a message.
+    pub(crate) fn note(&mut self, kind: &str, fields: &Value) -> Option<Value> {
+        let entry = self.log.append(kind, fields);
+        self.noted(entry)
+    }
+
+    fn noted<T>(&mut self, result: Result<T, SessionLogError>) -> Option<T> {
+        match result {
+            Ok(value) => Some(value),
+            Err(problem) => {
+                self.problem.get_or_insert(problem);
+                None
+            }
+        }
+    }
+
+    /// Brings what was said so far to the disk, and tells once why that failed.
+    pub(crate) fn settle(&mut self) -> Option<SessionLogError> {
+        self.log.sync();
+        self.problem.take()
+    }
+
+    /// The message that brings prompt and tools to what they should be, if they are not.
+    pub(crate) fn declare(
+        &self,
+        sections: &Sections,
+        tools: &[ToolDeclaration],
+    ) -> Option<SystemMessage> {
+        let (known_sections, known_tools) = self.declared();
+        let added = tools.iter().filter(|tool| !known_tools.contains(tool));
+        let removed = known_tools.iter().filter(|known| !tools.contains(known));
+        let change = SystemMessage {
+            content: String::new(),
+            sections: sections.difference(&known_sections),
+            timestamp: crate::clock::milliseconds(),
+            tools_added: added.cloned().collect(),
+            tools_removed: removed.map(|tool| RemovedTool { name: tool.name.clone() }).collect(),
+        };
+        let is_same = change.sections.is_empty()
+            && change.tools_added.is_empty()
+            && change.tools_removed.is_empty();
+        (!is_same).then_some(change)
+    }
+
+    /// The prompt and tools that the system messages so far add up to.
+    fn declared(&self) -> (Sections, Vec<ToolDeclaration>) {
+        let mut sections = Sections::default();
+        let mut tools: Vec<ToolDeclaration> = Vec::new();
+        for kept in &self.messages {
+            if let Message::System(system) = &*kept.message {
+                sections.apply(&system.sections);
+                let removed = &system.tools_removed;
+                tools.retain(|tool| !removed.iter().any(|gone| gone.name == tool.name));
+                tools.retain(|tool| !system.tools_added.iter().any(|new| new.name == tool.name));
+                tools.extend(system.tools_added.iter().cloned());
+            }
+        }
+        (sections, tools)
+    }
+
+    /// What is sent to a model: failed answers left out, unanswered calls answered.
+    pub(crate) fn for_model(&self) -> Vec<Rc<Message>> {
+        let mut shown: Vec<Rc<Message>> = Vec::new();
+        let mut open: Vec<Rc<Message>> = Vec::new();
+        for kept in &self.messages {
+            match &*kept.message {
+                Message::System(_) => continue,
+                Message::Assistant(assistant)
+                    if matches!(assistant.stop_reason, StopReason::Error | StopReason::Aborted) =>
+                {
+                    continue;
+                }
+                Message::ToolResult(result) => open.retain(|message| !answers(message, result)),
+                Message::User(_) | Message::Assistant(_) | Message::Other(_) => {
+                    shown.append(&mut open);
+                }
+            }
+            if let Some(assistant) = kept.message.as_assistant() {
+                open = assistant.tool_calls().map(|call| unanswered(&call.id, &call.name)).collect();
+            }
+            shown.push(Rc::clone(&kept.message));
+        }
+        shown.append(&mut open);
+        shown
+    }
+}
+
+fn answers(message: &Message, result: &ToolResultMessage) -> bool {
+    matches!(message, Message::ToolResult(open) if open.tool_call_id == result.tool_call_id)
+}
+
+/// Stands for the result of a call that was interrupted; providers insist on one.
+fn unanswered(id: &str, name: &str) -> Rc<Message> {
+    Rc::new(Message::ToolResult(ToolResultMessage {
+        tool_call_id: id.to_owned(),
+        tool_name: name.to_owned(),
+        content: vec![Block::text("No result provided")],
+        details: None,
+        is_error: true,
+        timestamp: 0,
+    }))
+}

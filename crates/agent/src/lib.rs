@@ -1,0 +1,43 @@
+//! # The embedded agent
+//!
+//! A coding agent as a child process: pi's flags in, pi's records out. It needs no Node,
+//! starts in milliseconds and is launched, supervised, recorded and shown like the real pi.
+//!
+//! The way through: [`run()`] reads the flags and puts an agent together; `rpc` or
+//! `one_shot` hand it prompts; `turns` asks the model (`providers`) and runs the tools it
+//! calls (`calls`, `tools`); every step is announced on stdout (`event`, `output`) and kept
+//! in the conversation and its session file (`conversation`, `session`).
+//!
+//! Everything happens on one thread. Files are searched and written on threads of their
+//! own, and so are stdin and stdout read and written, so nothing ever keeps an abort waiting.
+
+mod abort;
+mod agent;
+mod answer;
+mod calls;
+mod clock;
+mod conversation;
+mod event;
+mod flags;
+mod input;
+mod message;
+mod models;
+mod notices;
+mod one_shot;
+mod output;
+mod processes;
+mod providers;
+mod queue;
+mod rpc;
+mod run;
+mod sections;
+mod session;
+mod settings;
+mod signals;
+mod system_prompt;
+mod tools;
+mod turns;
+mod usage;
+mod workshop;
+
+pub use run::{Surroundings, run};

@@ -1,0 +1,74 @@
+//! Which model answers, where it is reached and with which key: pi's configuration.
+
+mod builtin;
+mod catalogue;
+mod credentials;
+mod interpolation;
+mod json_with_comments;
+mod pattern;
+mod thinking;
+
+pub(crate) use builtin::key_variables;
+pub(crate) use catalogue::Catalogue;
+pub(crate) use credentials::{Credential, CredentialError, credential};
+pub(crate) use interpolation::resolve as interpolate;
+pub(crate) use pattern::{Choice, Wanted, choose};
+pub(crate) use thinking::ThinkingLevel;
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use crate::usage::Price;
+
+/// The provider whose models are scripts.
+pub(crate) const SCRIPTED: &str = "scripted";
+
+/// A model that can be asked, in the shape in which pi reports it.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Model {
+    pub(crate) id: String,
+    pub(crate) name: String,
+    pub(crate) api: String,
+    pub(crate) provider: String,
+    pub(crate) base_url: String,
+    pub(crate) reasoning: bool,
+    pub(crate) input: Vec<String>,
+    /// Absent when nobody told us.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) cost: Option<Price>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) context_window: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) max_tokens: Option<u64>,
+    /// Not reported: a header may hold a key.
+    #[serde(skip)]
+    pub(crate) headers: BTreeMap<String, String>,
+    #[serde(skip)]
+    pub(crate) thinking_levels: BTreeMap<String, Option<String>>,
+}
+
+impl Model {
+    /// A script as a model; it costs nothing, which is a price we know.
+    pub(crate) fn scripted(id: &str) -> Self {
+        Self {
+            id: id.to_owned(),
+            name: format!("Scripted model {id}"),
+            api: SCRIPTED.to_owned(),
+            provider: SCRIPTED.to_owned(),
+            base_url: String::new(),
+            reasoning: true,
+            input: vec!["text".to_owned(), "image".to_owned()],
+            cost: Some(Price::default()),
+            context_window: Some(200_000),
+            max_tokens: None,
+            headers: BTreeMap::new(),
+            thinking_levels: BTreeMap::new(),
+        }
+    }
+
+    pub(crate) fn sees_images(&self) -> bool {
+        self.input.iter().any(|kind| kind == "image")
+    }
+}

@@ -1,0 +1,167 @@
+//! From what the user wrote to one model: exact id, `provider/id`, a unique part of a name,
+//! each with an optional `:thinking` at its end.
+
+use super::{Catalogue, Model, SCRIPTED, ThinkingLevel};
+
+/// What the flags and settings ask for.
+#[derive(Debug, Default, Clone)]
+pub(crate) struct Wanted {
+    pub(crate) provider: Option<String>,
+    pub(crate) model: Option<String>,
+    pub(crate) default_provider: Option<String>,
+    pub(crate) default_model: Option<String>,
+}
+
+/// What was found.
+#[derive(Debug, Default, PartialEq)]
+pub(crate) struct Choice {
+    /// None when nothing was asked for and nothing is configured.
+    pub(crate) model: Option<Model>,
+    /// From a `:level` at the end of the pattern.
+    pub(crate) thinking: Option<ThinkingLevel>,
+    pub(crate) warning: Option<String>,
+}
+
+/// Finds the model; an error is a sentence for the user.
+pub(crate) fn choose(wanted: &Wanted, catalogue: &Catalogue) -> Result<Choice, String> {
+    match (&wanted.provider, &wanted.model) {
+        (_, Some(pattern)) => by_pattern(pattern, wanted, catalogue),
+        (Some(provider), None) => first_of(provider, wanted, catalogue),
+        (None, None) => Ok(by_default(wanted, catalogue)),
+    }
+}
+
+fn by_pattern(pattern: &str, wanted: &Wanted, catalogue: &Catalogue) -> Result<Choice, String> {
+    if let Some(provider) = &wanted.provider {
+        let id = pattern.strip_prefix(&format!("{provider}/")).unwrap_or(pattern);
+        return of_provider(provider, id, catalogue);
+    }
+    // A listed id may have a slash of its own, as the ids of OpenRouter do.
+    if let Some(choice) = exact(pattern, wanted, catalogue) {
+        return Ok(choice);
+    }
+    match pattern.split_once('/') {
+        Some((provider, id)) if provider == SCRIPTED || catalogue.knows_provider(provider) => {
+            of_provider(provider, id, catalogue)
+        }
+        _ => anywhere(pattern, catalogue),
+    }
+}
+
+fn exact(pattern: &str, wanted: &Wanted, catalogue: &Catalogue) -> Option<Choice> {
+    let models = catalogue.models();
+    let preferred = wanted.default_provider.as_deref();
+    readings(pattern).find_map(|(id, thinking)| {
+        let same = models.iter().filter(|model| model.id == id);
+        let best = same.max_by_key(|model| Some(model.provider.as_str()) == preferred)?;
+        Some(found(best.clone(), thinking))
+    })
+}
+
+fn of_provider(provider: &str, pattern: &str, catalogue: &Catalogue) -> Result<Choice, String> {
+    if provider == SCRIPTED {
+        let (id, thinking) = readings(pattern).last().unwrap_or((pattern, None));
+        return Ok(found(Model::scripted(id), thinking));
+    }
+    if !catalogue.knows_provider(provider) {
+        return Err(format!(
+            "Unknown provider \"{provider}\". Add it to models.json, or name one that is built in."
+        ));
+    }
+    let mut models = catalogue.models();
+    models.retain(|model| model.provider == provider);
+    for (id, thinking) in readings(pattern) {
+        if let Some(model) = models.iter().find(|model| model.id == id) {
+            return Ok(found(model.clone(), thinking));
+        }
+    }
+    for (part, thinking) in readings(pattern) {
+        if let [model] = &matching(part, &models)[..] {
+            return Ok(found(model.clone(), thinking));
+        }
+    }
+    let (id, thinking) = readings(pattern).last().unwrap_or((pattern, None));
+    Ok(Choice {
+        warning: Some(format!(
+            "Model \"{id}\" is not listed for provider \"{provider}\". Using it as it is."
+        )),
+        ..found(catalogue.unlisted(provider, id), thinking)
+    })
+}
+
+fn anywhere(pattern: &str, catalogue: &Catalogue) -> Result<Choice, String> {
+    let models = catalogue.models();
+    for (part, thinking) in readings(pattern) {
+        match &matching(part, &models)[..] {
+            [] => {}
+            [model] => return Ok(found(model.clone(), thinking)),
+            several => {
+                let names: Vec<String> = several.iter().take(10).map(full_name).collect();
+                return Err(format!(
+                    "Model \"{pattern}\" is not unique: {}.",
+                    names.join(", ")
+                ));
+            }
+        }
+    }
+    Err(format!(
+        "Model \"{pattern}\" not found. Name it as provider/id, or list it in models.json."
+    ))
+}
+
+fn matching(part: &str, models: &[Model]) -> Vec<Model> {
+    let part = part.to_lowercase();
+    let hits = |model: &&Model| {
+        model.id.to_lowercase().contains(&part) || model.name.to_lowercase().contains(&part)
+    };
+    models.iter().filter(hits).cloned().collect()
+}
+
+fn first_of(provider: &str, wanted: &Wanted, catalogue: &Catalogue) -> Result<Choice, String> {
+    if wanted.default_provider.as_deref() == Some(provider)
+        && let Some(model) = &wanted.default_model
+    {
+        return of_provider(provider, model, catalogue);
+    }
+    let mut models = catalogue.models().into_iter();
+    match models.find(|model| model.provider == provider) {
+        Some(model) => Ok(found(model, None)),
+        None if catalogue.knows_provider(provider) => Err(format!(
+            "Provider \"{provider}\" has no listed model. Name one with --model."
+        )),
+        None => Err(format!("Unknown provider \"{provider}\".")),
+    }
+}
+
+fn by_default(wanted: &Wanted, catalogue: &Catalogue) -> Choice {
+    if let (Some(provider), Some(id)) = (&wanted.default_provider, &wanted.default_model)
+        && let Ok(choice) = of_provider(provider, id, catalogue)
+    {
+        return choice;
+    }
+    Choice {
+        model: catalogue.models().into_iter().next(),
+        ..Choice::default()
+    }
+}
+
+/// The pattern as it stands, then without a level at its end.
+fn readings(pattern: &str) -> impl Iterator<Item = (&str, Option<ThinkingLevel>)> {
+    let leveled = pattern.rsplit_once(':').and_then(|(id, level)| {
+        let level = ThinkingLevel::parse(level)?;
+        Some((id, Some(level)))
+    });
+    std::iter::once((pattern, None)).chain(leveled)
+}
+
+fn found(model: Model, thinking: Option<ThinkingLevel>) -> Choice {
+    Choice {
+        model: Some(model),
+        thinking,
+        warning: None,
+    }
+}
+
+fn full_name(model: &Model) -> String {
+    format!("{}/{}", model.provider, model.id)
+}

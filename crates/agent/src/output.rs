@@ -1,0 +1,69 @@
+//! Lines to the reader of our stdout.
+//!
+//! A thread of its own does the blocking writes and a bounded channel leads to it, so a
+//! reader that stops reading holds up the work, but neither memory nor the next command.
+
+use std::io::Write;
+use std::sync::mpsc as handover;
+use std::time::Duration;
+
+use serde::Serialize;
+use tokio::sync::mpsc;
+
+/// How many lines may wait for a slow reader.
+const WAITING_LINES: usize = 32;
+
+/// Where records go; cheap to clone.
+#[derive(Debug, Clone)]
+pub(crate) struct Output {
+    lines: mpsc::Sender<Vec<u8>>,
+}
+
+impl Output {
+    /// An output and the end from which its lines are taken.
+    pub(crate) fn channel() -> (Self, mpsc::Receiver<Vec<u8>>) {
+        let (lines, receiver) = mpsc::channel(WAITING_LINES);
+        (Self { lines }, receiver)
+    }
+
+    /// Prints one record as a line.
+    ///
+    /// Nothing is reported back: when the reader is gone, so is everyone who could care,
+    /// and the closed stdin ends the agent.
+    pub(crate) async fn emit(&self, record: &impl Serialize) {
+        let Ok(mut line) = serde_json::to_vec(record) else {
+            return;
+        };
+        line.push(b'\n');
+        let _ = self.lines.send(line).await;
+    }
+}
+
+/// The thread that writes to stdout.
+pub(crate) struct Writer {
+    finished: handover::Receiver<()>,
+}
+
+impl Writer {
+    /// Starts writing what comes out of `lines`.
+    pub(crate) fn start(mut lines: mpsc::Receiver<Vec<u8>>) -> Self {
+        let (done, finished) = handover::channel();
+        std::thread::spawn(move || {
+            let mut stdout = std::io::stdout().lock();
+            while let Some(line) = lines.blocking_recv() {
+                if stdout.write_all(&line).and_then(|()| stdout.flush()).is_err() {
+                    break;
+                }
+            }
+            let _ = done.send(());
+        });
+        Self { finished }
+    }
+
+    /// Waits until everything is written, or `patience` is over.
+    ///
+    /// All outputs must have been dropped before.
+    pub(crate) fn finish(self, patience: Duration) {
+        let _ = self.finished.recv_timeout(patience);
+    }
+}

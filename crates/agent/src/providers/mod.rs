@@ -1,0 +1,97 @@
+//! Who answers: a model behind a wire format, or a script.
+
+mod chat;
+mod chat_request;
+pub(crate) mod scripted;
+
+pub(crate) use chat::{ChatProvider, Connections};
+pub(crate) use scripted::ScriptedProvider;
+
+use std::pin::Pin;
+use std::rc::Rc;
+use std::time::Duration;
+
+use futures_util::Stream;
+
+use crate::message::{Message, ToolDeclaration};
+use crate::models::{Model, ThinkingLevel};
+use crate::usage::Usage;
+
+/// One call of a model.
+pub(crate) struct Request<'a> {
+    pub(crate) model: &'a Model,
+    pub(crate) system: &'a str,
+    pub(crate) messages: &'a [Rc<Message>],
+    pub(crate) tools: &'a [ToolDeclaration],
+    pub(crate) thinking: ThinkingLevel,
+}
+
+/// A piece of the answer. The pieces of one call may be mixed with those of another.
+#[derive(Debug, PartialEq)]
+pub(crate) enum Chunk {
+    Thinking(String),
+    Text(String),
+    CallStart { id: String, name: String },
+    CallArguments { id: String, delta: String },
+    /// Comes once and last; an answer without it was cut off.
+    Finished(Finish),
+}
+
+/// How an answer ended.
+#[derive(Debug, Default, PartialEq)]
+pub(crate) struct Finish {
+    pub(crate) usage: Usage,
+    pub(crate) reached_limit: bool,
+    pub(crate) response_id: Option<String>,
+    pub(crate) raw_stop_reason: Option<String>,
+    /// Set when the provider ended the answer for a reason that is a failure.
+    pub(crate) refusal: Option<String>,
+}
+
+/// Why there is no answer.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
+pub(crate) struct ProviderError {
+    pub(crate) message: String,
+    /// Whether asking again may help.
+    pub(crate) is_transient: bool,
+    /// How long the server asks us to wait.
+    pub(crate) retry_after: Option<Duration>,
+}
+
+impl ProviderError {
+    /// Asking again will not help.
+    pub(crate) fn permanent(message: impl Into<String>) -> Self {
+        Self {
+            message: message.into(),
+            is_transient: false,
+            retry_after: None,
+        }
+    }
+
+    /// Asking again may help.
+    pub(crate) fn transient(message: impl Into<String>) -> Self {
+        Self {
+            is_transient: true,
+            ..Self::permanent(message)
+        }
+    }
+
+    /// The answer of a server that is not a success.
+    pub(crate) fn status(status: u16, message: impl Into<String>, wait: Option<Duration>) -> Self {
+        Self {
+            message: message.into(),
+            is_transient: matches!(status, 408 | 409 | 429) || status >= 500,
+            retry_after: wait,
+        }
+    }
+}
+
+/// The pieces of an answer as they come.
+pub(crate) type ChunkStream<'a> = Pin<Box<dyn Stream<Item = Result<Chunk, ProviderError>> + 'a>>;
+
+/// Something that answers requests.
+pub(crate) trait Provider {
+    /// Begins to answer; dropping the stream ends the call.
+    fn stream<'a>(&'a self, request: Request<'a>) -> ChunkStream<'a>;
+}

@@ -1,0 +1,212 @@
+//! The scripted model: plays a small script instead of asking anyone.
+//!
+//! It runs the tour and the tests, without network or key. The format is described in
+//! `docs/design/scripted-model.md`.
+
+mod placeholders;
+mod script;
+
+use std::cell::RefCell;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+use std::time::Duration;
+
+use futures_util::{StreamExt, stream};
+
+use super::{Chunk, ChunkStream, Finish, Provider, ProviderError, Request};
+use crate::message::{Message, joined_text};
+use crate::usage::Usage;
+use placeholders::Scene;
+use script::{Failure, Script, Turn};
+
+const TOUR: &str = include_str!("tour.json");
+/// Texts come in pieces of about this size, as from a real model.
+const PIECE_BYTES: usize = 24;
+
+/// A script that could not be used.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum ScriptError {
+    #[error("Cannot read script {}: {source}", path.display())]
+    Unreadable {
+        path: PathBuf,
+        source: std::io::Error,
+    },
+    #[error("Script {name} is not valid: {source}")]
+    Invalid {
+        name: String,
+        source: serde_json::Error,
+    },
+    #[error("Script {name} is not valid: {source}")]
+    Pattern {
+        name: String,
+        source: Box<grep_regex::Error>,
+    },
+}
+
+/// Plays one script.
+#[derive(Debug)]
+pub(crate) struct ScriptedProvider {
+    script: Script,
+    progress: RefCell<Progress>,
+}
+
+/// How far the rule for the current prompt has been played.
+#[derive(Debug, Default)]
+struct Progress {
+    /// The prompt, by the number of user messages up to it.
+    prompt: usize,
+    next_turn: usize,
+    calls: usize,
+}
+
+impl ScriptedProvider {
+    /// Loads the built-in `tour`, or the file that `id` names.
+    pub(crate) fn load(id: &str, cwd: &Path) -> Result<Self, ScriptError> {
+        let script = if id == "tour" {
+            Script::parse(id, TOUR)?
+        } else {
+            let path = cwd.join(id);
+            let text = fs::read_to_string(&path)
+                .map_err(|source| ScriptError::Unreadable { path, source })?;
+            Script::parse(id, &text)?
+        };
+        Ok(Self {
+            script,
+            progress: RefCell::default(),
+        })
+    }
+
+    /// What to do at this call, and its number since the prompt.
+    fn next_turn(&self, scene: &Scene<'_>) -> (Turn, usize) {
+        let mut progress = self.progress.borrow_mut();
+        if progress.prompt != scene.prompts {
+            *progress = Progress {
+                prompt: scene.prompts,
+                ..Progress::default()
+            };
+        }
+        progress.calls += 1;
+        let rule = self.script.rule_for(scene.prompt);
+        let turns = rule.map_or(&[][..], |rule| &rule.turns);
+        let rest = turns.iter().enumerate().skip(progress.next_turn);
+        let chosen = rest.into_iter().find(|(_, turn)| turn.applies(scene));
+        let turn = if let Some((number, turn)) = chosen {
+            progress.next_turn = number + 1;
+            turn.clone()
+        } else {
+            progress.next_turn = turns.len();
+            Turn::repeat_of(turns)
+        };
+        (turn, progress.calls)
+    }
+}
+
+impl Provider for ScriptedProvider {
+    fn stream<'a>(&'a self, request: Request<'a>) -> ChunkStream<'a> {
+        let scene = Scene::new(request.messages);
+        let (turn, call) = self.next_turn(&scene);
+        let delay = Duration::from_millis(turn.delay_ms);
+        let items = match &turn.failure {
+            Some(failure) => vec![Err(error_of(failure))],
+            None => chunks(&turn, call, &scene, request.system, request.messages),
+        };
+        let pause = stream::once(async move {
+            if !delay.is_zero() {
+                tokio::time::sleep(delay).await;
+            }
+            stream::iter(items)
+        });
+        Box::pin(pause.flatten())
+    }
+}
+
+type Item = Result<Chunk, ProviderError>;
+
+fn error_of(failure: &Failure) -> ProviderError {
+    let wait = failure.retry_after.map(Duration::from_secs_f64);
+    match failure.status {
+        Some(status) => {
+            ProviderError::status(status, format!("{status}: {}", failure.message), wait)
+        }
+        None => ProviderError::permanent(failure.message.clone()),
+    }
+}
+
+fn chunks(
+    turn: &Turn,
+    call: usize,
+    scene: &Scene<'_>,
+    system: &str,
+    messages: &[Rc<Message>],
+) -> Vec<Item> {
+    let mut said = Vec::new();
+    let thinking = scene.fill(&turn.thinking);
+    said.extend(pieces(&thinking).map(|piece| Chunk::Thinking(piece.to_owned())));
+    let text = scene.fill(&turn.text);
+    said.extend(pieces(&text).map(|piece| Chunk::Text(piece.to_owned())));
+    for (number, wanted) in turn.tool_calls.iter().enumerate() {
+        let id = format!("call_{}_{call}_{}", scene.prompts, number + 1);
+        said.push(Chunk::CallStart {
+            id: id.clone(),
+            name: wanted.name.clone(),
+        });
+        let delta = scene.fill_value(&wanted.arguments).to_string();
+        said.push(Chunk::CallArguments { id, delta });
+    }
+    let output = said.iter().map(spoken_bytes).sum();
+    let input = system.len() + messages.iter().map(|message| heard_bytes(message)).sum::<usize>();
+    said.push(Chunk::Finished(Finish {
+        usage: usage(input, output),
+        response_id: Some(format!("scripted-{}-{call}", scene.prompts)),
+        ..Finish::default()
+    }));
+    said.into_iter().map(Ok).collect()
+}
+
+/// Four bytes count as a token, so that the numbers look like real ones.
+fn usage(input_bytes: usize, output_bytes: usize) -> Usage {
+    let tokens = |bytes: usize| bytes.div_ceil(4) as u64;
+    let (input, output) = (tokens(input_bytes), tokens(output_bytes));
+    Usage {
+        input,
+        output,
+        total_tokens: input + output,
+        ..Usage::default()
+    }
+}
+
+fn spoken_bytes(chunk: &Chunk) -> usize {
+    match chunk {
+        Chunk::Thinking(text) | Chunk::Text(text) => text.len(),
+        Chunk::CallStart { name, .. } => name.len(),
+        Chunk::CallArguments { delta, .. } => delta.len(),
+        Chunk::Finished(_) => 0,
+    }
+}
+
+fn heard_bytes(message: &Message) -> usize {
+    match message {
+        Message::User(user) => joined_text(&user.content).len(),
+        Message::ToolResult(result) => joined_text(&result.content).len(),
+        Message::Assistant(assistant) => {
+            let calls = assistant.tool_calls();
+            let calls: usize = calls.map(|call| call.arguments.to_string().len()).sum();
+            joined_text(&assistant.content).len() + calls
+        }
+        Message::System(_) | Message::Other(_) => 0,
+    }
+}
+
+fn pieces(text: &str) -> impl Iterator<Item = &str> {
+    let mut rest = text;
+    std::iter::from_fn(move || {
+        if rest.is_empty() {
+            return None;
+        }
+        let end = rest.char_indices().map(|(at, _)| at).find(|at| *at >= PIECE_BYTES);
+        let (piece, remaining) = rest.split_at(end.unwrap_or(rest.len()));
+        rest = remaining;
+        Some(piece)
+    })
+}

@@ -1,0 +1,106 @@
+//! The commands of pi's RPC protocol that the agent understands.
+
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::message::Block;
+
+/// A line from the client.
+#[derive(Debug)]
+pub(super) struct Command {
+    /// Given back with the answer, whatever it is.
+    pub(super) id: Value,
+    /// The name as it came.
+    pub(super) name: String,
+    pub(super) request: Result<Request, String>,
+}
+
+/// What the client wants.
+#[derive(Debug, Deserialize)]
+#[serde(
+    tag = "type",
+    rename_all = "snake_case",
+    rename_all_fields = "camelCase"
+)]
+pub(super) enum Request {
+    Prompt {
+        message: String,
+        #[serde(default)]
+        images: Vec<Block>,
+        streaming_behavior: Option<StreamingBehavior>,
+    },
+    Steer {
+        message: String,
+    },
+    FollowUp {
+        message: String,
+    },
+    Abort,
+    AbortRetry,
+    ClearQueue,
+    GetState,
+    GetMessages,
+    GetSessionStats,
+    GetLastAssistantText,
+    GetAvailableModels,
+    SetModel {
+        provider: String,
+        model_id: String,
+    },
+    SetThinkingLevel {
+        level: String,
+    },
+    NewSession,
+    SetSessionName {
+        name: String,
+    },
+}
+
+/// What to do with a prompt while the agent works.
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) enum StreamingBehavior {
+    Steer,
+    FollowUp,
+}
+
+const KNOWN: [&str; 15] = [
+    "prompt",
+    "steer",
+    "follow_up",
+    "abort",
+    "abort_retry",
+    "clear_queue",
+    "get_state",
+    "get_messages",
+    "get_session_stats",
+    "get_last_assistant_text",
+    "get_available_models",
+    "set_model",
+    "set_thinking_level",
+    "new_session",
+    "set_session_name",
+];
+
+impl Command {
+    /// Reads a line; an error says why it is no JSON.
+    pub(super) fn parse(line: &[u8]) -> Result<Self, String> {
+        let value: Value = serde_json::from_slice(line)
+            .map_err(|error| format!("Failed to parse command: {error}"))?;
+        let name = match &value["type"] {
+            Value::String(name) => name.clone(),
+            Value::Null => "undefined".to_owned(),
+            other => other.to_string(),
+        };
+        let request = if KNOWN.contains(&name.as_str()) {
+            serde_json::from_value(value.clone()).map_err(|error| format!("Invalid command: {error}"))
+        } else {
+            Err(format!("Unknown command: {name}"))
+        };
+        Ok(Self {
+            id: value["id"].clone(),
+            name,
+            request,
+        })
+    }
+}

@@ -1,0 +1,8 @@
+//! `--mode rpc`: commands come in on stdin, answers and events go out on stdout.
+
+mod answers;
+mod command;
+mod response;
+mod server;
+
+pub(crate) use server::serve;

@@ -1,0 +1,225 @@
+//! From the command line to an exit code.
+
+use std::collections::BTreeMap;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use crate::agent::{Agent, Setup};
+use crate::conversation::Conversation;
+use crate::flags::{self, Flags, Mode};
+use crate::models::{ThinkingLevel, Wanted, key_variables};
+use crate::output::{Output, Writer};
+use crate::session::Recorded;
+use crate::settings::Settings;
+use crate::signals::Signals;
+use crate::tools::{DEFAULT_TOOLS, TOOLS, Tool, find_tool};
+use crate::workshop::Workshop;
+use crate::{input, notices, one_shot, processes, rpc, system_prompt};
+
+/// How long a reader may take for the last lines.
+const FAREWELL: Duration = Duration::from_secs(2);
+
+/// What the agent knows about the world; only the caller reads the environment.
+#[derive(Debug, Clone)]
+pub struct Surroundings {
+    /// Where the agent works, unless a resumed session says otherwise.
+    pub cwd: PathBuf,
+    /// The home directory, for `~` in paths.
+    pub home: PathBuf,
+    /// Pi's agent directory, with `models.json`, `auth.json` and `settings.json`.
+    pub agent_dir: PathBuf,
+    /// The environment of the process.
+    pub variables: BTreeMap<String, String>,
+}
+
+/// Runs the agent until its stdin closes (rpc) or its prompts are answered, and returns
+/// the exit code. `arguments` are pi's flags.
+pub fn run(arguments: Vec<String>, surroundings: Surroundings) -> u8 {
+    let flags = match flags::parse(arguments) {
+        Ok(flags) => flags,
+        Err(error) => return refuse(&error),
+    };
+    if flags.help || flags.version {
+        let text = if flags.help { HELP } else { VERSION };
+        let _ = writeln!(std::io::stdout(), "{}", text.trim_end());
+        return 0;
+    }
+    let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
+        Ok(runtime) => runtime,
+        Err(error) => return refuse(&error),
+    };
+    processes::adopt_orphans();
+    let (output, lines) = Output::channel();
+    // In text mode nobody listens to the events; only the last answer is printed.
+    let writer = (flags.mode() != Mode::Text).then(|| Writer::start(lines));
+    let code = runtime.block_on(start(flags, surroundings, output));
+    // A file operation that hangs must not keep us here.
+    runtime.shutdown_background();
+    processes::end_descendants();
+    if let Some(writer) = writer {
+        writer.finish(FAREWELL);
+    }
+    code
+}
+
+const HELP: &str = include_str!("../prompts/help.txt");
+const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+fn refuse(error: &dyn std::fmt::Display) -> u8 {
+    notices::error(error);
+    1
+}
+
+async fn start(flags: Flags, surroundings: Surroundings, output: Output) -> u8 {
+    // From here on a signal lets us clean up.
+    let signals = match Signals::catch() {
+        Ok(signals) => signals,
+        Err(error) => return refuse(&error),
+    };
+    let (agent, workshop) = match assemble(&flags, &surroundings, output) {
+        Ok(assembled) => assembled,
+        Err(error) => return refuse(&error),
+    };
+    let mode = flags.mode();
+    if mode == Mode::Rpc {
+        return rpc::serve(&agent, &workshop, input::lines(), signals).await;
+    }
+    one_shot::answer(&agent, &workshop, &flags, mode, signals).await
+}
+
+/// Puts the agent together; an error is a sentence for the user.
+fn assemble(
+    flags: &Flags,
+    surroundings: &Surroundings,
+    output: Output,
+) -> Result<(Agent, Workshop), String> {
+    let recorded = recorded(flags, &surroundings.cwd)?;
+    let cwd = recorded.as_ref().map_or_else(|| surroundings.cwd.clone(), |recorded| recorded.cwd.clone());
+    let (settings, warning) = Settings::load(&surroundings.agent_dir);
+    if let Some(warning) = warning {
+        notices::warn(&warning);
+    }
+    let workshop = Workshop::new(surroundings.agent_dir.clone(), cwd.clone(), surroundings.variables.clone());
+    let earlier = recorded.as_ref().map(|recorded| (recorded.model.clone(), recorded.thinking.clone()));
+    let conversation = conversation(flags, &surroundings.cwd, &cwd, recorded)?;
+    let tools = choose_tools(flags);
+    let setup = Setup {
+        sections: system_prompt::build(flags, &tools, &cwd, &surroundings.agent_dir),
+        cwd,
+        home: surroundings.home.clone(),
+        variables: without_keys(&surroundings.variables),
+        tools,
+        retry: settings.retry,
+    };
+    let agent = Agent::new(output, setup, conversation);
+    let (model, thinking) = earlier.unwrap_or_default();
+    equip(&agent, &workshop, flags, &settings, model, thinking.as_deref())?;
+    if let Some(name) = &flags.name {
+        let mut conversation = agent.conversation.borrow_mut();
+        conversation.name = Some(name.clone());
+        conversation.note("session_info", &serde_json::json!({"name": name}));
+    }
+    Ok((agent, workshop))
+}
+
+/// Chooses model and thinking: flags, then the session, then the settings.
+fn equip(
+    agent: &Agent,
+    workshop: &Workshop,
+    flags: &Flags,
+    settings: &Settings,
+    earlier_model: Option<(String, String)>,
+    earlier_thinking: Option<&str>,
+) -> Result<(), String> {
+    let mut wanted = Wanted {
+        provider: flags.provider.clone(),
+        model: flags.model.clone(),
+        default_provider: settings.default_provider.clone(),
+        default_model: settings.default_model.clone(),
+    };
+    if let Some((provider, model)) = earlier_model
+        && wanted.provider.is_none()
+        && wanted.model.is_none()
+    {
+        (wanted.provider, wanted.model) = (Some(provider), Some(model));
+    }
+    let choice = workshop.choose(&wanted)?;
+    if let Some(warning) = &choice.warning {
+        notices::warn(warning);
+    }
+    let asked = flags.thinking.as_deref().and_then(|name| {
+        let level = ThinkingLevel::parse(name);
+        if level.is_none() {
+            notices::warn(&format!("Invalid thinking level \"{name}\" ignored."));
+        }
+        level
+    });
+    let level = asked
+        .or(choice.thinking)
+        .or_else(|| earlier_thinking.and_then(ThinkingLevel::parse))
+        .or(settings.default_thinking_level)
+        .unwrap_or_default();
+    let level = Workshop::clamp(choice.model.as_ref(), level);
+    if let Some(model) = choice.model {
+        workshop.install(agent, model)?;
+    }
+    agent.set_thinking(level);
+    Ok(())
+}
+
+fn session_path(flags: &Flags, cwd: &Path) -> Option<PathBuf> {
+    let session = flags.session.as_ref().filter(|_| !flags.no_session)?;
+    Some(cwd.join(session))
+}
+
+fn recorded(flags: &Flags, cwd: &Path) -> Result<Option<Recorded>, String> {
+    match session_path(flags, cwd) {
+        Some(path) => Recorded::read(&path).map_err(|error| error.to_string()),
+        None => Ok(None),
+    }
+}
+
+fn conversation(
+    flags: &Flags,
+    started_in: &Path,
+    cwd: &Path,
+    recorded: Option<Recorded>,
+) -> Result<Conversation, String> {
+    let path = session_path(flags, started_in);
+    match (path, recorded) {
+        (Some(path), Some(recorded)) => {
+            Conversation::resume(&path, recorded).map_err(|error| error.to_string())
+        }
+        (path, _) => Ok(Conversation::begin(path.as_deref(), cwd)),
+    }
+}
+
+/// The tools of this run: an allow list over all of them, else the default ones.
+fn choose_tools(flags: &Flags) -> Vec<&'static Tool> {
+    let named: Vec<&str> = match &flags.tools {
+        _ if flags.no_tools => Vec::new(),
+        Some(tools) => tools.iter().map(String::as_str).collect(),
+        None => DEFAULT_TOOLS.to_vec(),
+    };
+    let is_on = |tool: &&Tool| {
+        let is_finalize = Some(tool.name) == find_tool("subagent_finalize").map(|tool| tool.name);
+        if is_finalize {
+            return flags.finalize;
+        }
+        named.contains(&tool.id) && !flags.exclude_tools.iter().any(|name| name == tool.id)
+    };
+    TOOLS.iter().filter(is_on).collect()
+}
+
+/// The environment of shell commands: no key, and nothing of another agent's session.
+fn without_keys(variables: &BTreeMap<String, String>) -> BTreeMap<String, String> {
+    let mut kept = variables.clone();
+    for name in key_variables() {
+        kept.remove(name);
+    }
+    for name in ["PI_SESSION_ID", "PI_SESSION_FILE", "PI_PROVIDER", "PI_MODEL", "PI_REASONING_LEVEL"] {
+        kept.remove(name);
+    }
+    kept
+}

@@ -1,0 +1,25 @@
+//! What a tool knows about the run it works for.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+/// Fixed for one call; handed to threads, so it owns everything.
+#[derive(Debug, Clone)]
+pub(crate) struct ToolSurroundings {
+    pub(crate) cwd: PathBuf,
+    pub(crate) home: PathBuf,
+    /// The environment that shell commands get, without any key.
+    pub(crate) variables: BTreeMap<String, String>,
+    pub(crate) session_id: String,
+    pub(crate) session_file: Option<PathBuf>,
+    pub(crate) model: ModelInUse,
+}
+
+/// What tools may know about the model.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct ModelInUse {
+    pub(crate) provider: String,
+    pub(crate) id: String,
+    pub(crate) thinking: String,
+    pub(crate) sees_images: bool,
+}

@@ -1,0 +1,30 @@
+//! `write`: a whole file, with the directories above it.
+
+use std::fs;
+
+use serde::Deserialize;
+
+use super::{ToolOutput, ToolResult, ToolSurroundings, paths};
+use crate::abort::Aborted;
+
+#[derive(Deserialize)]
+pub(super) struct Arguments {
+    path: String,
+    content: String,
+}
+
+pub(super) fn run(
+    arguments: &Arguments,
+    surroundings: &ToolSurroundings,
+    _aborted: &Aborted,
+) -> ToolResult {
+    let path = paths::resolve(&arguments.path, surroundings);
+    if let Some(directory) = path.parent() {
+        fs::create_dir_all(directory).map_err(|error| paths::failure(&error, "mkdir", directory))?;
+    }
+    fs::write(&path, &arguments.content).map_err(|error| paths::failure(&error, "open", &path))?;
+    Ok(ToolOutput::text(format!(
+        "Successfully wrote to {}",
+        arguments.path
+    )))
+}

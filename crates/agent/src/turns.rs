@@ -1,0 +1,313 @@
+//! The run: ask the model, run the tools it calls, until nothing is left to do.
+
+use std::rc::Rc;
+use std::time::Duration;
+
+use futures_util::StreamExt;
+
+use crate::abort::Aborted;
+use crate::agent::Agent;
+use crate::answer::Answer;
+use crate::calls;
+use crate::event::Event;
+use crate::message::{AssistantMessage, Block, Message, StopReason};
+use crate::providers::{ProviderError, Request};
+
+/// How long a model may stay silent within an answer.
+const SILENCE: Duration = Duration::from_mins(5);
+
+/// What one run has come to so far.
+struct Run {
+    aborted: Aborted,
+    /// The messages since the last `agent_start`.
+    messages: Vec<Rc<Message>>,
+    /// Retries since the last answer that was none.
+    retries: u32,
+}
+
+/// Why the turns came to an end.
+enum End {
+    /// Nothing is left to do, or the run was aborted.
+    Done,
+    /// The model could not be asked.
+    Failed(ProviderError),
+}
+
+impl Agent {
+    /// Answers a prompt; returns when the agent is idle again.
+    pub(crate) async fn run(&self, prompt: Vec<Block>) {
+        let mut run = Run {
+            aborted: self.begin_run(),
+            messages: Vec::new(),
+            retries: 0,
+        };
+        let mut opening = self.opening(prompt);
+        loop {
+            let end = self.turns(std::mem::take(&mut opening), &mut run).await;
+            let pause = self.pause_before_retry(&end, &run);
+            self.end_attempt(&mut run, pause.is_some()).await;
+            let (End::Failed(error), Some(pause)) = (&end, pause) else {
+                self.give_up(&end, &mut run).await;
+                break;
+            };
+            if !self.wait_for_retry(error, pause, &mut run).await {
+                break;
+            }
+            run.messages.clear();
+        }
+        if let Some(problem) = self.conversation.borrow_mut().settle() {
+            crate::notices::warn(&problem);
+        }
+        self.end_run();
+        self.output.emit(&Event::AgentSettled).await;
+    }
+
+    fn opening(&self, prompt: Vec<Block>) -> Vec<Message> {
+        let tools: Vec<_> = self.setup.tools.iter().map(|tool| tool.declaration()).collect();
+        let conversation = self.conversation.borrow();
+        let system = conversation.declare(&self.setup.sections, &tools);
+        let mut opening: Vec<Message> = system.map(Message::System).into_iter().collect();
+        opening.push(Message::user(prompt));
+        opening
+    }
+
+    async fn turns(&self, opening: Vec<Message>, run: &mut Run) -> End {
+        self.output.emit(&Event::AgentStart).await;
+        self.output.emit(&Event::TurnStart).await;
+        for message in opening {
+            self.say(message, run).await;
+        }
+        let mut pending = self.next_steering().await;
+        loop {
+            if let Some(text) = pending.take() {
+                self.say(Message::user(vec![Block::text(text)]), run).await;
+            }
+            let (message, failure) = self.ask(run).await;
+            let answer = message.as_assistant();
+            let failed = answer.is_none_or(|answer| {
+                matches!(answer.stop_reason, StopReason::Error | StopReason::Aborted)
+            });
+            let batch = match answer {
+                Some(answer) if !failed => self.use_tools(answer, run).await,
+                _ => Batch::default(),
+            };
+            self.end_turn(&message, &batch.results).await;
+            if failed {
+                return failure.map_or(End::Done, End::Failed);
+            }
+            pending = self.next_steering().await;
+            if pending.is_none() && !batch.goes_on {
+                pending = self.next_follow_up().await;
+                if pending.is_none() {
+                    return End::Done;
+                }
+            }
+            self.output.emit(&Event::TurnStart).await;
+        }
+    }
+
+    /// Adds a message that is complete from the start.
+    async fn say(&self, message: Message, run: &mut Run) {
+        let message = self.conversation.borrow_mut().add(message);
+        self.output.emit(&Event::MessageStart { message: &message }).await;
+        self.output.emit(&Event::MessageEnd { message: &message }).await;
+        run.messages.push(message);
+    }
+
+    async fn next_steering(&self) -> Option<String> {
+        let next = self.queue.borrow_mut().take_steering();
+        if next.is_some() {
+            self.announce_queue().await;
+        }
+        next
+    }
+
+    async fn next_follow_up(&self) -> Option<String> {
+        let next = self.queue.borrow_mut().take_follow_up();
+        if next.is_some() {
+            self.announce_queue().await;
+        }
+        next
+    }
+
+    /// Lets the model answer; the message is there also when it failed.
+    async fn ask(&self, run: &mut Run) -> (Rc<Message>, Option<ProviderError>) {
+        let (message, failure) = self.answer(&run.aborted).await;
+        let message = self.conversation.borrow_mut().add(message);
+        self.output.emit(&Event::MessageEnd { message: &message }).await;
+        run.messages.push(Rc::clone(&message));
+        let is_error = message
+            .as_assistant()
+            .is_some_and(|answer| answer.stop_reason == StopReason::Error);
+        if !is_error && run.retries > 0 {
+            let attempt = std::mem::take(&mut run.retries);
+            self.end_retry(true, attempt, None).await;
+        }
+        (message, failure)
+    }
+
+    async fn answer(&self, aborted: &Aborted) -> (Message, Option<ProviderError>) {
+        let brain = self.brain.borrow().clone();
+        let ready = brain.and_then(|brain| Some((brain.model, brain.provider?)));
+        let Some((model, provider)) = ready else {
+            // A prompt without a model is refused before the run begins.
+            let error = ProviderError::permanent("No model selected.");
+            let message = failed_without_model(&error);
+            return (message, Some(error));
+        };
+        let messages = self.conversation.borrow().for_model();
+        let system = self.setup.sections.text();
+        let tools: Vec<_> = self.setup.tools.iter().map(|tool| tool.declaration()).collect();
+        let mut stream = provider.stream(Request {
+            model: &model,
+            system: &system,
+            messages: &messages,
+            tools: &tools,
+            thinking: self.thinking.get(),
+        });
+        let mut answer = Answer::new(&model, &self.output);
+        let failure = loop {
+            let next = tokio::select! {
+                biased;
+                () = aborted.raised() => {
+                    answer.fail(StopReason::Aborted, "Request aborted".to_owned()).await;
+                    break None;
+                }
+                next = tokio::time::timeout(SILENCE, stream.next()) => next,
+            };
+            let error = match next {
+                Ok(Some(Ok(chunk))) => {
+                    if answer.take(chunk).await {
+                        break None;
+                    }
+                    continue;
+                }
+                Ok(Some(Err(error))) => error,
+                Ok(None) => ProviderError::transient("The stream ended before the answer was complete."),
+                Err(_) => ProviderError::transient("Request timed out: the model stayed silent."),
+            };
+            answer.fail(StopReason::Error, error.message.clone()).await;
+            break Some(error);
+        };
+        (answer.into_message(), failure)
+    }
+
+    async fn use_tools(&self, answer: &AssistantMessage, run: &mut Run) -> Batch {
+        let done = if answer.stop_reason == StopReason::Length {
+            calls::refuse_all(answer, &self.output).await
+        } else {
+            let surroundings = self.tool_surroundings();
+            calls::run_all(answer, &self.setup.tools, &surroundings, &run.aborted, &self.output).await
+        };
+        let ends_run = !done.is_empty() && done.iter().all(|call| call.output.terminate);
+        let mut batch = Batch {
+            goes_on: !done.is_empty() && !ends_run,
+            results: Vec::new(),
+        };
+        for call in done {
+            self.say(call.into_message(), run).await;
+            batch.results.extend(run.messages.last().cloned());
+        }
+        batch
+    }
+
+    async fn end_turn(&self, message: &Rc<Message>, results: &[Rc<Message>]) {
+        self.output
+            .emit(&Event::TurnEnd {
+                message,
+                tool_results: results.iter().map(Rc::as_ref).collect(),
+            })
+            .await;
+    }
+
+    async fn end_attempt(&self, run: &mut Run, will_retry: bool) {
+        self.output
+            .emit(&Event::AgentEnd {
+                messages: run.messages.iter().map(Rc::as_ref).collect(),
+                will_retry,
+            })
+            .await;
+    }
+
+    /// How long to wait before asking again; None if that is not to be done.
+    fn pause_before_retry(&self, end: &End, run: &Run) -> Option<Duration> {
+        let retry = self.setup.retry;
+        let End::Failed(error) = end else {
+            return None;
+        };
+        let worthwhile = error.is_transient && retry.enabled && run.retries < retry.max_retries;
+        let allowed = worthwhile && !run.aborted.is_raised();
+        allowed.then(|| retry.delay(run.retries + 1, error.retry_after))
+    }
+
+    /// Waits; false if the run was aborted meanwhile.
+    async fn wait_for_retry(&self, error: &ProviderError, pause: Duration, run: &mut Run) -> bool {
+        run.retries += 1;
+        self.output
+            .emit(&Event::AutoRetryStart {
+                attempt: run.retries,
+                max_attempts: self.setup.retry.max_retries,
+                delay_ms: u64::try_from(pause.as_millis()).unwrap_or(u64::MAX),
+                error_message: &error.message,
+            })
+            .await;
+        if let Some(failed) = run.messages.last() {
+            let entry = self.conversation.borrow_mut().omit(failed);
+            if let Some(entry) = entry {
+                self.output.emit(&Event::EntryAppended { entry: &entry }).await;
+            }
+        }
+        tokio::select! {
+            () = run.aborted.raised() => {
+                self.end_retry(false, run.retries, Some("Retry cancelled")).await;
+                false
+            }
+            () = tokio::time::sleep(pause) => true,
+        }
+    }
+
+    /// Says that the retries, if there were any, did not help.
+    async fn give_up(&self, end: &End, run: &mut Run) {
+        let attempt = std::mem::take(&mut run.retries);
+        if attempt > 0 {
+            let reason = match end {
+                End::Failed(error) => error.message.as_str(),
+                End::Done => "Retry cancelled",
+            };
+            self.end_retry(false, attempt, Some(reason)).await;
+        }
+    }
+
+    async fn end_retry(&self, success: bool, attempt: u32, final_error: Option<&str>) {
+        self.output
+            .emit(&Event::AutoRetryEnd {
+                success,
+                attempt,
+                final_error,
+            })
+            .await;
+    }
+}
+
+/// The results of the calls of one message.
+#[derive(Default)]
+struct Batch {
+    results: Vec<Rc<Message>>,
+    /// Whether the model wants to see them.
+    goes_on: bool,
+}
+
+fn failed_without_model(error: &ProviderError) -> Message {
+    Message::Assistant(AssistantMessage {
+        content: Vec::new(),
+        api: String::new(),
+        provider: String::new(),
+        model: String::new(),
+        usage: crate::usage::Usage::default(),
+        stop_reason: StopReason::Error,
+        timestamp: crate::clock::milliseconds(),
+        response_id: None,
+        raw_stop_reason: None,
+        error_message: Some(error.message.clone()),
+    })
+}

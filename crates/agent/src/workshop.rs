@@ -1,0 +1,170 @@
+//! Makes models usable: finds them, their keys, and the provider that speaks for them.
+
+use std::cell::OnceCell;
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::rc::Rc;
+
+use crate::agent::{Agent, Brain};
+use crate::models::{self, Catalogue, Choice, Model, SCRIPTED, ThinkingLevel, Wanted};
+use crate::providers::{ChatProvider, Connections, Provider, ScriptedProvider};
+
+/// The configuration that models come from.
+pub(crate) struct Workshop {
+    pub(crate) agent_dir: PathBuf,
+    pub(crate) cwd: PathBuf,
+    /// The whole environment, keys included.
+    pub(crate) variables: BTreeMap<String, String>,
+    /// Read only when someone asks for a model that is not scripted.
+    catalogue: OnceCell<Catalogue>,
+    connections: OnceCell<Connections>,
+}
+
+impl Workshop {
+    pub(crate) fn new(agent_dir: PathBuf, cwd: PathBuf, variables: BTreeMap<String, String>) -> Self {
+        Self {
+            agent_dir,
+            cwd,
+            variables,
+            catalogue: OnceCell::new(),
+            connections: OnceCell::new(),
+        }
+    }
+
+    fn catalogue(&self) -> &Catalogue {
+        self.catalogue.get_or_init(|| {
+            let catalogue = Catalogue::load(&self.agent_dir);
+            if let Some(problem) = &catalogue.problem {
+                crate::notices::warn(problem);
+            }
+            catalogue
+        })
+    }
+
+    /// Finds the model that flags and settings ask for; an error is for the user.
+    pub(crate) fn choose(&self, wanted: &Wanted) -> Result<Choice, String> {
+        let names_script = |name: &str| name.strip_prefix(SCRIPTED).is_some_and(|rest| rest.starts_with('/'));
+        let is_scripted = wanted.provider.as_deref() == Some(SCRIPTED)
+            || wanted.provider.is_none() && wanted.model.as_deref().is_some_and(names_script);
+        if is_scripted {
+            return models::choose(wanted, &Catalogue::default());
+        }
+        models::choose(wanted, self.catalogue())
+    }
+
+    /// Gives the agent a model. A script is loaded at once, a key is looked up later.
+    pub(crate) fn install(&self, agent: &Agent, model: Model) -> Result<(), String> {
+        let provider: Option<Rc<dyn Provider>> = if model.api == SCRIPTED {
+            let script = ScriptedProvider::load(&model.id, &self.cwd);
+            Some(Rc::new(script.map_err(|error| error.to_string())?))
+        } else {
+            None
+        };
+        agent.set_brain(Brain { model, provider });
+        Ok(())
+    }
+
+    /// Switches to a listed model, or to any id of a known provider.
+    pub(crate) fn switch(&self, agent: &Agent, provider: &str, id: &str) -> Result<Model, String> {
+        let not_found = || format!("Model not found: {provider}/{id}");
+        let wanted = Wanted {
+            provider: Some(provider.to_owned()),
+            model: Some(id.to_owned()),
+            ..Wanted::default()
+        };
+        let choice = self.choose(&wanted).map_err(|_| not_found())?;
+        let model = choice.model.filter(|model| model.id == id).ok_or_else(not_found)?;
+        self.install(agent, model.clone())?;
+        Ok(model)
+    }
+
+    /// The models that could be used now.
+    pub(crate) async fn available(&self, agent: &Agent) -> Vec<Model> {
+        let mut available: Vec<Model> = agent.model().into_iter().collect();
+        for model in self.catalogue().models() {
+            let is_new = !available.contains(&model);
+            if is_new && self.key(&model).await.is_ok() {
+                available.push(model);
+            }
+        }
+        available
+    }
+
+    /// Checks that a prompt can be answered; an error says what is missing.
+    pub(crate) async fn ready(&self, agent: &Agent) -> Result<(), String> {
+        let Some(model) = agent.model() else {
+            return Err(self.no_model());
+        };
+        if model.api == SCRIPTED {
+            return Ok(());
+        }
+        self.check(&model)?;
+        let key = self.key(&model).await.map_err(|error| error.to_string())?;
+        let headers = self.headers(&model).await?;
+        let provider = ChatProvider::new(self.connections()?, key, headers);
+        agent.brain.replace(Some(Brain {
+            model,
+            provider: Some(Rc::new(provider)),
+        }));
+        Ok(())
+    }
+
+    fn check(&self, model: &Model) -> Result<(), String> {
+        if model.api != "openai-completions" {
+            return Err(format!(
+                "Model {}/{} speaks \"{}\", which the embedded agent does not know yet. Use the real pi for it: `runner: pi`.",
+                model.provider, model.id, model.api
+            ));
+        }
+        if model.base_url.is_empty() {
+            return Err(format!(
+                "Provider {} has no baseUrl. Set it in {}.",
+                model.provider,
+                self.agent_dir.join("models.json").display()
+            ));
+        }
+        Ok(())
+    }
+
+    /// The HTTP client, made when the first real model is asked and then kept.
+    fn connections(&self) -> Result<Connections, String> {
+        if let Some(connections) = self.connections.get() {
+            return Ok(connections.clone());
+        }
+        let made = Connections::open().map_err(|error| error.to_string())?;
+        Ok(self.connections.get_or_init(|| made).clone())
+    }
+
+    async fn key(&self, model: &Model) -> Result<Option<models::Credential>, models::CredentialError> {
+        models::credential(&model.provider, self.catalogue(), &self.agent_dir, &self.variables).await
+    }
+
+    async fn headers(&self, model: &Model) -> Result<BTreeMap<String, String>, String> {
+        let mut headers = BTreeMap::new();
+        for (name, value) in &model.headers {
+            let Some(resolved) = models::interpolate(value, &self.variables).await else {
+                return Err(format!(
+                    "Header {name} of provider {} names a variable or command that gives nothing.",
+                    model.provider
+                ));
+            };
+            headers.insert(name.clone(), resolved);
+        }
+        Ok(headers)
+    }
+
+    fn no_model(&self) -> String {
+        format!(
+            "No model selected.\n\nName one with --model provider/id, or set defaultProvider and defaultModel in {}.",
+            self.agent_dir.join("settings.json").display()
+        )
+    }
+
+    /// Keeps a level to what the model can do.
+    pub(crate) fn clamp(model: Option<&Model>, level: ThinkingLevel) -> ThinkingLevel {
+        match model {
+            Some(model) if !model.reasoning => ThinkingLevel::Off,
+            Some(_) | None => level,
+        }
+    }
+}

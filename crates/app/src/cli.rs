@@ -1,0 +1,200 @@
+//! The command line. The doc comments are the help.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use pi_subagents_definitions::RunnerChoice;
+
+use crate::commands;
+use crate::error::CommandError;
+use crate::print::Printer;
+
+/// A team of sub-agents: tasks run in parallel, each in a process of its own.
+#[derive(Parser)]
+#[command(name = "pi-subagents", version, max_term_width = 100)]
+struct Cli {
+    #[command(flatten)]
+    output: OutputArgs,
+    #[command(subcommand)]
+    command: Option<Command>,
+}
+
+/// How results are printed.
+#[derive(Args, Clone, Copy)]
+pub(crate) struct OutputArgs {
+    /// Print one JSON object to stdout instead of text
+    #[arg(long, global = true)]
+    pub(crate) json: bool,
+    /// Show no progress on stderr
+    #[arg(long, short, global = true)]
+    pub(crate) quiet: bool,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Watch three offline sub-agents do real work in this directory
+    Tour,
+    /// Run tasks in parallel and wait for them
+    Delegate(commands::delegate::DelegateArgs),
+    /// Continue a run or a session with a new prompt
+    Resume(commands::resume::ResumeArgs),
+    /// Print what a run answered
+    Output(commands::read::IdArgs),
+    /// Print the whole conversation of a session or run
+    Session(commands::read::IdArgs),
+    /// Print the recorded events of a run, one JSON object per line
+    Events(commands::events::EventsArgs),
+    /// Show what runs, and with --all what ran in this project
+    Status(commands::status::StatusArgs),
+    /// Say something to a running sub-agent; it hears it before its next turn
+    Steer(commands::control::SteerArgs),
+    /// Stop runs, and return when nothing of them is left
+    Stop(commands::control::StopArgs),
+    /// Wait until runs are over, and exit as they did
+    Wait(commands::control::WaitArgs),
+    /// Be a sub-agent: the embedded agent, with pi's flags (try: agent --help)
+    Agent(PassedOn),
+    /// Keep a child on behalf of its owner
+    #[command(hide = true)]
+    Keeper(PassedOn),
+}
+
+/// Stands in the help; `main` has passed these on before the command line is parsed.
+#[derive(Args)]
+#[command(disable_help_flag = true)]
+struct PassedOn {
+    /// Passed on as they are
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+    arguments: Vec<OsString>,
+}
+
+/// What every command that starts runs takes.
+#[derive(Args, Clone, Default)]
+pub(crate) struct RunArgs {
+    /// Which kind of child does the work [default: the setting subagents.runner, else auto]
+    #[arg(long, value_enum)]
+    pub(crate) runner: Option<RunnerName>,
+    /// The model: an id, provider/id or a pattern, with :thinking if wanted
+    #[arg(long, value_name = "MODEL")]
+    pub(crate) model: Option<String>,
+    /// The directory the sub-agents work in [default: this one]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) cwd: Option<PathBuf>,
+    /// Seconds a task may take unless it says so itself [default: 600]
+    #[arg(long, value_name = "SECONDS", value_parser = parse_timeout)]
+    pub(crate) timeout: Option<f64>,
+    /// How many sub-agents run at once [default: the setting subagents.maxConcurrency, else 4]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1000))]
+    pub(crate) concurrency: Option<u16>,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+pub(crate) enum RunnerName {
+    /// pi where there is one that is new enough, else embedded
+    Auto,
+    /// Real pi processes
+    Pi,
+    /// The agent inside this binary
+    Embedded,
+}
+
+impl From<RunnerName> for RunnerChoice {
+    fn from(name: RunnerName) -> Self {
+        match name {
+            RunnerName::Auto => Self::Auto,
+            RunnerName::Pi => Self::Pi,
+            RunnerName::Embedded => Self::Embedded,
+        }
+    }
+}
+
+fn parse_timeout(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(seconds) if seconds >= 1.0 && seconds.is_finite() => Ok(seconds),
+        Ok(_) => Err("a timeout is at least 1 second".to_owned()),
+        Err(_) => Err("a timeout is a number of seconds".to_owned()),
+    }
+}
+
+/// Parses the arguments, runs the command and turns what came of it into an exit code.
+pub(crate) fn run(arguments: Vec<OsString>) -> ExitCode {
+    let wants_json = arguments.iter().any(|argument| argument == "--json");
+    let cli = match Cli::try_parse_from(arguments) {
+        Ok(cli) => cli,
+        Err(error) => return refused(&error, wants_json),
+    };
+    let printer = Printer::new(cli.output);
+    let Some(command) = cli.command else {
+        printer.data(WELCOME);
+        return ExitCode::SUCCESS;
+    };
+    match dispatch(command, &printer) {
+        Ok(code) => code,
+        Err(error) => printer.fail(&error),
+    }
+}
+
+fn dispatch(command: Command, printer: &Printer) -> Result<ExitCode, CommandError> {
+    match command {
+        Command::Tour => commands::tour::run(printer),
+        Command::Delegate(args) => commands::delegate::run(args, printer),
+        Command::Resume(args) => commands::resume::run(args, printer),
+        Command::Output(args) => commands::read::output(&args, printer),
+        Command::Session(args) => commands::read::session(&args, printer),
+        Command::Events(args) => commands::events::run(&args, printer),
+        Command::Status(args) => commands::status::run(&args, printer),
+        Command::Steer(args) => commands::control::steer(args, printer),
+        Command::Stop(args) => commands::control::stop(&args, printer),
+        Command::Wait(args) => commands::control::wait(&args, printer),
+        Command::Agent(passed) => Ok(commands::agent::run(passed.arguments.into_iter())),
+        Command::Keeper(passed) => Ok(commands::keeper::run(passed.arguments.into_iter())),
+    }
+}
+
+/// Help and version are no errors; everything else the parser refuses is one of usage.
+fn refused(error: &clap::Error, wants_json: bool) -> ExitCode {
+    if wants_json && error.use_stderr() {
+        let text = error.render().to_string();
+        let (message, hint) = text.split_once("\n\n").unwrap_or((&text, ""));
+        let message = message.trim_start_matches("error: ").trim();
+        let mut error = CommandError::usage(message);
+        if !hint.trim().is_empty() {
+            error = error.hint(hint.trim());
+        }
+        return Printer::new(OutputArgs {
+            json: true,
+            quiet: false,
+        })
+        .fail(&error);
+    }
+    // Nothing can be done about a terminal that is gone.
+    _ = error.print();
+    ExitCode::from(if error.use_stderr() { 2 } else { 0 })
+}
+
+const WELCOME: &str = "\
+pi-subagents gives a coding agent, a script or a person a team of sub-agents.
+Each works in a process of its own, several at once; every run is on disk.
+
+  pi-subagents tour                            see it work, offline and without a key
+  pi-subagents delegate --task NAME=PROMPT …   run tasks in parallel
+  pi-subagents status                          what runs, and what ran
+  pi-subagents output ID                       what a run answered
+  pi-subagents resume ID PROMPT                go on where a run ended
+  pi-subagents stop ID                         end it, and all it started
+
+More: pi-subagents help, or pi-subagents help COMMAND.";
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory as _;
+
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_well_formed() {
+        Cli::command().debug_assert();
+    }
+}

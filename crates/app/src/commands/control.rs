@@ -1,0 +1,241 @@
+//! `steer`, `stop` and `wait`: control of runs, whoever of this user owns them.
+
+use std::process::ExitCode;
+
+use clap::Args;
+use pi_subagents_engine::{AskError, OwnerReply, OwnerRequest, Want, ask, end_leftovers};
+use pi_subagents_sessions::{Found, IndexedRun, RunState, Store};
+use serde_json::{Value, json};
+use tokio::task::JoinSet;
+
+use crate::commands::block_on;
+use crate::commands::read::{find, joined};
+use crate::error::CommandError;
+use crate::exit;
+use crate::owner::close_abandoned;
+use crate::places::Places;
+use crate::print::Printer;
+
+#[derive(Args)]
+pub(crate) struct SteerArgs {
+    /// The id of a running run or session, or the beginning of it
+    id: String,
+    /// What it hears; words are joined, and - reads it from stdin
+    #[arg(required = true, trailing_var_arg = true)]
+    message: Vec<String>,
+}
+
+#[derive(Args)]
+pub(crate) struct StopArgs {
+    /// Ids of runs or sessions, or the beginnings of them
+    #[arg(required_unless_present = "all", conflicts_with = "all")]
+    ids: Vec<String>,
+    /// Stop everything of this user that runs
+    #[arg(long)]
+    all: bool,
+}
+
+#[derive(Args)]
+pub(crate) struct WaitArgs {
+    /// Ids of runs or sessions, or the beginnings of them
+    #[arg(required = true)]
+    ids: Vec<String>,
+    /// Return when the first of them is over
+    #[arg(long)]
+    any: bool,
+}
+
+pub(crate) fn steer(args: SteerArgs, printer: &Printer) -> Result<ExitCode, CommandError> {
+    let places = Places::find()?;
+    let store = Store::new(&places.agent_dir);
+    let message = joined(args.message)?;
+    let run = found_runs(&store, &places, &args.id)?
+        .into_iter()
+        .rfind(IndexedRun::is_open)
+        .ok_or_else(|| not_running(&args.id))?;
+    match block_on(async { request(&run, Want::Steer { message }).await })? {
+        OwnerReply::Done => {
+            if printer.is_json() {
+                printer.json(&json!({"runId": run.run.as_str(), "steered": true}));
+            } else {
+                printer.data(&format!("{} hears it before its next turn.", run.name));
+            }
+            Ok(ExitCode::SUCCESS)
+        }
+        OwnerReply::Refused { message } => Err(CommandError::failed(message)),
+    }
+}
+
+pub(crate) fn stop(args: &StopArgs, printer: &Printer) -> Result<ExitCode, CommandError> {
+    let places = Places::find()?;
+    let store = Store::new(&places.agent_dir);
+    close_abandoned(&store);
+    let mut runs = if args.all {
+        all_runs(&store)?
+    } else {
+        runs_of_all(&store, &places, &args.ids)?
+    };
+    runs.retain(IndexedRun::is_open);
+    let mut stopped = Vec::new();
+    block_on(async {
+        let mut asked = JoinSet::new();
+        for run in runs {
+            asked.spawn(async move {
+                let reply = request(&run, Want::Stop).await;
+                (run, reply)
+            });
+        }
+        while let Some(joined) = asked.join_next().await {
+            if let Ok((run, reply)) = joined {
+                // An owner that is gone has ended its runs; what may be left is ended here.
+                if reply.is_err() {
+                    end_leftovers(&run.run);
+                }
+                stopped.push(run);
+            }
+        }
+        Ok(())
+    })?;
+    close_abandoned(&store);
+    stopped.sort_by(|a, b| a.run.cmp(&b.run));
+    print_stopped(&stopped, printer);
+    Ok(ExitCode::SUCCESS)
+}
+
+fn print_stopped(stopped: &[IndexedRun], printer: &Printer) {
+    if printer.is_json() {
+        let rows: Vec<Value> = stopped.iter().map(name_json).collect();
+        printer.json(&json!({"stopped": rows}));
+    } else if stopped.is_empty() {
+        printer.data("Nothing was running.");
+    } else {
+        let lines: Vec<String> = stopped
+            .iter()
+            .map(|run| format!("stopped {} (session: {})", run.name, run.session))
+            .collect();
+        printer.data(&lines.join("\n"));
+    }
+}
+
+pub(crate) fn wait(args: &WaitArgs, printer: &Printer) -> Result<ExitCode, CommandError> {
+    let places = Places::find()?;
+    let store = Store::new(&places.agent_dir);
+    let runs = runs_of_all(&store, &places, &args.ids)?;
+    let is_one_over = runs.iter().any(|run| !run.is_open());
+    if !(args.any && is_one_over) {
+        let open = runs.iter().filter(|run| run.is_open()).cloned().collect();
+        block_on(wait_for(open, args.any))?;
+    }
+    close_abandoned(&store);
+    let mut over = runs_of_all(&store, &places, &args.ids)?;
+    over.retain(|run| !run.is_open());
+    let codes: Vec<i32> = over
+        .iter()
+        .map(|run| match run.state {
+            RunState::Over { exit_code, .. } => exit_code,
+            RunState::Open => 1,
+        })
+        .collect();
+    if printer.is_json() {
+        let rows: Vec<Value> = over.iter().map(name_json).collect();
+        printer.json(&json!({"runs": rows}));
+    } else {
+        let lines: Vec<String> = over.iter().map(ended_line).collect();
+        printer.data(&lines.join("\n"));
+    }
+    Ok(exit::of_runs(codes))
+}
+
+/// Waits for all of them, or for the first.
+async fn wait_for(runs: Vec<IndexedRun>, any: bool) -> Result<(), CommandError> {
+    let mut waiting = JoinSet::new();
+    for run in runs {
+        // An owner that is gone or has forgotten the run is no longer waited for.
+        waiting.spawn(async move { request(&run, Want::Wait).await.map(drop) });
+    }
+    while waiting.join_next().await.is_some() {
+        if any {
+            break;
+        }
+    }
+    Ok(())
+}
+
+fn ended_line(run: &IndexedRun) -> String {
+    let status = match run.state {
+        RunState::Open => "running",
+        RunState::Over { status, .. } => status.as_str(),
+    };
+    format!("{}: {status} (session: {})", run.name, run.session)
+}
+
+fn name_json(run: &IndexedRun) -> Value {
+    let (status, exit_code) = match run.state {
+        RunState::Open => ("running", None),
+        RunState::Over {
+            status, exit_code, ..
+        } => (status.as_str(), Some(exit_code)),
+    };
+    json!({
+        "runId": run.run.as_str(),
+        "sessionId": run.session.as_str(),
+        "name": run.name,
+        "status": status,
+        "exitCode": exit_code,
+    })
+}
+
+async fn request(run: &IndexedRun, want: Want) -> Result<OwnerReply, CommandError> {
+    let Some(socket) = &run.owner.socket else {
+        return Err(CommandError::failed(format!(
+            "the owner of run {} (pid {}) cannot be reached: it has no socket",
+            run.run, run.owner.pid
+        )));
+    };
+    let request = OwnerRequest {
+        run: run.run.to_string(),
+        want,
+    };
+    ask(socket, &request).await.map_err(|error: AskError| {
+        CommandError::failed(format!("run {} cannot be reached", run.run)).because(&error)
+    })
+}
+
+fn found_runs(
+    store: &Store,
+    places: &Places,
+    id: &str,
+) -> Result<Vec<IndexedRun>, CommandError> {
+    Ok(match find(store, places, id)? {
+        Found::Run(run) => vec![run],
+        Found::Session(_, runs) => runs,
+    })
+}
+
+/// The runs of several ids, each once.
+fn runs_of_all(
+    store: &Store,
+    places: &Places,
+    ids: &[String],
+) -> Result<Vec<IndexedRun>, CommandError> {
+    let mut runs: Vec<IndexedRun> = Vec::new();
+    for id in ids {
+        for run in found_runs(store, places, id)? {
+            if !runs.iter().any(|known| known.run == run.run) {
+                runs.push(run);
+            }
+        }
+    }
+    Ok(runs)
+}
+
+fn all_runs(store: &Store) -> Result<Vec<IndexedRun>, CommandError> {
+    store
+        .runs()
+        .map_err(|error| CommandError::failed("the index cannot be read").because(&error))
+}
+
+fn not_running(id: &str) -> CommandError {
+    CommandError::failed(format!("{id} is not running"))
+        .hint(format!("pi-subagents resume {id} PROMPT goes on with it."))
+}

@@ -1,0 +1,26 @@
+//! One file per command, or per few that share their shape.
+
+pub(crate) mod agent;
+pub(crate) mod control;
+pub(crate) mod delegate;
+pub(crate) mod events;
+pub(crate) mod keeper;
+pub(crate) mod read;
+pub(crate) mod resume;
+pub(crate) mod status;
+pub(crate) mod tour;
+
+use std::future::Future;
+
+use crate::error::CommandError;
+
+/// Runs the async part of a command on this thread.
+fn block_on<T>(
+    work: impl Future<Output = Result<T, CommandError>>,
+) -> Result<T, CommandError> {
+    tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(|error| CommandError::failed("no async runtime").because(&error))?
+        .block_on(work)
+}

@@ -1,0 +1,60 @@
+//! `resume`: goes on where a run or a session ended.
+
+use std::process::ExitCode;
+
+use clap::Args;
+use pi_subagents_sessions::{Found, Store, history};
+
+use crate::cli::RunArgs;
+use crate::commands::delegate::delegate;
+use crate::commands::read::{find, joined};
+use crate::dialects::delegation::{DelegateCall, TaskCall};
+use crate::error::CommandError;
+use crate::exit;
+use crate::places::Places;
+use crate::print::Printer;
+
+#[derive(Args)]
+pub(crate) struct ResumeArgs {
+    /// The id of a run or session, or the beginning of it
+    id: String,
+    /// What to do now; words are joined, and - reads it from stdin
+    #[arg(required = true, trailing_var_arg = true)]
+    prompt: Vec<String>,
+    #[command(flatten)]
+    run: RunArgs,
+}
+
+pub(crate) fn run(args: ResumeArgs, printer: &Printer) -> Result<ExitCode, CommandError> {
+    let places = Places::find()?;
+    let store = Store::new(&places.agent_dir);
+    let latest = match find(&store, &places, &args.id)? {
+        Found::Run(run) => run,
+        Found::Session(_, mut runs) => runs
+            .pop()
+            .ok_or_else(|| CommandError::not_found(format!("session {} has no runs", args.id)))?,
+    };
+    let earlier = history(&latest.directory).map_err(|error| {
+        CommandError::failed(format!("the record of run {} cannot be read", latest.run))
+            .because(&error)
+    })?;
+    let call = DelegateCall::new(vec![TaskCall {
+        name: latest.name.clone(),
+        prompt: joined(args.prompt)?,
+        resume: Some(latest.session.to_string()),
+        ..TaskCall::default()
+    }])
+    .map_err(|error| CommandError::usage(error.to_string()))?;
+    // A session goes on where it was, unless it is told otherwise.
+    let mut options = args.run;
+    if options.cwd.is_none() {
+        options.cwd = earlier.summary.task.map(|task| task.cwd.clone());
+    }
+    let answer = delegate(&call, &options, printer, |_| {})?;
+    if printer.is_json() {
+        printer.json(&answer.json());
+    } else {
+        printer.data(&answer.text());
+    }
+    Ok(exit::of_runs(answer.exit_codes()))
+}

@@ -1,0 +1,159 @@
+//! `status`: what runs, and what ran.
+
+use std::process::ExitCode;
+use std::time::Duration;
+
+use clap::Args;
+use pi_subagents_delegation::{Status, Timestamp, text};
+use pi_subagents_sessions::{Found, IndexedRun, RunState, Store};
+use serde_json::{Value, json};
+
+use crate::commands::read::find;
+use crate::error::CommandError;
+use crate::owner::close_abandoned;
+use crate::places::Places;
+use crate::print::Printer;
+
+#[derive(Args)]
+pub(crate) struct StatusArgs {
+    /// One run or session, by its id or the beginning of it
+    id: Option<String>,
+    /// Also list what is over in this project
+    #[arg(long)]
+    all: bool,
+}
+
+pub(crate) fn run(args: &StatusArgs, printer: &Printer) -> Result<ExitCode, CommandError> {
+    let places = Places::find()?;
+    let store = Store::new(&places.agent_dir);
+    let (counted, listed) = match &args.id {
+        Some(id) => {
+            let runs = match find(&store, &places, id)? {
+                Found::Run(run) => vec![run],
+                Found::Session(_, runs) => runs,
+            };
+            (Counts::of(&runs), runs)
+        }
+        None => {
+            close_abandoned(&store);
+            let mut runs = store.runs().map_err(|error| {
+                CommandError::failed("the index cannot be read").because(&error)
+            })?;
+            // What runs is shown wherever it runs; what is over only where it belongs.
+            runs.retain(|run| run.is_open() || run.project == places.project);
+            let counts = Counts::of(&runs);
+            runs.retain(|run| args.all || run.is_open());
+            (counts, runs)
+        }
+    };
+    if printer.is_json() {
+        let rows: Vec<Value> = listed.iter().map(row_json).collect();
+        printer.json(&json!({"counts": counted.json(), "runs": rows}));
+    } else {
+        printer.data(&table(&counted, &listed, Timestamp::now()));
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+#[derive(Default)]
+struct Counts {
+    running: usize,
+    completed: usize,
+    failed: usize,
+    aborted: usize,
+}
+
+impl Counts {
+    fn of(runs: &[IndexedRun]) -> Self {
+        let mut counts = Self::default();
+        for run in runs {
+            *match status(run) {
+                Status::Queued | Status::Running => &mut counts.running,
+                Status::Completed => &mut counts.completed,
+                Status::Failed => &mut counts.failed,
+                Status::Aborted => &mut counts.aborted,
+            } += 1;
+        }
+        counts
+    }
+
+    fn total(&self) -> usize {
+        self.running + self.completed + self.failed + self.aborted
+    }
+
+    fn json(&self) -> Value {
+        json!({
+            "running": self.running,
+            "completed": self.completed,
+            "failed": self.failed,
+            "aborted": self.aborted,
+            "total": self.total(),
+        })
+    }
+}
+
+fn status(run: &IndexedRun) -> Status {
+    match run.state {
+        RunState::Open => Status::Running,
+        RunState::Over { status, .. } => status,
+    }
+}
+
+fn row_json(run: &IndexedRun) -> Value {
+    let (ended_at, exit_code) = match run.state {
+        RunState::Open => (None, None),
+        RunState::Over { at, exit_code, .. } => (Some(at.to_string()), Some(exit_code)),
+    };
+    json!({
+        "runId": run.run.as_str(),
+        "sessionId": run.session.as_str(),
+        "name": run.name,
+        "status": status(run).as_str(),
+        "exitCode": exit_code,
+        "project": run.project,
+        "acceptedAt": run.accepted_at.to_string(),
+        "endedAt": ended_at,
+        "ownerPid": run.owner.pid,
+        "directory": run.directory.path(),
+    })
+}
+
+fn table(counts: &Counts, runs: &[IndexedRun], now: Timestamp) -> String {
+    let mut lines = vec![format!(
+        "{} running, {} completed, {} failed, {} aborted",
+        counts.running, counts.completed, counts.failed, counts.aborted
+    )];
+    let names = runs.iter().map(|run| run.name.chars().count());
+    let width = names.max().unwrap_or(0).min(24);
+    for run in runs {
+        let name = text::cut_columns(&text::clean(&run.name).replace('\n', " "), width.max(3));
+        lines.push(format!(
+            "{} {name:width$}  {:9}  {:>8}  {}  {}",
+            icon(status(run)),
+            status(run).as_str(),
+            text::duration(lasted(run, now)),
+            run.session,
+            run.run,
+        ));
+    }
+    if runs.is_empty() && counts.total() > 0 {
+        lines.push("Nothing is running. pi-subagents status --all lists what ran here.".to_owned());
+    }
+    lines.join("\n")
+}
+
+fn icon(status: Status) -> char {
+    match status {
+        Status::Queued | Status::Running => '⏳',
+        Status::Completed => '✓',
+        Status::Failed | Status::Aborted => '✗',
+    }
+}
+
+fn lasted(run: &IndexedRun, now: Timestamp) -> Duration {
+    let end = match run.state {
+        RunState::Open => now,
+        RunState::Over { at, .. } => at,
+    };
+    Duration::try_from(end.duration_since(run.accepted_at)).unwrap_or_default()
+}

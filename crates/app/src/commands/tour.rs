@@ -1,0 +1,108 @@
+//! `tour`: the main job on a fresh machine, with nothing configured.
+
+use std::process::ExitCode;
+
+use pi_subagents_delegation::{Plan, RunSummary, Task, ToolPolicy, text};
+use serde_json::{Value, json};
+
+use crate::cli::{RunArgs, RunnerName};
+use crate::commands::delegate::delegate;
+use crate::dialects::delegation::{Answer, DelegateCall, TaskCall};
+use crate::error::CommandError;
+use crate::exit;
+use crate::print::Printer;
+
+/// The script that the embedded agent's offline model plays.
+const MODEL: &str = "scripted/tour";
+
+/// Reading tools only: a tour changes nothing.
+const TOOLS: [&str; 5] = ["read", "bash", "ls", "grep", "find"];
+
+const TASKS: [(&str, &str); 3] = [
+    (
+        "survey",
+        "Survey this directory: what is here, and how big is it?",
+    ),
+    (
+        "about",
+        "Find what this project is about: read its README or the first text file.",
+    ),
+    (
+        "open-ends",
+        "Look for open ends: search for TODO and FIXME.",
+    ),
+];
+
+pub(crate) fn run(printer: &Printer) -> Result<ExitCode, CommandError> {
+    let tasks = TASKS.map(|(name, prompt)| TaskCall {
+        name: name.to_owned(),
+        prompt: prompt.to_owned(),
+        ..TaskCall::default()
+    });
+    let call = DelegateCall::new(tasks.into())
+        .map_err(|error| CommandError::failed(error.to_string()))?;
+    let options = RunArgs {
+        runner: Some(RunnerName::Embedded),
+        model: Some(MODEL.to_owned()),
+        timeout: Some(60.0),
+        ..RunArgs::default()
+    };
+    printer.note("Three sub-agents look at this directory. Their model is scripted and offline; their tools are real.\n");
+    let answer = delegate(&call, &options, printer, give_tools)?;
+    if printer.is_json() {
+        let runs: Vec<Value> = answer.runs_json();
+        printer.json(&json!({"runs": runs}));
+    } else {
+        printer.data(&report(&answer));
+        printer.note(&next_steps(&answer));
+    }
+    Ok(exit::of_runs(answer.exit_codes()))
+}
+
+fn give_tools(plan: &mut Plan) {
+    for planned in &mut plan.tasks {
+        if let Ok(work) = &mut planned.work {
+            work.tools = ToolPolicy::Only(TOOLS.map(str::to_owned).into());
+        }
+    }
+}
+
+fn report(answer: &Answer) -> String {
+    let sections = runs(answer).map(|(task, run)| {
+        let said = run.last_text.as_deref().unwrap_or("(it said nothing)");
+        let indented = text::clean(said).replace('\n', "\n  ");
+        format!("{}\n  {indented}\n", task.name)
+    });
+    format!(
+        "\n{}\n{}",
+        sections.collect::<Vec<_>>().join("\n"),
+        answer.text()
+    )
+}
+
+fn next_steps(answer: &Answer) -> String {
+    let Some((task, _)) = runs(answer).next() else {
+        return String::new();
+    };
+    let id = &task.session;
+    format!(
+        "
+Every run is on disk. Next:
+  pi-subagents output {id}     what it answered
+  pi-subagents session {id}    every word and tool call
+  pi-subagents events {id}     the raw record
+  pi-subagents status --all                 all runs of this project
+  pi-subagents resume {id} PROMPT --runner embedded --model {MODEL}
+  pi-subagents tour                         the same again
+
+With a model of your own:
+  pi-subagents delegate --task review=\"Review the last commit\" --model provider/model"
+    )
+}
+
+fn runs(answer: &Answer) -> impl Iterator<Item = (&Task, &RunSummary)> {
+    answer
+        .outcomes()
+        .iter()
+        .filter_map(|run| Some((run.task.as_deref()?, run.as_ref())))
+}

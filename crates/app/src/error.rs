@@ -1,0 +1,100 @@
+//! What a person reads when a command cannot do its job: what went wrong, why, and what to do.
+
+use std::error::Error;
+use std::fmt::Write as _;
+
+use serde_json::{Value, json};
+
+/// A command that cannot do its job.
+#[derive(Debug)]
+pub(crate) struct CommandError {
+    kind: Kind,
+    message: String,
+    causes: Vec<String>,
+    hints: Vec<String>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    /// The call does not make sense.
+    Usage,
+    /// The id or name leads nowhere.
+    NotFound,
+    /// It was tried and failed.
+    Failed,
+}
+
+impl CommandError {
+    pub(crate) fn usage(message: impl Into<String>) -> Self {
+        Self::new(Kind::Usage, message)
+    }
+
+    pub(crate) fn not_found(message: impl Into<String>) -> Self {
+        Self::new(Kind::NotFound, message)
+    }
+
+    pub(crate) fn failed(message: impl Into<String>) -> Self {
+        Self::new(Kind::Failed, message)
+    }
+
+    fn new(kind: Kind, message: impl Into<String>) -> Self {
+        Self {
+            kind,
+            message: message.into(),
+            causes: Vec::new(),
+            hints: Vec::new(),
+        }
+    }
+
+    /// Adds what the error itself was caused by.
+    pub(crate) fn because(mut self, error: &dyn Error) -> Self {
+        let mut cause = Some(error);
+        while let Some(error) = cause {
+            self.causes.push(error.to_string());
+            cause = error.source();
+        }
+        self
+    }
+
+    /// Adds what can be done about it.
+    pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hints.push(hint.into());
+        self
+    }
+
+    pub(crate) fn exit_code(&self) -> u8 {
+        match self.kind {
+            Kind::Failed => 1,
+            Kind::Usage => 2,
+            Kind::NotFound => 3,
+        }
+    }
+
+    /// As a person reads it.
+    pub(crate) fn to_text(&self) -> String {
+        let mut text = format!("error: {}", self.message);
+        for cause in &self.causes {
+            // Writing to a string cannot fail.
+            _ = write!(text, "\n  caused by: {cause}");
+        }
+        for hint in &self.hints {
+            _ = write!(text, "\nhint: {hint}");
+        }
+        text
+    }
+
+    /// As a program reads it.
+    pub(crate) fn to_json(&self) -> Value {
+        let kind = match self.kind {
+            Kind::Usage => "usage",
+            Kind::NotFound => "notFound",
+            Kind::Failed => "failed",
+        };
+        let message = [&[self.message.clone()], self.causes.as_slice()].concat();
+        json!({"error": {
+            "kind": kind,
+            "message": message.join(": "),
+            "hint": (!self.hints.is_empty()).then(|| self.hints.join(" ")),
+        }})
+    }
+}

@@ -1,0 +1,39 @@
+//! The exit code of a command that had runs: 0 only when everything completed.
+
+use std::process::ExitCode;
+
+/// Some completed and some did not.
+const MIXED: i32 = 4;
+
+/// One code for several runs: theirs if they agree.
+pub(crate) fn of_runs(codes: impl IntoIterator<Item = i32>) -> ExitCode {
+    ExitCode::from(u8::try_from(merged(codes)).unwrap_or(1))
+}
+
+fn merged(codes: impl IntoIterator<Item = i32>) -> i32 {
+    let codes: Vec<i32> = codes.into_iter().collect();
+    match codes.as_slice() {
+        [] => 1,
+        [first, rest @ ..] if rest.iter().all(|code| code == first) => *first,
+        several if several.contains(&0) => MIXED,
+        _ => 1,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_code_is_zero_only_when_everything_completed() {
+        for (codes, expected) in [
+            (vec![0, 0], 0),
+            (vec![124, 124], 124),
+            (vec![0, 124], 4),
+            (vec![130, 1], 1),
+            (vec![], 1),
+        ] {
+            assert_eq!(merged(codes.clone()), expected, "{codes:?}");
+        }
+    }
+}

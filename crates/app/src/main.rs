@@ -1,0 +1,31 @@
+//! # pi-subagents
+//!
+//! The binary: the doors to one engine. It alone knows the command line, the environment, the
+//! home directory and the terminal.
+
+mod cli;
+mod commands;
+mod dialects;
+mod error;
+mod exit;
+mod owner;
+mod places;
+mod print;
+mod random;
+mod runner;
+mod view;
+
+use std::ffi::OsString;
+use std::process::ExitCode;
+
+use crate::commands::{agent, keeper};
+
+fn main() -> ExitCode {
+    let arguments: Vec<OsString> = std::env::args_os().collect();
+    // Children start a thousand times as often as people type: they pass the parser by.
+    match arguments.get(1).and_then(|word| word.to_str()) {
+        Some(keeper::NAME) => keeper::run(arguments.into_iter().skip(2)),
+        Some(agent::NAME) => agent::run(arguments.into_iter().skip(2)),
+        _ => cli::run(arguments),
+    }
+}

@@ -1,0 +1,150 @@
+//! Where everything is: the one place that reads the environment.
+
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+
+use crate::error::CommandError;
+
+/// A path to a socket may have this many bytes.
+const LONGEST_SOCKET_PATH: usize = 100;
+
+/// Where we were started and what belongs to the user.
+#[derive(Debug, Clone)]
+pub(crate) struct Places {
+    /// Where we were started.
+    pub(crate) cwd: PathBuf,
+    pub(crate) home: PathBuf,
+    /// The directory of pi and of ours.
+    pub(crate) agent_dir: PathBuf,
+    /// What our runs belong to: the nearest ancestor with `.pi` or `.git`, else the cwd.
+    pub(crate) project: PathBuf,
+    /// Where owners listen.
+    pub(crate) sockets: PathBuf,
+    /// Our own binary.
+    pub(crate) program: PathBuf,
+    pub(crate) variables: BTreeMap<OsString, OsString>,
+}
+
+impl Places {
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "this is the one place that reads the environment"
+    )]
+    pub(crate) fn find() -> Result<Self, CommandError> {
+        let cwd = std::env::current_dir().map_err(|error| {
+            CommandError::failed("the current directory cannot be used").because(&error)
+        })?;
+        let program = std::env::current_exe()
+            .map_err(|error| CommandError::failed("our own binary is gone").because(&error))?;
+        Self::new(cwd, program, std::env::vars_os().collect())
+    }
+
+    fn new(
+        cwd: PathBuf,
+        program: PathBuf,
+        variables: BTreeMap<OsString, OsString>,
+    ) -> Result<Self, CommandError> {
+        let variable = |name: &str| {
+            variables
+                .get(OsStr::new(name))
+                .filter(|value| !value.is_empty())
+        };
+        let home = variable("HOME").map(PathBuf::from).ok_or_else(|| {
+            CommandError::failed("HOME is not set")
+                .hint("Set HOME to the directory that holds .pi/agent.")
+        })?;
+        let agent_dir = variable("PI_CODING_AGENT_DIR")
+            .or_else(|| variable("PI_AGENT_DIR"))
+            .map_or_else(
+                || home.join(".pi").join("agent"),
+                |path| cwd.join(expand_home(Path::new(path), &home)),
+            );
+        let runtime = variable("XDG_RUNTIME_DIR").map(|path| Path::new(path).join("pi-subagents"));
+        let sockets = runtime
+            .filter(|path| path.as_os_str().len() + "/4294967295.sock".len() < LONGEST_SOCKET_PATH)
+            .unwrap_or_else(|| agent_dir.join("run"));
+        Ok(Self {
+            project: project_of(&cwd, &home),
+            cwd,
+            home,
+            agent_dir,
+            sockets,
+            program,
+            variables,
+        })
+    }
+
+    pub(crate) fn variable(&self, name: &str) -> Option<&OsStr> {
+        self.variables
+            .get(OsStr::new(name))
+            .map(OsString::as_os_str)
+            .filter(|value| !value.is_empty())
+    }
+}
+
+fn expand_home(path: &Path, home: &Path) -> PathBuf {
+    match path.strip_prefix("~") {
+        Ok(rest) => home.join(rest),
+        Err(_) => path.to_owned(),
+    }
+}
+
+/// The `.pi` of the home directory is the user's and makes no project of it.
+fn project_of(cwd: &Path, home: &Path) -> PathBuf {
+    cwd.ancestors()
+        .find(|ancestor| {
+            ancestor.join(".git").exists() || (*ancestor != home && ancestor.join(".pi").is_dir())
+        })
+        .unwrap_or(cwd)
+        .to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    fn places(cwd: &Path, home: &Path, variables: &[(&str, &str)]) -> Places {
+        let variables = [("HOME", home.to_str().unwrap())]
+            .iter()
+            .chain(variables)
+            .map(|(name, value)| ((*name).into(), (*value).into()))
+            .collect();
+        Places::new(cwd.to_owned(), "/bin/pi-subagents".into(), variables).unwrap()
+    }
+
+    #[test]
+    fn the_project_is_the_nearest_ancestor_with_a_mark() {
+        let root = tempfile::tempdir().unwrap();
+        let home = root.path();
+        let inner = home.join("code/repo/src/deep");
+        fs::create_dir_all(&inner).unwrap();
+        fs::create_dir_all(home.join(".pi")).unwrap();
+        assert_eq!(places(&inner, home, &[]).project, inner);
+        fs::create_dir_all(home.join("code/repo/.git")).unwrap();
+        assert_eq!(places(&inner, home, &[]).project, home.join("code/repo"));
+        fs::create_dir_all(home.join("code/repo/src/.pi")).unwrap();
+        assert_eq!(places(&inner, home, &[]).project, home.join("code/repo/src"));
+    }
+
+    #[test]
+    fn the_agent_directory_is_pis() {
+        let (cwd, home) = (Path::new("/w"), Path::new("/h"));
+        let agent_dir = |variables: &[(&str, &str)]| places(cwd, home, variables).agent_dir;
+        assert_eq!(agent_dir(&[]), Path::new("/h/.pi/agent"));
+        assert_eq!(agent_dir(&[("PI_AGENT_DIR", "/a")]), Path::new("/a"));
+        let both = [("PI_AGENT_DIR", "/a"), ("PI_CODING_AGENT_DIR", "~/b")];
+        assert_eq!(agent_dir(&both), Path::new("/h/b"));
+        assert_eq!(agent_dir(&[("PI_AGENT_DIR", "")]), Path::new("/h/.pi/agent"));
+    }
+
+    #[test]
+    fn sockets_have_short_paths() {
+        let (cwd, home) = (Path::new("/w"), Path::new("/h"));
+        let sockets = |runtime: &str| places(cwd, home, &[("XDG_RUNTIME_DIR", runtime)]).sockets;
+        assert_eq!(sockets("/run/user/1"), Path::new("/run/user/1/pi-subagents"));
+        assert_eq!(sockets(&"/long".repeat(30)), Path::new("/h/.pi/agent/run"));
+    }
+}

@@ -1,0 +1,63 @@
+//! The one place that writes to stdout and stderr: data to the first, words for people to the
+//! second.
+
+use std::io::{self, Write as _};
+use std::process::ExitCode;
+
+use serde_json::Value;
+
+use crate::cli::OutputArgs;
+use crate::error::CommandError;
+
+/// How this command prints.
+#[derive(Clone, Copy)]
+pub(crate) struct Printer {
+    options: OutputArgs,
+}
+
+impl Printer {
+    pub(crate) fn new(options: OutputArgs) -> Self {
+        Self { options }
+    }
+
+    pub(crate) fn is_json(&self) -> bool {
+        self.options.json
+    }
+
+    pub(crate) fn is_quiet(&self) -> bool {
+        self.options.quiet
+    }
+
+    /// Prints data, with a newline if it lacks one. A reader that left is no error of ours.
+    pub(crate) fn data(&self, text: &str) {
+        let mut stdout = io::stdout().lock();
+        let newline = if text.ends_with('\n') { "" } else { "\n" };
+        _ = stdout
+            .write_all(text.as_bytes())
+            .and_then(|()| stdout.write_all(newline.as_bytes()))
+            .and_then(|()| stdout.flush());
+    }
+
+    /// Prints one JSON object.
+    pub(crate) fn json(&self, value: &Value) {
+        self.data(&format!("{value:#}"));
+    }
+
+    /// Prints a sentence for people, unless they asked for quiet.
+    pub(crate) fn note(&self, text: &str) {
+        if !self.is_quiet() {
+            // Nothing can be done about a terminal that is gone.
+            _ = writeln!(io::stderr().lock(), "{text}");
+        }
+    }
+
+    /// Prints an error where its reader looks for it.
+    pub(crate) fn fail(&self, error: &CommandError) -> ExitCode {
+        if self.is_json() {
+            self.json(&error.to_json());
+        } else {
+            _ = writeln!(io::stderr().lock(), "{}", error.to_text());
+        }
+        ExitCode::from(error.exit_code())
+    }
+}

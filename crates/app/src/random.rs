@@ -1,0 +1,26 @@
+//! Ids that nobody else has.
+
+use pi_subagents_delegation::{RunId, SessionId, Timestamp};
+use rustix::rand::{GetRandomFlags, getrandom};
+
+use crate::error::CommandError;
+
+pub(crate) fn new_run_id() -> Result<RunId, CommandError> {
+    let [a, b, c, d, ..] = random_bytes()?;
+    Ok(RunId::new(
+        Timestamp::now(),
+        u32::from_ne_bytes([a, b, c, d]),
+    ))
+}
+
+pub(crate) fn new_session_id() -> Result<SessionId, CommandError> {
+    Ok(SessionId::new(u64::from_ne_bytes(random_bytes()?)))
+}
+
+/// The system gives up to 256 bytes in one piece, or none.
+fn random_bytes() -> Result<[u8; 8], CommandError> {
+    let mut bytes = [0; 8];
+    getrandom(&mut bytes, GetRandomFlags::empty())
+        .map_err(|error| CommandError::failed("no random numbers").because(&error))?;
+    Ok(bytes)
+}

@@ -1,0 +1,68 @@
+//! How people see runs: live windows on a terminal, one line per change elsewhere.
+
+use std::io::{self, IsTerminal as _};
+
+use pi_subagents_definitions::Settings;
+use pi_subagents_delegation::{EventSink, RunEvent, Timestamp};
+use pi_subagents_windows::{Fleet, LiveView, Paint, PreviewContext, ProgressLines, Terminal};
+use rustix::termios::tcgetwinsize;
+
+use crate::places::Places;
+use crate::print::Printer;
+
+/// The size of a terminal that does not tell it.
+const USUAL_SIZE: (usize, usize) = (80, 24);
+
+/// The sink that shows runs on stderr.
+pub(crate) fn on_stderr(
+    places: &Places,
+    settings: &Settings,
+    printer: &Printer,
+) -> Box<dyn EventSink> {
+    if printer.is_quiet() {
+        return Box::new(Nobody);
+    }
+    let is_terminal =
+        io::stderr().is_terminal() && places.variable("TERM").is_some_and(|term| term != "dumb");
+    let context = PreviewContext {
+        home: Some(places.home.clone()),
+        cwd: places.cwd.clone(),
+        width: if is_terminal {
+            terminal_size().0.saturating_sub(4)
+        } else {
+            settings.command_preview_width
+        },
+    };
+    if !is_terminal {
+        return Box::new(ProgressLines::new(io::stderr(), context));
+    }
+    let terminal = Terminal {
+        output: Box::new(io::stderr()),
+        size: Box::new(terminal_size),
+        clock: Box::new(Timestamp::now),
+        paint: if places.variable("NO_COLOR").is_some() {
+            Paint::Plain
+        } else {
+            Paint::Ansi
+        },
+        max_lines: settings.max_lines_per_window,
+    };
+    match LiveView::start(Fleet::new(context.clone()), terminal) {
+        Ok(view) => Box::new(view),
+        Err(_) => Box::new(ProgressLines::new(io::stderr(), context)),
+    }
+}
+
+fn terminal_size() -> (usize, usize) {
+    match tcgetwinsize(io::stderr()) {
+        Ok(size) if size.ws_col > 0 && size.ws_row > 0 => (size.ws_col.into(), size.ws_row.into()),
+        Ok(_) | Err(_) => USUAL_SIZE,
+    }
+}
+
+/// Looks away.
+struct Nobody;
+
+impl EventSink for Nobody {
+    fn on_event(&mut self, _: &RunEvent) {}
+}

@@ -1,0 +1,119 @@
+//! What a child says, once decoded.
+
+use serde_json::Value;
+
+use crate::{Message, Usage};
+
+/// A line of a child's stdout.
+#[derive(Debug, Clone, PartialEq)]
+pub enum ChildLine {
+    /// A record of the protocol.
+    Record(ChildRecord),
+    /// Anything else, which is text and never an error of ours.
+    Text(String),
+}
+
+/// A record of the protocol, as far as we use it.
+#[derive(Debug, Clone, PartialEq)]
+pub enum ChildRecord {
+    /// The child began to work on a prompt.
+    AgentStarted,
+    /// A message is complete.
+    MessageEnded(Message),
+    /// A tool began.
+    ToolStarted {
+        /// The call.
+        call_id: String,
+        /// The tool.
+        tool: String,
+        /// The arguments, of whatever type they are.
+        arguments: Value,
+    },
+    /// A tool or a message reported progress.
+    Delta,
+    /// A tool reported progress.
+    ToolProgressed {
+        /// The call.
+        call_id: String,
+    },
+    /// A tool is done.
+    ToolEnded {
+        /// The call.
+        call_id: String,
+        /// The tool.
+        tool: String,
+        /// Whether it failed.
+        is_error: bool,
+        /// What the tool says about its result beside the text.
+        details: Option<Value>,
+    },
+    /// The model failed and is asked again.
+    Retrying {
+        /// Which attempt this is.
+        attempt: u64,
+        /// How many there are.
+        max_attempts: u64,
+        /// Why.
+        error: String,
+    },
+    /// The conversation is being shortened.
+    Compacting {
+        /// Why.
+        reason: String,
+    },
+    /// The conversation was shortened.
+    Compacted {
+        /// What that cost.
+        usage: Usage,
+    },
+    /// Nothing more comes unless the child is asked.
+    Settled,
+    /// An answer to one of our commands.
+    Responded(Response),
+    /// An extension asks a person something and waits.
+    Asked(Question),
+    /// An extension failed.
+    ExtensionFailed {
+        /// What it said.
+        error: String,
+    },
+    /// A record that repeats others.
+    Repetition,
+    /// A record we do not know.
+    Other {
+        /// Its type.
+        kind: String,
+    },
+}
+
+/// An answer to one of our commands.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Response {
+    /// The id of the command, where it had one.
+    pub id: Option<String>,
+    /// The command.
+    pub command: String,
+    /// What went wrong, or `None` when the command was taken.
+    pub error: Option<String>,
+}
+
+/// A question of an extension.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Question {
+    /// Its id.
+    pub id: String,
+    /// What kind of question.
+    pub method: String,
+    /// Its words, where it has any.
+    pub title: Option<String>,
+}
+
+impl Question {
+    /// Tells whether the child waits for an answer; the other methods only show something.
+    pub fn is_waiting(&self) -> bool {
+        matches!(
+            self.method.as_str(),
+            "select" | "confirm" | "input" | "editor"
+        )
+    }
+}

@@ -1,0 +1,308 @@
+//! Every way a run can end. Status, exit code and message derive from it and from nothing else.
+
+use std::time::Duration;
+
+/// How a run ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Ending {
+    /// The child settled and its answer counts.
+    Completed,
+    /// The child finalized with an error of its own.
+    ReportedError {
+        /// What it said.
+        error: String,
+    },
+    /// The child had to finalize and never did.
+    NeverFinalized {
+        /// How often it was told.
+        corrections: u32,
+    },
+    /// The model could not be asked or failed for good.
+    ModelError {
+        /// What the provider or the child said.
+        message: String,
+    },
+    /// The task was refused before a child was started.
+    Refused {
+        /// Why.
+        message: String,
+    },
+    /// The child could not be started.
+    CouldNotStart {
+        /// Why.
+        reason: String,
+    },
+    /// The child exited before it settled.
+    Exited {
+        /// Its exit code.
+        code: i32,
+        /// The last it wrote to stderr.
+        stderr: String,
+    },
+    /// The child died of a signal before it settled.
+    Signalled {
+        /// The signal's number.
+        signal: i32,
+        /// The last it wrote to stderr.
+        stderr: String,
+    },
+    /// Its time was over.
+    TimedOut {
+        /// The time the task was given.
+        limit: Duration,
+    },
+    /// It repeated the same tool call.
+    Looped {
+        /// How often.
+        times: u32,
+    },
+    /// Somebody asked for it to be stopped.
+    Stopped,
+    /// Its owner ended before it did.
+    Interrupted(Interruption),
+    /// We lost hold of it: its output closed, or its keeper died.
+    Lost {
+        /// What was seen.
+        reason: String,
+    },
+}
+
+/// Why an owner left its runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Interruption {
+    /// It was told to end by this signal and ended its runs.
+    Signal(i32),
+    /// It was gone when somebody looked.
+    OwnerGone,
+}
+
+/// A run's state in one word.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Status {
+    /// It waits for a free place.
+    Queued,
+    /// It runs.
+    Running,
+    /// It ended as it should.
+    Completed,
+    /// It ended in an error.
+    Failed,
+    /// Somebody ended it.
+    Aborted,
+}
+
+/// Our own decision to end a run that is still going.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Decision {
+    /// The deadline passed.
+    TimedOut {
+        /// The time the task was given.
+        limit: Duration,
+    },
+    /// The repetition guard spoke.
+    Looped {
+        /// How often the call was repeated.
+        times: u32,
+    },
+    /// Somebody asked for it.
+    Stop,
+    /// The owner is told to end.
+    Shutdown {
+        /// The signal it was told by.
+        signal: i32,
+    },
+}
+
+impl Decision {
+    /// The ending that a run has when this decision ended it.
+    pub fn ending(self) -> Ending {
+        match self {
+            Self::TimedOut { limit } => Ending::TimedOut { limit },
+            Self::Looped { times } => Ending::Looped { times },
+            Self::Stop => Ending::Stopped,
+            Self::Shutdown { signal } => Ending::Interrupted(Interruption::Signal(signal)),
+        }
+    }
+}
+
+impl Ending {
+    /// The state this ending leaves the run in.
+    pub fn status(&self) -> Status {
+        match self {
+            Self::Completed => Status::Completed,
+            Self::Stopped | Self::Interrupted(_) => Status::Aborted,
+            Self::ReportedError { .. }
+            | Self::NeverFinalized { .. }
+            | Self::ModelError { .. }
+            | Self::Refused { .. }
+            | Self::CouldNotStart { .. }
+            | Self::Exited { .. }
+            | Self::Signalled { .. }
+            | Self::TimedOut { .. }
+            | Self::Looped { .. }
+            | Self::Lost { .. } => Status::Failed,
+        }
+    }
+
+    /// The exit code a shell would expect of this ending; 0 only for a completed run.
+    pub fn exit_code(&self) -> i32 {
+        match self {
+            Self::Completed => 0,
+            Self::Exited { code: 0, .. }
+            | Self::ReportedError { .. }
+            | Self::NeverFinalized { .. }
+            | Self::ModelError { .. }
+            | Self::Refused { .. }
+            | Self::CouldNotStart { .. }
+            | Self::Looped { .. }
+            | Self::Interrupted(Interruption::OwnerGone)
+            | Self::Lost { .. } => 1,
+            Self::Exited { code, .. } => *code,
+            Self::Signalled { signal, .. }
+            | Self::Interrupted(Interruption::Signal(signal)) => 128 + signal,
+            Self::TimedOut { .. } => 124,
+            Self::Stopped => 143,
+        }
+    }
+
+    /// What a person reads, or `None` for a run that completed.
+    pub fn message(&self) -> Option<String> {
+        let message = match self {
+            Self::Completed => return None,
+            Self::ReportedError { error: message }
+            | Self::ModelError { message }
+            | Self::Refused { message } => message.clone(),
+            Self::NeverFinalized { corrections } => format!(
+                "The sub-agent never called subagent_finalize, although it was told {corrections} times."
+            ),
+            Self::CouldNotStart { reason } => {
+                format!("Failed to spawn sub-agent process: {reason}")
+            }
+            Self::Exited { code: 0, stderr } => with_stderr(
+                "The sub-agent exited before its answer was complete".to_owned(),
+                stderr,
+            ),
+            Self::Exited { code, stderr } => {
+                with_stderr(format!("The sub-agent exited with code {code}"), stderr)
+            }
+            Self::Signalled { signal, stderr } => with_stderr(
+                format!("The sub-agent was killed by {}", signal_name(*signal)),
+                stderr,
+            ),
+            Self::TimedOut { limit } => format!(
+                "Timed out after {}s. Consider resuming with a longer timeout.",
+                limit.as_secs_f64()
+            ),
+            Self::Looped { .. } => {
+                "Loop detected: sub-agent is repeating the same tool calls".to_owned()
+            }
+            Self::Stopped => "Stopped on request.".to_owned(),
+            Self::Interrupted(Interruption::Signal(signal)) => {
+                format!("Interrupted by {}.", signal_name(*signal))
+            }
+            Self::Interrupted(Interruption::OwnerGone) => {
+                "Session was interrupted (main agent session ended unexpectedly)".to_owned()
+            }
+            Self::Lost { reason } => format!("Lost the sub-agent: {reason}."),
+        };
+        Some(message)
+    }
+}
+
+impl Status {
+    /// Tells whether nothing more will come.
+    pub fn is_over(self) -> bool {
+        !matches!(self, Self::Queued | Self::Running)
+    }
+
+    /// The word for it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Queued => "queued",
+            Self::Running => "running",
+            Self::Completed => "completed",
+            Self::Failed => "failed",
+            Self::Aborted => "aborted",
+        }
+    }
+
+    /// The word for it in the delegation family, which knows three.
+    pub fn as_delegation_word(self) -> &'static str {
+        match self {
+            Self::Queued | Self::Running => "running",
+            Self::Completed => "completed",
+            Self::Failed | Self::Aborted => "error",
+        }
+    }
+}
+
+fn with_stderr(what: String, stderr: &str) -> String {
+    if stderr.is_empty() {
+        format!("{what}.")
+    } else {
+        format!("{what}: {stderr}")
+    }
+}
+
+fn signal_name(signal: i32) -> String {
+    let name = match signal {
+        1 => "SIGHUP",
+        2 => "SIGINT",
+        3 => "SIGQUIT",
+        4 => "SIGILL",
+        6 => "SIGABRT",
+        7 => "SIGBUS",
+        8 => "SIGFPE",
+        9 => "SIGKILL",
+        11 => "SIGSEGV",
+        13 => "SIGPIPE",
+        15 => "SIGTERM",
+        other => return format!("signal {other}"),
+    };
+    name.to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn every_ending() -> Vec<Ending> {
+        let text = |text: &str| text.to_owned();
+        vec![
+            Ending::Completed,
+            Ending::ReportedError { error: text("no such table") },
+            Ending::NeverFinalized { corrections: 3 },
+            Ending::ModelError { message: text("401 Unauthorized") },
+            Ending::Refused { message: text("cwd must be an absolute path") },
+            Ending::CouldNotStart { reason: text("pi: not found") },
+            Ending::Exited { code: 0, stderr: text("") },
+            Ending::Exited { code: 3, stderr: text("boom") },
+            Ending::Signalled { signal: 11, stderr: text("") },
+            Ending::TimedOut { limit: Duration::from_secs(300) },
+            Ending::TimedOut { limit: Duration::from_millis(1500) },
+            Ending::Looped { times: 5 },
+            Ending::Stopped,
+            Ending::Interrupted(Interruption::Signal(2)),
+            Ending::Interrupted(Interruption::OwnerGone),
+            Ending::Lost { reason: text("it closed its output and lived on") },
+        ]
+    }
+
+    #[test]
+    fn every_ending_has_a_status_an_exit_code_and_words() {
+        let table: Vec<String> = every_ending()
+            .iter()
+            .map(|ending| {
+                format!(
+                    "{:9} {:3} {}",
+                    ending.status().as_str(),
+                    ending.exit_code(),
+                    ending.message().unwrap_or_default()
+                )
+                .trim_end()
+                .to_owned()
+            })
+            .collect();
+        insta::assert_snapshot!(table.join("\n"), @"");
+    }
+}

@@ -1,0 +1,65 @@
+//! What happens in a run, as everybody outside the engine sees it.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use jiff::Timestamp;
+
+use crate::child_protocol::ChildRecord;
+use crate::{Decision, Ending, RunId, Runner, Task};
+
+/// Something that happened in a run.
+#[derive(Debug, Clone)]
+pub struct RunEvent {
+    /// The run.
+    pub run: RunId,
+    /// When we saw it.
+    pub at: Timestamp,
+    /// What it was.
+    pub happening: Happening,
+}
+
+/// What can happen in a run. Every accepted task ends with exactly one `Ended`.
+#[derive(Debug, Clone)]
+pub enum Happening {
+    /// The task was taken on and waits for its turn.
+    Accepted(Arc<Task>),
+    /// Its child started.
+    Started(Started),
+    /// The child said something in its protocol.
+    Said {
+        /// The line as the child wrote it.
+        line: Bytes,
+        /// What it says.
+        record: ChildRecord,
+    },
+    /// The child printed a line that is no record.
+    Printed(String),
+    /// The child wrote a line to stderr.
+    Complained(String),
+    /// Something a person should know and that ends nothing.
+    Warned(String),
+    /// Somebody sent a message into the running child.
+    Steered(String),
+    /// We decided to end it.
+    Stopping(Decision),
+    /// It is over.
+    Ended(Ending),
+}
+
+/// A child that started.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Started {
+    /// Which kind of child.
+    pub runner: Runner,
+    /// The child's process.
+    pub child: u32,
+    /// The process that keeps it.
+    pub keeper: u32,
+}
+
+/// Whoever consumes the events of runs. A sink gives nothing back.
+pub trait EventSink: Send {
+    /// Takes one event; called in order, and quickly done.
+    fn on_event(&mut self, event: &RunEvent);
+}

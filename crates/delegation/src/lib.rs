@@ -1,0 +1,35 @@
+//! # The vocabulary
+//!
+//! Plain data and pure rules that every other crate speaks: no I/O, no async, no clock.
+//!
+//! In reading order: a caller's [`Task`] is lowered to a [`Plan`]; the engine turns the plan into
+//! [`RunEvent`]s; everybody else consumes those through an [`EventSink`]. A child speaks
+//! [`child_protocol`]; how a run ended is an [`Ending`]; what it amounted to is a fold over its
+//! events ([`RunSummary`], [`RunHistory`]).
+
+pub mod child_protocol;
+mod ending;
+mod event;
+mod history;
+mod ids;
+mod message;
+mod plan;
+mod policy;
+mod summary;
+pub mod text;
+mod usage;
+
+pub use ending::{Decision, Ending, Interruption, Status};
+pub use event::{EventSink, Happening, RunEvent, Started};
+pub use history::{MAX_MESSAGES_PER_RUN, RunHistory};
+pub use ids::{BadId, RunId, SessionId, fits_id};
+pub use message::{AssistantMessage, Message, Part, StopReason, ToolCall, ToolResult};
+pub use plan::{Limits, Plan, PlannedTask, Program, Refusal, Task, TaskPlan};
+pub use policy::{
+    ModelChoice, Runner, SessionPolicy, SystemPrompt, ThinkingLevel, ToolPolicy,
+};
+pub use summary::{LAST_TEXT_LIMIT, RunSummary};
+pub use usage::Usage;
+
+/// A moment of the wall clock, as it is written to disk.
+pub use jiff::Timestamp;

@@ -1,0 +1,178 @@
+//! What was said in a run.
+
+use serde_json::Value;
+
+use crate::Usage;
+
+/// One message of a child's conversation.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Message {
+    /// The child's own instructions; never counted, stored or shown as a message.
+    System {
+        /// Names of the tools it was given, where it says so.
+        tools: Option<Vec<String>>,
+    },
+    /// What the child was asked.
+    User(Vec<Part>),
+    /// What the model answered.
+    Assistant(AssistantMessage),
+    /// What a tool answered.
+    ToolResult(ToolResult),
+    /// A kind of message we do not know, kept by its role.
+    Other {
+        /// The role it named.
+        role: String,
+        /// Its content.
+        parts: Vec<Part>,
+    },
+}
+
+/// One answer of the model.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct AssistantMessage {
+    /// What it said, thought and called, in order.
+    pub parts: Vec<Part>,
+    /// The provider that answered.
+    pub provider: Option<String>,
+    /// The model that answered.
+    pub model: Option<String>,
+    /// Why it stopped.
+    pub stop_reason: Option<StopReason>,
+    /// What went wrong, when something did.
+    pub error: Option<String>,
+    /// What it cost.
+    pub usage: Usage,
+}
+
+/// One answer of a tool.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct ToolResult {
+    /// The call it answers.
+    pub call_id: String,
+    /// The tool that answered.
+    pub tool: String,
+    /// What it answered.
+    pub parts: Vec<Part>,
+    /// Whether the tool failed.
+    pub is_error: bool,
+}
+
+/// A piece of a message.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Part {
+    /// Words.
+    Text(String),
+    /// The model's reasoning.
+    Thinking(String),
+    /// A call of a tool.
+    ToolCall(ToolCall),
+    /// A picture; only its type is kept.
+    Image {
+        /// For example `image/png`.
+        mime_type: String,
+    },
+}
+
+/// A call of a tool, as the model wrote it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ToolCall {
+    /// The call's id.
+    pub id: String,
+    /// The tool's name.
+    pub name: String,
+    /// The arguments, of whatever type the model gave.
+    pub arguments: Value,
+}
+
+/// Why a model stopped.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum StopReason {
+    /// It was done.
+    Stop,
+    /// It ran out of room.
+    Length,
+    /// It wants tools to be run.
+    ToolUse,
+    /// It failed.
+    Error,
+    /// It was aborted.
+    Aborted,
+    /// A reason we do not know.
+    Other(String),
+}
+
+impl StopReason {
+    /// Reads the protocol's word.
+    pub fn from_word(word: &str) -> Self {
+        match word {
+            "stop" => Self::Stop,
+            "length" => Self::Length,
+            "toolUse" => Self::ToolUse,
+            "error" => Self::Error,
+            "aborted" => Self::Aborted,
+            other => Self::Other(other.to_owned()),
+        }
+    }
+
+    /// The protocol's word.
+    pub fn as_word(&self) -> &str {
+        match self {
+            Self::Stop => "stop",
+            Self::Length => "length",
+            Self::ToolUse => "toolUse",
+            Self::Error => "error",
+            Self::Aborted => "aborted",
+            Self::Other(word) => word,
+        }
+    }
+}
+
+impl Message {
+    /// The pieces of the message.
+    pub fn parts(&self) -> &[Part] {
+        match self {
+            Self::System { .. } => &[],
+            Self::User(parts) | Self::Other { parts, .. } => parts,
+            Self::Assistant(message) => &message.parts,
+            Self::ToolResult(result) => &result.parts,
+        }
+    }
+
+    /// The text pieces joined by newlines, or `None` where there are none.
+    pub fn text(&self) -> Option<String> {
+        joined_text(self.parts())
+    }
+}
+
+impl AssistantMessage {
+    /// The text pieces joined by newlines, or `None` where there are none.
+    pub fn text(&self) -> Option<String> {
+        joined_text(&self.parts)
+    }
+
+    /// The tools it called, in order.
+    pub fn tool_calls(&self) -> impl Iterator<Item = &ToolCall> {
+        self.parts.iter().filter_map(|part| match part {
+            Part::ToolCall(call) => Some(call),
+            Part::Text(_) | Part::Thinking(_) | Part::Image { .. } => None,
+        })
+    }
+}
+
+impl ToolResult {
+    /// The text pieces joined by newlines.
+    pub fn text(&self) -> String {
+        joined_text(&self.parts).unwrap_or_default()
+    }
+}
+
+fn joined_text(parts: &[Part]) -> Option<String> {
+    let texts: Vec<&str> = parts
+        .iter()
+        .filter_map(|part| match part {
+            Part::Text(text) if !text.is_empty() => Some(text.as_str()),
+            Part::Text(_) | Part::Thinking(_) | Part::ToolCall(_) | Part::Image { .. } => None,
+        })
+        .collect();
+    (!texts.is_empty()).then(|| texts.join("\n"))
+}

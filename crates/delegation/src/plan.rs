@@ -1,0 +1,99 @@
+//! A call with everything resolved: after this nothing is optional and nothing is looked up again.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::{
+    ModelChoice, RunId, Runner, SessionId, SessionPolicy, SystemPrompt, ToolPolicy,
+};
+
+/// The tasks of one call, in the order the caller gave them.
+#[derive(Debug, Clone)]
+pub struct Plan {
+    /// The tasks; each becomes one run.
+    pub tasks: Vec<PlannedTask>,
+}
+
+/// One task, ready or refused; a refusal ends its task and no other.
+#[derive(Debug, Clone)]
+pub struct PlannedTask {
+    /// What was asked.
+    pub task: Arc<Task>,
+    /// How it will be done, or why it will not.
+    pub work: Result<Box<TaskPlan>, Refusal>,
+}
+
+/// What the caller asked for, with the ids its run has.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Task {
+    /// The run this task becomes.
+    pub run: RunId,
+    /// The session the run belongs to.
+    pub session: SessionId,
+    /// The name the caller gave it.
+    pub name: String,
+    /// The prompt as the caller gave it, without files and transcript.
+    pub prompt: String,
+    /// The directory the child works in.
+    pub cwd: PathBuf,
+    /// The definition it uses, if any.
+    pub definition: Option<String>,
+    /// The time it was given, if any.
+    pub timeout: Option<Duration>,
+    /// The run's directory, if one could be made.
+    pub directory: Option<PathBuf>,
+}
+
+/// How a task will be done.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TaskPlan {
+    /// Which kind of child.
+    pub runner: Runner,
+    /// The program that is started.
+    pub program: Program,
+    /// The whole prompt: files, transcript and the caller's words.
+    pub prompt: String,
+    /// Which model answers.
+    pub model: ModelChoice,
+    /// What the child is told about itself.
+    pub system_prompt: SystemPrompt,
+    /// Which tools it has.
+    pub tools: ToolPolicy,
+    /// Where it keeps its own session.
+    pub session: SessionPolicy,
+    /// What bounds it.
+    pub limits: Limits,
+    /// Whether the child may use what the project's directory configures.
+    pub trusted: bool,
+    /// Further arguments for the child.
+    pub extra_arguments: Vec<String>,
+}
+
+/// A program and the arguments that always come first.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Program {
+    /// The executable.
+    pub path: PathBuf,
+    /// For example the script that Node runs.
+    pub arguments: Vec<OsString>,
+}
+
+/// What bounds a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// The time from the start of the child, if it is limited.
+    pub timeout: Option<Duration>,
+    /// How long tools may be silent once the time is over.
+    pub extension: Duration,
+    /// How many equal tool calls in a row are a loop; 0 for never.
+    pub repetitions: u32,
+}
+
+/// Why a task was not started.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Refusal {
+    /// What a person reads.
+    pub message: String,
+}

@@ -1,0 +1,140 @@
+//! What a run amounts to, small enough to be held for as long as anybody asks.
+
+use std::sync::Arc;
+
+use jiff::Timestamp;
+
+use crate::child_protocol::ChildRecord;
+use crate::{
+    AssistantMessage, Ending, Happening, Message, RunEvent, Runner, Status, StopReason, Task,
+    Usage, text,
+};
+
+/// How much of the last text is held in memory; the record on disk has all of it.
+pub const LAST_TEXT_LIMIT: usize = 1 << 20;
+
+/// How many warnings of one run are held.
+const MAX_WARNINGS: usize = 20;
+
+/// A fold over the events of one run; nothing in it is ever set from outside.
+#[derive(Debug, Clone, Default)]
+pub struct RunSummary {
+    /// What was asked.
+    pub task: Option<Arc<Task>>,
+    /// When it was taken on.
+    pub accepted_at: Option<Timestamp>,
+    /// When its child started.
+    pub started_at: Option<Timestamp>,
+    /// When it was over.
+    pub ended_at: Option<Timestamp>,
+    /// How it ended.
+    pub ending: Option<Ending>,
+    /// Which kind of child did it.
+    pub runner: Option<Runner>,
+    /// The provider that really answered.
+    pub provider: Option<String>,
+    /// The model that really answered.
+    pub model: Option<String>,
+    /// Why the model stopped last.
+    pub stop_reason: Option<StopReason>,
+    /// What the model's last answer said went wrong.
+    pub model_error: Option<String>,
+    /// What it consumed.
+    pub usage: Usage,
+    /// How many tools the child says it has.
+    pub tools: Option<usize>,
+    /// How often a tool was called.
+    pub tool_calls: usize,
+    /// How many messages were said.
+    pub messages: usize,
+    /// The text of the last answer that has any, up to [`LAST_TEXT_LIMIT`].
+    pub last_text: Option<String>,
+    /// What a person should know.
+    pub warnings: Vec<String>,
+}
+
+impl RunSummary {
+    /// Folds all events of one run.
+    pub fn of<'a>(events: impl IntoIterator<Item = &'a RunEvent>) -> Self {
+        let mut summary = Self::default();
+        for event in events {
+            summary.apply(event);
+        }
+        summary
+    }
+
+    /// Takes one more event.
+    pub fn apply(&mut self, event: &RunEvent) {
+        match &event.happening {
+            Happening::Accepted(task) => {
+                self.task = Some(Arc::clone(task));
+                self.accepted_at = Some(event.at);
+            }
+            Happening::Started(started) => {
+                self.runner = Some(started.runner);
+                self.started_at.get_or_insert(event.at);
+            }
+            Happening::Said { record, .. } => self.heard(record),
+            Happening::Warned(warning) => {
+                if self.warnings.len() < MAX_WARNINGS {
+                    self.warnings.push(warning.clone());
+                }
+            }
+            Happening::Ended(ending) => {
+                self.ended_at = Some(event.at);
+                self.ending = Some(ending.clone());
+            }
+            Happening::Printed(_)
+            | Happening::Complained(_)
+            | Happening::Steered(_)
+            | Happening::Stopping(_) => {}
+        }
+    }
+
+    /// The run's state.
+    pub fn status(&self) -> Status {
+        match &self.ending {
+            Some(ending) => ending.status(),
+            None if self.started_at.is_some() => Status::Running,
+            None => Status::Queued,
+        }
+    }
+
+    fn heard(&mut self, record: &ChildRecord) {
+        match record {
+            ChildRecord::MessageEnded(message) => self.heard_message(message),
+            ChildRecord::Compacted { usage } => self.usage += *usage,
+            _ => {}
+        }
+    }
+
+    fn heard_message(&mut self, message: &Message) {
+        match message {
+            Message::System { tools } => {
+                if let Some(tools) = tools {
+                    self.tools = Some(tools.len());
+                }
+                return;
+            }
+            Message::Assistant(answer) => self.heard_answer(answer),
+            Message::User(_) | Message::ToolResult(_) | Message::Other { .. } => {}
+        }
+        self.messages += 1;
+    }
+
+    fn heard_answer(&mut self, answer: &AssistantMessage) {
+        self.usage += answer.usage;
+        self.tool_calls += answer.tool_calls().count();
+        self.stop_reason.clone_from(&answer.stop_reason);
+        self.model_error.clone_from(&answer.error);
+        if answer.provider.is_some() {
+            self.provider.clone_from(&answer.provider);
+        }
+        if answer.model.is_some() {
+            self.model.clone_from(&answer.model);
+        }
+        if let Some(said) = answer.text() {
+            self.last_text = Some(text::cut_bytes(said, LAST_TEXT_LIMIT));
+        }
+    }
+}

@@ -1,0 +1,179 @@
+//! Cutting, cleaning and counting: one place for what windows, transcripts and answers share.
+
+use std::time::Duration;
+
+use unicode_segmentation::UnicodeSegmentation;
+use unicode_width::UnicodeWidthStr;
+
+/// What ends a text that was cut.
+pub const CUT_MARK: &str = "...";
+
+/// Cuts a text to a number of characters; a cut text ends in [`CUT_MARK`].
+pub fn cut_characters(text: &str, limit: usize) -> String {
+    match text.grapheme_indices(true).nth(limit) {
+        Some((end, _)) => format!("{}{CUT_MARK}", &text[..end]),
+        None => text.to_owned(),
+    }
+}
+
+/// Cuts a text to a number of bytes without splitting a character.
+pub fn cut_bytes(mut text: String, limit: usize) -> String {
+    if text.len() > limit {
+        text.truncate(text.floor_char_boundary(limit));
+        text.push_str(CUT_MARK);
+    }
+    text
+}
+
+/// Cuts a text to a number of terminal columns; a cut text ends in [`CUT_MARK`].
+pub fn cut_columns(text: &str, columns: usize) -> String {
+    if text.width() <= columns {
+        return text.to_owned();
+    }
+    let room = columns.saturating_sub(CUT_MARK.len());
+    let mut used = 0;
+    let mut kept = String::new();
+    for grapheme in text.graphemes(true) {
+        used += grapheme.width();
+        if used > room {
+            break;
+        }
+        kept.push_str(grapheme);
+    }
+    kept.push_str(&CUT_MARK[..CUT_MARK.len().min(columns)]);
+    kept
+}
+
+/// Removes escape sequences and control characters; tabs become spaces.
+///
+/// What a child prints is data: nothing it says may move a cursor or set a title.
+pub fn clean(text: &str) -> String {
+    let mut kept = String::with_capacity(text.len());
+    let mut rest = text.chars();
+    while let Some(character) = rest.next() {
+        match character {
+            '\u{1b}' => skip_escape(&mut rest),
+            '\u{9b}' => skip_control_sequence(&mut rest),
+            '\u{90}' | '\u{98}' | '\u{9d}'..='\u{9f}' => skip_string(&mut rest),
+            '\t' => kept.push_str("    "),
+            '\n' => kept.push('\n'),
+            character if is_harmful(character) => {}
+            character => kept.push(character),
+        }
+    }
+    kept
+}
+
+/// Control characters, and those that reorder or hide the text around them.
+fn is_harmful(character: char) -> bool {
+    character.is_control()
+        || matches!(character, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}')
+        || matches!(character, '\u{2028}' | '\u{2029}')
+}
+
+fn skip_escape(rest: &mut std::str::Chars<'_>) {
+    match rest.clone().next() {
+        Some('[') => {
+            rest.next();
+            skip_control_sequence(rest);
+        }
+        Some(']' | 'P' | '^' | '_' | 'X') => {
+            rest.next();
+            skip_string(rest);
+        }
+        Some(' '..='/') => {
+            rest.next();
+            skip_escape(rest);
+        }
+        Some('0'..='~') => {
+            rest.next();
+        }
+        Some(_) | None => {}
+    }
+}
+
+fn skip_control_sequence(rest: &mut std::str::Chars<'_>) {
+    while let Some(character) = rest.clone().next() {
+        if !matches!(character, ' '..='~') {
+            return;
+        }
+        rest.next();
+        if matches!(character, '@'..='~') {
+            return;
+        }
+    }
+}
+
+/// Skips to the end of an operating system command or the like; it ends with its line at the
+/// latest, so that an unclosed one cannot swallow what follows.
+fn skip_string(rest: &mut std::str::Chars<'_>) {
+    while let Some(character) = rest.clone().next() {
+        if character == '\n' {
+            return;
+        }
+        rest.next();
+        match character {
+            '\u{07}' | '\u{9c}' => return,
+            '\u{1b}' => {
+                if rest.clone().next() == Some('\\') {
+                    rest.next();
+                }
+                return;
+            }
+            _ => {}
+        }
+    }
+}
+
+/// A duration as people say it: `340ms`, `4.2s`, `3m 05s`, `2h 10m`.
+pub fn duration(duration: Duration) -> String {
+    let seconds = duration.as_secs();
+    match seconds {
+        0 => format!("{}ms", duration.as_millis()),
+        1..60 => format!("{seconds}.{}s", duration.subsec_millis() / 100),
+        60..3600 => format!("{}m {:02}s", seconds / 60, seconds % 60),
+        _ => format!("{}h {:02}m", seconds / 3600, seconds % 3600 / 60),
+    }
+}
+
+/// A count with its noun: `1 run`, `3 runs`.
+pub fn count(number: usize, noun: &str) -> String {
+    if number == 1 {
+        format!("1 {noun}")
+    } else {
+        format!("{number} {noun}s")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cuts_never_split_a_character() {
+        assert_eq!(cut_characters("héllo", 5), "héllo");
+        assert_eq!(cut_characters("e\u{301}e\u{301}e\u{301}", 2), "e\u{301}e\u{301}...");
+        assert_eq!(cut_bytes("aé".to_owned(), 2), "a...");
+        assert_eq!(cut_columns("日本語です", 8), "日本...");
+        assert_eq!(cut_columns("日本", 4), "日本");
+        assert_eq!(cut_columns("abc", 2), "..");
+    }
+
+    #[test]
+    fn nothing_a_child_prints_reaches_the_terminal_as_a_command() {
+        let hostile = "\u{1b}[31mred\u{1b}[0m \u{1b}]0;title\u{7}x\u{1b}]8;;u\u{1b}\\y \u{1b}(Bz\r\u{8}\u{9b}2J\tk\u{202e}\u{1b}";
+        assert_eq!(clean(hostile), "red xy z    k");
+        assert_eq!(clean("\u{1b}]0;never closed\nnext"), "\nnext");
+        assert_eq!(clean("emoji 👩‍👩‍👧 stays"), "emoji 👩‍👩‍👧 stays");
+    }
+
+    #[test]
+    fn durations_and_counts_read_as_people_say_them() {
+        let said: Vec<String> = [340, 4_250, 185_000, 7_800_000]
+            .map(|milliseconds| duration(Duration::from_millis(milliseconds)))
+            .into();
+        assert_eq!(said, ["340ms", "4.2s", "3m 05s", "2h 10m"]);
+        assert_eq!(count(1, "run"), "1 run");
+        assert_eq!(count(0, "run"), "0 runs");
+    }
+}

@@ -1,0 +1,153 @@
+//! `TaskPlan` → arguments of a child. Pure.
+
+use std::ffi::OsString;
+
+use pi_subagents_delegation::{
+    ModelChoice, SessionPolicy, SystemPrompt, TaskPlan, ToolPolicy,
+};
+
+/// The arguments of the child that does this work; pi and the embedded agent take the same.
+pub(super) fn arguments(plan: &TaskPlan) -> Vec<OsString> {
+    let mut arguments = plan.program.arguments.clone();
+    let mut add = |words: &[&dyn AsRef<std::ffi::OsStr>]| {
+        arguments.extend(words.iter().map(|word| word.as_ref().to_owned()));
+    };
+    add(&[&"--mode", &"rpc"]);
+    match &plan.session {
+        SessionPolicy::Nowhere => add(&[&"--no-session"]),
+        SessionPolicy::File(file) => add(&[&"--session", file]),
+    }
+    if let ModelChoice::Named {
+        provider,
+        model,
+        thinking,
+    } = &plan.model
+    {
+        if let Some(provider) = provider {
+            add(&[&"--provider", provider]);
+        }
+        if let Some(model) = model {
+            add(&[&"--model", model]);
+        }
+        if let Some(thinking) = thinking {
+            add(&[&"--thinking", &thinking.as_str()]);
+        }
+    }
+    match &plan.system_prompt {
+        SystemPrompt::Inherit => {}
+        SystemPrompt::Append(files) => {
+            for file in files {
+                add(&[&"--append-system-prompt", file]);
+            }
+        }
+        SystemPrompt::Replace { file, append } => {
+            add(&[&"--system-prompt", file]);
+            for file in append {
+                add(&[&"--append-system-prompt", file]);
+            }
+        }
+    }
+    match &plan.tools {
+        ToolPolicy::Inherit => {}
+        ToolPolicy::Nothing => add(&[&"--no-tools"]),
+        ToolPolicy::Only(names) => add(&[&"--tools", &names.join(",")]),
+        ToolPolicy::AllExcept(names) => add(&[&"--exclude-tools", &names.join(",")]),
+    }
+    add(&[if plan.trusted {
+        &"--approve"
+    } else {
+        &"--no-approve"
+    }]);
+    for argument in &plan.extra_arguments {
+        add(&[argument]);
+    }
+    arguments
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::PathBuf;
+    use std::time::Duration;
+
+    use pi_subagents_delegation::{Limits, Program, Runner, ThinkingLevel};
+
+    use super::*;
+
+    fn plan() -> TaskPlan {
+        TaskPlan {
+            runner: Runner::Pi,
+            program: Program {
+                path: PathBuf::from("node"),
+                arguments: vec!["cli.js".into()],
+            },
+            prompt: "-p @file".into(),
+            model: ModelChoice::Inherit,
+            system_prompt: SystemPrompt::Inherit,
+            tools: ToolPolicy::Inherit,
+            session: SessionPolicy::Nowhere,
+            limits: Limits {
+                timeout: None,
+                extension: Duration::ZERO,
+                repetitions: 0,
+            },
+            trusted: false,
+            extra_arguments: Vec::new(),
+        }
+    }
+
+    fn check(plan: &TaskPlan, expected: &str) {
+        let arguments: Vec<String> = arguments(plan)
+            .into_iter()
+            .map(|argument| argument.into_string().unwrap())
+            .collect();
+        assert_eq!(arguments.join(" "), expected);
+    }
+
+    #[test]
+    fn a_plain_plan_asks_for_nothing_special_and_never_shows_the_prompt() {
+        check(&plan(), "cli.js --mode rpc --no-session --no-approve");
+    }
+
+    #[test]
+    fn every_policy_becomes_its_flag() {
+        let full = TaskPlan {
+            model: ModelChoice::Named {
+                provider: Some("anthropic".into()),
+                model: Some("sonnet".into()),
+                thinking: Some(ThinkingLevel::High),
+            },
+            system_prompt: SystemPrompt::Replace {
+                file: "/run/system.md".into(),
+                append: vec!["/run/append.md".into()],
+            },
+            tools: ToolPolicy::Only(vec!["read".into(), "ls".into()]),
+            session: SessionPolicy::File("/run/child-session.jsonl".into()),
+            trusted: true,
+            extra_arguments: vec!["--offline".into()],
+            ..plan()
+        };
+        check(
+            &full,
+            "cli.js --mode rpc --session /run/child-session.jsonl --provider anthropic \
+             --model sonnet --thinking high --system-prompt /run/system.md \
+             --append-system-prompt /run/append.md --tools read,ls --approve --offline",
+        );
+    }
+
+    #[test]
+    fn tools_can_be_taken_away() {
+        let none = TaskPlan {
+            tools: ToolPolicy::Nothing,
+            ..plan()
+        };
+        check(&none, "cli.js --mode rpc --no-session --no-tools --no-approve");
+        let fewer = TaskPlan {
+            tools: ToolPolicy::AllExcept(vec!["bash".into()]),
+            ..plan()
+        };
+        check(
+            &fewer,
+            "cli.js --mode rpc --no-session --exclude-tools bash --no-approve",
+        );
+    }
+}

@@ -1,0 +1,135 @@
+//! Starts a child. The only place that does, through the keeper that will end its whole tree.
+
+use std::io::{self, IoSlice};
+use std::mem::MaybeUninit;
+use std::os::fd::{AsFd as _, OwnedFd};
+use std::os::unix::net::UnixStream;
+use std::process::Stdio;
+
+use pi_subagents_delegation::{Started, Task, TaskPlan};
+use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags, sendmsg};
+use rustix::pipe::{PipeFlags, pipe_with};
+use tokio::process::Command;
+
+use super::{Inbox, LineMemory, LineReader, Outbox, StderrLines, command_line};
+use crate::Launcher;
+use crate::keeper::{KeeperLink, Report};
+use crate::leftovers::RUN_MARK;
+
+/// A child that runs, with everything that connects us to it.
+#[derive(Debug)]
+pub(crate) struct LaunchedChild {
+    pub(crate) started: Started,
+    pub(crate) stdin: Outbox,
+    pub(crate) stdout: Inbox,
+    pub(crate) stderr: StderrLines,
+    pub(crate) keeper: KeeperLink,
+}
+
+/// Why a child could not be started.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum LaunchError {
+    #[error("the directory {0} does not exist or is no directory")]
+    NoDirectory(String),
+    #[error("the keeper {program} could not be started: {source}")]
+    Keeper { program: String, source: io::Error },
+    #[error("no pipe to the child: {0}")]
+    Pipe(#[from] io::Error),
+    #[error("{0}")]
+    Child(String),
+    #[error("the keeper ended before it had started the child")]
+    KeeperGone,
+}
+
+/// Starts the child of this task and waits until its keeper says that it runs.
+pub(crate) async fn launch(
+    launcher: &Launcher,
+    task: &Task,
+    plan: &TaskPlan,
+    memory: LineMemory,
+) -> Result<LaunchedChild, LaunchError> {
+    if !task.cwd.is_dir() {
+        return Err(LaunchError::NoDirectory(task.cwd.display().to_string()));
+    }
+    let (child_stdin, stdin) = pipe()?;
+    let (stdout, child_stdout) = pipe()?;
+    let (stderr, child_stderr) = pipe()?;
+    let (ours, keepers) = UnixStream::pair()?;
+    let process = start_keeper(launcher, task, plan, [keepers.into(), child_stdout, child_stderr])?;
+    hand_over(&ours, &child_stdin)?;
+    drop(child_stdin);
+
+    let reader = LineReader::new(memory, task.directory.clone());
+    let stdin = Outbox::new(stdin)?;
+    let stdout = Inbox::new(stdout, reader)?;
+    let stderr = StderrLines::new(stderr)?;
+    let mut keeper = KeeperLink::new(process, ours)?;
+    match keeper.next().await {
+        Some(Report::Started { pid }) => Ok(LaunchedChild {
+            started: Started {
+                runner: plan.runner,
+                child: pid,
+                keeper: keeper.pid(),
+            },
+            stdin,
+            stdout,
+            stderr,
+            keeper,
+        }),
+        Some(Report::CouldNotStart { reason }) => Err(LaunchError::Child(reason)),
+        Some(Report::Exited { .. } | Report::Gone { .. }) | None => Err(LaunchError::KeeperGone),
+    }
+}
+
+fn pipe() -> Result<(OwnedFd, OwnedFd), LaunchError> {
+    Ok(pipe_with(PipeFlags::CLOEXEC).map_err(io::Error::from)?)
+}
+
+/// The keeper's stdin is the control socket; its stdout and stderr are the child's.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "this is the one place where children start"
+)]
+fn start_keeper(
+    launcher: &Launcher,
+    task: &Task,
+    plan: &TaskPlan,
+    [control, stdout, stderr]: [OwnedFd; 3],
+) -> Result<tokio::process::Child, LaunchError> {
+    let keeper = &launcher.keeper;
+    // A process group of its own, so that Ctrl-C reaches the owner and nobody else.
+    Command::new(&keeper.path)
+        .args(&keeper.arguments)
+        .arg(&plan.program.path)
+        .args(command_line::arguments(plan))
+        .current_dir(&task.cwd)
+        .env("PI_SUBAGENTS_CHILD", "1")
+        .env("PI_SUBAGENT_CHILD", "1")
+        .env("PI_SKIP_VERSION_CHECK", "1")
+        .env(RUN_MARK, task.run.as_str())
+        .process_group(0)
+        .stdin(Stdio::from(control))
+        .stdout(Stdio::from(stdout))
+        .stderr(Stdio::from(stderr))
+        .spawn()
+        .map_err(|source| LaunchError::Keeper {
+            program: keeper.path.display().to_string(),
+            source,
+        })
+}
+
+/// Gives the keeper the child's stdin. It cannot be inherited, because a sibling that is started
+/// at the same moment would inherit it too and keep it open.
+fn hand_over(control: &UnixStream, child_stdin: &OwnedFd) -> io::Result<()> {
+    let descriptors = [child_stdin.as_fd()];
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+    let mut ancillary = SendAncillaryBuffer::new(&mut space);
+    ancillary.push(SendAncillaryMessage::ScmRights(&descriptors));
+    sendmsg(
+        control,
+        &[IoSlice::new(b"\n")],
+        &mut ancillary,
+        SendFlags::NOSIGNAL,
+    )?;
+    Ok(())
+}

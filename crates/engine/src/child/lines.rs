@@ -1,0 +1,292 @@
+//! Bytes of a child's stdout → lines → records.
+//!
+//! A line may be of any length. Its first bytes tell whether it is worth holding; what is held is
+//! bounded per line and over all children; what is longer goes to a file of the run directory as
+//! it comes. See `docs/design/child-protocol.md`.
+
+use std::fs::{File, OpenOptions};
+use std::io::Write as _;
+use std::mem;
+use std::path::PathBuf;
+
+use bytes::Bytes;
+use memchr::memchr;
+use pi_subagents_delegation::child_protocol::{ChildLine, ChildRecord, Peeked, decode, peek};
+use serde_json::json;
+
+use super::memory::{Hold, LineMemory};
+
+/// The longest line that is held in memory.
+const LONGEST_LINE: usize = 8 << 20;
+
+/// Lines up to this size are not worth accounting for.
+const SMALL_LINE: usize = 64 << 10;
+
+/// By how much a held line takes from the budget at a time.
+const STEP: usize = 256 << 10;
+
+/// What a chunk of a child's output held.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Line {
+    /// A record, with the line as the child wrote it.
+    Record { line: Bytes, record: ChildRecord },
+    /// A line that is no record.
+    Text(String),
+    /// A tool said that it is at work; what it said was skipped.
+    ToolReported,
+}
+
+/// Splits a child's output on LF bytes only.
+#[derive(Debug)]
+pub(crate) struct LineReader {
+    memory: LineMemory,
+    /// Where long lines go, if the run has a directory.
+    directory: Option<PathBuf>,
+    long_lines: u32,
+    state: State,
+}
+
+#[derive(Debug)]
+enum State {
+    /// The first bytes of a line, which do not tell yet what it is.
+    Deciding(Vec<u8>),
+    Holding(HeldLine),
+    /// A line that nobody needs.
+    Skipping,
+    Spilling(LongLine),
+}
+
+#[derive(Debug)]
+struct HeldLine {
+    bytes: Vec<u8>,
+    hold: Hold,
+    /// How much of the budget stands for this line.
+    accounted: usize,
+}
+
+/// A line on its way to a file.
+#[derive(Debug)]
+struct LongLine {
+    beginning: Vec<u8>,
+    length: u64,
+    file: Result<(File, String), String>,
+}
+
+impl LineReader {
+    /// A reader for a child whose long lines go to `directory`.
+    pub(crate) fn new(memory: LineMemory, directory: Option<PathBuf>) -> Self {
+        Self {
+            memory,
+            directory,
+            long_lines: 0,
+            state: State::Deciding(Vec::new()),
+        }
+    }
+
+    /// Takes the next bytes and adds the lines they complete.
+    pub(crate) fn feed(&mut self, mut chunk: &[u8], lines: &mut Vec<Line>) {
+        while let Some(end) = memchr(b'\n', chunk) {
+            self.extend(&chunk[..end], lines);
+            self.complete(lines);
+            chunk = &chunk[end + 1..];
+        }
+        self.extend(chunk, lines);
+    }
+
+    /// The output is over: what came last may lack its newline.
+    pub(crate) fn finish(&mut self, lines: &mut Vec<Line>) {
+        self.complete(lines);
+    }
+
+    fn extend(&mut self, bytes: &[u8], lines: &mut Vec<Line>) {
+        if bytes.is_empty() {
+            return;
+        }
+        if let State::Deciding(beginning) = &mut self.state {
+            if !beginning.is_empty() {
+                beginning.extend_from_slice(bytes);
+                let beginning = mem::take(beginning);
+                self.decide(&beginning, lines);
+                return;
+            }
+            self.decide(bytes, lines);
+            return;
+        }
+        self.take(bytes);
+    }
+
+    fn decide(&mut self, beginning: &[u8], lines: &mut Vec<Line>) {
+        self.state = match peek(beginning) {
+            Peeked::MessageDelta | Peeked::Repetition => State::Skipping,
+            Peeked::ToolDelta => {
+                if lines.last() != Some(&Line::ToolReported) {
+                    lines.push(Line::ToolReported);
+                }
+                State::Skipping
+            }
+            Peeked::Undecided => {
+                self.state = State::Deciding(beginning.to_vec());
+                return;
+            }
+            Peeked::Worth => State::Holding(HeldLine {
+                bytes: Vec::new(),
+                hold: self.memory.hold(),
+                accounted: SMALL_LINE,
+            }),
+        };
+        self.take(beginning);
+    }
+
+    /// Takes bytes of a line whose kind is known.
+    fn take(&mut self, bytes: &[u8]) {
+        match &mut self.state {
+            State::Skipping => {}
+            State::Spilling(long) => long.write(bytes),
+            State::Holding(held) => {
+                if !held.extend(bytes) {
+                    let so_far = mem::take(&mut held.bytes);
+                    let mut long = self.spill();
+                    long.write(&so_far);
+                    long.write(bytes);
+                    self.state = State::Spilling(long);
+                }
+            }
+            State::Deciding(beginning) => beginning.extend_from_slice(bytes),
+        }
+    }
+
+    fn complete(&mut self, lines: &mut Vec<Line>) {
+        match mem::replace(&mut self.state, State::Deciding(Vec::new())) {
+            State::Skipping => {}
+            State::Deciding(beginning) => lines.extend(decoded(Bytes::from(beginning))),
+            State::Holding(held) => lines.extend(decoded(held.into_bytes())),
+            State::Spilling(long) => lines.push(long.into_note()),
+        }
+    }
+
+    fn spill(&mut self) -> LongLine {
+        self.long_lines += 1;
+        let name = format!("long-line-{}.txt", self.long_lines);
+        let file = match &self.directory {
+            Some(directory) => OpenOptions::new()
+                .write(true)
+                .create(true)
+                .truncate(true)
+                .open(directory.join(&name))
+                .map(|file| (file, name))
+                .map_err(|error| error.to_string()),
+            None => Err("the run has no directory".to_owned()),
+        };
+        LongLine {
+            beginning: Vec::new(),
+            length: 0,
+            file,
+        }
+    }
+}
+
+fn decoded(line: Bytes) -> Option<Line> {
+    let line = match line.last() {
+        Some(b'\r') => line.slice(..line.len() - 1),
+        _ => line,
+    };
+    if line.iter().all(u8::is_ascii_whitespace) {
+        return None;
+    }
+    Some(match decode(&line) {
+        ChildLine::Record(record) => Line::Record { line, record },
+        ChildLine::Text(text) => Line::Text(text),
+    })
+}
+
+impl HeldLine {
+    /// Takes more bytes; false, and nothing taken, when the line became too long to be held.
+    fn extend(&mut self, bytes: &[u8]) -> bool {
+        let length = self.bytes.len() + bytes.len();
+        if length > LONGEST_LINE {
+            return false;
+        }
+        while self.accounted < length {
+            if !self.hold.grow(STEP) {
+                return false;
+            }
+            self.accounted += STEP;
+        }
+        if length > self.bytes.capacity() && length > SMALL_LINE {
+            // Doubling a line of megabytes would take twice what the budget was asked for.
+            self.bytes.reserve_exact(self.accounted - self.bytes.len());
+        }
+        self.bytes.extend_from_slice(bytes);
+        true
+    }
+
+    /// The line's bytes, which give their share of the budget back when the last user drops them.
+    fn into_bytes(self) -> Bytes {
+        if self.accounted <= SMALL_LINE {
+            Bytes::from(self.bytes)
+        } else {
+            Bytes::from_owner(Accounted(self))
+        }
+    }
+}
+
+struct Accounted(HeldLine);
+
+impl AsRef<[u8]> for Accounted {
+    fn as_ref(&self) -> &[u8] {
+        &self.0.bytes
+    }
+}
+
+/// How much of a long line is looked at to tell what it was.
+const BEGINNING: usize = 512;
+
+impl LongLine {
+    fn write(&mut self, bytes: &[u8]) {
+        self.length += bytes.len() as u64;
+        let missing = BEGINNING.saturating_sub(self.beginning.len());
+        self.beginning
+            .extend_from_slice(&bytes[..bytes.len().min(missing)]);
+        if let Ok((file, _)) = &mut self.file
+            && let Err(error) = file.write_all(bytes)
+        {
+            self.file = Err(error.to_string());
+        }
+    }
+
+    /// What stands for the line in events and windows. The answer of a model stays an answer, so
+    /// that whoever asks for the run's output is led to the file.
+    fn into_note(self) -> Line {
+        let where_it_is = match &self.file {
+            Ok((_, name)) => format!("written to {name} in the run directory"),
+            Err(error) => format!("lost: {error}"),
+        };
+        let note = format!("[a line of {} bytes was {where_it_is}]", self.length);
+        let Some(role) = self.role() else {
+            return Line::Text(note);
+        };
+        let line = json!({
+            "type": "message_end",
+            "message": {"role": role, "content": [{"type": "text", "text": note}]},
+        });
+        let line = Bytes::from(line.to_string());
+        match decode(&line) {
+            ChildLine::Record(record) => Line::Record { line, record },
+            ChildLine::Text(text) => Line::Text(text),
+        }
+    }
+
+    fn role(&self) -> Option<&'static str> {
+        let beginning = String::from_utf8_lossy(&self.beginning);
+        if !beginning.starts_with(r#"{"type":"message_end""#) {
+            return None;
+        }
+        ["assistant", "user", "toolResult"]
+            .into_iter()
+            .find(|role| beginning.contains(&format!(r#""role":"{role}""#)))
+    }
+}
+
+#[cfg(test)]
+#[path = "lines_tests.rs"]
+mod tests;

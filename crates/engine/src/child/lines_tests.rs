@@ -1,0 +1,140 @@
+use pi_subagents_delegation::{Message, Part};
+use pretty_assertions::assert_eq;
+
+use super::*;
+
+fn reader() -> LineReader {
+    LineReader::new(LineMemory::new(24 << 20), None)
+}
+
+/// Feeds the output in pieces of `size` bytes and describes what came out of it.
+fn read_in_pieces(output: &[u8], size: usize) -> Vec<String> {
+    let mut reader = reader();
+    let mut lines = Vec::new();
+    for piece in output.chunks(size) {
+        reader.feed(piece, &mut lines);
+    }
+    reader.finish(&mut lines);
+    lines.iter().map(describe).collect()
+}
+
+fn describe(line: &Line) -> String {
+    match line {
+        Line::Record { record, .. } => format!("{record:?}"),
+        Line::Text(text) => format!("text {text:?}"),
+        Line::ToolReported => "tool reported".to_owned(),
+    }
+}
+
+const OUTPUT: &str = concat!(
+    "{\"type\":\"agent_start\"}\n",
+    "{\"type\":\"message_start\",\"message\":{}}\n",
+    "{\"type\":\"message_update\",\"delta\":\"x\"}\n",
+    "{\"type\":\"tool_execution_update\",\"partialResult\":{}}\n",
+    "hello \u{2028} wörld\r\n",
+    "\n",
+    "null\n",
+    "{\"no\":\"type\"}\n",
+    "{\"type\":5}\n",
+    "{\"type\":\"from_the_future\"}\n",
+    "{\"id\":\"1\",\"type\":\"agent_settled\"}",
+);
+
+#[test]
+fn the_same_lines_come_out_however_the_bytes_arrive() {
+    let whole = read_in_pieces(OUTPUT.as_bytes(), OUTPUT.len());
+    assert_eq!(
+        whole,
+        [
+            "AgentStarted",
+            "tool reported",
+            "text \"hello \\u{2028} wörld\"",
+            "text \"null\"",
+            "text \"{\\\"no\\\":\\\"type\\\"}\"",
+            "text \"{\\\"type\\\":5}\"",
+            "Other { kind: \"from_the_future\" }",
+            "Settled",
+        ]
+    );
+    for size in 1..40 {
+        assert_eq!(read_in_pieces(OUTPUT.as_bytes(), size), whole, "{size}");
+    }
+}
+
+#[test]
+fn invalid_utf8_becomes_text() {
+    assert_eq!(
+        read_in_pieces(b"a\xff\xfeb\n{\"type\":\"x\xff\"}\n", 3),
+        ["text \"a\u{fffd}\u{fffd}b\"", "text \"{\\\"type\\\":\\\"x\u{fffd}\\\"}\""]
+    );
+}
+
+fn answer_of(bytes: usize) -> Vec<u8> {
+    let opening = br#"{"type":"message_end","message":{"role":"assistant","content":[{"type":"text","text":""#;
+    [opening.as_slice(), &vec![b'x'; bytes], b"\"}]}}\n"].concat()
+}
+
+fn said(line: &Line) -> String {
+    match line {
+        Line::Record {
+            record: ChildRecord::MessageEnded(Message::Assistant(answer)),
+            ..
+        } => match answer.parts.as_slice() {
+            [Part::Text(text)] => text.clone(),
+            other => panic!("{other:?}"),
+        },
+        other => panic!("{}", describe(other)),
+    }
+}
+
+#[test]
+fn a_line_of_megabytes_is_held_and_given_back() {
+    let memory = LineMemory::new(24 << 20);
+    let mut reader = LineReader::new(memory.clone(), None);
+    let mut lines = Vec::new();
+    for piece in answer_of(7 << 20).chunks(65_536) {
+        reader.feed(piece, &mut lines);
+    }
+    assert_eq!(said(&lines[0]).len(), 7 << 20);
+    assert!(!memory.hold().grow(20 << 20));
+    lines.clear();
+    assert!(memory.hold().grow(24 << 20));
+}
+
+#[test]
+fn a_longer_line_goes_to_a_file_and_the_next_line_is_read() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut reader = LineReader::new(
+        LineMemory::new(24 << 20),
+        Some(directory.path().to_path_buf()),
+    );
+    let mut lines = Vec::new();
+    let long = answer_of(9 << 20);
+    for piece in long.chunks(65_536) {
+        reader.feed(piece, &mut lines);
+    }
+    reader.feed(b"{\"type\":\"agent_settled\"}\n", &mut lines);
+    assert_eq!(
+        said(&lines[0]),
+        format!(
+            "[a line of {} bytes was written to long-line-1.txt in the run directory]",
+            long.len() - 1
+        )
+    );
+    assert_eq!(describe(&lines[1]), "Settled");
+    let written = std::fs::read(directory.path().join("long-line-1.txt")).unwrap();
+    assert_eq!(written, &long[..long.len() - 1]);
+}
+
+#[test]
+fn when_memory_is_used_up_a_line_is_spilled_early_and_nothing_waits() {
+    let memory = LineMemory::new(2 << 20);
+    let mut all_of_it = memory.hold();
+    assert!(all_of_it.grow(2 << 20));
+    let mut reader = LineReader::new(memory, None);
+    let mut lines = Vec::new();
+    for piece in answer_of(1 << 20).chunks(65_536) {
+        reader.feed(piece, &mut lines);
+    }
+    assert!(said(&lines[0]).ends_with("was lost: the run has no directory]"));
+}

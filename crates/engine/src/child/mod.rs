@@ -1,0 +1,16 @@
+//! One child process: how it is started, heard, spoken to and ended.
+
+mod command_line;
+mod inbox;
+mod launch;
+mod lines;
+mod memory;
+mod outbox;
+mod stderr;
+
+pub(crate) use inbox::Inbox;
+pub(crate) use launch::{LaunchedChild, launch};
+pub(crate) use lines::{Line, LineReader};
+pub(crate) use memory::LineMemory;
+pub(crate) use outbox::Outbox;
+pub(crate) use stderr::StderrLines;

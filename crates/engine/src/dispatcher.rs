@@ -1,0 +1,352 @@
+//! One loop that holds the truth about all runs of an owner and is the only one who speaks to the
+//! outside.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use pi_subagents_delegation::{
+    Decision, Ending, EventSink, Happening, Plan, PlannedTask, RunEvent, RunId, RunSummary, Task,
+    TaskPlan, Timestamp,
+};
+use tokio::sync::{mpsc, oneshot};
+use tokio::task::JoinSet;
+
+use crate::child::LineMemory;
+use crate::request::{EngineRequest, NotRunning, SteerError, UnitEvent, UnitRequest};
+use crate::scheduler::Scheduler;
+use crate::unit::Unit;
+use crate::{Launcher, OwnerLimits};
+
+/// How many events may wait for the dispatcher; beyond that the units wait, and so do children.
+const EVENTS_WAITING: usize = 64;
+
+/// Serves requests until nobody can make any more and all runs are over.
+pub(crate) async fn dispatch(
+    launcher: Launcher,
+    limits: OwnerLimits,
+    mut requests: mpsc::UnboundedReceiver<EngineRequest>,
+) {
+    let (events, mut happenings) = mpsc::channel(EVENTS_WAITING);
+    let mut dispatcher = Dispatcher {
+        launcher: Arc::new(launcher),
+        memory: LineMemory::new(limits.line_memory),
+        scheduler: Scheduler::new(limits.concurrency),
+        events,
+        units: JoinSet::new(),
+        calls: HashMap::new(),
+        runs: HashMap::new(),
+        next_call: 0,
+        shutdown: None,
+    };
+    let mut is_reachable = true;
+    while is_reachable || !dispatcher.runs.is_empty() {
+        let heard = tokio::select! {
+            request = requests.recv(), if is_reachable => Heard::Request(request),
+            Some(event) = happenings.recv() => Heard::Event(event),
+        };
+        match heard {
+            Heard::Request(Some(request)) => dispatcher.requested(request),
+            Heard::Request(None) => {
+                is_reachable = false;
+                dispatcher.end_all(Decision::Stop);
+            }
+            Heard::Event(event) => dispatcher.happened(event),
+        }
+    }
+    while dispatcher.units.join_next().await.is_some() {}
+}
+
+enum Heard {
+    Request(Option<EngineRequest>),
+    Event(UnitEvent),
+}
+
+struct Dispatcher {
+    launcher: Arc<Launcher>,
+    memory: LineMemory,
+    scheduler: Scheduler<RunId>,
+    events: mpsc::Sender<UnitEvent>,
+    units: JoinSet<()>,
+    calls: HashMap<CallNumber, LiveCall>,
+    runs: HashMap<RunId, LiveRun>,
+    next_call: CallNumber,
+    /// Once the owner has been told to end, nothing starts any more.
+    shutdown: Option<Decision>,
+}
+
+type CallNumber = u64;
+
+/// A call whose tasks are not all over.
+struct LiveCall {
+    sinks: Vec<Box<dyn EventSink>>,
+    /// In the order of the tasks.
+    outcomes: Vec<(RunId, Option<Arc<RunSummary>>)>,
+    done: oneshot::Sender<Vec<Arc<RunSummary>>>,
+}
+
+/// A run that is not over.
+struct LiveRun {
+    call: CallNumber,
+    summary: RunSummary,
+    state: RunState,
+    waiters: Vec<oneshot::Sender<Result<Arc<RunSummary>, NotRunning>>>,
+}
+
+enum RunState {
+    Waiting { task: Arc<Task>, plan: Box<TaskPlan> },
+    Started(mpsc::UnboundedSender<UnitRequest>),
+}
+
+impl Dispatcher {
+    fn requested(&mut self, request: EngineRequest) {
+        match request {
+            EngineRequest::Run { plan, sinks, done } => self.accept(plan, sinks, done),
+            EngineRequest::Stop { run, done } => {
+                self.end(&run, Decision::Stop);
+                self.wait(run, done);
+            }
+            EngineRequest::Wait { run, done } => self.wait(run, done),
+            EngineRequest::Steer {
+                run,
+                message,
+                answer,
+            } => self.steer(run, message, answer),
+            EngineRequest::Shutdown { signal } => {
+                let decision = Decision::Shutdown { signal };
+                self.shutdown = Some(decision);
+                self.end_all(decision);
+            }
+        }
+    }
+
+    fn accept(
+        &mut self,
+        plan: Plan,
+        sinks: Vec<Box<dyn EventSink>>,
+        done: oneshot::Sender<Vec<Arc<RunSummary>>>,
+    ) {
+        let call = self.next_call;
+        self.next_call += 1;
+        let outcomes = plan
+            .tasks
+            .iter()
+            .map(|planned| (planned.task.run.clone(), None))
+            .collect();
+        self.calls.insert(
+            call,
+            LiveCall {
+                sinks,
+                outcomes,
+                done,
+            },
+        );
+        let mut refused = Vec::new();
+        for planned in plan.tasks {
+            if let Some(ended) = self.enter(call, planned) {
+                refused.push(ended);
+            }
+        }
+        for (run, ending) in refused {
+            self.tell(&run, Happening::Ended(ending));
+        }
+        self.close_if_over(call);
+        self.start_next();
+    }
+
+    /// Takes one task on; gives its ending if it is over before it began.
+    fn enter(&mut self, call: CallNumber, planned: PlannedTask) -> Option<(RunId, Ending)> {
+        let PlannedTask { task, work } = planned;
+        let run = task.run.clone();
+        let (state, ending) = match (work, self.shutdown) {
+            (Ok(plan), None) => (
+                RunState::Waiting {
+                    task: Arc::clone(&task),
+                    plan,
+                },
+                None,
+            ),
+            (Ok(_), Some(decision)) => (no_unit(), Some(decision.ending())),
+            (Err(refusal), _) => {
+                let message = refusal.message;
+                (no_unit(), Some(Ending::Refused { message }))
+            }
+        };
+        self.runs.insert(
+            run.clone(),
+            LiveRun {
+                call,
+                summary: RunSummary::default(),
+                state,
+                waiters: Vec::new(),
+            },
+        );
+        self.tell(&run, Happening::Accepted(task));
+        if ending.is_none() {
+            self.scheduler.enqueue(run.clone());
+        }
+        Some((run, ending?))
+    }
+
+    fn start_next(&mut self) {
+        while let Some(run) = self.scheduler.next() {
+            self.start(&run);
+        }
+    }
+
+    fn start(&mut self, run: &RunId) {
+        let Some(live) = self.runs.get_mut(run) else {
+            self.scheduler.release();
+            return;
+        };
+        let (ask, requests) = mpsc::unbounded_channel();
+        if let RunState::Waiting { task, plan } =
+            std::mem::replace(&mut live.state, RunState::Started(ask))
+        {
+            let unit = Unit {
+                task,
+                plan,
+                launcher: Arc::clone(&self.launcher),
+                memory: self.memory.clone(),
+                events: self.events.clone(),
+                requests,
+            };
+            self.units.spawn(unit.live());
+        }
+    }
+
+    fn happened(&mut self, event: UnitEvent) {
+        let UnitEvent { run, happening } = event;
+        let is_over = matches!(happening, Happening::Ended(_));
+        let call = self.runs.get(&run).map(|live| live.call);
+        self.tell(&run, happening);
+        if is_over {
+            self.scheduler.release();
+            // Reaps the unit's task, which has nothing left to do.
+            while self.units.try_join_next().is_some() {}
+            if let Some(call) = call {
+                self.close_if_over(call);
+            }
+            self.start_next();
+        }
+    }
+
+    /// Applies an event and hands it to the sinks of its call.
+    fn tell(&mut self, run: &RunId, happening: Happening) {
+        let Some(live) = self.runs.get_mut(run) else {
+            return;
+        };
+        let event = RunEvent {
+            run: run.clone(),
+            at: Timestamp::now(),
+            happening,
+        };
+        live.summary.apply(&event);
+        let Some(call) = self.calls.get_mut(&live.call) else {
+            return;
+        };
+        for sink in &mut call.sinks {
+            sink.on_event(&event);
+        }
+        if live.summary.ending.is_some() {
+            self.close(run);
+        }
+    }
+
+    fn close(&mut self, run: &RunId) {
+        let Some(live) = self.runs.remove(run) else {
+            return;
+        };
+        let summary = Arc::new(live.summary);
+        for waiter in live.waiters {
+            // Whoever waited may have left.
+            _ = waiter.send(Ok(Arc::clone(&summary)));
+        }
+        if let Some(call) = self.calls.get_mut(&live.call) {
+            for (id, outcome) in &mut call.outcomes {
+                if id == run {
+                    *outcome = Some(Arc::clone(&summary));
+                }
+            }
+        }
+    }
+
+    fn close_if_over(&mut self, number: CallNumber) {
+        let is_over = self.calls.get(&number).is_some_and(|call| {
+            call.outcomes.iter().all(|(_, outcome)| outcome.is_some())
+        });
+        if is_over && let Some(call) = self.calls.remove(&number) {
+            // Sinks finish when they are dropped, and the caller goes on after that.
+            drop(call.sinks);
+            let outcomes = call.outcomes.into_iter().filter_map(|(_, outcome)| outcome);
+            // Whoever made the call may have left.
+            _ = call.done.send(outcomes.collect());
+        }
+    }
+
+    fn wait(
+        &mut self,
+        run: RunId,
+        done: oneshot::Sender<Result<Arc<RunSummary>, NotRunning>>,
+    ) {
+        match self.runs.get_mut(&run) {
+            Some(live) => live.waiters.push(done),
+            // Whoever asked may have left.
+            None => _ = done.send(Err(NotRunning(run))),
+        }
+    }
+
+    fn steer(
+        &mut self,
+        run: RunId,
+        message: String,
+        answer: oneshot::Sender<Result<(), SteerError>>,
+    ) {
+        let error = match self.runs.get(&run).map(|live| &live.state) {
+            Some(RunState::Started(ask)) => {
+                let Err(unsent) = ask.send(UnitRequest::Steer { message, answer }) else {
+                    return;
+                };
+                let UnitRequest::Steer { answer, .. } = unsent.0 else {
+                    return;
+                };
+                _ = answer.send(Err(SteerError::Ending(run)));
+                return;
+            }
+            Some(RunState::Waiting { .. }) => SteerError::NotStarted(run),
+            None => NotRunning(run).into(),
+        };
+        // Whoever asked may have left.
+        _ = answer.send(Err(error));
+    }
+
+    fn end_all(&mut self, decision: Decision) {
+        let runs: Vec<RunId> = self.runs.keys().cloned().collect();
+        for run in runs {
+            self.end(&run, decision);
+        }
+    }
+
+    /// Ends a run: one that waits at once, one that runs through its unit.
+    fn end(&mut self, run: &RunId, decision: Decision) {
+        let Some(live) = self.runs.get(run) else {
+            return;
+        };
+        let call = live.call;
+        match &live.state {
+            RunState::Started(ask) => {
+                // A unit that is gone has told its end already.
+                _ = ask.send(UnitRequest::End(decision));
+            }
+            RunState::Waiting { .. } => {
+                self.scheduler.withdraw(run);
+                self.tell(run, Happening::Ended(decision.ending()));
+                self.close_if_over(call);
+            }
+        }
+    }
+}
+
+/// The state of a run that has no unit and never will: nobody listens to its requests.
+fn no_unit() -> RunState {
+    RunState::Started(mpsc::unbounded_channel().0)
+}

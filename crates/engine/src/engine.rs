@@ -1,0 +1,121 @@
+//! The handle of an owner's engine.
+
+use std::io;
+use std::sync::Arc;
+
+use pi_subagents_delegation::{EventSink, Plan, Program, RunId, RunSummary};
+use tokio::sync::{mpsc, oneshot};
+use tokio::task::JoinHandle;
+
+use crate::dispatcher::dispatch;
+use crate::request::{EngineRequest, NotRunning, SteerError};
+
+/// How children are started, whatever their plan says.
+#[derive(Debug, Clone)]
+pub struct Launcher {
+    /// The program that keeps a child: our own binary and its hidden subcommand.
+    pub keeper: Program,
+}
+
+/// What bounds all runs of an owner together.
+#[derive(Debug, Clone, Copy)]
+pub struct OwnerLimits {
+    /// How many children may run at once.
+    pub concurrency: usize,
+    /// How many bytes of the children's lines may be in memory at once.
+    pub line_memory: usize,
+}
+
+impl Default for OwnerLimits {
+    fn default() -> Self {
+        Self {
+            concurrency: 4,
+            line_memory: 24 << 20,
+        }
+    }
+}
+
+/// The engine of this owner. Clones share it; when the last one is dropped, all runs are stopped.
+#[derive(Clone)]
+pub struct Engine {
+    /// Unbounded: each request is one of a caller who then waits for its answer.
+    requests: mpsc::UnboundedSender<EngineRequest>,
+}
+
+impl Engine {
+    /// Starts the engine of this process. The task ends when all handles are dropped and nothing
+    /// is left running.
+    ///
+    /// The process becomes a subreaper: if a keeper is killed, what it kept becomes ours and is
+    /// ended here.
+    pub fn start(launcher: Launcher, limits: OwnerLimits) -> io::Result<(Self, JoinHandle<()>)> {
+        rustix::process::set_child_subreaper(Some(rustix::process::getpid()))?;
+        let (requests, receiver) = mpsc::unbounded_channel();
+        let dispatcher = tokio::spawn(dispatch(launcher, limits, receiver));
+        Ok((Self { requests }, dispatcher))
+    }
+
+    /// Runs the tasks of a plan; the sinks hear of nothing else.
+    pub fn run(&self, plan: Plan, sinks: Vec<Box<dyn EventSink>>) -> Call {
+        let (done, outcomes) = oneshot::channel();
+        self.ask(EngineRequest::Run { plan, sinks, done });
+        Call { outcomes }
+    }
+
+    /// Stops a run and waits until nothing of it is left.
+    pub async fn stop(&self, run: RunId) -> Result<Arc<RunSummary>, NotRunning> {
+        let (done, outcome) = oneshot::channel();
+        self.ask(EngineRequest::Stop {
+            run: run.clone(),
+            done,
+        });
+        outcome.await.unwrap_or(Err(NotRunning(run)))
+    }
+
+    /// Waits until a run is over.
+    pub async fn wait(&self, run: RunId) -> Result<Arc<RunSummary>, NotRunning> {
+        let (done, outcome) = oneshot::channel();
+        self.ask(EngineRequest::Wait {
+            run: run.clone(),
+            done,
+        });
+        outcome.await.unwrap_or(Err(NotRunning(run)))
+    }
+
+    /// Says something to the child of a run, which hears it before its next turn.
+    pub async fn steer(&self, run: RunId, message: String) -> Result<(), SteerError> {
+        let (answer, answered) = oneshot::channel();
+        self.ask(EngineRequest::Steer {
+            run: run.clone(),
+            message,
+            answer,
+        });
+        answered
+            .await
+            .unwrap_or_else(|_| Err(NotRunning(run).into()))
+    }
+
+    /// Ends all runs because the owner was told to by this signal; called again, at once.
+    pub fn shut_down(&self, signal: i32) {
+        self.ask(EngineRequest::Shutdown { signal });
+    }
+
+    /// The dispatcher lives as long as a handle does; if it was torn down with its runtime,
+    /// nobody is left to be answered.
+    fn ask(&self, request: EngineRequest) {
+        _ = self.requests.send(request);
+    }
+}
+
+/// A call under way.
+#[derive(Debug)]
+pub struct Call {
+    outcomes: oneshot::Receiver<Vec<Arc<RunSummary>>>,
+}
+
+impl Call {
+    /// Waits until all tasks are over; their outcomes come in the order of the tasks.
+    pub async fn outcomes(self) -> Vec<Arc<RunSummary>> {
+        self.outcomes.await.unwrap_or_default()
+    }
+}

@@ -1,0 +1,8 @@
+//! Rules that end a run which would not end by itself. They are pure: instants and records in, a
+//! [`Decision`](pi_subagents_delegation::Decision) out; only the unit sleeps.
+
+mod deadline;
+mod repetition;
+
+pub(crate) use deadline::Deadline;
+pub(crate) use repetition::Repetition;

@@ -1,0 +1,37 @@
+//! # The engine
+//!
+//! Plans in, events out. An [`Engine`] is the heart of an owner: the process that owns runs.
+//!
+//! ## Theory of operation
+//!
+//! One **dispatcher** task holds the truth about all runs of the owner. Each task of a plan waits
+//! in its line until one of the owner's places is free; then the dispatcher starts a **unit**, the
+//! one async task that owns a child. Units tell the dispatcher what happens over one bounded
+//! channel; the dispatcher hands it on, in order, to the sinks of the call and to nobody else.
+//! Requests go the other way: to stop a run, to steer it.
+//!
+//! A child is started through a **keeper**, a small process that ends the child's whole tree when
+//! it is told to or when the owner is gone in any way. Rules that end a run are pure values
+//! (`guards`), as is the judgement of how it ended (`completion`).
+//!
+//! The engine knows nothing of definitions, doors and windows; it reads no configuration and
+//! prints nothing. See `docs/design/run-loop.md` and `docs/design/stopping.md`.
+
+mod child;
+mod completion;
+mod dispatcher;
+mod engine;
+mod guards;
+mod keeper;
+mod leftovers;
+mod owner;
+mod request;
+mod scheduler;
+mod stopping;
+mod unit;
+
+pub use engine::{Call, Engine, Launcher, OwnerLimits};
+pub use keeper::keep;
+pub use leftovers::{ProcessName, end_leftovers};
+pub use owner::{AskError, OwnerReply, OwnerRequest, OwnerSocket, Want, ask};
+pub use request::{NotRunning, SteerError};

@@ -1,0 +1,68 @@
+//! What travels inside the engine: events up from the units, requests down to them.
+
+use std::sync::Arc;
+
+use pi_subagents_delegation::{Decision, EventSink, Happening, Plan, RunId, RunSummary};
+use tokio::sync::oneshot;
+
+/// Up: something happened in a unit.
+#[derive(Debug)]
+pub(crate) struct UnitEvent {
+    pub(crate) run: RunId,
+    pub(crate) happening: Happening,
+}
+
+/// Down: something is asked of a unit.
+#[derive(Debug)]
+pub(crate) enum UnitRequest {
+    /// End the run.
+    End(Decision),
+    /// Say this to the child.
+    Steer {
+        message: String,
+        answer: oneshot::Sender<Result<(), SteerError>>,
+    },
+}
+
+/// From outside to the dispatcher.
+pub(crate) enum EngineRequest {
+    Run {
+        plan: Plan,
+        sinks: Vec<Box<dyn EventSink>>,
+        done: oneshot::Sender<Vec<Arc<RunSummary>>>,
+    },
+    Stop {
+        run: RunId,
+        done: oneshot::Sender<Result<Arc<RunSummary>, NotRunning>>,
+    },
+    Wait {
+        run: RunId,
+        done: oneshot::Sender<Result<Arc<RunSummary>, NotRunning>>,
+    },
+    Steer {
+        run: RunId,
+        message: String,
+        answer: oneshot::Sender<Result<(), SteerError>>,
+    },
+    /// End all runs; the second time at once.
+    Shutdown { signal: i32 },
+}
+
+/// The owner has no such run, or not any more.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("run {0} is not running")]
+pub struct NotRunning(pub RunId);
+
+/// Why a message did not reach a child.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum SteerError {
+    /// The owner has no such run, or not any more.
+    #[error(transparent)]
+    NotRunning(#[from] NotRunning),
+    /// The run waits for a free place.
+    #[error("run {0} has not started yet")]
+    NotStarted(RunId),
+    /// The child has settled or is being stopped.
+    #[error("run {0} is about to end")]
+    Ending(RunId),
+}

@@ -1,0 +1,70 @@
+//! Who starts next: the owner-wide limit on children, and the line of those who wait.
+
+use std::collections::VecDeque;
+
+/// Hands out places to `T`s in the order they came.
+#[derive(Debug)]
+pub(crate) struct Scheduler<T> {
+    limit: usize,
+    taken: usize,
+    waiting: VecDeque<T>,
+}
+
+impl<T: PartialEq> Scheduler<T> {
+    /// A scheduler with this many places, at least one.
+    pub(crate) fn new(limit: usize) -> Self {
+        Self {
+            limit: limit.max(1),
+            taken: 0,
+            waiting: VecDeque::new(),
+        }
+    }
+
+    /// Puts one at the end of the line.
+    pub(crate) fn enqueue(&mut self, one: T) {
+        self.waiting.push_back(one);
+    }
+
+    /// Gives the next free place, if there is one and somebody waits.
+    pub(crate) fn next(&mut self) -> Option<T> {
+        if self.taken >= self.limit {
+            return None;
+        }
+        let one = self.waiting.pop_front()?;
+        self.taken += 1;
+        Some(one)
+    }
+
+    /// Takes a place back.
+    pub(crate) fn release(&mut self) {
+        self.taken = self.taken.saturating_sub(1);
+    }
+
+    /// Takes one out of the line; false when it is not in it.
+    pub(crate) fn withdraw(&mut self, one: &T) -> bool {
+        let before = self.waiting.len();
+        self.waiting.retain(|waiting| waiting != one);
+        self.waiting.len() < before
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_are_given_in_order_and_never_more_than_the_limit() {
+        let mut scheduler = Scheduler::new(2);
+        for one in ["a", "b", "c", "d"] {
+            scheduler.enqueue(one);
+        }
+        assert_eq!(
+            [scheduler.next(), scheduler.next(), scheduler.next()],
+            [Some("a"), Some("b"), None]
+        );
+        assert!(scheduler.withdraw(&"c"));
+        assert!(!scheduler.withdraw(&"a"));
+        scheduler.release();
+        assert_eq!([scheduler.next(), scheduler.next()], [Some("d"), None]);
+    }
+}

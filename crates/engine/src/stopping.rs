@@ -1,0 +1,93 @@
+//! The clocks of a child's ending: how long it may take to settle, to leave and to die.
+//!
+//! The order of the steps is in `docs/design/stopping.md`.
+
+use std::time::Duration;
+
+use pi_subagents_delegation::Decision;
+use tokio::time::Instant;
+
+/// How far a run is on its way to the end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Phase {
+    /// The child works.
+    Working,
+    /// The child was told to abort and may settle until then.
+    Aborting { until: Instant, pace: Pace },
+    /// The child's stdin is closed and it may leave by itself until then.
+    Leaving { until: Instant, pace: Pace },
+    /// The keeper ends the tree.
+    Ending,
+    /// The tree is gone; what it said last may still be in the pipes until then.
+    Draining { until: Instant },
+}
+
+/// How much time an ending takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Pace {
+    /// From the abort to the moment stdin is closed.
+    pub(crate) settle: Duration,
+    /// From there to SIGTERM.
+    pub(crate) leave: Duration,
+    /// From there to SIGKILL.
+    pub(crate) grace: Duration,
+}
+
+/// Of a child that settled by itself and needs only to exit.
+pub(crate) const AFTER_ITS_ANSWER: Pace = Pace {
+    settle: Duration::ZERO,
+    leave: Duration::from_secs(2),
+    grace: Duration::from_secs(5),
+};
+
+/// Of a child that we end. Together with the grace it stays below six seconds.
+const ON_DECISION: Pace = Pace {
+    settle: Duration::from_millis(600),
+    leave: Duration::from_millis(100),
+    grace: Duration::from_secs(5),
+};
+
+/// Of a child whose owner has been told to end: whoever sent that signal waits.
+const ON_SHUTDOWN: Pace = Pace {
+    settle: Duration::from_millis(300),
+    leave: Duration::from_millis(100),
+    grace: Duration::from_secs(1),
+};
+
+/// How long the pipes of a dead tree are read.
+const DRAIN: Duration = Duration::from_secs(1);
+
+impl Pace {
+    pub(crate) fn of(decision: Decision) -> Self {
+        match decision {
+            Decision::Shutdown { .. } => ON_SHUTDOWN,
+            Decision::TimedOut { .. } | Decision::Looped { .. } | Decision::Stop => ON_DECISION,
+        }
+    }
+}
+
+impl Phase {
+    pub(crate) fn aborting(now: Instant, pace: Pace) -> Self {
+        let until = now + pace.settle;
+        Self::Aborting { until, pace }
+    }
+
+    pub(crate) fn leaving(now: Instant, pace: Pace) -> Self {
+        let until = now + pace.leave;
+        Self::Leaving { until, pace }
+    }
+
+    pub(crate) fn draining(now: Instant) -> Self {
+        Self::Draining { until: now + DRAIN }
+    }
+
+    /// When the next step is due, if it is a matter of time.
+    pub(crate) fn alarm(self) -> Option<Instant> {
+        match self {
+            Self::Working | Self::Ending => None,
+            Self::Aborting { until, .. }
+            | Self::Leaving { until, .. }
+            | Self::Draining { until } => Some(until),
+        }
+    }
+}

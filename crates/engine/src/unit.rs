@@ -1,0 +1,414 @@
+//! The life of one sub-agent: launch, listen, stop, end.
+//!
+//! Everything that can wake a unit is one value of [`Happened`]; the clocks of its ending are in
+//! `stopping.rs`.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use pi_subagents_delegation::child_protocol::{ChildRecord, Command, Question, Response};
+use pi_subagents_delegation::{
+    AssistantMessage, Decision, Ending, Happening, Message, Runner, Task, TaskPlan,
+};
+use tokio::sync::mpsc;
+use tokio::time::{Instant, sleep_until};
+
+use crate::Launcher;
+use crate::child::{Inbox, LaunchedChild, Line, LineMemory, Outbox, StderrLines, launch};
+use crate::completion::{Exit, LastAnswer};
+use crate::guards::{Deadline, Repetition};
+use crate::keeper::{KeeperLink, Report};
+use crate::leftovers::end_leftovers;
+use crate::request::{SteerError, UnitEvent, UnitRequest};
+use crate::stopping::{AFTER_ITS_ANSWER, Pace, Phase};
+
+/// The id of the command that starts the work.
+const PROMPT: &str = "prompt";
+
+/// The id of commands that steer.
+const STEER: &str = "steer";
+
+/// One sub-agent that is about to run.
+pub(crate) struct Unit {
+    pub(crate) task: Arc<Task>,
+    pub(crate) plan: Box<TaskPlan>,
+    pub(crate) launcher: Arc<Launcher>,
+    pub(crate) memory: LineMemory,
+    pub(crate) events: mpsc::Sender<UnitEvent>,
+    pub(crate) requests: mpsc::UnboundedReceiver<UnitRequest>,
+}
+
+impl Unit {
+    /// Lives the whole life of a run; its last event is the one `Ended`.
+    pub(crate) async fn live(self) {
+        let launched = launch(&self.launcher, &self.task, &self.plan, self.memory.clone()).await;
+        match launched {
+            Ok(child) => {
+                let (running, started) = Running::new(self, child);
+                running.run(started).await;
+            }
+            Err(error) => {
+                let reason = error.to_string();
+                self.tell(Happening::Ended(Ending::CouldNotStart { reason }))
+                    .await;
+            }
+        }
+    }
+
+    async fn tell(&self, happening: Happening) {
+        let run = self.task.run.clone();
+        // The dispatcher outlives its units; if it does not, there is nobody left to tell.
+        _ = self.events.send(UnitEvent { run, happening }).await;
+    }
+}
+
+/// A sub-agent whose child has been started.
+struct Running {
+    unit: Unit,
+    /// `None` once it is closed.
+    stdin: Option<Outbox>,
+    stdout: Inbox,
+    stdout_is_open: bool,
+    stderr: StderrLines,
+    stderr_is_open: bool,
+    keeper: KeeperLink,
+    keeper_is_there: bool,
+    phase: Phase,
+    /// How the run ends, once that is known.
+    verdict: Option<Ending>,
+    exit: Option<Exit>,
+    last_answer: LastAnswer,
+    deadline: Option<Deadline>,
+    repetition: Repetition,
+}
+
+/// Everything that can wake a unit.
+enum Happened {
+    Output(Option<Vec<Line>>),
+    Stderr(Option<Vec<String>>),
+    Keeper(Option<Report>),
+    Asked(UnitRequest),
+    Alarm,
+}
+
+impl Running {
+    fn new(unit: Unit, child: LaunchedChild) -> (Self, Happening) {
+        let deadline = Deadline::new(Instant::now(), &unit.plan.limits);
+        let repetition = Repetition::new(unit.plan.limits.repetitions);
+        let running = Self {
+            unit,
+            stdin: Some(child.stdin),
+            stdout: child.stdout,
+            stdout_is_open: true,
+            stderr: child.stderr,
+            stderr_is_open: true,
+            keeper: child.keeper,
+            keeper_is_there: true,
+            phase: Phase::Working,
+            verdict: None,
+            exit: None,
+            last_answer: LastAnswer::default(),
+            deadline,
+            repetition,
+        };
+        (running, Happening::Started(child.started))
+    }
+
+    async fn run(mut self, started: Happening) {
+        self.unit.tell(started).await;
+        self.prompt();
+        while !self.is_over() {
+            let happened = self.next().await;
+            self.handle(happened).await;
+        }
+        self.keeper.ended().await;
+        let ending = self.ending();
+        self.unit.tell(Happening::Ended(ending)).await;
+    }
+
+    /// Sends the prompt. Pi takes a prompt that begins with a slash for a command and might never
+    /// settle; with a newline before it the model reads the same words.
+    fn prompt(&mut self) {
+        let prompt = std::mem::take(&mut self.unit.plan.prompt);
+        let message = match self.unit.plan.runner {
+            Runner::Pi if prompt.starts_with('/') => format!("\n{prompt}"),
+            Runner::Pi | Runner::Embedded => prompt,
+        };
+        self.say(&Command::Prompt {
+            id: PROMPT.to_owned(),
+            message,
+        });
+    }
+
+    fn is_over(&self) -> bool {
+        match self.phase {
+            Phase::Draining { until } => {
+                !(self.stdout_is_open || self.stderr_is_open) || Instant::now() >= until
+            }
+            Phase::Working | Phase::Aborting { .. } | Phase::Leaving { .. } | Phase::Ending => false,
+        }
+    }
+
+    async fn next(&mut self) -> Happened {
+        let alarm = self.alarm();
+        tokio::select! {
+            lines = self.stdout.next(), if self.stdout_is_open => Happened::Output(lines),
+            lines = self.stderr.next(), if self.stderr_is_open => Happened::Stderr(lines),
+            report = self.keeper.next(), if self.keeper_is_there => Happened::Keeper(report),
+            Some(request) = self.unit.requests.recv() => Happened::Asked(request),
+            () = sleep_until(alarm.unwrap_or_else(Instant::now)), if alarm.is_some() => Happened::Alarm,
+        }
+    }
+
+    fn alarm(&self) -> Option<Instant> {
+        match self.phase {
+            Phase::Working => self.deadline.as_ref().map(Deadline::alarm),
+            phase => phase.alarm(),
+        }
+    }
+
+    async fn handle(&mut self, happened: Happened) {
+        match happened {
+            Happened::Output(Some(lines)) => {
+                for line in lines {
+                    self.heard(line).await;
+                }
+            }
+            Happened::Output(None) => self.output_closed().await,
+            Happened::Stderr(Some(lines)) => {
+                for line in lines {
+                    self.unit.tell(Happening::Complained(line)).await;
+                }
+            }
+            Happened::Stderr(None) => self.stderr_is_open = false,
+            Happened::Keeper(report) => self.keeper_said(report).await,
+            Happened::Asked(UnitRequest::End(decision)) => self.decide(decision).await,
+            Happened::Asked(UnitRequest::Steer { message, answer }) => {
+                // Whoever asked may have left.
+                _ = answer.send(self.steer(message).await);
+            }
+            Happened::Alarm => self.alarmed().await,
+        }
+    }
+
+    async fn heard(&mut self, line: Line) {
+        match line {
+            Line::ToolReported => self.tool_was_at_work(),
+            Line::Text(text) => self.unit.tell(Happening::Printed(text)).await,
+            Line::Record { line, record } => {
+                let consequence = self.weigh(&record);
+                if !matches!(record, ChildRecord::Delta | ChildRecord::Repetition) {
+                    self.unit.tell(Happening::Said { line, record }).await;
+                }
+                match consequence {
+                    Consequence::None => {}
+                    Consequence::Decide(decision) => self.decide(decision).await,
+                    Consequence::Settled => self.settled().await,
+                    Consequence::Refused(message) => {
+                        self.conclude(Ending::ModelError { message }).await;
+                    }
+                }
+            }
+        }
+    }
+
+    /// What a record means for the run, beside being told to everybody.
+    fn weigh(&mut self, record: &ChildRecord) -> Consequence {
+        match record {
+            ChildRecord::MessageEnded(Message::Assistant(answer)) => self.weigh_answer(answer),
+            ChildRecord::ToolStarted { .. }
+            | ChildRecord::ToolProgressed { .. }
+            | ChildRecord::ToolEnded { .. } => {
+                self.tool_was_at_work();
+                Consequence::None
+            }
+            ChildRecord::Settled => Consequence::Settled,
+            ChildRecord::Responded(response) => weigh_response(response),
+            ChildRecord::Asked(question) => {
+                self.cancel(question);
+                Consequence::None
+            }
+            _ => Consequence::None,
+        }
+    }
+
+    fn weigh_answer(&mut self, answer: &AssistantMessage) -> Consequence {
+        self.last_answer.heard(answer);
+        answer
+            .tool_calls()
+            .find_map(|call| self.repetition.observe(call))
+            .map_or(Consequence::None, Consequence::Decide)
+    }
+
+    fn tool_was_at_work(&mut self) {
+        if let Some(deadline) = &mut self.deadline {
+            deadline.tool_was_at_work(Instant::now());
+        }
+    }
+
+    /// Nobody sees the dialogs of a child, and the child would wait for ever.
+    fn cancel(&mut self, question: &Question) {
+        if question.is_waiting() {
+            let id = question.id.clone();
+            self.say(&Command::CancelQuestion { id });
+        }
+    }
+
+    async fn settled(&mut self) {
+        match self.phase {
+            Phase::Working => {
+                let ending = self.last_answer.judge();
+                self.conclude(ending).await;
+            }
+            Phase::Aborting { pace, .. } => self.leave(pace).await,
+            Phase::Leaving { .. } | Phase::Ending | Phase::Draining { .. } => {}
+        }
+    }
+
+    /// The run is over for us; the child needs only to exit.
+    async fn conclude(&mut self, ending: Ending) {
+        if self.phase == Phase::Working {
+            self.verdict = Some(ending);
+            self.leave(AFTER_ITS_ANSWER).await;
+        }
+    }
+
+    /// Ends a run that would go on.
+    async fn decide(&mut self, decision: Decision) {
+        let pace = Pace::of(decision);
+        match self.phase {
+            Phase::Working => {
+                self.verdict = Some(decision.ending());
+                self.unit.tell(Happening::Stopping(decision)).await;
+                self.say(&Command::Abort);
+                self.phase = Phase::aborting(Instant::now(), pace);
+            }
+            // Asked again, somebody is in a hurry.
+            Phase::Aborting { .. } | Phase::Leaving { .. } => self.end_tree(pace.grace).await,
+            Phase::Ending => {
+                if let Decision::Shutdown { .. } = decision {
+                    self.keeper.stop(Duration::ZERO);
+                }
+            }
+            Phase::Draining { .. } => {}
+        }
+    }
+
+    async fn alarmed(&mut self) {
+        match self.phase {
+            Phase::Working => {
+                let now = Instant::now();
+                if let Some(decision) = self.deadline.as_ref().and_then(|d| d.check(now)) {
+                    self.decide(decision).await;
+                }
+            }
+            Phase::Aborting { pace, .. } => self.leave(pace).await,
+            Phase::Leaving { pace, .. } => {
+                if self.verdict.is_none() {
+                    self.verdict = Some(Ending::Lost {
+                        reason: "it closed its output and lived on".to_owned(),
+                    });
+                }
+                self.end_tree(pace.grace).await;
+            }
+            Phase::Ending | Phase::Draining { .. } => {}
+        }
+    }
+
+    /// A child that closes its output can say nothing more; most of the time it is exiting.
+    async fn output_closed(&mut self) {
+        self.stdout_is_open = false;
+        if self.phase == Phase::Working {
+            self.leave(AFTER_ITS_ANSWER).await;
+        }
+    }
+
+    async fn leave(&mut self, pace: Pace) {
+        self.close_stdin().await;
+        self.phase = Phase::leaving(Instant::now(), pace);
+    }
+
+    async fn end_tree(&mut self, grace: Duration) {
+        self.close_stdin().await;
+        self.keeper.stop(grace);
+        self.phase = Phase::Ending;
+    }
+
+    async fn keeper_said(&mut self, report: Option<Report>) {
+        match report {
+            Some(Report::Exited { code, signal }) => {
+                self.exit = Some(Exit::new(code, signal));
+                self.close_stdin().await;
+                self.phase = Phase::Ending;
+            }
+            Some(Report::Gone { .. }) => self.tree_is_gone(),
+            Some(Report::Started { .. } | Report::CouldNotStart { .. }) => {}
+            None => self.keeper_died().await,
+        }
+    }
+
+    /// The owner inherits what a dead keeper kept, and ends it in its place.
+    async fn keeper_died(&mut self) {
+        self.close_stdin().await;
+        let run = self.unit.task.run.clone();
+        // The task cannot fail: it does not panic and nobody aborts it.
+        _ = tokio::task::spawn_blocking(move || end_leftovers(&run)).await;
+        self.verdict.get_or_insert_with(|| Ending::Lost {
+            reason: "its keeper was killed".to_owned(),
+        });
+        self.tree_is_gone();
+    }
+
+    fn tree_is_gone(&mut self) {
+        self.keeper_is_there = false;
+        self.phase = Phase::draining(Instant::now());
+    }
+
+    async fn steer(&mut self, message: String) -> Result<(), SteerError> {
+        if self.phase != Phase::Working || self.stdin.is_none() {
+            return Err(SteerError::Ending(self.unit.task.run.clone()));
+        }
+        self.say(&Command::Steer {
+            id: STEER.to_owned(),
+            message: message.clone(),
+        });
+        self.unit.tell(Happening::Steered(message)).await;
+        Ok(())
+    }
+
+    fn say(&mut self, command: &Command) {
+        if let Some(stdin) = &self.stdin {
+            stdin.send(command);
+        }
+    }
+
+    async fn close_stdin(&mut self) {
+        if let Some(stdin) = self.stdin.take() {
+            stdin.close().await;
+        }
+    }
+
+    fn ending(&mut self) -> Ending {
+        if let Some(verdict) = self.verdict.take() {
+            return verdict;
+        }
+        let stderr = self.stderr.last_words();
+        self.exit.unwrap_or(Exit::Unknown).judge(stderr)
+    }
+}
+
+/// What follows from a record.
+enum Consequence {
+    None,
+    Decide(Decision),
+    Settled,
+    /// The child did not take the prompt.
+    Refused(String),
+}
+
+fn weigh_response(response: &Response) -> Consequence {
+    match (&response.error, response.command.as_str()) {
+        (Some(error), "prompt") => Consequence::Refused(error.clone()),
+        (Some(_) | None, _) => Consequence::None,
+    }
+}

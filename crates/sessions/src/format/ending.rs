@@ -1,0 +1,106 @@
+//! An ending as it is written down.
+
+use std::time::Duration;
+
+use pi_subagents_delegation::{Ending, Interruption};
+use serde::{Deserialize, Serialize};
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "camelCase", rename_all_fields = "camelCase")]
+pub(crate) enum EndingRecord {
+    Completed,
+    ReportedError { error: String },
+    NeverFinalized { corrections: u32 },
+    ModelError { message: String },
+    Refused { message: String },
+    CouldNotStart { reason: String },
+    Exited { code: i32, stderr: String },
+    Signalled { signal: i32, stderr: String },
+    TimedOut { seconds: f64 },
+    Looped { times: u32 },
+    Stopped,
+    Interrupted { signal: Option<i32> },
+    Lost { reason: String },
+}
+
+impl From<&Ending> for EndingRecord {
+    fn from(ending: &Ending) -> Self {
+        match ending.clone() {
+            Ending::Completed => Self::Completed,
+            Ending::ReportedError { error } => Self::ReportedError { error },
+            Ending::NeverFinalized { corrections } => Self::NeverFinalized { corrections },
+            Ending::ModelError { message } => Self::ModelError { message },
+            Ending::Refused { message } => Self::Refused { message },
+            Ending::CouldNotStart { reason } => Self::CouldNotStart { reason },
+            Ending::Exited { code, stderr } => Self::Exited { code, stderr },
+            Ending::Signalled { signal, stderr } => Self::Signalled { signal, stderr },
+            Ending::TimedOut { limit } => Self::TimedOut {
+                seconds: limit.as_secs_f64(),
+            },
+            Ending::Looped { times } => Self::Looped { times },
+            Ending::Stopped => Self::Stopped,
+            Ending::Interrupted(interruption) => Self::Interrupted {
+                signal: match interruption {
+                    Interruption::Signal(signal) => Some(signal),
+                    Interruption::OwnerGone => None,
+                },
+            },
+            Ending::Lost { reason } => Self::Lost { reason },
+        }
+    }
+}
+
+impl From<EndingRecord> for Ending {
+    fn from(record: EndingRecord) -> Self {
+        match record {
+            EndingRecord::Completed => Self::Completed,
+            EndingRecord::ReportedError { error } => Self::ReportedError { error },
+            EndingRecord::NeverFinalized { corrections } => Self::NeverFinalized { corrections },
+            EndingRecord::ModelError { message } => Self::ModelError { message },
+            EndingRecord::Refused { message } => Self::Refused { message },
+            EndingRecord::CouldNotStart { reason } => Self::CouldNotStart { reason },
+            EndingRecord::Exited { code, stderr } => Self::Exited { code, stderr },
+            EndingRecord::Signalled { signal, stderr } => Self::Signalled { signal, stderr },
+            EndingRecord::TimedOut { seconds } => Self::TimedOut {
+                limit: Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX),
+            },
+            EndingRecord::Looped { times } => Self::Looped { times },
+            EndingRecord::Stopped => Self::Stopped,
+            EndingRecord::Interrupted { signal } => Self::Interrupted(match signal {
+                Some(signal) => Interruption::Signal(signal),
+                None => Interruption::OwnerGone,
+            }),
+            EndingRecord::Lost { reason } => Self::Lost { reason },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_ending_survives_being_written_down() {
+        let text = |text: &str| text.to_owned();
+        for ending in [
+            Ending::Completed,
+            Ending::ReportedError { error: text("e") },
+            Ending::NeverFinalized { corrections: 3 },
+            Ending::ModelError { message: text("m") },
+            Ending::Refused { message: text("r") },
+            Ending::CouldNotStart { reason: text("c") },
+            Ending::Exited { code: 3, stderr: text("s") },
+            Ending::Signalled { signal: 9, stderr: text("s") },
+            Ending::TimedOut { limit: Duration::from_millis(1500) },
+            Ending::Looped { times: 5 },
+            Ending::Stopped,
+            Ending::Interrupted(Interruption::Signal(15)),
+            Ending::Interrupted(Interruption::OwnerGone),
+            Ending::Lost { reason: text("l") },
+        ] {
+            let written = serde_json::to_string(&EndingRecord::from(&ending)).unwrap();
+            let read: EndingRecord = serde_json::from_str(&written).unwrap();
+            assert_eq!(Ending::from(read), ending, "{written}");
+        }
+    }
+}

@@ -1,0 +1,108 @@
+//! Our own lines in `events.jsonl`, between those of the child.
+
+use pi_subagents_delegation::{Decision, Happening, RunEvent, RunId, Runner, Started, Timestamp};
+use serde::{Deserialize, Serialize};
+
+use super::FORMAT;
+use super::ending::EndingRecord;
+
+/// What we write about the life of a run. The type begins with `run_`, as no record of a child's
+/// protocol does.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all_fields = "camelCase")]
+pub(crate) enum LifeRecord {
+    #[serde(rename = "run_accepted")]
+    Accepted { at: String, format: u32 },
+    #[serde(rename = "run_started")]
+    Started {
+        at: String,
+        runner: String,
+        child: u32,
+        keeper: u32,
+    },
+    #[serde(rename = "run_warned")]
+    Warned { at: String, warning: String },
+    #[serde(rename = "run_steered")]
+    Steered { at: String, message: String },
+    #[serde(rename = "run_stopping")]
+    Stopping { at: String, decision: String },
+    #[serde(rename = "run_ended")]
+    Ended { at: String, ending: EndingRecord },
+}
+
+impl LifeRecord {
+    /// Our line about an event, or `None` where the child's own line or a log says it all.
+    pub(crate) fn of(event: &RunEvent) -> Option<Self> {
+        let at = event.at.to_string();
+        Some(match &event.happening {
+            Happening::Accepted(_) => Self::Accepted { at, format: FORMAT },
+            Happening::Started(started) => Self::Started {
+                at,
+                runner: started.runner.as_str().to_owned(),
+                child: started.child,
+                keeper: started.keeper,
+            },
+            Happening::Warned(warning) => Self::Warned {
+                at,
+                warning: warning.clone(),
+            },
+            Happening::Steered(message) => Self::Steered {
+                at,
+                message: message.clone(),
+            },
+            Happening::Stopping(decision) => Self::Stopping {
+                at,
+                decision: decision_word(*decision).to_owned(),
+            },
+            Happening::Ended(ending) => Self::Ended {
+                at,
+                ending: ending.into(),
+            },
+            Happening::Said { .. } | Happening::Printed(_) | Happening::Complained(_) => {
+                return None;
+            }
+        })
+    }
+
+    /// The event this line is about. What was accepted stands in `meta.json`, and what was
+    /// decided shows in how it ended.
+    pub(crate) fn into_event(self, run: &RunId) -> Option<RunEvent> {
+        let (at, happening) = match self {
+            Self::Accepted { .. } | Self::Stopping { .. } => return None,
+            Self::Started {
+                at,
+                runner,
+                child,
+                keeper,
+            } => {
+                let runner = match runner.as_str() {
+                    "pi" => Runner::Pi,
+                    _ => Runner::Embedded,
+                };
+                let started = Started {
+                    runner,
+                    child,
+                    keeper,
+                };
+                (at, Happening::Started(started))
+            }
+            Self::Warned { at, warning } => (at, Happening::Warned(warning)),
+            Self::Steered { at, message } => (at, Happening::Steered(message)),
+            Self::Ended { at, ending } => (at, Happening::Ended(ending.into())),
+        };
+        Some(RunEvent {
+            run: run.clone(),
+            at: at.parse::<Timestamp>().unwrap_or_default(),
+            happening,
+        })
+    }
+}
+
+fn decision_word(decision: Decision) -> &'static str {
+    match decision {
+        Decision::TimedOut { .. } => "timedOut",
+        Decision::Looped { .. } => "looped",
+        Decision::Stop => "stop",
+        Decision::Shutdown { .. } => "shutdown",
+    }
+}

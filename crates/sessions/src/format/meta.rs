@@ -1,0 +1,57 @@
+//! `meta.json`: what was asked, and who owns the run.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use pi_subagents_delegation::{RunId, SessionId, Task, Timestamp};
+use serde::{Deserialize, Serialize};
+
+use crate::OwnerName;
+use crate::run_dir::RunDir;
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Meta {
+    pub(crate) format: u32,
+    pub(crate) run_id: String,
+    pub(crate) session_id: String,
+    pub(crate) name: String,
+    pub(crate) prompt: String,
+    pub(crate) cwd: PathBuf,
+    /// The definition the task names.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) preset: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) timeout_seconds: Option<f64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) runner: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) model: Option<String>,
+    pub(crate) accepted_at: String,
+    /// The project its owner was started in.
+    pub(crate) project: PathBuf,
+    pub(crate) owner: OwnerName,
+}
+
+impl Meta {
+    /// The task as it was asked, or `None` if the file was tampered with.
+    pub(crate) fn task(&self, directory: &RunDir) -> Option<Arc<Task>> {
+        Some(Arc::new(Task {
+            run: RunId::parse(&self.run_id).ok()?,
+            session: SessionId::parse(&self.session_id).ok()?,
+            name: self.name.clone(),
+            prompt: self.prompt.clone(),
+            cwd: self.cwd.clone(),
+            definition: self.preset.clone(),
+            timeout: self
+                .timeout_seconds
+                .and_then(|seconds| Duration::try_from_secs_f64(seconds).ok()),
+            directory: Some(directory.path().to_owned()),
+        }))
+    }
+
+    pub(crate) fn accepted_at(&self) -> Timestamp {
+        self.accepted_at.parse().unwrap_or_default()
+    }
+}

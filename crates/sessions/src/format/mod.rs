@@ -1,0 +1,16 @@
+//! What is written to disk, and how it maps to the vocabulary.
+//!
+//! Every file says its format; a reader ignores fields it does not know, and a newer format than
+//! its own is still read as far as it is understood. See `docs/design/record.md`.
+
+mod ending;
+mod life;
+mod meta;
+mod result;
+
+pub(crate) use life::LifeRecord;
+pub(crate) use meta::Meta;
+pub(crate) use result::RunResult;
+
+/// The format this version writes.
+pub(crate) const FORMAT: u32 = 1;

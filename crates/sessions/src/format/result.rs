@@ -1,0 +1,96 @@
+//! `result.json`: how a run ended and what it amounted to.
+
+use pi_subagents_delegation::{Ending, RunSummary, StopReason, Task, Timestamp, Usage};
+use serde::{Deserialize, Serialize};
+
+use super::FORMAT;
+use super::ending::EndingRecord;
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct RunResult {
+    pub(crate) format: u32,
+    pub(crate) run_id: String,
+    pub(crate) session_id: String,
+    pub(crate) name: String,
+    pub(crate) status: String,
+    pub(crate) exit_code: i32,
+    pub(crate) ending: EndingRecord,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) error_message: Option<String>,
+    /// The text of the last answer, which is the run's output.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) output: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) provider: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) model: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) stop_reason: Option<String>,
+    pub(crate) usage: UsageRecord,
+    pub(crate) messages: usize,
+    pub(crate) tool_calls: usize,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) accepted_at: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) started_at: Option<String>,
+    pub(crate) ended_at: String,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) warnings: Vec<String>,
+    /// The command that continues this run's session.
+    pub(crate) resume: String,
+}
+
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct UsageRecord {
+    input: u64,
+    output: u64,
+    cache_read: u64,
+    cache_write: u64,
+    /// Dollars, or null when a price is unknown.
+    cost: Option<f64>,
+}
+
+impl From<Usage> for UsageRecord {
+    fn from(usage: Usage) -> Self {
+        Self {
+            input: usage.input,
+            output: usage.output,
+            cache_read: usage.cache_read,
+            cache_write: usage.cache_write,
+            cost: usage.cost,
+        }
+    }
+}
+
+impl RunResult {
+    pub(crate) fn new(task: &Task, summary: &RunSummary, ending: &Ending) -> Self {
+        let time = |at: Timestamp| at.to_string();
+        Self {
+            format: FORMAT,
+            run_id: task.run.to_string(),
+            session_id: task.session.to_string(),
+            name: task.name.clone(),
+            status: ending.status().as_str().to_owned(),
+            exit_code: ending.exit_code(),
+            ending: ending.into(),
+            error_message: ending.message(),
+            output: summary.last_text.clone(),
+            provider: summary.provider.clone(),
+            model: summary.model.clone(),
+            stop_reason: summary
+                .stop_reason
+                .as_ref()
+                .map(|reason| StopReason::as_word(reason).to_owned()),
+            usage: summary.usage.into(),
+            messages: summary.messages,
+            tool_calls: summary.tool_calls,
+            accepted_at: summary.accepted_at.map(time),
+            started_at: summary.started_at.map(time),
+            ended_at: time(summary.ended_at.unwrap_or_else(Timestamp::now)),
+            warnings: summary.warnings.clone(),
+            resume: format!("pi-subagents resume {} PROMPT", task.session),
+        }
+    }
+}

@@ -1,0 +1,39 @@
+//! # Events → disk → history
+//!
+//! Every run has a directory, and the directory is the record:
+//!
+//! ```text
+//! <project>/.pi/subagents/runs/            carries its own ignore file
+//!   <run id>/
+//!     meta.json             what was asked, and who owns it; written first
+//!     events.jsonl          the child's records, and ours about its life
+//!     stdout.log            what the child printed that was no record
+//!     stderr.log            what it complained about
+//!     transcript.log        the conversation as a person reads it
+//!     child-session.jsonl   the child's own session file
+//!     system-prompt.md      what the child was told about itself, if we told it anything
+//!     result.json           how it ended; written last, by rename
+//! <agent dir>/subagents-index.jsonl        run and session ids → directories
+//! ```
+//!
+//! [`Store`] makes and finds these; [`Recorder`] is the sink that fills them; [`transcript`] turns
+//! what was recorded into text. The index can be rebuilt from the directories, and there is no
+//! other database. See `docs/design/record.md`.
+
+mod format;
+mod index;
+mod owner;
+mod private;
+mod recorder;
+mod replay;
+mod run_dir;
+mod store;
+pub mod transcript;
+mod writer;
+
+pub use index::{IndexedRun, RunState};
+pub use owner::OwnerName;
+pub use recorder::Recorder;
+pub use replay::{history, read_events};
+pub use run_dir::RunDir;
+pub use store::{BeginError, FindError, Found, NewRun, Store};

@@ -1,0 +1,17 @@
+//! Who owns a run, as it is written down.
+
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+/// The process that owns a run, named so that a newcomer with the same pid is not taken for it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct OwnerName {
+    /// Its pid.
+    pub pid: u32,
+    /// When it started, in ticks since boot.
+    pub start_time: u64,
+    /// Where it listens, if it does.
+    pub socket: Option<PathBuf>,
+}

@@ -1,0 +1,161 @@
+//! The sink that writes run directories. The disk is served by a thread of its own behind a
+//! bounded channel: when it is slow, the engine waits, and so do the children.
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::sync::mpsc::{SyncSender, sync_channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+
+use bytes::Bytes;
+use pi_subagents_delegation::child_protocol::ChildRecord;
+use pi_subagents_delegation::{EventSink, Happening, RunEvent, RunId, RunSummary, Task};
+
+use crate::format::{LifeRecord, RunResult};
+use crate::run_dir::RunDir;
+use crate::transcript;
+use crate::writer::{Job, Log, write_all};
+
+/// How many writes may wait for the disk.
+const WAITING: usize = 256;
+
+/// Records the runs of an owner. Clones share one writer.
+#[derive(Clone)]
+pub struct Recorder {
+    writer: Arc<Writer>,
+    runs: HashMap<RunId, RunSummary>,
+}
+
+struct Writer {
+    jobs: Option<SyncSender<Job>>,
+    problems: Problems,
+    thread: Option<JoinHandle<()>>,
+}
+
+/// What could not be written, by run.
+pub(crate) type Problems = Arc<Mutex<HashMap<RunId, Vec<String>>>>;
+
+impl Recorder {
+    /// Starts the writer; ends of runs are noted in this index too.
+    pub fn start(index: PathBuf) -> Self {
+        let (jobs, waiting) = sync_channel(WAITING);
+        let problems = Problems::default();
+        let noted = Arc::clone(&problems);
+        let thread = std::thread::spawn(move || write_all(&waiting, &index, &noted));
+        Self {
+            writer: Arc::new(Writer {
+                jobs: Some(jobs),
+                problems,
+                thread: Some(thread),
+            }),
+            runs: HashMap::new(),
+        }
+    }
+
+    /// Waits until all that was seen so far is on disk.
+    pub fn settle(&self) {
+        let (done, wait) = sync_channel(0);
+        self.send(Job::Settle(done));
+        // The writer drops its end when it cannot go on, and then there is nothing to wait for.
+        _ = wait.recv();
+    }
+
+    /// What could not be written of a run, as sentences for its caller.
+    pub fn problems(&self, run: &RunId) -> Vec<String> {
+        let problems = self
+            .writer
+            .problems
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        problems.get(run).cloned().unwrap_or_default()
+    }
+
+    fn send(&self, job: Job) {
+        if let Some(jobs) = &self.writer.jobs {
+            // A writer that is gone has noted why.
+            _ = jobs.send(job);
+        }
+    }
+
+    fn append(&self, run: &RunId, log: Log, mut text: String) {
+        text.push('\n');
+        self.append_bytes(run, log, Bytes::from(text));
+    }
+
+    fn append_bytes(&self, run: &RunId, log: Log, bytes: Bytes) {
+        self.send(Job::Append {
+            run: run.clone(),
+            log,
+            bytes,
+        });
+    }
+
+    fn begin(&self, task: &Task) {
+        if let Some(directory) = &task.directory {
+            self.send(Job::Begin {
+                run: task.run.clone(),
+                directory: RunDir::new(directory),
+            });
+        }
+    }
+
+    fn end(&self, event: &RunEvent, summary: &RunSummary) {
+        let (Some(task), Some(ending)) = (&summary.task, &summary.ending) else {
+            return;
+        };
+        self.send(Job::End {
+            run: event.run.clone(),
+            ending: ending.clone(),
+            at: event.at,
+            result: Box::new(RunResult::new(task, summary, ending)),
+        });
+    }
+}
+
+impl EventSink for Recorder {
+    fn on_event(&mut self, event: &RunEvent) {
+        let run = &event.run;
+        self.runs.entry(run.clone()).or_default().apply(event);
+        if let Happening::Accepted(task) = &event.happening {
+            self.begin(task);
+        }
+        if let Some(record) = LifeRecord::of(event)
+            && let Ok(line) = serde_json::to_string(&record)
+        {
+            self.append(run, Log::Events, line);
+        }
+        match &event.happening {
+            Happening::Said { line, record } => {
+                self.append_bytes(run, Log::Events, line.clone());
+                self.append_bytes(run, Log::Events, Bytes::from_static(b"\n"));
+                if let ChildRecord::MessageEnded(message) = record
+                    && let Some(text) = transcript::message_for_people(message)
+                {
+                    self.append(run, Log::Transcript, text);
+                }
+            }
+            Happening::Printed(text) => self.append(run, Log::Stdout, text.clone()),
+            Happening::Complained(text) => self.append(run, Log::Stderr, text.clone()),
+            Happening::Ended(_) => {
+                if let Some(summary) = self.runs.remove(run) {
+                    self.end(event, &summary);
+                }
+            }
+            Happening::Accepted(_)
+            | Happening::Started(_)
+            | Happening::Warned(_)
+            | Happening::Steered(_)
+            | Happening::Stopping(_) => {}
+        }
+    }
+}
+
+impl Drop for Writer {
+    fn drop(&mut self) {
+        self.jobs = None;
+        if let Some(thread) = self.thread.take() {
+            // A panic of the writer has been printed by its own thread.
+            _ = thread.join();
+        }
+    }
+}

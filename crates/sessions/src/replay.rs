@@ -1,0 +1,73 @@
+//! Reads a run back from its directory: the same events that were seen live.
+
+use std::fs::{self, File};
+use std::io::{self, BufRead as _, BufReader};
+
+use bytes::Bytes;
+use pi_subagents_delegation::child_protocol::{ChildLine, decode};
+use pi_subagents_delegation::{Happening, RunEvent, RunHistory, RunId, Timestamp};
+
+use crate::format::{LifeRecord, Meta};
+use crate::run_dir::RunDir;
+
+/// Folds all that was recorded of a run.
+pub fn history(directory: &RunDir) -> io::Result<RunHistory> {
+    let mut history = RunHistory::default();
+    read_events(directory, |event| history.apply(event))?;
+    Ok(history)
+}
+
+/// Reads the recorded events of a run in order, one at a time, so that a long record is never
+/// held as a whole.
+pub fn read_events(directory: &RunDir, mut each: impl FnMut(&RunEvent)) -> io::Result<()> {
+    let meta: Meta = serde_json::from_slice(&fs::read(directory.meta())?)?;
+    let Some(task) = meta.task(directory) else {
+        return Err(io::Error::new(
+            io::ErrorKind::InvalidData,
+            format!("{} names no run", directory.meta().display()),
+        ));
+    };
+    let run = task.run.clone();
+    each(&RunEvent {
+        run: run.clone(),
+        at: meta.accepted_at(),
+        happening: Happening::Accepted(task),
+    });
+    let file = match File::open(directory.events()) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        other => other?,
+    };
+    let mut reader = BufReader::with_capacity(256 << 10, file);
+    let mut last_time = meta.accepted_at();
+    let mut line = Vec::new();
+    while reader.read_until(b'\n', &mut line)? > 0 {
+        if let Some(event) = event(&mut line, &run, last_time) {
+            last_time = event.at;
+            each(&event);
+        }
+        line.clear();
+    }
+    Ok(())
+}
+
+/// A line that cannot be read, such as the torn last one of a crash, is passed over.
+fn event(line: &mut Vec<u8>, run: &RunId, last_time: Timestamp) -> Option<RunEvent> {
+    if line.last() == Some(&b'\n') {
+        line.pop();
+    }
+    if line.starts_with(br#"{"type":"run_"#) {
+        let record: LifeRecord = serde_json::from_slice(line).ok()?;
+        return record.into_event(run);
+    }
+    match decode(line) {
+        ChildLine::Text(_) => None,
+        ChildLine::Record(record) => Some(RunEvent {
+            run: run.clone(),
+            at: last_time,
+            happening: Happening::Said {
+                line: Bytes::copy_from_slice(line),
+                record,
+            },
+        }),
+    }
+}

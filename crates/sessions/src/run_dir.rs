@@ -1,0 +1,59 @@
+//! The names of the files of one run directory.
+
+use std::path::{Path, PathBuf};
+
+/// The directory of one run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RunDir(PathBuf);
+
+impl RunDir {
+    /// Takes a directory for a run directory.
+    pub fn new(path: impl Into<PathBuf>) -> Self {
+        Self(path.into())
+    }
+
+    /// The directory itself.
+    pub fn path(&self) -> &Path {
+        &self.0
+    }
+
+    /// What was asked, and who owns the run.
+    pub fn meta(&self) -> PathBuf {
+        self.0.join("meta.json")
+    }
+
+    /// The child's records, and ours about its life.
+    pub fn events(&self) -> PathBuf {
+        self.0.join("events.jsonl")
+    }
+
+    /// How the run ended.
+    pub fn result(&self) -> PathBuf {
+        self.0.join("result.json")
+    }
+
+    /// What the child printed that was no record.
+    pub fn stdout(&self) -> PathBuf {
+        self.0.join("stdout.log")
+    }
+
+    /// What the child complained about.
+    pub fn stderr(&self) -> PathBuf {
+        self.0.join("stderr.log")
+    }
+
+    /// The conversation as a person reads it.
+    pub fn transcript(&self) -> PathBuf {
+        self.0.join("transcript.log")
+    }
+
+    /// The child's own session file.
+    pub fn child_session(&self) -> PathBuf {
+        self.0.join("child-session.jsonl")
+    }
+
+    /// What the child was told about itself.
+    pub fn system_prompt(&self) -> PathBuf {
+        self.0.join("system-prompt.md")
+    }
+}

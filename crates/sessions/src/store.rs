@@ -1,0 +1,304 @@
+//! Where runs are kept, and how they are found again.
+
+use std::collections::HashSet;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use pi_subagents_delegation::{
+    Ending, Happening, Interruption, RunEvent, RunId, RunSummary, SessionId, Task, Timestamp,
+};
+
+use crate::format::{FORMAT, LifeRecord, Meta, RunResult};
+use crate::index::{self, IndexedRun, RunState};
+use crate::run_dir::RunDir;
+use crate::{OwnerName, private, replay};
+
+/// The records of this user.
+#[derive(Debug, Clone)]
+pub struct Store {
+    agent_dir: PathBuf,
+}
+
+/// What is written down before a run starts, beside its task.
+#[derive(Debug, Clone)]
+pub struct NewRun<'a> {
+    /// What was asked.
+    pub task: &'a Task,
+    /// The project its owner was started in.
+    pub project: &'a Path,
+    /// Who owns it.
+    pub owner: &'a OwnerName,
+    /// Which kind of child will do it, if it was not refused.
+    pub runner: Option<&'a str>,
+    /// The model it asks for.
+    pub model: Option<&'a str>,
+}
+
+/// Why there is no record of a run.
+#[derive(Debug, thiserror::Error)]
+#[error("could not write {path}")]
+pub struct BeginError {
+    path: String,
+    source: io::Error,
+}
+
+/// What an id stands for.
+#[derive(Debug, Clone)]
+pub enum Found {
+    /// One run.
+    Run(IndexedRun),
+    /// A session with its runs, oldest first.
+    Session(SessionId, Vec<IndexedRun>),
+}
+
+/// Why an id leads nowhere.
+#[derive(Debug, thiserror::Error)]
+pub enum FindError {
+    /// Nothing begins with it.
+    #[error("no run and no session begins with \"{0}\"")]
+    NotFound(String),
+    /// Several begin with it.
+    #[error("\"{prefix}\" is the beginning of several ids: {}", candidates.join(", "))]
+    Ambiguous {
+        /// What was asked for.
+        prefix: String,
+        /// Some of what begins with it.
+        candidates: Vec<String>,
+    },
+    /// The index cannot be read.
+    #[error("could not read {path}")]
+    Unreadable {
+        /// The index.
+        path: String,
+        /// What the system said.
+        source: io::Error,
+    },
+}
+
+impl Store {
+    /// The records of the user whose agent directory this is.
+    pub fn new(agent_dir: impl Into<PathBuf>) -> Self {
+        Self {
+            agent_dir: agent_dir.into(),
+        }
+    }
+
+    /// The index of all runs.
+    pub fn index(&self) -> PathBuf {
+        self.agent_dir.join("subagents-index.jsonl")
+    }
+
+    /// Makes the directory of a run: in its project, or under the agent directory when the
+    /// project cannot be written to.
+    pub fn make_directory(&self, project: &Path, run: &RunId) -> Result<RunDir, BeginError> {
+        let elsewhere = self.runs_elsewhere();
+        match make_run_directory(&runs_of_project(project), run) {
+            Ok(directory) => Ok(directory),
+            Err(_) => make_run_directory(&elsewhere, run).map_err(|source| BeginError {
+                path: elsewhere.display().to_string(),
+                source,
+            }),
+        }
+    }
+
+    /// Writes down that a run begins.
+    pub fn begin(&self, run: &NewRun<'_>) -> Result<(), BeginError> {
+        let Some(directory) = run.task.directory.as_ref().map(RunDir::new) else {
+            return Ok(());
+        };
+        let at = Timestamp::now();
+        let failed = |path: &Path, source: io::Error| BeginError {
+            path: path.display().to_string(),
+            source,
+        };
+        let meta = serde_json::to_vec_pretty(&meta(run, at))
+            .map_err(|error| failed(&directory.meta(), error.into()))?;
+        private::write_whole(&directory.meta(), &meta)
+            .map_err(|error| failed(&directory.meta(), error))?;
+        let index = self.index();
+        private::create_directories(&self.agent_dir)
+            .and_then(|()| {
+                index::append_begin(&index, run.task, &directory, run.project, run.owner, at)
+            })
+            .map_err(|error| failed(&index, error))
+    }
+
+    /// Enters into the index what the directories of a project hold and the index does not: the
+    /// directories are the record, and the index can be rebuilt from them.
+    pub fn reindex(&self, project: &Path) -> Result<usize, FindError> {
+        let known: HashSet<RunId> = self.runs()?.into_iter().map(|run| run.run).collect();
+        let mut entered = 0;
+        for runs in [runs_of_project(project), self.runs_elsewhere()] {
+            let entries = fs::read_dir(runs).into_iter().flatten().flatten();
+            for directory in entries.map(|entry| RunDir::new(entry.path())) {
+                let is_new = |task: &Task| !known.contains(&task.run);
+                if let Some((meta, task)) = read_meta(&directory).filter(|(_, task)| is_new(task)) {
+                    entered += usize::from(self.enter(&directory, &meta, &task).is_ok());
+                }
+            }
+        }
+        Ok(entered)
+    }
+
+    fn enter(&self, directory: &RunDir, meta: &Meta, task: &Task) -> io::Result<()> {
+        let index = self.index();
+        let at = meta.accepted_at();
+        index::append_begin(&index, task, directory, &meta.project, &meta.owner, at)?;
+        if let Some(result) = read_result(directory) {
+            let at = result.ended_at.parse().unwrap_or_default();
+            index::append_end(&index, &task.run, &result.ending.into(), at)?;
+        }
+        Ok(())
+    }
+
+    fn runs_elsewhere(&self) -> PathBuf {
+        self.agent_dir.join("subagents").join("runs")
+    }
+
+    /// All runs the index knows, in the order they began.
+    pub fn runs(&self) -> Result<Vec<IndexedRun>, FindError> {
+        let index = self.index();
+        index::read(&index).map_err(|source| FindError::Unreadable {
+            path: index.display().to_string(),
+            source,
+        })
+    }
+
+    /// Finds a run or a session by its id or by the unique beginning of it.
+    pub fn find(&self, prefix: &str) -> Result<Found, FindError> {
+        let runs = self.runs()?;
+        let mut ids: Vec<&str> = runs
+            .iter()
+            .flat_map(|run| [run.run.as_str(), run.session.as_str()])
+            .filter(|id| !prefix.is_empty() && id.starts_with(prefix))
+            .collect();
+        ids.sort_unstable();
+        ids.dedup();
+        let id = match ids.as_slice() {
+            [] => return Err(FindError::NotFound(prefix.to_owned())),
+            [id] => (*id).to_owned(),
+            several => match several.iter().find(|id| **id == prefix) {
+                Some(exact) => (*exact).to_owned(),
+                None => {
+                    return Err(FindError::Ambiguous {
+                        prefix: prefix.to_owned(),
+                        candidates: several.iter().take(5).map(|id| (*id).to_owned()).collect(),
+                    });
+                }
+            },
+        };
+        let (mut of_session, others): (Vec<_>, Vec<_>) = runs
+            .into_iter()
+            .partition(|run| run.session.as_str() == id);
+        if let Some(first) = of_session.first() {
+            let session = first.session.clone();
+            of_session.sort_by(|a, b| a.run.cmp(&b.run));
+            return Ok(Found::Session(session, of_session));
+        }
+        others
+            .into_iter()
+            .find(|run| run.run.as_str() == id)
+            .map(Found::Run)
+            .ok_or_else(|| FindError::NotFound(prefix.to_owned()))
+    }
+
+    /// The runs of a session, oldest first; empty for one nobody knows.
+    pub fn session(&self, session: &SessionId) -> Result<Vec<IndexedRun>, FindError> {
+        let mut runs = self.runs()?;
+        runs.retain(|run| run.session == *session);
+        runs.sort_by(|a, b| a.run.cmp(&b.run));
+        Ok(runs)
+    }
+
+    /// Records a run whose owner is gone as interrupted; false when somebody else was faster.
+    pub fn close_interrupted(&self, run: &IndexedRun) -> io::Result<bool> {
+        let mut summary = RunSummary::default();
+        replay::read_events(&run.directory, |event| summary.apply(event))?;
+        let at = Timestamp::now();
+        // The owner may have been killed between the end of the run and its last words.
+        let ending = match &summary.ending {
+            Some(ending) => ending.clone(),
+            None => Ending::Interrupted(Interruption::OwnerGone),
+        };
+        summary.ended_at.get_or_insert(at);
+        let Some(task) = summary.task.clone() else {
+            return Ok(false);
+        };
+        let result = serde_json::to_vec_pretty(&RunResult::new(&task, &summary, &ending))?;
+        let is_ours = private::write_whole_once(&run.directory.result(), &result)?;
+        if is_ours {
+            self.note_end(run, &ending, at)?;
+        }
+        index::append_end(&self.index(), &run.run, &ending, at)?;
+        Ok(is_ours)
+    }
+
+    fn note_end(&self, run: &IndexedRun, ending: &Ending, at: Timestamp) -> io::Result<()> {
+        let event = RunEvent {
+            run: run.run.clone(),
+            at,
+            happening: Happening::Ended(ending.clone()),
+        };
+        let Some(record) = LifeRecord::of(&event) else {
+            return Ok(());
+        };
+        // A crash may have torn the last line, which must not swallow this one.
+        let line = format!("\n{}\n", serde_json::to_string(&record)?);
+        io::Write::write_all(&mut private::append(&run.directory.events())?, line.as_bytes())
+    }
+}
+
+impl IndexedRun {
+    /// Tells whether the index knows of no end.
+    pub fn is_open(&self) -> bool {
+        self.state == RunState::Open
+    }
+}
+
+fn runs_of_project(project: &Path) -> PathBuf {
+    project.join(".pi").join("subagents").join("runs")
+}
+
+fn read_meta(directory: &RunDir) -> Option<(Meta, Arc<Task>)> {
+    let meta: Meta = serde_json::from_slice(&fs::read(directory.meta()).ok()?).ok()?;
+    let task = meta.task(directory)?;
+    Some((meta, task))
+}
+
+fn read_result(directory: &RunDir) -> Option<RunResult> {
+    serde_json::from_slice(&fs::read(directory.result()).ok()?).ok()
+}
+
+fn make_run_directory(runs: &Path, run: &RunId) -> io::Result<RunDir> {
+    if !runs.is_dir() {
+        private::create_directories(runs)?;
+        let ignore = runs.join(".gitignore");
+        if !ignore.exists() {
+            fs::write(ignore, "*\n")?;
+        }
+    }
+    let path = runs.join(run.as_str());
+    private::create_new_directory(&path)?;
+    Ok(RunDir::new(path))
+}
+
+fn meta(run: &NewRun<'_>, at: Timestamp) -> Meta {
+    let task = run.task;
+    Meta {
+        format: FORMAT,
+        run_id: task.run.to_string(),
+        session_id: task.session.to_string(),
+        name: task.name.clone(),
+        prompt: task.prompt.clone(),
+        cwd: task.cwd.clone(),
+        preset: task.definition.clone(),
+        timeout_seconds: task.timeout.map(|timeout| timeout.as_secs_f64()),
+        runner: run.runner.map(str::to_owned),
+        model: run.model.map(str::to_owned),
+        accepted_at: at.to_string(),
+        project: run.project.to_owned(),
+        owner: run.owner.clone(),
+    }
+}

@@ -1,0 +1,213 @@
+//! The thread that writes run directories.
+
+use std::collections::HashMap;
+use std::fs::File;
+use std::io::{self, BufWriter, Write as _};
+use std::path::Path;
+use std::sync::PoisonError;
+use std::sync::mpsc::{Receiver, SyncSender, TryRecvError};
+
+use bytes::Bytes;
+use pi_subagents_delegation::{Ending, RunId, Timestamp};
+
+use crate::format::RunResult;
+use crate::recorder::Problems;
+use crate::run_dir::RunDir;
+use crate::{index, private};
+
+/// Something to be written.
+pub(crate) enum Job {
+    Begin {
+        run: RunId,
+        directory: RunDir,
+    },
+    Append {
+        run: RunId,
+        log: Log,
+        bytes: Bytes,
+    },
+    End {
+        run: RunId,
+        ending: Ending,
+        at: Timestamp,
+        result: Box<RunResult>,
+    },
+    /// Answered when everything before it is on disk.
+    Settle(SyncSender<()>),
+}
+
+/// The growing files of a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum Log {
+    Events,
+    Stdout,
+    Stderr,
+    Transcript,
+}
+
+/// Writes until nobody is left to give it anything.
+pub(crate) fn write_all(jobs: &Receiver<Job>, index: &Path, problems: &Problems) {
+    let mut writing = Writing {
+        index,
+        problems,
+        runs: HashMap::new(),
+    };
+    while let Some(job) = writing.next(jobs) {
+        match job {
+            Job::Begin { run, directory } => {
+                writing.runs.insert(run, OpenRun::new(directory));
+            }
+            Job::Append { run, log, bytes } => writing.append(&run, log, &bytes),
+            Job::End {
+                run,
+                ending,
+                at,
+                result,
+            } => writing.end(&run, &ending, at, &result),
+            Job::Settle(done) => {
+                writing.flush();
+                // Whoever asked may have left.
+                _ = done.send(());
+            }
+        }
+    }
+    writing.flush();
+}
+
+struct Writing<'a> {
+    index: &'a Path,
+    problems: &'a Problems,
+    runs: HashMap<RunId, OpenRun>,
+}
+
+struct OpenRun {
+    directory: RunDir,
+    /// `None` for a file that could not be written: what follows a gap would only mislead.
+    files: HashMap<Log, Option<BufWriter<File>>>,
+}
+
+impl Writing<'_> {
+    /// The next job; what was written is handed to the system whenever there is a pause, so that
+    /// whoever follows a file sees it grow.
+    fn next(&mut self, jobs: &Receiver<Job>) -> Option<Job> {
+        match jobs.try_recv() {
+            Ok(job) => Some(job),
+            Err(TryRecvError::Empty) => {
+                self.flush();
+                jobs.recv().ok()
+            }
+            Err(TryRecvError::Disconnected) => None,
+        }
+    }
+
+    fn append(&mut self, run: &RunId, log: Log, bytes: &[u8]) {
+        if let Some(open) = self.runs.get_mut(run)
+            && let Err(problem) = open.append(log, bytes)
+        {
+            self.note(run, problem);
+        }
+    }
+
+    fn flush(&mut self) {
+        let problems: Vec<(RunId, String)> = self
+            .runs
+            .iter_mut()
+            .flat_map(|(run, open)| {
+                open.flush()
+                    .into_iter()
+                    .map(|problem| (run.clone(), problem))
+            })
+            .collect();
+        for (run, problem) in problems {
+            self.note(&run, problem);
+        }
+    }
+
+    fn end(&mut self, run: &RunId, ending: &Ending, at: Timestamp, result: &RunResult) {
+        let Some(mut open) = self.runs.remove(run) else {
+            return;
+        };
+        for problem in open.flush() {
+            self.note(run, problem);
+        }
+        let path = open.directory.result();
+        let written = serde_json::to_vec_pretty(result)
+            .map_err(io::Error::from)
+            .and_then(|content| private::write_whole_once(&path, &content));
+        if let Err(error) = written {
+            self.note(run, could_not_write(&path, &error));
+        }
+        if let Err(error) = index::append_end(self.index, run, ending, at) {
+            self.note(run, could_not_write(self.index, &error));
+        }
+    }
+
+    fn note(&self, run: &RunId, problem: String) {
+        let mut problems = self.problems.lock().unwrap_or_else(PoisonError::into_inner);
+        problems.entry(run.clone()).or_default().push(problem);
+    }
+}
+
+impl OpenRun {
+    fn new(directory: RunDir) -> Self {
+        Self {
+            directory,
+            files: HashMap::new(),
+        }
+    }
+
+    fn append(&mut self, log: Log, bytes: &[u8]) -> Result<(), String> {
+        let path = path(&self.directory, log);
+        let file = match self.files.get_mut(&log) {
+            Some(file) => file,
+            None => {
+                let opened = private::append(&path);
+                let file = self.files.entry(log).or_insert(None);
+                *file = Some(BufWriter::new(
+                    opened.map_err(|error| could_not_write(&path, &error))?,
+                ));
+                file
+            }
+        };
+        let Some(open) = file else {
+            return Ok(());
+        };
+        open.write_all(bytes).map_err(|error| {
+            give_up(file);
+            could_not_write(&path, &error)
+        })
+    }
+
+    fn flush(&mut self) -> Vec<String> {
+        let mut problems = Vec::new();
+        for (log, file) in &mut self.files {
+            if let Some(open) = file
+                && let Err(error) = open.flush()
+            {
+                give_up(file);
+                problems.push(could_not_write(&path(&self.directory, *log), &error));
+            }
+        }
+        problems
+    }
+}
+
+/// Drops a file without trying once more to write what it still holds.
+fn give_up(file: &mut Option<BufWriter<File>>) {
+    if let Some(open) = file.take() {
+        _ = open.into_parts();
+    }
+}
+
+fn path(directory: &RunDir, log: Log) -> std::path::PathBuf {
+    match log {
+        Log::Events => directory.events(),
+        Log::Stdout => directory.stdout(),
+        Log::Stderr => directory.stderr(),
+        Log::Transcript => directory.transcript(),
+    }
+}
+
+fn could_not_write(path: &Path, error: &io::Error) -> String {
+    format!("could not write {}: {error}", path.display())
+}

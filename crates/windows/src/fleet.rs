@@ -1,0 +1,257 @@
+//! All windows of a call: who runs, what each says, and where to read on when all are done.
+
+use std::collections::HashMap;
+
+use pi_subagents_delegation::{ModelChoice, RunEvent, RunId, Status, Timestamp, text};
+use unicode_width::UnicodeWidthStr;
+
+use crate::header::header;
+use crate::layout::{self, Block};
+use crate::paint::fit;
+use crate::preview::PreviewContext;
+use crate::{Line, Role, Window, WindowLine};
+
+/// How many lines a window shows unless somebody says otherwise.
+pub const DEFAULT_LINES_PER_WINDOW: usize = 15;
+
+/// An error is told in no more lines than this; the record has all of it.
+const MAX_ERROR_LINES: usize = 6;
+
+/// What is in a window stands so far to the right of its header.
+const MARGIN: usize = 2;
+
+/// The windows of several runs, in the order their tasks were accepted.
+#[derive(Debug, Clone)]
+pub struct Fleet {
+    context: PreviewContext,
+    windows: Vec<Window>,
+    places: HashMap<RunId, usize>,
+}
+
+/// How a fleet is looked at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct View {
+    /// How wide it may be.
+    pub columns: usize,
+    /// How many lines each window shows.
+    pub max_lines: usize,
+    /// Whether each window shows all it holds instead.
+    pub expanded: bool,
+}
+
+/// How many runs are in which state.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Counts {
+    /// They run.
+    pub running: usize,
+    /// They wait for a free place.
+    pub waiting: usize,
+    /// They ended as they should.
+    pub done: usize,
+    /// They ended otherwise.
+    pub failed: usize,
+}
+
+impl Fleet {
+    /// Makes an empty fleet; each window's previews follow `context` and its task's directory.
+    pub fn new(context: PreviewContext) -> Self {
+        Self {
+            context,
+            windows: Vec::new(),
+            places: HashMap::new(),
+        }
+    }
+
+    /// Takes one more event of any run.
+    pub fn apply(&mut self, event: &RunEvent) {
+        self.window_of(&event.run).apply(event);
+    }
+
+    /// Names the model that was asked for; events tell only the one that answered.
+    pub fn plan_model(&mut self, run: &RunId, model: ModelChoice) {
+        self.window_of(run).plan_model(model);
+    }
+
+    /// The windows, in the order their tasks were accepted.
+    pub fn windows(&self) -> &[Window] {
+        &self.windows
+    }
+
+    /// The window of one run.
+    pub fn window(&self, run: &RunId) -> Option<&Window> {
+        self.windows.get(*self.places.get(run)?)
+    }
+
+    /// Drops the window of one run.
+    pub fn forget(&mut self, run: &RunId) {
+        self.windows.retain(|window| window.run() != run);
+        self.places = self
+            .windows
+            .iter()
+            .enumerate()
+            .map(|(place, window)| (window.run().clone(), place))
+            .collect();
+    }
+
+    /// How many runs are in which state.
+    pub fn counts(&self) -> Counts {
+        let mut counts = Counts::default();
+        for window in &self.windows {
+            match window.status() {
+                Status::Queued => counts.waiting += 1,
+                Status::Running => counts.running += 1,
+                Status::Completed => counts.done += 1,
+                Status::Failed | Status::Aborted => counts.failed += 1,
+            }
+        }
+        counts
+    }
+
+    /// Tells whether every run is over.
+    pub fn is_over(&self) -> bool {
+        self.windows.iter().all(|window| window.status().is_over())
+    }
+
+    /// The first line: how many runs are in which state.
+    pub fn status_header(&self) -> Line {
+        self.counts().header()
+    }
+
+    /// All windows as lines, none wider than the view.
+    pub fn view(&self, now: Timestamp, view: &View) -> Vec<Line> {
+        layout::whole(
+            fit(&self.status_header(), view.columns),
+            self.blocks(now, view),
+            self.footer(view.columns),
+        )
+    }
+
+    /// All windows as at most `rows` lines; where they do not fit, each gives up its fair share.
+    pub fn view_in_rows(&self, now: Timestamp, view: &View, rows: usize) -> Vec<Line> {
+        layout::squeezed(
+            fit(&self.status_header(), view.columns),
+            self.blocks(now, view),
+            self.footer(view.columns),
+            rows,
+        )
+    }
+
+    fn window_of(&mut self, run: &RunId) -> &mut Window {
+        let place = *self.places.entry(run.clone()).or_insert_with(|| {
+            self.windows
+                .push(Window::new(run.clone(), self.context.clone()));
+            self.windows.len() - 1
+        });
+        &mut self.windows[place]
+    }
+
+    fn blocks(&self, now: Timestamp, view: &View) -> Vec<Block> {
+        self.windows
+            .iter()
+            .map(|window| Block {
+                header: header(window, now, view.columns),
+                body: body(window, view),
+                is_over: window.status().is_over(),
+            })
+            .collect()
+    }
+
+    /// The ids stand last, so that they can be copied.
+    fn footer(&self, columns: usize) -> Vec<Line> {
+        if self.windows.is_empty() || !self.is_over() {
+            return Vec::new();
+        }
+        let names: Vec<String> = self
+            .windows
+            .iter()
+            .map(|window| text::cut_columns(&text::clean(window.name()), columns / 2))
+            .collect();
+        let widest = names.iter().map(|name| name.width()).max().unwrap_or(0);
+        let ids = self.windows.iter().zip(names).filter_map(|(window, name)| {
+            let margin = " ".repeat(widest - name.width() + 2);
+            let line = Line::new(Role::Plain, &format!("  {name}{margin}"))
+                .with(Role::Accent, window.session()?.as_str());
+            Some(fit(&line, columns))
+        });
+        std::iter::once(fit(&Line::new(Role::Muted, "Sessions:"), columns))
+            .chain(ids)
+            .collect()
+    }
+}
+
+impl Counts {
+    fn header(self) -> Line {
+        let states = [
+            (self.running, "running", Role::Warning),
+            (self.waiting, "waiting", Role::Muted),
+            (self.done, "done", Role::Success),
+            (self.failed, "error", Role::Failed),
+        ];
+        let mut line = Line::new(Role::Title, "Sub-agents:");
+        let mut lead = " ";
+        for (number, state, role) in states.into_iter().filter(|(number, ..)| *number > 0) {
+            line = line
+                .with(Role::Plain, lead)
+                .with(role, &format!("{number} {state}"));
+            lead = ", ";
+        }
+        if line.spans().len() == 1 {
+            line = line.with(Role::Muted, " none");
+        }
+        line
+    }
+}
+
+fn body(window: &Window, view: &View) -> Vec<Line> {
+    let mut lines: Vec<Line> = if view.expanded {
+        window.all_lines().map(indented).collect()
+    } else {
+        window.lines(view.max_lines.max(1)).map(indented).collect()
+    };
+    if lines.is_empty() {
+        lines.extend(placeholder(window, view).map(|words| Line::new(Role::Muted, words)));
+    }
+    lines.extend(error(window, view.columns));
+    lines.iter().map(|line| fit(line, view.columns)).collect()
+}
+
+fn indented(line: &WindowLine) -> Line {
+    line.line.indented()
+}
+
+/// A run that waits says so in its header, and one that failed says why below.
+fn placeholder(window: &Window, view: &View) -> Option<&'static str> {
+    match window.status() {
+        Status::Running if !view.expanded => Some("  (starting...)"),
+        Status::Running | Status::Completed => Some("  (no output)"),
+        Status::Queued | Status::Failed | Status::Aborted => None,
+    }
+}
+
+/// Of all lines an error alone is wrapped: it is what a person has to read to its end.
+fn error(window: &Window, columns: usize) -> Vec<Line> {
+    let Some(message) = window.error() else {
+        return Vec::new();
+    };
+    text::clean(&format!("Error: {message}"))
+        .lines()
+        .flat_map(|line| wrapped(line, columns.saturating_sub(MARGIN)))
+        .take(MAX_ERROR_LINES)
+        .map(|line| Line::new(Role::Failed, &line).indented())
+        .collect()
+}
+
+/// Breaks a line between its words.
+fn wrapped(line: &str, columns: usize) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for word in line.split_whitespace() {
+        match lines.last_mut() {
+            Some(last) if last.width() + 1 + word.width() <= columns => {
+                last.push(' ');
+                last.push_str(word);
+            }
+            _ => lines.push(word.to_owned()),
+        }
+    }
+    lines
+}

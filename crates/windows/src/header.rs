@@ -1,0 +1,132 @@
+//! The first line of a window: icon, name, definition and model, tools, things to do, clock.
+
+use pi_subagents_delegation::{Status, Timestamp, text};
+
+use crate::paint::fit;
+use crate::{Line, Role, Window};
+
+/// A name takes no more columns than this; the rest of the header should be seen too.
+const MAX_NAME_COLUMNS: usize = 48;
+
+/// The header of a window, cut to `columns`.
+///
+/// Where it does not fit, the model goes first, then the tools, then the definition; the clock
+/// stays as long as it can.
+pub fn header(window: &Window, now: Timestamp, columns: usize) -> Line {
+    let mut segments = segments(window, now);
+    let mut line = joined(window, &segments);
+    for rank in [Rank::Model, Rank::Tools, Rank::Definition] {
+        if line.width() <= columns {
+            return line;
+        }
+        segments.retain(|segment| segment.rank > rank);
+        line = joined(window, &segments);
+    }
+    fit(&line, columns)
+}
+
+struct Segment {
+    rank: Rank,
+    role: Role,
+    lead: &'static str,
+    text: String,
+}
+
+/// Who leaves first when there is no room for all.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Rank {
+    Model,
+    Tools,
+    Definition,
+    Kept,
+}
+
+const SEPARATOR: &str = " • ";
+
+fn segments(window: &Window, now: Timestamp) -> Vec<Segment> {
+    let segment = |rank, role, text| Segment {
+        rank,
+        role,
+        lead: SEPARATOR,
+        text,
+    };
+    let definition = window.definition().map(str::to_owned);
+    let tools = window.tools().map(|tools| text::count(tools, "tool"));
+    [
+        definition.map(|text| segment(Rank::Definition, Role::Accent, text)),
+        model(window),
+        tools.map(|text| segment(Rank::Tools, Role::Muted, text)),
+        todos(window).map(|text| segment(Rank::Kept, Role::Accent, text)),
+        state(window).map(|text| segment(Rank::Kept, Role::Warning, text)),
+        clock(window, now).map(|text| segment(Rank::Kept, Role::Muted, text)),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
+}
+
+fn joined(window: &Window, segments: &[Segment]) -> Line {
+    let (icon, role) = icon(window.status());
+    let name = text::cut_columns(&text::clean(window.name()), MAX_NAME_COLUMNS);
+    let line = Line::new(role, icon)
+        .with(Role::Plain, " ")
+        .with(Role::Title, &name);
+    segments.iter().fold(line, |line, segment| {
+        line.with(Role::Muted, segment.lead)
+            .with(segment.role, &segment.text)
+    })
+}
+
+fn icon(status: Status) -> (&'static str, Role) {
+    match status {
+        Status::Queued | Status::Running => ("⏳", Role::Warning),
+        Status::Completed => ("✓", Role::Success),
+        Status::Failed | Status::Aborted => ("✗", Role::Failed),
+    }
+}
+
+/// The model stands in brackets behind the definition that chose it, or alone.
+fn model(window: &Window) -> Option<Segment> {
+    let model = match (window.provider(), window.model()) {
+        (Some(provider), Some(model)) => Some(format!("{provider}/{model}")),
+        (provider, model) => provider.or(model).map(str::to_owned),
+    };
+    let thinking = window.thinking().map(|level| level.as_str().to_owned());
+    let words: Vec<String> = [model, thinking].into_iter().flatten().collect();
+    if words.is_empty() {
+        return None;
+    }
+    let words = words.join(" ");
+    let (lead, text) = match window.definition() {
+        Some(_) => (" ", format!("({words})")),
+        None => (SEPARATOR, words),
+    };
+    Some(Segment {
+        rank: Rank::Model,
+        role: Role::Muted,
+        lead,
+        text,
+    })
+}
+
+/// A list that is done needs no room any more.
+fn todos(window: &Window) -> Option<String> {
+    let todos = window.todos()?;
+    (todos.completed < todos.total).then(|| format!("[{}/{}]", todos.completed, todos.total))
+}
+
+fn state(window: &Window) -> Option<String> {
+    match window.status() {
+        Status::Queued => Some("waiting".to_owned()),
+        Status::Running if window.is_stopping() => Some("stopping".to_owned()),
+        Status::Running | Status::Completed | Status::Failed | Status::Aborted => None,
+    }
+}
+
+fn clock(window: &Window, now: Timestamp) -> Option<String> {
+    let elapsed = window.elapsed(now)?.as_secs();
+    Some(match window.timeout() {
+        Some(timeout) => format!("{elapsed}s/{}s", timeout.as_secs_f64()),
+        None => format!("{elapsed}s"),
+    })
+}

@@ -1,0 +1,38 @@
+//! # Windows: events become lines
+//!
+//! Folds over run events that people look at; no process, no disk, no colours except in
+//! [`paint`](mod@paint).
+//!
+//! In reading order: a [`Line`] is made of [`Span`]s with [`Role`]s; a [`Window`] is the rolling
+//! view of one run; a [`Fleet`] holds the windows of a call and draws them as lines. Two sinks show
+//! a fleet to people: [`LiveView`] in place on a terminal, [`ProgressLines`] as a log. How a tool
+//! call reads in one line is a row of the table in [`preview`].
+
+mod delegation;
+mod excerpt;
+mod fleet;
+mod header;
+mod history;
+mod layout;
+mod live;
+pub mod paint;
+pub mod preview;
+mod progress;
+mod screen;
+mod span;
+mod telling;
+mod todos;
+mod window;
+
+pub use delegation::delegation;
+pub use excerpt::excerpt;
+pub use fleet::{Counts, DEFAULT_LINES_PER_WINDOW, Fleet, View};
+pub use header::header;
+pub use history::{LineKind, WindowLine};
+pub use live::{LiveSink, LiveView, Terminal};
+pub use paint::Paint;
+pub use preview::PreviewContext;
+pub use progress::ProgressLines;
+pub use span::{Line, Role, Span};
+pub use todos::TodoProgress;
+pub use window::Window;

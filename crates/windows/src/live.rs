@@ -1,0 +1,225 @@
+//! The windows, live in place on a terminal.
+//!
+//! Events only change the fleet and wake a thread; that thread draws, at most twenty times a
+//! second, and once a second for the clocks. [`LiveView`] owns it and joins it.
+
+use std::fmt;
+use std::io::Write;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use pi_subagents_delegation::{EventSink, RunEvent, Timestamp};
+
+use crate::screen::Screen;
+use crate::{DEFAULT_LINES_PER_WINDOW, Fleet, Paint, View};
+
+/// No eye reads faster than this.
+const SHORTEST_PAUSE: Duration = Duration::from_millis(50);
+
+/// The clocks show seconds.
+const LONGEST_PAUSE: Duration = Duration::from_secs(1);
+
+/// What a live view needs of the world.
+pub struct Terminal {
+    /// Where it draws.
+    pub output: Box<dyn Write + Send>,
+    /// How many columns and rows there are now.
+    pub size: Box<dyn Fn() -> (usize, usize) + Send>,
+    /// What time it is.
+    pub clock: Box<dyn Fn() -> Timestamp + Send>,
+    /// Whether it has colours.
+    pub paint: Paint,
+    /// How many lines each window shows where there is room.
+    pub max_lines: usize,
+}
+
+/// An event sink that draws the windows of its runs in place.
+///
+/// When it is finished or dropped, the last state stays on the screen as ordinary lines and the
+/// cursor is back.
+#[derive(Debug)]
+pub struct LiveView {
+    shared: Arc<Shared>,
+    drawing: Option<JoinHandle<()>>,
+}
+
+/// Takes events for a [`LiveView`] that somebody else finishes.
+#[derive(Debug, Clone)]
+pub struct LiveSink(Arc<Shared>);
+
+#[derive(Debug)]
+struct Shared {
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+#[derive(Debug)]
+struct State {
+    fleet: Fleet,
+    is_dirty: bool,
+    is_finished: bool,
+}
+
+impl LiveView {
+    /// Starts to draw `fleet`.
+    pub fn start(fleet: Fleet, terminal: Terminal) -> std::io::Result<Self> {
+        let shared = Arc::new(Shared {
+            state: Mutex::new(State {
+                fleet,
+                is_dirty: true,
+                is_finished: false,
+            }),
+            changed: Condvar::new(),
+        });
+        let seen = Arc::clone(&shared);
+        let drawing = std::thread::Builder::new()
+            .name("windows".to_owned())
+            .spawn(move || draw_until_finished(&seen, terminal))?;
+        Ok(Self {
+            shared,
+            drawing: Some(drawing),
+        })
+    }
+
+    /// A sink that can be given away while the view itself is kept.
+    pub fn sink(&self) -> LiveSink {
+        LiveSink(Arc::clone(&self.shared))
+    }
+
+    /// Draws the last state and returns when it is on the screen.
+    pub fn finish(mut self) {
+        self.join();
+    }
+
+    fn join(&mut self) {
+        let Some(drawing) = self.drawing.take() else {
+            return;
+        };
+        self.shared.lock().is_finished = true;
+        self.shared.changed.notify_all();
+        // A drawing thread that panicked has given the cursor back while unwinding.
+        let _ = drawing.join();
+    }
+}
+
+impl Drop for LiveView {
+    fn drop(&mut self) {
+        self.join();
+    }
+}
+
+impl EventSink for LiveView {
+    fn on_event(&mut self, event: &RunEvent) {
+        self.shared.apply(event);
+    }
+}
+
+impl EventSink for LiveSink {
+    fn on_event(&mut self, event: &RunEvent) {
+        self.0.apply(event);
+    }
+}
+
+impl Shared {
+    fn apply(&self, event: &RunEvent) {
+        let mut state = self.lock();
+        state.fleet.apply(event);
+        if !std::mem::replace(&mut state.is_dirty, true) {
+            self.changed.notify_all();
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        // The state is a fold; even after a panic it is worth showing.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Waits until `is_enough` or the time is over; true when the view is finished.
+    fn wait(&self, longest: Duration, is_enough: impl Fn(&State) -> bool) -> bool {
+        let deadline = Instant::now() + longest;
+        let mut state = self.lock();
+        loop {
+            let left = deadline.saturating_duration_since(Instant::now());
+            if state.is_finished || left.is_zero() || is_enough(&state) {
+                return state.is_finished;
+            }
+            state = self
+                .changed
+                .wait_timeout(state, left)
+                .unwrap_or_else(PoisonError::into_inner)
+                .0;
+        }
+    }
+}
+
+fn draw_until_finished(shared: &Shared, terminal: Terminal) {
+    let Terminal {
+        output,
+        size,
+        clock,
+        paint,
+        max_lines,
+    } = terminal;
+    let mut screen = Screen::new(output, paint);
+    let view = |columns| View {
+        columns,
+        max_lines,
+        expanded: false,
+    };
+    while !shared.wait(LONGEST_PAUSE, |state| state.is_dirty) {
+        let (columns, rows) = usable(size());
+        let lines = {
+            let mut state = shared.lock();
+            state.is_dirty = false;
+            state.fleet.view_in_rows(clock(), &view(columns), rows)
+        };
+        // A terminal that is gone needs no view; the runs are recorded elsewhere.
+        if screen.draw(lines, (columns, rows)).is_err() {
+            return;
+        }
+        if shared.wait(SHORTEST_PAUSE, |_| false) {
+            break;
+        }
+    }
+    let (columns, rows) = usable(size());
+    let lines = shared.lock().fleet.view(clock(), &view(columns));
+    let _ = screen.leave(&lines, (columns, rows));
+}
+
+/// Some terminals do not know their size and say 0.
+fn usable((columns, rows): (usize, usize)) -> (usize, usize) {
+    match (columns, rows) {
+        (0, 0) => (80, 24),
+        (0, rows) => (80, rows),
+        (columns, 0) => (columns, 24),
+        size => size,
+    }
+}
+
+impl Terminal {
+    /// A terminal with the clock of this machine and windows of the usual height.
+    pub fn new(
+        output: Box<dyn Write + Send>,
+        size: Box<dyn Fn() -> (usize, usize) + Send>,
+        paint: Paint,
+    ) -> Self {
+        Self {
+            output,
+            size,
+            clock: Box::new(Timestamp::now),
+            paint,
+            max_lines: DEFAULT_LINES_PER_WINDOW,
+        }
+    }
+}
+
+impl fmt::Debug for Terminal {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("Terminal")
+            .field("paint", &self.paint)
+            .field("max_lines", &self.max_lines)
+            .finish_non_exhaustive()
+    }
+}

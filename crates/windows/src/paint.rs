@@ -1,0 +1,123 @@
+//! Lines as text: the only file that names colours.
+//!
+//! Colours are the sixteen that a person's theme decides about, and none carries meaning alone.
+
+use pi_subagents_delegation::text;
+
+use crate::{Line, Role, Span};
+
+/// How lines become text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Paint {
+    /// Without colours.
+    Plain,
+    /// With the colours of a terminal.
+    Ansi,
+}
+
+impl Paint {
+    /// The line as text.
+    pub fn line(self, line: &Line) -> String {
+        match self {
+            Self::Plain => plain(line),
+            Self::Ansi => ansi(line),
+        }
+    }
+}
+
+/// The line as text without colours.
+pub fn plain(line: &Line) -> String {
+    line.text()
+}
+
+/// The line as text for a terminal.
+pub fn ansi(line: &Line) -> String {
+    line.spans().iter().map(painted).collect()
+}
+
+/// Cuts a line to a number of terminal columns; a cut line ends in [`text::CUT_MARK`].
+pub fn fit(line: &Line, columns: usize) -> Line {
+    if line.width() <= columns {
+        return line.clone();
+    }
+    let mut kept = Line::default();
+    let mut left = columns;
+    for span in line.spans() {
+        let is_last = span.width() + text::CUT_MARK.len() > left;
+        if !is_last {
+            left -= span.width();
+            kept.push(span.clone());
+            continue;
+        }
+        // What follows does not fit either, so even a span that would fit makes room for the mark.
+        let crowded = format!("{}{}", span.text(), " ".repeat(left + 1));
+        kept.push(Span::new(span.role(), &text::cut_columns(&crowded, left)));
+        break;
+    }
+    kept
+}
+
+fn painted(span: &Span) -> String {
+    match code(span.role()) {
+        Some(code) => format!("\u{1b}[{code}m{}\u{1b}[0m", span.text()),
+        None => span.text().to_owned(),
+    }
+}
+
+fn code(role: Role) -> Option<&'static str> {
+    match role {
+        Role::Plain => None,
+        Role::Title => Some("1"),
+        Role::Muted => Some("90"),
+        Role::Added | Role::Success => Some("32"),
+        Role::Removed | Role::Failed => Some("31"),
+        Role::Accent => Some("36"),
+        Role::Warning => Some("33"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn edit() -> Line {
+        Line::new(Role::Muted, "edit → 日本語.rs ")
+            .with(Role::Added, "+12")
+            .with(Role::Muted, "/")
+            .with(Role::Removed, "-3")
+    }
+
+    #[test]
+    fn a_line_is_cut_by_what_a_terminal_shows() {
+        let cut: Vec<String> = [40, 23, 22, 18, 10, 3, 1, 0]
+            .map(|columns| {
+                let line = fit(&edit(), columns);
+                assert!(line.width() <= columns, "{columns}");
+                format!("{columns:2} {}", plain(&line))
+            })
+            .into();
+        insta::assert_snapshot!(cut.join("\n"), @"
+        40 edit → 日本語.rs +12/-3
+        23 edit → 日本語.rs +12/-3
+        22 edit → 日本語.rs +1...
+        18 edit → 日本語.r...
+        10 edit → ...
+         3 ...
+         1 .
+         0
+        ");
+    }
+
+    #[test]
+    fn colours_end_with_their_span() {
+        insta::assert_snapshot!(ansi(&edit()).escape_debug(), @r"\u{1b}[90medit → 日本語.rs \u{1b}[0m\u{1b}[32m+12\u{1b}[0m\u{1b}[90m/\u{1b}[0m\u{1b}[31m-3\u{1b}[0m");
+    }
+
+    #[test]
+    fn no_line_can_hold_a_command_for_the_terminal() {
+        let line = Line::new(Role::Plain, "a\u{1b}[2Jb\nc\td\r\u{7}")
+            .with(Role::Failed, "\u{1b}]0;x\u{7}");
+        assert_eq!(plain(&line), "ab c    d");
+        assert_eq!(line.spans().len(), 1);
+    }
+}

@@ -1,0 +1,36 @@
+//! What a preview needs to know beside the call.
+
+use std::path::PathBuf;
+
+/// The narrowest preview that still says something.
+const MIN_WIDTH: usize = 20;
+
+/// Where a call is made and how wide its preview may be.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PreviewContext {
+    /// The person's home, which is shown as `~`.
+    pub home: Option<PathBuf>,
+    /// The directory that paths are shown from.
+    pub cwd: PathBuf,
+    /// How many columns a line may take, at least 20.
+    pub width: usize,
+}
+
+impl PreviewContext {
+    /// The width where nothing else is said.
+    pub const DEFAULT_WIDTH: usize = 160;
+
+    pub(crate) fn width(&self) -> usize {
+        self.width.max(MIN_WIDTH)
+    }
+}
+
+impl Default for PreviewContext {
+    fn default() -> Self {
+        Self {
+            home: None,
+            cwd: PathBuf::new(),
+            width: Self::DEFAULT_WIDTH,
+        }
+    }
+}

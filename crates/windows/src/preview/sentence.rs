@@ -1,0 +1,61 @@
+//! The shape of every preview: the tool, what it is about, and what is counted.
+
+use pi_subagents_delegation::text;
+use unicode_width::UnicodeWidthStr;
+
+use crate::paint::fit;
+use crate::{Line, Role, Span};
+
+/// Between a tool and what it is about.
+pub(super) const ARROW: &str = " → ";
+
+/// So much of what a call is about stays, even if then the counts do not fit.
+const MIN_SUBJECT: usize = 12;
+
+/// A preview before it is cut: what it is about gives way to the counts behind it.
+pub(super) struct Sentence {
+    tool: String,
+    subject: Option<String>,
+    counts: Vec<Span>,
+}
+
+impl Sentence {
+    /// Begins a preview with the tool's name.
+    pub(super) fn new(tool: &str) -> Self {
+        Self {
+            tool: text::clean(tool),
+            subject: None,
+            counts: Vec::new(),
+        }
+    }
+
+    /// Says what the call is about, behind an arrow.
+    pub(super) fn about(mut self, subject: &str) -> Self {
+        let subject = text::clean(subject).replace('\n', " ");
+        self.subject = Some(format!("{ARROW}{subject}"));
+        self
+    }
+
+    /// Says what the call is about, behind a space.
+    pub(super) fn with_arguments(mut self, arguments: &str) -> Self {
+        self.subject = Some(format!(" {}", text::clean(arguments)));
+        self
+    }
+
+    /// Adds a count, behind whatever there is.
+    pub(super) fn count(mut self, role: Role, text: &str) -> Self {
+        self.counts.push(Span::new(role, text));
+        self
+    }
+
+    /// The line, cut to a number of columns.
+    pub(super) fn fitted(self, width: usize) -> Line {
+        let counted: usize = self.counts.iter().map(Span::width).sum();
+        let room = width.saturating_sub(self.tool.width() + counted);
+        let subject = self.subject.unwrap_or_default();
+        let subject = text::cut_columns(&subject, room.max(MIN_SUBJECT));
+        let mut line = Line::new(Role::Muted, &format!("{}{subject}", self.tool));
+        line.extend(self.counts);
+        fit(&line, width)
+    }
+}

@@ -1,0 +1,172 @@
+//! Progress as a log, for people without a terminal: one line per change.
+
+use std::collections::HashMap;
+use std::io::Write;
+use std::sync::Arc;
+
+use pi_subagents_delegation::child_protocol::ChildRecord;
+use pi_subagents_delegation::{
+    Ending, EventSink, Happening, RunEvent, RunId, Task, Timestamp, text,
+};
+use unicode_width::UnicodeWidthStr;
+
+use crate::paint::fit;
+use crate::preview::PreviewContext;
+use crate::telling::tell;
+use crate::{Line, LineKind, Role};
+
+/// A name takes no more columns than this.
+const MAX_NAME_COLUMNS: usize = 24;
+
+/// What a child says takes no more columns than this; an error is told to its end.
+const MAX_COLUMNS: usize = 120;
+
+/// Writes what changes, each line behind the name of its task.
+///
+/// What cannot be written is lost; a run never fails because nobody reads its progress.
+#[derive(Debug)]
+pub struct ProgressLines<W: Write + Send> {
+    output: W,
+    context: PreviewContext,
+    runs: HashMap<RunId, Known>,
+    /// Accepted and not started yet; told only if something else happens first.
+    unstarted: Vec<RunId>,
+    name_columns: usize,
+}
+
+#[derive(Debug)]
+struct Known {
+    task: Arc<Task>,
+    started_at: Option<Timestamp>,
+}
+
+impl<W: Write + Send> ProgressLines<W> {
+    /// Makes a log on `output`.
+    pub fn new(output: W, context: PreviewContext) -> Self {
+        Self {
+            output,
+            context,
+            runs: HashMap::new(),
+            unstarted: Vec::new(),
+            name_columns: 0,
+        }
+    }
+
+    /// Gives the output back.
+    pub fn into_inner(self) -> W {
+        self.output
+    }
+
+    fn accepted(&mut self, run: &RunId, task: &Arc<Task>) {
+        self.name_columns = self.name_columns.max(shown_name(task).width());
+        self.unstarted.push(run.clone());
+        let known = Known {
+            task: Arc::clone(task),
+            started_at: None,
+        };
+        self.runs.insert(run.clone(), known);
+    }
+
+    fn started(&mut self, event: &RunEvent) {
+        self.unstarted.retain(|run| *run != event.run);
+        if let Some(known) = self.runs.get_mut(&event.run) {
+            known.started_at = Some(event.at);
+            let session = format!("started, session {}", known.task.session);
+            self.write(&event.run, &session);
+        }
+    }
+
+    /// A task that starts at once never waited, so waiting is told when a run that did start
+    /// goes on.
+    fn tell_waiting(&mut self, busy: &RunId) {
+        let is_started = self
+            .runs
+            .get(busy)
+            .is_some_and(|known| known.started_at.is_some());
+        if is_started {
+            for run in std::mem::take(&mut self.unstarted) {
+                self.write(&run, "waiting for a free place");
+            }
+        }
+    }
+
+    fn changed(&mut self, event: &RunEvent) {
+        let mut context = self.context.clone();
+        if let Some(known) = self.runs.get(&event.run) {
+            context.cwd.clone_from(&known.task.cwd);
+        }
+        let mut has_text = false;
+        for told in tell(&event.happening, &context) {
+            let Some(line) = told.lines.first() else {
+                continue;
+            };
+            if line.kind == LineKind::Text && std::mem::replace(&mut has_text, true) {
+                continue;
+            }
+            let words = fit(&line.line, MAX_COLUMNS);
+            self.write(&event.run, &words.text());
+        }
+    }
+
+    fn ended(&mut self, event: &RunEvent, ending: &Ending) {
+        let took = self
+            .runs
+            .get(&event.run)
+            .and_then(|known| known.started_at)
+            .map(|started| std::time::Duration::try_from(event.at.duration_since(started)))
+            .and_then(Result::ok)
+            .map(|took| format!(" after {}", text::duration(took)))
+            .unwrap_or_default();
+        match ending.message() {
+            None => self.write(&event.run, &format!("✓ completed{took}")),
+            Some(message) => {
+                let status = ending.status().as_str();
+                self.write(&event.run, &format!("✗ {status}{took}: {message}"));
+            }
+        }
+        self.unstarted.retain(|run| *run != event.run);
+        self.runs.remove(&event.run);
+    }
+
+    fn write(&mut self, run: &RunId, words: &str) {
+        let name = match self.runs.get(run) {
+            Some(known) => shown_name(&known.task),
+            None => run.to_string(),
+        };
+        let margin = " ".repeat(self.name_columns.saturating_sub(name.width()) + 2);
+        let words = Line::new(Role::Plain, words);
+        let line = format!("{name}{margin}{}\n", words.text().trim_end());
+        // Nobody is left to be told when the log cannot be written.
+        let _ = self.output.write_all(line.as_bytes());
+        let _ = self.output.flush();
+    }
+}
+
+impl<W: Write + Send> EventSink for ProgressLines<W> {
+    fn on_event(&mut self, event: &RunEvent) {
+        match &event.happening {
+            Happening::Accepted(task) => self.accepted(&event.run, task),
+            Happening::Started(_) => self.started(event),
+            Happening::Ended(ending) => {
+                self.tell_waiting(&event.run);
+                self.ended(event, ending);
+            }
+            Happening::Said {
+                record: ChildRecord::Delta | ChildRecord::Repetition,
+                ..
+            }
+            | Happening::Printed(_)
+            | Happening::Complained(_)
+            | Happening::Stopping(_) => {}
+            Happening::Said { .. } | Happening::Warned(_) | Happening::Steered(_) => {
+                self.tell_waiting(&event.run);
+                self.changed(event);
+            }
+        }
+    }
+}
+
+fn shown_name(task: &Task) -> String {
+    let name = text::clean(&task.name).replace('\n', " ");
+    text::cut_columns(&name, MAX_NAME_COLUMNS)
+}

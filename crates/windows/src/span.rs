@@ -1,0 +1,136 @@
+//! Lines as spans with roles, so that a terminal, pi and an MCP client draw the same thing.
+//!
+//! A span is cleaned when it is made: no line ever holds a control character, a tab, a newline or
+//! an escape sequence.
+
+use pi_subagents_delegation::text;
+use unicode_width::UnicodeWidthStr;
+
+/// A piece of a line with one role.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Span {
+    text: String,
+    role: Role,
+}
+
+/// What a piece of a line is; a door decides how that looks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Role {
+    /// Ordinary words.
+    Plain,
+    /// The name of a window.
+    Title,
+    /// What matters less, such as the calls of tools.
+    Muted,
+    /// What was added, and counts of what was found.
+    Added,
+    /// What was taken away.
+    Removed,
+    /// What went wrong.
+    Failed,
+    /// What should catch the eye.
+    Accent,
+    /// What went well.
+    Success,
+    /// What a person should know.
+    Warning,
+}
+
+/// One line of a view.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Line(Vec<Span>);
+
+impl Span {
+    /// Makes a span of what `text` says; what could move a cursor or end the line is taken out.
+    pub fn new(role: Role, text: &str) -> Self {
+        Self {
+            text: text::clean(text).replace('\n', " "),
+            role,
+        }
+    }
+
+    /// What it says.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// What it is.
+    pub fn role(&self) -> Role {
+        self.role
+    }
+
+    /// How many columns of a terminal it takes.
+    pub fn width(&self) -> usize {
+        self.text.width()
+    }
+}
+
+impl Role {
+    /// The word for it, as other programs read it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Plain => "plain",
+            Self::Title => "title",
+            Self::Muted => "muted",
+            Self::Added => "added",
+            Self::Removed => "removed",
+            Self::Failed => "failed",
+            Self::Accent => "accent",
+            Self::Success => "success",
+            Self::Warning => "warning",
+        }
+    }
+}
+
+impl Line {
+    /// Makes a line of one span.
+    pub fn new(role: Role, text: &str) -> Self {
+        Self::default().with(role, text)
+    }
+
+    /// The line with one more span at its end; an empty one is left out.
+    #[must_use]
+    pub fn with(mut self, role: Role, text: &str) -> Self {
+        self.push(Span::new(role, text));
+        self
+    }
+
+    /// The spans, from left to right.
+    pub fn spans(&self) -> &[Span] {
+        &self.0
+    }
+
+    /// What it says, without roles.
+    pub fn text(&self) -> String {
+        self.0.iter().map(Span::text).collect()
+    }
+
+    /// How many columns of a terminal it takes.
+    pub fn width(&self) -> usize {
+        self.0.iter().map(Span::width).sum()
+    }
+
+    /// How many bytes of text it holds.
+    pub(crate) fn size(&self) -> usize {
+        self.0.iter().map(|span| span.text.len()).sum()
+    }
+
+    /// The line behind a margin of two columns.
+    pub(crate) fn indented(&self) -> Self {
+        let mut line = Self::new(Role::Plain, "  ");
+        line.0.extend_from_slice(&self.0);
+        line
+    }
+
+    pub(crate) fn push(&mut self, span: Span) {
+        if !span.text.is_empty() {
+            self.0.push(span);
+        }
+    }
+
+    pub(crate) fn extend(&mut self, spans: impl IntoIterator<Item = Span>) {
+        for span in spans {
+            self.push(span);
+        }
+    }
+}

@@ -1,0 +1,100 @@
+//! What happened, as lines: one place for windows and for progress in a log.
+
+use pi_subagents_delegation::child_protocol::{ChildRecord, Question};
+use pi_subagents_delegation::{AssistantMessage, Happening, Message, Part, ToolCall};
+
+use crate::history::MAX_LINES;
+use crate::preview::{self, PreviewContext};
+use crate::{Role, WindowLine};
+
+/// What one happening adds to a window.
+#[derive(Debug, Default)]
+pub(crate) struct Told {
+    pub(crate) lines: Vec<WindowLine>,
+    /// The call that the last line shows, where its result gets a line of its own.
+    pub(crate) call: Option<String>,
+}
+
+/// Tells a happening in lines, piece by piece; most happenings have nothing to tell.
+pub(crate) fn tell(happening: &Happening, context: &PreviewContext) -> Vec<Told> {
+    match happening {
+        Happening::Said { record, .. } => tell_record(record, context),
+        Happening::Printed(line) => words(Role::Plain, line),
+        Happening::Complained(line) => words(Role::Muted, &format!("[stderr]: {line}")),
+        Happening::Warned(warning) => words(Role::Warning, &format!("warning: {warning}")),
+        Happening::Steered(message) => words(Role::Accent, &format!("steered: {message}")),
+        Happening::Accepted(_)
+        | Happening::Started(_)
+        | Happening::Stopping(_)
+        | Happening::Ended(_) => Vec::new(),
+    }
+}
+
+fn tell_record(record: &ChildRecord, context: &PreviewContext) -> Vec<Told> {
+    match record {
+        ChildRecord::MessageEnded(Message::Assistant(answer)) => tell_answer(answer, context),
+        ChildRecord::Retrying {
+            attempt,
+            max_attempts,
+            error,
+        } => words(
+            Role::Warning,
+            &format!("retrying {attempt}/{max_attempts}: {error}"),
+        ),
+        ChildRecord::Compacting { reason } => words(
+            Role::Muted,
+            &format!("compacting the conversation: {reason}"),
+        ),
+        ChildRecord::Asked(question) => tell_question(question),
+        ChildRecord::ExtensionFailed { error } => {
+            words(Role::Warning, &format!("extension failed: {error}"))
+        }
+        _ => Vec::new(),
+    }
+}
+
+fn tell_answer(answer: &AssistantMessage, context: &PreviewContext) -> Vec<Told> {
+    answer
+        .parts
+        .iter()
+        .flat_map(|part| match part {
+            Part::Text(text) => words(Role::Plain, text),
+            Part::ToolCall(call) => vec![tell_call(call, context)],
+            Part::Thinking(_) | Part::Image { .. } => Vec::new(),
+        })
+        .collect()
+}
+
+fn tell_call(call: &ToolCall, context: &PreviewContext) -> Told {
+    Told {
+        lines: preview::call(&call.name, &call.arguments, context)
+            .into_iter()
+            .map(WindowLine::tool)
+            .collect(),
+        call: preview::has_summary(&call.name).then(|| call.id.clone()),
+    }
+}
+
+/// Nobody sees the dialogs of a child's extensions, so each that waits is answered as cancelled.
+fn tell_question(question: &Question) -> Vec<Told> {
+    if !question.is_waiting() {
+        return Vec::new();
+    }
+    let title = question.title.as_deref().unwrap_or(&question.method);
+    words(
+        Role::Warning,
+        &format!("an extension asked \"{title}\": cancelled, nobody can answer here"),
+    )
+}
+
+/// Of a long text only the end can stay in a window, so only that is looked at.
+fn words(role: Role, text: &str) -> Vec<Told> {
+    let mut lines: Vec<WindowLine> = text
+        .split('\n')
+        .rev()
+        .filter_map(|line| WindowLine::words(role, line))
+        .take(MAX_LINES)
+        .collect();
+    lines.reverse();
+    vec![Told { lines, call: None }]
+}

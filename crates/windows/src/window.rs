@@ -1,0 +1,184 @@
+//! The rolling view of one run: a fold over its events.
+
+use std::time::Duration;
+
+use pi_subagents_delegation::child_protocol::ChildRecord;
+use pi_subagents_delegation::{
+    Happening, Message, ModelChoice, RunEvent, RunId, RunSummary, SessionId, Status, ThinkingLevel,
+    Timestamp, ToolResult,
+};
+
+use crate::history::History;
+use crate::preview::{self, PreviewContext};
+use crate::telling::tell;
+use crate::todos::Todos;
+use crate::{TodoProgress, WindowLine};
+
+/// One run as people see it: its header's facts, its newest lines, its clock.
+///
+/// Everything in it is read from the run's events, so a window of a recorded run equals the one
+/// that was seen live.
+#[derive(Debug, Clone)]
+pub struct Window {
+    run: RunId,
+    context: PreviewContext,
+    planned: ModelChoice,
+    summary: RunSummary,
+    history: History,
+    todos: Todos,
+    is_stopping: bool,
+}
+
+impl Window {
+    /// Makes the window of a run about which nothing is known yet.
+    ///
+    /// The directory in `context` gives way to that of the task, once it is accepted.
+    pub fn new(run: RunId, context: PreviewContext) -> Self {
+        Self {
+            run,
+            context,
+            planned: ModelChoice::Inherit,
+            summary: RunSummary::default(),
+            history: History::default(),
+            todos: Todos::default(),
+            is_stopping: false,
+        }
+    }
+
+    /// Names the model that was asked for, which the header shows until one has answered.
+    pub fn plan_model(&mut self, model: ModelChoice) {
+        self.planned = model;
+    }
+
+    /// Takes one more event.
+    pub fn apply(&mut self, event: &RunEvent) {
+        self.summary.apply(event);
+        match &event.happening {
+            Happening::Accepted(task) => self.context.cwd.clone_from(&task.cwd),
+            Happening::Stopping(_) => self.is_stopping = true,
+            Happening::Said { record, .. } => self.heard(record),
+            _ => {}
+        }
+        for told in tell(&event.happening, &self.context) {
+            let last = told.lines.len().saturating_sub(1);
+            for (place, line) in told.lines.into_iter().enumerate() {
+                match &told.call {
+                    Some(call) if place == last => self.history.push_call(line, call),
+                    _ => self.history.push(line),
+                }
+            }
+        }
+    }
+
+    fn heard(&mut self, record: &ChildRecord) {
+        self.todos.heard(record);
+        if let ChildRecord::MessageEnded(Message::ToolResult(result)) = record {
+            self.answered(result);
+        }
+    }
+
+    fn answered(&mut self, result: &ToolResult) {
+        if let Some(line) = preview::summary(result) {
+            self.history.answer(&result.call_id, WindowLine::tool(line));
+        }
+    }
+
+    /// The run.
+    pub fn run(&self) -> &RunId {
+        &self.run
+    }
+
+    /// What the run amounts to so far.
+    pub fn summary(&self) -> &RunSummary {
+        &self.summary
+    }
+
+    /// The name of its task, or its id where the task is not known.
+    pub fn name(&self) -> &str {
+        match &self.summary.task {
+            Some(task) => &task.name,
+            None => self.run.as_str(),
+        }
+    }
+
+    /// The session it belongs to.
+    pub fn session(&self) -> Option<&SessionId> {
+        self.summary.task.as_ref().map(|task| &task.session)
+    }
+
+    /// The definition it uses.
+    pub fn definition(&self) -> Option<&str> {
+        self.summary.task.as_ref()?.definition.as_deref()
+    }
+
+    /// The run's state.
+    pub fn status(&self) -> Status {
+        self.summary.status()
+    }
+
+    /// Tells whether we decided to end it and it is not over yet.
+    pub fn is_stopping(&self) -> bool {
+        self.is_stopping && !self.status().is_over()
+    }
+
+    /// The provider that answered, else the one that was asked for.
+    pub fn provider(&self) -> Option<&str> {
+        self.summary.provider.as_deref().or(match &self.planned {
+            ModelChoice::Named { provider, .. } => provider.as_deref(),
+            ModelChoice::Inherit => None,
+        })
+    }
+
+    /// The model that answered, else the one that was asked for.
+    pub fn model(&self) -> Option<&str> {
+        self.summary.model.as_deref().or(match &self.planned {
+            ModelChoice::Named { model, .. } => model.as_deref(),
+            ModelChoice::Inherit => None,
+        })
+    }
+
+    /// How much the model may think, where somebody said so.
+    pub fn thinking(&self) -> Option<ThinkingLevel> {
+        match &self.planned {
+            ModelChoice::Named { thinking, .. } => *thinking,
+            ModelChoice::Inherit => None,
+        }
+    }
+
+    /// How many tools the child says it has.
+    pub fn tools(&self) -> Option<usize> {
+        self.summary.tools
+    }
+
+    /// How far it is with its list of things to do.
+    pub fn todos(&self) -> Option<TodoProgress> {
+        self.todos.progress()
+    }
+
+    /// The time its task was given.
+    pub fn timeout(&self) -> Option<Duration> {
+        self.summary.task.as_ref()?.timeout
+    }
+
+    /// How long it has run, or ran; `None` for a run that never started.
+    pub fn elapsed(&self, now: Timestamp) -> Option<Duration> {
+        let started = self.summary.started_at?;
+        let end = self.summary.ended_at.unwrap_or(now);
+        Some(Duration::try_from(end.duration_since(started)).unwrap_or_default())
+    }
+
+    /// What went wrong, once it is over.
+    pub fn error(&self) -> Option<String> {
+        self.summary.ending.as_ref()?.message()
+    }
+
+    /// The newest lines, at most `limit`, oldest first.
+    pub fn lines(&self, limit: usize) -> impl Iterator<Item = &WindowLine> {
+        self.history.newest(limit)
+    }
+
+    /// All lines that are held, oldest first.
+    pub fn all_lines(&self) -> impl DoubleEndedIterator<Item = &WindowLine> + ExactSizeIterator {
+        self.history.iter()
+    }
+}

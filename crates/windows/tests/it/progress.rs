@@ -1,0 +1,59 @@
+//! Progress as a log.
+
+use pi_subagents_delegation::EventSink;
+use pi_subagents_windows::ProgressLines;
+
+use crate::script::{Script, busy_call, context, task};
+
+fn log(script: &Script) -> String {
+    let mut progress = ProgressLines::new(Vec::new(), context());
+    for event in &script.events {
+        progress.on_event(event);
+    }
+    String::from_utf8(progress.into_inner()).unwrap()
+}
+
+#[test]
+fn a_busy_call_reads_line_by_line() {
+    insta::assert_snapshot!(log(&busy_call()), @r#"
+    review  started, session a3f7000000000292
+    tests   started, session a3f7000000000233
+    docs    started, session a3f70000000001a9
+    types   waiting for a free place
+    later   waiting for a free place
+    review  I will look around.
+    review  ls → .
+    review  read → src/lib.rs:10+40 (40 lines)
+    review  edit → src/lib.rs (1 edit) +3/-2
+    review  bash → cargo test
+    tests   retrying 1/3: 429 Too Many Requests
+    tests   an extension asked "Delete it?": cancelled, nobody can answer here
+    tests   steered: Only the unit tests.
+    tests   warning: model "toor" is not known
+    docs    The manual has three pages.
+    docs    ✓ completed after 8.0s
+    types   ✗ failed: cwd must be an absolute path
+    "#);
+}
+
+#[test]
+fn names_and_words_are_bounded_and_clean() {
+    let mut long = task("long");
+    long.name = "a\u{1b}[31m very\nlong name that goes on and on".to_owned();
+    let script = Script::new()
+        .accepted(0, long)
+        .accepted(0, named("wide", "日本"))
+        .said(1, "long", &format!("\u{1b}]0;t\u{7}{}", "語".repeat(1000)))
+        .said(1, "unknown", "Nobody accepted me.");
+    insta::assert_snapshot!(log(&script), @"
+    a very long name that...  語語語語語語語語語語語語語語語語語語語語語語語語語語語語語語語語語語語語語語語語語語語語語語語語語語語語語語語語語語...
+    unknown                   Nobody accepted me.
+    ");
+}
+
+fn named(run: &str, name: &str) -> pi_subagents_delegation::Task {
+    pi_subagents_delegation::Task {
+        name: name.to_owned(),
+        ..task(run)
+    }
+}

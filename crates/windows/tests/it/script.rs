@@ -1,0 +1,178 @@
+//! Events of a made-up call, written as the lines its children would print.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use pi_subagents_delegation::child_protocol::{ChildLine, decode};
+use pi_subagents_delegation::{
+    Ending, Happening, RunEvent, RunId, Runner, SessionId, Started, Task, Timestamp,
+};
+use pi_subagents_windows::{Fleet, PreviewContext};
+
+/// The moment of a second after the call began.
+pub(crate) fn at(second: i64) -> Timestamp {
+    Timestamp::from_second(1_794_000_000 + second).unwrap()
+}
+
+pub(crate) fn context() -> PreviewContext {
+    PreviewContext {
+        home: Some(PathBuf::from("/home/ada")),
+        cwd: PathBuf::from("/home/ada/engine"),
+        width: 100,
+    }
+}
+
+pub(crate) fn run(name: &str) -> RunId {
+    RunId::parse(name).unwrap()
+}
+
+pub(crate) fn task(name: &str) -> Task {
+    let number: u64 = name.bytes().map(u64::from).sum();
+    Task {
+        run: run(name),
+        session: SessionId::new(0xa3f7_0000_0000_0000 + number),
+        name: name.to_owned(),
+        prompt: "Look around.".to_owned(),
+        cwd: PathBuf::from("/home/ada/engine"),
+        definition: None,
+        timeout: Some(Duration::from_secs(600)),
+        directory: None,
+    }
+}
+
+/// What happens, second by second.
+#[derive(Default)]
+pub(crate) struct Script {
+    pub(crate) events: Vec<RunEvent>,
+}
+
+impl Script {
+    pub(crate) fn new() -> Self {
+        Self::default()
+    }
+
+    pub(crate) fn happened(mut self, second: i64, name: &str, happening: Happening) -> Self {
+        self.events.push(RunEvent {
+            run: run(name),
+            at: at(second),
+            happening,
+        });
+        self
+    }
+
+    pub(crate) fn accepted(self, second: i64, task: Task) -> Self {
+        let name = task.run.as_str().to_owned();
+        self.happened(second, &name, Happening::Accepted(Arc::new(task)))
+    }
+
+    pub(crate) fn started(self, second: i64, name: &str) -> Self {
+        let started = Started {
+            runner: Runner::Embedded,
+            child: 7,
+            keeper: 6,
+        };
+        self.happened(second, name, Happening::Started(started))
+    }
+
+    /// The child prints a line.
+    pub(crate) fn printed(self, second: i64, name: &str, line: &str) -> Self {
+        let happening = match decode(line.as_bytes()) {
+            ChildLine::Record(record) => Happening::Said {
+                line: Bytes::copy_from_slice(line.as_bytes()),
+                record,
+            },
+            ChildLine::Text(text) => Happening::Printed(text),
+        };
+        self.happened(second, name, happening)
+    }
+
+    /// The child's model says something.
+    pub(crate) fn said(self, second: i64, name: &str, words: &str) -> Self {
+        let text = serde_json::json!([{"type": "text", "text": words}]);
+        self.answered(second, name, &text)
+    }
+
+    /// The child's model calls a tool.
+    pub(crate) fn called(
+        self,
+        second: i64,
+        name: &str,
+        tool: &str,
+        arguments: serde_json::Value,
+    ) -> Self {
+        let call = serde_json::json!([
+            {"type": "toolCall", "id": format!("call-{second}"), "name": tool, "arguments": arguments}
+        ]);
+        self.answered(second, name, &call)
+    }
+
+    /// A tool answers the call of a second.
+    pub(crate) fn resulted(self, call: i64, name: &str, tool: &str, result: &str) -> Self {
+        let line = serde_json::json!({"type": "message_end", "message": {
+            "role": "toolResult", "toolCallId": format!("call-{call}"), "toolName": tool,
+            "content": [{"type": "text", "text": result}], "isError": false,
+        }});
+        self.printed(call, name, &line.to_string())
+    }
+
+    pub(crate) fn ended(self, second: i64, name: &str, ending: Ending) -> Self {
+        self.happened(second, name, Happening::Ended(ending))
+    }
+
+    pub(crate) fn fleet(&self) -> Fleet {
+        let mut fleet = Fleet::new(context());
+        for event in &self.events {
+            fleet.apply(event);
+        }
+        fleet
+    }
+
+    fn answered(self, second: i64, name: &str, content: &serde_json::Value) -> Self {
+        let line = serde_json::json!({"type": "message_end", "message": {
+            "role": "assistant", "provider": "scripted", "model": "tour", "content": content,
+            "stopReason": "stop",
+        }});
+        self.printed(second, name, &line.to_string())
+    }
+}
+
+/// Two runs at work, one that waits, one that failed and one that is done.
+pub(crate) fn busy_call() -> Script {
+    let reviewer = Task {
+        definition: Some("reviewer".to_owned()),
+        ..task("review")
+    };
+    let untimed = Task {
+        timeout: None,
+        ..task("tests")
+    };
+    Script::new()
+        .accepted(0, reviewer)
+        .accepted(0, untimed)
+        .accepted(0, task("docs"))
+        .accepted(0, task("types"))
+        .accepted(0, task("later"))
+        .started(0, "review")
+        .started(0, "tests")
+        .started(1, "docs")
+        .printed(1, "review", SYSTEM)
+        .printed(2, "review", r#"{"type":"message_end","message":{"role":"user","content":"Look around."}}"#)
+        .printed(2, "review", ANSWER)
+        .resulted(3, "review", "ls", "Cargo.toml\nREADME.md\nsrc/\n")
+        .called(4, "review", "bash", serde_json::json!({"command": "cd /home/ada/engine && cargo test"}))
+        .happened(5, "review", Happening::Complained("\u{1b}[33mwarning\u{1b}[0m: unused".to_owned()))
+        .printed(5, "tests", r#"{"type":"auto_retry_start","attempt":1,"maxAttempts":3,"delayMs":2000,"errorMessage":"429 Too Many Requests"}"#)
+        .printed(6, "tests", r#"{"type":"extension_ui_request","id":"1","method":"confirm","title":"Delete it?"}"#)
+        .happened(7, "tests", Happening::Steered("Only the unit tests.".to_owned()))
+        .happened(7, "tests", Happening::Warned("model \"toor\" is not known".to_owned()))
+        .printed(7, "tests", "npm notice: plain text on stdout")
+        .said(8, "docs", "The manual has three pages.")
+        .ended(9, "docs", Ending::Completed)
+        .ended(9, "types", Ending::Refused { message: "cwd must be an absolute path".to_owned() })
+}
+
+const SYSTEM: &str = r#"{"type":"message_end","message":{"role":"system","content":"","toolsAdded":[{"name":"read"},{"name":"bash"},{"name":"edit"},{"name":"write"}]}}"#;
+
+const ANSWER: &str = r#"{"type":"message_end","message":{"role":"assistant","provider":"anthropic","model":"claude-sonnet-4-5","stopReason":"toolUse","content":[{"type":"thinking","thinking":"never shown"},{"type":"text","text":"I will look around.\n\nFirst the files:\n"},{"type":"toolCall","id":"call-3","name":"ls","arguments":{}},{"type":"toolCall","id":"call-x","name":"read","arguments":{"path":"/home/ada/engine/src/lib.rs","offset":10,"limit":40}},{"type":"toolCall","id":"call-y","name":"edit","arguments":{"path":"src/lib.rs","edits":[{"oldText":"a\n\nb","newText":"c\nd\ne"}]}}]}}"#;

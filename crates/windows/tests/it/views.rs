@@ -1,0 +1,371 @@
+//! Whole views of a call.
+
+use pi_subagents_delegation::{Decision, Ending, Happening, ModelChoice, ThinkingLevel};
+use pi_subagents_windows::paint::plain;
+use pi_subagents_windows::{Fleet, Line, LineKind, View, delegation, excerpt, header};
+
+use crate::script::{Script, at, busy_call, run, task};
+
+fn view(columns: usize) -> View {
+    View {
+        columns,
+        max_lines: 15,
+        expanded: false,
+    }
+}
+
+fn text(lines: &[Line], columns: usize) -> String {
+    let lines: Vec<String> = lines
+        .iter()
+        .map(|line| {
+            assert!(line.width() <= columns, "{line:?}");
+            plain(line)
+        })
+        .collect();
+    lines.join("\n")
+}
+
+fn shown(fleet: &Fleet, second: i64, columns: usize) -> String {
+    text(&fleet.view(at(second), &view(columns)), columns)
+}
+
+#[test]
+fn a_busy_call_at_100_columns() {
+    let mut fleet = busy_call().fleet();
+    fleet.plan_model(
+        &run("review"),
+        ModelChoice::Named {
+            provider: None,
+            model: Some("sonnet".to_owned()),
+            thinking: Some(ThinkingLevel::High),
+        },
+    );
+    insta::assert_snapshot!(shown(&fleet, 12, 100), @r#"
+    Sub-agents: 2 running, 1 waiting, 1 done, 1 error
+    ⏳ review • reviewer (scripted/tour high) • 4 tools • 12s/600s
+      I will look around.
+      First the files:
+      ls → .
+        2 files, 1 dir
+      read → src/lib.rs:10+40 (40 lines)
+      edit → src/lib.rs (1 edit) +3/-2
+      bash → cargo test
+      [stderr]: warning: unused
+    ⏳ tests • 12s
+      retrying 1/3: 429 Too Many Requests
+      an extension asked "Delete it?": cancelled, nobody can answer here
+      steered: Only the unit tests.
+      warning: model "toor" is not known
+      npm notice: plain text on stdout
+    ✓ docs • scripted/tour • 8s/600s
+      The manual has three pages.
+    ✗ types
+      Error: cwd must be an absolute path
+    ⏳ later • waiting
+    "#);
+}
+
+#[test]
+fn a_busy_call_at_40_columns() {
+    insta::assert_snapshot!(shown(&busy_call().fleet(), 12, 40), @r#"
+    Sub-agents: 2 running, 1 waiting, 1 d...
+    ⏳ review • reviewer • 12s/600s
+      I will look around.
+      First the files:
+      ls → .
+        2 files, 1 dir
+      read → src/lib.rs:10+40 (40 lines)
+      edit → src/lib.rs (1 edit) +3/-2
+      bash → cargo test
+      [stderr]: warning: unused
+    ⏳ tests • 12s
+      retrying 1/3: 429 Too Many Requests
+      an extension asked "Delete it?": ca...
+      steered: Only the unit tests.
+      warning: model "toor" is not known
+      npm notice: plain text on stdout
+    ✓ docs • scripted/tour • 8s/600s
+      The manual has three pages.
+    ✗ types
+      Error: cwd must be an absolute path
+    ⏳ later • waiting
+    "#);
+}
+
+#[test]
+fn what_does_not_fit_is_shared_fairly_and_counted() {
+    let fleet = busy_call().fleet();
+    let squeezed: Vec<String> = [16, 8, 5, 3, 2, 1]
+        .map(|rows| {
+            let lines = fleet.view_in_rows(at(12), &view(60), rows);
+            assert!(lines.len() <= rows, "{rows}");
+            format!("{rows} rows:\n{}", text(&lines, 60))
+        })
+        .into();
+    insta::assert_snapshot!(squeezed.join("\n\n"), @r#"
+    16 rows:
+    Sub-agents: 2 running, 1 waiting, 1 done, 1 error
+    ⏳ review • reviewer (scripted/tour) • 4 tools • 12s/600s
+      read → src/lib.rs:10+40 (40 lines)
+      edit → src/lib.rs (1 edit) +3/-2
+      bash → cargo test
+      [stderr]: warning: unused
+    ⏳ tests • 12s
+      steered: Only the unit tests.
+      warning: model "toor" is not known
+      npm notice: plain text on stdout
+    ✓ docs • scripted/tour • 8s/600s
+      The manual has three pages.
+    ✗ types
+      Error: cwd must be an absolute path
+    ⏳ later • waiting
+    … 6 lines hidden
+
+    8 rows:
+    Sub-agents: 2 running, 1 waiting, 1 done, 1 error
+    ⏳ review • reviewer (scripted/tour) • 4 tools • 12s/600s
+      [stderr]: warning: unused
+    ⏳ tests • 12s
+    ✓ docs • scripted/tour • 8s/600s
+    ✗ types
+    ⏳ later • waiting
+    … 14 lines hidden
+
+    5 rows:
+    Sub-agents: 2 running, 1 waiting, 1 done, 1 error
+    ⏳ review • reviewer (scripted/tour) • 4 tools • 12s/600s
+    ⏳ tests • 12s
+    ⏳ later • waiting
+    … 2 sub-agents and 13 lines hidden
+
+    3 rows:
+    Sub-agents: 2 running, 1 waiting, 1 done, 1 error
+    ⏳ review • reviewer (scripted/tour) • 4 tools • 12s/600s
+    … 4 sub-agents and 8 lines hidden
+
+    2 rows:
+    Sub-agents: 2 running, 1 waiting, 1 done, 1 error
+    … 5 sub-agents hidden
+
+    1 rows:
+    Sub-agents: 2 running, 1 waiting, 1 done, 1 error
+    "#);
+}
+
+#[test]
+fn when_all_are_done_the_sessions_stand_at_the_end_and_clocks_have_stopped() {
+    let fleet = Script::new()
+        .accepted(0, task("scan"))
+        .accepted(0, task("documentation"))
+        .accepted(0, task("never"))
+        .started(0, "scan")
+        .started(2, "documentation")
+        .ended(
+            62,
+            "scan",
+            Ending::TimedOut {
+                limit: std::time::Duration::from_secs(60),
+            },
+        )
+        .ended(70, "documentation", Ending::Completed)
+        .ended(
+            70,
+            "never",
+            Ending::CouldNotStart {
+                reason: "pi: not found".to_owned(),
+            },
+        )
+        .fleet();
+    assert_eq!(shown(&fleet, 71, 80), shown(&fleet, 900, 80));
+    insta::assert_snapshot!(shown(&fleet, 900, 80), @"
+    Sub-agents: 1 done, 2 error
+    ✗ scan • 62s/600s
+      Error: Timed out after 60s. Consider resuming with a longer timeout.
+    ✓ documentation • 68s/600s
+      (no output)
+    ✗ never
+      Error: Failed to spawn sub-agent process: pi: not found
+    Sessions:
+      scan           a3f70000000001a5
+      documentation  a3f700000000057a
+      never          a3f7000000000220
+    ");
+}
+
+#[test]
+fn a_window_shows_its_newest_lines_and_expanded_all_it_holds() {
+    let fleet = Script::new()
+        .accepted(0, task("scan"))
+        .started(0, "scan")
+        .said(1, "scan", "one\ntwo\nthree\nfour\nfive")
+        .fleet();
+    let newest = View {
+        max_lines: 2,
+        ..view(40)
+    };
+    let all = View {
+        expanded: true,
+        ..newest
+    };
+    insta::assert_snapshot!(text(&fleet.view(at(3), &newest), 40), @"
+    Sub-agents: 1 running
+    ⏳ scan • scripted/tour • 3s/600s
+      four
+      five
+    ");
+    insta::assert_snapshot!(text(&fleet.view(at(3), &all), 40), @"
+    Sub-agents: 1 running
+    ⏳ scan • scripted/tour • 3s/600s
+      one
+      two
+      three
+      four
+      five
+    ");
+}
+
+#[test]
+fn a_window_without_lines_says_why() {
+    let starting = Script::new().accepted(0, task("scan")).started(0, "scan");
+    let expanded = View {
+        expanded: true,
+        ..view(40)
+    };
+    insta::assert_snapshot!(shown(&Fleet::new(crate::script::context()), 0, 40), @"Sub-agents: none");
+    insta::assert_snapshot!(shown(&starting.fleet(), 1, 40), @"
+    Sub-agents: 1 running
+    ⏳ scan • 1s/600s
+      (starting...)
+    ");
+    insta::assert_snapshot!(text(&starting.fleet().view(at(1), &expanded), 40), @"
+    Sub-agents: 1 running
+    ⏳ scan • 1s/600s
+      (no output)
+    ");
+    let silent = starting.ended(2, "scan", Ending::Completed);
+    insta::assert_snapshot!(shown(&silent.fleet(), 1, 40), @"
+    Sub-agents: 1 done
+    ✓ scan • 2s/600s
+      (no output)
+    Sessions:
+      scan  a3f70000000001a5
+    ");
+}
+
+#[test]
+fn a_header_gives_up_what_matters_least_first() {
+    let mut task = task("review");
+    task.definition = Some("reviewer".to_owned());
+    let mut fleet = Script::new()
+        .accepted(0, task)
+        .started(0, "review")
+        .printed(0, "review", r#"{"type":"message_end","message":{"role":"system","toolsAdded":[{"name":"read"}]}}"#)
+        .printed(1, "review", r#"{"type":"tool_execution_start","toolCallId":"t","toolName":"write_todos","args":{"todos":[{"status":"completed"},{"status":"pending"},{"status":"pending"}]}}"#)
+        .printed(1, "review", r#"{"type":"tool_execution_end","toolCallId":"t","toolName":"write_todos","isError":false,"result":{}}"#)
+        .happened(9, "review", Happening::Stopping(Decision::Stop))
+        .fleet();
+    fleet.plan_model(
+        &run("review"),
+        ModelChoice::Named {
+            provider: Some("openai".to_owned()),
+            model: Some("gpt-5".to_owned()),
+            thinking: Some(ThinkingLevel::Low),
+        },
+    );
+    let window = fleet.window(&run("review")).unwrap();
+    let headers: Vec<String> = [90, 70, 50, 40, 20]
+        .map(|columns| plain(&header(window, at(10), columns)))
+        .into();
+    insta::assert_snapshot!(headers.join("\n"), @"
+    ⏳ review • reviewer (openai/gpt-5 low) • 1 tool • [1/3] • stopping • 10s/600s
+    ⏳ review • reviewer • 1 tool • [1/3] • stopping • 10s/600s
+    ⏳ review • reviewer • [1/3] • stopping • 10s/600s
+    ⏳ review • [1/3] • stopping • 10s/600s
+    ⏳ review • [1/3]...
+    ");
+}
+
+#[test]
+fn a_window_gives_its_facts_as_plain_data() {
+    let fleet = busy_call().fleet();
+    let window = fleet.window(&run("review")).unwrap();
+    let kinds: Vec<LineKind> = window.lines(3).map(|line| line.kind).collect();
+    assert_eq!(kinds, [LineKind::Tool, LineKind::Tool, LineKind::Text]);
+    assert_eq!(window.name(), "review");
+    assert_eq!(window.definition(), Some("reviewer"));
+    assert_eq!(window.model(), Some("tour"));
+    assert_eq!(window.tools(), Some(4));
+    assert_eq!(window.summary().tool_calls, 4);
+    assert_eq!(window.all_lines().len(), 8);
+    assert_eq!(window.error(), None);
+}
+
+#[test]
+fn a_forgotten_run_leaves_the_others_in_order() {
+    let mut fleet = busy_call().fleet();
+    fleet.forget(&run("tests"));
+    let names: Vec<&str> = fleet.windows().iter().map(|window| window.name()).collect();
+    assert_eq!(names, ["review", "docs", "types", "later"]);
+    assert_eq!(fleet.window(&run("later")).unwrap().name(), "later");
+    assert!(fleet.window(&run("tests")).is_none());
+}
+
+#[test]
+fn an_error_is_told_to_its_end() {
+    let message = "Unknown profile: \"code-reviewer\". Available profiles: researcher, writer";
+    let fleet = Script::new()
+        .accepted(0, task("scan"))
+        .ended(
+            0,
+            "scan",
+            Ending::Refused {
+                message: message.to_owned(),
+            },
+        )
+        .fleet();
+    insta::assert_snapshot!(shown(&fleet, 0, 40), @r#"
+    Sub-agents: 1 error
+    ✗ scan
+      Error: Unknown profile:
+      "code-reviewer". Available profiles:
+      researcher, writer
+    Sessions:
+      scan  a3f70000000001a5
+    "#);
+}
+
+#[test]
+fn a_delegation_is_announced_in_one_line() {
+    let lines: Vec<String> = [
+        delegation(1, None, &[]),
+        delegation(2, Some("researcher"), &[]),
+        delegation(3, Some("researcher"), &["writer", "researcher"]),
+    ]
+    .iter()
+    .map(plain)
+    .collect();
+    insta::assert_snapshot!(lines.join("\n"), @"
+    delegate_to_subagents 1 sub-agent
+    delegate_to_subagents 2 sub-agents (default profile: researcher)
+    delegate_to_subagents 3 sub-agents (default profile: researcher) profiles: [writer, researcher]
+    ");
+}
+
+#[test]
+fn a_long_text_is_begun_and_counted() {
+    let long: String = (1..=50)
+        .map(|number| format!("{number} \u{1b}[31mred\n"))
+        .collect();
+    insta::assert_snapshot!(text(&excerpt(&long, 3, 40), 40), @"
+    1 red
+    2 red
+    3 red
+    ... (47 more lines)
+    ");
+    assert_eq!(text(&excerpt("one\ntwo\n", 2, 40), 40), "one\ntwo");
+    assert_eq!(
+        text(&excerpt("one\ntwo", 0, 40), 40),
+        "one\n... (1 more line)"
+    );
+    assert!(excerpt("", 3, 40).is_empty());
+}

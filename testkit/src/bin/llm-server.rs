@@ -1,0 +1,47 @@
+//! The scripted LLM for use by hand: `llm-server SCRIPT.json`.
+//!
+//! Prints its base URL as the first line of stdout and serves until stdin closes or it is killed.
+//! The script is a [`pi_subagents_testkit::llm::Script`] as JSON:
+//!
+//! ```json
+//! {"rules": [
+//!   {"user": "list the files", "turns": [
+//!     {"toolCalls": [{"name": "bash", "arguments": {"command": "ls"}}]},
+//!     {"text": "There they are.", "chunkChars": 4, "betweenMs": 50}
+//!   ]},
+//!   {"user": "fail", "turns": [{"fault": {"status": {"code": 429, "retryAfter": 1}}}]},
+//!   {"turns": [{"text": "Hello."}], "repeat": true}
+//! ]}
+//! ```
+//!
+//! Put the URL into `~/.pi/agent/models.json` and choose `fake/fake-model`:
+//!
+//! ```json
+//! {"providers": {"fake": {
+//!   "baseUrl": "http://127.0.0.1:PORT/v1", "api": "openai-completions", "apiKey": "test-key",
+//!   "models": [{"id": "fake-model"}]
+//! }}}
+//! ```
+//!
+//! `api` may also be `openai-responses`, `anthropic-messages` or `google-generative-ai`. Gates
+//! are released by typing their names, one on a line.
+
+use std::env;
+use std::error::Error;
+use std::fs;
+use std::io::{self, Write};
+
+use pi_subagents_testkit::llm::{LlmServer, Script};
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let path = env::args_os()
+        .nth(1)
+        .ok_or("usage: llm-server SCRIPT.json")?;
+    let script: Script = serde_json::from_str(&fs::read_to_string(path)?)?;
+    let server = LlmServer::start(script);
+    writeln!(io::stdout(), "{}", server.base_url())?;
+    for line in io::stdin().lines() {
+        server.release(line?.trim());
+    }
+    Ok(())
+}

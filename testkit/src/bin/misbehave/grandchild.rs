@@ -1,0 +1,85 @@
+//! Grandchildren that outlive a careless stop.
+
+use std::env;
+use std::io;
+use std::process::{self, Child, Command, ExitCode, Stdio};
+use std::thread;
+
+use crate::step::{Fork, ForkKind};
+use crate::{dump, output, signals};
+
+/// The hidden first argument of a grandchild: `--grandchild <kind> <pid file>`.
+pub(crate) const FLAG: &str = "--grandchild";
+
+/// Starts a grandchild and returns when its pid file is there or its start failed.
+pub(crate) fn start(fork: &Fork) -> io::Result<()> {
+    let _ = std::fs::remove_file(&fork.pid_file);
+    let (word, waits) = match fork.kind {
+        ForkKind::SameGroup => ("plain", false),
+        ForkKind::OwnSession => ("session", false),
+        ForkKind::IgnoresTerm => ("deaf", false),
+        ForkKind::DoubleFork => ("fork-plain", true),
+        ForkKind::Daemon => ("fork-session", true),
+    };
+    let output = if fork.inherit_output {
+        Stdio::inherit
+    } else {
+        Stdio::null
+    };
+    let mut child = spawn(word, &fork.pid_file, output)?;
+    if waits {
+        child.wait()?;
+    }
+    Ok(())
+}
+
+/// Lives as a grandchild: `arguments` are the kind and the pid file.
+pub(crate) fn live(arguments: &[String]) -> ExitCode {
+    let [kind, pid_file] = arguments else {
+        return ExitCode::from(crate::EXIT_USAGE);
+    };
+    match become_kind(kind, pid_file) {
+        Ok(Life::ForEver) => loop {
+            thread::park();
+        },
+        Ok(Life::Over) => ExitCode::SUCCESS,
+        Err(error) => {
+            output::stderr(&format!("misbehave: grandchild {kind}: {error}\n"));
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Whether a process stays.
+enum Life {
+    ForEver,
+    Over,
+}
+
+fn become_kind(kind: &str, pid_file: &str) -> io::Result<Life> {
+    if let Some(rest) = kind.strip_prefix("fork-") {
+        spawn(rest, pid_file, Stdio::inherit)?;
+        return Ok(Life::Over);
+    }
+    if kind == "session" {
+        rustix::process::setsid()?;
+    }
+    if kind == "deaf" {
+        signals::ignore_polite_ones()?;
+    }
+    dump::write_whole(pid_file, &process::id().to_string())?;
+    Ok(Life::ForEver)
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the grandchild has to be a real process"
+)]
+fn spawn(kind: &str, pid_file: &str, output: fn() -> Stdio) -> io::Result<Child> {
+    Command::new(env::current_exe()?)
+        .args([FLAG, kind, pid_file])
+        .stdin(Stdio::null())
+        .stdout(output())
+        .stderr(output())
+        .spawn()
+}

@@ -1,0 +1,27 @@
+//! # Testkit
+//!
+//! Real parts for the tests of the workspace, so that nothing has to be mocked:
+//!
+//! - [`sandbox`]: a home, an agent directory and a project of a test's own, and commands that run
+//!   in it with a cleared environment and normalised output;
+//! - [`llm`]: an HTTP server that plays a scripted LLM in four wire formats;
+//! - [`process`]: what `/proc` knows about processes;
+//! - the binaries `misbehave` (a child that speaks pi's RPC protocol and misbehaves by script) and
+//!   `llm-server` (the scripted LLM for use by hand), found by [`bin`].
+//!
+//! Every function panics when it cannot do its work: there is no test without its parts.
+
+#![expect(
+    clippy::expect_used,
+    reason = "a test whose parts fail has nothing better to do than to say so"
+)]
+
+mod binary;
+pub mod llm;
+pub mod process;
+pub mod sandbox;
+mod wait;
+
+pub use binary::bin;
+pub use rustix::process::Signal;
+pub use wait::{wait_for_file, wait_until};

@@ -1,0 +1,125 @@
+//! What a server remembers: rules, requests, gates and how many requests are open.
+
+use std::collections::{BTreeMap, HashSet};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use serde_json::Value;
+use tokio::sync::watch;
+
+use super::script::Script;
+use super::turn::Turn;
+
+/// A request as it came.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Request {
+    /// The path with its query.
+    pub path: String,
+    /// The headers, their names in lower case.
+    pub headers: BTreeMap<String, String>,
+    /// The body, `null` if it is no JSON.
+    pub body: Value,
+}
+
+/// The state that all requests share.
+#[derive(Debug)]
+pub(super) struct State {
+    script: Script,
+    /// How many turns of each rule were played.
+    played: Mutex<Vec<usize>>,
+    requests: Mutex<Vec<Request>>,
+    open: Mutex<Open>,
+    released: watch::Sender<HashSet<String>>,
+}
+
+impl State {
+    pub(super) fn new(script: Script) -> Arc<Self> {
+        Arc::new(Self {
+            played: Mutex::new(vec![0; script.rules.len()]),
+            script,
+            requests: Mutex::default(),
+            open: Mutex::default(),
+            released: watch::Sender::default(),
+        })
+    }
+
+    /// Records a request and returns its number, from 1.
+    pub(super) fn record(&self, request: Request) -> usize {
+        let mut requests = lock(&self.requests);
+        requests.push(request);
+        requests.len()
+    }
+
+    pub(super) fn requests(&self) -> Vec<Request> {
+        lock(&self.requests).clone()
+    }
+
+    pub(super) fn request_count(&self) -> usize {
+        lock(&self.requests).len()
+    }
+
+    /// Takes the turn that answers this request.
+    pub(super) fn take_turn(&self, user: &str, model: &str) -> Option<Turn> {
+        let mut played = lock(&self.played);
+        for (rule, played) in self.script.rules.iter().zip(played.iter_mut()) {
+            if rule.turns.is_empty() || !rule.matches(user, model) {
+                continue;
+            }
+            if *played < rule.turns.len() || rule.repeat {
+                let turn = rule.turns[*played % rule.turns.len()].clone();
+                *played += 1;
+                return Some(turn);
+            }
+        }
+        None
+    }
+
+    /// Counts a request as open until the returned value is dropped.
+    pub(super) fn enter(self: &Arc<Self>) -> OpenRequest {
+        let mut open = lock(&self.open);
+        open.now += 1;
+        open.most = open.most.max(open.now);
+        OpenRequest(Arc::clone(self))
+    }
+
+    pub(super) fn open_now(&self) -> usize {
+        lock(&self.open).now
+    }
+
+    pub(super) fn open_most(&self) -> usize {
+        lock(&self.open).most
+    }
+
+    pub(super) fn release(&self, gate: &str) {
+        self.released.send_modify(|released| {
+            released.insert(gate.to_owned());
+        });
+    }
+
+    /// Waits until the gate is released.
+    pub(super) async fn pass(&self, gate: &str) {
+        let mut released = self.released.subscribe();
+        // The sender lives as long as this state, so the wait can only end well.
+        let _ = released.wait_for(|names| names.contains(gate)).await;
+    }
+}
+
+/// How many requests are and were open at once.
+#[derive(Debug, Default)]
+struct Open {
+    now: usize,
+    most: usize,
+}
+
+/// A request that is being answered.
+#[derive(Debug)]
+pub(super) struct OpenRequest(Arc<State>);
+
+impl Drop for OpenRequest {
+    fn drop(&mut self) {
+        lock(&self.0.open).now -= 1;
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

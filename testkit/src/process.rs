@@ -1,0 +1,109 @@
+//! What `/proc` knows about processes. Zombies count as gone.
+
+use std::collections::HashMap;
+use std::fs;
+use std::time::Duration;
+
+use rustix::process::{Pid, Signal, kill_process};
+
+use crate::wait::wait_until;
+
+/// Returns whether the process exists and is no zombie.
+pub fn exists(pid: u32) -> bool {
+    stat(pid).is_some_and(|stat| !matches!(stat.state, 'Z' | 'X'))
+}
+
+/// Waits until none of the processes exists; returns those that still do after `patience`.
+pub fn wait_until_gone(pids: &[u32], patience: Duration) -> Result<(), Vec<u32>> {
+    let all_gone = || pids.iter().all(|pid| !exists(*pid)).then_some(());
+    wait_until(patience, all_gone)
+        .ok_or_else(|| pids.iter().copied().filter(|pid| exists(*pid)).collect())
+}
+
+/// Returns the children of a process, their children and so on, in no order.
+pub fn descendants(pid: u32) -> Vec<u32> {
+    let children = children_by_parent();
+    let mut found = Vec::new();
+    let mut parents = vec![pid];
+    while let Some(parent) = parents.pop() {
+        for child in children.get(&parent).into_iter().flatten() {
+            found.push(*child);
+            parents.push(*child);
+        }
+    }
+    found
+}
+
+/// Returns the resident memory of a process in kilobytes.
+pub fn rss_kb(pid: u32) -> Option<u64> {
+    status_kb(pid, "VmRSS:")
+}
+
+/// Returns the highest resident memory a process ever had, in kilobytes.
+pub fn peak_rss_kb(pid: u32) -> Option<u64> {
+    status_kb(pid, "VmHWM:")
+}
+
+/// Returns the session of a process.
+pub fn session(pid: u32) -> Option<u32> {
+    stat(pid).map(|stat| stat.session)
+}
+
+/// Returns the process group of a process.
+pub fn group(pid: u32) -> Option<u32> {
+    stat(pid).map(|stat| stat.group)
+}
+
+/// Returns the parent of a process.
+pub fn parent(pid: u32) -> Option<u32> {
+    stat(pid).map(|stat| stat.parent)
+}
+
+/// Sends a signal to one process; one that is gone already is no matter.
+pub fn kill(pid: u32, signal: Signal) {
+    let pid = i32::try_from(pid).ok().and_then(Pid::from_raw);
+    let _ = kill_process(pid.expect("a process id"), signal);
+}
+
+struct Stat {
+    state: char,
+    parent: u32,
+    group: u32,
+    session: u32,
+}
+
+fn stat(pid: u32) -> Option<Stat> {
+    let text = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    // The name stands in parentheses and may itself hold spaces and parentheses.
+    let (_, rest) = text.rsplit_once(") ")?;
+    let mut fields = rest.split(' ');
+    Some(Stat {
+        state: fields.next()?.chars().next()?,
+        parent: fields.next()?.parse().ok()?,
+        group: fields.next()?.parse().ok()?,
+        session: fields.next()?.parse().ok()?,
+    })
+}
+
+fn children_by_parent() -> HashMap<u32, Vec<u32>> {
+    let mut children: HashMap<u32, Vec<u32>> = HashMap::new();
+    for entry in fs::read_dir("/proc").into_iter().flatten().flatten() {
+        let Some(pid) = entry
+            .file_name()
+            .to_str()
+            .and_then(|name| name.parse().ok())
+        else {
+            continue;
+        };
+        if let Some(stat) = stat(pid).filter(|stat| !matches!(stat.state, 'Z' | 'X')) {
+            children.entry(stat.parent).or_default().push(pid);
+        }
+    }
+    children
+}
+
+fn status_kb(pid: u32, field: &str) -> Option<u64> {
+    let status = fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
+    let line = status.lines().find(|line| line.starts_with(field))?;
+    line.split_whitespace().nth(1)?.parse().ok()
+}

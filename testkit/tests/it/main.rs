@@ -1,0 +1,11 @@
+//! The testkit, tested through its own doors.
+
+#![expect(
+    clippy::unwrap_used,
+    reason = "clippy knows only functions with #[test] as tests"
+)]
+
+mod llm;
+mod misbehave;
+mod process;
+mod sandbox;

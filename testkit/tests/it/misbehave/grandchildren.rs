@@ -1,0 +1,113 @@
+//! Grandchildren of every kind are real and are what they claim to be.
+
+use std::time::Duration;
+
+use pi_subagents_testkit::process::{self, wait_until_gone};
+use pi_subagents_testkit::sandbox::{RunningCommand, Sandbox};
+use pi_subagents_testkit::{Signal, wait_for_file, wait_until};
+use serde_json::json;
+
+use super::stage::start;
+
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// A grandchild that dies with the test.
+struct Grandchild {
+    pid: u32,
+    parent: RunningCommand,
+    _sandbox: Sandbox,
+}
+
+impl Grandchild {
+    fn start(kind: &str) -> Self {
+        let sandbox = Sandbox::new();
+        let file = sandbox.root().join("pid");
+        let script = json!([{"fork": {"kind": kind, "pidFile": file}}, {"say": "forked"}]);
+        let parent = start(&sandbox, &script);
+        // Written before the step is over, so nothing has to be waited for.
+        parent.wait_for_stdout("forked");
+        let pid = wait_for_file(&file, Duration::ZERO).parse().unwrap();
+        Self {
+            pid,
+            parent,
+            _sandbox: sandbox,
+        }
+    }
+
+    fn kill(&self, signal: Signal) {
+        process::kill(self.pid, signal);
+    }
+}
+
+impl Drop for Grandchild {
+    fn drop(&mut self) {
+        self.kill(Signal::KILL);
+    }
+}
+
+#[test]
+fn a_plain_one_is_in_the_group_of_its_parent() {
+    let grandchild = Grandchild::start("sameGroup");
+    let parent = grandchild.parent.pid();
+    assert_eq!(process::parent(grandchild.pid), Some(parent));
+    assert_eq!(process::group(grandchild.pid), process::group(parent));
+    assert_eq!(process::descendants(parent), [grandchild.pid]);
+}
+
+#[test]
+fn one_has_a_session_of_its_own() {
+    let grandchild = Grandchild::start("ownSession");
+    assert_eq!(process::session(grandchild.pid), Some(grandchild.pid));
+    assert_eq!(
+        process::parent(grandchild.pid),
+        Some(grandchild.parent.pid())
+    );
+}
+
+#[test]
+fn a_double_forked_one_has_lost_its_parent() {
+    let grandchild = Grandchild::start("doubleFork");
+    assert!(process::exists(grandchild.pid));
+    assert!(process::descendants(grandchild.parent.pid()).is_empty());
+    assert_eq!(
+        process::session(grandchild.pid),
+        process::session(grandchild.parent.pid())
+    );
+}
+
+#[test]
+fn a_daemon_has_lost_its_parent_and_its_session() {
+    let grandchild = Grandchild::start("daemon");
+    assert!(process::descendants(grandchild.parent.pid()).is_empty());
+    assert_eq!(process::session(grandchild.pid), Some(grandchild.pid));
+}
+
+#[test]
+fn a_deaf_one_survives_sigterm() {
+    let grandchild = Grandchild::start("ignoresTerm");
+    grandchild.kill(Signal::TERM);
+    let died = wait_until(Duration::from_millis(100), || {
+        (!process::exists(grandchild.pid)).then_some(())
+    });
+    assert!(died.is_none());
+    grandchild.kill(Signal::KILL);
+    // Never reaped by its parent, and gone all the same.
+    assert_eq!(wait_until_gone(&[grandchild.pid], PATIENCE), Ok(()));
+}
+
+#[test]
+fn one_outlives_its_parent_and_may_keep_stdout_open() {
+    let sandbox = Sandbox::new();
+    let file = sandbox.root().join("pid");
+    let script = json!([
+        {"fork": {"kind": "daemon", "pidFile": file, "inheritOutput": true}},
+        {"exit": 0},
+    ]);
+    let running = start(&sandbox, &script);
+    let pid: u32 = wait_for_file(&file, PATIENCE).parse().unwrap();
+    let output = running.wait_for_exit();
+    assert_eq!(output.code, Some(0));
+    assert!(process::exists(pid));
+    process::kill(pid, Signal::KILL);
+    assert_eq!(wait_until_gone(&[pid], PATIENCE), Ok(()));
+}
