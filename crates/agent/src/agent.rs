@@ -66,7 +66,10 @@ impl Agent {
     }
 
     pub(crate) fn model(&self) -> Option<Model> {
-        self.brain.borrow().as_ref().map(|brain| brain.model.clone())
+        self.brain
+            .borrow()
+            .as_ref()
+            .map(|brain| brain.model.clone())
     }
 
     pub(crate) fn is_running(&self) -> bool {
@@ -126,7 +129,9 @@ impl Agent {
 
     pub(crate) fn set_thinking(&self, level: ThinkingLevel) {
         let fields = json!({"thinkingLevel": level.name()});
-        self.conversation.borrow_mut().note("thinking_level_change", &fields);
+        self.conversation
+            .borrow_mut()
+            .note("thinking_level_change", &fields);
         self.thinking.set(level);
     }
 
@@ -142,7 +147,10 @@ impl Agent {
             session_file: conversation.session_file().map(PathBuf::from),
             model: ModelInUse {
                 sees_images: model.as_ref().is_some_and(Model::sees_images),
-                provider: model.as_ref().map(|model| model.provider.clone()).unwrap_or_default(),
+                provider: model
+                    .as_ref()
+                    .map(|model| model.provider.clone())
+                    .unwrap_or_default(),
                 id: model.map(|model| model.id).unwrap_or_default(),
                 thinking: self.thinking.get().name().to_owned(),
             },

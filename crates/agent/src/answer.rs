@@ -143,8 +143,7 @@ impl<'a> Answer<'a> {
 
     async fn add_arguments(&mut self, id: &str, delta: &str) {
         let content = &self.message.content;
-        let is_meant =
-            |at: usize| matches!(&content[at], Block::ToolCall(call) if call.id == id);
+        let is_meant = |at: usize| matches!(&content[at], Block::ToolCall(call) if call.id == id);
         let Some((index, arguments)) = self.calls.iter_mut().rfind(|(at, _)| is_meant(*at)) else {
             return;
         };

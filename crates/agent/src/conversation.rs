@@ -39,7 +39,9 @@ impl Conversation {
         let log = SessionLog::resume(path, recorded.id, recorded.leaf, recorded.is_torn)?;
         let kept = recorded.messages.into_iter();
         Ok(Self {
-            messages: kept.map(|(entry, message)| Kept { entry, message }).collect(),
+            messages: kept
+                .map(|(entry, message)| Kept { entry, message })
+                .collect(),
             name: recorded.name,
             ..Self::with_log(log)
         })
@@ -64,7 +66,10 @@ impl Conversation {
 
     /// All messages, the ones about tools and prompt included.
     pub(crate) fn messages(&self) -> Vec<Rc<Message>> {
-        self.messages.iter().map(|kept| Rc::clone(&kept.message)).collect()
+        self.messages
+            .iter()
+            .map(|kept| Rc::clone(&kept.message))
+            .collect()
     }
 
     /// Adds a message.
@@ -81,9 +86,15 @@ impl Conversation {
 
     /// Keeps a message in the file but shows it to the model no more.
     pub(crate) fn omit(&mut self, message: &Rc<Message>) -> Option<Value> {
-        let at = self.messages.iter().rposition(|kept| Rc::ptr_eq(&kept.message, message))?;
+        let at = self
+            .messages
+            .iter()
+            .rposition(|kept| Rc::ptr_eq(&kept.message, message))?;
         let target = self.messages.remove(at).entry;
-        self.note("context_edit", &json!({"targetId": target, "replacement": null}))
+        self.note(
+            "context_edit",
+            &json!({"targetId": target, "replacement": null}),
+        )
     }
 
     /// Adds an entry that is not a message.
@@ -122,7 +133,11 @@ impl Conversation {
             sections: sections.difference(&known_sections),
             timestamp: crate::clock::milliseconds(),
             tools_added: added.cloned().collect(),
-            tools_removed: removed.map(|tool| RemovedTool { name: tool.name.clone() }).collect(),
+            tools_removed: removed
+                .map(|tool| RemovedTool {
+                    name: tool.name.clone(),
+                })
+                .collect(),
         };
         let is_same = change.sections.is_empty()
             && change.tools_added.is_empty()
@@ -154,7 +169,10 @@ impl Conversation {
             match &*kept.message {
                 Message::System(_) => continue,
                 Message::Assistant(assistant)
-                    if matches!(assistant.stop_reason, StopReason::Error | StopReason::Aborted) =>
+                    if matches!(
+                        assistant.stop_reason,
+                        StopReason::Error | StopReason::Aborted
+                    ) =>
                 {
                     continue;
                 }
@@ -164,7 +182,10 @@ impl Conversation {
                 }
             }
             if let Some(assistant) = kept.message.as_assistant() {
-                open = assistant.tool_calls().map(|call| unanswered(&call.id, &call.name)).collect();
+                open = assistant
+                    .tool_calls()
+                    .map(|call| unanswered(&call.id, &call.name))
+                    .collect();
             }
             shown.push(Rc::clone(&kept.message));
         }

@@ -81,9 +81,18 @@ enum Effect {
 static FLAGS: &[(&[&str], Effect)] = &[
     (&["--mode"], Effect::Mode),
     (&["-p", "--print"], Effect::Print),
-    (&["--provider"], Effect::Value(|flags, value| flags.provider = Some(value))),
-    (&["--model"], Effect::Value(|flags, value| flags.model = Some(value))),
-    (&["--thinking"], Effect::Value(|flags, value| flags.thinking = Some(value))),
+    (
+        &["--provider"],
+        Effect::Value(|flags, value| flags.provider = Some(value)),
+    ),
+    (
+        &["--model"],
+        Effect::Value(|flags, value| flags.model = Some(value)),
+    ),
+    (
+        &["--thinking"],
+        Effect::Value(|flags, value| flags.thinking = Some(value)),
+    ),
     (
         &["--system-prompt"],
         Effect::Value(|flags, value| flags.system_prompt = Some(value)),
@@ -104,23 +113,55 @@ static FLAGS: &[(&[&str], Effect)] = &[
         &["-nt", "--no-tools", "-nbt", "--no-builtin-tools"],
         Effect::Switch(|flags| flags.no_tools = true),
     ),
-    (&["--finalize"], Effect::Switch(|flags| flags.finalize = true)),
-    (&["--no-session"], Effect::Switch(|flags| flags.no_session = true)),
-    (&["--session"], Effect::Value(|flags, value| flags.session = Some(value))),
+    (
+        &["--finalize"],
+        Effect::Switch(|flags| flags.finalize = true),
+    ),
+    (
+        &["--no-session"],
+        Effect::Switch(|flags| flags.no_session = true),
+    ),
+    (
+        &["--session"],
+        Effect::Value(|flags, value| flags.session = Some(value)),
+    ),
     (
         &["-nc", "--no-context-files"],
         Effect::Switch(|flags| flags.no_context_files = true),
     ),
-    (&["--skill"], Effect::Value(|flags, value| flags.skills.push(value))),
-    (&["-ns", "--no-skills"], Effect::Switch(|flags| flags.no_skills = true)),
-    (&["-n", "--name"], Effect::Value(|flags, value| flags.name = Some(value))),
-    (&["-h", "--help"], Effect::Switch(|flags| flags.help = true)),
-    (&["-v", "--version"], Effect::Switch(|flags| flags.version = true)),
     (
-        &["-ne", "--no-extensions", "-a", "--approve", "-na", "--no-approve", "--offline"],
+        &["--skill"],
+        Effect::Value(|flags, value| flags.skills.push(value)),
+    ),
+    (
+        &["-ns", "--no-skills"],
+        Effect::Switch(|flags| flags.no_skills = true),
+    ),
+    (
+        &["-n", "--name"],
+        Effect::Value(|flags, value| flags.name = Some(value)),
+    ),
+    (&["-h", "--help"], Effect::Switch(|flags| flags.help = true)),
+    (
+        &["-v", "--version"],
+        Effect::Switch(|flags| flags.version = true),
+    ),
+    (
+        &[
+            "-ne",
+            "--no-extensions",
+            "-a",
+            "--approve",
+            "-na",
+            "--no-approve",
+            "--offline",
+        ],
         Effect::IgnoredSwitch,
     ),
-    (&["-np", "--no-prompt-templates", "--no-themes"], Effect::IgnoredSwitch),
+    (
+        &["-np", "--no-prompt-templates", "--no-themes"],
+        Effect::IgnoredSwitch,
+    ),
     (&["--prompt-template", "--theme"], Effect::IgnoredValue),
     (&["-e", "--extension"], Effect::NeedsPi),
 ];
@@ -211,7 +252,10 @@ fn mode(name: &str) -> Result<Mode, FlagError> {
 
 fn list(value: &str) -> Vec<String> {
     let names = value.split(',').map(str::trim);
-    names.filter(|name| !name.is_empty()).map(str::to_owned).collect()
+    names
+        .filter(|name| !name.is_empty())
+        .map(str::to_owned)
+        .collect()
 }
 
 #[cfg(test)]
@@ -248,10 +292,23 @@ mod tests {
     #[test]
     fn print_swallows_a_message_but_no_flag_and_no_file() {
         let messages = |line| parsed(line).map(|flags| (flags.print, flags.messages, flags.files));
-        let words = |list: &[&str]| list.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>();
-        assert_eq!(messages("-p hello there"), Ok((true, words(&["hello", "there"]), words(&[]))));
-        assert_eq!(messages("-p ---x"), Ok((true, words(&["---x"]), words(&[]))));
-        assert_eq!(messages("-p @a.txt -- -x @b"), Ok((true, words(&["-x"]), words(&["a.txt", "b"]))));
+        let words = |list: &[&str]| {
+            list.iter()
+                .map(|word| (*word).to_owned())
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(
+            messages("-p hello there"),
+            Ok((true, words(&["hello", "there"]), words(&[])))
+        );
+        assert_eq!(
+            messages("-p ---x"),
+            Ok((true, words(&["---x"]), words(&[])))
+        );
+        assert_eq!(
+            messages("-p @a.txt -- -x @b"),
+            Ok((true, words(&["-x"]), words(&["a.txt", "b"])))
+        );
     }
 
     #[test]
@@ -259,7 +316,12 @@ mod tests {
         let refusal = |line: &str| parsed(line).unwrap_err().to_string();
         insta::assert_snapshot!(
             [refusal("--nope"), refusal("--model"), refusal("--mode xml"), refusal("-e x.ts")].join("\n"),
-            @""
+            @r#"
+        Unknown option: --nope
+        Unknown option: --model
+        Invalid mode "xml". Use rpc, json or text.
+        -e needs Node and is not for the embedded agent. Use the real pi for it: `runner: pi` in the definition, or --runner pi.
+        "#
         );
     }
 }

@@ -35,8 +35,12 @@ mod session;
 mod settings;
 mod signals;
 mod system_prompt;
+#[cfg(test)]
+mod testing;
 mod tools;
 mod turns;
+#[cfg(test)]
+mod turns_tests;
 mod usage;
 mod workshop;
 

@@ -37,7 +37,9 @@ pub(crate) async fn answer(
         announce_session(agent).await;
     }
     if prompts.is_empty() && mode == Mode::Text {
-        notices::error(&"Nothing to do. Give a prompt as an argument or on stdin, or use --mode rpc.");
+        notices::error(
+            &"Nothing to do. Give a prompt as an argument or on stdin, or use --mode rpc.",
+        );
         return 1;
     }
     for prompt in prompts {
@@ -69,12 +71,18 @@ async fn announce_session(agent: &Agent) {
 /// Prints the last answer; only here does a failed one count in the exit code, as in pi.
 fn print_last(agent: &Agent) -> u8 {
     let messages = agent.conversation.borrow().messages();
-    let last = messages.iter().rev().find_map(|message| message.as_assistant());
+    let last = messages
+        .iter()
+        .rev()
+        .find_map(|message| message.as_assistant());
     let Some(answer) = last else {
         return 0;
     };
     if matches!(answer.stop_reason, StopReason::Error | StopReason::Aborted) {
-        let why = answer.error_message.as_deref().unwrap_or("the request failed");
+        let why = answer
+            .error_message
+            .as_deref()
+            .unwrap_or("the request failed");
         notices::error(&why);
         return 1;
     }

@@ -51,7 +51,11 @@ impl Writer {
         std::thread::spawn(move || {
             let mut stdout = std::io::stdout().lock();
             while let Some(line) = lines.blocking_recv() {
-                if stdout.write_all(&line).and_then(|()| stdout.flush()).is_err() {
+                if stdout
+                    .write_all(&line)
+                    .and_then(|()| stdout.flush())
+                    .is_err()
+                {
                     break;
                 }
             }

@@ -4,6 +4,8 @@
 //! everything a command ever started is found below us in `/proc`.
 
 use std::fs;
+use std::path::Path;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, WaitOptions};
@@ -18,19 +20,51 @@ pub(crate) fn adopt_orphans() {
     let _ = rustix::process::set_child_subreaper(Some(rustix::process::getpid()));
 }
 
-/// Kills a process group.
-pub(crate) fn end_group(leader: u32) {
-    if let Some(leader) = pid(leader) {
-        let _ = rustix::process::kill_process_group(leader, Signal::KILL);
+/// How many shells are at work in this process.
+static AT_WORK: Mutex<usize> = Mutex::new(0);
+
+/// One shell at work, and what it may leave behind.
+#[derive(Debug)]
+pub(crate) struct Shell {
+    /// A variable, with its value, in the environment of everything the shell starts.
+    mark: String,
+}
+
+impl Shell {
+    /// To be called before the shell is started.
+    pub(crate) fn enter(mark: String) -> Self {
+        *at_work() += 1;
+        Self { mark }
+    }
+
+    /// Kills everything the shell `leader` started; the shell itself is left to whoever
+    /// waits for it.
+    ///
+    /// While other shells are at work, a process that left group and environment behind
+    /// cannot be told from theirs; it is ended with the last of them.
+    pub(crate) fn end_tree(&self, leader: u32) {
+        if let Some(leader) = pid(leader) {
+            let _ = rustix::process::kill_process_group(leader, Signal::KILL);
+        }
+        // Held until the end, so that no shell begins in the middle of the sweep.
+        let at_work = at_work();
+        let is_alone = *at_work == 1;
+        end_while_any(|| {
+            let mut found = descendants();
+            found.retain(|id| *id != leader && (is_alone || carries(*id, &self.mark)));
+            found
+        });
     }
 }
 
-/// Kills every descendant whose environment holds `mark`, in whatever session it hides.
-pub(crate) fn end_marked(mark: &str) {
-    end_while_any(|| {
-        let all = descendants().into_iter();
-        all.filter(|id| carries(*id, mark)).collect()
-    });
+impl Drop for Shell {
+    fn drop(&mut self) {
+        *at_work() -= 1;
+    }
+}
+
+fn at_work() -> MutexGuard<'static, usize> {
+    AT_WORK.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Kills every descendant until none is left, so that nothing survives the agent.
@@ -40,14 +74,18 @@ pub(crate) fn end_descendants() {
 
 fn end_while_any(find: impl Fn() -> Vec<u32>) {
     let deadline = Instant::now() + PATIENCE;
+    let mut killed: Vec<u32> = Vec::new();
     loop {
-        let left = find();
-        if left.is_empty() || Instant::now() > deadline {
-            return;
+        for id in find() {
+            kill(id);
+            if !killed.contains(&id) {
+                killed.push(id);
+            }
         }
-        left.iter().copied().for_each(kill);
-        for id in left {
-            reap(id, WaitOptions::NOHANG);
+        // Gone means reaped, by us or by its own parent.
+        killed.retain(|id| !is_reaped(*id));
+        if killed.is_empty() || Instant::now() > deadline {
+            return;
         }
         std::thread::yield_now();
     }
@@ -83,8 +121,11 @@ fn children(parent: u32) -> Vec<u32> {
 }
 
 fn carries(id: u32, mark: &str) -> bool {
-    fs::read(format!("/proc/{id}/environ"))
-        .is_ok_and(|variables| variables.split(|byte| *byte == 0).any(|one| one == mark.as_bytes()))
+    fs::read(format!("/proc/{id}/environ")).is_ok_and(|variables| {
+        variables
+            .split(|byte| *byte == 0)
+            .any(|one| one == mark.as_bytes())
+    })
 }
 
 fn kill(id: u32) {
@@ -93,10 +134,14 @@ fn kill(id: u32) {
     }
 }
 
-/// Takes the status of an adopted child; what is not our child is its parent's business.
-fn reap(id: u32, options: WaitOptions) {
-    if let Some(pid) = pid(id) {
-        let _ = rustix::process::waitpid(Some(pid), options);
+/// Takes the status of a dead process if it has become our child.
+fn is_reaped(id: u32) -> bool {
+    let Some(pid) = pid(id) else {
+        return true;
+    };
+    match rustix::process::waitpid(Some(pid), WaitOptions::NOHANG) {
+        Ok(status) => status.is_some(),
+        Err(_) => !Path::new(&format!("/proc/{id}")).exists(),
     }
 }
 

@@ -45,7 +45,10 @@ pub fn run(arguments: Vec<String>, surroundings: Surroundings) -> u8 {
         let _ = writeln!(std::io::stdout(), "{}", text.trim_end());
         return 0;
     }
-    let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
+    let runtime = match tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+    {
         Ok(runtime) => runtime,
         Err(error) => return refuse(&error),
     };
@@ -89,19 +92,27 @@ async fn start(flags: Flags, surroundings: Surroundings, output: Output) -> u8 {
 }
 
 /// Puts the agent together; an error is a sentence for the user.
-fn assemble(
+pub(crate) fn assemble(
     flags: &Flags,
     surroundings: &Surroundings,
     output: Output,
 ) -> Result<(Agent, Workshop), String> {
     let recorded = recorded(flags, &surroundings.cwd)?;
-    let cwd = recorded.as_ref().map_or_else(|| surroundings.cwd.clone(), |recorded| recorded.cwd.clone());
+    let cwd = recorded
+        .as_ref()
+        .map_or_else(|| surroundings.cwd.clone(), |recorded| recorded.cwd.clone());
     let (settings, warning) = Settings::load(&surroundings.agent_dir);
     if let Some(warning) = warning {
         notices::warn(&warning);
     }
-    let workshop = Workshop::new(surroundings.agent_dir.clone(), cwd.clone(), surroundings.variables.clone());
-    let earlier = recorded.as_ref().map(|recorded| (recorded.model.clone(), recorded.thinking.clone()));
+    let workshop = Workshop::new(
+        surroundings.agent_dir.clone(),
+        cwd.clone(),
+        surroundings.variables.clone(),
+    );
+    let earlier = recorded
+        .as_ref()
+        .map(|recorded| (recorded.model.clone(), recorded.thinking.clone()));
     let conversation = conversation(flags, &surroundings.cwd, &cwd, recorded)?;
     let tools = choose_tools(flags);
     let setup = Setup {
@@ -114,7 +125,14 @@ fn assemble(
     };
     let agent = Agent::new(output, setup, conversation);
     let (model, thinking) = earlier.unwrap_or_default();
-    equip(&agent, &workshop, flags, &settings, model, thinking.as_deref())?;
+    equip(
+        &agent,
+        &workshop,
+        flags,
+        &settings,
+        model,
+        thinking.as_deref(),
+    )?;
     if let Some(name) = &flags.name {
         let mut conversation = agent.conversation.borrow_mut();
         conversation.name = Some(name.clone());
@@ -218,7 +236,13 @@ fn without_keys(variables: &BTreeMap<String, String>) -> BTreeMap<String, String
     for name in key_variables() {
         kept.remove(name);
     }
-    for name in ["PI_SESSION_ID", "PI_SESSION_FILE", "PI_PROVIDER", "PI_MODEL", "PI_REASONING_LEVEL"] {
+    for name in [
+        "PI_SESSION_ID",
+        "PI_SESSION_FILE",
+        "PI_PROVIDER",
+        "PI_MODEL",
+        "PI_REASONING_LEVEL",
+    ] {
         kept.remove(name);
     }
     kept

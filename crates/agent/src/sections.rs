@@ -54,7 +54,11 @@ impl Sections {
 
     /// The prompt as one text.
     pub(crate) fn text(&self) -> String {
-        let texts: Vec<&str> = self.0.iter().filter_map(|(_, text)| text.as_deref()).collect();
+        let texts: Vec<&str> = self
+            .0
+            .iter()
+            .filter_map(|(_, text)| text.as_deref())
+            .collect();
         texts.join("\n\n")
     }
 }

@@ -58,7 +58,9 @@ impl Settings {
         let path = agent_dir.join("settings.json");
         let text = match fs::read_to_string(&path) {
             Ok(text) => text,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return (Self::default(), None),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                return (Self::default(), None);
+            }
             Err(error) => return (Self::default(), Some(error.to_string())),
         };
         match serde_json::from_str(&text) {
@@ -78,7 +80,9 @@ mod tests {
     #[test]
     fn the_pause_doubles_and_honours_the_server_within_the_limit() {
         let retry = RetrySettings::default();
-        let pauses: Vec<u128> = (1..=7).map(|attempt| retry.delay(attempt, None).as_millis()).collect();
+        let pauses: Vec<u128> = (1..=7)
+            .map(|attempt| retry.delay(attempt, None).as_millis())
+            .collect();
         assert_eq!(pauses, [2000, 4000, 8000, 16000, 32000, 60000, 60000]);
         let asked = |seconds| retry.delay(1, Some(Duration::from_secs(seconds))).as_secs();
         assert_eq!([asked(1), asked(30), asked(600)], [1, 30, 60]);

@@ -27,8 +27,16 @@ pub(crate) fn build(
             sections.set_tagged("rules", &rules(tools));
         }
     }
-    let addenda: Vec<String> = flags.append_system_prompt.iter().map(|text| text_or_file(text)).collect();
-    let addenda: Vec<&str> = addenda.iter().map(String::as_str).filter(|text| !text.is_empty()).collect();
+    let addenda: Vec<String> = flags
+        .append_system_prompt
+        .iter()
+        .map(|text| text_or_file(text))
+        .collect();
+    let addenda: Vec<&str> = addenda
+        .iter()
+        .map(String::as_str)
+        .filter(|text| !text.is_empty())
+        .collect();
     if !addenda.is_empty() {
         sections.set_tagged("addendum", &addenda.join("\n\n"));
     }
@@ -56,12 +64,18 @@ fn tool_list(tools: &[&'static Tool]) -> String {
     if tools.is_empty() {
         return "(none)".to_owned();
     }
-    let lines: Vec<String> = tools.iter().map(|tool| format!("- {}: {}", tool.id, tool.snippet)).collect();
+    let lines: Vec<String> = tools
+        .iter()
+        .map(|tool| format!("- {}: {}", tool.id, tool.snippet))
+        .collect();
     lines.join("\n")
 }
 
 fn rules(tools: &[&'static Tool]) -> String {
-    let mut rules: Vec<&str> = tools.iter().flat_map(|tool| tool.guidelines.iter().copied()).collect();
+    let mut rules: Vec<&str> = tools
+        .iter()
+        .flat_map(|tool| tool.guidelines.iter().copied())
+        .collect();
     rules.push("Be concise; show file paths clearly.");
     let lines: Vec<String> = rules.iter().map(|rule| format!("- {rule}")).collect();
     lines.join("\n")
@@ -75,13 +89,19 @@ fn project_context(cwd: &Path, agent_dir: &Path) -> String {
     let mut seen: Vec<PathBuf> = Vec::new();
     let mut texts = Vec::new();
     for place in places {
-        let found = CONTEXT_FILES.iter().map(|name| place.join(name)).find(|path| path.is_file());
+        let found = CONTEXT_FILES
+            .iter()
+            .map(|name| place.join(name))
+            .find(|path| path.is_file());
         let Some(path) = found.filter(|path| !seen.contains(path)) else {
             continue;
         };
         if let Ok(text) = fs::read_to_string(&path) {
             let shown = path.display();
-            texts.push(format!("<instructions path=\"{shown}\">\n{}\n</instructions>", text.trim()));
+            texts.push(format!(
+                "<instructions path=\"{shown}\">\n{}\n</instructions>",
+                text.trim()
+            ));
         }
         seen.push(path);
     }

@@ -63,7 +63,12 @@ impl Agent {
     }
 
     fn opening(&self, prompt: Vec<Block>) -> Vec<Message> {
-        let tools: Vec<_> = self.setup.tools.iter().map(|tool| tool.declaration()).collect();
+        let tools: Vec<_> = self
+            .setup
+            .tools
+            .iter()
+            .map(|tool| tool.declaration())
+            .collect();
         let conversation = self.conversation.borrow();
         let system = conversation.declare(&self.setup.sections, &tools);
         let mut opening: Vec<Message> = system.map(Message::System).into_iter().collect();
@@ -109,8 +114,12 @@ impl Agent {
     /// Adds a message that is complete from the start.
     async fn say(&self, message: Message, run: &mut Run) {
         let message = self.conversation.borrow_mut().add(message);
-        self.output.emit(&Event::MessageStart { message: &message }).await;
-        self.output.emit(&Event::MessageEnd { message: &message }).await;
+        self.output
+            .emit(&Event::MessageStart { message: &message })
+            .await;
+        self.output
+            .emit(&Event::MessageEnd { message: &message })
+            .await;
         run.messages.push(message);
     }
 
@@ -134,7 +143,9 @@ impl Agent {
     async fn ask(&self, run: &mut Run) -> (Rc<Message>, Option<ProviderError>) {
         let (message, failure) = self.answer(&run.aborted).await;
         let message = self.conversation.borrow_mut().add(message);
-        self.output.emit(&Event::MessageEnd { message: &message }).await;
+        self.output
+            .emit(&Event::MessageEnd { message: &message })
+            .await;
         run.messages.push(Rc::clone(&message));
         let is_error = message
             .as_assistant()
@@ -157,7 +168,12 @@ impl Agent {
         };
         let messages = self.conversation.borrow().for_model();
         let system = self.setup.sections.text();
-        let tools: Vec<_> = self.setup.tools.iter().map(|tool| tool.declaration()).collect();
+        let tools: Vec<_> = self
+            .setup
+            .tools
+            .iter()
+            .map(|tool| tool.declaration())
+            .collect();
         let mut stream = provider.stream(Request {
             model: &model,
             system: &system,
@@ -183,7 +199,9 @@ impl Agent {
                     continue;
                 }
                 Ok(Some(Err(error))) => error,
-                Ok(None) => ProviderError::transient("The stream ended before the answer was complete."),
+                Ok(None) => {
+                    ProviderError::transient("The stream ended before the answer was complete.")
+                }
                 Err(_) => ProviderError::transient("Request timed out: the model stayed silent."),
             };
             answer.fail(StopReason::Error, error.message.clone()).await;
@@ -197,7 +215,14 @@ impl Agent {
             calls::refuse_all(answer, &self.output).await
         } else {
             let surroundings = self.tool_surroundings();
-            calls::run_all(answer, &self.setup.tools, &surroundings, &run.aborted, &self.output).await
+            calls::run_all(
+                answer,
+                &self.setup.tools,
+                &surroundings,
+                &run.aborted,
+                &self.output,
+            )
+            .await
         };
         let ends_run = !done.is_empty() && done.iter().all(|call| call.output.terminate);
         let mut batch = Batch {
@@ -254,7 +279,9 @@ impl Agent {
         if let Some(failed) = run.messages.last() {
             let entry = self.conversation.borrow_mut().omit(failed);
             if let Some(entry) = entry {
-                self.output.emit(&Event::EntryAppended { entry: &entry }).await;
+                self.output
+                    .emit(&Event::EntryAppended { entry: &entry })
+                    .await;
             }
         }
         tokio::select! {

@@ -21,7 +21,11 @@ pub(crate) struct Workshop {
 }
 
 impl Workshop {
-    pub(crate) fn new(agent_dir: PathBuf, cwd: PathBuf, variables: BTreeMap<String, String>) -> Self {
+    pub(crate) fn new(
+        agent_dir: PathBuf,
+        cwd: PathBuf,
+        variables: BTreeMap<String, String>,
+    ) -> Self {
         Self {
             agent_dir,
             cwd,
@@ -43,7 +47,10 @@ impl Workshop {
 
     /// Finds the model that flags and settings ask for; an error is for the user.
     pub(crate) fn choose(&self, wanted: &Wanted) -> Result<Choice, String> {
-        let names_script = |name: &str| name.strip_prefix(SCRIPTED).is_some_and(|rest| rest.starts_with('/'));
+        let names_script = |name: &str| {
+            name.strip_prefix(SCRIPTED)
+                .is_some_and(|rest| rest.starts_with('/'))
+        };
         let is_scripted = wanted.provider.as_deref() == Some(SCRIPTED)
             || wanted.provider.is_none() && wanted.model.as_deref().is_some_and(names_script);
         if is_scripted {
@@ -73,7 +80,10 @@ impl Workshop {
             ..Wanted::default()
         };
         let choice = self.choose(&wanted).map_err(|_| not_found())?;
-        let model = choice.model.filter(|model| model.id == id).ok_or_else(not_found)?;
+        let model = choice
+            .model
+            .filter(|model| model.id == id)
+            .ok_or_else(not_found)?;
         self.install(agent, model.clone())?;
         Ok(model)
     }
@@ -135,8 +145,17 @@ impl Workshop {
         Ok(self.connections.get_or_init(|| made).clone())
     }
 
-    async fn key(&self, model: &Model) -> Result<Option<models::Credential>, models::CredentialError> {
-        models::credential(&model.provider, self.catalogue(), &self.agent_dir, &self.variables).await
+    async fn key(
+        &self,
+        model: &Model,
+    ) -> Result<Option<models::Credential>, models::CredentialError> {
+        models::credential(
+            &model.provider,
+            self.catalogue(),
+            &self.agent_dir,
+            &self.variables,
+        )
+        .await
     }
 
     async fn headers(&self, model: &Model) -> Result<BTreeMap<String, String>, String> {

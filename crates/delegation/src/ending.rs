@@ -179,14 +179,14 @@ impl Ending {
                 format!("Failed to spawn sub-agent process: {reason}")
             }
             Self::Exited { code: 0, stderr } => with_stderr(
-                "The sub-agent exited before its answer was complete".to_owned(),
+                "The sub-agent exited before its answer was complete",
                 stderr,
             ),
             Self::Exited { code, stderr } => {
-                with_stderr(format!("The sub-agent exited with code {code}"), stderr)
+                with_stderr(&format!("The sub-agent exited with code {code}"), stderr)
             }
             Self::Signalled { signal, stderr } => with_stderr(
-                format!("The sub-agent was killed by {}", signal_name(*signal)),
+                &format!("The sub-agent was killed by {}", signal_name(*signal)),
                 stderr,
             ),
             Self::TimedOut { limit } => format!(
@@ -236,7 +236,7 @@ impl Status {
     }
 }
 
-fn with_stderr(what: String, stderr: &str) -> String {
+fn with_stderr(what: &str, stderr: &str) -> String {
     if stderr.is_empty() {
         format!("{what}.")
     } else {
@@ -303,6 +303,23 @@ mod tests {
                 .to_owned()
             })
             .collect();
-        insta::assert_snapshot!(table.join("\n"), @"");
+        insta::assert_snapshot!(table.join("\n"), @"
+        completed   0
+        failed      1 no such table
+        failed      1 The sub-agent never called subagent_finalize, although it was told 3 times.
+        failed      1 401 Unauthorized
+        failed      1 cwd must be an absolute path
+        failed      1 Failed to spawn sub-agent process: pi: not found
+        failed      1 The sub-agent exited before its answer was complete.
+        failed      3 The sub-agent exited with code 3: boom
+        failed    139 The sub-agent was killed by SIGSEGV.
+        failed    124 Timed out after 300s. Consider resuming with a longer timeout.
+        failed    124 Timed out after 1.5s. Consider resuming with a longer timeout.
+        failed      1 Loop detected: sub-agent is repeating the same tool calls
+        aborted   143 Stopped on request.
+        aborted   130 Interrupted by SIGINT.
+        aborted     1 Session was interrupted (main agent session ended unexpectedly)
+        failed      1 Lost the sub-agent: it closed its output and lived on.
+        ");
     }
 }

@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use crate::Usage;
+use crate::text::CUT_MARK;
 
 /// One message of a child's conversation.
 #[derive(Debug, Clone, PartialEq)]
@@ -150,6 +151,23 @@ impl AssistantMessage {
         joined_text(&self.parts)
     }
 
+    /// The same, cut to a number of bytes without copying what is cut off.
+    pub fn text_up_to(&self, limit: usize) -> Option<String> {
+        let mut kept = String::new();
+        for text in texts(&self.parts) {
+            let separator = if kept.is_empty() { "" } else { "\n" };
+            let room = limit.saturating_sub(kept.len() + separator.len());
+            kept.push_str(separator);
+            if text.len() > room {
+                kept.push_str(&text[..text.floor_char_boundary(room)]);
+                kept.push_str(CUT_MARK);
+                break;
+            }
+            kept.push_str(text);
+        }
+        (!kept.is_empty()).then_some(kept)
+    }
+
     /// The tools it called, in order.
     pub fn tool_calls(&self) -> impl Iterator<Item = &ToolCall> {
         self.parts.iter().filter_map(|part| match part {
@@ -167,12 +185,13 @@ impl ToolResult {
 }
 
 fn joined_text(parts: &[Part]) -> Option<String> {
-    let texts: Vec<&str> = parts
-        .iter()
-        .filter_map(|part| match part {
-            Part::Text(text) if !text.is_empty() => Some(text.as_str()),
-            Part::Text(_) | Part::Thinking(_) | Part::ToolCall(_) | Part::Image { .. } => None,
-        })
-        .collect();
+    let texts: Vec<&str> = texts(parts).collect();
     (!texts.is_empty()).then(|| texts.join("\n"))
+}
+
+fn texts(parts: &[Part]) -> impl Iterator<Item = &str> {
+    parts.iter().filter_map(|part| match part {
+        Part::Text(text) if !text.is_empty() => Some(text.as_str()),
+        Part::Text(_) | Part::Thinking(_) | Part::ToolCall(_) | Part::Image { .. } => None,
+    })
 }

@@ -7,11 +7,11 @@ use jiff::Timestamp;
 use crate::child_protocol::ChildRecord;
 use crate::{
     AssistantMessage, Ending, Happening, Message, RunEvent, Runner, Status, StopReason, Task,
-    Usage, text,
+    Usage,
 };
 
 /// How much of the last text is held in memory; the record on disk has all of it.
-pub const LAST_TEXT_LIMIT: usize = 1 << 20;
+pub const LAST_TEXT_LIMIT: usize = 256 << 10;
 
 /// How many warnings of one run are held.
 const MAX_WARNINGS: usize = 20;
@@ -133,8 +133,8 @@ impl RunSummary {
         if answer.model.is_some() {
             self.model.clone_from(&answer.model);
         }
-        if let Some(said) = answer.text() {
-            self.last_text = Some(text::cut_bytes(said, LAST_TEXT_LIMIT));
+        if let Some(said) = answer.text_up_to(LAST_TEXT_LIMIT) {
+            self.last_text = Some(said);
         }
     }
 }

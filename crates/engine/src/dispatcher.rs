@@ -4,6 +4,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use pi_subagents_delegation::child_protocol::{ChildLine, decode};
 use pi_subagents_delegation::{
     Decision, Ending, EventSink, Happening, Plan, PlannedTask, RunEvent, RunId, RunSummary, Task,
     TaskPlan, Timestamp,
@@ -12,7 +13,9 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinSet;
 
 use crate::child::LineMemory;
-use crate::request::{EngineRequest, NotRunning, SteerError, UnitEvent, UnitRequest};
+use crate::request::{
+    EngineRequest, NotRunning, SteerError, UnitEvent, UnitRequest, UnitSaid,
+};
 use crate::scheduler::Scheduler;
 use crate::unit::Unit;
 use crate::{Launcher, OwnerLimits};
@@ -215,7 +218,14 @@ impl Dispatcher {
     }
 
     fn happened(&mut self, event: UnitEvent) {
-        let UnitEvent { run, happening } = event;
+        let UnitEvent { run, what } = event;
+        let happening = match what {
+            UnitSaid::Happened(happening) => happening,
+            UnitSaid::LargeRecord(line) => match decode(&line) {
+                ChildLine::Record(record) => Happening::Said { line, record },
+                ChildLine::Text(text) => Happening::Printed(text),
+            },
+        };
         let is_over = matches!(happening, Happening::Ended(_));
         let call = self.runs.get(&run).map(|live| live.call);
         self.tell(&run, happening);

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use bytes::Bytes;
 use pi_subagents_delegation::{Decision, EventSink, Happening, Plan, RunId, RunSummary};
 use tokio::sync::oneshot;
 
@@ -9,7 +10,16 @@ use tokio::sync::oneshot;
 #[derive(Debug)]
 pub(crate) struct UnitEvent {
     pub(crate) run: RunId,
-    pub(crate) happening: Happening,
+    pub(crate) what: UnitSaid,
+}
+
+/// What a unit tells.
+#[derive(Debug)]
+pub(crate) enum UnitSaid {
+    Happened(Happening),
+    /// A record so large that it travels undecoded: of those, only one at a time is to be in
+    /// memory twice.
+    LargeRecord(Bytes),
 }
 
 /// Down: something is asked of a unit.

@@ -6,6 +6,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use bytes::Bytes;
 use pi_subagents_delegation::child_protocol::{ChildRecord, Command, Question, Response};
 use pi_subagents_delegation::{
     AssistantMessage, Decision, Ending, Happening, Message, Runner, Task, TaskPlan,
@@ -19,7 +20,7 @@ use crate::completion::{Exit, LastAnswer};
 use crate::guards::{Deadline, Repetition};
 use crate::keeper::{KeeperLink, Report};
 use crate::leftovers::end_leftovers;
-use crate::request::{SteerError, UnitEvent, UnitRequest};
+use crate::request::{SteerError, UnitEvent, UnitRequest, UnitSaid};
 use crate::stopping::{AFTER_ITS_ANSWER, Pace, Phase};
 
 /// The id of the command that starts the work.
@@ -27,6 +28,9 @@ const PROMPT: &str = "prompt";
 
 /// The id of commands that steer.
 const STEER: &str = "steer";
+
+/// Larger records are not sent on in decoded form.
+const LARGE_RECORD: usize = 256 << 10;
 
 /// One sub-agent that is about to run.
 pub(crate) struct Unit {
@@ -56,9 +60,25 @@ impl Unit {
     }
 
     async fn tell(&self, happening: Happening) {
+        self.send(UnitSaid::Happened(happening)).await;
+    }
+
+    async fn send(&self, what: UnitSaid) {
         let run = self.task.run.clone();
         // The dispatcher outlives its units; if it does not, there is nobody left to tell.
-        _ = self.events.send(UnitEvent { run, happening }).await;
+        _ = self.events.send(UnitEvent { run, what }).await;
+    }
+
+    async fn tell_record(&self, line: Bytes, record: ChildRecord) {
+        if matches!(record, ChildRecord::Delta | ChildRecord::Repetition) {
+            return;
+        }
+        if line.len() <= LARGE_RECORD {
+            self.tell(Happening::Said { line, record }).await;
+        } else {
+            drop(record);
+            self.send(UnitSaid::LargeRecord(line)).await;
+        }
     }
 }
 
@@ -197,9 +217,7 @@ impl Running {
             Line::Text(text) => self.unit.tell(Happening::Printed(text)).await,
             Line::Record { line, record } => {
                 let consequence = self.weigh(&record);
-                if !matches!(record, ChildRecord::Delta | ChildRecord::Repetition) {
-                    self.unit.tell(Happening::Said { line, record }).await;
-                }
+                self.unit.tell_record(line, record).await;
                 match consequence {
                     Consequence::None => {}
                     Consequence::Decide(decision) => self.decide(decision).await,

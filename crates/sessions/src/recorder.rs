@@ -7,13 +7,11 @@ use std::sync::mpsc::{SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 
-use bytes::Bytes;
 use pi_subagents_delegation::child_protocol::ChildRecord;
 use pi_subagents_delegation::{EventSink, Happening, RunEvent, RunId, RunSummary, Task};
 
 use crate::format::{LifeRecord, RunResult};
 use crate::run_dir::RunDir;
-use crate::transcript;
 use crate::writer::{Job, Log, write_all};
 
 /// How many writes may wait for the disk.
@@ -77,16 +75,11 @@ impl Recorder {
         }
     }
 
-    fn append(&self, run: &RunId, log: Log, mut text: String) {
-        text.push('\n');
-        self.append_bytes(run, log, Bytes::from(text));
-    }
-
-    fn append_bytes(&self, run: &RunId, log: Log, bytes: Bytes) {
+    fn append(&self, run: &RunId, log: Log, line: String) {
         self.send(Job::Append {
             run: run.clone(),
             log,
-            bytes,
+            line,
         });
     }
 
@@ -125,15 +118,11 @@ impl EventSink for Recorder {
             self.append(run, Log::Events, line);
         }
         match &event.happening {
-            Happening::Said { line, record } => {
-                self.append_bytes(run, Log::Events, line.clone());
-                self.append_bytes(run, Log::Events, Bytes::from_static(b"\n"));
-                if let ChildRecord::MessageEnded(message) = record
-                    && let Some(text) = transcript::message_for_people(message)
-                {
-                    self.append(run, Log::Transcript, text);
-                }
-            }
+            Happening::Said { line, record } => self.send(Job::Said {
+                run: run.clone(),
+                line: line.clone(),
+                is_message: matches!(record, ChildRecord::MessageEnded(_)),
+            }),
             Happening::Printed(text) => self.append(run, Log::Stdout, text.clone()),
             Happening::Complained(text) => self.append(run, Log::Stderr, text.clone()),
             Happening::Ended(_) => {

@@ -1,5 +1,7 @@
 //! History → text: to read, and to resume from. The words are those of the delegation seed.
 
+use std::borrow::Cow;
+
 use pi_subagents_delegation::text::cut_characters;
 use pi_subagents_delegation::{Message, Part, RunHistory, ToolCall};
 
@@ -18,8 +20,8 @@ pub fn for_reading(runs: &[RunHistory]) -> String {
         .iter()
         .enumerate()
         .map(|(index, run)| {
-            let lines: Vec<String> = run.messages.iter().filter_map(message_for_people).collect();
-            let body = lines.join("\n");
+            let said = run.messages.iter().filter_map(message_for_people);
+            let body = said.chain(unsaid_error(run)).collect::<Vec<_>>().join("\n");
             if runs.len() == 1 {
                 return body;
             }
@@ -28,6 +30,12 @@ pub fn for_reading(runs: &[RunHistory]) -> String {
         })
         .collect();
     texts.join("\n---\n")
+}
+
+/// Why a run failed, unless its last answer has said so already.
+fn unsaid_error(run: &RunHistory) -> Option<String> {
+    let message = run.summary.ending.as_ref()?.message()?;
+    (run.summary.model_error.as_ref() != Some(&message)).then(|| format!("[Error: {message}]"))
 }
 
 /// The whole conversation of a session, for the child that continues it.
@@ -55,34 +63,38 @@ pub fn resumed_prompt(transcript: &str, prompt: &str) -> String {
 }
 
 /// One message as a person reads it; `None` for one that says nothing.
-pub fn message_for_people(message: &Message) -> Option<String> {
-    let mut lines: Vec<String> = Vec::new();
-    match message {
-        Message::System { .. } => {}
-        Message::ToolResult(result) => {
-            let text = cut_characters(&result.text(), RESULT_CHARACTERS);
-            lines.push(format!("[tool result]: {text}"));
-        }
-        Message::User(parts) | Message::Other { parts, .. } => {
-            lines.extend(parts.iter().filter_map(part_for_people));
-        }
-        Message::Assistant(answer) => {
-            lines.extend(answer.parts.iter().filter_map(part_for_people));
-            if let Some(error) = &answer.error {
-                lines.push(format!("[Error: {error}]"));
-            }
-        }
-    }
+fn message_for_people(message: &Message) -> Option<String> {
+    let lines: Vec<Cow<'_, str>> = lines_for_people(message).collect();
     (!lines.is_empty()).then(|| lines.join("\n"))
 }
 
-fn part_for_people(part: &Part) -> Option<String> {
+/// The lines of one message as a person reads them; long texts are not copied.
+pub(crate) fn lines_for_people(message: &Message) -> impl Iterator<Item = Cow<'_, str>> {
+    let (parts, result, error) = match message {
+        Message::System { .. } => ([].as_slice(), None, None),
+        Message::User(parts) | Message::Other { parts, .. } => (parts.as_slice(), None, None),
+        Message::ToolResult(result) => ([].as_slice(), Some(result), None),
+        Message::Assistant(answer) => (answer.parts.as_slice(), None, answer.error.as_ref()),
+    };
+    let result = result.map(|result| {
+        let text = cut_characters(&result.text(), RESULT_CHARACTERS);
+        Cow::Owned(format!("[tool result]: {text}"))
+    });
+    let error = error.map(|error| Cow::Owned(format!("[Error: {error}]")));
+    parts
+        .iter()
+        .filter_map(part_for_people)
+        .chain(result)
+        .chain(error)
+}
+
+fn part_for_people(part: &Part) -> Option<Cow<'_, str>> {
     match part {
         Part::Text(text) if text.is_empty() => None,
-        Part::Text(text) => Some(text.clone()),
-        Part::ToolCall(call) => Some(format!("→ {}: {}", call.name, arguments(call))),
+        Part::Text(text) => Some(Cow::Borrowed(text)),
+        Part::ToolCall(call) => Some(format!("→ {}: {}", call.name, arguments(call)).into()),
         Part::Thinking(_) => None,
-        Part::Image { mime_type } => Some(format!("[image: {mime_type}]")),
+        Part::Image { mime_type } => Some(format!("[image: {mime_type}]").into()),
     }
 }
 

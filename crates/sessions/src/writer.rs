@@ -8,12 +8,16 @@ use std::sync::PoisonError;
 use std::sync::mpsc::{Receiver, SyncSender, TryRecvError};
 
 use bytes::Bytes;
+use pi_subagents_delegation::child_protocol::{ChildLine, ChildRecord, decode};
 use pi_subagents_delegation::{Ending, RunId, Timestamp};
 
 use crate::format::RunResult;
 use crate::recorder::Problems;
 use crate::run_dir::RunDir;
-use crate::{index, private};
+use crate::{index, private, transcript};
+
+/// Nobody reads a longer message in a log, and it need not be decoded once more.
+const LONGEST_FOR_PEOPLE: usize = 256 << 10;
 
 /// Something to be written.
 pub(crate) enum Job {
@@ -24,7 +28,14 @@ pub(crate) enum Job {
     Append {
         run: RunId,
         log: Log,
-        bytes: Bytes,
+        line: String,
+    },
+    /// A record of the child. What it says for people is worked out by the writer, so that a long
+    /// message waits for the disk only once.
+    Said {
+        run: RunId,
+        line: Bytes,
+        is_message: bool,
     },
     End {
         run: RunId,
@@ -57,7 +68,17 @@ pub(crate) fn write_all(jobs: &Receiver<Job>, index: &Path, problems: &Problems)
             Job::Begin { run, directory } => {
                 writing.runs.insert(run, OpenRun::new(directory));
             }
-            Job::Append { run, log, bytes } => writing.append(&run, log, &bytes),
+            Job::Append { run, log, line } => writing.append(&run, log, line.as_bytes()),
+            Job::Said {
+                run,
+                line,
+                is_message,
+            } => {
+                writing.append(&run, Log::Events, &line);
+                if is_message {
+                    writing.append_for_people(&run, &line);
+                }
+            }
             Job::End {
                 run,
                 ending,
@@ -100,11 +121,22 @@ impl Writing<'_> {
         }
     }
 
-    fn append(&mut self, run: &RunId, log: Log, bytes: &[u8]) {
+    fn append(&mut self, run: &RunId, log: Log, line: &[u8]) {
         if let Some(open) = self.runs.get_mut(run)
-            && let Err(problem) = open.append(log, bytes)
+            && let Err(problem) = open.append(log, line)
         {
             self.note(run, problem);
+        }
+    }
+
+    fn append_for_people(&mut self, run: &RunId, line: &[u8]) {
+        if line.len() > LONGEST_FOR_PEOPLE {
+            let note = format!("[a message of {} bytes: see events.jsonl]", line.len());
+            self.append(run, Log::Transcript, note.as_bytes());
+        } else if let ChildLine::Record(ChildRecord::MessageEnded(message)) = decode(line) {
+            for text in transcript::lines_for_people(&message) {
+                self.append(run, Log::Transcript, text.as_bytes());
+            }
         }
     }
 
@@ -156,7 +188,7 @@ impl OpenRun {
         }
     }
 
-    fn append(&mut self, log: Log, bytes: &[u8]) -> Result<(), String> {
+    fn append(&mut self, log: Log, line: &[u8]) -> Result<(), String> {
         let path = path(&self.directory, log);
         let file = match self.files.get_mut(&log) {
             Some(file) => file,
@@ -172,10 +204,12 @@ impl OpenRun {
         let Some(open) = file else {
             return Ok(());
         };
-        open.write_all(bytes).map_err(|error| {
-            give_up(file);
-            could_not_write(&path, &error)
-        })
+        open.write_all(line)
+            .and_then(|()| open.write_all(b"\n"))
+            .map_err(|error| {
+                give_up(file);
+                could_not_write(&path, &error)
+            })
     }
 
     fn flush(&mut self) -> Vec<String> {

@@ -5,20 +5,15 @@ use std::collections::HashMap;
 use pi_subagents_delegation::{ModelChoice, RunEvent, RunId, Status, Timestamp, text};
 use unicode_width::UnicodeWidthStr;
 
+use crate::body::Body;
 use crate::header::header;
 use crate::layout::{self, Block};
 use crate::paint::fit;
 use crate::preview::PreviewContext;
-use crate::{Line, Role, Window, WindowLine};
+use crate::{Line, Role, Window};
 
 /// How many lines a window shows unless somebody says otherwise.
 pub const DEFAULT_LINES_PER_WINDOW: usize = 15;
-
-/// An error is told in no more lines than this; the record has all of it.
-const MAX_ERROR_LINES: usize = 6;
-
-/// What is in a window stands so far to the right of its header.
-const MARGIN: usize = 2;
 
 /// The windows of several runs, in the order their tasks were accepted.
 #[derive(Debug, Clone)]
@@ -145,12 +140,12 @@ impl Fleet {
         &mut self.windows[place]
     }
 
-    fn blocks(&self, now: Timestamp, view: &View) -> Vec<Block> {
+    fn blocks(&self, now: Timestamp, view: &View) -> Vec<Block<'_>> {
         self.windows
             .iter()
             .map(|window| Block {
                 header: header(window, now, view.columns),
-                body: body(window, view),
+                body: Body::new(window, view),
                 is_over: window.status().is_over(),
             })
             .collect()
@@ -200,58 +195,4 @@ impl Counts {
         }
         line
     }
-}
-
-fn body(window: &Window, view: &View) -> Vec<Line> {
-    let mut lines: Vec<Line> = if view.expanded {
-        window.all_lines().map(indented).collect()
-    } else {
-        window.lines(view.max_lines.max(1)).map(indented).collect()
-    };
-    if lines.is_empty() {
-        lines.extend(placeholder(window, view).map(|words| Line::new(Role::Muted, words)));
-    }
-    lines.extend(error(window, view.columns));
-    lines.iter().map(|line| fit(line, view.columns)).collect()
-}
-
-fn indented(line: &WindowLine) -> Line {
-    line.line.indented()
-}
-
-/// A run that waits says so in its header, and one that failed says why below.
-fn placeholder(window: &Window, view: &View) -> Option<&'static str> {
-    match window.status() {
-        Status::Running if !view.expanded => Some("  (starting...)"),
-        Status::Running | Status::Completed => Some("  (no output)"),
-        Status::Queued | Status::Failed | Status::Aborted => None,
-    }
-}
-
-/// Of all lines an error alone is wrapped: it is what a person has to read to its end.
-fn error(window: &Window, columns: usize) -> Vec<Line> {
-    let Some(message) = window.error() else {
-        return Vec::new();
-    };
-    text::clean(&format!("Error: {message}"))
-        .lines()
-        .flat_map(|line| wrapped(line, columns.saturating_sub(MARGIN)))
-        .take(MAX_ERROR_LINES)
-        .map(|line| Line::new(Role::Failed, &line).indented())
-        .collect()
-}
-
-/// Breaks a line between its words.
-fn wrapped(line: &str, columns: usize) -> Vec<String> {
-    let mut lines: Vec<String> = Vec::new();
-    for word in line.split_whitespace() {
-        match lines.last_mut() {
-            Some(last) if last.width() + 1 + word.width() <= columns => {
-                last.push(' ');
-                last.push_str(word);
-            }
-            _ => lines.push(word.to_owned()),
-        }
-    }
-    lines
 }

@@ -2,22 +2,22 @@
 
 use pi_subagents_delegation::text;
 
+use crate::body::Body;
 use crate::{Line, Role};
 
 /// A window, ready to be placed.
-pub(crate) struct Block {
+pub(crate) struct Block<'a> {
     pub(crate) header: Line,
-    /// Its lines with its error at the end; where room is short, the end is what stays.
-    pub(crate) body: Vec<Line>,
+    pub(crate) body: Body<'a>,
     pub(crate) is_over: bool,
 }
 
 /// Everything, however long it is.
-pub(crate) fn whole(status: Line, blocks: Vec<Block>, footer: Vec<Line>) -> Vec<Line> {
+pub(crate) fn whole(status: Line, blocks: Vec<Block<'_>>, footer: Vec<Line>) -> Vec<Line> {
     let mut lines = vec![status];
     for block in blocks {
         lines.push(block.header);
-        lines.extend(block.body);
+        lines.extend(block.body.draw());
     }
     lines.extend(footer);
     lines
@@ -26,7 +26,7 @@ pub(crate) fn whole(status: Line, blocks: Vec<Block>, footer: Vec<Line>) -> Vec<
 /// As much as fits into `rows`, with a last line that says how much does not.
 pub(crate) fn squeezed(
     status: Line,
-    mut blocks: Vec<Block>,
+    mut blocks: Vec<Block<'_>>,
     footer: Vec<Line>,
     rows: usize,
 ) -> Vec<Line> {
@@ -49,7 +49,7 @@ pub(crate) fn squeezed(
 }
 
 /// Leaves out windows that have no room even for a header, those that are over first.
-fn leave_out(blocks: &mut Vec<Block>, room: usize) -> usize {
+fn leave_out(blocks: &mut Vec<Block<'_>>, room: usize) -> usize {
     let mut excess = blocks.len().saturating_sub(room);
     let hidden = excess;
     for is_over in [true, false] {
@@ -66,17 +66,14 @@ fn leave_out(blocks: &mut Vec<Block>, room: usize) -> usize {
 }
 
 /// Shares `room` among the windows: who needs less than a fair share leaves the rest to others.
-fn shrink(blocks: &mut [Block], room: usize) -> usize {
+fn shrink(blocks: &mut [Block<'_>], room: usize) -> usize {
     let mut by_need: Vec<usize> = (0..blocks.len()).collect();
     by_need.sort_by_key(|place| blocks[*place].body.len());
     let mut room = room;
     let mut hidden = 0;
     for (served, place) in by_need.iter().enumerate() {
         let body = &mut blocks[*place].body;
-        let share = room / (by_need.len() - served);
-        let excess = body.len().saturating_sub(share);
-        body.drain(..excess);
-        hidden += excess;
+        hidden += body.shrink(room / (by_need.len() - served));
         room -= body.len();
     }
     hidden

@@ -8,6 +8,7 @@
 //! a fleet to people: [`LiveView`] in place on a terminal, [`ProgressLines`] as a log. How a tool
 //! call reads in one line is a row of the table in [`preview`].
 
+mod body;
 mod delegation;
 mod excerpt;
 mod fleet;

@@ -9,7 +9,10 @@ use crate::{Line, Paint};
 const BEGIN_FRAME: &str = "\u{1b}[?2026h\u{1b}[?25l\u{1b}[?7l";
 const END_FRAME: &str = "\u{1b}[?7h\u{1b}[?2026l";
 const SHOW_CURSOR: &str = "\u{1b}[?25h";
-const CLEAR_TO_END: &str = "\r\u{1b}[J";
+/// Clears the row before it is written: behind a full row the cursor stands on its last cell.
+const CLEAR_ROW: &str = "\u{1b}[K";
+/// Clears what is below. Never from the first row, where tmux would keep the frame as history.
+const CLEAR_BELOW: &str = "\r\n\u{1b}[J\u{1b}[1A";
 
 /// A place at the bottom of a terminal where frames are drawn.
 pub(crate) struct Screen {
@@ -31,59 +34,51 @@ impl Screen {
     }
 
     /// Draws a frame in place of the last one; an equal one costs nothing.
-    pub(crate) fn draw(
-        &mut self,
-        lines: Vec<Line>,
-        (columns, rows): (usize, usize),
-    ) -> io::Result<()> {
+    pub(crate) fn draw(&mut self, lines: Vec<Line>, size: (usize, usize)) -> io::Result<()> {
         if lines == self.drawn {
             return Ok(());
         }
-        let frame = format!(
-            "{BEGIN_FRAME}{}{}{END_FRAME}",
-            self.erasure(columns, rows),
-            self.painted(&lines)
-        );
+        let frame = self.frame(&lines, size);
         self.is_cursor_hidden = true;
         self.drawn = lines;
         self.write(&frame)
     }
 
     /// Leaves these lines on the screen for good and gives the cursor back.
-    pub(crate) fn leave(
-        &mut self,
-        lines: &[Line],
-        (columns, rows): (usize, usize),
-    ) -> io::Result<()> {
-        let frame = format!(
-            "{BEGIN_FRAME}{}{}{END_FRAME}\r\n{SHOW_CURSOR}",
-            self.erasure(columns, rows),
-            self.painted(lines)
-        );
+    pub(crate) fn leave(&mut self, lines: &[Line], size: (usize, usize)) -> io::Result<()> {
+        let frame = self.frame(lines, size);
         self.drawn.clear();
         self.is_cursor_hidden = false;
-        self.write(&frame)
+        self.write(&format!("{frame}\r\n{SHOW_CURSOR}"))
     }
 
-    fn painted(&self, lines: &[Line]) -> String {
-        let lines: Vec<String> = lines.iter().map(|line| self.paint.line(line)).collect();
-        lines.join("\r\n")
+    fn frame(&self, lines: &[Line], size: (usize, usize)) -> String {
+        let height = self.height(size);
+        let rows: Vec<String> = lines
+            .iter()
+            .map(|line| format!("{CLEAR_ROW}{}", self.paint.line(line)))
+            .collect();
+        let to_first_row = match height.saturating_sub(1) {
+            0 => "\r".to_owned(),
+            up => format!("\r\u{1b}[{up}A"),
+        };
+        let clear_rest = if height > lines.len() {
+            CLEAR_BELOW
+        } else {
+            ""
+        };
+        let rows = rows.join("\r\n");
+        format!("{BEGIN_FRAME}{to_first_row}{rows}{clear_rest}{END_FRAME}")
     }
 
-    /// Goes back to the first row of the last frame and clears what follows.
-    ///
-    /// A terminal that became narrower has wrapped the lines of that frame, so it may take more
-    /// rows than it has lines.
-    fn erasure(&self, columns: usize, rows: usize) -> String {
+    /// How many rows the last frame takes; a terminal that became narrower has wrapped its lines.
+    fn height(&self, (columns, rows): (usize, usize)) -> usize {
         let height: usize = self
             .drawn
             .iter()
             .map(|line| line.width().div_ceil(columns.max(1)).max(1))
             .sum();
-        match height.min(rows.max(1)).saturating_sub(1) {
-            0 => CLEAR_TO_END.to_owned(),
-            up => format!("\u{1b}[{up}A{CLEAR_TO_END}"),
-        }
+        height.min(rows.max(1))
     }
 
     fn write(&mut self, text: &str) -> io::Result<()> {

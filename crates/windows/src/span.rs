@@ -43,10 +43,13 @@ pub struct Line(Vec<Span>);
 impl Span {
     /// Makes a span of what `text` says; what could move a cursor or end the line is taken out.
     pub fn new(role: Role, text: &str) -> Self {
-        Self {
-            text: text::clean(text).replace('\n', " "),
-            role,
-        }
+        let is_clean = text.bytes().all(|byte| (b' '..=b'~').contains(&byte));
+        let text = if is_clean {
+            text.to_owned()
+        } else {
+            text::clean(text).replace('\n', " ")
+        };
+        Self { text, role }
     }
 
     /// What it says.

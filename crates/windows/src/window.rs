@@ -53,6 +53,8 @@ impl Window {
     /// Takes one more event.
     pub fn apply(&mut self, event: &RunEvent) {
         self.summary.apply(event);
+        // The answer's text can be long and is none of a window's business.
+        self.summary.last_text = None;
         match &event.happening {
             Happening::Accepted(task) => self.context.cwd.clone_from(&task.cwd),
             Happening::Stopping(_) => self.is_stopping = true,
@@ -88,7 +90,7 @@ impl Window {
         &self.run
     }
 
-    /// What the run amounts to so far.
+    /// What the run amounts to so far, without its last text.
     pub fn summary(&self) -> &RunSummary {
         &self.summary
     }

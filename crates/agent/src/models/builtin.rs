@@ -21,7 +21,8 @@ pub(super) fn variables_of(provider: &str) -> &'static [&'static str] {
 
 /// Every variable that holds a key; shell commands do not get them.
 pub(crate) fn key_variables() -> impl Iterator<Item = &'static str> {
-    KEYS.iter().flat_map(|(_, variables)| variables.iter().copied())
+    KEYS.iter()
+        .flat_map(|(_, variables)| variables.iter().copied())
 }
 
 const CHAT: &str = "openai-completions";
@@ -55,7 +56,10 @@ static BUILT_IN: [BuiltIn; 23] = [
     provider("xai", "https://api.x.ai/v1"),
     provider("xiaomi", "https://api.xiaomimimo.com/v1"),
     provider("zai", "https://api.z.ai/api/coding/paas/v4"),
-    provider("zai-coding-cn", "https://open.bigmodel.cn/api/coding/paas/v4"),
+    provider(
+        "zai-coding-cn",
+        "https://open.bigmodel.cn/api/coding/paas/v4",
+    ),
 ];
 
 const fn provider(id: &'static str, base_url: &'static str) -> BuiltIn {

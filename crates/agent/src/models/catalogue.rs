@@ -121,12 +121,19 @@ impl Catalogue {
         Model {
             id: entry.id.clone(),
             name: entry.name.clone().unwrap_or_else(|| entry.id.clone()),
-            api: api.unwrap_or_else(|| built_in.map_or("openai-completions", |one| one.api).to_owned()),
+            api: api.unwrap_or_else(|| {
+                built_in
+                    .map_or("openai-completions", |one| one.api)
+                    .to_owned()
+            }),
             provider: provider.to_owned(),
             base_url: base_url
                 .unwrap_or_else(|| built_in.map_or("", |one| one.base_url).to_owned()),
             reasoning: entry.reasoning.unwrap_or(false),
-            input: entry.input.clone().unwrap_or_else(|| vec!["text".to_owned()]),
+            input: entry
+                .input
+                .clone()
+                .unwrap_or_else(|| vec!["text".to_owned()]),
             cost: entry.cost,
             context_window: entry.context_window,
             max_tokens: entry.max_tokens,

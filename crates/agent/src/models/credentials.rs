@@ -66,7 +66,9 @@ pub(crate) async fn credential(
     if let Some(key) = own.iter().find_map(|name| variables.get(*name)) {
         return Ok(Some(Credential(key.clone())));
     }
-    if missing.is_empty() && catalogue.key(provider).is_none() && catalogue.has_own_address(provider)
+    if missing.is_empty()
+        && catalogue.key(provider).is_none()
+        && catalogue.has_own_address(provider)
     {
         return Ok(None);
     }

@@ -37,7 +37,11 @@ fn expand(value: &str, mut lookup: impl FnMut(&str) -> Option<String>) -> Option
     while let Some(at) = rest.find('$') {
         expanded.push_str(&rest[..at]);
         let after = &rest[at + 1..];
-        if let Some(literal) = after.chars().next().filter(|next| matches!(next, '$' | '!')) {
+        if let Some(literal) = after
+            .chars()
+            .next()
+            .filter(|next| matches!(next, '$' | '!'))
+        {
             expanded.push(literal);
             rest = &after[1..];
         } else if let Some((name, remaining)) = name_at_start(after) {
@@ -77,6 +81,7 @@ async fn run(command: &str, variables: &BTreeMap<String, String>) -> Option<Stri
         .stdin(Stdio::null())
         .stderr(Stdio::null())
         .kill_on_drop(true);
+    let _at_work = crate::processes::Shell::enter(String::new());
     let output = tokio::time::timeout(COMMAND_TIME, process.output()).await;
     let output = output.ok()?.ok().filter(|output| output.status.success())?;
     let text = String::from_utf8(output.stdout).ok()?;
@@ -95,11 +100,34 @@ mod tests {
         ]);
         let mut resolved = Vec::new();
         for value in [
-            "plain", "$KEY", "a-${KEY}-b", "$MISSING", "x$KEY$MISSING", "$$KEY", "$!x", "$", "5$ ",
-            "!echo \" $KEY \"", "!false", "${KEY",
+            "plain",
+            "$KEY",
+            "a-${KEY}-b",
+            "$MISSING",
+            "x$KEY$MISSING",
+            "$$KEY",
+            "$!x",
+            "$",
+            "5$ ",
+            "!echo \" $KEY \"",
+            "!false",
+            "${KEY",
         ] {
             resolved.push(format!("{value} => {:?}", resolve(value, &variables).await));
         }
-        insta::assert_snapshot!(resolved.join("\n"), @"");
+        insta::assert_snapshot!(resolved.join("\n"), @r#"
+        plain => Some("plain")
+        $KEY => Some("secret")
+        a-${KEY}-b => Some("a-secret-b")
+        $MISSING => None
+        x$KEY$MISSING => None
+        $$KEY => Some("$KEY")
+        $!x => Some("!x")
+        $ => Some("$")
+        5$  => Some("5$ ")
+        !echo " $KEY " => Some("secret")
+        !false => None
+        ${KEY => Some("${KEY")
+        "#);
     }
 }

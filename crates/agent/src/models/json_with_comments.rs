@@ -4,7 +4,9 @@ use serde::de::DeserializeOwned;
 
 /// Parses JSON in which `//` and `/* */` comments may stand.
 pub(super) fn parse<T: DeserializeOwned>(text: &str) -> serde_json::Result<T> {
-    serde_json::from_str(&without_comments(text.strip_prefix('\u{feff}').unwrap_or(text)))
+    serde_json::from_str(&without_comments(
+        text.strip_prefix('\u{feff}').unwrap_or(text),
+    ))
 }
 
 /// Blanks comments out and keeps every line where it is, so that errors name the right one.
@@ -57,7 +59,8 @@ mod tests {
 
     #[test]
     fn comments_and_a_bom_are_passed_over_but_not_inside_strings() {
-        let text = "\u{feff}// first\n{\"url\": \"http://x/*y*/\", /* two\nlines */ \"q\": \"\\\"//\"}";
+        let text =
+            "\u{feff}// first\n{\"url\": \"http://x/*y*/\", /* two\nlines */ \"q\": \"\\\"//\"}";
         assert_eq!(
             super::parse::<Value>(text).unwrap(),
             json!({"url": "http://x/*y*/", "q": "\"//"})

@@ -72,3 +72,6 @@ impl Model {
         self.input.iter().any(|kind| kind == "image")
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -33,7 +33,9 @@ pub(crate) fn choose(wanted: &Wanted, catalogue: &Catalogue) -> Result<Choice, S
 
 fn by_pattern(pattern: &str, wanted: &Wanted, catalogue: &Catalogue) -> Result<Choice, String> {
     if let Some(provider) = &wanted.provider {
-        let id = pattern.strip_prefix(&format!("{provider}/")).unwrap_or(pattern);
+        let id = pattern
+            .strip_prefix(&format!("{provider}/"))
+            .unwrap_or(pattern);
         return of_provider(provider, id, catalogue);
     }
     // A listed id may have a slash of its own, as the ids of OpenRouter do.

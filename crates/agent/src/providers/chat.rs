@@ -67,7 +67,11 @@ impl ChatProvider {
         let response = self
             .connections
             .client
-            .exec_chat_stream(self.target(request.model), chat_request::translate(&request), Some(&options))
+            .exec_chat_stream(
+                self.target(request.model),
+                chat_request::translate(&request),
+                Some(&options),
+            )
             .await
             .map_err(|error| explain(&error))?;
         Ok(response.stream)
@@ -85,8 +89,14 @@ impl ChatProvider {
     }
 
     fn options(&self, request: &Request<'_>) -> ChatOptions {
-        let mut options = ChatOptions::default().with_capture_usage(true);
-        options.max_tokens = request.model.max_tokens.and_then(|tokens| u32::try_from(tokens).ok());
+        // Without capturing them, a piece of a call does not say which call it belongs to.
+        let mut options = ChatOptions::default()
+            .with_capture_usage(true)
+            .with_capture_tool_calls(true);
+        options.max_tokens = request
+            .model
+            .max_tokens
+            .and_then(|tokens| u32::try_from(tokens).ok());
         options.reasoning_effort = effort(request.model, request.thinking);
         if !self.headers.is_empty() {
             let headers: HashMap<String, String> = self.headers.clone().into_iter().collect();
@@ -128,17 +138,20 @@ fn effort(model: &Model, level: ThinkingLevel) -> Option<ReasoningEffort> {
 fn chunks(stream: ChatStream) -> impl futures_util::Stream<Item = Result<Chunk, ProviderError>> {
     let calls = OpenCalls::default();
     let waiting = VecDeque::new();
-    stream::unfold((stream, calls, waiting), |(mut stream, mut calls, mut waiting)| async move {
-        loop {
-            if let Some(chunk) = waiting.pop_front() {
-                return Some((Ok(chunk), (stream, calls, waiting)));
+    stream::unfold(
+        (stream, calls, waiting),
+        |(mut stream, mut calls, mut waiting)| async move {
+            loop {
+                if let Some(chunk) = waiting.pop_front() {
+                    return Some((Ok(chunk), (stream, calls, waiting)));
+                }
+                match stream.next().await? {
+                    Ok(event) => waiting.extend(calls.translate(event)),
+                    Err(error) => return Some((Err(explain(&error)), (stream, calls, waiting))),
+                }
             }
-            match stream.next().await? {
-                Ok(event) => waiting.extend(calls.translate(event)),
-                Err(error) => return Some((Err(explain(&error)), (stream, calls, waiting))),
-            }
-        }
-    })
+        },
+    )
 }
 
 /// Tool calls come whole again and again; this remembers how much of each was passed on.
@@ -180,7 +193,10 @@ impl OpenCalls {
             object => object.to_string(),
         };
         let passed_on = &mut self.seen[at].1;
-        if let Some(delta) = arguments.get(*passed_on..).filter(|delta| !delta.is_empty()) {
+        if let Some(delta) = arguments
+            .get(*passed_on..)
+            .filter(|delta| !delta.is_empty())
+        {
             chunks.push(Chunk::CallArguments {
                 id,
                 delta: delta.to_owned(),
@@ -192,7 +208,10 @@ impl OpenCalls {
 }
 
 fn finish(end: StreamEnd) -> Finish {
-    let usage = end.captured_usage.map(|usage| usage_of(&usage)).unwrap_or_default();
+    let usage = end
+        .captured_usage
+        .map(|usage| usage_of(&usage))
+        .unwrap_or_default();
     let stop = end.captured_stop_reason;
     let refusal = match &stop {
         Some(StopReason::ContentFilter(reason)) => {
@@ -262,10 +281,15 @@ fn explain(error: &genai::Error) -> ProviderError {
                 other => ProviderError::permanent(other.to_string()),
             }
         }
-        Error::WebStream { cause, error, .. } => match error.downcast_ref::<genai::Error>() {
-            Some(inner) => explain(inner),
-            None => ProviderError::transient(format!("Connection error: {cause}")),
-        },
+        Error::WebStream { cause, error, .. } => {
+            if let Some(inner) = error.downcast_ref::<genai::Error>() {
+                explain(inner)
+            } else if let Some(inner) = error.downcast_ref::<reqwest::Error>() {
+                broken(inner)
+            } else {
+                ProviderError::transient(format!("Connection error: {cause}"))
+            }
+        }
         Error::ChatResponse { body, .. } => ProviderError::transient(format!(
             "Provider returned error: {}",
             message_in(body).unwrap_or_else(|| body.to_string())
@@ -281,8 +305,14 @@ fn refused(status: u16, body: &str, headers: &HeaderMap) -> ProviderError {
     let parsed = serde_json::from_str::<Value>(body).ok();
     let said = parsed.as_ref().and_then(message_in);
     let said = said.unwrap_or_else(|| body.trim().chars().take(500).collect());
-    let said = if said.is_empty() { "status code (no body)".to_owned() } else { said };
-    let wait = headers.get(RETRY_AFTER).and_then(|value| value.to_str().ok()?.trim().parse().ok());
+    let said = if said.is_empty() {
+        "status code (no body)".to_owned()
+    } else {
+        said
+    };
+    let wait = headers
+        .get(RETRY_AFTER)
+        .and_then(|value| value.to_str().ok()?.trim().parse().ok());
     let wait = wait.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
     ProviderError::status(status, format!("{status}: {said}"), wait)
 }
@@ -293,7 +323,9 @@ fn broken(error: &reqwest::Error) -> ProviderError {
     while let Some(next) = cause.source() {
         cause = next;
     }
-    let place = error.url().map(|url| format!(" to {}", url.origin().ascii_serialization()));
+    let place = error
+        .url()
+        .map(|url| format!(" to {}", url.origin().ascii_serialization()));
     let message = format!("Connection error{}: {cause}", place.unwrap_or_default());
     if error.is_builder() {
         ProviderError::permanent(message)
@@ -304,6 +336,8 @@ fn broken(error: &reqwest::Error) -> ProviderError {
 
 fn message_in(body: &Value) -> Option<String> {
     let places = ["/error/message", "/message", "/error", "/detail"];
-    let mut texts = places.iter().filter_map(|place| body.pointer(place)?.as_str());
+    let mut texts = places
+        .iter()
+        .filter_map(|place| body.pointer(place)?.as_str());
     texts.next().map(str::to_owned)
 }

@@ -57,7 +57,9 @@ fn take_images(images: &mut Vec<ContentPart>) -> Option<ChatMessage> {
     if images.is_empty() {
         return None;
     }
-    let mut parts = vec![ContentPart::from_text("Images from the tool results above:")];
+    let mut parts = vec![ContentPart::from_text(
+        "Images from the tool results above:",
+    )];
     parts.append(images);
     Some(ChatMessage::user(MessageContent::from_parts(parts)))
 }
@@ -73,9 +75,11 @@ fn content(blocks: &[Block], sees_images: bool) -> MessageContent {
 
 fn image(block: &Block) -> Option<ContentPart> {
     match block {
-        Block::Image { data, mime_type } => {
-            Some(ContentPart::from_binary_base64(mime_type, data.as_str(), None))
-        }
+        Block::Image { data, mime_type } => Some(ContentPart::from_binary_base64(
+            mime_type,
+            data.as_str(),
+            None,
+        )),
         Block::Text { .. } | Block::Thinking { .. } | Block::ToolCall(_) | Block::Other(_) => None,
     }
 }

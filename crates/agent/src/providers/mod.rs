@@ -2,6 +2,8 @@
 
 mod chat;
 mod chat_request;
+#[cfg(test)]
+mod chat_tests;
 pub(crate) mod scripted;
 
 pub(crate) use chat::{ChatProvider, Connections};
@@ -31,8 +33,14 @@ pub(crate) struct Request<'a> {
 pub(crate) enum Chunk {
     Thinking(String),
     Text(String),
-    CallStart { id: String, name: String },
-    CallArguments { id: String, delta: String },
+    CallStart {
+        id: String,
+        name: String,
+    },
+    CallArguments {
+        id: String,
+        delta: String,
+    },
     /// Comes once and last; an answer without it was cut off.
     Finished(Finish),
 }

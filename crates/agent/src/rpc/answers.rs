@@ -23,8 +23,14 @@ pub(super) fn state(agent: &Agent) -> Value {
     // As in JavaScript, what is not there is left out.
     let optional = [
         ("model", agent.model().map(|model| json!(model))),
-        ("sessionName", conversation.name.as_ref().map(|name| json!(name))),
-        ("sessionFile", conversation.session_file().map(|file| json!(file))),
+        (
+            "sessionName",
+            conversation.name.as_ref().map(|name| json!(name)),
+        ),
+        (
+            "sessionFile",
+            conversation.session_file().map(|file| json!(file)),
+        ),
     ];
     for (name, value) in optional {
         if let Some(value) = value {
@@ -44,7 +50,10 @@ pub(super) fn messages(agent: &Agent) -> Value {
 /// The answer to `get_last_assistant_text`.
 pub(super) fn last_assistant_text(agent: &Agent) -> Value {
     let messages = agent.conversation.borrow().messages();
-    let texts = messages.iter().rev().filter_map(|message| message.as_assistant());
+    let texts = messages
+        .iter()
+        .rev()
+        .filter_map(|message| message.as_assistant());
     let text = texts
         .map(|answer| joined_text(&answer.content))
         .find(|text| !text.is_empty());
@@ -93,7 +102,8 @@ pub(super) fn session_stats(agent: &Agent) -> Value {
     if let Some(window) = agent.model().and_then(|model| model.context_window) {
         #[expect(clippy::cast_precision_loss, reason = "a percentage is rounded anyway")]
         let percent = context as f64 * 100.0 / window.max(1) as f64;
-        stats["contextUsage"] = json!({"tokens": context, "contextWindow": window, "percent": percent});
+        stats["contextUsage"] =
+            json!({"tokens": context, "contextWindow": window, "percent": percent});
     }
     stats
 }

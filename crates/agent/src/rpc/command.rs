@@ -93,7 +93,8 @@ impl Command {
             other => other.to_string(),
         };
         let request = if KNOWN.contains(&name.as_str()) {
-            serde_json::from_value(value.clone()).map_err(|error| format!("Invalid command: {error}"))
+            serde_json::from_value(value.clone())
+                .map_err(|error| format!("Invalid command: {error}"))
         } else {
             Err(format!("Unknown command: {name}"))
         };

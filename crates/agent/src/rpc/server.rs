@@ -176,7 +176,9 @@ impl Server<'_> {
                 self.set_name(name.trim()).await?;
                 None
             }
-            Request::Prompt { .. } | Request::Abort | Request::AbortRetry | Request::NewSession => None,
+            Request::Prompt { .. } | Request::Abort | Request::AbortRetry | Request::NewSession => {
+                None
+            }
         })
     }
 
@@ -185,7 +187,9 @@ impl Server<'_> {
         let level = known.ok_or_else(|| format!("Invalid thinking level: {level}"))?;
         if level != self.agent.thinking.get() {
             self.agent.set_thinking(level);
-            let event = Event::ThinkingLevelChanged { level: level.name() };
+            let event = Event::ThinkingLevelChanged {
+                level: level.name(),
+            };
             self.agent.output.emit(&event).await;
         }
         Ok(())
@@ -200,7 +204,10 @@ impl Server<'_> {
             conversation.name = Some(name.to_owned());
             conversation.note("session_info", &json!({"name": name}));
         }
-        self.agent.output.emit(&Event::SessionInfoChanged { name }).await;
+        self.agent
+            .output
+            .emit(&Event::SessionInfoChanged { name })
+            .await;
         Ok(())
     }
 

@@ -34,8 +34,14 @@ enum Target {
     /// `--no-session`.
     Nowhere,
     /// Not answered yet: what will be written first.
-    Waiting { path: PathBuf, lines: Vec<u8> },
-    Open { path: PathBuf, file: File },
+    Waiting {
+        path: PathBuf,
+        lines: Vec<u8>,
+    },
+    Open {
+        path: PathBuf,
+        file: File,
+    },
 }
 
 impl SessionLog {

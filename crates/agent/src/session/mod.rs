@@ -5,3 +5,6 @@ mod record;
 
 pub(crate) use log::{SessionLog, SessionLogError};
 pub(crate) use record::Recorded;
+
+#[cfg(test)]
+mod tests;

@@ -58,13 +58,17 @@ impl Recorded {
             return Ok(None);
         }
         let mut lines = bytes.split(|byte| *byte == b'\n');
-        let header: Option<Value> = lines.next().and_then(|line| serde_json::from_slice(line).ok());
+        let header: Option<Value> = lines
+            .next()
+            .and_then(|line| serde_json::from_slice(line).ok());
         let Some(header) = header.filter(|header| header["type"] == "session") else {
             return Err(SessionError::NotASession {
                 path: path.to_owned(),
             });
         };
-        let entries: Vec<Value> = lines.filter_map(|line| serde_json::from_slice(line).ok()).collect();
+        let entries: Vec<Value> = lines
+            .filter_map(|line| serde_json::from_slice(line).ok())
+            .collect();
         let mut recorded = Self {
             id: text(&header, "id").unwrap_or_default(),
             cwd: text(&header, "cwd").map(PathBuf::from).unwrap_or_default(),
@@ -139,8 +143,11 @@ impl Recorded {
     fn compact(&mut self, id: String, entry: &Value) {
         let first = text(entry, "firstKeptEntryId").unwrap_or_default();
         let kept_from = self.messages.iter().position(|(id, _)| *id == first);
-        let kept = self.messages.split_off(kept_from.unwrap_or(self.messages.len()));
-        self.messages.retain(|(_, message)| matches!(**message, Message::System(_)));
+        let kept = self
+            .messages
+            .split_off(kept_from.unwrap_or(self.messages.len()));
+        self.messages
+            .retain(|(_, message)| matches!(**message, Message::System(_)));
         let summary = text(entry, "summary")
             .map(|summary| format!("The conversation so far, in short:\n\n{summary}"));
         self.add_user(id, summary);
@@ -162,7 +169,9 @@ fn last_branch(entries: &[Value]) -> Vec<&Value> {
         if branch.len() > entries.len() {
             break;
         }
-        next = entry["parentId"].as_str().and_then(|id| by_id.get(id).copied());
+        next = entry["parentId"]
+            .as_str()
+            .and_then(|id| by_id.get(id).copied());
     }
     branch.reverse();
     branch

@@ -82,7 +82,12 @@ fn check_array(schema: &Value, value: &mut Value, path: &str, faults: &mut Vec<S
         *value = Value::Array(vec![value.take()]);
     }
     for (index, item) in value.as_array_mut().into_iter().flatten().enumerate() {
-        check(&schema["items"], item, &joined(path, &index.to_string()), faults);
+        check(
+            &schema["items"],
+            item,
+            &joined(path, &index.to_string()),
+            faults,
+        );
     }
 }
 
@@ -183,11 +188,39 @@ mod tests {
             ("edit", json!({})),
             ("edit", json!({"path": "a", "edits": [{}]})),
             ("edit", json!({"path": "a", "edits": "no"})),
-            ("grep", json!({"pattern": "x", "ignoreCase": "true", "literal": 1})),
+            (
+                "grep",
+                json!({"pattern": "x", "ignoreCase": "true", "literal": 1}),
+            ),
             ("grep", json!({"pattern": "x", "ignoreCase": "yes"})),
             ("subagent_finalize", json!({"status": "DONE"})),
         ];
-        let report: Vec<String> = cases.map(|(tool, arguments)| fitted(tool, arguments)).into();
-        insta::assert_snapshot!(report.join("\n"), @"");
+        let report: Vec<String> = cases
+            .map(|(tool, arguments)| fitted(tool, arguments))
+            .into();
+        insta::assert_snapshot!(report.join("\n"), @r#"
+        Validation failed for tool "read":
+          - path: must have required properties path
+        {"path":"5","offset":7.0}
+        Validation failed for tool "read":
+          - path: must be string
+        Validation failed for tool "read":
+          - offset: must be number
+        Validation failed for tool "read":
+          - root: must be object
+        Validation failed for tool "read":
+          - root: must be object
+        Validation failed for tool "edit":
+          - path: must have required properties path, edits
+        Validation failed for tool "edit":
+          - edits.0.oldText: must have required properties oldText, newText
+        Validation failed for tool "edit":
+          - edits.0: must be object
+        {"pattern":"x","ignoreCase":true,"literal":true}
+        Validation failed for tool "grep":
+          - ignoreCase: must be boolean
+        Validation failed for tool "subagent_finalize":
+          - status: must be equal to one of the allowed values
+        "#);
     }
 }

@@ -90,8 +90,14 @@ fn answer(shown: &Shown, status: ExitStatus) -> ToolResult {
             details: shown.details(),
             ..ToolOutput::text(text)
         }),
-        Some(code) => Err(with_status(&text, &format!("Command exited with code {code}"))),
-        None => Err(with_status(&text, "Command terminated without an exit code")),
+        Some(code) => Err(with_status(
+            &text,
+            &format!("Command exited with code {code}"),
+        )),
+        None => Err(with_status(
+            &text,
+            "Command terminated without an exit code",
+        )),
     }
 }
 
@@ -121,7 +127,7 @@ enum Happening {
 struct Shell {
     child: Child,
     pid: u32,
-    mark: String,
+    tree: processes::Shell,
     pipe: pipe::Receiver,
     output: BashOutput,
 }
@@ -136,13 +142,14 @@ impl Shell {
             )));
         }
         let tag = uuid::Uuid::now_v7().simple().to_string();
+        let tree = processes::Shell::enter(format!("{MARK}={tag}"));
         let (child, pipe) = spawn(command, surroundings, &tag)
             .map_err(|error| ToolError::new(format!("Failed to start bash: {error}")))?;
         let temporary = surroundings.variables.get("TMPDIR");
         Ok(Self {
             pid: child.id().unwrap_or_default(),
             child,
-            mark: format!("{MARK}={tag}"),
+            tree,
             pipe,
             output: BashOutput::new(Path::new(temporary.map_or("/tmp", String::as_str))),
         })
@@ -196,6 +203,8 @@ impl Shell {
             Some(end) => end,
             None => self.wait_for_exit(timeout, aborted).await,
         };
+        // A shell that was killed is awaited, so that its id cannot be taken for another's.
+        let _ = self.child.wait().await;
         if rhythm.has_news {
             self.update(&mut rhythm, updates);
         }
@@ -214,10 +223,8 @@ impl Shell {
     }
 
     fn end_tree(&mut self) {
-        // The shell first and by its own handle: once it is reaped its id may be another's.
         let _ = self.child.start_kill();
-        processes::end_group(self.pid);
-        processes::end_marked(&self.mark);
+        self.tree.end_tree(self.pid);
     }
 
     fn update(&self, rhythm: &mut Rhythm, updates: &Updates) {

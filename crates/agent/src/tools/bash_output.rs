@@ -89,7 +89,10 @@ impl BashOutput {
         };
         Shown {
             truncation,
-            full_output: self.full.as_ref().map(|full| full.path.display().to_string()),
+            full_output: self
+                .full
+                .as_ref()
+                .map(|full| full.path.display().to_string()),
             last_line_bytes: self.last_line_bytes,
         }
     }
@@ -113,7 +116,11 @@ impl BashOutput {
         }
         let content = String::from_utf8_lossy(&text[start..]).into_owned();
         let lines = lines.max(1);
-        let by = if lines >= MAX_LINES { Limit::Lines } else { Limit::Bytes };
+        let by = if lines >= MAX_LINES {
+            Limit::Lines
+        } else {
+            Limit::Bytes
+        };
         Truncation {
             truncated: true,
             truncated_by: Some(by),
@@ -174,7 +181,10 @@ impl Shown {
         } else if cut.truncated_by == Some(Limit::Lines) {
             format!("lines {first}-{last} of {last}")
         } else {
-            format!("lines {first}-{last} of {last} ({} limit)", readable_size(MAX_BYTES))
+            format!(
+                "lines {first}-{last} of {last} ({} limit)",
+                readable_size(MAX_BYTES)
+            )
         };
         let place = self.full_output.as_deref().unwrap_or("could not be saved");
         format!("{}\n\n[Showing {what}. Full output: {place}]", cut.content)

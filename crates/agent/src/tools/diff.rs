@@ -23,7 +23,10 @@ pub(super) fn compare(path: &str, old: &str, new: &str) -> Change {
         .context_radius(CONTEXT)
         .header(path, path)
         .to_string();
-    let first = diff.ops().iter().find(|op| op.tag() != similar::DiffTag::Equal);
+    let first = diff
+        .ops()
+        .iter()
+        .find(|op| op.tag() != similar::DiffTag::Equal);
     let lines = old.split('\n').count().max(new.split('\n').count());
     Change {
         numbered: numbered(&diff, lines.to_string().len(), old.lines().count()),
@@ -62,7 +65,10 @@ fn lines_of(diff: &TextDiff<'_, '_, str>, op: &DiffOp, width: usize) -> Vec<Stri
         };
         let number = index.unwrap_or_default() + 1;
         let text = change.value();
-        format!("{sign}{number:width$} {}", text.strip_suffix('\n').unwrap_or(text))
+        format!(
+            "{sign}{number:width$} {}",
+            text.strip_suffix('\n').unwrap_or(text)
+        )
     });
     lines.collect()
 }

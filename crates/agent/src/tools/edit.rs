@@ -39,7 +39,8 @@ pub(super) fn tidy_arguments(mut arguments: Value) -> Value {
     if fields.get("oldText").is_some_and(Value::is_string)
         && fields.get("newText").is_some_and(Value::is_string)
     {
-        let edit = json!({"oldText": fields.remove("oldText"), "newText": fields.remove("newText")});
+        let edit =
+            json!({"oldText": fields.remove("oldText"), "newText": fields.remove("newText")});
         match fields.get_mut("edits").and_then(Value::as_array_mut) {
             Some(edits) => edits.push(edit),
             None => {
@@ -76,14 +77,15 @@ pub(super) fn run(
     } else {
         new.clone()
     };
-    fs::write(&path, format!("{bom}{ended}")).map_err(|error| paths::failure(&error, "open", &path))?;
+    fs::write(&path, format!("{bom}{ended}"))
+        .map_err(|error| paths::failure(&error, "open", &path))?;
     Ok(report(&arguments.path, count, &old, &new))
 }
 
 fn load(path: &Path, shown: &str) -> Result<String, ToolError> {
     let refuse = |why: String| ToolError::new(format!("Could not edit file: {shown}. {why}."));
-    let bytes =
-        fs::read(path).map_err(|error| refuse(format!("Error code: {}", paths::code_name(&error))))?;
+    let bytes = fs::read(path)
+        .map_err(|error| refuse(format!("Error code: {}", paths::code_name(&error))))?;
     // Writing back a lossy text would destroy what is not UTF-8.
     String::from_utf8(bytes).map_err(|_| refuse("The file is not UTF-8 text".to_owned()))
 }
@@ -100,8 +102,7 @@ fn with_line_feeds(text: &str) -> String {
 }
 
 fn uses_crlf(text: &str) -> bool {
-    text.find('\n')
-        .is_some_and(|at| text[..at].ends_with('\r'))
+    text.find('\n').is_some_and(|at| text[..at].ends_with('\r'))
 }
 
 fn report(path: &str, count: usize, old: &str, new: &str) -> ToolOutput {

@@ -26,7 +26,10 @@ pub(super) fn run(
 ) -> ToolResult {
     let root = paths::resolve(arguments.path.as_deref().unwrap_or("."), surroundings);
     if !root.exists() {
-        return Err(ToolError::new(format!("Path not found: {}", root.display())));
+        return Err(ToolError::new(format!(
+            "Path not found: {}",
+            root.display()
+        )));
     }
     let limit = arguments.limit.map_or(DEFAULT_LIMIT, read::whole);
     let pattern = Pattern::new(&arguments.pattern)?;

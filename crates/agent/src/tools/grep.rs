@@ -4,9 +4,7 @@ use std::io;
 use std::path::Path;
 
 use grep_regex::{RegexMatcher, RegexMatcherBuilder};
-use grep_searcher::{
-    BinaryDetection, Searcher, SearcherBuilder, Sink, SinkContext, SinkMatch,
-};
+use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder, Sink, SinkContext, SinkMatch};
 use ignore::overrides::OverrideBuilder;
 use serde::Deserialize;
 
@@ -40,7 +38,10 @@ pub(super) fn run(
 ) -> ToolResult {
     let root = paths::resolve(arguments.path.as_deref().unwrap_or("."), surroundings);
     if !root.exists() {
-        return Err(ToolError::new(format!("Path not found: {}", root.display())));
+        return Err(ToolError::new(format!(
+            "Path not found: {}",
+            root.display()
+        )));
     }
     let matcher = matcher(arguments)?;
     let mut walk = tree::walk(&root);
@@ -134,7 +135,10 @@ impl Found {
         let line = match characters.nth(MAX_LINE_CHARACTERS) {
             Some((end, _)) => {
                 self.some_cut = true;
-                format!("{file}{separator}{number}{separator} {}... [truncated]", &text[..end])
+                format!(
+                    "{file}{separator}{number}{separator} {}... [truncated]",
+                    &text[..end]
+                )
             }
             None => format!("{file}{separator}{number}{separator} {text}"),
         };

@@ -15,7 +15,11 @@ pub(super) struct LineWindow {
 }
 
 /// Reads `text` to its end; `start` counts from 0.
-pub(super) fn read(text: &mut impl Read, start: usize, limit: Option<usize>) -> io::Result<LineWindow> {
+pub(super) fn read(
+    text: &mut impl Read,
+    start: usize,
+    limit: Option<usize>,
+) -> io::Result<LineWindow> {
     let end = limit.map_or(usize::MAX, |limit| start.saturating_add(limit));
     let mut scan = Scan {
         start,
@@ -42,6 +46,7 @@ struct Scan {
     /// The beginning of the selected text, up to one byte more than may be shown.
     kept: Vec<u8>,
     selected_bytes: usize,
+    last_byte: Option<u8>,
     first_line_bytes: usize,
 }
 
@@ -73,6 +78,7 @@ impl Scan {
 
     fn add_bytes(&mut self, bytes: &[u8]) {
         self.selected_bytes += bytes.len();
+        self.last_byte = bytes.last().copied().or(self.last_byte);
         let room = (MAX_BYTES + 1).saturating_sub(self.kept.len());
         self.kept.extend_from_slice(&bytes[..bytes.len().min(room)]);
     }
@@ -93,11 +99,9 @@ impl Scan {
 
     fn truncation(self, selected_lines: usize) -> Truncation {
         // A final newline ends the last line; it does not make another one worth counting.
-        let ends_open = self.selected_bytes > 0 && selected_lines > 1 && self.ends_with_newline();
-        let counted = if self.selected_bytes == 0 {
-            0
-        } else {
-            selected_lines - usize::from(ends_open)
+        let counted = match self.last_byte {
+            None => 0,
+            Some(last) => selected_lines - usize::from(last == b'\n'),
         };
         let kept = String::from_utf8_lossy(&self.kept).into_owned();
         if counted <= MAX_LINES && self.selected_bytes <= MAX_BYTES {
@@ -119,11 +123,6 @@ impl Scan {
             first_line_exceeds_limit: too_long,
             ..Truncation::none(content, output_lines, MAX_LINES)
         }
-    }
-
-    /// Whether the selection ends in a newline; only asked when all of it was kept.
-    fn ends_with_newline(&self) -> bool {
-        self.selected_bytes > self.kept.len() || self.kept.ends_with(b"\n")
     }
 }
 

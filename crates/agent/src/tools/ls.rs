@@ -4,8 +4,8 @@ use std::fs;
 
 use serde::Deserialize;
 
-use super::truncation;
 use super::tree::Listing;
+use super::truncation;
 use super::{ToolError, ToolOutput, ToolResult, ToolSurroundings, paths, read};
 use crate::abort::Aborted;
 
@@ -59,7 +59,10 @@ fn show(mut names: Vec<String>, limit: usize) -> ToolOutput {
     }
     let mut listing = Listing::new(truncation::keep_head(names.join("\n")));
     if is_cut {
-        let advice = format!("{limit} entries limit reached. Use limit={} for more", limit * 2);
+        let advice = format!(
+            "{limit} entries limit reached. Use limit={} for more",
+            limit * 2
+        );
         listing = listing.limited("entryLimitReached", limit, advice);
     }
     listing.into_output()

@@ -33,7 +33,8 @@ pub(super) fn run(
     let path = paths::resolve(&arguments.path, surroundings);
     let mut file = open(&path)?;
     let mut head = [0; 16];
-    let known = read_head(&mut file, &mut head).map_err(|error| paths::failure(&error, "read", &path))?;
+    let known =
+        read_head(&mut file, &mut head).map_err(|error| paths::failure(&error, "read", &path))?;
     file.rewind()
         .map_err(|error| paths::failure(&error, "read", &path))?;
     match image::mime_type(&head[..known]) {
@@ -150,7 +151,10 @@ fn describe(window: &LineWindow, start: usize, arguments: &Arguments) -> String 
             readable_size(MAX_BYTES),
             last + 1
         ),
-        None => match arguments.limit.map(|limit| start.saturating_add(whole(limit))) {
+        None => match arguments
+            .limit
+            .map(|limit| start.saturating_add(whole(limit)))
+        {
             Some(end) if end < total => format!(
                 "{}\n\n[{} more lines in file. Use offset={} to continue.]",
                 cut.content,

@@ -27,36 +27,62 @@ async fn read_shows_lines_and_how_to_get_the_rest() {
         let shown = call(directory.path(), "read", arguments).await.text();
         seen.push(shown.replace(&directory.path().display().to_string(), "DIR"));
     }
-    insta::assert_snapshot!(seen.join("\n---\n"), @"");
+    insta::assert_snapshot!(seen.join("\n---\n"), @"
+    one
+    two
+    three
+
+    ---
+    two
+
+    [2 more lines in file. Use offset=3 to continue.]
+    ---
+
+
+    [4 more lines in file. Use offset=1 to continue.]
+    ---
+    error: Offset 9 is beyond end of file (4 lines total)
+    ---
+    error: ENOENT: no such file or directory, access 'DIR/missing'
+    ---
+    error: EISDIR: illegal operation on a directory, read
+    ---
+    error: Not a regular file: /dev/zero
+    ");
 }
 
 #[tokio::test]
 async fn read_cuts_long_files_by_lines_and_by_bytes() {
     let directory = tempfile::tempdir().unwrap();
-    let many: String = (1..=2500).map(|number| format!("{number}\n")).collect();
-    fs::write(directory.path().join("many"), many).unwrap();
-    fs::write(directory.path().join("wide"), "x".repeat(1000).add_lines(100)).unwrap();
+    let many: Vec<String> = (1..=2500).map(|number| number.to_string()).collect();
+    fs::write(directory.path().join("many"), many.join("\n") + "\n").unwrap();
+    let wide = "x".repeat(1000);
+    fs::write(
+        directory.path().join("wide"),
+        vec![wide.as_str(); 100].join("\n"),
+    )
+    .unwrap();
     fs::write(directory.path().join("endless"), "y".repeat(60_000)).unwrap();
     let mut seen = Vec::new();
     for (file, offset) in [("many", 1), ("many", 2400), ("wide", 1), ("endless", 1)] {
-        let called = call(directory.path(), "read", json!({"path": file, "offset": offset})).await;
+        let called = call(
+            directory.path(),
+            "read",
+            json!({"path": file, "offset": offset}),
+        )
+        .await;
         let text = called.text();
         let last = text.lines().last().unwrap().to_owned();
         let mut details = called.output.details.unwrap_or(Value::Null);
         details["truncation"]["content"] = json!("…");
         seen.push(format!("{} bytes, {last} {details}", text.len()));
     }
-    insta::assert_snapshot!(seen.join("\n"), @"");
-}
-
-trait AddLines {
-    fn add_lines(&self, count: usize) -> String;
-}
-
-impl AddLines for String {
-    fn add_lines(&self, count: usize) -> String {
-        vec![self.as_str(); count].join("\n")
-    }
+    insta::assert_snapshot!(seen.join("\n"), @r#"
+    8954 bytes, [Showing lines 1-2000 of 2501. Use offset=2001 to continue.] {"truncation":{"content":"…","truncated":true,"truncatedBy":"lines","totalLines":2500,"totalBytes":11393,"outputLines":2000,"outputBytes":8892,"lastLinePartial":false,"firstLineExceedsLimit":false,"maxLines":2000,"maxBytes":51200}}
+    505 bytes, 2500 {"truncation":{"content":"…"}}
+    51122 bytes, [Showing lines 1-51 of 100 (50.0KB limit). Use offset=52 to continue.] {"truncation":{"content":"…","truncated":true,"truncatedBy":"bytes","totalLines":100,"totalBytes":100099,"outputLines":51,"outputBytes":51050,"lastLinePartial":false,"firstLineExceedsLimit":false,"maxLines":2000,"maxBytes":51200}}
+    87 bytes, [Line 1 is 58.6KB, exceeds 50.0KB limit. Use bash: sed -n '1p' endless | head -c 51200] {"truncation":{"content":"…","truncated":true,"truncatedBy":"bytes","totalLines":1,"totalBytes":60000,"outputLines":0,"outputBytes":0,"lastLinePartial":false,"firstLineExceedsLimit":true,"maxLines":2000,"maxBytes":51200}}
+    "#);
 }
 
 #[tokio::test]
@@ -79,11 +105,28 @@ async fn read_attaches_images() {
 #[tokio::test]
 async fn write_makes_the_directories_above() {
     let directory = tempfile::tempdir().unwrap();
-    let called = call(directory.path(), "write", json!({"path": "a/b/c.txt", "content": "hi"})).await;
+    let called = call(
+        directory.path(),
+        "write",
+        json!({"path": "a/b/c.txt", "content": "hi"}),
+    )
+    .await;
     assert_eq!(called.text(), "Successfully wrote to a/b/c.txt");
-    assert_eq!(fs::read_to_string(directory.path().join("a/b/c.txt")).unwrap(), "hi");
-    let refused = call(directory.path(), "write", json!({"path": "a", "content": ""})).await;
-    assert!(refused.text().starts_with("error: EISDIR: illegal operation on a directory, open"));
+    assert_eq!(
+        fs::read_to_string(directory.path().join("a/b/c.txt")).unwrap(),
+        "hi"
+    );
+    let refused = call(
+        directory.path(),
+        "write",
+        json!({"path": "a", "content": ""}),
+    )
+    .await;
+    assert!(
+        refused
+            .text()
+            .starts_with("error: EISDIR: illegal operation on a directory, open")
+    );
 }
 
 #[tokio::test]
@@ -100,11 +143,53 @@ async fn edit_keeps_line_ends_and_bom_and_shows_the_change() {
     assert_eq!(called.text(), "Successfully replaced 2 block(s) in a.txt.");
     let details = called.output.details.unwrap();
     assert_eq!(details["firstChangedLine"], 2);
-    let shown = format!("{}\n{}", details["diff"].as_str().unwrap(), details["patch"].as_str().unwrap());
-    insta::assert_snapshot!(shown, @"");
+    let shown = format!(
+        "{}\n{}",
+        details["diff"].as_str().unwrap(),
+        details["patch"].as_str().unwrap()
+    );
+    insta::assert_snapshot!(shown, @"
+      1 line 1
+    - 2 line 2
+    + 2 line two
+      3 line 3
+      4 line 4
+      5 line 5
+      6 line 6
+      7 line 7
+      8 line 8
+      9 line 9
+     10 line 10
+    -11 line 11
+    +11 line eleven
+     12 line 12
+    --- a.txt
+    +++ a.txt
+    @@ -1,12 +1,12 @@
+     line 1
+    -line 2
+    +line two
+     line 3
+     line 4
+     line 5
+     line 6
+     line 7
+     line 8
+     line 9
+     line 10
+    -line 11
+    +line eleven
+     line 12
+    ");
     let changed = fs::read_to_string(&file).unwrap();
-    assert!(changed.starts_with("\u{feff}line 1\r\nline two\r\nline 3\r\n"), "{changed:?}");
-    assert!(changed.ends_with("line eleven\r\nline 12\r\n"), "{changed:?}");
+    assert!(
+        changed.starts_with("\u{feff}line 1\r\nline two\r\nline 3\r\n"),
+        "{changed:?}"
+    );
+    assert!(
+        changed.ends_with("line eleven\r\nline 12\r\n"),
+        "{changed:?}"
+    );
 }
 
 #[tokio::test]
@@ -125,10 +210,25 @@ async fn edit_says_what_is_wrong() {
         ("a.txt", json!(edit("b", "c"))),
         ("a.txt", json!("[{\"oldText\": \"c\", \"newText\": \"d\"}]")),
     ] {
-        let called = call(directory.path(), "edit", json!({"path": path, "edits": edits})).await;
+        let called = call(
+            directory.path(),
+            "edit",
+            json!({"path": path, "edits": edits}),
+        )
+        .await;
         seen.push(called.text());
     }
-    insta::assert_snapshot!(seen.join("\n"), @"");
+    insta::assert_snapshot!(seen.join("\n"), @"
+    error: Could not find the exact text in a.txt. The old text must match exactly including all whitespace and newlines.
+    error: Found 2 occurrences of the text in a.txt. The text must be unique. Please provide more context to make it unique.
+    error: No changes made to a.txt. The replacement produced identical content. This might indicate an issue with special characters or the text not existing as expected.
+    error: Edit tool input is invalid. edits must contain at least one replacement.
+    error: edits[0] and edits[1] overlap in a.txt. Merge them into one edit or target disjoint regions.
+    error: Could not edit file: missing. Error code: ENOENT.
+    error: Could not edit file: binary. The file is not UTF-8 text.
+    Successfully replaced 1 block(s) in a.txt.
+    Successfully replaced 1 block(s) in a.txt.
+    ");
 }
 
 #[tokio::test]
@@ -148,7 +248,40 @@ async fn bash_tells_output_exit_code_and_surroundings() {
     ] {
         seen.push(call(directory.path(), "bash", arguments).await.text());
     }
-    insta::assert_snapshot!(seen.join("\n---\n"), @"");
+    insta::assert_snapshot!(seen.join("\n---\n"), @"
+    out
+    err
+    last
+
+    ---
+    (no output)
+    ---
+    error: half
+
+
+    Command exited with code 3
+    ---
+    error: (no output)
+
+    Command exited with code 137
+    ---
+    got: 
+
+    ---
+    session scripted tour
+
+    ---
+    error: before
+
+
+    Command timed out after 0.2 seconds
+    ---
+    error: Invalid timeout: must be a finite number of seconds
+    ---
+    error: (no output)
+
+    Command exited with code 4
+    ");
 }
 
 #[tokio::test]
@@ -165,10 +298,18 @@ async fn bash_keeps_the_tail_and_puts_all_of_it_into_a_file() {
     )));
     let cut = &details["truncation"];
     assert_eq!(
-        json!([cut["truncatedBy"], cut["totalLines"], cut["outputLines"], cut["totalBytes"]]),
+        json!([
+            cut["truncatedBy"],
+            cut["totalLines"],
+            cut["outputLines"],
+            cut["totalBytes"]
+        ]),
         json!(["lines", 30000, 2000, 168_894])
     );
-    assert!(called.updates.len() >= 2, "the first update is empty, the last one is the tail");
+    assert!(
+        called.updates.len() >= 2,
+        "the first update is empty, the last one is the tail"
+    );
     assert_eq!(called.updates[0].content, []);
 
     let one_line = json!({"command": "head -c 200000 /dev/zero | tr '\\0' x"});
@@ -196,7 +337,8 @@ async fn an_abort_ends_a_command_and_its_tree() {
     crate::processes::adopt_orphans();
     let directory = tempfile::tempdir().unwrap();
     let switch = AbortSwitch::new();
-    let command = "setsid sh -c 'echo $$ > pid; exec sleep 300' & mkfifo ready; echo started > ready; wait";
+    let command =
+        "mkfifo ready; setsid sh -c 'echo $$ > pid; echo started > ready; exec sleep 300' & wait";
     let fifo = directory.path().join("ready");
     let raise = async {
         // Opening the pipe waits for the command to be under way.
@@ -209,7 +351,12 @@ async fn an_abort_ends_a_command_and_its_tree() {
         opened.await.unwrap().unwrap();
         switch.raise();
     };
-    let working = call_until(directory.path(), "bash", json!({"command": command}), &switch);
+    let working = call_until(
+        directory.path(),
+        "bash",
+        json!({"command": command}),
+        &switch,
+    );
     let (called, ()) = tokio::join!(working, raise);
     assert_eq!(called.text(), "error: Command aborted");
     assert_eq!(state_of(directory.path()), None);
@@ -226,12 +373,18 @@ fn state_of(directory: &std::path::Path) -> Option<String> {
 async fn ls_lists_directories_with_a_slash() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path();
-    assert_eq!(call(path, "ls", json!({})).await.text(), "(empty directory)");
+    assert_eq!(
+        call(path, "ls", json!({})).await.text(),
+        "(empty directory)"
+    );
     fs::create_dir(path.join("src")).unwrap();
     for name in [".hidden", "b.txt", "A.txt"] {
         fs::write(path.join(name), "").unwrap();
     }
-    assert_eq!(call(path, "ls", json!({})).await.text(), ".hidden\nA.txt\nb.txt\nsrc/");
+    assert_eq!(
+        call(path, "ls", json!({})).await.text(),
+        ".hidden\nA.txt\nb.txt\nsrc/"
+    );
     let cut = call(path, "ls", json!({"limit": 2})).await;
     assert_eq!(
         cut.text(),
@@ -239,7 +392,10 @@ async fn ls_lists_directories_with_a_slash() {
     );
     assert_eq!(cut.output.details, Some(json!({"entryLimitReached": 2})));
     let missing = call(path, "ls", json!({"path": "nope"})).await.text();
-    assert_eq!(missing, format!("error: Path not found: {}/nope", path.display()));
+    assert_eq!(
+        missing,
+        format!("error: Path not found: {}/nope", path.display())
+    );
 }
 
 #[tokio::test]
@@ -262,9 +418,15 @@ async fn grep_and_find_honour_gitignore_and_limits() {
     let mut seen = Vec::new();
     for (tool, arguments) in [
         ("grep", json!({"pattern": "TODO"})),
-        ("grep", json!({"pattern": "todo", "ignoreCase": true, "glob": "*.rs", "context": 1})),
+        (
+            "grep",
+            json!({"pattern": "todo", "ignoreCase": true, "glob": "*.rs", "context": 1}),
+        ),
         ("grep", json!({"pattern": "TODO", "limit": 1})),
-        ("grep", json!({"pattern": "a()", "literal": true, "path": "a.rs"})),
+        (
+            "grep",
+            json!({"pattern": "a()", "literal": true, "path": "a.rs"}),
+        ),
         ("grep", json!({"pattern": "("})),
         ("grep", json!({"pattern": "absent"})),
         ("find", json!({"pattern": "*.rs"})),
@@ -275,7 +437,44 @@ async fn grep_and_find_honour_gitignore_and_limits() {
         let text = call(path, tool, arguments).await.text();
         seen.push(text.replace(&"é".repeat(495), "é…"));
     }
-    insta::assert_snapshot!(seen.join("\n---\n"), @"");
+    insta::assert_snapshot!(seen.join("\n---\n"), @"
+    a.rs:2: // TODO: one
+    long.txt:1: TODO é…... [truncated]
+    src/b.rs:2: TODO two
+
+    [Some lines truncated to 500 chars. Use read tool to see full lines]
+    ---
+    a.rs-1- fn a() {}
+    a.rs:2: // TODO: one
+    src/b.rs-1- first
+    src/b.rs:2: TODO two
+    src/b.rs-3- third
+    ---
+    a.rs:2: // TODO: one
+
+    [1 matches limit reached. Use limit=2 for more, or refine pattern]
+    ---
+    a.rs:1: fn a() {}
+    ---
+    error: regex parse error:
+        (?:()
+        ^
+    error: unclosed group
+    ---
+    No matches found
+    ---
+    a.rs
+    src/b.rs
+    ---
+    src/b.rs
+    ---
+    .gitignore
+    a.rs
+
+    [2 results limit reached. Use limit=4 for more, or refine pattern]
+    ---
+    No files found matching pattern
+    ");
 }
 
 #[tokio::test]
@@ -285,6 +484,11 @@ async fn finalize_ends_the_run_once_it_has_something_to_say() {
     let done = call(directory.path(), "subagent_finalize", report.clone()).await;
     assert!(done.output.terminate);
     assert_eq!(done.output.details, Some(report));
-    let empty = call(directory.path(), "subagent_finalize", json!({"status": "SUCCESS"})).await;
+    let empty = call(
+        directory.path(),
+        "subagent_finalize",
+        json!({"status": "SUCCESS"}),
+    )
+    .await;
     assert_eq!(empty.text(), "error: SUCCESS requires a non-empty result");
 }

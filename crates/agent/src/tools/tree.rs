@@ -58,7 +58,9 @@ impl Listing {
     pub(super) fn into_output(self) -> ToolOutput {
         let mut listing = self.with_size_notice();
         if !listing.notices.is_empty() {
-            listing.text.extend(["\n\n[", &listing.notices.join(". "), "]"]);
+            listing
+                .text
+                .extend(["\n\n[", &listing.notices.join(". "), "]"]);
         }
         let output = ToolOutput::text(listing.text);
         if listing.details.is_empty() {
@@ -72,7 +74,8 @@ impl Listing {
         if let Some(truncation) = self.cut.take() {
             self.notices
                 .push(format!("{} limit reached", readable_size(MAX_BYTES)));
-            self.details.insert("truncation".to_owned(), json!(truncation));
+            self.details
+                .insert("truncation".to_owned(), json!(truncation));
         }
         self
     }

@@ -20,7 +20,8 @@ pub(super) fn run(
 ) -> ToolResult {
     let path = paths::resolve(&arguments.path, surroundings);
     if let Some(directory) = path.parent() {
-        fs::create_dir_all(directory).map_err(|error| paths::failure(&error, "mkdir", directory))?;
+        fs::create_dir_all(directory)
+            .map_err(|error| paths::failure(&error, "mkdir", directory))?;
     }
     fs::write(&path, &arguments.content).map_err(|error| paths::failure(&error, "open", &path))?;
     Ok(ToolOutput::text(format!(

@@ -21,7 +21,7 @@ pub(crate) struct SteerArgs {
     /// The id of a running run or session, or the beginning of it
     id: String,
     /// What it hears; words are joined, and - reads it from stdin
-    #[arg(required = true, trailing_var_arg = true)]
+    #[arg(required = true)]
     message: Vec<String>,
 }
 

@@ -25,9 +25,7 @@ pub(crate) fn output(args: &IdArgs, printer: &Printer) -> Result<ExitCode, Comma
     let latest = latest(&args.id, runs)?;
     let run = read(&latest)?;
     let text = run
-        .summary
-        .last_text
-        .clone()
+        .output()
         .unwrap_or_else(|| transcript::NO_TEXT.to_owned());
     if printer.is_json() {
         printer.json(&answer(

@@ -19,7 +19,7 @@ pub(crate) struct ResumeArgs {
     /// The id of a run or session, or the beginning of it
     id: String,
     /// What to do now; words are joined, and - reads it from stdin
-    #[arg(required = true, trailing_var_arg = true)]
+    #[arg(required = true)]
     prompt: Vec<String>,
     #[command(flatten)]
     run: RunArgs,

@@ -64,6 +64,11 @@ mod tests {
         .iter()
         .map(Command::to_line)
         .collect();
-        insta::assert_snapshot!(lines, @"");
+        insta::assert_snapshot!(lines, @r#"
+        {"id":"1","message":"-x @y\n \"","type":"prompt"}
+        {"id":"2","message":"left","type":"steer"}
+        {"type":"abort"}
+        {"cancelled":true,"id":"q","type":"extension_ui_response"}
+        "#);
     }
 }

@@ -14,16 +14,8 @@ use memchr::memchr;
 use pi_subagents_delegation::child_protocol::{ChildLine, ChildRecord, Peeked, decode, peek};
 use serde_json::json;
 
-use super::memory::{Hold, LineMemory};
-
-/// The longest line that is held in memory.
-const LONGEST_LINE: usize = 8 << 20;
-
-/// Lines up to this size are not worth accounting for.
-const SMALL_LINE: usize = 64 << 10;
-
-/// By how much a held line takes from the budget at a time.
-const STEP: usize = 256 << 10;
+use super::held_line::HeldLine;
+use super::memory::LineMemory;
 
 /// What a chunk of a child's output held.
 #[derive(Debug, Clone, PartialEq)]
@@ -56,13 +48,6 @@ enum State {
     Spilling(LongLine),
 }
 
-#[derive(Debug)]
-struct HeldLine {
-    bytes: Vec<u8>,
-    hold: Hold,
-    /// How much of the budget stands for this line.
-    accounted: usize,
-}
 
 /// A line on its way to a file.
 #[derive(Debug)]
@@ -128,11 +113,7 @@ impl LineReader {
                 self.state = State::Deciding(beginning.to_vec());
                 return;
             }
-            Peeked::Worth => State::Holding(HeldLine {
-                bytes: Vec::new(),
-                hold: self.memory.hold(),
-                accounted: SMALL_LINE,
-            }),
+            Peeked::Worth => State::Holding(HeldLine::new(self.memory.hold())),
         };
         self.take(beginning);
     }
@@ -143,16 +124,22 @@ impl LineReader {
             State::Skipping => {}
             State::Spilling(long) => long.write(bytes),
             State::Holding(held) => {
-                if !held.extend(bytes) {
-                    let so_far = mem::take(&mut held.bytes);
-                    let mut long = self.spill();
-                    long.write(&so_far);
-                    long.write(bytes);
-                    self.state = State::Spilling(long);
+                if held.extend(bytes).is_err() {
+                    self.spill(bytes);
                 }
             }
             State::Deciding(beginning) => beginning.extend_from_slice(bytes),
         }
+    }
+
+    /// Goes on in a file with a line that became too long to be held.
+    fn spill(&mut self, bytes: &[u8]) {
+        let mut long = self.open_long_line();
+        if let State::Holding(held) = &self.state {
+            long.write(held.as_ref());
+        }
+        long.write(bytes);
+        self.state = State::Spilling(long);
     }
 
     fn complete(&mut self, lines: &mut Vec<Line>) {
@@ -164,7 +151,7 @@ impl LineReader {
         }
     }
 
-    fn spill(&mut self) -> LongLine {
+    fn open_long_line(&mut self) -> LongLine {
         self.long_lines += 1;
         let name = format!("long-line-{}.txt", self.long_lines);
         let file = match &self.directory {
@@ -197,45 +184,6 @@ fn decoded(line: Bytes) -> Option<Line> {
         ChildLine::Record(record) => Line::Record { line, record },
         ChildLine::Text(text) => Line::Text(text),
     })
-}
-
-impl HeldLine {
-    /// Takes more bytes; false, and nothing taken, when the line became too long to be held.
-    fn extend(&mut self, bytes: &[u8]) -> bool {
-        let length = self.bytes.len() + bytes.len();
-        if length > LONGEST_LINE {
-            return false;
-        }
-        while self.accounted < length {
-            if !self.hold.grow(STEP) {
-                return false;
-            }
-            self.accounted += STEP;
-        }
-        if length > self.bytes.capacity() && length > SMALL_LINE {
-            // Doubling a line of megabytes would take twice what the budget was asked for.
-            self.bytes.reserve_exact(self.accounted - self.bytes.len());
-        }
-        self.bytes.extend_from_slice(bytes);
-        true
-    }
-
-    /// The line's bytes, which give their share of the budget back when the last user drops them.
-    fn into_bytes(self) -> Bytes {
-        if self.accounted <= SMALL_LINE {
-            Bytes::from(self.bytes)
-        } else {
-            Bytes::from_owner(Accounted(self))
-        }
-    }
-}
-
-struct Accounted(HeldLine);
-
-impl AsRef<[u8]> for Accounted {
-    fn as_ref(&self) -> &[u8] {
-        &self.0.bytes
-    }
 }
 
 /// How much of a long line is looked at to tell what it was.

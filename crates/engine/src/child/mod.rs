@@ -1,6 +1,7 @@
 //! One child process: how it is started, heard, spoken to and ended.
 
 mod command_line;
+mod held_line;
 mod inbox;
 mod launch;
 mod lines;

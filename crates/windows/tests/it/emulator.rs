@@ -72,7 +72,9 @@ impl Emulator {
         let end = rest.find(|c: char| c.is_ascii_alphabetic()).unwrap();
         match (&rest[..end], &rest[end..=end]) {
             (up, "A") => self.up(up.parse().unwrap()),
+            ("", "K") => self.lines[self.row].truncate(self.column),
             ("", "J") => {
+                assert!(self.row > self.top(), "tmux would keep the whole screen");
                 self.lines.truncate(self.row + 1);
                 self.lines[self.row].truncate(self.column);
             }
@@ -85,7 +87,10 @@ impl Emulator {
     }
 
     fn up(&mut self, rows: usize) {
-        let top = self.lines.len().saturating_sub(self.rows);
-        self.row = self.row.saturating_sub(rows).max(top);
+        self.row = self.row.saturating_sub(rows).max(self.top());
+    }
+
+    fn top(&self) -> usize {
+        self.lines.len().saturating_sub(self.rows)
     }
 }

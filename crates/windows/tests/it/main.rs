@@ -1,5 +1,11 @@
 //! Windows as people see them: whole views, whole logs, whole screens.
 
+#![expect(
+    clippy::expect_used,
+    clippy::unwrap_used,
+    reason = "what is missing in a test fails it"
+)]
+
 mod emulator;
 mod hostile;
 mod live;

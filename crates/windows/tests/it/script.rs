@@ -37,7 +37,7 @@ pub(crate) fn task(name: &str) -> Task {
         prompt: "Look around.".to_owned(),
         cwd: PathBuf::from("/home/ada/engine"),
         definition: None,
-        timeout: Some(Duration::from_secs(600)),
+        timeout: Some(Duration::from_mins(10)),
         directory: None,
     }
 }
@@ -100,7 +100,7 @@ impl Script {
         second: i64,
         name: &str,
         tool: &str,
-        arguments: serde_json::Value,
+        arguments: &serde_json::Value,
     ) -> Self {
         let call = serde_json::json!([
             {"type": "toolCall", "id": format!("call-{second}"), "name": tool, "arguments": arguments}
@@ -161,7 +161,7 @@ pub(crate) fn busy_call() -> Script {
         .printed(2, "review", r#"{"type":"message_end","message":{"role":"user","content":"Look around."}}"#)
         .printed(2, "review", ANSWER)
         .resulted(3, "review", "ls", "Cargo.toml\nREADME.md\nsrc/\n")
-        .called(4, "review", "bash", serde_json::json!({"command": "cd /home/ada/engine && cargo test"}))
+        .called(4, "review", "bash", &serde_json::json!({"command": "cd /home/ada/engine && cargo test"}))
         .happened(5, "review", Happening::Complained("\u{1b}[33mwarning\u{1b}[0m: unused".to_owned()))
         .printed(5, "tests", r#"{"type":"auto_retry_start","attempt":1,"maxAttempts":3,"delayMs":2000,"errorMessage":"429 Too Many Requests"}"#)
         .printed(6, "tests", r#"{"type":"extension_ui_request","id":"1","method":"confirm","title":"Delete it?"}"#)

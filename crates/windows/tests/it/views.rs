@@ -2,7 +2,7 @@
 
 use pi_subagents_delegation::{Decision, Ending, Happening, ModelChoice, ThinkingLevel};
 use pi_subagents_windows::paint::plain;
-use pi_subagents_windows::{Fleet, Line, LineKind, View, delegation, excerpt, header};
+use pi_subagents_windows::{Fleet, Line, LineKind, View, Window, delegation, excerpt, header};
 
 use crate::script::{Script, at, busy_call, run, task};
 
@@ -164,7 +164,7 @@ fn when_all_are_done_the_sessions_stand_at_the_end_and_clocks_have_stopped() {
             62,
             "scan",
             Ending::TimedOut {
-                limit: std::time::Duration::from_secs(60),
+                limit: std::time::Duration::from_mins(1),
             },
         )
         .ended(70, "documentation", Ending::Completed)
@@ -304,7 +304,7 @@ fn a_window_gives_its_facts_as_plain_data() {
 fn a_forgotten_run_leaves_the_others_in_order() {
     let mut fleet = busy_call().fleet();
     fleet.forget(&run("tests"));
-    let names: Vec<&str> = fleet.windows().iter().map(|window| window.name()).collect();
+    let names: Vec<&str> = fleet.windows().iter().map(Window::name).collect();
     assert_eq!(names, ["review", "docs", "types", "later"]);
     assert_eq!(fleet.window(&run("later")).unwrap().name(), "later");
     assert!(fleet.window(&run("tests")).is_none());
@@ -353,13 +353,11 @@ fn a_delegation_is_announced_in_one_line() {
 
 #[test]
 fn a_long_text_is_begun_and_counted() {
-    let long: String = (1..=50)
-        .map(|number| format!("{number} \u{1b}[31mred\n"))
-        .collect();
+    let long = "\u{1b}[31mred\n".repeat(50);
     insta::assert_snapshot!(text(&excerpt(&long, 3, 40), 40), @"
-    1 red
-    2 red
-    3 red
+    red
+    red
+    red
     ... (47 more lines)
     ");
     assert_eq!(text(&excerpt("one\ntwo\n", 2, 40), 40), "one\ntwo");

@@ -155,7 +155,11 @@ fn chunks(
         said.push(Chunk::CallArguments { id, delta });
     }
     let output = said.iter().map(spoken_bytes).sum();
-    let input = system.len() + messages.iter().map(|message| heard_bytes(message)).sum::<usize>();
+    let input = system.len()
+        + messages
+            .iter()
+            .map(|message| heard_bytes(message))
+            .sum::<usize>();
     said.push(Chunk::Finished(Finish {
         usage: usage(input, output),
         response_id: Some(format!("scripted-{}-{call}", scene.prompts)),
@@ -204,7 +208,10 @@ fn pieces(text: &str) -> impl Iterator<Item = &str> {
         if rest.is_empty() {
             return None;
         }
-        let end = rest.char_indices().map(|(at, _)| at).find(|at| *at >= PIECE_BYTES);
+        let end = rest
+            .char_indices()
+            .map(|(at, _)| at)
+            .find(|at| *at >= PIECE_BYTES);
         let (piece, remaining) = rest.split_at(end.unwrap_or(rest.len()));
         rest = remaining;
         Some(piece)

@@ -37,7 +37,10 @@ impl<'a> Scene<'a> {
 
     /// The text of the last tool result; empty if there is none.
     pub(super) fn last_result(&self) -> String {
-        self.results.last().map(|result| text_of(result)).unwrap_or_default()
+        self.results
+            .last()
+            .map(|result| text_of(result))
+            .unwrap_or_default()
     }
 
     pub(super) fn last_tool(&self) -> Option<&str> {
@@ -84,7 +87,10 @@ impl<'a> Scene<'a> {
             let (tool, view) = rest.split_once('.').unwrap_or((rest, ""));
             let mut latest = self.results.iter().rev();
             let result = latest.find(|result| result.tool_name == tool);
-            return view_of(&result.map(|result| text_of(result)).unwrap_or_default(), view);
+            return view_of(
+                &result.map(|result| text_of(result)).unwrap_or_default(),
+                view,
+            );
         }
         let (source, view) = name.split_once('.').unwrap_or((name, ""));
         match source {

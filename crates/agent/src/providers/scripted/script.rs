@@ -90,9 +90,15 @@ impl Turn {
             unless_result,
             after_tool,
         } = &self.condition;
-        when_result.as_ref().is_none_or(|when| when.matches(&result))
-            && unless_result.as_ref().is_none_or(|unless| !unless.matches(&result))
-            && after_tool.as_deref().is_none_or(|tool| scene.last_tool() == Some(tool))
+        when_result
+            .as_ref()
+            .is_none_or(|when| when.matches(&result))
+            && unless_result
+                .as_ref()
+                .is_none_or(|unless| !unless.matches(&result))
+            && after_tool
+                .as_deref()
+                .is_none_or(|tool| scene.last_tool() == Some(tool))
     }
 
     /// What is said when all turns are played: the last text again, without any calls.
@@ -114,7 +120,9 @@ enum Pattern {
 
 impl Pattern {
     fn new(text: String) -> Result<Self, grep_regex::Error> {
-        let inner = text.strip_prefix('/').and_then(|rest| rest.strip_suffix('/'));
+        let inner = text
+            .strip_prefix('/')
+            .and_then(|rest| rest.strip_suffix('/'));
         match inner {
             Some(expression) if !expression.is_empty() => RegexMatcherBuilder::new()
                 .multi_line(true)

@@ -80,7 +80,11 @@ fn summary_line(task: &Task, run: &RunSummary) -> String {
     let (name, session) = (&task.name, &task.session);
     match run.ending.as_ref().and_then(Ending::message) {
         None => format!("✓ {name}: completed (session: {session})"),
-        Some(message) => format!("✗ {name}: error — {message} (session: {session})"),
+        Some(message) => {
+            // One task, one line, whatever a provider says.
+            let message = message.split_whitespace().collect::<Vec<_>>().join(" ");
+            format!("✗ {name}: error — {message} (session: {session})")
+        }
     }
 }
 

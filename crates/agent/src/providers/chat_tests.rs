@@ -1,0 +1,371 @@
+//! The chat completions wire format, against a small server.
+
+use std::sync::{Arc, Mutex};
+
+use pretty_assertions::assert_eq;
+use serde_json::{Value, json};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
+
+use crate::testing::{Bench, Sandbox, outline};
+
+/// Plays one raw HTTP answer after the other and keeps the requests.
+struct Server {
+    url: String,
+    requests: Arc<Mutex<Vec<Recorded>>>,
+}
+
+#[derive(Clone)]
+struct Recorded {
+    head: String,
+    body: Value,
+}
+
+impl Server {
+    async fn start(answers: Vec<String>) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let url = format!("http://{}/v1", listener.local_addr().unwrap());
+        let requests = Arc::new(Mutex::new(Vec::new()));
+        let kept = Arc::clone(&requests);
+        tokio::spawn(async move {
+            for answer in answers {
+                let (mut stream, _) = listener.accept().await.unwrap();
+                let request = read_request(&mut stream).await;
+                kept.lock().unwrap().push(request);
+                stream.write_all(answer.as_bytes()).await.unwrap();
+                stream.shutdown().await.unwrap();
+            }
+        });
+        Self { url, requests }
+    }
+
+    fn requests(&self) -> Vec<Recorded> {
+        self.requests.lock().unwrap().clone()
+    }
+}
+
+async fn read_request(stream: &mut TcpStream) -> Recorded {
+    let mut bytes = Vec::new();
+    loop {
+        stream.read_buf(&mut bytes).await.unwrap();
+        let text = String::from_utf8_lossy(&bytes);
+        let Some((head, body)) = text.split_once("\r\n\r\n") else {
+            continue;
+        };
+        let length = head.lines().find_map(|line| {
+            line.to_lowercase()
+                .strip_prefix("content-length: ")?
+                .parse()
+                .ok()
+        });
+        if body.len() >= length.unwrap_or(0) {
+            return Recorded {
+                head: head.to_owned(),
+                body: serde_json::from_str(body).unwrap(),
+            };
+        }
+    }
+}
+
+fn events(chunks: &[Value]) -> String {
+    let mut text =
+        "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n"
+            .to_owned();
+    for chunk in chunks {
+        text.extend(["data: ", &chunk.to_string(), "\n\n"]);
+    }
+    text
+}
+
+fn whole(chunks: &[Value]) -> String {
+    events(chunks) + "data: [DONE]\n\n"
+}
+
+fn delta(delta: &Value) -> Value {
+    json!({"id": "chatcmpl-1", "choices": [{"index": 0, "delta": delta, "finish_reason": null}]})
+}
+
+fn stop(reason: &str) -> Value {
+    json!({"id": "chatcmpl-1", "choices": [{"index": 0, "delta": {}, "finish_reason": reason}]})
+}
+
+fn usage() -> Value {
+    json!({"choices": [], "usage": {
+        "prompt_tokens": 100, "completion_tokens": 20, "total_tokens": 120,
+        "prompt_tokens_details": {"cached_tokens": 64},
+        "completion_tokens_details": {"reasoning_tokens": 8}}})
+}
+
+fn failure(status: &str, headers: &str, body: &str) -> String {
+    format!(
+        "HTTP/1.1 {status}\r\ncontent-type: application/json\r\n{headers}content-length: {}\r\nconnection: close\r\n\r\n{body}",
+        body.len()
+    )
+}
+
+fn bench(sandbox: &mut Sandbox, server: &Server) -> Bench {
+    let models = json!({"providers": {"fake": {
+        "baseUrl": server.url, "api": "openai-completions", "apiKey": "$FAKE_KEY",
+        "headers": {"x-team": "${TEAM}"},
+        "models": [{"id": "m", "reasoning": true, "maxTokens": 512,
+                    "cost": {"input": 1.0, "output": 2.0, "cacheRead": 0.5, "cacheWrite": 0.0}}]}}});
+    sandbox.write("agent/models.json", models.to_string());
+    sandbox.write("agent/settings.json", r#"{"retry": {"baseDelayMs": 1}}"#);
+    sandbox
+        .variables
+        .insert("FAKE_KEY".to_owned(), "sk-secret".to_owned());
+    sandbox
+        .variables
+        .insert("TEAM".to_owned(), "blue".to_owned());
+    sandbox.agent("--model fake/m:low --tools read").unwrap()
+}
+
+#[tokio::test]
+async fn thinking_text_tool_calls_usage_and_cost_arrive() {
+    let mut sandbox = Sandbox::new();
+    sandbox.write("project/a.txt", "hello");
+    let call = |index: u32, id: &str| json!({"tool_calls": [{"index": index, "id": id, "type": "function", "function": {"name": "read", "arguments": ""}}]});
+    let arguments = |index: u32, part: &str| json!({"tool_calls": [{"index": index, "function": {"arguments": part}}]});
+    let server = Server::start(vec![
+        whole(&[
+            delta(&json!({"reasoning_content": "Hm."})),
+            delta(&json!({"content": "Let me "})),
+            delta(&json!({"content": "look."})),
+            delta(&call(0, "call_a")),
+            delta(&arguments(0, "{\"path\":")),
+            delta(&arguments(0, "\"a.txt\"}")),
+            delta(&call(1, "call_b")),
+            delta(&arguments(1, "{\"path\": \"b.txt\"}")),
+            stop("tool_calls"),
+            usage(),
+        ]),
+        whole(&[delta(&json!({"content": "Done."})), stop("stop"), usage()]),
+    ])
+    .await;
+    let mut bench = bench(&mut sandbox, &server);
+    let events = bench.prompt("What is in a.txt?").await;
+    let answers: Vec<&Value> = events
+        .iter()
+        .filter(|event| event["type"] == "message_end" && event["message"]["role"] == "assistant")
+        .map(|event| &event["message"])
+        .collect();
+    assert_eq!(
+        answers[0]["content"],
+        json!([
+            {"type": "thinking", "thinking": "Hm."},
+            {"type": "text", "text": "Let me look."},
+            {"type": "toolCall", "id": "call_a", "name": "read", "arguments": {"path": "a.txt"}},
+            {"type": "toolCall", "id": "call_b", "name": "read", "arguments": {"path": "b.txt"}},
+        ])
+    );
+    assert_eq!(
+        answers[0]["usage"],
+        json!({
+            "input": 36, "output": 20, "cacheRead": 64, "cacheWrite": 0, "reasoning": 8, "totalTokens": 120,
+            "cost": {"input": 3.6e-5, "output": 4e-5, "cacheRead": 3.2e-5, "cacheWrite": 0.0, "total": 1.08e-4},
+        })
+    );
+    assert_eq!(answers[0]["stopReason"], "toolUse");
+    assert_eq!(answers[0]["rawStopReason"], "tool_calls");
+    assert_eq!(
+        answers[1]["content"],
+        json!([{"type": "text", "text": "Done."}])
+    );
+    assert_eq!(answers[1]["stopReason"], "stop");
+
+    let requests = server.requests();
+    let head = requests[0].head.to_lowercase();
+    assert!(head.starts_with("post /v1/chat/completions "), "{head}");
+    assert!(head.contains("authorization: bearer sk-secret"), "{head}");
+    assert!(head.contains("x-team: blue"), "{head}");
+    let mut body = requests[1].body.clone();
+    body["messages"][0]["content"] = json!("SYSTEM");
+    body["tools"][0]["function"]["description"] = json!("…");
+    body["tools"][0]["function"]["parameters"] = json!("…");
+    insta::assert_snapshot!(
+        crate::testing::normalized(&serde_json::to_string_pretty(&body).unwrap(), &sandbox.path("project")),
+        @r#"
+    {
+      "model": "m",
+      "stream": true,
+      "reasoning_effort": "low",
+      "tools": [
+        {
+          "type": "function",
+          "function": {
+            "name": "read",
+            "description": "…",
+            "parameters": "…",
+            "strict": false
+          }
+        }
+      ],
+      "messages": [
+        {
+          "role": "system",
+          "content": "SYSTEM"
+        },
+        {
+          "role": "user",
+          "content": "What is in a.txt?"
+        },
+        {
+          "role": "assistant",
+          "content": "Let me look.",
+          "tool_calls": [
+            {
+              "type": "function",
+              "id": "call_a",
+              "function": {
+                "name": "read",
+                "arguments": "{\"path\":\"a.txt\"}"
+              }
+            },
+            {
+              "type": "function",
+              "id": "call_b",
+              "function": {
+                "name": "read",
+                "arguments": "{\"path\":\"b.txt\"}"
+              }
+            }
+          ],
+          "reasoning_content": "Hm."
+        },
+        {
+          "role": "tool",
+          "content": "hello",
+          "tool_call_id": "call_a"
+        },
+        {
+          "role": "tool",
+          "content": "ENOENT: no such file or directory, access 'ROOT/b.txt'",
+          "tool_call_id": "call_b"
+        }
+      ],
+      "stream_options": {
+        "include_usage": true
+      },
+      "max_tokens": 512
+    }
+    "#
+    );
+    assert!(
+        !events
+            .iter()
+            .any(|event| event.to_string().contains("sk-secret"))
+    );
+}
+
+#[tokio::test]
+async fn errors_are_retried_or_reported() {
+    let mut sandbox = Sandbox::new();
+    let limited = r#"{"error": {"message": "Rate limit reached"}}"#;
+    let server = Server::start(vec![
+        failure("429 Too Many Requests", "retry-after: 0\r\n", limited),
+        // A stream that stops in the middle, and one that never was one.
+        events(&[delta(&json!({"content": "Half an ans"}))]),
+        failure("500 Internal Server Error", "", ""),
+        whole(&[delta(&json!({"content": "There."})), stop("stop"), usage()]),
+        failure(
+            "401 Unauthorized",
+            "",
+            r#"{"error": {"message": "Incorrect API key"}}"#,
+        ),
+    ])
+    .await;
+    let mut bench = bench(&mut sandbox, &server);
+    let first = outline(&bench.prompt("one").await);
+    let second = outline(&bench.prompt("two").await);
+    insta::assert_snapshot!(format!("{first}\n\n{second}"), @r#"
+    agent_start
+    turn_start
+    message_start role="system"
+    message_end role="system"
+    message_start role="user" "one"
+    message_end role="user" "one"
+    message_start role="assistant" stopReason="error" errorMessage="429: Rate limit reached"
+    message_end role="assistant" stopReason="error" errorMessage="429: Rate limit reached"
+    turn_end role="assistant" stopReason="error" errorMessage="429: Rate limit reached"
+    agent_end willRetry=true
+    auto_retry_start attempt=1 delayMs=0 errorMessage="429: Rate limit reached"
+    entry_appended type="context_edit"
+    agent_start
+    turn_start
+    message_start role="assistant" stopReason="pending"
+    message_end role="assistant" stopReason="error" errorMessage="The stream ended before the answer was complete." "Half an ans"
+    turn_end role="assistant" stopReason="error" errorMessage="The stream ended before the answer was complete." "Half an ans"
+    agent_end willRetry=true
+    auto_retry_start attempt=2 delayMs=2 errorMessage="The stream ended before the answer was complete."
+    entry_appended type="context_edit"
+    agent_start
+    turn_start
+    message_start role="assistant" stopReason="error" errorMessage="500: status code (no body)"
+    message_end role="assistant" stopReason="error" errorMessage="500: status code (no body)"
+    turn_end role="assistant" stopReason="error" errorMessage="500: status code (no body)"
+    agent_end willRetry=true
+    auto_retry_start attempt=3 delayMs=4 errorMessage="500: status code (no body)"
+    entry_appended type="context_edit"
+    agent_start
+    turn_start
+    message_start role="assistant" stopReason="pending"
+    message_end role="assistant" stopReason="stop" "There."
+    auto_retry_end attempt=3 success=true
+    turn_end role="assistant" stopReason="stop" "There."
+    agent_end willRetry=false
+    agent_settled
+
+    agent_start
+    turn_start
+    message_start role="user" "two"
+    message_end role="user" "two"
+    message_start role="assistant" stopReason="error" errorMessage="401: Incorrect API key"
+    message_end role="assistant" stopReason="error" errorMessage="401: Incorrect API key"
+    turn_end role="assistant" stopReason="error" errorMessage="401: Incorrect API key"
+    agent_end willRetry=false
+    agent_settled
+    "#);
+}
+
+#[tokio::test]
+async fn a_server_that_is_not_there_is_named() {
+    let mut sandbox = Sandbox::new();
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}/v1", listener.local_addr().unwrap());
+    drop(listener);
+    let server = Server {
+        url: url.clone(),
+        requests: Arc::default(),
+    };
+    let mut bench = bench(&mut sandbox, &server);
+    let events = bench.prompt("hi").await;
+    let end = events
+        .iter()
+        .rfind(|event| event["type"] == "turn_end")
+        .unwrap();
+    let message = end["message"]["errorMessage"].as_str().unwrap();
+    let place = url.trim_end_matches("/v1");
+    assert!(
+        message.starts_with(&format!("Connection error to {place}: ")),
+        "{message}"
+    );
+    let retries = events
+        .iter()
+        .filter(|event| event["type"] == "auto_retry_start")
+        .count();
+    assert_eq!(retries, 3);
+}
+
+#[tokio::test]
+async fn a_missing_key_refuses_the_prompt_and_says_what_to_set() {
+    let sandbox = Sandbox::new();
+    let bench = sandbox.agent("--model groq/llama").unwrap();
+    let refusal = bench.workshop.ready(&bench.agent).await.unwrap_err();
+    assert!(
+        refusal
+            .starts_with("No API key found for groq.\n\nSet the environment variable GROQ_API_KEY")
+    );
+    let bench = sandbox.agent("").unwrap();
+    let refusal = bench.workshop.ready(&bench.agent).await.unwrap_err();
+    assert!(refusal.starts_with("No model selected."), "{refusal}");
+}

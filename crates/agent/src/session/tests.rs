@@ -1,0 +1,181 @@
+//! Sessions on disk: what is written, and what comes back.
+
+use std::fs;
+
+use pretty_assertions::assert_eq;
+use serde_json::{Value, json};
+
+use crate::testing::{Sandbox, outline};
+
+fn entries(text: &str) -> Vec<Value> {
+    text.lines()
+        .filter_map(|line| serde_json::from_str(line).ok())
+        .collect()
+}
+
+fn echo() -> Value {
+    json!({"rules": [{"turns": [{"text": "You said {{prompt}}."}]}]})
+}
+
+#[tokio::test]
+async fn a_session_is_written_with_its_first_answer_and_forms_a_chain() {
+    let sandbox = Sandbox::new();
+    let file = sandbox.path("sessions/s.jsonl");
+    let flags = format!("{} --session {}", sandbox.script(&echo()), file.display());
+    let mut bench = sandbox.agent(&flags).unwrap();
+    assert!(!file.exists());
+    bench.prompt("hi").await;
+    let entries = entries(&fs::read_to_string(&file).unwrap());
+    let kinds: Vec<&str> = entries
+        .iter()
+        .map(|entry| entry["type"].as_str().unwrap())
+        .collect();
+    assert_eq!(
+        kinds,
+        [
+            "session",
+            "model_change",
+            "thinking_level_change",
+            "message",
+            "message",
+            "message"
+        ]
+    );
+    assert_eq!(entries[0]["version"], 3);
+    assert_eq!(entries[0]["cwd"], json!(sandbox.path("project")));
+    assert_eq!(entries[1]["parentId"], Value::Null);
+    for pair in entries[1..].windows(2) {
+        assert_eq!(pair[1]["parentId"], pair[0]["id"]);
+        assert_eq!(pair[0]["id"].as_str().unwrap().len(), 8);
+    }
+}
+
+#[tokio::test]
+async fn a_resumed_session_keeps_its_context_and_its_directory() {
+    let sandbox = Sandbox::new();
+    let file = sandbox.path("s.jsonl");
+    let flags = format!("{} --session {}", sandbox.script(&echo()), file.display());
+    sandbox.agent(&flags).unwrap().prompt("one").await;
+
+    // A crash in the middle of a line, and a line that nobody knows.
+    let mut text = fs::read_to_string(&file).unwrap();
+    text += "{\"type\":\"novelty\"}\n{\"type\":\"mess";
+    fs::write(&file, text).unwrap();
+    fs::create_dir(sandbox.path("elsewhere")).unwrap();
+
+    let mut bench = sandbox
+        .agent(&format!("--session {}", file.display()))
+        .unwrap();
+    assert_eq!(bench.agent.setup.cwd, sandbox.path("project"));
+    let events = bench.prompt("two").await;
+    insta::assert_snapshot!(outline(&events), @r#"
+    agent_start
+    turn_start
+    message_start role="user" "two"
+    message_end role="user" "two"
+    message_start role="assistant" stopReason="pending"
+    message_end role="assistant" stopReason="stop" "You said two."
+    turn_end role="assistant" stopReason="stop" "You said two."
+    agent_end willRetry=false
+    agent_settled
+    "#);
+    let roles: Vec<Value> = bench
+        .agent
+        .conversation
+        .borrow()
+        .messages()
+        .iter()
+        .map(|message| json!(message)["role"].clone())
+        .collect();
+    assert_eq!(roles, ["system", "user", "assistant", "user", "assistant"]);
+    let again = sandbox
+        .agent(&format!("--session {}", file.display()))
+        .unwrap();
+    assert_eq!(again.agent.conversation.borrow().messages().len(), 5);
+}
+
+#[tokio::test]
+async fn other_tools_on_resume_are_told_as_a_difference() {
+    let sandbox = Sandbox::new();
+    let file = sandbox.path("s.jsonl");
+    let session = format!("--session {}", file.display());
+    let first = format!("{} {session} --tools read,bash", sandbox.script(&echo()));
+    sandbox.agent(&first).unwrap().prompt("one").await;
+    let events = sandbox
+        .agent(&format!("{session} --tools read,ls"))
+        .unwrap()
+        .prompt("two")
+        .await;
+    let system = &events[2]["message"];
+    assert_eq!(system["role"], "system");
+    assert_eq!(system["toolsRemoved"], json!([{"name": "bash"}]));
+    assert_eq!(system["toolsAdded"][0]["name"], "ls");
+    assert_eq!(system["toolsAdded"][1], Value::Null);
+    assert!(
+        system["sections"]["preamble"].is_null(),
+        "the preamble has not changed"
+    );
+}
+
+#[tokio::test]
+async fn an_interrupted_call_is_answered_for_the_model() {
+    let sandbox = Sandbox::new();
+    let cwd = sandbox.path("project");
+    let lines = [
+        json!({"type": "session", "version": 3, "id": "abc", "timestamp": "t", "cwd": cwd}),
+        json!({"type": "message", "id": "1", "parentId": null, "message": {"role": "user", "content": "go"}}),
+        json!({"type": "message", "id": "2", "parentId": "1", "message": {
+            "role": "assistant", "stopReason": "toolUse", "provider": "scripted", "model": "tour",
+            "content": [{"type": "toolCall", "id": "c", "name": "bash", "arguments": {}}]}}),
+        json!({"type": "message", "id": "x", "parentId": "1", "message": {"role": "user", "content": "other branch"}}),
+        json!({"type": "message", "id": "3", "parentId": "2", "message": {
+            "role": "assistant", "stopReason": "error", "content": []}}),
+        json!({"type": "context_edit", "id": "4", "parentId": "3", "targetId": "3", "replacement": null}),
+        json!({"type": "session_info", "id": "5", "parentId": "4", "name": "mine"}),
+    ];
+    let text: Vec<String> = lines.iter().map(Value::to_string).collect();
+    let file = sandbox.write("s.jsonl", text.join("\n") + "\n");
+    let bench = sandbox
+        .agent(&format!(
+            "--model scripted/tour --session {}",
+            file.display()
+        ))
+        .unwrap();
+    let conversation = bench.agent.conversation.borrow();
+    assert_eq!(conversation.session_id(), "abc");
+    assert_eq!(conversation.name.as_deref(), Some("mine"));
+    let shown: Vec<Value> = conversation
+        .for_model()
+        .iter()
+        .map(|message| {
+            let message = json!(message.as_ref());
+            json!([message["role"], message["content"][0]["text"]])
+        })
+        .collect();
+    assert_eq!(
+        shown,
+        [
+            json!(["user", "go"]),
+            json!(["assistant", null]),
+            json!(["toolResult", "No result provided"]),
+        ]
+    );
+}
+
+#[test]
+fn a_file_that_is_no_session_is_refused() {
+    let sandbox = Sandbox::new();
+    let garbage = sandbox.write("garbage.jsonl", "hello\n");
+    let gone =
+        json!({"type": "session", "version": 3, "id": "a", "timestamp": "t", "cwd": "/no/such"});
+    let gone = sandbox.write("gone.jsonl", gone.to_string());
+    let refusal = |file: &std::path::Path| {
+        let flags = format!("--model scripted/tour --session {}", file.display());
+        let refusal = sandbox.agent(&flags).err().unwrap();
+        crate::testing::normalized(&refusal, &sandbox.path(""))
+    };
+    insta::assert_snapshot!(format!("{}\n{}", refusal(&garbage), refusal(&gone)), @"
+    ROOTgarbage.jsonl is not a session file
+    The working directory of session ROOTgone.jsonl does not exist: /no/such
+    ");
+}

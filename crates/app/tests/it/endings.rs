@@ -1,0 +1,194 @@
+//! Every script of the misbehaving child ends as it should, and its siblings go on.
+
+use pi_subagents_testkit::process::peak_rss_kb;
+use pi_subagents_testkit::wait_until;
+use pretty_assertions::assert_eq;
+use serde_json::json;
+use std::time::Duration;
+
+use crate::stage::{Stage, call, completed, failed, outcomes};
+
+#[test]
+fn a_good_child_between_bad_ones_completes_and_answers_come_in_order() {
+    let stage = Stage::new();
+    let found = stage.outcomes(&[
+        ("exits", json!([{"say": "so far"}, {"stderr": "out of luck\n"}, {"exit": 3}])),
+        ("good", json!([{"reply": "fine"}])),
+        ("crashes", json!([{"signal": "SEGV"}])),
+        ("leaves early", json!([{"say": "half"}, {"exit": 0}])),
+        ("killed", json!([{"signal": "KILL"}])),
+        ("model fails", json!([{"modelError": "400 bad request"}, {"settle": true}])),
+        ("refuses", json!([{"refusePrompt": "No API key found for openai"}])),
+        ("good too", json!([{"reply": "also fine"}])),
+    ]);
+    assert_eq!(
+        found,
+        [
+            failed("exits", 3, "The sub-agent exited with code 3: out of luck", Some("so far")),
+            completed("good", "fine"),
+            failed("crashes", 139, "The sub-agent was killed by SIGSEGV.", None),
+            failed(
+                "leaves early",
+                1,
+                "The sub-agent exited before its answer was complete.",
+                Some("half")
+            ),
+            failed("killed", 137, "The sub-agent was killed by SIGKILL.", None),
+            failed("model fails", 1, "400 bad request", None),
+            failed("refuses", 1, "No API key found for openai", None),
+            completed("good too", "also fine"),
+        ]
+    );
+}
+
+#[test]
+fn whatever_a_child_prints_its_answer_counts() {
+    let stage = Stage::new();
+    let found = stage.outcomes(&[
+        ("null", json!([{"null": true}, {"reply": "after null"}])),
+        ("wrong types", json!([{"wrongTypes": true}, {"reply": "after wrong types"}])),
+        ("bytes", json!([{"bytes": [255, 254, 10]}, {"reply": "after bytes"}])),
+        ("split", json!([{"splitChar": "é"}, {"reply": "after é"}])),
+        ("text", json!([{"print": "plain\n\u{1b}[31mred\n"}, {"reply": "after text"}])),
+        ("unknown", json!([{"record": {"type": "from_the_future"}}, {"reply": "after it"}])),
+        ("half line", json!([{"say": "kept"}, {"settle": true}, {"halfLine": "{\"type\":"}])),
+        ("long line", json!([{"line": {"megabytes": 20, "type": "text"}}, {"reply": "after 20 MB"}])),
+    ]);
+    assert_eq!(
+        found,
+        [
+            completed("null", "after null"),
+            completed("wrong types", "after wrong types"),
+            completed("bytes", "after bytes"),
+            completed("split", "after é"),
+            completed("text", "after text"),
+            completed("unknown", "after it"),
+            completed("half line", "kept"),
+            completed("long line", "after 20 MB"),
+        ]
+    );
+}
+
+#[test]
+fn a_child_that_answered_and_does_not_exit_is_ended_and_its_answer_kept() {
+    let stage = Stage::new();
+    let found = stage.outcomes(&[(
+        "lingers",
+        json!([{"ignoreEof": true}, {"reply": "the answer"}, {"hang": true}]),
+    )]);
+    assert_eq!(found, [completed("lingers", "the answer")]);
+}
+
+#[test]
+fn a_child_that_closes_its_output_and_lives_on_is_lost() {
+    let stage = Stage::new();
+    let found = stage.outcomes(&[(
+        "silent",
+        json!([{"ignoreEof": true}, {"say": "last words"}, {"closeStdout": true}, {"hang": true}]),
+    )]);
+    assert_eq!(
+        found,
+        [failed(
+            "silent",
+            1,
+            "Lost the sub-agent: it closed its output and lived on.",
+            Some("last words")
+        )]
+    );
+}
+
+#[test]
+fn a_child_that_repeats_itself_is_stopped() {
+    let stage = Stage::new();
+    let again = json!({"toolCall": {"name": "bash", "arguments": {"command": "ls"}, "result": "a"}});
+    let found = stage.outcomes(&[(
+        "loop",
+        json!([again, again, again, again, again, {"hang": true}]),
+    )]);
+    assert_eq!(
+        found,
+        [failed(
+            "loop",
+            1,
+            "Loop detected: sub-agent is repeating the same tool calls",
+            None
+        )]
+    );
+}
+
+#[test]
+fn a_program_that_cannot_be_started_ends_its_task() {
+    let stage = Stage::new();
+    let program = stage.sandbox.write("project/not-executable", "#!/bin/sh\necho 0.87.1\n");
+    let output = stage
+        .delegate(&call(&[("a", json!([{"reply": "x"}]))]))
+        .env("PI_SUBAGENTS_PI", &program)
+        .run();
+    let error = outcomes(&output).remove(0).error.unwrap();
+    assert!(error.contains("not-executable"), "{error}");
+    assert!(error.contains("Permission denied"), "{error}");
+}
+
+#[test]
+fn questions_of_extensions_are_cancelled() {
+    let stage = Stage::new();
+    let found = stage.outcomes(&[(
+        "asks",
+        json!([{"askUser": {"id": "u1", "method": "confirm"}}, {"settle": true}]),
+    )]);
+    let said = found[0].output.clone().unwrap();
+    assert!(said.contains(r#""cancelled":true"#), "{said}");
+}
+
+#[test]
+fn the_owner_stays_small_whatever_children_print() {
+    let stage = Stage::new();
+    let done = stage.path("done");
+    let flood = |kind: &str| json!({"flood": {"megabytes": 60, "type": kind, "lineBytes": 300}});
+    let line = |megabytes: u32, kind: &str| json!({"line": {"megabytes": megabytes, "type": kind}});
+    let end = [json!({"waitForFile": done}), json!({"reply": "done"})];
+    let with_end = |steps: Vec<serde_json::Value>| json!([steps, end.to_vec()].concat());
+    let running = stage
+        .delegate(&call(&[
+            ("deltas", with_end(vec![flood("message_update"), flood("tool_execution_update")])),
+            ("repetitions", with_end(vec![line(100, "agent_end"), line(100, "message_start")])),
+            ("long", with_end(vec![line(100, "message_end"), line(7, "message_end")])),
+            ("many long", with_end(vec![line(7, "message_end"); 6])),
+        ]))
+        .spawn();
+    let pid = running.pid();
+    // All four have played their scripts when none of them says anything new.
+    let events = stage.sandbox.project().join(".pi/subagents/runs");
+    let size = || -> u64 { directory_size(&events) };
+    let mut last = (0, 0);
+    wait_until(Duration::from_secs(100), || {
+        std::thread::sleep(Duration::from_millis(200));
+        last = if last.0 == size() { (last.0, last.1 + 1) } else { (size(), 0) };
+        (last.1 >= 5 && last.0 > 140 << 20).then_some(())
+    })
+    .expect("the children to be done");
+    let peak = peak_rss_kb(pid).unwrap();
+    std::fs::write(done, "").unwrap();
+    let found = outcomes(&running.wait());
+    assert_eq!(
+        found,
+        [
+            completed("deltas", "done"),
+            completed("repetitions", "done"),
+            completed("long", "done"),
+            completed("many long", "done"),
+        ]
+    );
+    assert!(peak < 64 << 10, "the owner took {peak} kB");
+}
+
+fn directory_size(directory: &std::path::Path) -> u64 {
+    let entries = std::fs::read_dir(directory).into_iter().flatten().flatten();
+    entries
+        .map(|entry| match entry.metadata() {
+            Ok(metadata) if metadata.is_dir() => directory_size(&entry.path()),
+            Ok(metadata) => metadata.len(),
+            Err(_) => 0,
+        })
+        .sum()
+}

@@ -1,0 +1,103 @@
+//! What the tests share: a sandbox, our binary, and tasks for a child that misbehaves.
+
+use std::path::PathBuf;
+
+use pi_subagents_testkit::bin;
+use pi_subagents_testkit::sandbox::{CommandOutput, Sandbox, SandboxCommand};
+use serde_json::{Value, json};
+
+/// A sandbox with our binary in it.
+pub(crate) struct Stage {
+    pub(crate) sandbox: Sandbox,
+}
+
+impl Stage {
+    pub(crate) fn new() -> Self {
+        Self {
+            sandbox: Sandbox::new(),
+        }
+    }
+
+    /// Our binary with these arguments; pi is the child that misbehaves.
+    pub(crate) fn command(&self, arguments: &[&str]) -> SandboxCommand {
+        self.sandbox
+            .command(&PathBuf::from(env!("CARGO_BIN_EXE_pi-subagents")))
+            .env("PI_SUBAGENTS_PI", bin("misbehave"))
+            .args(arguments)
+    }
+
+    /// `delegate` with this call on stdin.
+    pub(crate) fn delegate(&self, call: &Value) -> SandboxCommand {
+        self.command(&["delegate", "-", "--runner", "pi", "--json"])
+            .stdin(call.to_string())
+    }
+
+    /// Runs tasks given by name and script, and gives what became of each.
+    pub(crate) fn outcomes(&self, tasks: &[(&str, Value)]) -> Vec<Outcome> {
+        outcomes(&self.delegate(&call(tasks)).run())
+    }
+
+    /// A path in the sandbox for pid files and the like.
+    pub(crate) fn path(&self, name: &str) -> String {
+        self.sandbox.root().join(name).display().to_string()
+    }
+}
+
+/// The JSON of a call whose tasks have these scripts.
+pub(crate) fn call(tasks: &[(&str, Value)]) -> Value {
+    let tasks: Vec<Value> = tasks
+        .iter()
+        .map(|(name, script)| json!({"name": name, "prompt": script.to_string()}))
+        .collect();
+    json!({"tasks": tasks})
+}
+
+/// What became of a task.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Outcome {
+    pub(crate) name: String,
+    pub(crate) status: String,
+    pub(crate) exit_code: i64,
+    pub(crate) error: Option<String>,
+    pub(crate) output: Option<String>,
+}
+
+/// What became of each task of a `delegate --json`.
+pub(crate) fn outcomes(output: &CommandOutput) -> Vec<Outcome> {
+    let answer = output.json();
+    let runs = answer["details"]["runs"]
+        .as_array()
+        .unwrap_or_else(|| panic!("no runs in {output}"));
+    let text = |value: &Value| value.as_str().map(str::to_owned);
+    runs.iter()
+        .map(|run| Outcome {
+            name: text(&run["name"]).unwrap_or_default(),
+            status: text(&run["status"]).unwrap_or_default(),
+            exit_code: run["exitCode"].as_i64().unwrap_or(-1),
+            error: text(&run["errorMessage"]),
+            output: text(&run["output"]),
+        })
+        .collect()
+}
+
+/// A run that completed with this output.
+pub(crate) fn completed(name: &str, output: &str) -> Outcome {
+    Outcome {
+        name: name.to_owned(),
+        status: "completed".to_owned(),
+        exit_code: 0,
+        error: None,
+        output: Some(output.to_owned()),
+    }
+}
+
+/// A run that failed with this exit code and message.
+pub(crate) fn failed(name: &str, exit_code: i64, error: &str, output: Option<&str>) -> Outcome {
+    Outcome {
+        name: name.to_owned(),
+        status: "failed".to_owned(),
+        exit_code,
+        error: Some(error.to_owned()),
+        output: output.map(str::to_owned),
+    }
+}

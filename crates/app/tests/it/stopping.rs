@@ -1,0 +1,227 @@
+//! However an owner, a keeper or a child ends: nothing of the tree is left.
+
+use std::fs;
+use std::time::Duration;
+
+use pi_subagents_testkit::process::{exists, kill, parent, wait_until_gone};
+use pi_subagents_testkit::sandbox::RunningCommand;
+use pi_subagents_testkit::{Signal, wait_for_file, wait_until};
+use pretty_assertions::assert_eq;
+use serde_json::{Value, json};
+
+use crate::stage::{Outcome, Stage, call, failed, outcomes};
+
+/// How long a tree may take to be gone; the machine may be busy.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+const KINDS: [&str; 3] = ["sameGroup", "ownSession", "doubleFork"];
+
+/// A run whose child has grandchildren of every kind and then hangs.
+struct Family {
+    stage: Stage,
+    owner: RunningCommand,
+    child: u32,
+    grandchildren: Vec<u32>,
+}
+
+impl Family {
+    fn start(first_steps: &[Value]) -> Self {
+        let stage = Stage::new();
+        let mut steps = first_steps.to_vec();
+        for kind in KINDS {
+            steps.push(json!({"fork": {"kind": kind, "pidFile": stage.path(kind)}}));
+        }
+        steps.push(json!({"touch": stage.path("ready")}));
+        steps.push(json!({"hang": true}));
+        let owner = stage
+            .delegate(&call(&[("family", json!(steps))]))
+            .spawn();
+        wait_for_file(stage.path("ready"), PATIENCE);
+        let pid = |name: &str| -> u32 { wait_for_file(stage.path(name), PATIENCE).trim().parse().unwrap() };
+        let grandchildren: Vec<u32> = KINDS.map(pid).into();
+        let child = parent(grandchildren[0]).unwrap();
+        Self {
+            stage,
+            owner,
+            child,
+            grandchildren,
+        }
+    }
+
+    fn keeper(&self) -> u32 {
+        parent(self.child).unwrap()
+    }
+
+    fn tree(&self) -> Vec<u32> {
+        let mut tree = self.grandchildren.clone();
+        tree.extend([self.child, self.keeper()]);
+        assert!(tree.iter().all(|pid| exists(*pid)));
+        tree
+    }
+}
+
+#[test]
+fn killing_the_owner_ends_the_whole_tree() {
+    let family = Family::start(&[]);
+    let tree = family.tree();
+    family.owner.kill(Signal::KILL);
+    assert_eq!(wait_until_gone(&tree, PATIENCE), Ok(()));
+}
+
+#[test]
+fn killing_the_owner_ends_a_tree_that_ignores_everything() {
+    let family = Family::start(&[
+        json!({"ignoreTerm": true}),
+        json!({"ignoreEof": true}),
+        json!({"ignoreAbort": true}),
+    ]);
+    let tree = family.tree();
+    family.owner.kill(Signal::KILL);
+    assert_eq!(wait_until_gone(&tree, PATIENCE), Ok(()));
+}
+
+#[test]
+fn killing_the_keeper_ends_the_tree_and_the_run() {
+    let family = Family::start(&[json!({"ignoreEof": true})]);
+    let tree = family.tree();
+    kill(family.keeper(), Signal::KILL);
+    assert_eq!(wait_until_gone(&tree, PATIENCE), Ok(()));
+    assert_eq!(
+        outcomes(&family.owner.wait()),
+        [failed("family", 1, "Lost the sub-agent: its keeper was killed.", None)]
+    );
+}
+
+#[test]
+fn killing_the_keeper_and_then_the_owner_leaves_nothing_after_the_next_start() {
+    let family = Family::start(&[json!({"ignoreEof": true}), json!({"ignoreTerm": true})]);
+    let tree = family.tree();
+    family.owner.kill(Signal::STOP);
+    kill(family.keeper(), Signal::KILL);
+    family.owner.kill(Signal::KILL);
+    _ = family.owner.wait_for_exit();
+    let status = family.stage.command(&["status", "--all", "--json"]).run();
+    assert_eq!(status.json()["counts"]["aborted"], json!(1));
+    assert_eq!(wait_until_gone(&tree, PATIENCE), Ok(()));
+}
+
+fn signal_ends_the_tree(signal: Signal, number: i32, name: &str) {
+    let family = Family::start(&[]);
+    let tree = family.tree();
+    family.owner.kill(signal);
+    let output = family.owner.wait();
+    assert_eq!(wait_until_gone(&tree, Duration::ZERO), Ok(()));
+    assert_eq!(output.code, Some(128 + number));
+    assert_eq!(
+        outcomes(&output),
+        [Outcome {
+            name: "family".to_owned(),
+            status: "aborted".to_owned(),
+            exit_code: i64::from(128 + number),
+            error: Some(format!("Interrupted by {name}.")),
+            output: None,
+        }]
+    );
+}
+
+#[test]
+fn sigterm_to_the_owner_ends_the_tree_before_it_exits() {
+    signal_ends_the_tree(Signal::TERM, 15, "SIGTERM");
+}
+
+#[test]
+fn sigint_to_the_owner_ends_the_tree_before_it_exits() {
+    signal_ends_the_tree(Signal::INT, 2, "SIGINT");
+}
+
+#[test]
+fn sighup_to_the_owner_ends_the_tree_before_it_exits() {
+    signal_ends_the_tree(Signal::HUP, 1, "SIGHUP");
+}
+
+#[test]
+fn a_second_signal_does_not_wait_for_a_stubborn_tree() {
+    let family = Family::start(&[
+        json!({"ignoreTerm": true}),
+        json!({"ignoreEof": true}),
+        json!({"ignoreAbort": true}),
+    ]);
+    let tree = family.tree();
+    family.owner.kill(Signal::INT);
+    family.owner.kill(Signal::INT);
+    let output = family.owner.wait();
+    assert_eq!(output.code, Some(130));
+    assert_eq!(wait_until_gone(&tree, Duration::ZERO), Ok(()));
+}
+
+#[test]
+fn a_timeout_ends_a_tree_that_ignores_everything_and_keeps_what_was_said() {
+    let stage = Stage::new();
+    let pid_file = stage.path("grandchild");
+    let script = json!([
+        {"ignoreTerm": true}, {"ignoreEof": true}, {"ignoreAbort": true},
+        {"fork": {"kind": "ignoresTerm", "pidFile": pid_file}},
+        {"say": "so far"}, {"hang": true}
+    ]);
+    let call = json!({"tasks": [{"name": "slow", "prompt": script.to_string(), "timeout": 1}]});
+    let output = stage.delegate(&call).run();
+    let grandchild: u32 = fs::read_to_string(pid_file).unwrap().trim().parse().unwrap();
+    assert!(!exists(grandchild));
+    assert_eq!(output.code, Some(124));
+    assert_eq!(
+        outcomes(&output),
+        [failed(
+            "slow",
+            124,
+            "Timed out after 1s. Consider resuming with a longer timeout.",
+            Some("so far")
+        )]
+    );
+}
+
+#[test]
+fn what_a_child_leaves_behind_when_it_is_done_is_ended() {
+    let stage = Stage::new();
+    let files: Vec<String> = KINDS.map(|kind| stage.path(kind)).into();
+    let mut steps: Vec<Value> = KINDS
+        .iter()
+        .zip(&files)
+        .map(|(kind, file)| json!({"fork": {"kind": kind, "pidFile": file}}))
+        .collect();
+    steps.push(json!({"reply": "done"}));
+    let found = stage.outcomes(&[("leaves", json!(steps))]);
+    assert_eq!(found, [crate::stage::completed("leaves", "done")]);
+    for file in files {
+        let pid: u32 = fs::read_to_string(file).unwrap().trim().parse().unwrap();
+        assert!(!exists(pid));
+    }
+}
+
+#[test]
+fn an_interrupted_run_is_found_at_the_next_start_and_says_how_to_go_on() {
+    let family = Family::start(&[json!({"say": "half of it"})]);
+    family.owner.kill(Signal::KILL);
+    let run = wait_until(PATIENCE, || {
+        let status = family.stage.command(&["status", "--all", "--json"]).run().json();
+        let run = status["runs"][0].clone();
+        (run["status"] == "aborted").then_some(run)
+    })
+    .expect("the run to be recorded as interrupted");
+    let session = run["sessionId"].as_str().unwrap();
+    let output = family.stage.command(&["output", session, "--json"]).run();
+    let details = &output.json()["details"];
+    assert_eq!(details["status"], "error");
+    assert_eq!(
+        details["errorMessage"],
+        "Session was interrupted (main agent session ended unexpectedly)"
+    );
+    assert_eq!(output.json()["content"][0]["text"], "half of it");
+    let directory = run["directory"].as_str().unwrap();
+    let result: Value =
+        serde_json::from_str(&fs::read_to_string(format!("{directory}/result.json")).unwrap())
+            .unwrap();
+    assert_eq!(
+        result["resume"],
+        json!(format!("pi-subagents resume {session} PROMPT"))
+    );
+}

@@ -1,0 +1,105 @@
+//! What stands under the header of a window: its lines, and why it failed.
+
+use pi_subagents_delegation::{Status, text};
+use unicode_width::UnicodeWidthStr;
+
+use crate::paint::fit;
+use crate::{Line, Role, View, Window, WindowLine};
+
+/// An error is told in no more lines than this; the record has all of it.
+const MAX_ERROR_LINES: usize = 6;
+
+/// What is in a window stands so far to the right of its header.
+const MARGIN: usize = 2;
+
+/// The lines of a window with its error at the end, drawn only as far as they are seen.
+pub(crate) struct Body<'a> {
+    lines: Vec<&'a WindowLine>,
+    /// What stands below: why there are no lines, or why there will be no more.
+    notes: Vec<Line>,
+    hidden: usize,
+    columns: usize,
+}
+
+impl<'a> Body<'a> {
+    pub(crate) fn new(window: &'a Window, view: &View) -> Self {
+        let lines: Vec<&WindowLine> = if view.expanded {
+            window.all_lines().collect()
+        } else {
+            window.lines(view.max_lines.max(1)).collect()
+        };
+        let mut notes = error(window, view.columns);
+        if lines.is_empty() {
+            let words = placeholder(window, view);
+            notes.extend(words.map(|words| Line::new(Role::Muted, words).indented()));
+        }
+        Self {
+            lines,
+            notes,
+            hidden: 0,
+            columns: view.columns,
+        }
+    }
+
+    /// How many lines are shown.
+    pub(crate) fn len(&self) -> usize {
+        self.lines.len() + self.notes.len() - self.hidden
+    }
+
+    /// Shows at most `limit` lines, the newest ones, and tells how many that hides.
+    pub(crate) fn shrink(&mut self, limit: usize) -> usize {
+        let excess = self.len().saturating_sub(limit);
+        self.hidden += excess;
+        excess
+    }
+
+    pub(crate) fn draw(&self) -> impl Iterator<Item = Line> {
+        let lines = self.lines.iter().skip(self.hidden);
+        let noted = self.hidden.saturating_sub(self.lines.len());
+        lines
+            .map(|line| fit(&line.line.indented(), self.columns))
+            .chain(
+                self.notes
+                    .iter()
+                    .skip(noted)
+                    .map(|line| fit(line, self.columns)),
+            )
+    }
+}
+
+/// A run that waits says so in its header, and one that failed says why below.
+fn placeholder(window: &Window, view: &View) -> Option<&'static str> {
+    match window.status() {
+        Status::Running if !view.expanded => Some("(starting...)"),
+        Status::Running | Status::Completed => Some("(no output)"),
+        Status::Queued | Status::Failed | Status::Aborted => None,
+    }
+}
+
+/// Of all lines an error alone is wrapped: it is what a person has to read to its end.
+fn error(window: &Window, columns: usize) -> Vec<Line> {
+    let Some(message) = window.error() else {
+        return Vec::new();
+    };
+    text::clean(&format!("Error: {message}"))
+        .lines()
+        .flat_map(|line| wrapped(line, columns.saturating_sub(MARGIN)))
+        .take(MAX_ERROR_LINES)
+        .map(|line| Line::new(Role::Failed, &line).indented())
+        .collect()
+}
+
+/// Breaks a line between its words.
+fn wrapped(line: &str, columns: usize) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for word in line.split_whitespace() {
+        match lines.last_mut() {
+            Some(last) if last.width() + 1 + word.width() <= columns => {
+                last.push(' ');
+                last.push_str(word);
+            }
+            _ => lines.push(word.to_owned()),
+        }
+    }
+    lines
+}
