@@ -8,8 +8,6 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::rc::Rc;
 
-use serde_json::json;
-
 use crate::abort::{AbortSwitch, Aborted};
 use crate::conversation::Conversation;
 use crate::event::Event;
@@ -34,7 +32,7 @@ pub(crate) struct Setup {
 
 /// A model and who speaks for it.
 #[derive(Clone)]
-pub(crate) struct Brain {
+pub(crate) struct ChosenModel {
     pub(crate) model: Model,
     /// There as soon as a prompt was found to be answerable.
     pub(crate) provider: Option<Rc<dyn Provider>>,
@@ -46,7 +44,7 @@ pub(crate) struct Agent {
     pub(crate) setup: Setup,
     pub(crate) conversation: RefCell<Conversation>,
     pub(crate) queue: RefCell<Queue>,
-    pub(crate) brain: RefCell<Option<Brain>>,
+    pub(crate) chosen: RefCell<Option<ChosenModel>>,
     pub(crate) thinking: Cell<ThinkingLevel>,
     /// Stops the run under way.
     abort: RefCell<Option<AbortSwitch>>,
@@ -59,17 +57,17 @@ impl Agent {
             setup,
             conversation: RefCell::new(conversation),
             queue: RefCell::default(),
-            brain: RefCell::default(),
+            chosen: RefCell::default(),
             thinking: Cell::default(),
             abort: RefCell::default(),
         }
     }
 
     pub(crate) fn model(&self) -> Option<Model> {
-        self.brain
+        self.chosen
             .borrow()
             .as_ref()
-            .map(|brain| brain.model.clone())
+            .map(|chosen| chosen.model.clone())
     }
 
     pub(crate) fn is_running(&self) -> bool {
@@ -120,18 +118,14 @@ impl Agent {
     }
 
     /// Answers with another model from the next turn on.
-    pub(crate) fn set_brain(&self, brain: Brain) {
-        let Model { provider, id, .. } = &brain.model;
-        let fields = json!({"provider": provider, "modelId": id});
-        self.conversation.borrow_mut().note("model_change", &fields);
-        self.brain.replace(Some(brain));
+    pub(crate) fn set_model(&self, chosen: ChosenModel) {
+        let Model { provider, id, .. } = &chosen.model;
+        self.conversation.borrow_mut().note_model(provider, id);
+        self.chosen.replace(Some(chosen));
     }
 
     pub(crate) fn set_thinking(&self, level: ThinkingLevel) {
-        let fields = json!({"thinkingLevel": level.name()});
-        self.conversation
-            .borrow_mut()
-            .note("thinking_level_change", &fields);
+        self.conversation.borrow_mut().note_thinking(level.name());
         self.thinking.set(level);
     }
 

@@ -17,6 +17,10 @@ pub(crate) struct Conversation {
     messages: Vec<Kept>,
     log: SessionLog,
     pub(crate) name: Option<String>,
+    /// Provider and id of the model that the log names last.
+    model: Option<(String, String)>,
+    /// The thinking level that the log names last.
+    thinking: Option<String>,
     /// The first failure to write; the run goes on without the file.
     problem: Option<SessionLogError>,
 }
@@ -43,6 +47,8 @@ impl Conversation {
                 .map(|(entry, message)| Kept { entry, message })
                 .collect(),
             name: recorded.name,
+            model: recorded.model,
+            thinking: recorded.thinking,
             ..Self::with_log(log)
         })
     }
@@ -52,6 +58,8 @@ impl Conversation {
             messages: Vec::new(),
             log,
             name: None,
+            model: None,
+            thinking: None,
             problem: None,
         }
     }
@@ -97,8 +105,34 @@ impl Conversation {
         )
     }
 
+    /// Keeps which model answers from now on.
+    pub(crate) fn note_model(&mut self, provider: &str, id: &str) {
+        let model = Some((provider.to_owned(), id.to_owned()));
+        if self.model != model {
+            self.note(
+                "model_change",
+                &json!({"provider": provider, "modelId": id}),
+            );
+            self.model = model;
+        }
+    }
+
+    /// Keeps how hard the model thinks from now on.
+    pub(crate) fn note_thinking(&mut self, level: &str) {
+        if self.thinking.as_deref() != Some(level) {
+            self.note("thinking_level_change", &json!({"thinkingLevel": level}));
+            self.thinking = Some(level.to_owned());
+        }
+    }
+
+    /// Names the session.
+    pub(crate) fn set_name(&mut self, name: &str) {
+        self.note("session_info", &json!({"name": name}));
+        self.name = Some(name.to_owned());
+    }
+
     /// Adds an entry that is not a message.
-    pub(crate) fn note(&mut self, kind: &str, fields: &Value) -> Option<Value> {
+    fn note(&mut self, kind: &str, fields: &Value) -> Option<Value> {
         let entry = self.log.append(kind, fields);
         self.noted(entry)
     }

@@ -21,6 +21,7 @@ mod event;
 mod flags;
 mod input;
 mod message;
+mod model_access;
 mod models;
 mod notices;
 mod one_shot;
@@ -30,6 +31,8 @@ mod providers;
 mod queue;
 mod rpc;
 mod run;
+#[cfg(test)]
+mod run_tests;
 mod sections;
 mod session;
 mod settings;
@@ -42,6 +45,5 @@ mod turns;
 #[cfg(test)]
 mod turns_tests;
 mod usage;
-mod workshop;
 
 pub use run::{Surroundings, run};

@@ -13,20 +13,25 @@ use crate::clock;
 use crate::flags::{Flags, Mode};
 use crate::input;
 use crate::message::{Block, StopReason, joined_text};
+use crate::model_access::ModelAccess;
 use crate::notices;
 use crate::signals::Signals;
 use crate::tools::image_type;
-use crate::workshop::Workshop;
 
 /// Answers every prompt in turn; returns the exit code.
 pub(crate) async fn answer(
     agent: &Agent,
-    workshop: &Workshop,
+    access: &ModelAccess,
     flags: &Flags,
     mode: Mode,
     mut signals: Signals,
 ) -> u8 {
-    let prompts = match prompts(flags, &agent.setup.cwd) {
+    let piped = tokio::select! {
+        code = signals.next() => return code,
+        // On a thread of its own, so that a signal is heard while the input stays open.
+        piped = tokio::task::spawn_blocking(input::piped_text) => piped.ok().flatten(),
+    };
+    let prompts = match prompts(piped, flags, &agent.setup.cwd) {
         Ok(prompts) => prompts,
         Err(error) => {
             notices::error(&error);
@@ -43,7 +48,7 @@ pub(crate) async fn answer(
         return 1;
     }
     for prompt in prompts {
-        if let Err(refusal) = workshop.ready(agent).await {
+        if let Err(refusal) = access.ready(agent).await {
             notices::error(&refusal);
             return 1;
         }
@@ -91,8 +96,8 @@ fn print_last(agent: &Agent) -> u8 {
 }
 
 /// Stdin, files and the first message make one prompt; further messages follow it.
-fn prompts(flags: &Flags, cwd: &Path) -> Result<Vec<Vec<Block>>, String> {
-    let mut text = input::piped_text().unwrap_or_default();
+fn prompts(piped: Option<String>, flags: &Flags, cwd: &Path) -> Result<Vec<Vec<Block>>, String> {
+    let mut text = piped.unwrap_or_default();
     let mut images = Vec::new();
     for file in &flags.files {
         attach(&cwd.join(file), &mut text, &mut images)?;

@@ -8,17 +8,17 @@ use std::time::Duration;
 use crate::agent::{Agent, Setup};
 use crate::conversation::Conversation;
 use crate::flags::{self, Flags, Mode};
+use crate::model_access::ModelAccess;
 use crate::models::{ThinkingLevel, Wanted, key_variables};
 use crate::output::{Output, Writer};
 use crate::session::Recorded;
 use crate::settings::Settings;
 use crate::signals::Signals;
-use crate::tools::{DEFAULT_TOOLS, TOOLS, Tool, find_tool};
-use crate::workshop::Workshop;
+use crate::tools::{DEFAULT_TOOLS, TOOLS, Tool, ToolName};
 use crate::{input, notices, one_shot, processes, rpc, system_prompt};
 
 /// How long a reader may take for the last lines.
-const FAREWELL: Duration = Duration::from_secs(2);
+const FAREWELL: Duration = Duration::from_secs(1);
 
 /// What the agent knows about the world; only the caller reads the environment.
 #[derive(Debug, Clone)]
@@ -80,15 +80,15 @@ async fn start(flags: Flags, surroundings: Surroundings, output: Output) -> u8 {
         Ok(signals) => signals,
         Err(error) => return refuse(&error),
     };
-    let (agent, workshop) = match assemble(&flags, &surroundings, output) {
+    let (agent, access) = match assemble(&flags, &surroundings, output) {
         Ok(assembled) => assembled,
         Err(error) => return refuse(&error),
     };
     let mode = flags.mode();
     if mode == Mode::Rpc {
-        return rpc::serve(&agent, &workshop, input::lines(), signals).await;
+        return rpc::serve(&agent, &access, input::lines(), signals).await;
     }
-    one_shot::answer(&agent, &workshop, &flags, mode, signals).await
+    one_shot::answer(&agent, &access, &flags, mode, signals).await
 }
 
 /// Puts the agent together; an error is a sentence for the user.
@@ -96,7 +96,7 @@ pub(crate) fn assemble(
     flags: &Flags,
     surroundings: &Surroundings,
     output: Output,
-) -> Result<(Agent, Workshop), String> {
+) -> Result<(Agent, ModelAccess), String> {
     let recorded = recorded(flags, &surroundings.cwd)?;
     let cwd = recorded
         .as_ref()
@@ -105,7 +105,7 @@ pub(crate) fn assemble(
     if let Some(warning) = warning {
         notices::warn(&warning);
     }
-    let workshop = Workshop::new(
+    let access = ModelAccess::new(
         surroundings.agent_dir.clone(),
         cwd.clone(),
         surroundings.variables.clone(),
@@ -127,24 +127,22 @@ pub(crate) fn assemble(
     let (model, thinking) = earlier.unwrap_or_default();
     equip(
         &agent,
-        &workshop,
+        &access,
         flags,
         &settings,
         model,
         thinking.as_deref(),
     )?;
     if let Some(name) = &flags.name {
-        let mut conversation = agent.conversation.borrow_mut();
-        conversation.name = Some(name.clone());
-        conversation.note("session_info", &serde_json::json!({"name": name}));
+        agent.conversation.borrow_mut().set_name(name);
     }
-    Ok((agent, workshop))
+    Ok((agent, access))
 }
 
 /// Chooses model and thinking: flags, then the session, then the settings.
 fn equip(
     agent: &Agent,
-    workshop: &Workshop,
+    access: &ModelAccess,
     flags: &Flags,
     settings: &Settings,
     earlier_model: Option<(String, String)>,
@@ -162,7 +160,7 @@ fn equip(
     {
         (wanted.provider, wanted.model) = (Some(provider), Some(model));
     }
-    let choice = workshop.choose(&wanted)?;
+    let mut choice = access.choose(&wanted)?;
     if let Some(warning) = &choice.warning {
         notices::warn(warning);
     }
@@ -173,14 +171,18 @@ fn equip(
         }
         level
     });
+    let asked = asked.or(choice.thinking);
+    if let Some(model) = choice.model.as_mut().filter(|_| choice.warning.is_some()) {
+        // Nobody knows what an unlisted model can do, except whoever asks it to think.
+        model.reasoning = asked.is_some();
+    }
     let level = asked
-        .or(choice.thinking)
         .or_else(|| earlier_thinking.and_then(ThinkingLevel::parse))
         .or(settings.default_thinking_level)
         .unwrap_or_default();
-    let level = Workshop::clamp(choice.model.as_ref(), level);
+    let level = ModelAccess::clamp(choice.model.as_ref(), level);
     if let Some(model) = choice.model {
-        workshop.install(agent, model)?;
+        access.install(agent, model)?;
     }
     agent.set_thinking(level);
     Ok(())
@@ -214,6 +216,8 @@ fn conversation(
 }
 
 /// The tools of this run: an allow list over all of them, else the default ones.
+///
+/// Finalizing is how a run ends, so no list takes it away.
 fn choose_tools(flags: &Flags) -> Vec<&'static Tool> {
     let named: Vec<&str> = match &flags.tools {
         _ if flags.no_tools => Vec::new(),
@@ -221,11 +225,11 @@ fn choose_tools(flags: &Flags) -> Vec<&'static Tool> {
         None => DEFAULT_TOOLS.to_vec(),
     };
     let is_on = |tool: &&Tool| {
-        let is_finalize = Some(tool.name) == find_tool("subagent_finalize").map(|tool| tool.name);
-        if is_finalize {
-            return flags.finalize;
+        let is_excluded = flags.exclude_tools.iter().any(|name| name == tool.id);
+        match tool.name {
+            ToolName::Finalize => flags.finalize || named.contains(&tool.id),
+            _ => named.contains(&tool.id) && !is_excluded,
         }
-        named.contains(&tool.id) && !flags.exclude_tools.iter().any(|name| name == tool.id)
     };
     TOOLS.iter().filter(is_on).collect()
 }

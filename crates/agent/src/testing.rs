@@ -11,9 +11,9 @@ use tokio::sync::mpsc;
 use crate::agent::Agent;
 use crate::flags::{self, Flags};
 use crate::message::Block;
+use crate::model_access::ModelAccess;
 use crate::output::Output;
 use crate::run::{Surroundings, assemble};
-use crate::workshop::Workshop;
 
 /// A directory with a project and an agent directory in it.
 pub(crate) struct Sandbox {
@@ -62,10 +62,10 @@ impl Sandbox {
             variables: self.variables.clone(),
         };
         let (output, lines) = Output::channel();
-        let (agent, workshop) = assemble(&Self::flags(line), &surroundings, output)?;
+        let (agent, access) = assemble(&Self::flags(line), &surroundings, output)?;
         Ok(Bench {
             agent,
-            workshop,
+            access,
             lines,
         })
     }
@@ -74,21 +74,21 @@ impl Sandbox {
 /// An agent and what it prints.
 pub(crate) struct Bench {
     pub(crate) agent: Agent,
-    pub(crate) workshop: Workshop,
+    pub(crate) access: ModelAccess,
     pub(crate) lines: mpsc::Receiver<Vec<u8>>,
 }
 
 impl Bench {
     /// Answers a prompt and returns the events.
     pub(crate) async fn prompt(&mut self, text: &str) -> Vec<Value> {
-        self.workshop.ready(&self.agent).await.unwrap();
+        self.access.ready(&self.agent).await.unwrap();
         let Self { agent, lines, .. } = self;
         collect(agent.run(vec![Block::text(text)]), lines, |_| {}).await
     }
 
     /// Answers a prompt; `watch` sees each event as it comes and may interfere.
     pub(crate) async fn watch(&mut self, text: &str, watch: impl Fn(&Agent, &Value)) -> Vec<Value> {
-        self.workshop.ready(&self.agent).await.unwrap();
+        self.access.ready(&self.agent).await.unwrap();
         let Self { agent, lines, .. } = self;
         let agent = &*agent;
         collect(agent.run(vec![Block::text(text)]), lines, |event| {
@@ -167,5 +167,6 @@ fn line_of(event: &Value) -> String {
 
 /// Replaces what differs between runs.
 pub(crate) fn normalized(text: &str, root: &Path) -> String {
-    text.replace(&root.display().to_string(), "ROOT")
+    let root = root.display().to_string();
+    text.replace(root.trim_end_matches('/'), "ROOT")
 }

@@ -34,13 +34,19 @@ enum End {
 }
 
 impl Agent {
-    /// Answers a prompt; returns when the agent is idle again.
-    pub(crate) async fn run(&self, prompt: Vec<Block>) {
-        let mut run = Run {
+    /// Answers a prompt; what it returns is done when the agent is idle again.
+    ///
+    /// The run counts as begun at once, so that an abort right behind it finds it.
+    pub(crate) fn run(&self, prompt: Vec<Block>) -> impl Future<Output = ()> {
+        let run = Run {
             aborted: self.begin_run(),
             messages: Vec::new(),
             retries: 0,
         };
+        self.run_to_the_end(prompt, run)
+    }
+
+    async fn run_to_the_end(&self, prompt: Vec<Block>, mut run: Run) {
         let mut opening = self.opening(prompt);
         loop {
             let end = self.turns(std::mem::take(&mut opening), &mut run).await;
@@ -158,8 +164,8 @@ impl Agent {
     }
 
     async fn answer(&self, aborted: &Aborted) -> (Message, Option<ProviderError>) {
-        let brain = self.brain.borrow().clone();
-        let ready = brain.and_then(|brain| Some((brain.model, brain.provider?)));
+        let chosen = self.chosen.borrow().clone();
+        let ready = chosen.and_then(|chosen| Some((chosen.model, chosen.provider?)));
         let Some((model, provider)) = ready else {
             // A prompt without a model is refused before the run begins.
             let error = ProviderError::permanent("No model selected.");

@@ -45,8 +45,11 @@ impl Owner {
         let signals = Signals::listen().map_err(|error| failed("no signals", &error))?;
         let (engine, dispatcher) = Engine::start(launcher, limits)
             .map_err(|error| failed("the engine did not start", &error))?;
+        let recorder = Recorder::start(store.index());
+        let record = recorder.clone();
         // Without a socket the runs go on; only other processes cannot reach them.
-        let socket = OwnerSocket::listen(&places.sockets, engine.clone()).ok();
+        let socket =
+            OwnerSocket::listen(&places.sockets, engine.clone(), move || record.settle()).ok();
         let process = ProcessName::of_this_process();
         Ok(Self {
             name: OwnerName {
@@ -54,7 +57,7 @@ impl Owner {
                 start_time: process.start_time,
                 socket: socket.as_ref().map(|socket| socket.path().to_owned()),
             },
-            recorder: Recorder::start(store.index()),
+            recorder,
             store,
             engine,
             dispatcher,

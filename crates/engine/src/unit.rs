@@ -141,8 +141,8 @@ impl Running {
             let happened = self.next().await;
             self.handle(happened).await;
         }
-        self.keeper.ended().await;
         let ending = self.ending();
+        self.keeper.ended().await;
         self.unit.tell(Happening::Ended(ending)).await;
     }
 
@@ -430,3 +430,7 @@ fn weigh_response(response: &Response) -> Consequence {
         (Some(_) | None, _) => Consequence::None,
     }
 }
+
+#[cfg(test)]
+#[path = "unit_tests.rs"]
+mod tests;

@@ -10,6 +10,7 @@ use genai::chat::{
 };
 use genai::resolver::{AuthData, Endpoint};
 use genai::{Client, Headers, ModelIden, ServiceTarget};
+use reqwest::Certificate;
 use reqwest::header::{HeaderMap, RETRY_AFTER};
 use serde_json::Value;
 
@@ -17,6 +18,13 @@ use super::{Chunk, ChunkStream, Finish, Provider, ProviderError, Request, chat_r
 use crate::models::{Credential, Model, ThinkingLevel};
 use crate::usage::Usage;
 
+/// Limits that no waiting lifts, although they come with status 429.
+const USED_UP: [&str; 4] = [
+    "insufficient_quota",
+    "quota exceeded",
+    "out of budget",
+    "billing",
+];
 const CONNECT_TIME: Duration = Duration::from_secs(30);
 
 /// The HTTP client; cheap to clone.
@@ -30,15 +38,28 @@ impl Connections {
     pub(crate) fn open() -> Result<Self, genai::Error> {
         // Fails only if someone else has chosen already, and then theirs is as good.
         let _ = rustls::crypto::ring::default_provider().install_default();
-        let http = reqwest::Client::builder()
-            .connect_timeout(CONNECT_TIME)
-            .user_agent(concat!("pi-subagents/", env!("CARGO_PKG_VERSION")))
+        // A machine without certificates of its own, such as a bare container, gets Mozilla's.
+        let http = builder()
             .build()
-            .map_err(|error| genai::Error::Internal(error.to_string()))?;
+            .or_else(|_| builder().tls_certs_only(bundled_roots()).build())
+            .map_err(|error| genai::Error::Internal(broken(&error).message))?;
         Ok(Self {
             client: Client::builder().with_reqwest(http).build()?,
         })
     }
+}
+
+fn builder() -> reqwest::ClientBuilder {
+    reqwest::Client::builder()
+        .connect_timeout(CONNECT_TIME)
+        .user_agent(concat!("pi-subagents/", env!("CARGO_PKG_VERSION")))
+}
+
+fn bundled_roots() -> Vec<Certificate> {
+    let roots = webpki_root_certs::TLS_SERVER_ROOT_CERTS.iter();
+    roots
+        .filter_map(|root| Certificate::from_der(root).ok())
+        .collect()
 }
 
 /// Speaks to one provider with one key.
@@ -60,6 +81,16 @@ impl ChatProvider {
             key,
             headers,
         }
+    }
+
+    /// A server may repeat the key it refuses; nobody else needs to see it.
+    fn without_key(&self, mut error: ProviderError) -> ProviderError {
+        if let Some(Credential(key)) = &self.key
+            && !key.is_empty()
+        {
+            error.message = error.message.replace(key.as_str(), "****");
+        }
+        error
     }
 
     async fn open(&self, request: Request<'_>) -> Result<ChatStream, ProviderError> {
@@ -109,7 +140,8 @@ impl ChatProvider {
 impl Provider for ChatProvider {
     fn stream<'a>(&'a self, request: Request<'a>) -> ChunkStream<'a> {
         let opened = stream::once(self.open(request));
-        Box::pin(opened.map_ok(chunks).try_flatten())
+        let chunks = opened.map_ok(chunks).try_flatten();
+        Box::pin(chunks.map_err(|error| self.without_key(error)))
     }
 }
 
@@ -314,7 +346,11 @@ fn refused(status: u16, body: &str, headers: &HeaderMap) -> ProviderError {
         .get(RETRY_AFTER)
         .and_then(|value| value.to_str().ok()?.trim().parse().ok());
     let wait = wait.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
-    ProviderError::status(status, format!("{status}: {said}"), wait)
+    let message = format!("{status}: {said}");
+    if USED_UP.iter().any(|words| body.contains(words)) {
+        return ProviderError::permanent(message);
+    }
+    ProviderError::status(status, message, wait)
 }
 
 /// Walks to the cause, which is the only part that tells anything.

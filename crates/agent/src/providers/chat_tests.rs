@@ -270,7 +270,7 @@ async fn errors_are_retried_or_reported() {
         failure(
             "401 Unauthorized",
             "",
-            r#"{"error": {"message": "Incorrect API key"}}"#,
+            r#"{"error": {"message": "Incorrect API key sk-secret"}}"#,
         ),
     ])
     .await;
@@ -319,9 +319,9 @@ async fn errors_are_retried_or_reported() {
     turn_start
     message_start role="user" "two"
     message_end role="user" "two"
-    message_start role="assistant" stopReason="error" errorMessage="401: Incorrect API key"
-    message_end role="assistant" stopReason="error" errorMessage="401: Incorrect API key"
-    turn_end role="assistant" stopReason="error" errorMessage="401: Incorrect API key"
+    message_start role="assistant" stopReason="error" errorMessage="401: Incorrect API key ****"
+    message_end role="assistant" stopReason="error" errorMessage="401: Incorrect API key ****"
+    turn_end role="assistant" stopReason="error" errorMessage="401: Incorrect API key ****"
     agent_end willRetry=false
     agent_settled
     "#);
@@ -360,12 +360,12 @@ async fn a_server_that_is_not_there_is_named() {
 async fn a_missing_key_refuses_the_prompt_and_says_what_to_set() {
     let sandbox = Sandbox::new();
     let bench = sandbox.agent("--model groq/llama").unwrap();
-    let refusal = bench.workshop.ready(&bench.agent).await.unwrap_err();
+    let refusal = bench.access.ready(&bench.agent).await.unwrap_err();
     assert!(
         refusal
             .starts_with("No API key found for groq.\n\nSet the environment variable GROQ_API_KEY")
     );
     let bench = sandbox.agent("").unwrap();
-    let refusal = bench.workshop.ready(&bench.agent).await.unwrap_err();
+    let refusal = bench.access.ready(&bench.agent).await.unwrap_err();
     assert!(refusal.starts_with("No model selected."), "{refusal}");
 }

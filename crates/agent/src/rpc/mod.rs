@@ -6,3 +6,6 @@ mod response;
 mod server;
 
 pub(crate) use server::serve;
+
+#[cfg(test)]
+mod tests;

@@ -12,9 +12,9 @@ use crate::agent::Agent;
 use crate::conversation::Conversation;
 use crate::event::Event;
 use crate::message::Block;
+use crate::model_access::ModelAccess;
 use crate::models::ThinkingLevel;
 use crate::signals::Signals;
-use crate::workshop::Workshop;
 
 /// What wakes the server.
 enum Happening {
@@ -27,13 +27,13 @@ enum Happening {
 /// Serves until the input ends or a signal comes; returns the exit code.
 pub(crate) async fn serve(
     agent: &Agent,
-    workshop: &Workshop,
+    access: &ModelAccess,
     mut lines: mpsc::Receiver<Vec<u8>>,
     mut signals: Signals,
 ) -> u8 {
     let mut server = Server {
         agent,
-        workshop,
+        access,
         run: None,
         after_run: Vec::new(),
     };
@@ -66,7 +66,7 @@ async fn running(run: &mut Option<Running<'_>>) {
 
 struct Server<'a> {
     agent: &'a Agent,
-    workshop: &'a Workshop,
+    access: &'a ModelAccess,
     run: Option<Running<'a>>,
     /// Commands that are answered when the run has come to its end.
     after_run: Vec<(Value, String, AfterRun)>,
@@ -77,7 +77,8 @@ enum AfterRun {
     NewSession,
 }
 
-type Answer = Result<Option<Value>, String>;
+/// What a command comes to: nothing more to say, data, or why not.
+type Outcome = Result<Option<Value>, String>;
 
 impl Server<'_> {
     async fn take(&mut self, line: &[u8]) {
@@ -118,7 +119,7 @@ impl Server<'_> {
         images: Vec<Block>,
         behavior: Option<StreamingBehavior>,
     ) {
-        if self.agent.is_running() || self.run.is_some() {
+        if self.run.is_some() {
             let answer = match behavior {
                 Some(StreamingBehavior::Steer) => {
                     self.agent.steer(message).await;
@@ -132,7 +133,7 @@ impl Server<'_> {
             };
             return self.answer(id, "prompt", answer).await;
         }
-        if let Err(refusal) = self.workshop.ready(self.agent).await {
+        if let Err(refusal) = self.access.ready(self.agent).await {
             return self.answer(id, "prompt", Err(refusal)).await;
         }
         self.answer(id, "prompt", Ok(None)).await;
@@ -141,7 +142,7 @@ impl Server<'_> {
         self.run = Some(Box::pin(self.agent.run(content)));
     }
 
-    async fn perform(&self, request: Request) -> Answer {
+    async fn perform(&self, request: Request) -> Outcome {
         let agent = self.agent;
         Ok(match request {
             Request::Steer { message } => {
@@ -162,10 +163,10 @@ impl Server<'_> {
             Request::GetSessionStats => Some(answers::session_stats(agent)),
             Request::GetLastAssistantText => Some(answers::last_assistant_text(agent)),
             Request::GetAvailableModels => {
-                Some(json!({"models": self.workshop.available(agent).await}))
+                Some(json!({"models": self.access.available(agent).await}))
             }
             Request::SetModel { provider, model_id } => {
-                let model = self.workshop.switch(agent, &provider, &model_id)?;
+                let model = self.access.switch(agent, &provider, &model_id)?;
                 Some(json!(model))
             }
             Request::SetThinkingLevel { level } => {
@@ -199,11 +200,7 @@ impl Server<'_> {
         if name.is_empty() {
             return Err("Session name cannot be empty".to_owned());
         }
-        {
-            let mut conversation = self.agent.conversation.borrow_mut();
-            conversation.name = Some(name.to_owned());
-            conversation.note("session_info", &json!({"name": name}));
-        }
+        self.agent.conversation.borrow_mut().set_name(name);
         self.agent
             .output
             .emit(&Event::SessionInfoChanged { name })
@@ -235,13 +232,17 @@ impl Server<'_> {
     /// Forgets what was said. A session file belongs to one session, so the new one has none.
     fn begin_session(&self) {
         self.agent.queue.take();
-        let conversation = Conversation::begin(None, &self.agent.setup.cwd);
+        let mut conversation = Conversation::begin(None, &self.agent.setup.cwd);
+        if let Some(model) = self.agent.model() {
+            conversation.note_model(&model.provider, &model.id);
+        }
+        conversation.note_thinking(self.agent.thinking.get().name());
         self.agent.conversation.replace(conversation);
     }
 
-    async fn answer(&self, id: &Value, command: &str, answer: Answer) {
-        let success = answer.is_ok();
-        let (data, error) = match answer {
+    async fn answer(&self, id: &Value, command: &str, outcome: Outcome) {
+        let success = outcome.is_ok();
+        let (data, error) = match outcome {
             Ok(data) => (data, None),
             Err(error) => (None, Some(error)),
         };

@@ -175,7 +175,7 @@ fn a_file_that_is_no_session_is_refused() {
         crate::testing::normalized(&refusal, &sandbox.path(""))
     };
     insta::assert_snapshot!(format!("{}\n{}", refusal(&garbage), refusal(&gone)), @"
-    ROOTgarbage.jsonl is not a session file
-    The working directory of session ROOTgone.jsonl does not exist: /no/such
+    ROOT/garbage.jsonl is not a session file
+    The working directory of session ROOT/gone.jsonl does not exist: /no/such
     ");
 }

@@ -24,7 +24,9 @@ mod write;
 
 pub(crate) use image::mime_type as image_type;
 pub(crate) use surroundings::{ModelInUse, ToolSurroundings};
-pub(crate) use table::{DEFAULT_TOOLS, TOOLS, Tool, ToolName, find_tool};
+#[cfg(test)]
+use table::find_tool;
+pub(crate) use table::{DEFAULT_TOOLS, TOOLS, Tool, ToolName};
 
 use serde::Serialize;
 use serde_json::{Value, json};

@@ -51,7 +51,8 @@ impl Tool {
 pub(crate) const DEFAULT_TOOLS: [&str; 4] = ["read", "bash", "edit", "write"];
 
 /// The row with this name.
-pub(crate) fn find_tool(id: &str) -> Option<&'static Tool> {
+#[cfg(test)]
+pub(super) fn find_tool(id: &str) -> Option<&'static Tool> {
     TOOLS.iter().find(|tool| tool.id == id)
 }
 

@@ -1,1 +1,180 @@
-//! control
+//! `steer`, `stop`, `wait` and `status` reach the runs of another process.
+
+use std::time::Duration;
+
+use pi_subagents_testkit::sandbox::RunningCommand;
+use pi_subagents_testkit::{Signal, wait_for_file, wait_until};
+use pretty_assertions::assert_eq;
+use serde_json::{Value, json};
+
+use crate::stage::{Outcome, Stage, call, completed, outcomes};
+
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A run that waits in its child, and its row in `status`.
+fn waiting_run(stage: &Stage, last_steps: &[Value]) -> (RunningCommand, Value) {
+    let mut steps = vec![json!({"touch": stage.path("ready")})];
+    steps.extend_from_slice(last_steps);
+    let owner = stage.delegate(&call(&[("worker", json!(steps))])).spawn();
+    wait_for_file(stage.path("ready"), PATIENCE);
+    let row = stage.command(&["status", "--json"]).run().json()["runs"][0].clone();
+    (owner, row)
+}
+
+fn text(value: &Value) -> String {
+    value.as_str().unwrap().to_owned()
+}
+
+#[test]
+fn a_run_can_be_stopped_by_the_beginning_of_its_id_and_keeps_what_it_said() {
+    let stage = Stage::new();
+    let (owner, row) = waiting_run(&stage, &[json!({"say": "so far"}), json!({"hang": true})]);
+    assert_eq!(row["status"], "running");
+    let session = text(&row["sessionId"]);
+    let stopped = stage.command(&["stop", &session[..9]]).run();
+    insta::assert_snapshot!(stopped, @"
+    --- exit code
+    0
+    [EOF]
+    --- stdout
+    stopped worker (session: <session-1>)
+    [EOF]
+    --- stderr
+    [EOF]
+    ");
+    let output = owner.wait();
+    assert_eq!(output.code, Some(143));
+    assert_eq!(
+        outcomes(&output),
+        [Outcome {
+            name: "worker".to_owned(),
+            status: "aborted".to_owned(),
+            exit_code: 143,
+            error: Some("Stopped on request.".to_owned()),
+            output: Some("so far".to_owned()),
+        }]
+    );
+    let again = stage.command(&["stop", &session]).run();
+    assert_eq!(again.stdout, "Nothing was running.\n");
+}
+
+#[test]
+fn stop_all_stops_what_runs_and_what_waits() {
+    let stage = Stage::new();
+    let tasks: Vec<(String, Value)> = (0..6)
+        .map(|n| {
+            let ready = stage.path(&format!("ready{n}"));
+            (format!("t{n}"), json!([{"touch": ready}, {"hang": true}]))
+        })
+        .collect();
+    let tasks: Vec<(&str, Value)> = tasks
+        .iter()
+        .map(|(name, script)| (name.as_str(), script.clone()))
+        .collect();
+    let owner = stage.delegate(&call(&tasks)).spawn();
+    for n in 0..4 {
+        wait_for_file(stage.path(&format!("ready{n}")), PATIENCE);
+    }
+    let stopped = stage.command(&["stop", "--all", "--json"]).run().json();
+    assert_eq!(stopped["stopped"].as_array().unwrap().len(), 6);
+    let output = owner.wait();
+    assert_eq!(output.code, Some(143));
+    let found: Vec<String> = outcomes(&output).into_iter().map(|run| run.status).collect();
+    assert_eq!(found, ["aborted"; 6]);
+}
+
+#[test]
+fn a_run_can_be_steered_and_waited_for() {
+    let stage = Stage::new();
+    let go = stage.path("go");
+    let (owner, row) = waiting_run(
+        &stage,
+        &[json!({"waitForFile": go}), json!({"reply": "done"})],
+    );
+    let run = text(&row["runId"]);
+    let steered = stage.command(&["steer", &run, "go", "left"]).run();
+    assert_eq!(steered.stdout, "worker hears it before its next turn.\n");
+    let waiting = stage.command(&["wait", &run]).spawn();
+    let transcript = std::path::PathBuf::from(text(&row["directory"])).join("events.jsonl");
+    wait_until(PATIENCE, || {
+        let events = std::fs::read_to_string(&transcript).unwrap_or_default();
+        events.contains("steered: go left").then_some(())
+    })
+    .expect("the child to hear it");
+    std::fs::write(go, "").unwrap();
+    assert_eq!(outcomes(&owner.wait()), [completed("worker", "done")]);
+    let waited = waiting.wait();
+    assert_eq!(
+        (waited.code, stage.sandbox.normalise(&waited.stdout)),
+        (Some(0), "worker: completed (session: <session-1>)\n".to_owned())
+    );
+    let late = stage.command(&["steer", &run, "too late"]).run();
+    insta::assert_snapshot!(late, @"
+    --- exit code
+    1
+    [EOF]
+    --- stdout
+    [EOF]
+    --- stderr
+    error: <run-1> is not running
+    hint: pi-subagents resume <run-1> PROMPT goes on with it.
+    [EOF]
+    ");
+}
+
+#[test]
+fn wait_exits_as_its_runs_do() {
+    let stage = Stage::new();
+    let output = stage
+        .delegate(&call(&[
+            ("good", json!([{"reply": "x"}])),
+            ("bad", json!([{"exit": 7}])),
+        ]))
+        .run();
+    assert_eq!(output.code, Some(4));
+    let ids: Vec<String> = output.json()["details"]["sessionIds"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(text)
+        .collect();
+    let code = |arguments: &[&str]| stage.command(arguments).run().code;
+    assert_eq!(code(&["wait", &ids[0]]), Some(0));
+    assert_eq!(code(&["wait", &ids[1]]), Some(7));
+    assert_eq!(code(&["wait", &ids[0], &ids[1]]), Some(4));
+    assert_eq!(code(&["wait", "--any", &ids[1]]), Some(7));
+}
+
+#[test]
+fn wait_returns_when_the_owner_is_killed() {
+    let stage = Stage::new();
+    let (owner, row) = waiting_run(&stage, &[json!({"hang": true})]);
+    let waiting = stage.command(&["wait", row["runId"].as_str().unwrap()]).spawn();
+    owner.kill(Signal::KILL);
+    assert_eq!(waiting.wait().code, Some(1));
+}
+
+#[test]
+fn events_can_be_followed_to_the_end() {
+    let stage = Stage::new();
+    let go = stage.path("go");
+    let (owner, row) = waiting_run(
+        &stage,
+        &[json!({"waitForFile": go}), json!({"reply": "done"})],
+    );
+    let following = stage
+        .command(&["events", row["runId"].as_str().unwrap(), "--follow"])
+        .spawn();
+    following.wait_for_stdout("run_started");
+    std::fs::write(go, "").unwrap();
+    let followed = following.wait();
+    let kinds: Vec<Value> = followed
+        .json_lines()
+        .iter()
+        .map(|record| record["type"].clone())
+        .collect();
+    assert_eq!(kinds.first(), Some(&json!("run_accepted")));
+    assert_eq!(kinds.last(), Some(&json!("run_ended")));
+    assert!(kinds.contains(&json!("agent_settled")));
+    _ = owner.wait().expect_success();
+}

@@ -1,1 +1,143 @@
-//! record
+//! The run directory is the record, and a run completes without one.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+
+use pretty_assertions::assert_eq;
+use serde_json::{Value, json};
+
+use crate::stage::{Stage, call, completed, outcomes};
+
+fn directory_of(answer: &Value) -> PathBuf {
+    PathBuf::from(answer["details"]["runs"][0]["directory"].as_str().unwrap())
+}
+
+fn names_and_modes(directory: &Path) -> Vec<String> {
+    let mut found: Vec<String> = fs::read_dir(directory)
+        .unwrap()
+        .map(|entry| {
+            let entry = entry.unwrap();
+            let mode = entry.metadata().unwrap().permissions().mode() & 0o777;
+            format!("{mode:o} {}", entry.file_name().to_string_lossy())
+        })
+        .collect();
+    found.sort();
+    found
+}
+
+#[test]
+fn a_run_leaves_its_whole_record_readable_by_its_user_only() {
+    let stage = Stage::new();
+    let output = stage
+        .delegate(&call(&[(
+            "a",
+            json!([{"print": "not a record\n"}, {"stderr": "careful\n"}, {"reply": "hello"}]),
+        )]))
+        .run();
+    let directory = directory_of(&output.json());
+    assert_eq!(
+        directory.parent().unwrap(),
+        stage.sandbox.project().join(".pi/subagents/runs")
+    );
+    assert_eq!(
+        names_and_modes(&directory),
+        [
+            "600 events.jsonl",
+            "600 meta.json",
+            "600 result.json",
+            "600 stderr.log",
+            "600 stdout.log",
+            "600 transcript.log",
+        ]
+    );
+    let mode = fs::metadata(&directory).unwrap().permissions().mode() & 0o777;
+    assert_eq!(format!("{mode:o}"), "700");
+    let read = |name: &str| fs::read_to_string(directory.join(name)).unwrap();
+    assert_eq!(read("stdout.log"), "not a record\n");
+    assert_eq!(read("stderr.log"), "careful\n");
+    assert!(read("transcript.log").ends_with("hello\n"));
+    let ignore = directory.parent().unwrap().join(".gitignore");
+    assert_eq!(fs::read_to_string(ignore).unwrap(), "*\n");
+}
+
+#[test]
+fn a_project_that_cannot_be_written_to_keeps_its_runs_under_the_agent_directory() {
+    let stage = Stage::new();
+    // A file in the way stops root too, where permissions would not.
+    stage.sandbox.write("project/.pi", "in the way");
+    let output = stage.delegate(&call(&[("a", json!([{"reply": "hello"}]))])).run();
+    assert_eq!(outcomes(&output), [completed("a", "hello")]);
+    let directory = directory_of(&output.json());
+    assert!(directory.starts_with(stage.sandbox.agent_dir().join("subagents/runs")));
+}
+
+#[test]
+fn without_any_place_for_a_record_the_run_completes_and_says_so() {
+    let stage = Stage::new();
+    stage.sandbox.write("project/.pi", "in the way");
+    let agent_dir = stage.sandbox.write("home/agent-file", "in the way");
+    let output = stage
+        .delegate(&call(&[("a", json!([{"reply": "hello"}]))]))
+        .env("PI_CODING_AGENT_DIR", &agent_dir)
+        .env_remove("XDG_RUNTIME_DIR")
+        .run();
+    assert_eq!(outcomes(&output), [completed("a", "hello")]);
+    let answer = output.json();
+    let warning = answer["details"]["warnings"][0].as_str().unwrap();
+    assert!(warning.starts_with("a: this run has no record: could not write"), "{warning}");
+    let text = answer["content"][0]["text"].as_str().unwrap();
+    assert!(text.contains(&format!("! {warning}")), "{text}");
+}
+
+#[test]
+fn a_full_disk_stops_the_record_and_not_the_run() {
+    let stage = Stage::new();
+    let ready = stage.path("ready");
+    let go = stage.path("go");
+    let running = stage
+        .delegate(&call(&[(
+            "a",
+            json!([{"touch": ready}, {"waitForFile": go}, {"messages": {"count": 100, "bytes": 2000}}, {"reply": "hello"}]),
+        )]))
+        .spawn();
+    pi_subagents_testkit::wait_for_file(&ready, std::time::Duration::from_secs(60));
+    let runs = stage.sandbox.project().join(".pi/subagents/runs");
+    let directory = fs::read_dir(runs)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .find(|path| path.is_dir())
+        .unwrap();
+    // Writing to this device fails as a full disk does.
+    std::os::unix::fs::symlink("/dev/full", directory.join("transcript.log")).unwrap();
+    fs::write(go, "").unwrap();
+    let output = running.wait();
+    assert_eq!(outcomes(&output), [completed("a", "hello")]);
+    let answer = output.json();
+    let text = answer["content"][0]["text"].as_str().unwrap();
+    assert_eq!(
+        stage.sandbox.normalise(text),
+        "\
+✓ a: completed (session: <session-1>)
+! a: could not write $PROJECT/.pi/subagents/runs/<run-1>/transcript.log: No space left on device (os error 28)"
+    );
+}
+
+#[test]
+fn the_index_can_be_lost_and_a_torn_line_is_tolerated() {
+    let stage = Stage::new();
+    let output = stage.delegate(&call(&[("a", json!([{"reply": "hello"}]))])).run();
+    let answer = output.json();
+    let session = answer["details"]["sessionIds"][0].as_str().unwrap();
+    let index = stage.sandbox.agent_dir().join("subagents-index.jsonl");
+    fs::remove_file(&index).unwrap();
+    let events = directory_of(&answer).join("events.jsonl");
+    let mut torn = fs::read(&events).unwrap();
+    torn.extend_from_slice(b"{\"type\":\"message_end\",\"message\":{\"role\":\"assis");
+    fs::write(&events, torn).unwrap();
+    let read = stage.command(&["output", session]).run();
+    assert_eq!((read.code, read.stdout.as_str()), (Some(0), "hello\n"));
+    let broken = fs::read_to_string(&index).unwrap() + "not json\n{\"run\":";
+    fs::write(&index, broken).unwrap();
+    assert_eq!(stage.command(&["output", session]).run().code, Some(0));
+}

@@ -1,1 +1,160 @@
-//! refusals
+//! Bad input is refused by name, with the right exit code and without a child.
+
+use pretty_assertions::assert_eq;
+use serde_json::{Value, json};
+
+use crate::stage::{Stage, completed, failed, outcomes};
+
+/// What a refused call prints; no run may have begun.
+fn refused(call: &str) -> String {
+    let stage = Stage::new();
+    let output = stage
+        .command(&["delegate", "-", "--runner", "pi"])
+        .stdin(call)
+        .run();
+    assert!(!stage.sandbox.project().join(".pi").exists());
+    assert_eq!(output.code, Some(2));
+    assert_eq!(output.stdout, "");
+    output.stderr
+}
+
+fn tasks(count: usize) -> String {
+    json!({"tasks": vec![json!({"name": "a", "prompt": "p"}); count]}).to_string()
+}
+
+#[test]
+fn calls_that_do_not_fit_are_refused_with_words() {
+    let hint = "hint: stdin must hold {\"tasks\": [{\"name\": …, \"prompt\": …}]}.\n";
+    assert_eq!(
+        refused(&tasks(17)),
+        format!("error: tasks must have at most 16 tasks, not 17\n{hint}")
+    );
+    assert_eq!(
+        refused(&tasks(0)),
+        format!("error: tasks must have at least 1 task\n{hint}")
+    );
+    assert_eq!(
+        refused("{\n  \"tasks\": [\n}"),
+        "error: stdin is not JSON: expected value at line 3 column 1\n"
+    );
+    assert_eq!(
+        refused(r#"{"tasks":[{"name":"a","prompt":"p"},{"name":"b","prompt":7,"timeout":"x"}]}"#),
+        format!("error: tasks[1].timeout must be a number, not \"x\"\n{hint}")
+    );
+    assert_eq!(refused(""), "error: stdin is not JSON: EOF while parsing a value at line 1 column 0\n");
+}
+
+#[test]
+fn usage_errors_are_json_when_json_is_wanted() {
+    let stage = Stage::new();
+    for arguments in [
+        vec!["delegate", "--json"],
+        vec!["delegate", "--json", "--task", "nameless"],
+        vec!["delegate", "--json", "--task", "a=b", "--timeout", "0"],
+        vec!["no-such-command", "--json"],
+    ] {
+        let output = stage.command(&arguments).run();
+        assert_eq!(output.code, Some(2), "{output}");
+        assert_eq!(output.json()["error"]["kind"], "usage", "{output}");
+        assert_eq!(output.stderr, "");
+    }
+}
+
+#[test]
+fn an_unknown_id_is_not_found() {
+    let stage = Stage::new();
+    let mut printed = std::collections::BTreeSet::new();
+    for arguments in [
+        ["output", "feed"],
+        ["session", "feed"],
+        ["events", "feed"],
+        ["status", "feed"],
+        ["wait", "feed"],
+        ["stop", "feed"],
+    ] {
+        let output = stage.command(&arguments).run();
+        assert_eq!(output.code, Some(3));
+        printed.insert(output.to_string());
+    }
+    assert_eq!(printed.len(), 1, "{printed:?}");
+    insta::assert_snapshot!(printed.first().unwrap(), @r#"
+    --- exit code
+    3
+    [EOF]
+    --- stdout
+    [EOF]
+    --- stderr
+    error: no run and no session begins with "feed"
+    hint: pi-subagents status --all lists the runs of this project.
+    [EOF]
+    "#);
+    let resumed = stage
+        .delegate(&json!({"tasks": [{"name": "a", "prompt": "p", "resume": "a1b2c3d4e5f6a7b8"}]}))
+        .run();
+    assert_eq!(resumed.code, Some(3));
+    assert_eq!(
+        resumed.json()["error"]["message"],
+        "Cannot resume: session \"a1b2c3d4e5f6a7b8\" not found. The session may have expired or the ID is incorrect."
+    );
+}
+
+#[test]
+fn a_bad_cwd_ends_its_task_and_no_other() {
+    let stage = Stage::new();
+    let file = stage.sandbox.write("project/file", "");
+    let dots = stage.sandbox.project().join("foo..bar");
+    std::fs::create_dir(&dots).unwrap();
+    let good = json!([{"reply": "fine"}]).to_string();
+    let task = |name: &str, cwd: &str| json!({"name": name, "prompt": good, "cwd": cwd});
+    let output = stage
+        .delegate(&json!({"tasks": [
+            task("relative", "src"),
+            task("up", &format!("{}/../project", stage.sandbox.project().display())),
+            task("missing", "/no/such/place"),
+            task("file", &file.display().to_string()),
+            task("dots", &dots.display().to_string()),
+        ]}))
+        .run();
+    assert_eq!(output.code, Some(4));
+    let mut found = outcomes(&output);
+    for run in &mut found {
+        run.error = run.error.as_deref().map(|text| stage.sandbox.normalise(text));
+    }
+    assert_eq!(
+        found,
+        [
+            failed("relative", 1, "cwd must be an absolute path", None),
+            failed("up", 1, "cwd must not contain '..' path segments", None),
+            failed("missing", 1, "cwd cannot be used: /no/such/place: No such file or directory (os error 2)", None),
+            failed("file", 1, "cwd is not a directory: $PROJECT/file", None),
+            completed("dots", "fine"),
+        ]
+    );
+    let ids = output.json()["details"]["sessionIds"].as_array().map(Vec::len);
+    assert_eq!(ids, Some(5));
+}
+
+#[test]
+fn a_pi_that_is_too_old_or_missing_is_refused_by_name() {
+    let stage = Stage::new();
+    let call = json!({"tasks": [{"name": "a", "prompt": "hello"}]});
+    let error = |output: &Value| {
+        let text = output["details"]["runs"][0]["errorMessage"].as_str().unwrap();
+        stage.sandbox.normalise(text)
+    };
+    let old = stage.delegate(&call).env("MISBEHAVE_VERSION", "0.73.1").run();
+    let message = error(&old.json());
+    assert!(
+        message.ends_with("misbehave is pi 0.73.1, which is too old: 0.84 or newer is needed. Update it, or use --runner embedded."),
+        "{message}"
+    );
+    let missing = stage
+        .delegate(&call)
+        .env_remove("PI_SUBAGENTS_PI")
+        .env("PATH", "/nowhere")
+        .run();
+    assert_eq!(
+        error(&missing.json()),
+        "pi is not on PATH. Install it, set PI_SUBAGENTS_PI to it, or use --runner embedded."
+    );
+}

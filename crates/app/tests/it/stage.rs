@@ -26,9 +26,14 @@ impl Stage {
             .args(arguments)
     }
 
-    /// `delegate` with this call on stdin.
+    /// `delegate` with this call on stdin, to the child that misbehaves.
     pub(crate) fn delegate(&self, call: &Value) -> SandboxCommand {
-        self.command(&["delegate", "-", "--runner", "pi", "--json"])
+        self.delegate_to("pi", call)
+    }
+
+    /// `delegate` with this call on stdin, to this kind of child.
+    pub(crate) fn delegate_to(&self, runner: &str, call: &Value) -> SandboxCommand {
+        self.command(&["delegate", "-", "--runner", runner, "--json"])
             .stdin(call.to_string())
     }
 

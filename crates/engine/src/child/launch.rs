@@ -55,7 +55,13 @@ pub(crate) async fn launch(
     let (stdout, child_stdout) = pipe()?;
     let (stderr, child_stderr) = pipe()?;
     let (ours, keepers) = UnixStream::pair()?;
-    let process = start_keeper(launcher, task, plan, [keepers.into(), child_stdout, child_stderr])?;
+    let mut process =
+        start_keeper(launcher, task, plan, [keepers.into(), child_stdout, child_stderr])?;
+    let pid = process.id().ok_or(LaunchError::KeeperGone)?;
+    let reaped = tokio::spawn(async move {
+        // How the keeper itself exits says nothing about the run.
+        _ = process.wait().await;
+    });
     hand_over(&ours, &child_stdin)?;
     drop(child_stdin);
 
@@ -63,7 +69,7 @@ pub(crate) async fn launch(
     let stdin = Outbox::new(stdin)?;
     let stdout = Inbox::new(stdout, reader)?;
     let stderr = StderrLines::new(stderr)?;
-    let mut keeper = KeeperLink::new(process, ours)?;
+    let mut keeper = KeeperLink::new(pid, reaped, ours)?;
     match keeper.next().await {
         Some(Report::Started { pid }) => Ok(LaunchedChild {
             started: Started {

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use tokio::io::{AsyncBufReadExt as _, BufReader, Lines};
 use tokio::net::UnixStream;
-use tokio::process::Child;
+use tokio::task::JoinHandle;
 
 use super::wire::{Order, Report};
 
@@ -15,22 +15,24 @@ use super::wire::{Order, Report};
 /// The socket closes when the link is dropped, which tells the keeper that its owner is gone.
 #[derive(Debug)]
 pub(crate) struct KeeperLink {
-    process: Child,
     pid: u32,
+    /// Ends when the keeper's process has ended and is reaped.
+    reaped: JoinHandle<()>,
     orders: StdStream,
     reports: Lines<BufReader<UnixStream>>,
 }
 
 impl KeeperLink {
-    pub(crate) fn new(process: Child, control: StdStream) -> io::Result<Self> {
+    pub(crate) fn new(
+        pid: u32,
+        reaped: JoinHandle<()>,
+        control: StdStream,
+    ) -> io::Result<Self> {
         let orders = control.try_clone()?;
         control.set_nonblocking(true)?;
-        let pid = process
-            .id()
-            .ok_or_else(|| io::Error::other("the keeper has already ended"))?;
         Ok(Self {
-            process,
             pid,
+            reaped,
             orders,
             reports: BufReader::new(UnixStream::from_std(control)?).lines(),
         })
@@ -55,8 +57,8 @@ impl KeeperLink {
     }
 
     /// Waits until the keeper's process has ended.
-    pub(crate) async fn ended(&mut self) {
+    pub(crate) async fn ended(self) {
         // Its reports said all there is to know; here it is only reaped.
-        _ = self.process.wait().await;
+        _ = self.reaped.await;
     }
 }

@@ -4,6 +4,7 @@ use std::fs;
 use std::io;
 use std::os::unix::fs::{DirBuilderExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use pi_subagents_delegation::RunId;
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
@@ -25,7 +26,14 @@ pub struct OwnerSocket {
 
 impl OwnerSocket {
     /// Listens in this directory, which only the user may enter, until it is dropped.
-    pub fn listen(directory: &Path, engine: Engine) -> io::Result<Self> {
+    ///
+    /// Whoever hears that a run is over will look at its record, so `settle_record` is called
+    /// before they are told; it returns when the record is on disk.
+    pub fn listen(
+        directory: &Path,
+        engine: Engine,
+        settle_record: impl Fn() + Send + Sync + 'static,
+    ) -> io::Result<Self> {
         fs::DirBuilder::new()
             .recursive(true)
             .mode(0o700)
@@ -40,7 +48,7 @@ impl OwnerSocket {
         fs::set_permissions(&path, fs::Permissions::from_mode(0o600))?;
         Ok(Self {
             path,
-            listener: tokio::spawn(listen(listener, engine)),
+            listener: tokio::spawn(listen(listener, engine, Arc::new(settle_record))),
         })
     }
 
@@ -58,19 +66,21 @@ impl Drop for OwnerSocket {
     }
 }
 
-async fn listen(listener: UnixListener, engine: Engine) {
+type SettleRecord = Arc<dyn Fn() + Send + Sync>;
+
+async fn listen(listener: UnixListener, engine: Engine, settle_record: SettleRecord) {
     let mut connections = JoinSet::new();
     loop {
         tokio::select! {
             Ok((stream, _)) = listener.accept() => {
-                connections.spawn(serve(stream, engine.clone()));
+                connections.spawn(serve(stream, engine.clone(), Arc::clone(&settle_record)));
             }
             Some(_) = connections.join_next() => {}
         }
     }
 }
 
-async fn serve(mut stream: UnixStream, engine: Engine) {
+async fn serve(mut stream: UnixStream, engine: Engine, settle_record: SettleRecord) {
     let (reader, mut writer) = stream.split();
     let mut line = String::new();
     let mut reader = BufReader::new(reader.take(LONGEST_REQUEST));
@@ -83,6 +93,8 @@ async fn serve(mut stream: UnixStream, engine: Engine) {
             },
         },
     };
+    // The disk is waited for on a thread that may wait; if it panics, the record is as it is.
+    _ = tokio::task::spawn_blocking(move || settle_record()).await;
     let mut line = serde_json::to_string(&reply).unwrap_or_default();
     line.push('\n');
     // Whoever asked may have left.

@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::rc::Rc;
 
-use crate::agent::{Agent, Brain};
+use crate::agent::{Agent, ChosenModel};
 use crate::models::{self, Catalogue, Choice, Model, SCRIPTED, ThinkingLevel, Wanted};
 use crate::providers::{ChatProvider, Connections, Provider, ScriptedProvider};
 
 /// The configuration that models come from.
-pub(crate) struct Workshop {
+pub(crate) struct ModelAccess {
     pub(crate) agent_dir: PathBuf,
     pub(crate) cwd: PathBuf,
     /// The whole environment, keys included.
@@ -20,7 +20,7 @@ pub(crate) struct Workshop {
     connections: OnceCell<Connections>,
 }
 
-impl Workshop {
+impl ModelAccess {
     pub(crate) fn new(
         agent_dir: PathBuf,
         cwd: PathBuf,
@@ -67,7 +67,7 @@ impl Workshop {
         } else {
             None
         };
-        agent.set_brain(Brain { model, provider });
+        agent.set_model(ChosenModel { model, provider });
         Ok(())
     }
 
@@ -112,7 +112,7 @@ impl Workshop {
         let key = self.key(&model).await.map_err(|error| error.to_string())?;
         let headers = self.headers(&model).await?;
         let provider = ChatProvider::new(self.connections()?, key, headers);
-        agent.brain.replace(Some(Brain {
+        agent.chosen.replace(Some(ChosenModel {
             model,
             provider: Some(Rc::new(provider)),
         }));

@@ -1,0 +1,245 @@
+//! Conversations with the server, line by line.
+
+use pretty_assertions::assert_eq;
+use serde_json::{Value, json};
+use tokio::sync::mpsc;
+
+use super::serve;
+use crate::signals::Signals;
+use crate::testing::{Bench, Sandbox, collect};
+
+/// Serves `bench`. The client sends the first lines at once and more when `react` says so;
+/// an empty reaction hangs up.
+async fn converse(
+    bench: &mut Bench,
+    first: &[&str],
+    react: impl Fn(&Value) -> Option<&'static str>,
+) -> (u8, Vec<Value>) {
+    let (sender, receiver) = mpsc::channel(64);
+    for line in first {
+        sender.try_send(line.as_bytes().to_vec()).unwrap();
+    }
+    let sender = std::cell::RefCell::new(Some(sender));
+    let Bench {
+        agent,
+        access,
+        lines,
+    } = bench;
+    let code = std::cell::Cell::new(0);
+    let serving = async {
+        let signals = Signals::catch().unwrap();
+        code.set(serve(agent, access, receiver, signals).await);
+    };
+    let events = collect(serving, lines, |event| match react(event) {
+        Some("") => drop(sender.take()),
+        Some(line) => {
+            let sender = sender.borrow();
+            sender
+                .as_ref()
+                .unwrap()
+                .try_send(line.as_bytes().to_vec())
+                .unwrap();
+        }
+        None => {}
+    })
+    .await;
+    (code.get(), events)
+}
+
+fn responses(events: &[Value]) -> Vec<Value> {
+    let found = events.iter().filter(|event| event["type"] == "response");
+    found.cloned().collect()
+}
+
+fn echo() -> Value {
+    json!({"rules": [
+        {"when": "wait", "turns": [{"delayMs": 3_600_000, "text": "late"}]},
+        {"turns": [{"text": "You said {{prompt}}."}]},
+    ]})
+}
+
+#[tokio::test]
+async fn what_is_no_command_is_answered_as_pi_does() {
+    let sandbox = Sandbox::new();
+    let mut bench = sandbox.agent(&sandbox.script(&echo())).unwrap();
+    let lines = [
+        "nonsense\n",
+        "\n",
+        r#"{"type": "compact", "id": "1"}"#,
+        r#"{"id": 7}"#,
+        r#"{"type": "prompt", "id": "2"}"#,
+        r#"{"type": "set_model", "id": "3", "provider": "fake", "modelId": "x"}"#,
+        r#"{"type": "set_session_name", "id": "4", "name": " "}"#,
+        r#"{"type": "set_thinking_level", "id": "5", "level": "huge"}"#,
+        r#"{"type": "get_last_assistant_text", "id": "last"}"#,
+    ];
+    let (code, events) = converse(&mut bench, &lines, |event| {
+        (event["id"] == "last").then_some("")
+    })
+    .await;
+    assert_eq!(code, 0);
+    let shown: Vec<String> = responses(&events).iter().map(Value::to_string).collect();
+    insta::assert_snapshot!(shown.join("\n"), @r#"
+    {"type":"response","command":"parse","success":false,"error":"Failed to parse command: expected ident at line 1 column 2"}
+    {"type":"response","id":"1","command":"compact","success":false,"error":"Unknown command: compact"}
+    {"type":"response","id":7,"command":"undefined","success":false,"error":"Unknown command: undefined"}
+    {"type":"response","id":"2","command":"prompt","success":false,"error":"Invalid command: missing field `message`"}
+    {"type":"response","id":"3","command":"set_model","success":false,"error":"Model not found: fake/x"}
+    {"type":"response","id":"4","command":"set_session_name","success":false,"error":"Session name cannot be empty"}
+    {"type":"response","id":"5","command":"set_thinking_level","success":false,"error":"Invalid thinking level: huge"}
+    {"type":"response","id":"last","command":"get_last_assistant_text","success":true,"data":{"text":null}}
+    "#);
+}
+
+#[tokio::test]
+async fn a_prompt_is_accepted_first_and_settles_last() {
+    let sandbox = Sandbox::new();
+    let mut bench = sandbox.agent(&sandbox.script(&echo())).unwrap();
+    let prompt = "{\"type\":\"prompt\",\"id\":\"1\",\"message\":\"a\u{2028}b\"}\n";
+    let (_, events) = converse(&mut bench, &[prompt], |event| {
+        match event["type"].as_str() {
+            Some("agent_settled") => Some(r#"{"type":"get_last_assistant_text","id":"2"}"#),
+            Some("response") if event["id"] == "2" => {
+                Some(r#"{"type":"get_session_stats","id":"3"}"#)
+            }
+            Some("response") if event["id"] == "3" => Some(""),
+            _ => None,
+        }
+    })
+    .await;
+    assert_eq!(
+        events[0],
+        json!({"type": "response", "id": "1", "command": "prompt", "success": true})
+    );
+    assert_eq!(events[1], json!({"type": "agent_start"}));
+    let answers = responses(&events);
+    assert_eq!(answers[1]["data"], json!({"text": "You said a\u{2028}b."}));
+    let stats = &answers[2]["data"];
+    assert_eq!(
+        json!([
+            stats["userMessages"],
+            stats["assistantMessages"],
+            stats["totalMessages"],
+            stats["cost"]
+        ]),
+        json!([1, 1, 3, 0.0])
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_running_agent_takes_steering_and_answers_an_abort_when_it_is_over() {
+    let sandbox = Sandbox::new();
+    let mut bench = sandbox.agent(&sandbox.script(&echo())).unwrap();
+    let (_, events) = converse(
+        &mut bench,
+        &[
+            r#"{"type":"prompt","id":"1","message":"wait"}"#,
+            r#"{"type":"prompt","id":"2","message":"more"}"#,
+            r#"{"type":"prompt","id":"3","message":"more","streamingBehavior":"followUp"}"#,
+            r#"{"type":"steer","id":"4","message":"left"}"#,
+            r#"{"type":"get_state","id":"5"}"#,
+            r#"{"type":"abort","id":"6"}"#,
+        ],
+        |event| (event["id"] == "6").then_some(""),
+    )
+    .await;
+    let answers = responses(&events);
+    assert_eq!(
+        answers[1]["error"],
+        "Agent is already processing. Specify streamingBehavior ('steer' or 'followUp') to queue the message."
+    );
+    let state = answers.iter().find(|answer| answer["id"] == "5").unwrap();
+    assert_eq!(
+        json!([
+            state["data"]["isStreaming"],
+            state["data"]["pendingMessageCount"]
+        ]),
+        json!([true, 2])
+    );
+    let queue = events
+        .iter()
+        .rfind(|event| event["type"] == "queue_update")
+        .unwrap();
+    assert_eq!(queue["followUp"], json!(["more"]));
+    let [.., settled, aborted] = &events[..] else {
+        panic!("too few events");
+    };
+    assert_eq!(settled["type"], "agent_settled");
+    assert_eq!(
+        aborted,
+        &json!({"type": "response", "id": "6", "command": "abort", "success": true})
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_end_of_the_input_ends_the_run() {
+    let sandbox = Sandbox::new();
+    let mut bench = sandbox.agent(&sandbox.script(&echo())).unwrap();
+    let prompt = r#"{"type":"prompt","id":"1","message":"wait"}"#;
+    let (code, events) = converse(&mut bench, &[prompt], |event| {
+        (event["type"] == "turn_start").then_some("")
+    })
+    .await;
+    assert_eq!(code, 0);
+    assert!(!events.iter().any(|event| event["type"] == "agent_settled"));
+}
+
+#[tokio::test]
+async fn a_refused_prompt_starts_nothing() {
+    let sandbox = Sandbox::new();
+    let mut bench = sandbox.agent("--model groq/llama").unwrap();
+    let prompt = r#"{"type":"prompt","id":"1","message":"hi"}"#;
+    let (_, events) = converse(&mut bench, &[prompt], |_| Some("")).await;
+    assert_eq!(events.len(), 1);
+    assert_eq!(events[0]["success"], false);
+}
+
+#[tokio::test]
+async fn models_thinking_names_and_sessions_can_be_changed() {
+    let sandbox = Sandbox::new();
+    let mut bench = sandbox.agent(&sandbox.script(&echo())).unwrap();
+    let before = bench.agent.conversation.borrow().session_id().to_owned();
+    let (_, events) = converse(
+        &mut bench,
+        &[
+            r#"{"type":"set_model","id":"1","provider":"scripted","modelId":"tour"}"#,
+            r#"{"type":"set_thinking_level","id":"2","level":"high"}"#,
+            r#"{"type":"set_session_name","id":"3","name":"mine"}"#,
+            r#"{"type":"get_state","id":"4"}"#,
+            r#"{"type":"new_session","id":"5"}"#,
+            r#"{"type":"get_state","id":"6"}"#,
+        ],
+        |event| (event["id"] == "6").then_some(""),
+    )
+    .await;
+    let answers = responses(&events);
+    assert_eq!(answers[0]["data"]["id"], "tour");
+    let state = &answers[3]["data"];
+    assert_eq!(
+        json!([
+            state["model"]["id"],
+            state["thinkingLevel"],
+            state["sessionName"],
+            state["sessionId"]
+        ]),
+        json!(["tour", "high", "mine", before])
+    );
+    assert_eq!(answers[4]["data"], json!({"cancelled": false}));
+    let state = &answers[5]["data"];
+    assert_ne!(state["sessionId"], json!(before));
+    assert_eq!(
+        json!([state["sessionName"], state["messageCount"]]),
+        json!([null, 0])
+    );
+    let others: Vec<&Value> = events
+        .iter()
+        .filter(|event| event["type"] != "response")
+        .collect();
+    assert_eq!(
+        others,
+        [
+            &json!({"type": "thinking_level_changed", "level": "high"}),
+            &json!({"type": "session_info_changed", "name": "mine"}),
+        ]
+    );
+}

@@ -1,0 +1,43 @@
+//! The quick look before a commit: everything but the tests, and a hint about sizes.
+
+use crate::Outcome;
+use crate::hints::{functions, significant_lines};
+use crate::machine::root;
+use crate::source::{SourceFile, Tree};
+use crate::steps::{self, Step};
+
+const SHOWN: usize = 10;
+
+/// Checks, then lists what is long. A length never fails anything.
+pub(crate) fn check() -> Outcome<()> {
+    steps::run(&[Step::format(), Step::clippy(), Step::build(), Step::tidy()])?;
+    let tree = Tree::read(&root())?;
+    let sources: Vec<&SourceFile> = tree.files.iter().filter(|file| is_source(file)).collect();
+    let files = sources
+        .iter()
+        .map(|file| (significant_lines(&file.text), file.path.clone()));
+    println!("\nThe longest files, in lines before their tests (a hint, not a limit):");
+    print_longest(files.collect());
+    let functions = sources.iter().flat_map(|file| {
+        functions(&file.text)
+            .into_iter()
+            .map(|found| (found.lines, format!("{}:{} {}", file.path, found.line, found.name)))
+    });
+    println!("\nThe longest functions (a hint, not a limit):");
+    print_longest(functions.collect());
+    println!("\nxtask check PASSED");
+    Ok(())
+}
+
+fn is_source(file: &SourceFile) -> bool {
+    file.has_extension(&["rs"])
+        && !file.path.contains("/tests/")
+        && !file.path.ends_with("tests.rs")
+}
+
+fn print_longest(mut rows: Vec<(usize, String)>) {
+    rows.sort_by(|one, other| other.cmp(one));
+    for (lines, name) in rows.iter().take(SHOWN) {
+        println!("{lines:6}  {name}");
+    }
+}

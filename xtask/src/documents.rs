@@ -1,0 +1,108 @@
+//! The documents that are generated, and where they lie. `cargo xtask docs` writes them; the tidy
+//! test fails when one is out of date.
+
+use std::fs;
+use std::path::Path;
+use std::process::Stdio;
+
+use crate::Outcome;
+use crate::machine::{program, root, target};
+use crate::steps::{self, Step};
+
+/// A document with the content it should have.
+#[derive(Debug)]
+pub struct Document {
+    /// Its path from the root of the workspace.
+    pub path: &'static str,
+    /// What it should hold.
+    pub content: String,
+}
+
+/// All generated documents, made with this built `pi-subagents`. Add a new one here.
+pub fn generated_documents(binary: &Path) -> Outcome<Vec<Document>> {
+    Ok(vec![Document {
+        path: "docs/cli.md",
+        content: command_line(binary)?,
+    }])
+}
+
+/// Builds the binary and writes all documents.
+pub(crate) fn write_all() -> Outcome<()> {
+    steps::run(&[Step::build()])?;
+    for document in generated_documents(&target()?.join("debug/pi-subagents"))? {
+        let path = root().join(document.path);
+        if let Some(directory) = path.parent() {
+            fs::create_dir_all(directory)?;
+        }
+        let is_new = fs::read_to_string(&path).ok().as_ref() != Some(&document.content);
+        fs::write(&path, document.content)?;
+        let verdict = if is_new { "written" } else { "unchanged" };
+        println!("{}: {verdict}", document.path);
+    }
+    Ok(())
+}
+
+/// `docs/cli.md`: the help of every command.
+fn command_line(binary: &Path) -> Outcome<String> {
+    let mut page = "# Command line\n\nWhat every command says about itself. \
+                    Written by `cargo xtask docs`; change the doc comments in `crates/app` instead.\n"
+        .to_owned();
+    add_help(binary, &mut vec!["pi-subagents".to_owned()], &mut page)?;
+    Ok(page)
+}
+
+fn add_help(binary: &Path, words: &mut Vec<String>, page: &mut String) -> Outcome<()> {
+    let help = help_of(binary, &words[1..])?;
+    let lines: Vec<&str> = help.lines().map(str::trim_end).collect();
+    let text = lines.join("\n");
+    page.push_str(&format!("\n## `{}`\n\n```text\n{}\n```\n", words.join(" "), text.trim()));
+    for command in subcommands(&help) {
+        words.push(command);
+        add_help(binary, words, page)?;
+        words.pop();
+    }
+    Ok(())
+}
+
+/// The width is fixed and no terminal is in reach, so that the help is the same everywhere.
+fn help_of(binary: &Path, words: &[String]) -> Outcome<String> {
+    let output = program(binary)
+        .args(words)
+        .arg("--help")
+        .env("COLUMNS", "100")
+        .stdin(Stdio::null())
+        .output()
+        .map_err(|error| format!("{}: {error}", binary.display()))?;
+    if !output.status.success() {
+        let words = words.join(" ");
+        return Err(format!("pi-subagents {words} --help ended with {}", output.status).into());
+    }
+    Ok(String::from_utf8(output.stdout)?)
+}
+
+/// The commands that a help lists.
+fn subcommands(help: &str) -> Vec<String> {
+    let commands = help
+        .lines()
+        .skip_while(|line| *line != "Commands:")
+        .skip(1)
+        .take_while(|line| !line.is_empty());
+    commands
+        .filter(|line| line.starts_with("  ") && !line.starts_with("   "))
+        .filter_map(|line| line.split_whitespace().next())
+        .filter(|word| *word != "help")
+        .map(str::to_owned)
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_commands_of_a_help_are_found() {
+        let help = "Does it.\n\nCommands:\n  tour      Shows\n            more\n  delegate  Runs\n  help      Helps\n\nOptions:\n  -h  Help\n";
+        assert_eq!(subcommands(help), ["tour", "delegate"]);
+        assert!(subcommands("Usage: agent\n\n  --mode rpc\n").is_empty());
+    }
+}

@@ -1,0 +1,38 @@
+//! The rules, one file each.
+
+mod banned_crates;
+mod directions;
+pub(crate) mod documents;
+mod file_names;
+mod file_sizes;
+mod headings;
+mod machine_paths;
+mod registries;
+mod serialization;
+mod unfinished;
+mod white_space;
+
+use xtask::source::Tree;
+
+use crate::finding::Finding;
+
+/// Every rule that needs the tree alone.
+pub(crate) const ALL: [fn(&Tree) -> Vec<Finding>; 10] = [
+    banned_crates::check,
+    directions::check,
+    file_names::check,
+    file_sizes::check,
+    headings::check,
+    machine_paths::check,
+    registries::check,
+    serialization::check,
+    unfinished::check,
+    white_space::check,
+];
+
+/// The findings of a rule on made-up files, as text.
+#[cfg(test)]
+fn found(check: fn(&Tree) -> Vec<Finding>, files: &[(&str, &str)]) -> Vec<String> {
+    let findings = check(&Tree::of(files));
+    findings.iter().map(ToString::to_string).collect()
+}

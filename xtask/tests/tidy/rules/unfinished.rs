@@ -1,0 +1,44 @@
+//! What is committed is finished: no test that is left out, no function that only promises.
+
+use xtask::source::Tree;
+
+use crate::finding::Finding;
+
+/// What gives it away, and what to do. Put together, because this file is searched too.
+const MARKS: [(&str, &str); 4] = [
+    (concat!("#[ig", "nore"), "make the test run everywhere, or remove it"),
+    (concat!("tod", "o!("), "write it, or remove what needs it"),
+    (concat!("unimpl", "emented!("), "write it, or remove what needs it"),
+    (concat!("<<<<", "<<< "), "finish the merge"),
+];
+
+pub(crate) fn check(tree: &Tree) -> Vec<Finding> {
+    let sources = tree.files.iter().filter(|file| file.has_extension(&["rs"]));
+    let mut findings = Vec::new();
+    for file in sources {
+        for (number, line) in file.numbered_lines() {
+            if let Some((mark, advice)) = MARKS.iter().find(|(mark, _)| line.contains(mark)) {
+                findings.push(Finding::at(&file.path, number, format!("{mark}: {advice}")));
+            }
+        }
+    }
+    findings
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::found;
+    use super::*;
+
+    #[test]
+    fn every_mark_is_found() {
+        for (mark, advice) in MARKS {
+            let text = format!("fn a() {{\n    {mark})\n}}\n");
+            assert_eq!(
+                found(check, &[("crates/a/src/lib.rs", &text)]),
+                [format!("crates/a/src/lib.rs:2: {mark}: {advice}")]
+            );
+        }
+        assert_eq!(found(check, &[("a.rs", "let todos = ignore(1);\n")]).len(), 0);
+    }
+}

@@ -1,0 +1,45 @@
+//! No line ends with white space, and code is indented by spaces.
+
+use xtask::source::{SourceFile, Tree};
+
+use crate::finding::Finding;
+
+/// Text that people write; snapshots show screens, whose lines may end with spaces.
+const WRITTEN: [&str; 12] = [
+    "css", "html", "js", "json", "md", "mjs", "py", "rs", "sh", "toml", "ts", "txt",
+];
+
+pub(crate) fn check(tree: &Tree) -> Vec<Finding> {
+    let written = |file: &&SourceFile| file.has_extension(&WRITTEN) || file.path == ".ci/run";
+    let mut findings = Vec::new();
+    for file in tree.files.iter().filter(written) {
+        for (number, line) in file.numbered_lines() {
+            if line.ends_with([' ', '\t', '\r']) {
+                let message = "the line ends with white space; remove it";
+                findings.push(Finding::at(&file.path, number, message));
+            } else if line.contains('\t') && file.has_extension(&["rs", "toml"]) {
+                let message = "a tab; indent by spaces, and write \\t in a string";
+                findings.push(Finding::at(&file.path, number, message));
+            }
+        }
+    }
+    findings
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::found;
+    use super::*;
+
+    #[test]
+    fn trailing_white_space_and_tabs_are_found() {
+        let text = "fine\nspace \ntab\t\n\tindented\ncarriage\r\n";
+        let places: Vec<String> = found(check, &[("a.rs", text)])
+            .iter()
+            .filter_map(|finding| finding.split(": ").next().map(str::to_owned))
+            .collect();
+        assert_eq!(places, ["a.rs:2", "a.rs:3", "a.rs:4", "a.rs:5"]);
+        assert_eq!(found(check, &[("a.ts", "\tindented\n")]).len(), 0);
+        assert_eq!(found(check, &[("a.snap", "screen \n")]).len(), 0);
+    }
+}
