@@ -19,9 +19,12 @@ pub(crate) fn check() -> Outcome<()> {
     println!("\nThe longest files, in lines before their tests (a hint, not a limit):");
     print_longest(files.collect());
     let functions = sources.iter().flat_map(|file| {
-        functions(&file.text)
-            .into_iter()
-            .map(|found| (found.lines, format!("{}:{} {}", file.path, found.line, found.name)))
+        functions(&file.text).into_iter().map(|found| {
+            (
+                found.lines,
+                format!("{}:{} {}", file.path, found.line, found.name),
+            )
+        })
     });
     println!("\nThe longest functions (a hint, not a limit):");
     print_longest(functions.collect());

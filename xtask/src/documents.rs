@@ -1,6 +1,7 @@
 //! The documents that are generated, and where they lie. `cargo xtask docs` writes them; the tidy
 //! test fails when one is out of date.
 
+use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 use std::process::Stdio;
@@ -55,7 +56,12 @@ fn add_help(binary: &Path, words: &mut Vec<String>, page: &mut String) -> Outcom
     let help = help_of(binary, &words[1..])?;
     let lines: Vec<&str> = help.lines().map(str::trim_end).collect();
     let text = lines.join("\n");
-    page.push_str(&format!("\n## `{}`\n\n```text\n{}\n```\n", words.join(" "), text.trim()));
+    write!(
+        page,
+        "\n## `{}`\n\n```text\n{}\n```\n",
+        words.join(" "),
+        text.trim()
+    )?;
     for command in subcommands(&help) {
         words.push(command);
         add_help(binary, words, page)?;

@@ -58,7 +58,10 @@ fn length(lines: &[&str]) -> Option<usize> {
         Some('}') => Some(head_ends + 1),
         _ => {
             let closing = format!("{}}}", indentation(lines[0]));
-            let end = lines.iter().skip(head_ends + 1).position(|line| *line == closing)?;
+            let end = lines
+                .iter()
+                .skip(head_ends + 1)
+                .position(|line| *line == closing)?;
             Some(head_ends + 1 + end + 1)
         }
     }

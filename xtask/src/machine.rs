@@ -17,7 +17,9 @@ pub(crate) fn root() -> PathBuf {
 pub(crate) fn target() -> Outcome<PathBuf> {
     let program = env::current_exe()?;
     let target = program.ancestors().nth(2);
-    Ok(target.ok_or("this program is not in a target directory")?.to_owned())
+    Ok(target
+        .ok_or("this program is not in a target directory")?
+        .to_owned())
 }
 
 /// A program that is about to be started.
@@ -36,8 +38,16 @@ pub(crate) fn program(name: impl AsRef<OsStr>) -> Command {
 pub(crate) fn cargo() -> Command {
     let mut cargo = program(variable("CARGO").unwrap_or_else(|| "cargo".into()));
     for (name, _) in env::vars_os() {
-        let ours = ["CARGO_PKG_", "CARGO_MANIFEST_", "CARGO_BIN_", "CARGO_CRATE_"];
-        if ours.iter().any(|part| name.to_string_lossy().starts_with(part)) {
+        let ours = [
+            "CARGO_PKG_",
+            "CARGO_MANIFEST_",
+            "CARGO_BIN_",
+            "CARGO_CRATE_",
+        ];
+        if ours
+            .iter()
+            .any(|part| name.to_string_lossy().starts_with(part))
+        {
             cargo.env_remove(name);
         }
     }

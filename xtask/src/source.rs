@@ -85,6 +85,9 @@ impl SourceFile {
 
     /// The lines with their numbers, counted from 1.
     pub fn numbered_lines(&self) -> impl Iterator<Item = (usize, &str)> {
-        self.text.split('\n').zip(1..).map(|(line, number)| (number, line))
+        self.text
+            .split('\n')
+            .zip(1..)
+            .map(|(line, number)| (number, line))
     }
 }

@@ -63,7 +63,10 @@ pub(crate) fn test(filter: &[String]) -> Outcome<()> {
     ];
     run(&steps)?;
     let from = if was_cold { "a cold" } else { "a warm" };
-    println!("xtask test PASSED in {} from {from} build", seconds(begun.elapsed()));
+    println!(
+        "xtask test PASSED in {} from {from} build",
+        seconds(begun.elapsed())
+    );
     Ok(())
 }
 
@@ -71,14 +74,24 @@ pub(crate) fn test(filter: &[String]) -> Outcome<()> {
 pub(crate) fn run(steps: &[Step]) -> Outcome<()> {
     for (number, step) in steps.iter().enumerate() {
         let command = format!("cargo {}", step.arguments.join(" "));
-        println!("xtask: {}/{} {}: {command}", number + 1, steps.len(), step.name);
+        println!(
+            "xtask: {}/{} {}: {command}",
+            number + 1,
+            steps.len(),
+            step.name
+        );
         let begun = Instant::now();
         let status = cargo().args(&step.arguments).status()?;
         let took = seconds(begun.elapsed());
         if !status.success() {
             return Err(format!("{} ({status}) after {took}: {command}", step.name).into());
         }
-        println!("xtask: {}/{} {} passed in {took}", number + 1, steps.len(), step.name);
+        println!(
+            "xtask: {}/{} {} passed in {took}",
+            number + 1,
+            steps.len(),
+            step.name
+        );
     }
     Ok(())
 }

@@ -10,6 +10,12 @@
 //!
 //! Everything happens on one thread. Files are searched and written on threads of their
 //! own, and so are stdin and stdout read and written, so nothing ever keeps an abort waiting.
+//!
+//! Where it is not pi, on purpose: what a shell command started ends with the call; shell
+//! commands see no provider keys; `grep` and `find` pass over `.git` and list in the order of
+//! the paths; `edit` refuses files that are not UTF-8 and `read` what is not a regular file;
+//! an unknown price leaves `cost` out; an aborted tool is followed by an answer with stop
+//! reason `aborted`; a new session in RPC mode has no file.
 
 mod abort;
 mod agent;
@@ -29,6 +35,7 @@ mod output;
 mod processes;
 mod providers;
 mod queue;
+mod retries;
 mod rpc;
 mod run;
 #[cfg(test)]

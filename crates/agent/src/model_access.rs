@@ -59,11 +59,11 @@ impl ModelAccess {
         models::choose(wanted, self.catalogue())
     }
 
-    /// Gives the agent a model. A script is loaded at once, a key is looked up later.
+    /// Gives the agent its first model. A script is loaded at once; a key is looked up with
+    /// the first prompt, so that a missing one refuses that prompt and not the agent.
     pub(crate) fn install(&self, agent: &Agent, model: Model) -> Result<(), String> {
-        let provider: Option<Rc<dyn Provider>> = if model.api == SCRIPTED {
-            let script = ScriptedProvider::load(&model.id, &self.cwd);
-            Some(Rc::new(script.map_err(|error| error.to_string())?))
+        let provider = if model.api == SCRIPTED {
+            Some(self.script(&model)?)
         } else {
             None
         };
@@ -71,8 +71,13 @@ impl ModelAccess {
         Ok(())
     }
 
-    /// Switches to a listed model, or to any id of a known provider.
-    pub(crate) fn switch(&self, agent: &Agent, provider: &str, id: &str) -> Result<Model, String> {
+    /// Switches to a listed model, or to any id of a known provider, from the next turn on.
+    pub(crate) async fn switch(
+        &self,
+        agent: &Agent,
+        provider: &str,
+        id: &str,
+    ) -> Result<Model, String> {
         let not_found = || format!("Model not found: {provider}/{id}");
         let wanted = Wanted {
             provider: Some(provider.to_owned()),
@@ -80,12 +85,34 @@ impl ModelAccess {
             ..Wanted::default()
         };
         let choice = self.choose(&wanted).map_err(|_| not_found())?;
-        let model = choice
-            .model
-            .filter(|model| model.id == id)
-            .ok_or_else(not_found)?;
-        self.install(agent, model.clone())?;
+        let model = choice.model.filter(|model| model.id == id);
+        let model = model.ok_or_else(not_found)?;
+        let provider = if model.api == SCRIPTED {
+            self.script(&model)?
+        } else {
+            self.connect(&model).await?
+        };
+        agent.set_model(ChosenModel {
+            model: model.clone(),
+            provider: Some(provider),
+        });
         Ok(model)
+    }
+
+    fn script(&self, model: &Model) -> Result<Rc<dyn Provider>, String> {
+        let script = ScriptedProvider::load(&model.id, &self.cwd);
+        Ok(Rc::new(script.map_err(|error| error.to_string())?))
+    }
+
+    async fn connect(&self, model: &Model) -> Result<Rc<dyn Provider>, String> {
+        self.check(model)?;
+        let key = self.key(model).await.map_err(|error| error.to_string())?;
+        let headers = self.headers(model).await?;
+        Ok(Rc::new(ChatProvider::new(
+            self.connections()?,
+            key,
+            headers,
+        )))
     }
 
     /// The models that could be used now.
@@ -108,14 +135,9 @@ impl ModelAccess {
         if model.api == SCRIPTED {
             return Ok(());
         }
-        self.check(&model)?;
-        let key = self.key(&model).await.map_err(|error| error.to_string())?;
-        let headers = self.headers(&model).await?;
-        let provider = ChatProvider::new(self.connections()?, key, headers);
-        agent.chosen.replace(Some(ChosenModel {
-            model,
-            provider: Some(Rc::new(provider)),
-        }));
+        // Looked up again for every prompt: a key may come from a command that renews it.
+        let provider = Some(self.connect(&model).await?);
+        agent.chosen.replace(Some(ChosenModel { model, provider }));
         Ok(())
     }
 

@@ -23,14 +23,14 @@ pub(crate) fn adopt_orphans() {
 /// How many shells are at work in this process.
 static AT_WORK: Mutex<usize> = Mutex::new(0);
 
-/// One shell at work, and what it may leave behind.
+/// A shell at work and everything it may start.
 #[derive(Debug)]
-pub(crate) struct Shell {
+pub(crate) struct ProcessTree {
     /// A variable, with its value, in the environment of everything the shell starts.
     mark: String,
 }
 
-impl Shell {
+impl ProcessTree {
     /// To be called before the shell is started.
     pub(crate) fn enter(mark: String) -> Self {
         *at_work() += 1;
@@ -57,7 +57,7 @@ impl Shell {
     }
 }
 
-impl Drop for Shell {
+impl Drop for ProcessTree {
     fn drop(&mut self) {
         *at_work() -= 1;
     }

@@ -17,16 +17,16 @@ use crate::providers::{ProviderError, Request};
 const SILENCE: Duration = Duration::from_mins(5);
 
 /// What one run has come to so far.
-struct Run {
-    aborted: Aborted,
+pub(crate) struct Run {
+    pub(crate) aborted: Aborted,
     /// The messages since the last `agent_start`.
-    messages: Vec<Rc<Message>>,
+    pub(crate) messages: Vec<Rc<Message>>,
     /// Retries since the last answer that was none.
-    retries: u32,
+    pub(crate) retries: u32,
 }
 
 /// Why the turns came to an end.
-enum End {
+pub(crate) enum End {
     /// Nothing is left to do, or the run was aborted.
     Done,
     /// The model could not be asked.
@@ -256,67 +256,6 @@ impl Agent {
             .emit(&Event::AgentEnd {
                 messages: run.messages.iter().map(Rc::as_ref).collect(),
                 will_retry,
-            })
-            .await;
-    }
-
-    /// How long to wait before asking again; None if that is not to be done.
-    fn pause_before_retry(&self, end: &End, run: &Run) -> Option<Duration> {
-        let retry = self.setup.retry;
-        let End::Failed(error) = end else {
-            return None;
-        };
-        let worthwhile = error.is_transient && retry.enabled && run.retries < retry.max_retries;
-        let allowed = worthwhile && !run.aborted.is_raised();
-        allowed.then(|| retry.delay(run.retries + 1, error.retry_after))
-    }
-
-    /// Waits; false if the run was aborted meanwhile.
-    async fn wait_for_retry(&self, error: &ProviderError, pause: Duration, run: &mut Run) -> bool {
-        run.retries += 1;
-        self.output
-            .emit(&Event::AutoRetryStart {
-                attempt: run.retries,
-                max_attempts: self.setup.retry.max_retries,
-                delay_ms: u64::try_from(pause.as_millis()).unwrap_or(u64::MAX),
-                error_message: &error.message,
-            })
-            .await;
-        if let Some(failed) = run.messages.last() {
-            let entry = self.conversation.borrow_mut().omit(failed);
-            if let Some(entry) = entry {
-                self.output
-                    .emit(&Event::EntryAppended { entry: &entry })
-                    .await;
-            }
-        }
-        tokio::select! {
-            () = run.aborted.raised() => {
-                self.end_retry(false, run.retries, Some("Retry cancelled")).await;
-                false
-            }
-            () = tokio::time::sleep(pause) => true,
-        }
-    }
-
-    /// Says that the retries, if there were any, did not help.
-    async fn give_up(&self, end: &End, run: &mut Run) {
-        let attempt = std::mem::take(&mut run.retries);
-        if attempt > 0 {
-            let reason = match end {
-                End::Failed(error) => error.message.as_str(),
-                End::Done => "Retry cancelled",
-            };
-            self.end_retry(false, attempt, Some(reason)).await;
-        }
-    }
-
-    async fn end_retry(&self, success: bool, attempt: u32, final_error: Option<&str>) {
-        self.output
-            .emit(&Event::AutoRetryEnd {
-                success,
-                attempt,
-                final_error,
             })
             .await;
     }

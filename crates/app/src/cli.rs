@@ -130,22 +130,22 @@ pub(crate) fn run(arguments: Vec<OsString>) -> ExitCode {
         printer.data(WELCOME);
         return ExitCode::SUCCESS;
     };
-    match dispatch(command, &printer) {
+    match dispatch(command, printer) {
         Ok(code) => code,
         Err(error) => printer.fail(&error),
     }
 }
 
-fn dispatch(command: Command, printer: &Printer) -> Result<ExitCode, CommandError> {
+fn dispatch(command: Command, printer: Printer) -> Result<ExitCode, CommandError> {
     match command {
         Command::Tour => commands::tour::run(printer),
-        Command::Delegate(args) => commands::delegate::run(args, printer),
+        Command::Delegate(args) => commands::delegate::run(&args, printer),
         Command::Resume(args) => commands::resume::run(args, printer),
         Command::Output(args) => commands::read::output(&args, printer),
         Command::Session(args) => commands::read::session(&args, printer),
         Command::Events(args) => commands::events::run(&args, printer),
         Command::Status(args) => commands::status::run(&args, printer),
-        Command::Steer(args) => commands::control::steer(args, printer),
+        Command::Steer(args) => commands::control::steer(&args, printer),
         Command::Stop(args) => commands::control::stop(&args, printer),
         Command::Wait(args) => commands::control::wait(&args, printer),
         Command::Agent(passed) => Ok(commands::agent::run(passed.arguments.into_iter())),

@@ -2,6 +2,7 @@
 
 use std::error::Error;
 use std::fmt::Write as _;
+use std::slice;
 
 use serde_json::{Value, json};
 
@@ -90,7 +91,7 @@ impl CommandError {
             Kind::NotFound => "notFound",
             Kind::Failed => "failed",
         };
-        let message = [&[self.message.clone()], self.causes.as_slice()].concat();
+        let message = [slice::from_ref(&self.message), &self.causes].concat();
         json!({"error": {
             "kind": kind,
             "message": message.join(": "),

@@ -126,7 +126,10 @@ mod tests {
         fs::create_dir_all(home.join("code/repo/.git")).unwrap();
         assert_eq!(places(&inner, home, &[]).project, home.join("code/repo"));
         fs::create_dir_all(home.join("code/repo/src/.pi")).unwrap();
-        assert_eq!(places(&inner, home, &[]).project, home.join("code/repo/src"));
+        assert_eq!(
+            places(&inner, home, &[]).project,
+            home.join("code/repo/src")
+        );
     }
 
     #[test]
@@ -137,14 +140,20 @@ mod tests {
         assert_eq!(agent_dir(&[("PI_AGENT_DIR", "/a")]), Path::new("/a"));
         let both = [("PI_AGENT_DIR", "/a"), ("PI_CODING_AGENT_DIR", "~/b")];
         assert_eq!(agent_dir(&both), Path::new("/h/b"));
-        assert_eq!(agent_dir(&[("PI_AGENT_DIR", "")]), Path::new("/h/.pi/agent"));
+        assert_eq!(
+            agent_dir(&[("PI_AGENT_DIR", "")]),
+            Path::new("/h/.pi/agent")
+        );
     }
 
     #[test]
     fn sockets_have_short_paths() {
         let (cwd, home) = (Path::new("/w"), Path::new("/h"));
         let sockets = |runtime: &str| places(cwd, home, &[("XDG_RUNTIME_DIR", runtime)]).sockets;
-        assert_eq!(sockets("/run/user/1"), Path::new("/run/user/1/pi-subagents"));
+        assert_eq!(
+            sockets("/run/user/1"),
+            Path::new("/run/user/1/pi-subagents")
+        );
         assert_eq!(sockets(&"/long".repeat(30)), Path::new("/h/.pi/agent/run"));
     }
 }

@@ -20,16 +20,17 @@ impl Printer {
         Self { options }
     }
 
-    pub(crate) fn is_json(&self) -> bool {
+    pub(crate) fn is_json(self) -> bool {
         self.options.json
     }
 
-    pub(crate) fn is_quiet(&self) -> bool {
+    pub(crate) fn is_quiet(self) -> bool {
         self.options.quiet
     }
 
     /// Prints data, with a newline if it lacks one. A reader that left is no error of ours.
-    pub(crate) fn data(&self, text: &str) {
+    #[expect(clippy::unused_self, reason = "whoever prints has a printer")]
+    pub(crate) fn data(self, text: &str) {
         let mut stdout = io::stdout().lock();
         let newline = if text.ends_with('\n') { "" } else { "\n" };
         _ = stdout
@@ -39,12 +40,12 @@ impl Printer {
     }
 
     /// Prints one JSON object.
-    pub(crate) fn json(&self, value: &Value) {
+    pub(crate) fn json(self, value: &Value) {
         self.data(&format!("{value:#}"));
     }
 
     /// Prints a sentence for people, unless they asked for quiet.
-    pub(crate) fn note(&self, text: &str) {
+    pub(crate) fn note(self, text: &str) {
         if !self.is_quiet() {
             // Nothing can be done about a terminal that is gone.
             _ = writeln!(io::stderr().lock(), "{text}");
@@ -52,7 +53,7 @@ impl Printer {
     }
 
     /// Prints an error where its reader looks for it.
-    pub(crate) fn fail(&self, error: &CommandError) -> ExitCode {
+    pub(crate) fn fail(self, error: &CommandError) -> ExitCode {
         if self.is_json() {
             self.json(&error.to_json());
         } else {

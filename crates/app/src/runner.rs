@@ -149,10 +149,16 @@ fn ask_version(path: &Path) -> Result<String, String> {
         .map_err(failed)?;
     let mut said = String::new();
     if let Some(stdout) = asked.stdout.take() {
-        stdout.take(4096).read_to_string(&mut said).map_err(failed)?;
+        stdout
+            .take(4096)
+            .read_to_string(&mut said)
+            .map_err(failed)?;
     }
     if let Some(stderr) = asked.stderr.take() {
-        stderr.take(4096).read_to_string(&mut said).map_err(failed)?;
+        stderr
+            .take(4096)
+            .read_to_string(&mut said)
+            .map_err(failed)?;
     }
     asked.wait().map_err(failed)?;
     let version = said

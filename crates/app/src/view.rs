@@ -17,7 +17,7 @@ const USUAL_SIZE: (usize, usize) = (80, 24);
 pub(crate) fn on_stderr(
     places: &Places,
     settings: &Settings,
-    printer: &Printer,
+    printer: Printer,
 ) -> Box<dyn EventSink> {
     if printer.is_quiet() {
         return Box::new(Nobody);

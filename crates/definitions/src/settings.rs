@@ -183,7 +183,13 @@ mod tests {
 
     fn check(subagents: &str, expected: &Settings, warnings: &[&str]) {
         let (settings, found) = Settings::parse(&format!(r#"{{"subagents":{subagents}}}"#));
-        assert_eq!((&settings, found.as_slice()), (expected, &warnings.iter().map(|w| (*w).to_owned()).collect::<Vec<_>>()[..]));
+        assert_eq!(
+            (&settings, found.as_slice()),
+            (
+                expected,
+                &warnings.iter().map(|w| (*w).to_owned()).collect::<Vec<_>>()[..]
+            )
+        );
     }
 
     #[test]
@@ -215,7 +221,11 @@ mod tests {
                 "subagents.runner must be one of auto, pi, embedded, not \"docker\"; the default is used",
             ],
         );
-        check("[]", &Settings::default(), &["subagents must be an object, not []"]);
+        check(
+            "[]",
+            &Settings::default(),
+            &["subagents must be an object, not []"],
+        );
     }
 
     #[test]

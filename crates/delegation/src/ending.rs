@@ -158,8 +158,9 @@ impl Ending {
             | Self::Interrupted(Interruption::OwnerGone)
             | Self::Lost { .. } => 1,
             Self::Exited { code, .. } => *code,
-            Self::Signalled { signal, .. }
-            | Self::Interrupted(Interruption::Signal(signal)) => 128 + signal,
+            Self::Signalled { signal, .. } | Self::Interrupted(Interruption::Signal(signal)) => {
+                128 + signal
+            }
             Self::TimedOut { .. } => 124,
             Self::Stopped => 143,
         }
@@ -270,21 +271,44 @@ mod tests {
         let text = |text: &str| text.to_owned();
         vec![
             Ending::Completed,
-            Ending::ReportedError { error: text("no such table") },
+            Ending::ReportedError {
+                error: text("no such table"),
+            },
             Ending::NeverFinalized { corrections: 3 },
-            Ending::ModelError { message: text("401 Unauthorized") },
-            Ending::Refused { message: text("cwd must be an absolute path") },
-            Ending::CouldNotStart { reason: text("pi: not found") },
-            Ending::Exited { code: 0, stderr: text("") },
-            Ending::Exited { code: 3, stderr: text("boom") },
-            Ending::Signalled { signal: 11, stderr: text("") },
-            Ending::TimedOut { limit: Duration::from_secs(300) },
-            Ending::TimedOut { limit: Duration::from_millis(1500) },
+            Ending::ModelError {
+                message: text("401 Unauthorized"),
+            },
+            Ending::Refused {
+                message: text("cwd must be an absolute path"),
+            },
+            Ending::CouldNotStart {
+                reason: text("pi: not found"),
+            },
+            Ending::Exited {
+                code: 0,
+                stderr: text(""),
+            },
+            Ending::Exited {
+                code: 3,
+                stderr: text("boom"),
+            },
+            Ending::Signalled {
+                signal: 11,
+                stderr: text(""),
+            },
+            Ending::TimedOut {
+                limit: Duration::from_secs(300),
+            },
+            Ending::TimedOut {
+                limit: Duration::from_millis(1500),
+            },
             Ending::Looped { times: 5 },
             Ending::Stopped,
             Ending::Interrupted(Interruption::Signal(2)),
             Ending::Interrupted(Interruption::OwnerGone),
-            Ending::Lost { reason: text("it closed its output and lived on") },
+            Ending::Lost {
+                reason: text("it closed its output and lived on"),
+            },
         ]
     }
 

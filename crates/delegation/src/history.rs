@@ -42,13 +42,16 @@ impl RunHistory {
 
     /// The run's output: the whole text of the last answer that has any.
     pub fn output(&self) -> Option<String> {
-        self.messages.iter().rev().find_map(|message| match message {
-            Message::Assistant(answer) => answer.text(),
-            Message::System { .. }
-            | Message::User(_)
-            | Message::ToolResult(_)
-            | Message::Other { .. } => None,
-        })
+        self.messages
+            .iter()
+            .rev()
+            .find_map(|message| match message {
+                Message::Assistant(answer) => answer.text(),
+                Message::System { .. }
+                | Message::User(_)
+                | Message::ToolResult(_)
+                | Message::Other { .. } => None,
+            })
     }
 
     fn heard(&mut self, message: &Message) {

@@ -25,9 +25,7 @@ pub use history::{MAX_MESSAGES_PER_RUN, RunHistory};
 pub use ids::{BadId, RunId, SessionId, fits_id};
 pub use message::{AssistantMessage, Message, Part, StopReason, ToolCall, ToolResult};
 pub use plan::{Limits, Plan, PlannedTask, Program, Refusal, Task, TaskPlan};
-pub use policy::{
-    ModelChoice, Runner, SessionPolicy, SystemPrompt, ThinkingLevel, ToolPolicy,
-};
+pub use policy::{ModelChoice, Runner, SessionPolicy, SystemPrompt, ThinkingLevel, ToolPolicy};
 pub use summary::{LAST_TEXT_LIMIT, RunSummary};
 pub use usage::Usage;
 

@@ -5,9 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::{
-    ModelChoice, RunId, Runner, SessionId, SessionPolicy, SystemPrompt, ToolPolicy,
-};
+use crate::{ModelChoice, RunId, Runner, SessionId, SessionPolicy, SystemPrompt, ToolPolicy};
 
 /// The tasks of one call, in the order the caller gave them.
 #[derive(Debug, Clone)]

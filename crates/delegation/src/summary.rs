@@ -6,8 +6,7 @@ use jiff::Timestamp;
 
 use crate::child_protocol::ChildRecord;
 use crate::{
-    AssistantMessage, Ending, Happening, Message, RunEvent, Runner, Status, StopReason, Task,
-    Usage,
+    AssistantMessage, Ending, Happening, Message, RunEvent, Runner, Status, StopReason, Task, Usage,
 };
 
 /// How much of the last text is held in memory; the record on disk has all of it.

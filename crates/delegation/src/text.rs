@@ -152,7 +152,10 @@ mod tests {
     #[test]
     fn cuts_never_split_a_character() {
         assert_eq!(cut_characters("héllo", 5), "héllo");
-        assert_eq!(cut_characters("e\u{301}e\u{301}e\u{301}", 2), "e\u{301}e\u{301}...");
+        assert_eq!(
+            cut_characters("e\u{301}e\u{301}e\u{301}", 2),
+            "e\u{301}e\u{301}..."
+        );
         assert_eq!(cut_bytes("aé".to_owned(), 2), "a...");
         assert_eq!(cut_columns("日本語です", 8), "日本...");
         assert_eq!(cut_columns("日本", 4), "日本");

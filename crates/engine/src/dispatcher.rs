@@ -13,9 +13,7 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinSet;
 
 use crate::child::LineMemory;
-use crate::request::{
-    EngineRequest, NotRunning, SteerError, UnitEvent, UnitRequest, UnitSaid,
-};
+use crate::request::{EngineRequest, NotRunning, SteerError, UnitEvent, UnitRequest, UnitSaid};
 use crate::scheduler::Scheduler;
 use crate::unit::Unit;
 use crate::{Launcher, OwnerLimits};
@@ -96,7 +94,10 @@ struct LiveRun {
 }
 
 enum RunState {
-    Waiting { task: Arc<Task>, plan: Box<TaskPlan> },
+    Waiting {
+        task: Arc<Task>,
+        plan: Box<TaskPlan>,
+    },
     Started(mpsc::UnboundedSender<UnitRequest>),
 }
 
@@ -281,9 +282,10 @@ impl Dispatcher {
     }
 
     fn close_if_over(&mut self, number: CallNumber) {
-        let is_over = self.calls.get(&number).is_some_and(|call| {
-            call.outcomes.iter().all(|(_, outcome)| outcome.is_some())
-        });
+        let is_over = self
+            .calls
+            .get(&number)
+            .is_some_and(|call| call.outcomes.iter().all(|(_, outcome)| outcome.is_some()));
         if is_over && let Some(call) = self.calls.remove(&number) {
             // Sinks finish when they are dropped, and the caller goes on after that.
             drop(call.sinks);
@@ -293,11 +295,7 @@ impl Dispatcher {
         }
     }
 
-    fn wait(
-        &mut self,
-        run: RunId,
-        done: oneshot::Sender<Result<Arc<RunSummary>, NotRunning>>,
-    ) {
+    fn wait(&mut self, run: RunId, done: oneshot::Sender<Result<Arc<RunSummary>, NotRunning>>) {
         match self.runs.get_mut(&run) {
             Some(live) => live.waiters.push(done),
             // Whoever asked may have left.

@@ -73,7 +73,9 @@ fn carries(pid: u32, mark: &str) -> bool {
 
 /// Orphans become ours when their keeper is killed, because the owner is a subreaper too.
 fn reap(pid: u32) {
-    let pid = i32::try_from(pid).ok().and_then(rustix::process::Pid::from_raw);
+    let pid = i32::try_from(pid)
+        .ok()
+        .and_then(rustix::process::Pid::from_raw);
     // A process that is not our child is reaped by its own parent.
     _ = waitpid(pid, WaitOptions::empty());
 }

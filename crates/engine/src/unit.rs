@@ -165,7 +165,9 @@ impl Running {
             Phase::Draining { until } => {
                 !(self.stdout_is_open || self.stderr_is_open) || Instant::now() >= until
             }
-            Phase::Working | Phase::Aborting { .. } | Phase::Leaving { .. } | Phase::Ending => false,
+            Phase::Working | Phase::Aborting { .. } | Phase::Leaving { .. } | Phase::Ending => {
+                false
+            }
         }
     }
 

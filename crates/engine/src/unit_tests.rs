@@ -6,7 +6,8 @@ use std::os::unix::net::UnixStream as StdStream;
 use std::path::PathBuf;
 
 use pi_subagents_delegation::{
-    Limits, ModelChoice, Program, RunId, SessionId, SessionPolicy, Started, SystemPrompt, ToolPolicy,
+    Limits, ModelChoice, Program, RunId, SessionId, SessionPolicy, Started, SystemPrompt,
+    ToolPolicy,
 };
 use pretty_assertions::assert_eq;
 use rustix::pipe::{PipeFlags, pipe_with};
@@ -63,10 +64,20 @@ impl Stand {
         };
         let start = Instant::now();
         let (told_in, told) = mpsc::unbounded_channel();
-        listen(start, "child", Receiver::from_owned_fd(child_stdin).unwrap(), told_in.clone());
+        listen(
+            start,
+            "child",
+            Receiver::from_owned_fd(child_stdin).unwrap(),
+            told_in.clone(),
+        );
         let orders = keepers.try_clone().unwrap();
         orders.set_nonblocking(true).unwrap();
-        listen(start, "keeper", UnixStream::from_std(orders).unwrap(), told_in);
+        listen(
+            start,
+            "keeper",
+            UnixStream::from_std(orders).unwrap(),
+            told_in,
+        );
         let (running, started) = Running::new(unit, child);
         Self {
             start,
@@ -192,7 +203,8 @@ fn limits(timeout: Option<u64>, extension: u64) -> Limits {
 const PROMPT_LINE: &str = r#"0 ms, child: {"id":"prompt","message":"\n/p","type":"prompt"}"#;
 const ABORT_LINE: &str = r#"child: {"type":"abort"}"#;
 const SETTLED: &str = r#"{"type":"agent_settled"}"#;
-const TOOL: &str = r#"{"type":"tool_execution_start","toolCallId":"1","toolName":"bash","args":{}}"#;
+const TOOL: &str =
+    r#"{"type":"tool_execution_start","toolCallId":"1","toolName":"bash","args":{}}"#;
 const TOOL_UPDATE: &str = r#"{"type":"tool_execution_update","toolCallId":"1"}"#;
 const CALL: &str = r#"{"type":"message_end","message":{"role":"assistant","stopReason":"toolUse","content":[{"type":"toolCall","id":"1","name":"bash","arguments":{"command":"ls"}}]}}"#;
 
@@ -331,7 +343,10 @@ async fn a_run_that_is_ending_takes_no_more_steering() {
     let steer = |stand: &Stand, message: &str| {
         let (answer, answered) = tokio::sync::oneshot::channel();
         let message = message.to_owned();
-        stand.ask.send(UnitRequest::Steer { message, answer }).unwrap();
+        stand
+            .ask
+            .send(UnitRequest::Steer { message, answer })
+            .unwrap();
         answered
     };
     assert_eq!(steer(&stand, "left").await.unwrap(), Ok(()));

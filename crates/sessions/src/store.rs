@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 use std::fs;
-use std::io;
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -189,9 +189,8 @@ impl Store {
                 }
             },
         };
-        let (mut of_session, others): (Vec<_>, Vec<_>) = runs
-            .into_iter()
-            .partition(|run| run.session.as_str() == id);
+        let (mut of_session, others): (Vec<_>, Vec<_>) =
+            runs.into_iter().partition(|run| run.session.as_str() == id);
         if let Some(first) = of_session.first() {
             let session = first.session.clone();
             of_session.sort_by(|a, b| a.run.cmp(&b.run));
@@ -229,24 +228,10 @@ impl Store {
         let result = serde_json::to_vec_pretty(&RunResult::new(&task, &summary, &ending))?;
         let is_ours = private::write_whole_once(&run.directory.result(), &result)?;
         if is_ours {
-            self.note_end(run, &ending, at)?;
+            note_end(run, &ending, at)?;
         }
         index::append_end(&self.index(), &run.run, &ending, at)?;
         Ok(is_ours)
-    }
-
-    fn note_end(&self, run: &IndexedRun, ending: &Ending, at: Timestamp) -> io::Result<()> {
-        let event = RunEvent {
-            run: run.run.clone(),
-            at,
-            happening: Happening::Ended(ending.clone()),
-        };
-        let Some(record) = LifeRecord::of(&event) else {
-            return Ok(());
-        };
-        // A crash may have torn the last line, which must not swallow this one.
-        let line = format!("\n{}\n", serde_json::to_string(&record)?);
-        io::Write::write_all(&mut private::append(&run.directory.events())?, line.as_bytes())
     }
 }
 
@@ -255,6 +240,21 @@ impl IndexedRun {
     pub fn is_open(&self) -> bool {
         self.state == RunState::Open
     }
+}
+
+/// Writes the end into a run's events.
+fn note_end(run: &IndexedRun, ending: &Ending, at: Timestamp) -> io::Result<()> {
+    let event = RunEvent {
+        run: run.run.clone(),
+        at,
+        happening: Happening::Ended(ending.clone()),
+    };
+    let Some(record) = LifeRecord::of(&event) else {
+        return Ok(());
+    };
+    // A crash may have torn the last line, which must not swallow this one.
+    let line = format!("\n{}\n", serde_json::to_string(&record)?);
+    private::append(&run.directory.events())?.write_all(line.as_bytes())
 }
 
 fn runs_of_project(project: &Path) -> PathBuf {

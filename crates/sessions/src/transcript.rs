@@ -26,7 +26,11 @@ pub fn for_reading(runs: &[RunHistory]) -> String {
                 return body;
             }
             let status = run.summary.status().as_delegation_word();
-            format!("=== Run {}/{} ({status}) ===\n{body}", index + 1, runs.len())
+            format!(
+                "=== Run {}/{} ({status}) ===\n{body}",
+                index + 1,
+                runs.len()
+            )
         })
         .collect();
     texts.join("\n---\n")
@@ -51,7 +55,11 @@ pub fn for_resuming(runs: &[RunHistory]) -> String {
                 run.messages.len()
             );
             let lines = run.messages.iter().flat_map(message_for_child);
-            [header].into_iter().chain(lines).collect::<Vec<_>>().join("\n")
+            [header]
+                .into_iter()
+                .chain(lines)
+                .collect::<Vec<_>>()
+                .join("\n")
         })
         .collect();
     texts.join("\n\n")

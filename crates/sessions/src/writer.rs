@@ -1,6 +1,7 @@
 //! The thread that writes run directories.
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::fs::File;
 use std::io::{self, BufWriter, Write as _};
 use std::path::Path;
@@ -190,11 +191,11 @@ impl OpenRun {
 
     fn append(&mut self, log: Log, line: &[u8]) -> Result<(), String> {
         let path = path(&self.directory, log);
-        let file = match self.files.get_mut(&log) {
-            Some(file) => file,
-            None => {
+        let file = match self.files.entry(log) {
+            Entry::Occupied(known) => known.into_mut(),
+            Entry::Vacant(unknown) => {
+                let file = unknown.insert(None);
                 let opened = private::append(&path);
-                let file = self.files.entry(log).or_insert(None);
                 *file = Some(BufWriter::new(
                     opened.map_err(|error| could_not_write(&path, &error))?,
                 ));

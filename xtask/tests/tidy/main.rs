@@ -38,7 +38,10 @@ fn workspace() -> std::io::Result<Tree> {
 /// The binary of the app, which `cargo xtask` has built before it runs this.
 fn built_binary() -> Result<PathBuf, Box<dyn Error>> {
     let test = std::env::current_exe()?;
-    let directory = test.ancestors().nth(2).ok_or("the test is not in a target directory")?;
+    let directory = test
+        .ancestors()
+        .nth(2)
+        .ok_or("the test is not in a target directory")?;
     let binary = directory.join("pi-subagents");
     if binary.is_file() {
         return Ok(binary);

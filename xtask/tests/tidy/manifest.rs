@@ -98,7 +98,10 @@ fn dependencies(text: &str) -> Vec<Written> {
     let mut found: Vec<Written> = Vec::new();
     for (line, number) in text.lines().zip(1..) {
         let line = line.split('#').next().unwrap_or_default().trim();
-        if let Some(header) = line.strip_prefix('[').and_then(|line| line.strip_suffix(']')) {
+        if let Some(header) = line
+            .strip_prefix('[')
+            .and_then(|line| line.strip_suffix(']'))
+        {
             header.clone_into(&mut section);
             if let Some((_, name)) = header.split_once("dependencies.") {
                 found.push(written(name, "", header, number));
@@ -109,11 +112,11 @@ fn dependencies(text: &str) -> Vec<Written> {
                 let value = format!("{key} = {value}");
                 found.push(written(name, &value, &section, number));
             }
-        } else if section.contains("dependencies.") {
-            if let Some(last) = found.last_mut() {
-                last.value.push_str(line);
-                last.value.push(' ');
-            }
+        } else if section.contains("dependencies.")
+            && let Some(last) = found.last_mut()
+        {
+            last.value.push_str(line);
+            last.value.push(' ');
         }
     }
     found
@@ -138,7 +141,10 @@ fn real_name(written: &Written, directory: &str, names: &BTreeMap<String, String
 }
 
 fn joined(directory: &str, path: &str) -> String {
-    let mut parts: Vec<&str> = directory.split('/').filter(|part| !part.is_empty()).collect();
+    let mut parts: Vec<&str> = directory
+        .split('/')
+        .filter(|part| !part.is_empty())
+        .collect();
     for part in path.split('/') {
         match part {
             ".." => drop(parts.pop()),

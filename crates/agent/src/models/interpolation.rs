@@ -81,7 +81,7 @@ async fn run(command: &str, variables: &BTreeMap<String, String>) -> Option<Stri
         .stdin(Stdio::null())
         .stderr(Stdio::null())
         .kill_on_drop(true);
-    let _at_work = crate::processes::Shell::enter(String::new());
+    let _at_work = crate::processes::ProcessTree::enter(String::new());
     let output = tokio::time::timeout(COMMAND_TIME, process.output()).await;
     let output = output.ok()?.ok().filter(|output| output.status.success())?;
     let text = String::from_utf8(output.stdout).ok()?;

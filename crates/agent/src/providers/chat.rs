@@ -11,20 +11,13 @@ use genai::chat::{
 use genai::resolver::{AuthData, Endpoint};
 use genai::{Client, Headers, ModelIden, ServiceTarget};
 use reqwest::Certificate;
-use reqwest::header::{HeaderMap, RETRY_AFTER};
 use serde_json::Value;
 
+use super::chat_errors::{broken, explain};
 use super::{Chunk, ChunkStream, Finish, Provider, ProviderError, Request, chat_request};
 use crate::models::{Credential, Model, ThinkingLevel};
 use crate::usage::Usage;
 
-/// Limits that no waiting lifts, although they come with status 429.
-const USED_UP: [&str; 4] = [
-    "insufficient_quota",
-    "quota exceeded",
-    "out of budget",
-    "billing",
-];
 const CONNECT_TIME: Duration = Duration::from_secs(30);
 
 /// The HTTP client; cheap to clone.
@@ -128,7 +121,7 @@ impl ChatProvider {
             .model
             .max_tokens
             .and_then(|tokens| u32::try_from(tokens).ok());
-        options.reasoning_effort = effort(request.model, request.thinking);
+        options.reasoning_effort = Some(effort(request.model, request.thinking));
         if !self.headers.is_empty() {
             let headers: HashMap<String, String> = self.headers.clone().into_iter().collect();
             options.extra_headers = Some(Headers::from(headers));
@@ -145,24 +138,28 @@ impl Provider for ChatProvider {
     }
 }
 
+/// Says nothing about thinking. Saying nothing at all would let the library look for a
+/// level at the end of the model's name, and take it off: `qwen-max` would become `qwen`.
+const UNSAID: ReasoningEffort = ReasoningEffort::Budget(0);
+
 /// How hard to think, in the model's own words where `models.json` gives them.
-fn effort(model: &Model, level: ThinkingLevel) -> Option<ReasoningEffort> {
+fn effort(model: &Model, level: ThinkingLevel) -> ReasoningEffort {
     if !model.reasoning {
-        return None;
+        return UNSAID;
     }
     let named = match model.thinking_levels.get(level.name()) {
-        Some(None) => return None,
+        Some(None) => return UNSAID,
         Some(Some(own)) => own.as_str(),
         None => level.name(),
     };
     match named {
-        "minimal" => Some(ReasoningEffort::Minimal),
-        "low" => Some(ReasoningEffort::Low),
-        "medium" => Some(ReasoningEffort::Medium),
-        "high" => Some(ReasoningEffort::High),
-        "xhigh" => Some(ReasoningEffort::XHigh),
-        "max" => Some(ReasoningEffort::Max),
-        _ => None,
+        "minimal" => ReasoningEffort::Minimal,
+        "low" => ReasoningEffort::Low,
+        "medium" => ReasoningEffort::Medium,
+        "high" => ReasoningEffort::High,
+        "xhigh" => ReasoningEffort::XHigh,
+        "max" => ReasoningEffort::Max,
+        _ => UNSAID,
     }
 }
 
@@ -289,91 +286,4 @@ fn usage_of(usage: &genai::chat::Usage) -> Usage {
         total_tokens: input + output + cache_read + cache_write,
         cost: None,
     }
-}
-
-/// What went wrong, in a sentence, and whether to try again.
-fn explain(error: &genai::Error) -> ProviderError {
-    use genai::Error;
-    use genai::webc;
-    match error {
-        Error::HttpError {
-            status,
-            body,
-            headers,
-            ..
-        } => refused(status.as_u16(), body, headers),
-        Error::WebModelCall { webc_error, .. } | Error::WebAdapterCall { webc_error, .. } => {
-            match webc_error {
-                webc::Error::ResponseFailedStatus {
-                    status,
-                    body,
-                    headers,
-                } => refused(status.as_u16(), body, headers),
-                webc::Error::Reqwest(error) => broken(error),
-                other => ProviderError::permanent(other.to_string()),
-            }
-        }
-        Error::WebStream { cause, error, .. } => {
-            if let Some(inner) = error.downcast_ref::<genai::Error>() {
-                explain(inner)
-            } else if let Some(inner) = error.downcast_ref::<reqwest::Error>() {
-                broken(inner)
-            } else {
-                ProviderError::transient(format!("Connection error: {cause}"))
-            }
-        }
-        Error::ChatResponse { body, .. } => ProviderError::transient(format!(
-            "Provider returned error: {}",
-            message_in(body).unwrap_or_else(|| body.to_string())
-        )),
-        Error::StreamParse { serde_error, .. } => ProviderError::permanent(format!(
-            "The server sent something that is no chat completion: {serde_error}"
-        )),
-        other => ProviderError::permanent(other.to_string()),
-    }
-}
-
-fn refused(status: u16, body: &str, headers: &HeaderMap) -> ProviderError {
-    let parsed = serde_json::from_str::<Value>(body).ok();
-    let said = parsed.as_ref().and_then(message_in);
-    let said = said.unwrap_or_else(|| body.trim().chars().take(500).collect());
-    let said = if said.is_empty() {
-        "status code (no body)".to_owned()
-    } else {
-        said
-    };
-    let wait = headers
-        .get(RETRY_AFTER)
-        .and_then(|value| value.to_str().ok()?.trim().parse().ok());
-    let wait = wait.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
-    let message = format!("{status}: {said}");
-    if USED_UP.iter().any(|words| body.contains(words)) {
-        return ProviderError::permanent(message);
-    }
-    ProviderError::status(status, message, wait)
-}
-
-/// Walks to the cause, which is the only part that tells anything.
-fn broken(error: &reqwest::Error) -> ProviderError {
-    let mut cause: &dyn std::error::Error = error;
-    while let Some(next) = cause.source() {
-        cause = next;
-    }
-    let place = error
-        .url()
-        .map(|url| format!(" to {}", url.origin().ascii_serialization()));
-    let message = format!("Connection error{}: {cause}", place.unwrap_or_default());
-    if error.is_builder() {
-        ProviderError::permanent(message)
-    } else {
-        ProviderError::transient(message)
-    }
-}
-
-fn message_in(body: &Value) -> Option<String> {
-    let places = ["/error/message", "/message", "/error", "/detail"];
-    let mut texts = places
-        .iter()
-        .filter_map(|place| body.pointer(place)?.as_str());
-    texts.next().map(str::to_owned)
 }

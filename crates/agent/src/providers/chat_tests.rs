@@ -258,6 +258,23 @@ async fn thinking_text_tool_calls_usage_and_cost_arrive() {
 }
 
 #[tokio::test]
+async fn a_name_that_ends_like_a_level_is_left_alone() {
+    let mut sandbox = Sandbox::new();
+    let answer = whole(&[delta(&json!({"content": "Hi."})), stop("stop")]);
+    let server = Server::start(vec![answer]).await;
+    let mut bench = bench(&mut sandbox, &server);
+    bench
+        .access
+        .switch(&bench.agent, "fake", "qwen-max")
+        .await
+        .unwrap();
+    bench.prompt("hi").await;
+    let body = &server.requests()[0].body;
+    assert_eq!(body["model"], "qwen-max");
+    assert_eq!(body["reasoning_effort"], Value::Null);
+}
+
+#[tokio::test]
 async fn errors_are_retried_or_reported() {
     let mut sandbox = Sandbox::new();
     let limited = r#"{"error": {"message": "Rate limit reached"}}"#;

@@ -1,6 +1,7 @@
 //! Who answers: a model behind a wire format, or a script.
 
 mod chat;
+mod chat_errors;
 mod chat_request;
 #[cfg(test)]
 mod chat_tests;

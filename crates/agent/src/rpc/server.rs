@@ -166,7 +166,7 @@ impl Server<'_> {
                 Some(json!({"models": self.access.available(agent).await}))
             }
             Request::SetModel { provider, model_id } => {
-                let model = self.access.switch(agent, &provider, &model_id)?;
+                let model = self.access.switch(agent, &provider, &model_id).await?;
                 Some(json!(model))
             }
             Request::SetThinkingLevel { level } => {

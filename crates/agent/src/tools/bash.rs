@@ -127,7 +127,7 @@ enum Happening {
 struct Shell {
     child: Child,
     pid: u32,
-    tree: processes::Shell,
+    tree: processes::ProcessTree,
     pipe: pipe::Receiver,
     output: BashOutput,
 }
@@ -142,7 +142,7 @@ impl Shell {
             )));
         }
         let tag = uuid::Uuid::now_v7().simple().to_string();
-        let tree = processes::Shell::enter(format!("{MARK}={tag}"));
+        let tree = processes::ProcessTree::enter(format!("{MARK}={tag}"));
         let (child, pipe) = spawn(command, surroundings, &tag)
             .map_err(|error| ToolError::new(format!("Failed to start bash: {error}")))?;
         let temporary = surroundings.variables.get("TMPDIR");

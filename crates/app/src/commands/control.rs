@@ -45,10 +45,10 @@ pub(crate) struct WaitArgs {
     any: bool,
 }
 
-pub(crate) fn steer(args: SteerArgs, printer: &Printer) -> Result<ExitCode, CommandError> {
+pub(crate) fn steer(args: &SteerArgs, printer: Printer) -> Result<ExitCode, CommandError> {
     let places = Places::find()?;
     let store = Store::new(&places.agent_dir);
-    let message = joined(args.message)?;
+    let message = joined(&args.message)?;
     let run = found_runs(&store, &places, &args.id)?
         .into_iter()
         .rfind(IndexedRun::is_open)
@@ -66,7 +66,7 @@ pub(crate) fn steer(args: SteerArgs, printer: &Printer) -> Result<ExitCode, Comm
     }
 }
 
-pub(crate) fn stop(args: &StopArgs, printer: &Printer) -> Result<ExitCode, CommandError> {
+pub(crate) fn stop(args: &StopArgs, printer: Printer) -> Result<ExitCode, CommandError> {
     let places = Places::find()?;
     let store = Store::new(&places.agent_dir);
     close_abandoned(&store);
@@ -102,7 +102,7 @@ pub(crate) fn stop(args: &StopArgs, printer: &Printer) -> Result<ExitCode, Comma
     Ok(ExitCode::SUCCESS)
 }
 
-fn print_stopped(stopped: &[IndexedRun], printer: &Printer) {
+fn print_stopped(stopped: &[IndexedRun], printer: Printer) {
     if printer.is_json() {
         let rows: Vec<Value> = stopped.iter().map(name_json).collect();
         printer.json(&json!({"stopped": rows}));
@@ -117,7 +117,7 @@ fn print_stopped(stopped: &[IndexedRun], printer: &Printer) {
     }
 }
 
-pub(crate) fn wait(args: &WaitArgs, printer: &Printer) -> Result<ExitCode, CommandError> {
+pub(crate) fn wait(args: &WaitArgs, printer: Printer) -> Result<ExitCode, CommandError> {
     let places = Places::find()?;
     let store = Store::new(&places.agent_dir);
     let runs = runs_of_all(&store, &places, &args.ids)?;
@@ -201,11 +201,7 @@ async fn request(run: &IndexedRun, want: Want) -> Result<OwnerReply, CommandErro
     })
 }
 
-fn found_runs(
-    store: &Store,
-    places: &Places,
-    id: &str,
-) -> Result<Vec<IndexedRun>, CommandError> {
+fn found_runs(store: &Store, places: &Places, id: &str) -> Result<Vec<IndexedRun>, CommandError> {
     Ok(match find(store, places, id)? {
         Found::Run(run) => vec![run],
         Found::Session(_, runs) => runs,

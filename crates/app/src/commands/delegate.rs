@@ -22,7 +22,7 @@ use crate::{exit, view};
 
 #[derive(Args)]
 pub(crate) struct DelegateArgs {
-    /// A file with the JSON of delegate_to_subagents, or - for stdin
+    /// A file with the JSON of `delegate_to_subagents`, or - for stdin
     #[arg(value_name = "FILE")]
     file: Option<PathBuf>,
     /// A task; may be given up to 16 times
@@ -41,8 +41,8 @@ fn parse_task(text: &str) -> Result<(String, String), String> {
     }
 }
 
-pub(crate) fn run(args: DelegateArgs, printer: &Printer) -> Result<ExitCode, CommandError> {
-    let call = call_of(&args)?;
+pub(crate) fn run(args: &DelegateArgs, printer: Printer) -> Result<ExitCode, CommandError> {
+    let call = call_of(args)?;
     let answer = delegate(&call, &args.run, printer, |_| {})?;
     if printer.is_json() {
         printer.json(&answer.json());
@@ -57,12 +57,14 @@ pub(crate) fn run(args: DelegateArgs, printer: &Printer) -> Result<ExitCode, Com
 pub(super) fn delegate(
     call: &DelegateCall,
     args: &RunArgs,
-    printer: &Printer,
+    printer: Printer,
     adjust: impl FnOnce(&mut Plan),
 ) -> Result<Answer, CommandError> {
     let places = Places::find()?;
     let (settings, setting_warnings) = Settings::read(&places.agent_dir.join("settings.json"));
-    let concurrency = args.concurrency.map_or(settings.max_concurrency, usize::from);
+    let concurrency = args
+        .concurrency
+        .map_or(settings.max_concurrency, usize::from);
     block_on(async {
         let mut owner = Owner::start(&places, concurrency)?;
         let (mut plan, mut warnings) = Lowering {
@@ -102,9 +104,8 @@ fn call_of(args: &DelegateArgs) -> Result<DelegateCall, CommandError> {
         (Some(_), [_, ..]) => Err(CommandError::usage(
             "tasks come from FILE or from --task, not from both",
         )),
-        (None, []) => Err(CommandError::usage("there is no task").hint(
-            "Give --task NAME=PROMPT, or a FILE with the JSON of delegate_to_subagents.",
-        )),
+        (None, []) => Err(CommandError::usage("there is no task")
+            .hint("Give --task NAME=PROMPT, or a FILE with the JSON of delegate_to_subagents.")),
         (Some(file), []) => {
             let (name, content) = read_call(file)?;
             let value: Value = serde_json::from_str(content.trim_start_matches('\u{feff}'))

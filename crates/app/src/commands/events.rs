@@ -27,7 +27,7 @@ pub(crate) struct EventsArgs {
     follow: bool,
 }
 
-pub(crate) fn run(args: &EventsArgs, _: &Printer) -> Result<ExitCode, CommandError> {
+pub(crate) fn run(args: &EventsArgs, _: Printer) -> Result<ExitCode, CommandError> {
     let places = Places::find()?;
     let store = Store::new(&places.agent_dir);
     let runs = match find(&store, &places, &args.id)? {

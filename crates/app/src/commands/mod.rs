@@ -15,9 +15,7 @@ use std::future::Future;
 use crate::error::CommandError;
 
 /// Runs the async part of a command on this thread.
-fn block_on<T>(
-    work: impl Future<Output = Result<T, CommandError>>,
-) -> Result<T, CommandError> {
+fn block_on<T>(work: impl Future<Output = Result<T, CommandError>>) -> Result<T, CommandError> {
     tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()

@@ -19,7 +19,7 @@ pub(crate) struct IdArgs {
     id: String,
 }
 
-pub(crate) fn output(args: &IdArgs, printer: &Printer) -> Result<ExitCode, CommandError> {
+pub(crate) fn output(args: &IdArgs, printer: Printer) -> Result<ExitCode, CommandError> {
     let runs = runs_of(&args.id)?;
     let count = runs.len();
     let latest = latest(&args.id, runs)?;
@@ -28,10 +28,8 @@ pub(crate) fn output(args: &IdArgs, printer: &Printer) -> Result<ExitCode, Comma
         .output()
         .unwrap_or_else(|| transcript::NO_TEXT.to_owned());
     if printer.is_json() {
-        printer.json(&answer(
-            &text,
-            details(&latest, &run, json!({"runCount": count})),
-        ));
+        let details = details(&latest, &run, json!({"runCount": count}));
+        printer.json(&answer(&text, &details));
     } else {
         printer.data(&pi_subagents_delegation::text::clean(&text));
         if let Some(message) = run.summary.ending.as_ref().and_then(Ending::message) {
@@ -41,7 +39,7 @@ pub(crate) fn output(args: &IdArgs, printer: &Printer) -> Result<ExitCode, Comma
     Ok(ExitCode::SUCCESS)
 }
 
-pub(crate) fn session(args: &IdArgs, printer: &Printer) -> Result<ExitCode, CommandError> {
+pub(crate) fn session(args: &IdArgs, printer: Printer) -> Result<ExitCode, CommandError> {
     let runs = runs_of(&args.id)?;
     let histories: Vec<RunHistory> = runs.iter().map(read).collect::<Result<_, _>>()?;
     let text = transcript::for_reading(&histories);
@@ -57,11 +55,11 @@ pub(crate) fn session(args: &IdArgs, printer: &Printer) -> Result<ExitCode, Comm
     let summary = histories
         .last()
         .map_or(Value::Null, |run| details(&latest, run, more));
-    printer.json(&answer(&text, summary));
+    printer.json(&answer(&text, &summary));
     Ok(ExitCode::SUCCESS)
 }
 
-fn answer(text: &str, details: Value) -> Value {
+fn answer(text: &str, details: &Value) -> Value {
     json!({"content": [{"type": "text", "text": text}], "details": details})
 }
 
@@ -128,7 +126,7 @@ fn read(run: &IndexedRun) -> Result<RunHistory, CommandError> {
 }
 
 /// Words of the command line as one text; `-` alone reads it from stdin.
-pub(super) fn joined(words: Vec<String>) -> Result<String, CommandError> {
+pub(super) fn joined(words: &[String]) -> Result<String, CommandError> {
     let text = if words == ["-"] {
         let mut text = String::new();
         io::stdin()

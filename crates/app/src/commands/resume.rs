@@ -25,7 +25,7 @@ pub(crate) struct ResumeArgs {
     run: RunArgs,
 }
 
-pub(crate) fn run(args: ResumeArgs, printer: &Printer) -> Result<ExitCode, CommandError> {
+pub(crate) fn run(args: ResumeArgs, printer: Printer) -> Result<ExitCode, CommandError> {
     let places = Places::find()?;
     let store = Store::new(&places.agent_dir);
     let latest = match find(&store, &places, &args.id)? {
@@ -40,7 +40,7 @@ pub(crate) fn run(args: ResumeArgs, printer: &Printer) -> Result<ExitCode, Comma
     })?;
     let call = DelegateCall::new(vec![TaskCall {
         name: latest.name.clone(),
-        prompt: joined(args.prompt)?,
+        prompt: joined(&args.prompt)?,
         resume: Some(latest.session.to_string()),
         ..TaskCall::default()
     }])

@@ -23,28 +23,25 @@ pub(crate) struct StatusArgs {
     all: bool,
 }
 
-pub(crate) fn run(args: &StatusArgs, printer: &Printer) -> Result<ExitCode, CommandError> {
+pub(crate) fn run(args: &StatusArgs, printer: Printer) -> Result<ExitCode, CommandError> {
     let places = Places::find()?;
     let store = Store::new(&places.agent_dir);
-    let (counted, listed) = match &args.id {
-        Some(id) => {
-            let runs = match find(&store, &places, id)? {
-                Found::Run(run) => vec![run],
-                Found::Session(_, runs) => runs,
-            };
-            (Counts::of(&runs), runs)
-        }
-        None => {
-            close_abandoned(&store);
-            let mut runs = store.runs().map_err(|error| {
-                CommandError::failed("the index cannot be read").because(&error)
-            })?;
-            // What runs is shown wherever it runs; what is over only where it belongs.
-            runs.retain(|run| run.is_open() || run.project == places.project);
-            let counts = Counts::of(&runs);
-            runs.retain(|run| args.all || run.is_open());
-            (counts, runs)
-        }
+    let (counted, listed) = if let Some(id) = &args.id {
+        let runs = match find(&store, &places, id)? {
+            Found::Run(run) => vec![run],
+            Found::Session(_, runs) => runs,
+        };
+        (Counts::of(&runs), runs)
+    } else {
+        close_abandoned(&store);
+        let mut runs = store
+            .runs()
+            .map_err(|error| CommandError::failed("the index cannot be read").because(&error))?;
+        // What runs is shown wherever it runs; what is over only where it belongs.
+        runs.retain(|run| run.is_open() || run.project == places.project);
+        let counts = Counts::of(&runs);
+        runs.retain(|run| args.all || run.is_open());
+        (counts, runs)
     };
     if printer.is_json() {
         let rows: Vec<Value> = listed.iter().map(row_json).collect();

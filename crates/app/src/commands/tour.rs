@@ -33,14 +33,14 @@ const TASKS: [(&str, &str); 3] = [
     ),
 ];
 
-pub(crate) fn run(printer: &Printer) -> Result<ExitCode, CommandError> {
+pub(crate) fn run(printer: Printer) -> Result<ExitCode, CommandError> {
     let tasks = TASKS.map(|(name, prompt)| TaskCall {
         name: name.to_owned(),
         prompt: prompt.to_owned(),
         ..TaskCall::default()
     });
-    let call = DelegateCall::new(tasks.into())
-        .map_err(|error| CommandError::failed(error.to_string()))?;
+    let call =
+        DelegateCall::new(tasks.into()).map_err(|error| CommandError::failed(error.to_string()))?;
     let options = RunArgs {
         runner: Some(RunnerName::Embedded),
         model: Some(MODEL.to_owned()),

@@ -47,9 +47,7 @@ impl<'a> Fields<'a> {
             None => Ok(None),
             Some(Value::String(text)) => Ok(Some(text.clone())),
             Some(value @ (Value::Number(_) | Value::Bool(_))) => Ok(Some(value.to_string())),
-            Some(other) => {
-                Err(self.error(field, &format!("must be a text, not {}", brief(other))))
-            }
+            Some(other) => Err(self.error(field, &format!("must be a text, not {}", brief(other)))),
         }
     }
 

@@ -17,15 +17,13 @@ fn sixteen_tasks() -> Value {
 /// Runs sixteen tasks whose model answers only when `released` of them wait for it at once.
 fn most_at_once(extra: &[&str], released: usize) -> (usize, Vec<String>) {
     let stage = Stage::new();
-    let server = LlmServer::start(
-        Script::new().otherwise([Turn::text("done").gate("all here")]),
-    );
+    let server = LlmServer::start(Script::new().otherwise([Turn::text("done").gate("all here")]));
     stage.sandbox.models_json(&server.base_url());
     let running = stage
         .delegate_to("embedded", &sixteen_tasks())
         .args(extra)
         .spawn();
-    server.wait_for_requests(released, Duration::from_secs(60));
+    server.wait_for_requests(released, Duration::from_mins(1));
     server.release("all here");
     let output = running.wait().expect_success();
     let names = outcomes(&output).into_iter().map(|run| run.name).collect();

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use crate::stage::{Outcome, Stage, call, completed, outcomes};
 
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_mins(1);
 
 /// A run that waits in its child, and its row in `status`.
 fn waiting_run(stage: &Stage, last_steps: &[Value]) -> (RunningCommand, Value) {
@@ -79,7 +79,10 @@ fn stop_all_stops_what_runs_and_what_waits() {
     assert_eq!(stopped["stopped"].as_array().unwrap().len(), 6);
     let output = owner.wait();
     assert_eq!(output.code, Some(143));
-    let found: Vec<String> = outcomes(&output).into_iter().map(|run| run.status).collect();
+    let found: Vec<String> = outcomes(&output)
+        .into_iter()
+        .map(|run| run.status)
+        .collect();
     assert_eq!(found, ["aborted"; 6]);
 }
 
@@ -106,7 +109,10 @@ fn a_run_can_be_steered_and_waited_for() {
     let waited = waiting.wait();
     assert_eq!(
         (waited.code, stage.sandbox.normalise(&waited.stdout)),
-        (Some(0), "worker: completed (session: <session-1>)\n".to_owned())
+        (
+            Some(0),
+            "worker: completed (session: <session-1>)\n".to_owned()
+        )
     );
     let late = stage.command(&["steer", &run, "too late"]).run();
     insta::assert_snapshot!(late, @"
@@ -149,7 +155,9 @@ fn wait_exits_as_its_runs_do() {
 fn wait_returns_when_the_owner_is_killed() {
     let stage = Stage::new();
     let (owner, row) = waiting_run(&stage, &[json!({"hang": true})]);
-    let waiting = stage.command(&["wait", row["runId"].as_str().unwrap()]).spawn();
+    let waiting = stage
+        .command(&["wait", row["runId"].as_str().unwrap()])
+        .spawn();
     owner.kill(Signal::KILL);
     assert_eq!(waiting.wait().code, Some(1));
 }

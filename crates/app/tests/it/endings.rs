@@ -12,19 +12,33 @@ use crate::stage::{Stage, call, completed, failed, outcomes};
 fn a_good_child_between_bad_ones_completes_and_answers_come_in_order() {
     let stage = Stage::new();
     let found = stage.outcomes(&[
-        ("exits", json!([{"say": "so far"}, {"stderr": "out of luck\n"}, {"exit": 3}])),
+        (
+            "exits",
+            json!([{"say": "so far"}, {"stderr": "out of luck\n"}, {"exit": 3}]),
+        ),
         ("good", json!([{"reply": "fine"}])),
         ("crashes", json!([{"signal": "SEGV"}])),
         ("leaves early", json!([{"say": "half"}, {"exit": 0}])),
         ("killed", json!([{"signal": "KILL"}])),
-        ("model fails", json!([{"modelError": "400 bad request"}, {"settle": true}])),
-        ("refuses", json!([{"refusePrompt": "No API key found for openai"}])),
+        (
+            "model fails",
+            json!([{"modelError": "400 bad request"}, {"settle": true}]),
+        ),
+        (
+            "refuses",
+            json!([{"refusePrompt": "No API key found for openai"}]),
+        ),
         ("good too", json!([{"reply": "also fine"}])),
     ]);
     assert_eq!(
         found,
         [
-            failed("exits", 3, "The sub-agent exited with code 3: out of luck", Some("so far")),
+            failed(
+                "exits",
+                3,
+                "The sub-agent exited with code 3: out of luck",
+                Some("so far")
+            ),
             completed("good", "fine"),
             failed("crashes", 139, "The sub-agent was killed by SIGSEGV.", None),
             failed(
@@ -46,13 +60,31 @@ fn whatever_a_child_prints_its_answer_counts() {
     let stage = Stage::new();
     let found = stage.outcomes(&[
         ("null", json!([{"null": true}, {"reply": "after null"}])),
-        ("wrong types", json!([{"wrongTypes": true}, {"reply": "after wrong types"}])),
-        ("bytes", json!([{"bytes": [255, 254, 10]}, {"reply": "after bytes"}])),
+        (
+            "wrong types",
+            json!([{"wrongTypes": true}, {"reply": "after wrong types"}]),
+        ),
+        (
+            "bytes",
+            json!([{"bytes": [255, 254, 10]}, {"reply": "after bytes"}]),
+        ),
         ("split", json!([{"splitChar": "é"}, {"reply": "after é"}])),
-        ("text", json!([{"print": "plain\n\u{1b}[31mred\n"}, {"reply": "after text"}])),
-        ("unknown", json!([{"record": {"type": "from_the_future"}}, {"reply": "after it"}])),
-        ("half line", json!([{"say": "kept"}, {"settle": true}, {"halfLine": "{\"type\":"}])),
-        ("long line", json!([{"line": {"megabytes": 20, "type": "text"}}, {"reply": "after 20 MB"}])),
+        (
+            "text",
+            json!([{"print": "plain\n\u{1b}[31mred\n"}, {"reply": "after text"}]),
+        ),
+        (
+            "unknown",
+            json!([{"record": {"type": "from_the_future"}}, {"reply": "after it"}]),
+        ),
+        (
+            "half line",
+            json!([{"say": "kept"}, {"settle": true}, {"halfLine": "{\"type\":"}]),
+        ),
+        (
+            "long line",
+            json!([{"line": {"megabytes": 20, "type": "text"}}, {"reply": "after 20 MB"}]),
+        ),
     ]);
     assert_eq!(
         found,
@@ -100,7 +132,8 @@ fn a_child_that_closes_its_output_and_lives_on_is_lost() {
 #[test]
 fn a_child_that_repeats_itself_is_stopped() {
     let stage = Stage::new();
-    let again = json!({"toolCall": {"name": "bash", "arguments": {"command": "ls"}, "result": "a"}});
+    let again =
+        json!({"toolCall": {"name": "bash", "arguments": {"command": "ls"}, "result": "a"}});
     let found = stage.outcomes(&[(
         "loop",
         json!([again, again, again, again, again, {"hang": true}]),
@@ -119,7 +152,9 @@ fn a_child_that_repeats_itself_is_stopped() {
 #[test]
 fn a_program_that_cannot_be_started_ends_its_task() {
     let stage = Stage::new();
-    let program = stage.sandbox.write("project/not-executable", "#!/bin/sh\necho 0.87.1\n");
+    let program = stage
+        .sandbox
+        .write("project/not-executable", "#!/bin/sh\necho 0.87.1\n");
     let output = stage
         .delegate(&call(&[("a", json!([{"reply": "x"}]))]))
         .env("PI_SUBAGENTS_PI", &program)
@@ -150,9 +185,21 @@ fn the_owner_stays_small_whatever_children_print() {
     let with_end = |steps: Vec<serde_json::Value>| json!([steps, end.to_vec()].concat());
     let running = stage
         .delegate(&call(&[
-            ("deltas", with_end(vec![flood("message_update"), flood("tool_execution_update")])),
-            ("repetitions", with_end(vec![line(100, "agent_end"), line(100, "message_start")])),
-            ("long", with_end(vec![line(100, "message_end"), line(7, "message_end")])),
+            (
+                "deltas",
+                with_end(vec![
+                    flood("message_update"),
+                    flood("tool_execution_update"),
+                ]),
+            ),
+            (
+                "repetitions",
+                with_end(vec![line(100, "agent_end"), line(100, "message_start")]),
+            ),
+            (
+                "long",
+                with_end(vec![line(100, "message_end"), line(7, "message_end")]),
+            ),
             ("many long", with_end(vec![line(7, "message_end"); 6])),
         ]))
         .spawn();
@@ -163,7 +210,11 @@ fn the_owner_stays_small_whatever_children_print() {
     let mut last = (0, 0);
     wait_until(Duration::from_secs(100), || {
         std::thread::sleep(Duration::from_millis(200));
-        last = if last.0 == size() { (last.0, last.1 + 1) } else { (size(), 0) };
+        last = if last.0 == size() {
+            (last.0, last.1 + 1)
+        } else {
+            (size(), 0)
+        };
         (last.1 >= 5 && last.0 > 140 << 20).then_some(())
     })
     .expect("the children to be done");

@@ -8,8 +8,12 @@ use crate::stage::Stage;
 #[test]
 fn the_tour_shows_three_sub_agents_at_real_work() {
     let stage = Stage::new();
-    stage.sandbox.write("project/README.md", "# Teapot\n\nA project about tea.\n");
-    stage.sandbox.write("project/src/main.c", "int main() { /* TODO: pour */ }\n");
+    stage
+        .sandbox
+        .write("project/README.md", "# Teapot\n\nA project about tea.\n");
+    stage
+        .sandbox
+        .write("project/src/main.c", "int main() { /* TODO: pour */ }\n");
     let output = stage
         .command(&["tour", "--json"])
         .env("PATH", "/usr/bin:/bin")
@@ -41,7 +45,9 @@ fn the_tour_works_in_an_empty_directory() {
 fn without_a_model_the_error_says_what_to_do() {
     let stage = Stage::new();
     let output = stage
-        .command(&["delegate", "--task", "a=hello", "--runner", "embedded", "--json"])
+        .command(&[
+            "delegate", "--task", "a=hello", "--runner", "embedded", "--json",
+        ])
         .run();
     assert_eq!(output.code, Some(1));
     let message = output.json()["details"]["runs"][0]["errorMessage"].clone();

@@ -10,14 +10,23 @@ use crate::stage::Stage;
 fn a_task_uses_tools_and_answers_with_usage_and_cost() {
     let stage = Stage::new();
     stage.sandbox.write("project/a.txt", "alpha\n");
-    let server = LlmServer::start(Script::new().otherwise([
-        Turn::tool_call("read", json!({"path": "a.txt"}))
-            .and_tool_call("bash", json!({"command": "echo $((6*7)) > b.txt"})),
-        Turn::text("read it and wrote b.txt"),
-    ]));
+    let server = LlmServer::start(
+        Script::new().otherwise([
+            Turn::tool_call("read", json!({"path": "a.txt"}))
+                .and_tool_call("bash", json!({"command": "echo $((6*7)) > b.txt"})),
+            Turn::text("read it and wrote b.txt"),
+        ]),
+    );
     stage.sandbox.models_json(&server.base_url());
     let output = stage
-        .command(&["delegate", "--task", "worker=do both", "--runner", "embedded", "--json"])
+        .command(&[
+            "delegate",
+            "--task",
+            "worker=do both",
+            "--runner",
+            "embedded",
+            "--json",
+        ])
         .run()
         .expect_success();
     let answer = output.json();
@@ -41,7 +50,9 @@ fn a_refused_key_is_a_model_error_that_keeps_no_secret() {
     );
     stage.sandbox.models_json(&server.base_url());
     let output = stage
-        .command(&["delegate", "--task", "a=hello", "--runner", "embedded", "--json"])
+        .command(&[
+            "delegate", "--task", "a=hello", "--runner", "embedded", "--json",
+        ])
         .run();
     assert_eq!(output.code, Some(1));
     let answer = output.json();
@@ -60,9 +71,17 @@ fn the_prompt_reaches_the_model_byte_for_byte() {
     let stage = Stage::new();
     let server = LlmServer::start(Script::new().otherwise([Turn::text("ok")]));
     stage.sandbox.models_json(&server.base_url());
-    for prompt in ["-p --help", "@file", "/quit", "\n\n  blank lines \u{2028}\n"] {
+    for prompt in [
+        "-p --help",
+        "@file",
+        "/quit",
+        "\n\n  blank lines \u{2028}\n",
+    ] {
         _ = stage
-            .delegate_to("embedded", &json!({"tasks": [{"name": "a", "prompt": prompt}]}))
+            .delegate_to(
+                "embedded",
+                &json!({"tasks": [{"name": "a", "prompt": prompt}]}),
+            )
             .run()
             .expect_success();
         let requests = server.requests();

@@ -66,7 +66,9 @@ fn a_project_that_cannot_be_written_to_keeps_its_runs_under_the_agent_directory(
     let stage = Stage::new();
     // A file in the way stops root too, where permissions would not.
     stage.sandbox.write("project/.pi", "in the way");
-    let output = stage.delegate(&call(&[("a", json!([{"reply": "hello"}]))])).run();
+    let output = stage
+        .delegate(&call(&[("a", json!([{"reply": "hello"}]))]))
+        .run();
     assert_eq!(outcomes(&output), [completed("a", "hello")]);
     let directory = directory_of(&output.json());
     assert!(directory.starts_with(stage.sandbox.agent_dir().join("subagents/runs")));
@@ -85,7 +87,10 @@ fn without_any_place_for_a_record_the_run_completes_and_says_so() {
     assert_eq!(outcomes(&output), [completed("a", "hello")]);
     let answer = output.json();
     let warning = answer["details"]["warnings"][0].as_str().unwrap();
-    assert!(warning.starts_with("a: this run has no record: could not write"), "{warning}");
+    assert!(
+        warning.starts_with("a: this run has no record: could not write"),
+        "{warning}"
+    );
     let text = answer["content"][0]["text"].as_str().unwrap();
     assert!(text.contains(&format!("! {warning}")), "{text}");
 }
@@ -101,7 +106,7 @@ fn a_full_disk_stops_the_record_and_not_the_run() {
             json!([{"touch": ready}, {"waitForFile": go}, {"messages": {"count": 100, "bytes": 2000}}, {"reply": "hello"}]),
         )]))
         .spawn();
-    pi_subagents_testkit::wait_for_file(&ready, std::time::Duration::from_secs(60));
+    pi_subagents_testkit::wait_for_file(&ready, std::time::Duration::from_mins(1));
     let runs = stage.sandbox.project().join(".pi/subagents/runs");
     let directory = fs::read_dir(runs)
         .unwrap()
@@ -126,7 +131,9 @@ fn a_full_disk_stops_the_record_and_not_the_run() {
 #[test]
 fn the_index_can_be_lost_and_a_torn_line_is_tolerated() {
     let stage = Stage::new();
-    let output = stage.delegate(&call(&[("a", json!([{"reply": "hello"}]))])).run();
+    let output = stage
+        .delegate(&call(&[("a", json!([{"reply": "hello"}]))]))
+        .run();
     let answer = output.json();
     let session = answer["details"]["sessionIds"][0].as_str().unwrap();
     let index = stage.sandbox.agent_dir().join("subagents-index.jsonl");

@@ -41,7 +41,10 @@ fn calls_that_do_not_fit_are_refused_with_words() {
         refused(r#"{"tasks":[{"name":"a","prompt":"p"},{"name":"b","prompt":7,"timeout":"x"}]}"#),
         format!("error: tasks[1].timeout must be a number, not \"x\"\n{hint}")
     );
-    assert_eq!(refused(""), "error: stdin is not JSON: EOF while parsing a value at line 1 column 0\n");
+    assert_eq!(
+        refused(""),
+        "error: stdin is not JSON: EOF while parsing a value at line 1 column 0\n"
+    );
 }
 
 #[test]
@@ -118,19 +121,29 @@ fn a_bad_cwd_ends_its_task_and_no_other() {
     assert_eq!(output.code, Some(4));
     let mut found = outcomes(&output);
     for run in &mut found {
-        run.error = run.error.as_deref().map(|text| stage.sandbox.normalise(text));
+        run.error = run
+            .error
+            .as_deref()
+            .map(|text| stage.sandbox.normalise(text));
     }
     assert_eq!(
         found,
         [
             failed("relative", 1, "cwd must be an absolute path", None),
             failed("up", 1, "cwd must not contain '..' path segments", None),
-            failed("missing", 1, "cwd cannot be used: /no/such/place: No such file or directory (os error 2)", None),
+            failed(
+                "missing",
+                1,
+                "cwd cannot be used: /no/such/place: No such file or directory (os error 2)",
+                None
+            ),
             failed("file", 1, "cwd is not a directory: $PROJECT/file", None),
             completed("dots", "fine"),
         ]
     );
-    let ids = output.json()["details"]["sessionIds"].as_array().map(Vec::len);
+    let ids = output.json()["details"]["sessionIds"]
+        .as_array()
+        .map(Vec::len);
     assert_eq!(ids, Some(5));
 }
 
@@ -139,10 +152,15 @@ fn a_pi_that_is_too_old_or_missing_is_refused_by_name() {
     let stage = Stage::new();
     let call = json!({"tasks": [{"name": "a", "prompt": "hello"}]});
     let error = |output: &Value| {
-        let text = output["details"]["runs"][0]["errorMessage"].as_str().unwrap();
+        let text = output["details"]["runs"][0]["errorMessage"]
+            .as_str()
+            .unwrap();
         stage.sandbox.normalise(text)
     };
-    let old = stage.delegate(&call).env("MISBEHAVE_VERSION", "0.73.1").run();
+    let old = stage
+        .delegate(&call)
+        .env("MISBEHAVE_VERSION", "0.73.1")
+        .run();
     let message = error(&old.json());
     assert!(
         message.ends_with("misbehave is pi 0.73.1, which is too old: 0.84 or newer is needed. Update it, or use --runner embedded."),

@@ -9,7 +9,10 @@ use serde_json::{Value, json};
 use crate::stage::{Stage, call};
 
 fn first_session(answer: &Value) -> String {
-    answer["details"]["sessionIds"][0].as_str().unwrap().to_owned()
+    answer["details"]["sessionIds"][0]
+        .as_str()
+        .unwrap()
+        .to_owned()
 }
 
 /// What the model was asked last in a request.
@@ -24,18 +27,30 @@ fn asked(body: &Value) -> String {
 #[test]
 fn a_resumed_run_gets_the_transcript_and_transcripts_do_not_nest() {
     let stage = Stage::new();
-    stage.sandbox.write("project/notes.txt", "remember the milk");
+    stage
+        .sandbox
+        .write("project/notes.txt", "remember the milk");
     let server = LlmServer::start(
         Script::new()
-            .on("first", [
-                Turn::tool_call("read", json!({"path": "notes.txt"})).thinking("hm"),
-                Turn::text("It says milk."),
-            ])
+            .on(
+                "first",
+                [
+                    Turn::tool_call("read", json!({"path": "notes.txt"})).thinking("hm"),
+                    Turn::text("It says milk."),
+                ],
+            )
             .otherwise([Turn::text("second answer"), Turn::text("third answer")]),
     );
     stage.sandbox.models_json(&server.base_url());
     let first = stage
-        .command(&["delegate", "--task", "reader=first: read the notes", "--runner", "embedded", "--json"])
+        .command(&[
+            "delegate",
+            "--task",
+            "reader=first: read the notes",
+            "--runner",
+            "embedded",
+            "--json",
+        ])
         .run()
         .expect_success();
     let session = first_session(&first.json());
@@ -84,15 +99,16 @@ and then?
 third answer
 "
     );
-    assert_eq!(stage.command(&["output", &session]).run().stdout, "third answer\n");
+    assert_eq!(
+        stage.command(&["output", &session]).run().stdout,
+        "third answer\n"
+    );
 }
 
 #[test]
 fn with_the_setting_the_child_continues_its_own_session() {
     let stage = Stage::new();
-    let server = LlmServer::start(
-        Script::new().otherwise([Turn::text("one"), Turn::text("two")]),
-    );
+    let server = LlmServer::start(Script::new().otherwise([Turn::text("one"), Turn::text("two")]));
     stage.sandbox.models_json(&server.base_url());
     let settings = stage.sandbox.agent_dir().join("settings.json");
     let mut value: Value = serde_json::from_str(&fs::read_to_string(&settings).unwrap()).unwrap();
@@ -121,7 +137,9 @@ fn with_the_setting_the_child_continues_its_own_session() {
 #[test]
 fn a_session_that_runs_or_is_resumed_twice_in_a_call_is_refused() {
     let stage = Stage::new();
-    let first = stage.delegate(&call(&[("a", json!([{"reply": "x"}]))])).run();
+    let first = stage
+        .delegate(&call(&[("a", json!([{"reply": "x"}]))]))
+        .run();
     let session = first_session(&first.json());
     let task = json!({"name": "b", "prompt": "p", "resume": session});
     let output = stage.delegate(&json!({"tasks": [task, task]})).run();
@@ -132,6 +150,7 @@ fn a_session_that_runs_or_is_resumed_twice_in_a_call_is_refused() {
             "Cannot resume: session \"{session}\" is still running. Wait for it to complete before resuming."
         ))
     );
-    let runs = stage.command(&["status", "--all", "--json"]).run().json()["counts"]["total"].clone();
+    let runs =
+        stage.command(&["status", "--all", "--json"]).run().json()["counts"]["total"].clone();
     assert_eq!(runs, json!(1));
 }

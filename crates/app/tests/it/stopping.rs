@@ -33,11 +33,14 @@ impl Family {
         }
         steps.push(json!({"touch": stage.path("ready")}));
         steps.push(json!({"hang": true}));
-        let owner = stage
-            .delegate(&call(&[("family", json!(steps))]))
-            .spawn();
+        let owner = stage.delegate(&call(&[("family", json!(steps))])).spawn();
         wait_for_file(stage.path("ready"), PATIENCE);
-        let pid = |name: &str| -> u32 { wait_for_file(stage.path(name), PATIENCE).trim().parse().unwrap() };
+        let pid = |name: &str| -> u32 {
+            wait_for_file(stage.path(name), PATIENCE)
+                .trim()
+                .parse()
+                .unwrap()
+        };
         let grandchildren: Vec<u32> = KINDS.map(pid).into();
         let child = parent(grandchildren[0]).unwrap();
         Self {
@@ -88,7 +91,12 @@ fn killing_the_keeper_ends_the_tree_and_the_run() {
     assert_eq!(wait_until_gone(&tree, PATIENCE), Ok(()));
     assert_eq!(
         outcomes(&family.owner.wait()),
-        [failed("family", 1, "Lost the sub-agent: its keeper was killed.", None)]
+        [failed(
+            "family",
+            1,
+            "Lost the sub-agent: its keeper was killed.",
+            None
+        )]
     );
 }
 
@@ -165,7 +173,11 @@ fn a_timeout_ends_a_tree_that_ignores_everything_and_keeps_what_was_said() {
     ]);
     let call = json!({"tasks": [{"name": "slow", "prompt": script.to_string(), "timeout": 1}]});
     let output = stage.delegate(&call).run();
-    let grandchild: u32 = fs::read_to_string(pid_file).unwrap().trim().parse().unwrap();
+    let grandchild: u32 = fs::read_to_string(pid_file)
+        .unwrap()
+        .trim()
+        .parse()
+        .unwrap();
     assert!(!exists(grandchild));
     assert_eq!(output.code, Some(124));
     assert_eq!(
@@ -202,7 +214,11 @@ fn an_interrupted_run_is_found_at_the_next_start_and_says_how_to_go_on() {
     let family = Family::start(&[json!({"say": "half of it"})]);
     family.owner.kill(Signal::KILL);
     let run = wait_until(PATIENCE, || {
-        let status = family.stage.command(&["status", "--all", "--json"]).run().json();
+        let status = family
+            .stage
+            .command(&["status", "--all", "--json"])
+            .run()
+            .json();
         let run = status["runs"][0].clone();
         (run["status"] == "aborted").then_some(run)
     })

@@ -27,7 +27,11 @@ pub fn peek(line: &[u8]) -> Peeked {
         return Peeked::Worth;
     }
     let word = &line[compared..];
-    let Some(end) = word.iter().take(LONGEST_TYPE).position(|byte| *byte == b'"') else {
+    let Some(end) = word
+        .iter()
+        .take(LONGEST_TYPE)
+        .position(|byte| *byte == b'"')
+    else {
         return if word.len() < LONGEST_TYPE {
             Peeked::Undecided
         } else {
@@ -58,7 +62,10 @@ mod tests {
             ("", Peeked::Undecided),
             (r#"{ "type":"message_update"}"#, Peeked::Worth),
             ("plain text", Peeked::Worth),
-            (r#"{"type":"a_type_that_is_longer_than_any_we_know"#, Peeked::Worth),
+            (
+                r#"{"type":"a_type_that_is_longer_than_any_we_know"#,
+                Peeked::Worth,
+            ),
         ] {
             assert_eq!(peek(line.as_bytes()), expected, "{line}");
         }

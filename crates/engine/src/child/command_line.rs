@@ -2,9 +2,7 @@
 
 use std::ffi::OsString;
 
-use pi_subagents_delegation::{
-    ModelChoice, SessionPolicy, SystemPrompt, TaskPlan, ToolPolicy,
-};
+use pi_subagents_delegation::{ModelChoice, SessionPolicy, SystemPrompt, TaskPlan, ToolPolicy};
 
 /// The arguments of the child that does this work; pi and the embedded agent take the same.
 pub(super) fn arguments(plan: &TaskPlan) -> Vec<OsString> {
@@ -140,7 +138,10 @@ mod tests {
             tools: ToolPolicy::Nothing,
             ..plan()
         };
-        check(&none, "cli.js --mode rpc --no-session --no-tools --no-approve");
+        check(
+            &none,
+            "cli.js --mode rpc --no-session --no-tools --no-approve",
+        );
         let fewer = TaskPlan {
             tools: ToolPolicy::AllExcept(vec!["bash".into()]),
             ..plan()

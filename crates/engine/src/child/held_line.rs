@@ -32,7 +32,10 @@ enum Storage {
     Small(Vec<u8>),
     /// Memory of its own goes back to the system whole, where the allocator would keep pieces.
     /// It is mapped at full length and taken page by page, so it never has to be moved.
-    Large { map: MmapMut, length: usize },
+    Large {
+        map: MmapMut,
+        length: usize,
+    },
 }
 
 impl HeldLine {

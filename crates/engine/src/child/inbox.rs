@@ -44,7 +44,10 @@ impl Inbox {
         None
     }
 
-    /// The buffer lives on the stack of this call only, so a thousand silent children cost nothing.
+    #[expect(
+        clippy::large_stack_arrays,
+        reason = "it lives for this call only, so that a thousand silent children cost nothing"
+    )]
     fn read(&mut self, lines: &mut Vec<Line>) {
         let mut chunk = [0; CHUNK];
         match self.pipe.try_read(&mut chunk) {

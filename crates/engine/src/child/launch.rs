@@ -55,8 +55,12 @@ pub(crate) async fn launch(
     let (stdout, child_stdout) = pipe()?;
     let (stderr, child_stderr) = pipe()?;
     let (ours, keepers) = UnixStream::pair()?;
-    let mut process =
-        start_keeper(launcher, task, plan, [keepers.into(), child_stdout, child_stderr])?;
+    let mut process = start_keeper(
+        launcher,
+        task,
+        plan,
+        [keepers.into(), child_stdout, child_stderr],
+    )?;
     let pid = process.id().ok_or(LaunchError::KeeperGone)?;
     let reaped = tokio::spawn(async move {
         // How the keeper itself exits says nothing about the run.

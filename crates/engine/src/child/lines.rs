@@ -48,7 +48,6 @@ enum State {
     Spilling(LongLine),
 }
 
-
 /// A line on its way to a file.
 #[derive(Debug)]
 struct LongLine {

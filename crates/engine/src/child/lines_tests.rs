@@ -65,7 +65,10 @@ fn the_same_lines_come_out_however_the_bytes_arrive() {
 fn invalid_utf8_becomes_text() {
     assert_eq!(
         read_in_pieces(b"a\xff\xfeb\n{\"type\":\"x\xff\"}\n", 3),
-        ["text \"a\u{fffd}\u{fffd}b\"", "text \"{\\\"type\\\":\\\"x\u{fffd}\\\"}\""]
+        [
+            "text \"a\u{fffd}\u{fffd}b\"",
+            "text \"{\\\"type\\\":\\\"x\u{fffd}\\\"}\""
+        ]
     );
 }
 

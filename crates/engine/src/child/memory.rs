@@ -41,15 +41,14 @@ pub(crate) struct Hold {
 impl Hold {
     /// Takes more; false, and nothing taken, when the budget is used up.
     pub(crate) fn grow(&mut self, bytes: usize) -> bool {
-        let taken = self.budget.taken.fetch_update(
-            Ordering::Relaxed,
-            Ordering::Relaxed,
-            |taken| {
+        let taken = self
+            .budget
+            .taken
+            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |taken| {
                 taken
                     .checked_add(bytes)
                     .filter(|sum| *sum <= self.budget.limit)
-            },
-        );
+            });
         if taken.is_ok() {
             self.bytes += bytes;
         }

@@ -23,11 +23,7 @@ pub(crate) struct KeeperLink {
 }
 
 impl KeeperLink {
-    pub(crate) fn new(
-        pid: u32,
-        reaped: JoinHandle<()>,
-        control: StdStream,
-    ) -> io::Result<Self> {
+    pub(crate) fn new(pid: u32, reaped: JoinHandle<()>, control: StdStream) -> io::Result<Self> {
         let orders = control.try_clone()?;
         control.set_nonblocking(true)?;
         Ok(Self {

@@ -116,10 +116,6 @@ async fn answer(request: OwnerRequest, engine: &Engine) -> OwnerReply {
     }
 }
 
-#[expect(
-    clippy::needless_pass_by_value,
-    reason = "it stands where errors are mapped"
-)]
 fn text(error: impl std::error::Error) -> String {
     error.to_string()
 }

@@ -6,7 +6,11 @@ use pi_subagents_delegation::{Ending, Interruption};
 use serde::{Deserialize, Serialize};
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "kind", rename_all = "camelCase", rename_all_fields = "camelCase")]
+#[serde(
+    tag = "kind",
+    rename_all = "camelCase",
+    rename_all_fields = "camelCase"
+)]
 pub(crate) enum EndingRecord {
     Completed,
     ReportedError { error: String },
@@ -89,9 +93,17 @@ mod tests {
             Ending::ModelError { message: text("m") },
             Ending::Refused { message: text("r") },
             Ending::CouldNotStart { reason: text("c") },
-            Ending::Exited { code: 3, stderr: text("s") },
-            Ending::Signalled { signal: 9, stderr: text("s") },
-            Ending::TimedOut { limit: Duration::from_millis(1500) },
+            Ending::Exited {
+                code: 3,
+                stderr: text("s"),
+            },
+            Ending::Signalled {
+                signal: 9,
+                stderr: text("s"),
+            },
+            Ending::TimedOut {
+                limit: Duration::from_millis(1500),
+            },
             Ending::Looped { times: 5 },
             Ending::Stopped,
             Ending::Interrupted(Interruption::Signal(15)),

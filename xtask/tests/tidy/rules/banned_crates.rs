@@ -9,25 +9,46 @@ const LOCK: &str = "Cargo.lock";
 /// Crates that are not wanted, and why.
 const BANNED: [(&str, &str); 14] = [
     ("async-std", "one async runtime is enough, and it is tokio"),
-    ("aws-lc-rs", "needs a C toolchain and cmake; rustls uses ring"),
-    ("aws-lc-sys", "needs a C toolchain and cmake; rustls uses ring"),
+    (
+        "aws-lc-rs",
+        "needs a C toolchain and cmake; rustls uses ring",
+    ),
+    (
+        "aws-lc-sys",
+        "needs a C toolchain and cmake; rustls uses ring",
+    ),
     ("cmake", "nothing here may need cmake to build"),
     ("fslock", "std::fs::File::lock does it"),
     ("lazy_static", "std::sync::LazyLock does it"),
     ("libgit2-sys", "a C library; git is a program we can call"),
     ("native-tls", "needs the system's TLS; rustls is linked in"),
     ("openssl", "needs the system's OpenSSL; rustls is linked in"),
-    ("openssl-sys", "needs the system's OpenSSL; rustls is linked in"),
+    (
+        "openssl-sys",
+        "needs the system's OpenSSL; rustls is linked in",
+    ),
     ("serde_yaml", "no longer maintained"),
     ("smol", "one async runtime is enough, and it is tokio"),
-    ("term_size", "no longer maintained; rustix knows the size of a terminal"),
+    (
+        "term_size",
+        "no longer maintained; rustix knows the size of a terminal",
+    ),
     ("users", "no longer maintained"),
 ];
 
 /// Crates of which a second version means two runtimes, two TLS stacks or two sets of types.
 const ONCE: [&str; 11] = [
-    "clap", "crossterm", "hyper", "ratatui", "reqwest", "ring", "rmcp", "rustls", "serde",
-    "serde_json", "tokio",
+    "clap",
+    "crossterm",
+    "hyper",
+    "ratatui",
+    "reqwest",
+    "ring",
+    "rmcp",
+    "rustls",
+    "serde",
+    "serde_json",
+    "tokio",
 ];
 
 struct Locked<'a> {
@@ -43,9 +64,8 @@ pub(crate) fn check(tree: &Tree) -> Vec<Finding> {
     let locked = locked(lock);
     let banned = locked.iter().filter_map(|one| {
         let (name, reason) = BANNED.iter().find(|(name, _)| *name == one.name)?;
-        let message = format!(
-            "{name} is banned: {reason}; cargo tree --invert {name} shows who wants it"
-        );
+        let message =
+            format!("{name} is banned: {reason}; cargo tree --invert {name} shows who wants it");
         Some(Finding::at(LOCK, one.line, message))
     });
     let twice = ONCE.iter().filter_map(|name| {
@@ -95,7 +115,9 @@ mod tests {
         let lock = format!("{TIDY}\n[[package]]\nname = \"openssl-sys\"\nversion = \"0.9.1\"\n");
         assert_eq!(
             found(check, &[(LOCK, &lock)]),
-            ["Cargo.lock:12: openssl-sys is banned: needs the system's OpenSSL; rustls is linked in; cargo tree --invert openssl-sys shows who wants it"]
+            [
+                "Cargo.lock:12: openssl-sys is banned: needs the system's OpenSSL; rustls is linked in; cargo tree --invert openssl-sys shows who wants it"
+            ]
         );
     }
 
@@ -103,7 +125,10 @@ mod tests {
     fn a_second_version_of_the_runtime_is_found() {
         let lock = format!("{TIDY}\n[[package]]\nname = \"tokio\"\nversion = \"0.2.25\"\n");
         let found = found(check, &[(LOCK, &lock)]);
-        assert!(found[0].starts_with("Cargo.lock:12: tokio is here as 1.54.1 and 0.2.25"), "{found:?}");
+        assert!(
+            found[0].starts_with("Cargo.lock:12: tokio is here as 1.54.1 and 0.2.25"),
+            "{found:?}"
+        );
     }
 
     #[test]

@@ -75,7 +75,10 @@ pub(crate) fn check(tree: &Tree) -> Vec<Finding> {
             findings.push(unknown(manifest));
             continue;
         };
-        let ours = manifest.dependencies.iter().filter(|one| is_ours(&one.package));
+        let ours = manifest
+            .dependencies
+            .iter()
+            .filter(|one| is_ours(&one.package));
         findings.extend(
             ours.filter(|dependency| !allowed.permits(dependency))
                 .map(|dependency| forbidden(manifest, dependency)),
@@ -94,7 +97,11 @@ fn unknown(manifest: &Manifest) -> Finding {
 }
 
 fn forbidden(manifest: &Manifest, dependency: &Dependency) -> Finding {
-    let kind = if dependency.is_dev { "for its tests" } else { "at all" };
+    let kind = if dependency.is_dev {
+        "for its tests"
+    } else {
+        "at all"
+    };
     let message = format!(
         "{} may not depend on {} {kind}; move what both need down into {VOCABULARY}, or up into \
          the app",
@@ -137,7 +144,10 @@ mod tests {
     #[test]
     fn the_vocabulary_may_be_used_by_all() {
         let none: [String; 0] = [];
-        assert_eq!(check_engine("[dependencies]\nvocabulary.workspace = true"), none);
+        assert_eq!(
+            check_engine("[dependencies]\nvocabulary.workspace = true"),
+            none
+        );
         assert_eq!(check_engine("[dependencies]\ntokio = \"1\""), none);
     }
 
@@ -155,7 +165,11 @@ mod tests {
             let found = check_engine(dependencies);
             assert_eq!(found.len(), 1, "{dependencies}");
             assert!(found[0].contains(expected), "{}", found[0]);
-            assert!(found[0].starts_with("crates/engine/Cargo.toml:"), "{}", found[0]);
+            assert!(
+                found[0].starts_with("crates/engine/Cargo.toml:"),
+                "{}",
+                found[0]
+            );
         }
     }
 
@@ -167,13 +181,18 @@ mod tests {
         );
         let engine = ("crates/engine/Cargo.toml", &*engine(""));
         let found = found(check, &[WORKSPACE, vocabulary, engine]);
-        assert!(found[0].contains("may not depend on pi-subagents-engine"), "{found:?}");
+        assert!(
+            found[0].contains("may not depend on pi-subagents-engine"),
+            "{found:?}"
+        );
     }
 
     #[test]
     fn the_testkit_is_for_tests_of_the_app_only() {
         let app = |section: &str| {
-            format!("[package]\nname = \"pi-subagents\"\n[{section}]\npi-subagents-testkit.workspace = true\n")
+            format!(
+                "[package]\nname = \"pi-subagents\"\n[{section}]\npi-subagents-testkit.workspace = true\n"
+            )
         };
         let check_app = |section: &str| {
             let app = ("crates/app/Cargo.toml", &*app(section));
@@ -193,6 +212,9 @@ mod tests {
             check,
             &[("crates/core/Cargo.toml", "[package]\nname = \"core\"\n")],
         );
-        assert!(found[0].contains("say there what it may depend on"), "{found:?}");
+        assert!(
+            found[0].contains("say there what it may depend on"),
+            "{found:?}"
+        );
     }
 }

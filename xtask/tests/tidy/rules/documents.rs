@@ -15,13 +15,19 @@ pub(crate) fn check(tree: &Tree, documents: &[Document]) -> Vec<Finding> {
                 let message = "is out of date; run cargo xtask docs";
                 Some(Finding::at(document.path, line, message))
             }
-            None => Some(Finding::of_file(document.path, "is missing; run cargo xtask docs")),
+            None => Some(Finding::of_file(
+                document.path,
+                "is missing; run cargo xtask docs",
+            )),
         })
         .collect()
 }
 
 fn first_difference(one: &str, other: &str) -> usize {
-    let same = one.lines().zip(other.lines()).take_while(|(one, other)| one == other);
+    let same = one
+        .lines()
+        .zip(other.lines())
+        .take_while(|(one, other)| one == other);
     same.count() + 1
 }
 
@@ -40,7 +46,10 @@ mod tests {
 
     #[test]
     fn an_old_or_missing_document_is_found() {
-        assert_eq!(check_against(&[("docs/cli.md", "# Commands\n\nnew\n")]).len(), 0);
+        assert_eq!(
+            check_against(&[("docs/cli.md", "# Commands\n\nnew\n")]).len(),
+            0
+        );
         assert_eq!(
             check_against(&[("docs/cli.md", "# Commands\n\nold\n")]),
             ["docs/cli.md:3: is out of date; run cargo xtask docs"]

@@ -30,7 +30,9 @@ mod tests {
         let found = found(check, &[("fits.bin", &limit), ("docs/film.gif", &over)]);
         assert_eq!(
             found,
-            ["docs/film.gif: has 1048577 bytes, and a clone should stay small; generate it where it is needed"]
+            [
+                "docs/film.gif: has 1048577 bytes, and a clone should stay small; generate it where it is needed"
+            ]
         );
     }
 }

@@ -11,10 +11,12 @@ pub(crate) fn check(tree: &Tree) -> Vec<Finding> {
         .filter_map(|manifest| {
             let directory = manifest.path.trim_end_matches("Cargo.toml");
             let roots = ["src/lib.rs", "src/main.rs"].map(|root| format!("{directory}{root}"));
-            let Some((root, text)) =
-                roots.iter().find_map(|root| Some((root, tree.text(root)?)))
+            let Some((root, text)) = roots.iter().find_map(|root| Some((root, tree.text(root)?)))
             else {
-                return Some(Finding::of_file(&manifest.path, "has no src/lib.rs or src/main.rs"));
+                return Some(Finding::of_file(
+                    &manifest.path,
+                    "has no src/lib.rs or src/main.rs",
+                ));
             };
             let message = "a crate begins with //! # and a heading that says what it is";
             (!text.starts_with("//! # ")).then(|| Finding::at(root, 1, message))

@@ -38,9 +38,15 @@ mod tests {
         let text = format!("fine\n\"{}x\"\n", PLACES[0]);
         assert_eq!(
             found(check, &[("docs/a.md", &text)]),
-            [format!("docs/a.md:2: {} is a place of one machine; use a made-up path", PLACES[0])]
+            [format!(
+                "docs/a.md:2: {} is a place of one machine; use a made-up path",
+                PLACES[0]
+            )]
         );
-        assert_eq!(found(check, &[("a", &format!("file://{}.pi", PLACES[1]))]).len(), 1);
+        assert_eq!(
+            found(check, &[("a", &format!("file://{}.pi", PLACES[1]))]).len(),
+            1
+        );
     }
 
     #[test]

@@ -54,7 +54,10 @@ mod tests {
             let text = format!("first\nsecond {mark}s://example\n");
             let found = found(check, &[("extension/package-lock.json", &text)]);
             assert_eq!(found.len(), 1, "{mark}");
-            assert!(found[0].starts_with("extension/package-lock.json:2:"), "{found:?}");
+            assert!(
+                found[0].starts_with("extension/package-lock.json:2:"),
+                "{found:?}"
+            );
         }
     }
 

@@ -7,11 +7,20 @@ use crate::finding::Finding;
 /// The edges, and what crosses there. A file, or a directory with a `/` at its end.
 const EDGES: [(&str, &str); 22] = [
     ("crates/agent/src/event.rs", "records the agent prints"),
-    ("crates/agent/src/message.rs", "messages as records and session files hold them"),
+    (
+        "crates/agent/src/message.rs",
+        "messages as records and session files hold them",
+    ),
     ("crates/agent/src/models/", "models.json and auth.json"),
     ("crates/agent/src/output.rs", "records the agent prints"),
-    ("crates/agent/src/providers/", "requests to and answers from models, scripts"),
-    ("crates/agent/src/rpc/", "commands the agent reads, and its responses"),
+    (
+        "crates/agent/src/providers/",
+        "requests to and answers from models, scripts",
+    ),
+    (
+        "crates/agent/src/rpc/",
+        "commands the agent reads, and its responses",
+    ),
     ("crates/agent/src/sections.rs", "contents of messages"),
     ("crates/agent/src/session/", "session files"),
     ("crates/agent/src/settings.rs", "settings.json"),
@@ -21,12 +30,21 @@ const EDGES: [(&str, &str); 22] = [
     ("crates/app/src/runner.rs", "the remembered version of pi"),
     ("crates/definitions/src/formats/", "frontmatter"),
     ("crates/definitions/src/settings.rs", "settings.json"),
-    ("crates/delegation/src/child_protocol/", "records and commands of children"),
-    ("crates/engine/src/keeper/wire.rs", "what owner and keeper tell each other"),
+    (
+        "crates/delegation/src/child_protocol/",
+        "records and commands of children",
+    ),
+    (
+        "crates/engine/src/keeper/wire.rs",
+        "what owner and keeper tell each other",
+    ),
     ("crates/engine/src/owner/wire.rs", "requests to an owner"),
     ("crates/sessions/src/format/", "the record on disk"),
     ("crates/sessions/src/index.rs", "lines of the index"),
-    ("crates/sessions/src/owner.rs", "the owner as the record names it"),
+    (
+        "crates/sessions/src/owner.rs",
+        "the owner as the record names it",
+    ),
     ("testkit/", "scripts, and the wire formats of models"),
 ];
 
@@ -36,7 +54,8 @@ pub(crate) fn check(tree: &Tree) -> Vec<Finding> {
 }
 
 fn is_inner(file: &SourceFile) -> bool {
-    let is_at = |edge: &str| file.path == edge || (edge.ends_with('/') && file.path.starts_with(edge));
+    let is_at =
+        |edge: &str| file.path == edge || (edge.ends_with('/') && file.path.starts_with(edge));
     file.has_extension(&["rs"])
         && file.path.contains("src/")
         && !EDGES.iter().any(|(edge, _)| is_at(edge))
@@ -77,10 +96,25 @@ mod tests {
     fn serializable_types_inside_are_found_however_they_are_written() {
         let path = "crates/delegation/src/plan.rs";
         let at = |line: usize| [format!("{path}:{line}")];
-        assert_eq!(lines(path, "#[derive(Debug, serde::Serialize)]\nstruct A;\n"), at(1));
-        assert_eq!(lines(path, "#[derive(\n    Debug,\n    Deserialize,\n)]\nstruct A;\n"), at(3));
-        assert_eq!(lines(path, "#[cfg_attr(test, derive(Serialize))]\nstruct A;\n"), at(1));
-        assert_eq!(lines(path, "\nimpl<'de> Deserialize<'de> for A {}\n"), at(2));
+        assert_eq!(
+            lines(path, "#[derive(Debug, serde::Serialize)]\nstruct A;\n"),
+            at(1)
+        );
+        assert_eq!(
+            lines(
+                path,
+                "#[derive(\n    Debug,\n    Deserialize,\n)]\nstruct A;\n"
+            ),
+            at(3)
+        );
+        assert_eq!(
+            lines(path, "#[cfg_attr(test, derive(Serialize))]\nstruct A;\n"),
+            at(1)
+        );
+        assert_eq!(
+            lines(path, "\nimpl<'de> Deserialize<'de> for A {}\n"),
+            at(2)
+        );
     }
 
     #[test]

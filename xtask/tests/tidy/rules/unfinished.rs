@@ -6,9 +6,15 @@ use crate::finding::Finding;
 
 /// What gives it away, and what to do. Put together, because this file is searched too.
 const MARKS: [(&str, &str); 4] = [
-    (concat!("#[ig", "nore"), "make the test run everywhere, or remove it"),
+    (
+        concat!("#[ig", "nore"),
+        "make the test run everywhere, or remove it",
+    ),
     (concat!("tod", "o!("), "write it, or remove what needs it"),
-    (concat!("unimpl", "emented!("), "write it, or remove what needs it"),
+    (
+        concat!("unimpl", "emented!("),
+        "write it, or remove what needs it",
+    ),
     (concat!("<<<<", "<<< "), "finish the merge"),
 ];
 
@@ -39,6 +45,9 @@ mod tests {
                 [format!("crates/a/src/lib.rs:2: {mark}: {advice}")]
             );
         }
-        assert_eq!(found(check, &[("a.rs", "let todos = ignore(1);\n")]).len(), 0);
+        assert_eq!(
+            found(check, &[("a.rs", "let todos = ignore(1);\n")]).len(),
+            0
+        );
     }
 }

@@ -11,19 +11,42 @@ const WRITTEN: [&str; 12] = [
 
 pub(crate) fn check(tree: &Tree) -> Vec<Finding> {
     let written = |file: &&SourceFile| file.has_extension(&WRITTEN) || file.path == ".ci/run";
+    tree.files
+        .iter()
+        .filter(written)
+        .flat_map(check_file)
+        .collect()
+}
+
+fn check_file(file: &SourceFile) -> Vec<Finding> {
     let mut findings = Vec::new();
-    for file in tree.files.iter().filter(written) {
-        for (number, line) in file.numbered_lines() {
-            if line.ends_with([' ', '\t', '\r']) {
-                let message = "the line ends with white space; remove it";
-                findings.push(Finding::at(&file.path, number, message));
-            } else if line.contains('\t') && file.has_extension(&["rs", "toml"]) {
-                let message = "a tab; indent by spaces, and write \\t in a string";
-                findings.push(Finding::at(&file.path, number, message));
+    let mut end_of_snapshot: Option<String> = None;
+    for (number, line) in file.numbered_lines() {
+        if let Some(end) = &end_of_snapshot {
+            if line.trim_start().starts_with(end.as_str()) {
+                end_of_snapshot = None;
             }
+            continue;
+        }
+        end_of_snapshot = inline_snapshot(line);
+        if line.ends_with([' ', '\t', '\r']) {
+            let message = "the line ends with white space; remove it";
+            findings.push(Finding::at(&file.path, number, message));
+        } else if line.contains('\t') && file.has_extension(&["rs", "toml"]) {
+            let message = "a tab; indent by spaces, and write \\t in a string";
+            findings.push(Finding::at(&file.path, number, message));
         }
     }
     findings
+}
+
+/// What closes the inline snapshot that this line opens: it is a raw string after an `@`.
+fn inline_snapshot(line: &str) -> Option<String> {
+    let (_, raw) = line.split_once("@r")?;
+    let hashes = raw.len() - raw.trim_start_matches('#').len();
+    let rest = raw[hashes..].strip_prefix('"')?;
+    let end = format!("\"{}", "#".repeat(hashes));
+    (!rest.contains(&end)).then_some(end)
 }
 
 #[cfg(test)]
@@ -41,5 +64,13 @@ mod tests {
         assert_eq!(places, ["a.rs:2", "a.rs:3", "a.rs:4", "a.rs:5"]);
         assert_eq!(found(check, &[("a.ts", "\tindented\n")]).len(), 0);
         assert_eq!(found(check, &[("a.snap", "screen \n")]).len(), 0);
+    }
+
+    #[test]
+    fn an_inline_snapshot_shows_what_was_printed() {
+        let text = "check(@r#\"\n    screen \n    \"#);\nafter \n";
+        let places = found(check, &[("a.rs", text)]);
+        assert_eq!(places.len(), 1, "{places:?}");
+        assert!(places[0].starts_with("a.rs:4"), "{places:?}");
     }
 }

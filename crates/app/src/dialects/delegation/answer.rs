@@ -45,10 +45,7 @@ impl Answer {
             .outcomes
             .iter()
             .filter_map(|run| Some(summary_line(run.task.as_ref()?, run)));
-        let warnings = self
-            .warnings
-            .iter()
-            .map(|warning| format!("! {warning}"));
+        let warnings = self.warnings.iter().map(|warning| format!("! {warning}"));
         lines.chain(warnings).collect::<Vec<_>>().join("\n")
     }
 

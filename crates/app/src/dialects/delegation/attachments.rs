@@ -157,13 +157,19 @@ mod tests {
             prompt(&json!([file]))
         };
         let expected = |content: &str| format!("=== abc.txt ===\n{content}\n\nthe prompt");
-        assert_eq!(prompt(&json!(["abc.txt"])), expected("one\ntwo\nthree\nfour"));
+        assert_eq!(
+            prompt(&json!(["abc.txt"])),
+            expected("one\ntwo\nthree\nfour")
+        );
         assert_eq!(file(json!({"start": 2, "end": 3})), expected("two\nthree"));
         assert_eq!(file(json!({"start": 3})), expected("three\nfour"));
         assert_eq!(file(json!({"start": 9})), expected(""));
         assert_eq!(file(json!({"start": 3, "end": 2})), expected(""));
         assert_eq!(file(json!({"head": 1, "start": 3})), expected("one"));
-        assert_eq!(file(json!({"tail": "2", "head": 1})), expected("three\nfour"));
+        assert_eq!(
+            file(json!({"tail": "2", "head": 1})),
+            expected("three\nfour")
+        );
     }
 
     #[test]

@@ -82,7 +82,10 @@ impl TaskCall {
 fn refuse_profile(fields: &Fields<'_>) -> Result<(), CallError> {
     match fields.get("profile") {
         None => Ok(()),
-        Some(_) => Err(fields.error("profile", "cannot be used yet: this version has no profiles")),
+        Some(_) => Err(fields.error(
+            "profile",
+            "cannot be used yet: this version has no profiles",
+        )),
     }
 }
 

@@ -22,7 +22,7 @@ use crate::random;
 use crate::runner::Runners;
 
 /// The time a task of this family has when nobody says otherwise.
-const DEFAULT_TIMEOUT: Duration = Duration::from_secs(600);
+const DEFAULT_TIMEOUT: Duration = Duration::from_mins(10);
 
 /// What the command line says for all tasks of a call.
 #[derive(Debug, Clone, Default)]
@@ -134,11 +134,15 @@ impl Lowering<'_> {
             cwd: cwd.clone().unwrap_or_else(|_| self.places.cwd.clone()),
             definition: None,
             timeout: Some(self.timeout_of(call)),
-            directory: directory.as_ref().map(|directory| directory.path().to_owned()),
+            directory: directory
+                .as_ref()
+                .map(|directory| directory.path().to_owned()),
         });
         let choice = self.overrides.runner.unwrap_or(self.settings.runner);
         let work = match (cwd, runners.resolve(choice)) {
-            (Ok(cwd), Ok(child)) => Ok(self.plan_task(call, &cwd, directory.as_ref(), earlier, child)),
+            (Ok(cwd), Ok(child)) => {
+                Ok(self.plan_task(call, &cwd, directory.as_ref(), earlier, child))
+            }
             (Err(refusal), _) => Err(refusal),
             (Ok(_), Err(message)) => Err(Refusal { message }),
         };

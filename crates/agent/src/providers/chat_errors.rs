@@ -1,0 +1,103 @@
+//! Failures of a chat server, in a sentence.
+
+use std::time::Duration;
+
+use reqwest::header::{HeaderMap, RETRY_AFTER};
+use serde_json::Value;
+
+use super::ProviderError;
+
+/// Limits that no waiting lifts, although they come with status 429.
+const USED_UP: [&str; 4] = [
+    "insufficient_quota",
+    "quota exceeded",
+    "out of budget",
+    "billing",
+];
+
+/// What went wrong, in a sentence, and whether to try again.
+pub(super) fn explain(error: &genai::Error) -> ProviderError {
+    use genai::Error;
+    use genai::webc;
+    match error {
+        Error::HttpError {
+            status,
+            body,
+            headers,
+            ..
+        } => refused(status.as_u16(), body, headers),
+        Error::WebModelCall { webc_error, .. } | Error::WebAdapterCall { webc_error, .. } => {
+            match webc_error {
+                webc::Error::ResponseFailedStatus {
+                    status,
+                    body,
+                    headers,
+                } => refused(status.as_u16(), body, headers),
+                webc::Error::Reqwest(error) => broken(error),
+                other => ProviderError::permanent(other.to_string()),
+            }
+        }
+        Error::WebStream { cause, error, .. } => {
+            if let Some(inner) = error.downcast_ref::<genai::Error>() {
+                explain(inner)
+            } else if let Some(inner) = error.downcast_ref::<reqwest::Error>() {
+                broken(inner)
+            } else {
+                ProviderError::transient(format!("Connection error: {cause}"))
+            }
+        }
+        Error::ChatResponse { body, .. } => ProviderError::transient(format!(
+            "Provider returned error: {}",
+            message_in(body).unwrap_or_else(|| body.to_string())
+        )),
+        Error::StreamParse { serde_error, .. } => ProviderError::permanent(format!(
+            "The server sent something that is no chat completion: {serde_error}"
+        )),
+        other => ProviderError::permanent(other.to_string()),
+    }
+}
+
+fn refused(status: u16, body: &str, headers: &HeaderMap) -> ProviderError {
+    let parsed = serde_json::from_str::<Value>(body).ok();
+    let said = parsed.as_ref().and_then(message_in);
+    let said = said.unwrap_or_else(|| body.trim().chars().take(500).collect());
+    let said = if said.is_empty() {
+        "status code (no body)".to_owned()
+    } else {
+        said
+    };
+    let wait = headers
+        .get(RETRY_AFTER)
+        .and_then(|value| value.to_str().ok()?.trim().parse().ok());
+    let wait = wait.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
+    let message = format!("{status}: {said}");
+    if USED_UP.iter().any(|words| body.contains(words)) {
+        return ProviderError::permanent(message);
+    }
+    ProviderError::status(status, message, wait)
+}
+
+/// Walks to the cause, which is the only part that tells anything.
+pub(super) fn broken(error: &reqwest::Error) -> ProviderError {
+    let mut cause: &dyn std::error::Error = error;
+    while let Some(next) = cause.source() {
+        cause = next;
+    }
+    let place = error
+        .url()
+        .map(|url| format!(" to {}", url.origin().ascii_serialization()));
+    let message = format!("Connection error{}: {cause}", place.unwrap_or_default());
+    if error.is_builder() {
+        ProviderError::permanent(message)
+    } else {
+        ProviderError::transient(message)
+    }
+}
+
+fn message_in(body: &Value) -> Option<String> {
+    let places = ["/error/message", "/message", "/error", "/detail"];
+    let mut texts = places
+        .iter()
+        .filter_map(|place| body.pointer(place)?.as_str());
+    texts.next().map(str::to_owned)
+}

@@ -1,0 +1,102 @@
+//! Many embedded agents at once.
+
+use std::process::{Child, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use super::figures::{as_float, heading, megabytes, row};
+use super::one_turn::script;
+use super::processes::{role, share_of_memory, tree};
+use super::stage::Stage;
+use crate::Outcome;
+
+/// One call takes no more tasks.
+const TASKS_OF_A_CALL: usize = 16;
+/// How long an agent waits in its turn, so that all of them live at once.
+const PAUSE_MS: u32 = 3000;
+
+/// What was seen of a crowd.
+#[derive(Default)]
+struct Seen {
+    agents: usize,
+    kilobytes: u64,
+}
+
+pub(super) fn measure(sizes: &[usize]) -> Outcome<()> {
+    heading("Embedded agents at once (each waits 3 s in its only turn)");
+    for size in sizes {
+        let stage = Stage::new()?;
+        let begun = Instant::now();
+        let (calls, seen) = watch_all(start(&stage, *size)?)?;
+        let wall = begun.elapsed();
+        let beyond = wall.saturating_sub(Duration::from_millis(PAUSE_MS.into()));
+        let each = seen.kilobytes / u64::try_from(seen.agents.max(1))?;
+        row(
+            &format!("{size} agents in {calls} calls"),
+            &format!(
+                "{:.2} s in all, {:.2} s beyond the wait, {} alive at once, {} together, {} each",
+                wall.as_secs_f64(),
+                beyond.as_secs_f64(),
+                seen.agents,
+                megabytes(seen.kilobytes),
+                megabytes(each),
+            ),
+            "",
+        );
+        let started = as_float(u64::try_from(*size)?) / beyond.as_secs_f64();
+        row(
+            "",
+            &format!("{started:.0} agents started and ended per second"),
+            "",
+        );
+    }
+    Ok(())
+}
+
+fn start(stage: &Stage, size: usize) -> Outcome<Vec<Child>> {
+    let script = stage.write("wait.json", &script(PAUSE_MS))?;
+    let model = format!("scripted/{}", script.display());
+    let mut calls = Vec::new();
+    for first in (0..size).step_by(TASKS_OF_A_CALL) {
+        let last = size.min(first + TASKS_OF_A_CALL);
+        let mut command = stage.command(&["delegate", "--runner", "embedded", "--quiet"])?;
+        command.args(["--model", &model, "--concurrency", "16"]);
+        for task in first..last {
+            command.arg(format!("--task=agent{task}=hi"));
+        }
+        calls.push(command.stderr(Stdio::null()).spawn()?);
+    }
+    Ok(calls)
+}
+
+/// Waits for all calls, looking at their trees now and then.
+fn watch_all(mut calls: Vec<Child>) -> Outcome<(usize, Seen)> {
+    let number = calls.len();
+    let mut most = Seen::default();
+    while !calls.is_empty() {
+        thread::sleep(Duration::from_millis(200));
+        let seen = look(&calls);
+        if seen.agents > most.agents {
+            most = seen;
+        }
+        let mut open = Vec::new();
+        for mut call in calls {
+            match call.try_wait()? {
+                None => open.push(call),
+                Some(status) if status.success() => {}
+                Some(status) => return Err(format!("a call ended with {status}").into()),
+            }
+        }
+        calls = open;
+    }
+    Ok((number, most))
+}
+
+fn look(calls: &[Child]) -> Seen {
+    let mut seen = Seen::default();
+    for pid in calls.iter().flat_map(|call| tree(call.id())) {
+        seen.agents += usize::from(role(pid) == "agent");
+        seen.kilobytes += share_of_memory(pid);
+    }
+    seen
+}

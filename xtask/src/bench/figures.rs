@@ -1,0 +1,78 @@
+//! Times, sizes and rows of the table.
+
+use std::time::{Duration, Instant};
+
+use crate::Outcome;
+
+/// How long several runs of the same thing took.
+pub(super) struct Times(Vec<Duration>);
+
+impl Times {
+    /// Does something several times.
+    pub(super) fn of(count: usize, mut work: impl FnMut() -> Outcome<()>) -> Outcome<Self> {
+        let mut times = Self(Vec::new());
+        for _ in 0..count {
+            times.add(&mut work)?;
+        }
+        Ok(times)
+    }
+
+    pub(super) fn none() -> Self {
+        Self(Vec::new())
+    }
+
+    /// Does something once more.
+    pub(super) fn add(&mut self, work: impl FnOnce() -> Outcome<()>) -> Outcome<()> {
+        let begun = Instant::now();
+        work()?;
+        self.0.push(begun.elapsed());
+        self.0.sort();
+        Ok(())
+    }
+
+    /// The run that was disturbed least.
+    pub(super) fn best(&self) -> Duration {
+        self.0.first().copied().unwrap_or_default()
+    }
+
+    pub(super) fn median(&self) -> Duration {
+        self.0.get(self.0.len() / 2).copied().unwrap_or_default()
+    }
+
+    /// `12.3 ms best, 13.0 ms median of 5`.
+    pub(super) fn text(&self) -> String {
+        let (best, median) = (milliseconds(self.best()), milliseconds(self.median()));
+        format!("{best} best, {median} median of {}", self.0.len())
+    }
+}
+
+pub(super) fn heading(text: &str) {
+    println!("\n{text}");
+}
+
+/// A row; the budget is what it is compared with, if there is one.
+pub(super) fn row(name: &str, figure: &str, budget: &str) {
+    let budget = if budget.is_empty() {
+        String::new()
+    } else {
+        format!("  (budget {budget})")
+    };
+    println!("  {name:44} {figure}{budget}");
+}
+
+pub(super) fn milliseconds(duration: Duration) -> String {
+    format!("{:.1} ms", duration.as_secs_f64() * 1000.0)
+}
+
+pub(super) fn megabytes(kilobytes: u64) -> String {
+    format!("{:.1} MB", as_float(kilobytes) * 1.024 / 1000.0)
+}
+
+/// Counts here stay far below what a float holds exactly.
+#[expect(
+    clippy::cast_precision_loss,
+    reason = "a figure for people needs four digits"
+)]
+pub(super) fn as_float(count: u64) -> f64 {
+    count as f64
+}

@@ -1,0 +1,236 @@
+//! The same work by real pi, for the ratios.
+
+use std::env;
+use std::ffi::OsString;
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+
+use super::figures::{Times, as_float, heading, megabytes, row};
+use super::processes::watch;
+use super::stage::{Stage, release, succeed};
+use crate::Outcome;
+use crate::machine::{program, target, variable};
+
+const ROUNDS: usize = 7;
+/// So many are started at once for the second comparison.
+const TOGETHER: usize = 4;
+const PI: &str = "@earendil-works/pi-coding-agent@0.87.1";
+
+/// A pi, and the PATH on which it finds its Node.
+pub(super) struct Pi {
+    program: PathBuf,
+    path: OsString,
+}
+
+/// Finds pi, or installs it by name if that is wanted.
+pub(super) fn find(install: bool) -> Outcome<Option<Pi>> {
+    let path = variable("PATH").unwrap_or_default();
+    let on_path = || env::split_paths(&path).map(|directory| directory.join("pi"));
+    let named = variable("PI_SUBAGENTS_PI").map(PathBuf::from);
+    let found = named.or_else(|| on_path().find(|candidate| candidate.is_file()));
+    match found {
+        Some(program) => Ok(Some(Pi { program, path })),
+        None if install => installed(&path).map(Some),
+        None => Ok(None),
+    }
+}
+
+fn installed(path: &OsString) -> Outcome<Pi> {
+    let directory = target()?.join("pi");
+    let node = format!(
+        "node-linux-{}",
+        if env::consts::ARCH == "x86_64" {
+            "x64"
+        } else {
+            "arm64"
+        }
+    );
+    let program_of_pi = directory.join("node_modules/.bin/pi");
+    if !program_of_pi.exists() {
+        println!("xtask: npm install {PI} {node}@24");
+        let mut npm = program("npm");
+        npm.args([
+            "install",
+            "--no-audit",
+            "--no-fund",
+            "--loglevel=error",
+            "--prefix",
+        ])
+        .arg(&directory)
+        .args([PI, &format!("{node}@24")]);
+        succeed(npm)?;
+    }
+    let bin = directory.join("node_modules").join(node).join("bin");
+    let paths = [bin].into_iter().chain(env::split_paths(path));
+    Ok(Pi {
+        program: program_of_pi,
+        path: env::join_paths(paths)?,
+    })
+}
+
+/// The scripted LLM server, which ends with its stdin.
+struct Server {
+    process: Child,
+    url: String,
+}
+
+impl Server {
+    fn start(stage: &Stage) -> Outcome<Self> {
+        let script = r#"{"rules": [{"turns": [{"text": "Hello."}], "repeat": true}]}"#;
+        let mut process = program(release("llm-server")?)
+            .arg(stage.write("llm.json", script)?)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()?;
+        let mut url = String::new();
+        let stdout = process.stdout.take().ok_or("the server has no stdout")?;
+        BufReader::new(stdout).read_line(&mut url)?;
+        Ok(Self {
+            process,
+            url: url.trim().to_owned(),
+        })
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        drop(self.process.stdin.take());
+        // It ends with its stdin; there is nothing to do if it does not.
+        _ = self.process.wait();
+    }
+}
+
+/// Prints how pi, delegated pi and the embedded agent compare on the same server.
+pub(super) fn compare(pi: &Pi) -> Outcome<()> {
+    heading("One turn against the same server: pi by hand, pi delegated to, embedded");
+    let stage = Stage::new()?;
+    let server = Server::start(&stage)?;
+    let models = format!(
+        r#"{{"providers": {{"fake": {{"baseUrl": "{}/v1", "api": "openai-completions", "apiKey": "test-key", "models": [{{"id": "fake-model"}}]}}}}}}"#,
+        server.url.trim_end_matches("/v1")
+    );
+    stage.write("home/.pi/agent/models.json", &models)?;
+    // The first start fills caches of the system and of pi, and asks pi for its version.
+    succeed(delegate(&stage, pi, "pi", 1)?)?;
+    compare_times(&stage, pi, 1)?;
+    compare_times(&stage, pi, TOGETHER)?;
+    compare_memory(&stage, pi)
+}
+
+fn compare_times(stage: &Stage, pi: &Pi, together: usize) -> Outcome<()> {
+    let (mut by_hand, mut delegated, mut embedded) = (Times::none(), Times::none(), Times::none());
+    // In turns, so that what disturbs the machine disturbs all three.
+    for _ in 0..ROUNDS {
+        by_hand.add(|| by_hand_at_once(stage, pi, together))?;
+        delegated.add(|| succeed(delegate(stage, pi, "pi", together)?))?;
+        embedded.add(|| succeed(delegate(stage, pi, "embedded", together)?))?;
+        stage.clear()?;
+    }
+    row(
+        &format!("{together} at once: pi by hand"),
+        &by_hand.text(),
+        "",
+    );
+    row(
+        &format!("{together} at once: delegating to pi"),
+        &delegated.text(),
+        "",
+    );
+    row(
+        &format!("{together} at once: embedded"),
+        &embedded.text(),
+        "",
+    );
+    for (kind, of) in [
+        ("best", Times::best as fn(&Times) -> _),
+        ("median", Times::median),
+    ] {
+        let [by_hand, delegated, embedded] =
+            [&by_hand, &delegated, &embedded].map(|times| of(times).as_secs_f64());
+        let over = (delegated / by_hand - 1.0) * 100.0;
+        row(
+            &format!("  delegating costs, by {kind}"),
+            &format!("{over:+.1} %"),
+            "5 %",
+        );
+        let part = format!("1/{:.1} of pi by hand", by_hand / embedded);
+        row(&format!("  embedded takes, by {kind}"), &part, "1/25");
+    }
+    Ok(())
+}
+
+fn compare_memory(stage: &Stage, pi: &Pi) -> Outcome<()> {
+    let peak = |runner: &str, role: &str| -> Outcome<u64> {
+        let mut command = delegate(stage, pi, runner, 1)?;
+        let watched = watch(command.stderr(Stdio::null()).spawn()?)?;
+        Ok(watched.peak(role))
+    };
+    let (node, agent) = (peak("pi", "child")?, peak("embedded", "agent")?);
+    let keeper = peak("embedded", "keeper")?;
+    row("highest memory of pi", &megabytes(node), "");
+    row(
+        "highest memory of the embedded agent",
+        &megabytes(agent),
+        "",
+    );
+    let part =
+        |kilobytes: u64| format!("1/{:.1} of pi", as_float(node) / as_float(kilobytes.max(1)));
+    row("  embedded takes", &part(agent), "1/12");
+    row("  with its keeper", &part(agent + keeper), "");
+    Ok(())
+}
+
+/// Does by hand what delegating does: a pi in RPC mode with a session file, one prompt, its end.
+fn by_hand_at_once(stage: &Stage, pi: &Pi, together: usize) -> Outcome<()> {
+    let mut started = Vec::new();
+    for number in 0..together {
+        let session = stage.path(&format!("project/by-hand-{number}.jsonl"));
+        let mut child = stage
+            .other(&pi.program)
+            .args([
+                "--mode",
+                "rpc",
+                "--no-approve",
+                "--model",
+                "fake/fake-model",
+                "--session",
+            ])
+            .arg(session)
+            .env("PATH", &pi.path)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()?;
+        let stdin = child.stdin.as_mut().ok_or("pi has no stdin")?;
+        stdin.write_all(b"{\"id\":\"1\",\"type\":\"prompt\",\"message\":\"hi\"}\n")?;
+        started.push(child);
+    }
+    for mut child in started {
+        let stdout = child.stdout.take().ok_or("pi has no stdout")?;
+        let settled = |line: &std::io::Result<String>| {
+            line.as_ref()
+                .is_ok_and(|line| line.contains("\"type\":\"agent_settled\""))
+        };
+        let mut lines = BufReader::new(stdout).lines();
+        lines.find(settled).ok_or("pi by hand did not settle")??;
+        drop(child.stdin.take());
+        child.wait()?;
+    }
+    Ok(())
+}
+
+fn delegate(stage: &Stage, pi: &Pi, runner: &str, together: usize) -> Outcome<Command> {
+    let mut command = stage.command(&["delegate", "--quiet", "--model", "fake/fake-model"])?;
+    command
+        .args(["--runner", runner, "--concurrency", &together.to_string()])
+        .args((0..together).map(|number| format!("--task=task{number}=hi")))
+        .env("PATH", &pi.path)
+        .env("PI_SUBAGENTS_PI", absolute(&pi.program)?);
+    Ok(command)
+}
+
+/// What is measured runs in another directory.
+fn absolute(path: &Path) -> Outcome<PathBuf> {
+    Ok(std::path::absolute(path)?)
+}

@@ -1,0 +1,116 @@
+//! What `/proc` knows about a process and those it started.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::process::{Child, ExitStatus};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use crate::Outcome;
+
+/// How often a watched process is looked at.
+const PAUSE: Duration = Duration::from_millis(1);
+
+/// What was seen of a process and its tree until it ended.
+pub(super) struct Watched {
+    pub(super) status: ExitStatus,
+    pub(super) wall: Duration,
+    /// Processor time of the process itself, without its tree.
+    pub(super) processor: Duration,
+    /// The highest memory of each process, by its role.
+    peaks: BTreeMap<u32, (String, u64)>,
+}
+
+impl Watched {
+    /// The most memory that a process of this role took, in kilobytes.
+    pub(super) fn peak(&self, role: &str) -> u64 {
+        let of_role = self.peaks.values().filter(|(name, _)| name == role);
+        of_role.map(|(_, peak)| *peak).max().unwrap_or(0)
+    }
+}
+
+/// Watches a process and its tree to its end. Looking takes time itself, so times that are
+/// compared should come from processes that nobody watches.
+pub(super) fn watch(mut child: Child) -> Outcome<Watched> {
+    let begun = Instant::now();
+    let root = child.id();
+    let mut peaks = BTreeMap::new();
+    let mut processor = Duration::ZERO;
+    loop {
+        for pid in tree(root) {
+            // What is not read to its end is gone already and keeps the peak seen before.
+            if let Some(peak) = number_in(&format!("/proc/{pid}/status"), "VmHWM:") {
+                let role = if pid == root {
+                    "owner".to_owned()
+                } else {
+                    role(pid)
+                };
+                peaks.insert(pid, (role, peak));
+            }
+        }
+        processor = processor.max(processor_time(root));
+        if let Some(status) = child.try_wait()? {
+            return Ok(Watched {
+                status,
+                wall: begun.elapsed(),
+                processor,
+                peaks,
+            });
+        }
+        thread::sleep(PAUSE);
+    }
+}
+
+/// A process and all below it.
+pub(super) fn tree(root: u32) -> Vec<u32> {
+    let mut pids = vec![root];
+    let mut next = 0;
+    while let Some(pid) = pids.get(next).copied() {
+        next += 1;
+        let tasks = fs::read_dir(format!("/proc/{pid}/task"))
+            .into_iter()
+            .flatten();
+        for task in tasks.flatten() {
+            let children = fs::read_to_string(task.path().join("children")).unwrap_or_default();
+            pids.extend(
+                children
+                    .split_whitespace()
+                    .filter_map(|pid| pid.parse::<u32>().ok()),
+            );
+        }
+    }
+    pids
+}
+
+/// Memory that is the process's own or its share of what several use, in kilobytes.
+pub(super) fn share_of_memory(pid: u32) -> u64 {
+    number_in(&format!("/proc/{pid}/smaps_rollup"), "Pss:").unwrap_or(0)
+}
+
+/// What a process of the tree is there for.
+pub(super) fn role(pid: u32) -> String {
+    let line = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+    let words: Vec<String> = line
+        .split(|byte| *byte == 0)
+        .map(|word| String::from_utf8_lossy(word).into_owned())
+        .collect();
+    match words.get(1).map(String::as_str) {
+        Some(word @ ("keeper" | "agent")) => word.to_owned(),
+        _ => "child".to_owned(),
+    }
+}
+
+fn number_in(path: &str, key: &str) -> Option<u64> {
+    let text = fs::read_to_string(path).ok()?;
+    let line = text.lines().find_map(|line| line.strip_prefix(key))?;
+    line.split_whitespace().next()?.parse().ok()
+}
+
+/// User and system time, which Linux counts in hundredths of a second.
+fn processor_time(pid: u32) -> Duration {
+    let text = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    let after_name = text.rsplit(')').next().unwrap_or_default();
+    let fields = after_name.split_whitespace().skip(11).take(2);
+    let ticks: u64 = fields.filter_map(|field| field.parse::<u64>().ok()).sum();
+    Duration::from_millis(ticks * 10)
+}

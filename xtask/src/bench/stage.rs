@@ -1,0 +1,103 @@
+//! A place of its own for what is measured: home, agent directory and project.
+
+use std::env;
+use std::fs::{self, Permissions};
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{self, Command, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use crate::Outcome;
+use crate::machine::{program, target};
+
+/// Directories under the temporary one, removed on drop.
+pub(super) struct Stage {
+    root: PathBuf,
+}
+
+impl Stage {
+    pub(super) fn new() -> Outcome<Self> {
+        static MADE: AtomicU32 = AtomicU32::new(0);
+        let number = MADE.fetch_add(1, Ordering::Relaxed);
+        let root = env::temp_dir().join(format!("pi-bench-{}-{number}", process::id()));
+        let stage = Self { root };
+        for directory in [stage.agent_dir(), stage.project(), stage.path("run")] {
+            fs::create_dir_all(&directory)?;
+            fs::set_permissions(&directory, Permissions::from_mode(0o700))?;
+        }
+        Ok(stage)
+    }
+
+    pub(super) fn path(&self, name: &str) -> PathBuf {
+        self.root.join(name)
+    }
+
+    pub(super) fn agent_dir(&self) -> PathBuf {
+        self.path("home/.pi/agent")
+    }
+
+    pub(super) fn project(&self) -> PathBuf {
+        self.path("project")
+    }
+
+    /// Writes a file of the stage and gives its path.
+    pub(super) fn write(&self, name: &str, content: &str) -> Outcome<PathBuf> {
+        let path = self.path(name);
+        fs::write(&path, content)?;
+        Ok(path)
+    }
+
+    /// `pi-subagents` with these arguments, in the project.
+    pub(super) fn command(&self, arguments: &[&str]) -> Outcome<Command> {
+        let mut command = self.other(&release("pi-subagents")?);
+        command.args(arguments);
+        Ok(command)
+    }
+
+    /// Another program in the same surroundings; what it says goes nowhere.
+    pub(super) fn other(&self, path: &Path) -> Command {
+        let mut command = program(path);
+        command
+            .current_dir(self.project())
+            .env("HOME", self.path("home"))
+            .env("XDG_RUNTIME_DIR", self.path("run"))
+            .env("PI_OFFLINE", "1")
+            .env_remove("PI_CODING_AGENT_DIR")
+            .env_remove("PI_AGENT_DIR")
+            .env_remove("PI_SUBAGENTS_CHILD")
+            .env_remove("PI_SUBAGENT_CHILD")
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped());
+        command
+    }
+
+    /// Forgets the runs so far.
+    pub(super) fn clear(&self) -> Outcome<()> {
+        fs::remove_dir_all(self.project())?;
+        fs::create_dir_all(self.project())?;
+        Ok(())
+    }
+}
+
+impl Drop for Stage {
+    fn drop(&mut self) {
+        // What is left lies in the temporary directory.
+        _ = fs::remove_dir_all(&self.root);
+    }
+}
+
+/// A binary that was built for release.
+pub(super) fn release(name: &str) -> Outcome<PathBuf> {
+    Ok(target()?.join("release").join(name))
+}
+
+/// Runs a command to its end; anything but success is an error with what it said.
+pub(super) fn succeed(mut command: Command) -> Outcome<()> {
+    let output = command.output()?;
+    if output.status.success() {
+        return Ok(());
+    }
+    let said = String::from_utf8_lossy(&output.stderr);
+    Err(format!("{command:?} ended with {}\n{said}", output.status).into())
+}
