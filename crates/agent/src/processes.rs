@@ -91,15 +91,32 @@ fn end_while_any(find: impl Fn() -> Vec<u32>) {
     }
 }
 
-/// All processes below this one, nearest first.
+/// All processes below this one.
+///
+/// When a process dies during the walk, its children become ours, so our own list is read
+/// again after the others: a child that was not found below its parent is found there.
 fn descendants() -> Vec<u32> {
-    let mut found = children(std::process::id());
-    let mut next = 0;
-    while let Some(id) = found.get(next).copied() {
-        found.extend(children(id));
-        next += 1;
+    let mut found = Vec::new();
+    let mut walked = 0;
+    loop {
+        let ours = children(std::process::id());
+        add_new(&mut found, ours);
+        if walked == found.len() {
+            return found;
+        }
+        while let Some(id) = found.get(walked).copied() {
+            add_new(&mut found, children(id));
+            walked += 1;
+        }
     }
-    found
+}
+
+fn add_new(found: &mut Vec<u32>, ids: Vec<u32>) {
+    for id in ids {
+        if !found.contains(&id) {
+            found.push(id);
+        }
+    }
 }
 
 fn children(parent: u32) -> Vec<u32> {

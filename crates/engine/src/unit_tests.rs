@@ -200,7 +200,7 @@ fn limits(timeout: Option<u64>, extension: u64) -> Limits {
     }
 }
 
-const PROMPT_LINE: &str = r#"0 ms, child: {"id":"prompt","message":"\n/p","type":"prompt"}"#;
+const PROMPT_LINE: &str = r#"0 ms, child: {"type":"prompt","id":"prompt","message":"\n/p"}"#;
 const ABORT_LINE: &str = r#"child: {"type":"abort"}"#;
 const SETTLED: &str = r#"{"type":"agent_settled"}"#;
 const TOOL: &str =
@@ -352,7 +352,7 @@ async fn a_run_that_is_ending_takes_no_more_steering() {
     assert_eq!(steer(&stand, "left").await.unwrap(), Ok(()));
     assert_eq!(
         stand.told().await,
-        r#"0 ms, child: {"id":"steer","message":"left","type":"steer"}"#
+        r#"0 ms, child: {"type":"steer","id":"steer","message":"left"}"#
     );
     stand.say(SETTLED);
     assert_eq!(stand.told().await, "0 ms, child: closed");

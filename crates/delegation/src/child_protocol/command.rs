@@ -1,6 +1,6 @@
 //! What we say to a child.
 
-use serde_json::json;
+use serde::Serialize;
 
 /// One command for a child.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -31,16 +31,29 @@ pub enum Command {
 impl Command {
     /// The command as one line, with its newline.
     pub fn to_line(&self) -> String {
-        let command = match self {
-            Self::Prompt { id, message } => json!({"id": id, "type": "prompt", "message": message}),
-            Self::Steer { id, message } => json!({"id": id, "type": "steer", "message": message}),
-            Self::Abort => json!({"type": "abort"}),
-            Self::CancelQuestion { id } => {
-                json!({"type": "extension_ui_response", "id": id, "cancelled": true})
-            }
+        let wire = match self {
+            Self::Prompt { id, message } => Wire::Prompt { id, message },
+            Self::Steer { id, message } => Wire::Steer { id, message },
+            Self::Abort => Wire::Abort,
+            Self::CancelQuestion { id } => Wire::ExtensionUiResponse {
+                id,
+                cancelled: true,
+            },
         };
-        format!("{command}\n")
+        // Texts and booleans can always be written.
+        let mut line = serde_json::to_string(&wire).unwrap_or_default();
+        line.push('\n');
+        line
     }
+}
+
+#[derive(Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum Wire<'a> {
+    Prompt { id: &'a str, message: &'a str },
+    Steer { id: &'a str, message: &'a str },
+    Abort,
+    ExtensionUiResponse { id: &'a str, cancelled: bool },
 }
 
 #[cfg(test)]
@@ -65,10 +78,10 @@ mod tests {
         .map(Command::to_line)
         .collect();
         insta::assert_snapshot!(lines, @r#"
-        {"id":"1","message":"-x @y\n \"","type":"prompt"}
-        {"id":"2","message":"left","type":"steer"}
+        {"type":"prompt","id":"1","message":"-x @y\n \""}
+        {"type":"steer","id":"2","message":"left"}
         {"type":"abort"}
-        {"cancelled":true,"id":"q","type":"extension_ui_response"}
+        {"type":"extension_ui_response","id":"q","cancelled":true}
         "#);
     }
 }

@@ -62,10 +62,10 @@ mod tests {
         Deadline::new(start, &limits).unwrap()
     }
 
-    fn timed_out(limit: u64) -> Option<Decision> {
-        Some(Decision::TimedOut {
+    fn timed_out(limit: u64) -> Decision {
+        Decision::TimedOut {
             limit: Duration::from_secs(limit),
-        })
+        }
     }
 
     #[test]
@@ -73,7 +73,7 @@ mod tests {
         let start = Instant::now();
         let deadline = deadline(start, 10, 30);
         assert_eq!(deadline.check(after(start, 9)), None);
-        assert_eq!(deadline.check(after(start, 10)), timed_out(10));
+        assert_eq!(deadline.check(after(start, 10)), Some(timed_out(10)));
         assert_eq!(deadline.alarm(), after(start, 10));
     }
 
@@ -85,7 +85,7 @@ mod tests {
         assert_eq!(deadline.check(after(start, 38)), None);
         deadline.tool_was_at_work(after(start, 38));
         assert_eq!(deadline.check(after(start, 67)), None);
-        assert_eq!(deadline.check(after(start, 68)), timed_out(10));
+        assert_eq!(deadline.check(after(start, 68)), Some(timed_out(10)));
     }
 
     #[test]
@@ -101,7 +101,7 @@ mod tests {
         let start = Instant::now();
         let mut deadline = deadline(start, 10, 0);
         deadline.tool_was_at_work(after(start, 9));
-        assert_eq!(deadline.check(after(start, 10)), timed_out(10));
+        assert_eq!(deadline.check(after(start, 10)), Some(timed_out(10)));
     }
 
     #[test]
