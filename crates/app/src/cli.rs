@@ -22,11 +22,14 @@ struct Cli {
 }
 
 /// How results are printed.
-#[derive(Args, Clone, Copy)]
+#[derive(Args, Clone, Copy, Default)]
 pub(crate) struct OutputArgs {
     /// Print one JSON object to stdout instead of text
     #[arg(long, global = true)]
     pub(crate) json: bool,
+    /// Print JSON lines to stdout: each event as it happens, then the object of --json
+    #[arg(long, global = true, conflicts_with = "json")]
+    pub(crate) json_stream: bool,
     /// Show no progress on stderr
     #[arg(long, short, global = true)]
     pub(crate) quiet: bool,
@@ -120,7 +123,9 @@ fn parse_timeout(text: &str) -> Result<f64, String> {
 
 /// Parses the arguments, runs the command and turns what came of it into an exit code.
 pub(crate) fn run(arguments: Vec<OsString>) -> ExitCode {
-    let wants_json = arguments.iter().any(|argument| argument == "--json");
+    let wants_json = arguments
+        .iter()
+        .any(|argument| argument == "--json" || argument == "--json-stream");
     let cli = match Cli::try_parse_from(arguments) {
         Ok(cli) => cli,
         Err(error) => return refused(&error, wants_json),
@@ -163,11 +168,7 @@ fn refused(error: &clap::Error, wants_json: bool) -> ExitCode {
         if !hint.trim().is_empty() {
             error = error.hint(hint.trim());
         }
-        return Printer::new(OutputArgs {
-            json: true,
-            quiet: false,
-        })
-        .fail(&error);
+        return Printer::for_programs().fail(&error);
     }
     // Nothing can be done about a terminal that is gone.
     _ = error.print();

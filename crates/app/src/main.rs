@@ -8,6 +8,7 @@ mod commands;
 mod dialects;
 mod error;
 mod exit;
+mod json_stream;
 mod owner;
 mod places;
 mod print;

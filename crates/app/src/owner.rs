@@ -55,6 +55,7 @@ impl Owner {
             name: OwnerName {
                 pid: process.pid,
                 start_time: process.start_time,
+                host: this_host(),
                 socket: socket.as_ref().map(|socket| socket.path().to_owned()),
             },
             recorder,
@@ -70,9 +71,9 @@ impl Owner {
     pub(crate) async fn run(
         &mut self,
         plan: Plan,
-        view: Box<dyn EventSink>,
+        mut sinks: Vec<Box<dyn EventSink>>,
     ) -> Vec<Arc<RunSummary>> {
-        let sinks = vec![Box::new(self.recorder.clone()) as Box<dyn EventSink>, view];
+        sinks.push(Box::new(self.recorder.clone()));
         let outcomes = self.engine.run(plan, sinks).outcomes();
         tokio::pin!(outcomes);
         let outcomes = loop {
@@ -113,13 +114,23 @@ pub(crate) fn close_abandoned(store: &Store) {
     }
 }
 
-/// Tells whether an owner still lives.
+/// Tells whether an owner still lives; of one on another machine we cannot know, and leave it be.
 pub(crate) fn is_alive(owner: &OwnerName) -> bool {
+    if owner.host != this_host() {
+        return true;
+    }
     ProcessName {
         pid: owner.pid,
         start_time: owner.start_time,
     }
     .is_alive()
+}
+
+fn this_host() -> String {
+    rustix::system::uname()
+        .nodename()
+        .to_string_lossy()
+        .into_owned()
 }
 
 /// A child takes half a dozen descriptors, and the usual limit is meant for programs without

@@ -20,8 +20,25 @@ impl Printer {
         Self { options }
     }
 
+    /// Prints text, for a command that takes no options of ours.
+    pub(crate) fn for_people() -> Self {
+        Self::new(OutputArgs::default())
+    }
+
+    /// Prints JSON, for a command line that could not be read.
+    pub(crate) fn for_programs() -> Self {
+        Self::new(OutputArgs {
+            json: true,
+            ..OutputArgs::default()
+        })
+    }
+
     pub(crate) fn is_json(self) -> bool {
-        self.options.json
+        self.options.json || self.is_json_stream()
+    }
+
+    pub(crate) fn is_json_stream(self) -> bool {
+        self.options.json_stream
     }
 
     pub(crate) fn is_quiet(self) -> bool {
@@ -39,9 +56,13 @@ impl Printer {
             .and_then(|()| stdout.flush());
     }
 
-    /// Prints one JSON object.
+    /// Prints one JSON object: for a stream on one line.
     pub(crate) fn json(self, value: &Value) {
-        self.data(&format!("{value:#}"));
+        self.data(&if self.is_json_stream() {
+            value.to_string()
+        } else {
+            format!("{value:#}")
+        });
     }
 
     /// Prints a sentence for people, unless they asked for quiet.

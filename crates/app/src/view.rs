@@ -3,27 +3,40 @@
 use std::io::{self, IsTerminal as _};
 
 use pi_subagents_definitions::Settings;
-use pi_subagents_delegation::{EventSink, RunEvent, Timestamp};
+use pi_subagents_delegation::{EventSink, Timestamp};
 use pi_subagents_windows::{Fleet, LiveView, Paint, PreviewContext, ProgressLines, Terminal};
 use rustix::termios::tcgetwinsize;
 
+use crate::json_stream::JsonStream;
 use crate::places::Places;
 use crate::print::Printer;
 
 /// The size of a terminal that does not tell it.
 const USUAL_SIZE: (usize, usize) = (80, 24);
 
-/// The sink that shows runs on stderr.
-pub(crate) fn on_stderr(
+/// The sinks that show runs: on stderr for people, on stdout for programs that follow along.
+pub(crate) fn sinks(
     places: &Places,
     settings: &Settings,
     printer: Printer,
-) -> Box<dyn EventSink> {
-    if printer.is_quiet() {
-        return Box::new(Nobody);
+) -> Vec<Box<dyn EventSink>> {
+    let mut sinks: Vec<Box<dyn EventSink>> = Vec::new();
+    if !printer.is_quiet() {
+        sinks.push(on_stderr(places, settings));
     }
-    let is_terminal =
-        io::stderr().is_terminal() && places.variable("TERM").is_some_and(|term| term != "dumb");
+    if printer.is_json_stream() {
+        sinks.push(Box::new(JsonStream::new(printer)));
+    }
+    sinks
+}
+
+/// Tells whether runs are shown in live windows.
+pub(crate) fn is_live(places: &Places) -> bool {
+    io::stderr().is_terminal() && places.variable("TERM").is_some_and(|term| term != "dumb")
+}
+
+fn on_stderr(places: &Places, settings: &Settings) -> Box<dyn EventSink> {
+    let is_terminal = is_live(places);
     let context = PreviewContext {
         home: Some(places.home.clone()),
         cwd: places.cwd.clone(),
@@ -58,11 +71,4 @@ fn terminal_size() -> (usize, usize) {
         Ok(size) if size.ws_col > 0 && size.ws_row > 0 => (size.ws_col.into(), size.ws_row.into()),
         Ok(_) | Err(_) => USUAL_SIZE,
     }
-}
-
-/// Looks away.
-struct Nobody;
-
-impl EventSink for Nobody {
-    fn on_event(&mut self, _: &RunEvent) {}
 }

@@ -8,6 +8,7 @@
 //! events ([`RunSummary`], [`RunHistory`]).
 
 pub mod child_protocol;
+mod definition;
 mod ending;
 mod event;
 mod history;
@@ -19,6 +20,7 @@ mod summary;
 pub mod text;
 mod usage;
 
+pub use definition::{BodyUse, Definition, Dialect, Field, Origin, RunnerChoice, Scope, Secret};
 pub use ending::{Decision, Ending, Interruption, Status};
 pub use event::{EventSink, Happening, RunEvent, Started};
 pub use history::{MAX_MESSAGES_PER_RUN, RunHistory};

@@ -33,7 +33,7 @@ mod writer;
 
 pub use index::{IndexedRun, RunState};
 pub use owner::OwnerName;
-pub use recorder::Recorder;
+pub use recorder::{Recorder, recorded_line};
 pub use replay::{history, read_events};
 pub use run_dir::RunDir;
 pub use store::{BeginError, FindError, Found, NewRun, Store};

@@ -12,6 +12,8 @@ pub struct OwnerName {
     pub pid: u32,
     /// When it started, in ticks since boot.
     pub start_time: u64,
+    /// The machine it runs on: a home directory may be shared by several.
+    pub host: String,
     /// Where it listens, if it does.
     pub socket: Option<PathBuf>,
 }

@@ -1,6 +1,7 @@
 //! The sink that writes run directories. The disk is served by a thread of its own behind a
 //! bounded channel: when it is slow, the engine waits, and so do the children.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::mpsc::{SyncSender, sync_channel};
@@ -75,7 +76,7 @@ impl Recorder {
         }
     }
 
-    fn append(&self, run: &RunId, log: Log, line: String) {
+    fn append(&self, run: &RunId, log: Log, line: Vec<u8>) {
         self.send(Job::Append {
             run: run.clone(),
             log,
@@ -105,6 +106,15 @@ impl Recorder {
     }
 }
 
+/// The line of `events.jsonl` that stands for an event, if one does.
+pub fn recorded_line(event: &RunEvent) -> Option<Cow<'_, [u8]>> {
+    if let Happening::Said { line, .. } = &event.happening {
+        return Some(Cow::Borrowed(line));
+    }
+    let record = LifeRecord::of(event)?;
+    serde_json::to_vec(&record).ok().map(Cow::Owned)
+}
+
 impl EventSink for Recorder {
     fn on_event(&mut self, event: &RunEvent) {
         let run = &event.run;
@@ -112,9 +122,7 @@ impl EventSink for Recorder {
         if let Happening::Accepted(task) = &event.happening {
             self.begin(task);
         }
-        if let Some(record) = LifeRecord::of(event)
-            && let Ok(line) = serde_json::to_string(&record)
-        {
+        if let Some(Cow::Owned(line)) = recorded_line(event) {
             self.append(run, Log::Events, line);
         }
         match &event.happening {
@@ -123,8 +131,8 @@ impl EventSink for Recorder {
                 line: line.clone(),
                 is_message: matches!(record, ChildRecord::MessageEnded(_)),
             }),
-            Happening::Printed(text) => self.append(run, Log::Stdout, text.clone()),
-            Happening::Complained(text) => self.append(run, Log::Stderr, text.clone()),
+            Happening::Printed(text) => self.append(run, Log::Stdout, text.clone().into_bytes()),
+            Happening::Complained(text) => self.append(run, Log::Stderr, text.clone().into_bytes()),
             Happening::Ended(_) => {
                 if let Some(summary) = self.runs.remove(run) {
                     self.end(event, &summary);

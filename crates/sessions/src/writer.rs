@@ -29,7 +29,7 @@ pub(crate) enum Job {
     Append {
         run: RunId,
         log: Log,
-        line: String,
+        line: Vec<u8>,
     },
     /// A record of the child. What it says for people is worked out by the writer, so that a long
     /// message waits for the disk only once.
@@ -69,7 +69,7 @@ pub(crate) fn write_all(jobs: &Receiver<Job>, index: &Path, problems: &Problems)
             Job::Begin { run, directory } => {
                 writing.runs.insert(run, OpenRun::new(directory));
             }
-            Job::Append { run, log, line } => writing.append(&run, log, line.as_bytes()),
+            Job::Append { run, log, line } => writing.append(&run, log, &line),
             Job::Said {
                 run,
                 line,

@@ -5,7 +5,6 @@ use std::process::ExitCode;
 
 use pi_subagents_agent::Surroundings;
 
-use crate::cli::OutputArgs;
 use crate::places::Places;
 use crate::print::Printer;
 
@@ -16,11 +15,7 @@ pub(crate) fn run(arguments: impl Iterator<Item = OsString>) -> ExitCode {
     let places = match Places::find() {
         Ok(places) => places,
         Err(error) => {
-            return Printer::new(OutputArgs {
-                json: false,
-                quiet: false,
-            })
-            .fail(&error);
+            return Printer::for_people().fail(&error);
         }
     };
     let text = |word: OsString| word.to_string_lossy().into_owned();

@@ -77,7 +77,7 @@ pub(super) fn delegate(
         adjust(&mut plan);
         warnings.extend(setting_warnings);
         let outcomes = owner
-            .run(plan, view::on_stderr(&places, &settings, printer))
+            .run(plan, view::sinks(&places, &settings, printer))
             .await;
         let answer = Answer::new(outcomes, warnings, &owner.recorder);
         owner.leave().await;

@@ -9,8 +9,9 @@ use crate::cli::{RunArgs, RunnerName};
 use crate::commands::delegate::delegate;
 use crate::dialects::delegation::{Answer, DelegateCall, TaskCall};
 use crate::error::CommandError;
-use crate::exit;
+use crate::places::Places;
 use crate::print::Printer;
+use crate::{exit, view};
 
 /// The script that the embedded agent's offline model plays.
 const MODEL: &str = "scripted/tour";
@@ -53,7 +54,13 @@ pub(crate) fn run(printer: Printer) -> Result<ExitCode, CommandError> {
         let runs: Vec<Value> = answer.runs_json();
         printer.json(&json!({"runs": runs}));
     } else {
-        printer.data(&report(&answer));
+        // In live windows the answers have just been read.
+        let has_been_read = !printer.is_quiet() && view::is_live(&Places::find()?);
+        printer.data(&if has_been_read {
+            format!("\n{}", answer.text())
+        } else {
+            report(&answer)
+        });
         printer.note(&next_steps(&answer));
     }
     Ok(exit::of_runs(answer.exit_codes()))

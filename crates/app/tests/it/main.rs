@@ -1,6 +1,9 @@
 //! The binary as its users know it: real processes, a hermetic home, children that misbehave.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on says so by panicking")]
+#![expect(
+    clippy::unwrap_used,
+    reason = "a test that cannot go on says so by panicking"
+)]
 
 mod concurrency;
 mod control;

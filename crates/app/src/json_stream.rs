@@ -1,0 +1,63 @@
+//! Events as JSON lines on stdout, for programs that want to follow along.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use pi_subagents_delegation::{EventSink, Happening, RunEvent, RunId, Task};
+use pi_subagents_sessions::recorded_line;
+use serde::Serialize;
+use serde_json::value::RawValue;
+
+use crate::print::Printer;
+
+/// A sink that prints each recorded event with the run it belongs to.
+pub(crate) struct JsonStream {
+    printer: Printer,
+    tasks: HashMap<RunId, Arc<Task>>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct StreamedEvent<'a> {
+    run_id: &'a str,
+    session_id: &'a str,
+    name: &'a str,
+    /// As it stands in `events.jsonl`.
+    event: &'a RawValue,
+}
+
+impl JsonStream {
+    pub(crate) fn new(printer: Printer) -> Self {
+        Self {
+            printer,
+            tasks: HashMap::new(),
+        }
+    }
+}
+
+impl EventSink for JsonStream {
+    fn on_event(&mut self, event: &RunEvent) {
+        if let Happening::Accepted(task) = &event.happening {
+            self.tasks.insert(event.run.clone(), Arc::clone(task));
+        }
+        let Some(task) = self.tasks.get(&event.run) else {
+            return;
+        };
+        let line = recorded_line(event);
+        let raw = line
+            .as_deref()
+            .and_then(|line| serde_json::from_slice::<&RawValue>(line).ok());
+        let streamed = raw.map(|event| StreamedEvent {
+            run_id: task.run.as_str(),
+            session_id: task.session.as_str(),
+            name: &task.name,
+            event,
+        });
+        if let Some(text) = streamed.and_then(|event| serde_json::to_string(&event).ok()) {
+            self.printer.data(&text);
+        }
+        if let Happening::Ended(_) = &event.happening {
+            self.tasks.remove(&event.run);
+        }
+    }
+}

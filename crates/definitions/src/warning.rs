@@ -1,0 +1,94 @@
+//! What is wrong with a file, and where.
+
+use std::fmt;
+use std::path::PathBuf;
+
+use pi_subagents_delegation::text;
+
+/// Something about a file that its author should know.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Warning {
+    /// The file.
+    pub file: PathBuf,
+    /// Where in it, if that is known.
+    pub position: Option<Position>,
+    /// What is wrong.
+    pub message: String,
+    /// Whether the file is of any use.
+    pub verdict: Verdict,
+}
+
+/// A place in a file, counted from 1.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Position {
+    /// The line.
+    pub line: u32,
+    /// The column, in characters.
+    pub column: u32,
+}
+
+/// What a warning means for its file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Verdict {
+    /// The file is used.
+    Used,
+    /// The file is not used.
+    Skipped,
+}
+
+/// Something that makes a file useless.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Problem {
+    pub(crate) position: Option<Position>,
+    pub(crate) message: String,
+}
+
+impl Problem {
+    pub(crate) fn new(message: impl Into<String>) -> Self {
+        Self {
+            position: None,
+            message: message.into(),
+        }
+    }
+
+    pub(crate) fn at(position: Position, message: impl Into<String>) -> Self {
+        Self {
+            position: Some(position),
+            message: message.into(),
+        }
+    }
+
+    pub(crate) fn in_file(self, file: PathBuf) -> Warning {
+        Warning {
+            file,
+            position: self.position,
+            message: self.message,
+            verdict: Verdict::Skipped,
+        }
+    }
+}
+
+impl Position {
+    pub(crate) fn line(line: usize) -> Self {
+        Self {
+            line: u32::try_from(line).unwrap_or(u32::MAX),
+            column: 1,
+        }
+    }
+}
+
+impl fmt::Display for Warning {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut line = self.file.display().to_string();
+        if let Some(Position { line: row, column }) = self.position {
+            line.push_str(&format!(":{row}:{column}"));
+        }
+        line.push_str(": ");
+        line.push_str(&self.message);
+        if self.verdict == Verdict::Skipped {
+            line.push_str("; the file is not used");
+        }
+        // A file of a repository chooses its own name and words.
+        formatter.write_str(&text::clean(&line).replace('\n', " "))
+    }
+}

@@ -1,0 +1,240 @@
+//! What the recorder writes is what is read back, also after a crash.
+#![expect(
+    clippy::unwrap_used,
+    reason = "a test that cannot go on says so by panicking"
+)]
+
+use std::fs;
+use std::path::Path;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use pi_subagents_delegation::child_protocol::{ChildLine, decode};
+use pi_subagents_delegation::{
+    Ending, EventSink as _, Happening, RunEvent, RunHistory, RunId, Runner, SessionId, Started,
+    Status, Task, Timestamp,
+};
+use pi_subagents_sessions::{
+    FindError, Found, NewRun, OwnerName, Recorder, RunState, Store, history, transcript,
+};
+use pretty_assertions::assert_eq;
+
+const PROMPT: &str = r#"{"type":"message_end","message":{"role":"user","content":[{"type":"text","text":"FILES AND TRANSCRIPT the prompt"}]}}"#;
+const CALL: &str = r#"{"type":"message_end","message":{"role":"assistant","content":[{"type":"thinking","thinking":"hm"},{"type":"text","text":"Looking."},{"type":"toolCall","id":"1","name":"read","arguments":{"path":"$&.txt"}}],"stopReason":"toolUse","usage":{"input":10,"output":5,"cost":{"total":0.5}}}}"#;
+const RESULT: &str = r#"{"type":"message_end","message":{"role":"toolResult","toolCallId":"1","toolName":"read","content":[{"type":"text","text":"TEXT"}],"isError":false}}"#;
+const ANSWER: &str = r#"{"type":"message_end","message":{"role":"assistant","content":[{"type":"text","text":"Done."}],"model":"m","stopReason":"stop","usage":{"input":20,"output":5,"cost":{"total":0.25}}}}"#;
+
+/// A store in a temporary home, with one run that has begun.
+struct Desk {
+    home: tempfile::TempDir,
+    store: Store,
+    recorder: Recorder,
+}
+
+impl Desk {
+    fn new() -> Self {
+        let home = tempfile::tempdir().unwrap();
+        let store = Store::new(home.path().join("agent"));
+        let recorder = Recorder::start(store.index());
+        Self {
+            home,
+            store,
+            recorder,
+        }
+    }
+
+    fn begin(&self, run: &str, session: &str) -> Arc<Task> {
+        let run = RunId::parse(run).unwrap();
+        let directory = self.store.make_directory(self.home.path(), &run).unwrap();
+        let task = Arc::new(Task {
+            run,
+            session: SessionId::parse(session).unwrap(),
+            name: "reader".to_owned(),
+            prompt: "the prompt".to_owned(),
+            cwd: self.home.path().to_owned(),
+            definition: None,
+            timeout: None,
+            directory: Some(directory.path().to_owned()),
+        });
+        let owner = OwnerName {
+            pid: 1,
+            start_time: 1,
+            host: "here".to_owned(),
+            socket: None,
+        };
+        self.store
+            .begin(&NewRun {
+                task: &task,
+                project: self.home.path(),
+                owner: &owner,
+                runner: Some("pi"),
+                model: None,
+            })
+            .unwrap();
+        task
+    }
+
+    fn record(&mut self, task: &Arc<Task>, happenings: Vec<Happening>) {
+        for happening in happenings {
+            self.recorder.on_event(&RunEvent {
+                run: task.run.clone(),
+                at: Timestamp::now(),
+                happening,
+            });
+        }
+        self.recorder.settle();
+    }
+
+    fn record_lines(&mut self, task: &Arc<Task>, lines: &[&str], ending: Option<Ending>) {
+        let started = Started {
+            runner: Runner::Pi,
+            child: 1,
+            keeper: 2,
+        };
+        let mut happenings = vec![
+            Happening::Accepted(Arc::clone(task)),
+            Happening::Started(started),
+        ];
+        happenings.extend(lines.iter().map(|line| said(line)));
+        happenings.extend(ending.map(Happening::Ended));
+        self.record(task, happenings);
+    }
+
+    fn histories(&self, session: &str) -> Vec<RunHistory> {
+        let Found::Session(_, runs) = self.store.find(session).unwrap() else {
+            panic!("{session} is no session");
+        };
+        runs.iter()
+            .map(|run| history(&run.directory).unwrap())
+            .collect()
+    }
+}
+
+fn said(line: &str) -> Happening {
+    let ChildLine::Record(record) = decode(line.as_bytes()) else {
+        panic!("{line} is no record");
+    };
+    Happening::Said {
+        line: Bytes::copy_from_slice(line.as_bytes()),
+        record,
+    }
+}
+
+fn directory(task: &Task) -> &Path {
+    task.directory.as_deref().unwrap()
+}
+
+#[test]
+fn a_run_is_read_back_as_it_was() {
+    let mut desk = Desk::new();
+    let task = desk.begin("run-1", "session-1");
+    desk.record_lines(
+        &task,
+        &[PROMPT, CALL, RESULT, ANSWER],
+        Some(Ending::Completed),
+    );
+    let read = desk.histories("session-1").remove(0);
+    assert_eq!(read.summary.status(), Status::Completed);
+    assert_eq!(read.summary.usage.cost, Some(0.75));
+    assert_eq!(read.summary.tool_calls, 1);
+    assert_eq!(read.messages.len(), 4);
+    assert_eq!(read.output().as_deref(), Some("Done."));
+    assert_eq!(
+        fs::read_to_string(directory(&task).join("transcript.log")).unwrap(),
+        "FILES AND TRANSCRIPT the prompt\nLooking.\n→ read: {\"path\":\"$&.txt\"}\n[tool result]: TEXT\nDone.\n"
+    );
+}
+
+#[test]
+fn transcripts_have_the_words_of_the_seed() {
+    let mut desk = Desk::new();
+    let long = RESULT.replace("TEXT", &"é".repeat(600));
+    let first = desk.begin("run-1", "session-1");
+    desk.record_lines(
+        &first,
+        &[PROMPT, CALL, &long, ANSWER],
+        Some(Ending::Completed),
+    );
+    let second = desk.begin("run-2", "session-1");
+    desk.record_lines(&second, &[PROMPT], Some(Ending::Stopped));
+    let runs = desk.histories("session-1");
+    let cut = format!("{}...", "é".repeat(500));
+    assert_eq!(
+        transcript::for_reading(&runs),
+        format!(
+            "=== Run 1/2 (completed) ===\nthe prompt\nLooking.\n→ read: {{\"path\":\"$&.txt\"}}\n[tool result]: {cut}\nDone.\n---\n=== Run 2/2 (error) ===\nthe prompt\n[Error: Stopped on request.]"
+        )
+    );
+    assert_eq!(
+        transcript::resumed_prompt(&transcript::for_resuming(&runs), "Go on."),
+        format!(
+            "Previously:\n\n--- Run 1 (completed, 4 messages) ---\nUser: the prompt\nAssistant: Looking.\nTool Call: read({{\"path\":\"$&.txt\"}})\nTool Result: {cut}\nAssistant: Done.\n\n--- Run 2 (error, 1 messages) ---\nUser: the prompt\n\nInstructions:\n\nGo on."
+        )
+    );
+}
+
+#[test]
+fn an_abandoned_run_is_closed_once_and_keeps_what_it_said() {
+    let mut desk = Desk::new();
+    let task = desk.begin("run-1", "session-1");
+    desk.record_lines(&task, &[PROMPT, CALL], None);
+    let events = directory(&task).join("events.jsonl");
+    let mut torn = fs::read_to_string(&events).unwrap();
+    torn.push_str("{\"type\":\"message_end\",\"mess");
+    fs::write(&events, torn).unwrap();
+
+    let open = desk.store.runs().unwrap().remove(0);
+    assert_eq!(open.state, RunState::Open);
+    assert!(desk.store.close_interrupted(&open).unwrap());
+    assert!(!desk.store.close_interrupted(&open).unwrap());
+
+    let read = desk.histories("session-1").remove(0);
+    assert_eq!(
+        read.summary.ending.unwrap().message().unwrap(),
+        "Session was interrupted (main agent session ended unexpectedly)"
+    );
+    assert_eq!(read.messages.len(), 2);
+    let RunState::Over { status, .. } = desk.store.runs().unwrap()[0].state else {
+        panic!("still open");
+    };
+    assert_eq!(status, Status::Aborted);
+}
+
+#[test]
+fn ids_are_found_by_their_unique_beginning() {
+    let desk = Desk::new();
+    for (run, session) in [("run-1", "aaaa"), ("run-2", "aabb"), ("run-22", "aabb")] {
+        desk.begin(run, session);
+    }
+    let found = |prefix: &str| match desk.store.find(prefix) {
+        Ok(Found::Run(run)) => format!("run {}", run.run),
+        Ok(Found::Session(id, runs)) => format!("session {id} with {}", runs.len()),
+        Err(error) => error.to_string(),
+    };
+    assert_eq!(found("aab"), "session aabb with 2");
+    assert_eq!(found("run-1"), "run run-1");
+    assert_eq!(found("run-2"), "run run-2");
+    assert_eq!(found("run-22"), "run run-22");
+    assert_eq!(
+        found("aa"),
+        "\"aa\" is the beginning of several ids: aaaa, aabb"
+    );
+    assert_eq!(found(""), "no run and no session begins with \"\"");
+    assert!(matches!(desk.store.find("x"), Err(FindError::NotFound(_))));
+}
+
+#[test]
+fn the_index_is_rebuilt_from_the_directories() {
+    let mut desk = Desk::new();
+    let done = desk.begin("run-1", "session-1");
+    desk.record_lines(&done, &[PROMPT, ANSWER], Some(Ending::Completed));
+    desk.begin("run-2", "session-2");
+    let before = desk.store.runs().unwrap();
+    fs::remove_file(desk.store.index()).unwrap();
+    assert_eq!(desk.store.runs().unwrap(), []);
+    assert_eq!(desk.store.reindex(desk.home.path()).unwrap(), 2);
+    let mut after = desk.store.runs().unwrap();
+    after.sort_by(|a, b| a.run.cmp(&b.run));
+    assert_eq!(after, before);
+    assert_eq!(desk.store.reindex(desk.home.path()).unwrap(), 0);
+}
