@@ -37,7 +37,7 @@ impl<'a> Answer<'a> {
                 raw_stop_reason: None,
                 error_message: None,
             },
-            price: model.cost,
+            price: model.cost.clone(),
             open: None,
             calls: Vec::new(),
             is_announced: false,
@@ -49,9 +49,17 @@ impl<'a> Answer<'a> {
         self.announce().await;
         match chunk {
             Chunk::Text(delta) => self.add_text(&delta).await,
+            Chunk::TextSignature(signature) => self.sign_text(signature),
             Chunk::Thinking(delta) => self.add_thinking(&delta).await,
-            Chunk::CallStart { id, name } => self.start_call(id, name).await,
+            Chunk::ThinkingSignature(piece) => self.sign_thinking(&piece).await,
+            Chunk::Redacted(hidden) => self.add_redacted(hidden).await,
+            Chunk::CallStart {
+                id,
+                name,
+                signature,
+            } => self.start_call(id, name, signature).await,
             Chunk::CallArguments { id, delta } => self.add_arguments(&id, &delta).await,
+            Chunk::CallCorrected { id, arguments } => self.correct(&id, &arguments),
             Chunk::Finished(finish) => {
                 self.finish(finish).await;
                 return true;
@@ -90,7 +98,7 @@ impl<'a> Answer<'a> {
             self.update(Piece::TextStart { content_index }).await;
             content_index
         };
-        if let Block::Text { text } = &mut self.message.content[content_index] {
+        if let Block::Text { text, .. } = &mut self.message.content[content_index] {
             text.push_str(delta);
         }
         self.update(Piece::TextDelta {
@@ -101,18 +109,10 @@ impl<'a> Answer<'a> {
     }
 
     async fn add_thinking(&mut self, delta: &str) {
-        let is_open = |block: &Block| matches!(block, Block::Thinking { .. });
-        let open = self.open.filter(|at| is_open(&self.message.content[*at]));
-        let content_index = if let Some(index) = open {
-            index
-        } else {
-            let block = Block::Thinking {
-                thinking: String::new(),
-                thinking_signature: None,
-            };
-            let content_index = self.push(block).await;
-            self.update(Piece::ThinkingStart { content_index }).await;
-            content_index
+        let content_index = match self.open_thought() {
+            // What is signed is complete.
+            Some((index, None)) => index,
+            _ => self.begin_thought(false).await,
         };
         if let Block::Thinking { thinking, .. } = &mut self.message.content[content_index] {
             thinking.push_str(delta);
@@ -124,11 +124,79 @@ impl<'a> Answer<'a> {
         .await;
     }
 
-    async fn start_call(&mut self, id: String, name: String) {
+    /// The thought that still grows, with its signature so far.
+    fn open_thought(&self) -> Option<(usize, Option<&str>)> {
+        let index = self.open?;
+        match &self.message.content[index] {
+            Block::Thinking {
+                thinking_signature, ..
+            } => Some((index, thinking_signature.as_deref())),
+            Block::Text { .. } | Block::ToolCall(_) | Block::Image { .. } | Block::Other(_) => None,
+        }
+    }
+
+    async fn begin_thought(&mut self, redacted: bool) -> usize {
+        let block = Block::Thinking {
+            thinking: String::new(),
+            thinking_signature: None,
+            redacted,
+        };
+        let content_index = self.push(block).await;
+        self.update(Piece::ThinkingStart { content_index }).await;
+        content_index
+    }
+
+    /// A signature without a thought is kept as an empty one: the provider wants it back.
+    async fn sign_thinking(&mut self, piece: &str) {
+        let index = match self.open_thought() {
+            Some((index, _)) => index,
+            None => self.begin_thought(false).await,
+        };
+        if let Block::Thinking {
+            thinking_signature, ..
+        } = &mut self.message.content[index]
+        {
+            thinking_signature.get_or_insert_default().push_str(piece);
+        }
+    }
+
+    async fn add_redacted(&mut self, hidden: String) {
+        let index = self.begin_thought(true).await;
+        if let Block::Thinking {
+            thinking_signature, ..
+        } = &mut self.message.content[index]
+        {
+            *thinking_signature = Some(hidden);
+        }
+    }
+
+    fn sign_text(&mut self, signature: String) {
+        let texts = self.message.content.iter_mut().rev();
+        let mut found = texts.filter_map(|block| match block {
+            Block::Text { text_signature, .. } => Some(text_signature),
+            Block::Thinking { .. } | Block::ToolCall(_) | Block::Image { .. } | Block::Other(_) => {
+                None
+            }
+        });
+        if let Some(place) = found.next() {
+            *place = Some(signature);
+        }
+    }
+
+    fn correct(&mut self, id: &str, corrected: &Value) {
+        let content = &self.message.content;
+        let is_meant = |at: usize| matches!(&content[at], Block::ToolCall(call) if call.id == id);
+        if let Some((_, arguments)) = self.calls.iter_mut().rfind(|(at, _)| is_meant(*at)) {
+            *arguments = corrected.to_string();
+        }
+    }
+
+    async fn start_call(&mut self, id: String, name: String, signature: Option<String>) {
         let block = Block::ToolCall(ToolCall {
             id: id.clone(),
             name: name.clone(),
             arguments: json!({}),
+            thought_signature: signature,
         });
         let content_index = self.push(block).await;
         self.open = None;
@@ -205,7 +273,7 @@ impl<'a> Answer<'a> {
             return;
         };
         match &self.message.content[content_index] {
-            Block::Text { text } => {
+            Block::Text { text, .. } => {
                 let content = text;
                 self.update(Piece::TextEnd {
                     content_index,

@@ -15,6 +15,7 @@ pub(crate) struct Flags {
     pub(crate) provider: Option<String>,
     pub(crate) model: Option<String>,
     pub(crate) thinking: Option<String>,
+    pub(crate) api_key: Option<String>,
     pub(crate) system_prompt: Option<String>,
     pub(crate) append_system_prompt: Vec<String>,
     pub(crate) tools: Option<Vec<String>>,
@@ -27,6 +28,8 @@ pub(crate) struct Flags {
     pub(crate) skills: Vec<String>,
     pub(crate) no_skills: bool,
     pub(crate) name: Option<String>,
+    /// The caller trusts the project.
+    pub(crate) approve: bool,
     pub(crate) help: bool,
     pub(crate) version: bool,
     /// Prompts, in order.
@@ -94,6 +97,10 @@ static FLAGS: &[(&[&str], Effect)] = &[
         Effect::Value(|flags, value| flags.thinking = Some(value)),
     ),
     (
+        &["--api-key"],
+        Effect::Value(|flags, value| flags.api_key = Some(value)),
+    ),
+    (
         &["--system-prompt"],
         Effect::Value(|flags, value| flags.system_prompt = Some(value)),
     ),
@@ -147,16 +154,16 @@ static FLAGS: &[(&[&str], Effect)] = &[
         Effect::Switch(|flags| flags.version = true),
     ),
     (
-        &[
-            "-ne",
-            "--no-extensions",
-            "-a",
-            "--approve",
-            "-na",
-            "--no-approve",
-            "--offline",
-        ],
+        &["-ne", "--no-extensions", "--offline"],
         Effect::IgnoredSwitch,
+    ),
+    (
+        &["-a", "--approve"],
+        Effect::Switch(|flags| flags.approve = true),
+    ),
+    (
+        &["-na", "--no-approve"],
+        Effect::Switch(|flags| flags.approve = false),
     ),
     (
         &["-np", "--no-prompt-templates", "--no-themes"],

@@ -25,6 +25,7 @@ mod clock;
 mod conversation;
 mod event;
 mod flags;
+mod handed_key;
 mod input;
 mod message;
 mod model_access;

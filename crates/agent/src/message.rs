@@ -141,11 +141,18 @@ pub(crate) struct ToolResultMessage {
 pub(crate) enum Block {
     Text {
         text: String,
+        /// What Google wants back with the text.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        text_signature: Option<String>,
     },
     Thinking {
         thinking: String,
+        /// What the provider wants back to trust the thought.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         thinking_signature: Option<String>,
+        /// The provider keeps the thought to itself; the signature is all there is.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        redacted: bool,
     },
     ToolCall(ToolCall),
     Image {
@@ -158,17 +165,24 @@ pub(crate) enum Block {
 
 impl Block {
     pub(crate) fn text(text: impl Into<String>) -> Self {
-        Self::Text { text: text.into() }
+        Self::Text {
+            text: text.into(),
+            text_signature: None,
+        }
     }
 }
 
 /// A call the model asked for.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub(crate) struct ToolCall {
     pub(crate) id: String,
     pub(crate) name: String,
     #[serde(default)]
     pub(crate) arguments: Value,
+    /// What Google wants back with the call.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) thought_signature: Option<String>,
 }
 
 /// Why the model stopped.
@@ -192,7 +206,7 @@ pub(crate) fn joined_text(blocks: &[Block]) -> String {
     let texts: Vec<&str> = blocks
         .iter()
         .filter_map(|block| match block {
-            Block::Text { text } => Some(text.as_str()),
+            Block::Text { text, .. } => Some(text.as_str()),
             Block::Thinking { .. } | Block::ToolCall(_) | Block::Image { .. } | Block::Other(_) => {
                 None
             }
@@ -210,7 +224,7 @@ fn blocks_or_text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Bloc
         Blocks(Vec<Block>),
     }
     Ok(match Content::deserialize(deserializer)? {
-        Content::Text(text) => vec![Block::Text { text }],
+        Content::Text(text) => vec![Block::text(text)],
         Content::Blocks(blocks) => blocks,
     })
 }

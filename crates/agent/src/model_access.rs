@@ -4,10 +4,14 @@ use std::cell::OnceCell;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::rc::Rc;
+use std::time::Duration;
 
 use crate::agent::{Agent, ChosenModel};
-use crate::models::{self, Catalogue, Choice, Model, SCRIPTED, ThinkingLevel, Wanted};
-use crate::providers::{ChatProvider, Connections, Provider, ScriptedProvider};
+use crate::models::{
+    self, Catalogue, Choice, Credential, CredentialError, GivenKey, InstalledPi, Keyring, Model,
+    SCRIPTED, Wanted,
+};
+use crate::providers::{ChatProvider, Connections, Provider, ScriptedProvider, Wire};
 
 /// The configuration that models come from.
 pub(crate) struct ModelAccess {
@@ -15,6 +19,10 @@ pub(crate) struct ModelAccess {
     pub(crate) cwd: PathBuf,
     /// The whole environment, keys included.
     pub(crate) variables: BTreeMap<String, String>,
+    /// The key that came with the start.
+    pub(crate) given: Option<GivenKey>,
+    /// How long a model may stay silent; None waits for ever.
+    pub(crate) patience: Option<Duration>,
     /// Read only when someone asks for a model that is not scripted.
     catalogue: OnceCell<Catalogue>,
     connections: OnceCell<Connections>,
@@ -30,6 +38,8 @@ impl ModelAccess {
             agent_dir,
             cwd,
             variables,
+            given: None,
+            patience: None,
             catalogue: OnceCell::new(),
             connections: OnceCell::new(),
         }
@@ -37,7 +47,8 @@ impl ModelAccess {
 
     fn catalogue(&self) -> &Catalogue {
         self.catalogue.get_or_init(|| {
-            let catalogue = Catalogue::load(&self.agent_dir);
+            let installed = InstalledPi::find(&self.variables, &self.cwd);
+            let catalogue = Catalogue::load(&self.agent_dir, installed);
             if let Some(problem) = &catalogue.problem {
                 crate::notices::warn(problem);
             }
@@ -54,9 +65,12 @@ impl ModelAccess {
         let is_scripted = wanted.provider.as_deref() == Some(SCRIPTED)
             || wanted.provider.is_none() && wanted.model.as_deref().is_some_and(names_script);
         if is_scripted {
-            return models::choose(wanted, &Catalogue::default());
+            return models::choose(wanted, &Catalogue::default(), |_| false);
         }
-        models::choose(wanted, self.catalogue())
+        let keyring = self.keyring();
+        models::choose(wanted, self.catalogue(), |provider| {
+            keyring.seems_to_have(provider)
+        })
     }
 
     /// Gives the agent its first model. A script is loaded at once; a key is looked up with
@@ -105,23 +119,29 @@ impl ModelAccess {
     }
 
     async fn connect(&self, model: &Model) -> Result<Rc<dyn Provider>, String> {
-        self.check(model)?;
+        let wire = self.check(model)?;
         let key = self.key(model).await.map_err(|error| error.to_string())?;
-        let headers = self.headers(model).await?;
-        Ok(Rc::new(ChatProvider::new(
-            self.connections()?,
+        let headers = self.headers(model, key.as_ref()).await?;
+        Ok(Rc::new(ChatProvider {
+            wire,
+            connections: self.connections()?,
             key,
             headers,
-        )))
+            patience: self.patience,
+        }))
     }
 
     /// The models that could be used now.
     pub(crate) async fn available(&self, agent: &Agent) -> Vec<Model> {
         let mut available: Vec<Model> = agent.model().into_iter().collect();
-        for model in self.catalogue().models() {
-            let is_new = !available.contains(&model);
-            if is_new && self.key(&model).await.is_ok() {
-                available.push(model);
+        for provider in self.catalogue().provider_names() {
+            let mut models = self.catalogue().models_of(&provider);
+            models.retain(|model| Wire::named(&model.api).is_some() && !available.contains(model));
+            // Without a model of its own a provider is not worth the question.
+            if let Some(model) = models.first()
+                && self.has_key(model).await
+            {
+                available.append(&mut models);
             }
         }
         available
@@ -141,21 +161,21 @@ impl ModelAccess {
         Ok(())
     }
 
-    fn check(&self, model: &Model) -> Result<(), String> {
-        if model.api != "openai-completions" {
+    fn check(&self, model: &Model) -> Result<Wire, String> {
+        let Some(wire) = Wire::named(&model.api).filter(|_| !model.base_url.is_empty()) else {
+            let why = if Wire::named(&model.api).is_none() {
+                format!("speaks \"{}\"", model.api)
+            } else {
+                "has no baseUrl".to_owned()
+            };
             return Err(format!(
-                "Model {}/{} speaks \"{}\", which the embedded agent does not know yet. Use the real pi for it: `runner: pi`.",
-                model.provider, model.id, model.api
-            ));
-        }
-        if model.base_url.is_empty() {
-            return Err(format!(
-                "Provider {} has no baseUrl. Set it in {}.",
+                "Model {}/{} {why}, which the embedded agent cannot reach. Use the real pi for it (`runner: pi`), or give it a baseUrl and an api of openai-completions, openai-responses, anthropic-messages or google-generative-ai in {}.",
                 model.provider,
+                model.id,
                 self.agent_dir.join("models.json").display()
             ));
-        }
-        Ok(())
+        };
+        Ok(wire)
     }
 
     /// The HTTP client, made when the first real model is asked and then kept.
@@ -167,21 +187,34 @@ impl ModelAccess {
         Ok(self.connections.get_or_init(|| made).clone())
     }
 
-    async fn key(
-        &self,
-        model: &Model,
-    ) -> Result<Option<models::Credential>, models::CredentialError> {
-        models::credential(
-            &model.provider,
-            self.catalogue(),
-            &self.agent_dir,
-            &self.variables,
-        )
-        .await
+    fn keyring(&self) -> Keyring<'_> {
+        Keyring {
+            given: self.given.as_ref(),
+            catalogue: self.catalogue(),
+            agent_dir: &self.agent_dir,
+            variables: &self.variables,
+        }
     }
 
-    async fn headers(&self, model: &Model) -> Result<BTreeMap<String, String>, String> {
+    async fn key(&self, model: &Model) -> Result<Option<Credential>, CredentialError> {
+        self.keyring().find(&model.provider).await
+    }
+
+    async fn has_key(&self, model: &Model) -> bool {
+        self.keyring().seems_to_have(&model.provider)
+            || self.catalogue().needs_no_key(&model.provider)
+    }
+
+    async fn headers(
+        &self,
+        model: &Model,
+        key: Option<&Credential>,
+    ) -> Result<BTreeMap<String, String>, String> {
         let mut headers = BTreeMap::new();
+        if let Some(key) = key.filter(|_| self.catalogue().wants_bearer(&model.provider)) {
+            let bearer = format!("Bearer {}", key.secret());
+            headers.insert("authorization".to_owned(), bearer);
+        }
         for (name, value) in &model.headers {
             let Some(resolved) = models::interpolate(value, &self.variables).await else {
                 return Err(format!(
@@ -189,7 +222,7 @@ impl ModelAccess {
                     model.provider
                 ));
             };
-            headers.insert(name.clone(), resolved);
+            headers.insert(name.to_lowercase(), resolved);
         }
         Ok(headers)
     }
@@ -199,13 +232,5 @@ impl ModelAccess {
             "No model selected.\n\nName one with --model provider/id, or set defaultProvider and defaultModel in {}.",
             self.agent_dir.join("settings.json").display()
         )
-    }
-
-    /// Keeps a level to what the model can do.
-    pub(crate) fn clamp(model: Option<&Model>, level: ThinkingLevel) -> ThinkingLevel {
-        match model {
-            Some(model) if !model.reasoning => ThinkingLevel::Off,
-            Some(_) | None => level,
-        }
     }
 }

@@ -9,13 +9,13 @@ use crate::agent::{Agent, Setup};
 use crate::conversation::Conversation;
 use crate::flags::{self, Flags, Mode};
 use crate::model_access::ModelAccess;
-use crate::models::{ThinkingLevel, Wanted, key_variables};
+use crate::models::{Credential, GivenKey, ThinkingLevel, Wanted, key_variables};
 use crate::output::{Output, Writer};
 use crate::session::Recorded;
 use crate::settings::Settings;
 use crate::signals::Signals;
 use crate::tools::{DEFAULT_TOOLS, TOOLS, Tool, ToolName};
-use crate::{input, notices, one_shot, processes, rpc, system_prompt};
+use crate::{handed_key, input, notices, one_shot, processes, rpc, system_prompt};
 
 /// How long a reader may take for the last lines.
 const FAREWELL: Duration = Duration::from_secs(1);
@@ -35,7 +35,11 @@ pub struct Surroundings {
 
 /// Runs the agent until its stdin closes (rpc) or its prompts are answered, and returns
 /// the exit code. `arguments` are pi's flags.
-pub fn run(arguments: Vec<String>, surroundings: Surroundings) -> u8 {
+pub fn run(arguments: Vec<String>, mut surroundings: Surroundings) -> u8 {
+    let handed = match handed_key::take(&mut surroundings.variables) {
+        Ok(handed) => handed,
+        Err(error) => return refuse(&error),
+    };
     let flags = match flags::parse(arguments) {
         Ok(flags) => flags,
         Err(error) => return refuse(&error),
@@ -56,7 +60,7 @@ pub fn run(arguments: Vec<String>, surroundings: Surroundings) -> u8 {
     let (output, lines) = Output::channel();
     // In text mode nobody listens to the events; only the last answer is printed.
     let writer = (flags.mode() != Mode::Text).then(|| Writer::start(lines));
-    let code = runtime.block_on(start(flags, surroundings, output));
+    let code = runtime.block_on(start(flags, surroundings, handed, output));
     // A file operation that hangs must not keep us here.
     runtime.shutdown_background();
     processes::end_descendants();
@@ -74,13 +78,18 @@ fn refuse(error: &dyn std::fmt::Display) -> u8 {
     1
 }
 
-async fn start(flags: Flags, surroundings: Surroundings, output: Output) -> u8 {
+async fn start(
+    flags: Flags,
+    surroundings: Surroundings,
+    handed: Option<GivenKey>,
+    output: Output,
+) -> u8 {
     // From here on a signal lets us clean up.
     let signals = match Signals::catch() {
         Ok(signals) => signals,
         Err(error) => return refuse(&error),
     };
-    let (agent, access) = match assemble(&flags, &surroundings, output) {
+    let (agent, access) = match assemble(&flags, &surroundings, handed, output) {
         Ok(assembled) => assembled,
         Err(error) => return refuse(&error),
     };
@@ -95,26 +104,29 @@ async fn start(flags: Flags, surroundings: Surroundings, output: Output) -> u8 {
 pub(crate) fn assemble(
     flags: &Flags,
     surroundings: &Surroundings,
+    handed: Option<GivenKey>,
     output: Output,
 ) -> Result<(Agent, ModelAccess), String> {
     let recorded = recorded(flags, &surroundings.cwd)?;
     let cwd = recorded
         .as_ref()
         .map_or_else(|| surroundings.cwd.clone(), |recorded| recorded.cwd.clone());
-    let (settings, warning) = Settings::load(&surroundings.agent_dir);
-    if let Some(warning) = warning {
+    let (settings, warnings) = Settings::load(&settings_files(flags, surroundings, &cwd));
+    for warning in warnings {
         notices::warn(&warning);
     }
-    let access = ModelAccess::new(
+    let mut access = ModelAccess::new(
         surroundings.agent_dir.clone(),
         cwd.clone(),
         surroundings.variables.clone(),
     );
+    access.given = handed.map_or_else(|| key_of_flags(flags), |key| Ok(Some(key)))?;
+    access.patience = settings.patience();
     let earlier = recorded
         .as_ref()
         .map(|recorded| (recorded.model.clone(), recorded.thinking.clone()));
     let conversation = conversation(flags, &surroundings.cwd, &cwd, recorded)?;
-    let tools = choose_tools(flags);
+    let tools = choose_tools(flags, settings.default_tools.as_deref());
     let setup = Setup {
         sections: system_prompt::build(flags, &tools, &cwd, &surroundings.agent_dir),
         cwd,
@@ -137,6 +149,30 @@ pub(crate) fn assemble(
         agent.conversation.borrow_mut().set_name(name);
     }
     Ok((agent, access))
+}
+
+/// A project's settings count only when the caller trusts it.
+fn settings_files(flags: &Flags, surroundings: &Surroundings, cwd: &Path) -> Vec<PathBuf> {
+    let mut files = vec![surroundings.agent_dir.join("settings.json")];
+    if flags.approve {
+        files.push(cwd.join(".pi/settings.json"));
+    }
+    files
+}
+
+/// A key on the command line; it is visible there, but pi has the flag too.
+fn key_of_flags(flags: &Flags) -> Result<Option<GivenKey>, String> {
+    match (&flags.api_key, &flags.model, &flags.provider) {
+        (Some(_), None, None) => Err(
+            "--api-key needs a model: name one with --model, or a provider with --provider."
+                .to_owned(),
+        ),
+        (Some(key), ..) => Ok(Some(GivenKey {
+            provider: flags.provider.clone(),
+            key: Credential::Key(key.clone()),
+        })),
+        (None, ..) => Ok(None),
+    }
 }
 
 /// Chooses model and thinking: flags, then the session, then the settings.
@@ -180,7 +216,10 @@ fn equip(
         .or_else(|| earlier_thinking.and_then(ThinkingLevel::parse))
         .or(settings.default_thinking_level)
         .unwrap_or_default();
-    let level = ModelAccess::clamp(choice.model.as_ref(), level);
+    let level = choice
+        .model
+        .as_ref()
+        .map_or(level, |model| model.clamp(level));
     if let Some(model) = choice.model {
         access.install(agent, model)?;
     }
@@ -218,11 +257,14 @@ fn conversation(
 /// The tools of this run: an allow list over all of them, else the default ones.
 ///
 /// Finalizing is how a run ends, so no list takes it away.
-fn choose_tools(flags: &Flags) -> Vec<&'static Tool> {
+fn choose_tools(flags: &Flags, usual: Option<&[String]>) -> Vec<&'static Tool> {
     let named: Vec<&str> = match &flags.tools {
         _ if flags.no_tools => Vec::new(),
         Some(tools) => tools.iter().map(String::as_str).collect(),
-        None => DEFAULT_TOOLS.to_vec(),
+        None => usual.map_or_else(
+            || DEFAULT_TOOLS.to_vec(),
+            |tools| tools.iter().map(String::as_str).collect(),
+        ),
     };
     let is_on = |tool: &&Tool| {
         let is_excluded = flags.exclude_tools.iter().any(|name| name == tool.id);

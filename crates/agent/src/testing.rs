@@ -62,7 +62,7 @@ impl Sandbox {
             variables: self.variables.clone(),
         };
         let (output, lines) = Output::channel();
-        let (agent, access) = assemble(&Self::flags(line), &surroundings, output)?;
+        let (agent, access) = assemble(&Self::flags(line), &surroundings, None, output)?;
         Ok(Bench {
             agent,
             access,

@@ -1,7 +1,6 @@
 //! The run: ask the model, run the tools it calls, until nothing is left to do.
 
 use std::rc::Rc;
-use std::time::Duration;
 
 use futures_util::StreamExt;
 
@@ -12,9 +11,6 @@ use crate::calls;
 use crate::event::Event;
 use crate::message::{AssistantMessage, Block, Message, StopReason};
 use crate::providers::{ProviderError, Request};
-
-/// How long a model may stay silent within an answer.
-const SILENCE: Duration = Duration::from_mins(5);
 
 /// What one run has come to so far.
 pub(crate) struct Run {
@@ -186,6 +182,7 @@ impl Agent {
             messages: &messages,
             tools: &tools,
             thinking: self.thinking.get(),
+            max_tokens: model.max_tokens,
         });
         let mut answer = Answer::new(&model, &self.output);
         let failure = loop {
@@ -195,20 +192,19 @@ impl Agent {
                     answer.fail(StopReason::Aborted, "Request aborted".to_owned()).await;
                     break None;
                 }
-                next = tokio::time::timeout(SILENCE, stream.next()) => next,
+                next = stream.next() => next,
             };
             let error = match next {
-                Ok(Some(Ok(chunk))) => {
+                Some(Ok(chunk)) => {
                     if answer.take(chunk).await {
                         break None;
                     }
                     continue;
                 }
-                Ok(Some(Err(error))) => error,
-                Ok(None) => {
+                Some(Err(error)) => error,
+                None => {
                     ProviderError::transient("The stream ended before the answer was complete.")
                 }
-                Err(_) => ProviderError::transient("Request timed out: the model stayed silent."),
             };
             answer.fail(StopReason::Error, error.message.clone()).await;
             break Some(error);

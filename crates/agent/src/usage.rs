@@ -75,9 +75,23 @@ impl Cost {
 }
 
 /// Dollars per million tokens, as `models.json` states them.
-#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub(crate) struct Price {
+    pub(crate) input: f64,
+    pub(crate) output: f64,
+    pub(crate) cache_read: f64,
+    pub(crate) cache_write: f64,
+    /// Prices of long prompts.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) tiers: Vec<Tier>,
+}
+
+/// What everything costs when the prompt is longer than a limit.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub(crate) struct Tier {
+    pub(crate) input_tokens_above: u64,
     pub(crate) input: f64,
     pub(crate) output: f64,
     pub(crate) cache_read: f64,
@@ -94,16 +108,32 @@ impl Price {
             let tokens = tokens as f64;
             tokens * per_million / 1_000_000.0
         };
-        let input = dollars(usage.input, self.input);
-        let output = dollars(usage.output, self.output);
-        let cache_read = dollars(usage.cache_read, self.cache_read);
-        let cache_write = dollars(usage.cache_write, self.cache_write);
+        let [input, output, cache_read, cache_write] = self.rates(usage);
+        let input = dollars(usage.input, input);
+        let output = dollars(usage.output, output);
+        let cache_read = dollars(usage.cache_read, cache_read);
+        let cache_write = dollars(usage.cache_write, cache_write);
         Cost {
             input,
             output,
             cache_read,
             cache_write,
             total: input + output + cache_read + cache_write,
+        }
+    }
+}
+
+impl Price {
+    fn rates(&self, usage: &Usage) -> [f64; 4] {
+        let prompt = usage.input + usage.cache_read + usage.cache_write;
+        let reached = self
+            .tiers
+            .iter()
+            .filter(|tier| prompt > tier.input_tokens_above)
+            .max_by_key(|tier| tier.input_tokens_above);
+        match reached {
+            Some(tier) => [tier.input, tier.output, tier.cache_read, tier.cache_write],
+            None => [self.input, self.output, self.cache_read, self.cache_write],
         }
     }
 }

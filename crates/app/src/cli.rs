@@ -62,6 +62,9 @@ enum Command {
     /// Keep a child on behalf of its owner
     #[command(hide = true)]
     Keeper(PassedOn),
+    /// Watch over an owner
+    #[command(hide = true)]
+    Warden(PassedOn),
 }
 
 /// Stands in the help; `main` has passed these on before the command line is parsed.
@@ -155,6 +158,7 @@ fn dispatch(command: Command, printer: Printer) -> Result<ExitCode, CommandError
         Command::Wait(args) => commands::control::wait(&args, printer),
         Command::Agent(passed) => Ok(commands::agent::run(passed.arguments.into_iter())),
         Command::Keeper(passed) => Ok(commands::keeper::run(passed.arguments.into_iter())),
+        Command::Warden(passed) => Ok(commands::warden::run(passed.arguments.into_iter())),
     }
 }
 

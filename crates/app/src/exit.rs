@@ -5,13 +5,20 @@ use std::process::ExitCode;
 /// Some completed and some did not.
 const MIXED: i32 = 4;
 
+/// Of what a run may exit with, these have a meaning of their own on the command line: completed,
+/// timed out, hung up, interrupted, terminated. All others are a run that failed.
+const KNOWN: [i32; 5] = [0, 124, 129, 130, 143];
+
 /// One code for several runs: theirs if they agree.
 pub(crate) fn of_runs(codes: impl IntoIterator<Item = i32>) -> ExitCode {
     ExitCode::from(u8::try_from(merged(codes)).unwrap_or(1))
 }
 
 fn merged(codes: impl IntoIterator<Item = i32>) -> i32 {
-    let codes: Vec<i32> = codes.into_iter().collect();
+    let codes: Vec<i32> = codes
+        .into_iter()
+        .map(|code| if KNOWN.contains(&code) { code } else { 1 })
+        .collect();
     match codes.as_slice() {
         [] => 1,
         [first, rest @ ..] if rest.iter().all(|code| code == first) => *first,
@@ -31,6 +38,8 @@ mod tests {
             (vec![124, 124], 124),
             (vec![0, 124], 4),
             (vec![130, 1], 1),
+            (vec![3, 3], 1),
+            (vec![3, 139], 1),
             (vec![], 1),
         ] {
             assert_eq!(merged(codes.clone()), expected, "{codes:?}");

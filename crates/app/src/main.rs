@@ -14,18 +14,20 @@ mod places;
 mod print;
 mod random;
 mod runner;
+mod signals;
 mod view;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
 
-use crate::commands::{agent, keeper};
+use crate::commands::{agent, keeper, warden};
 
 fn main() -> ExitCode {
     let arguments: Vec<OsString> = std::env::args_os().collect();
     // Children start a thousand times as often as people type: they pass the parser by.
     match arguments.get(1).and_then(|word| word.to_str()) {
         Some(keeper::NAME) => keeper::run(arguments.into_iter().skip(2)),
+        Some(warden::NAME) => warden::run(arguments.into_iter().skip(2)),
         Some(agent::NAME) => agent::run(arguments.into_iter().skip(2)),
         _ => cli::run(arguments),
     }

@@ -3,16 +3,18 @@
 use std::io;
 use std::sync::Arc;
 
-use pi_subagents_delegation::{EventSink, Plan, Program, RunSummary};
-use pi_subagents_engine::{Engine, Launcher, OwnerLimits, OwnerSocket, ProcessName, end_leftovers};
-use pi_subagents_sessions::{OwnerName, Recorder, Store};
+use pi_subagents_delegation::{EventSink, Plan, Program, RunSummary, Timestamp};
+use pi_subagents_engine::{
+    Engine, Launcher, OwnChildren, OwnerLimits, OwnerSocket, ProcessName, end_leftovers,
+};
+use pi_subagents_sessions::{IndexedRun, OwnerName, Recorder, Store};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
-use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::task::JoinHandle;
 
-use crate::commands::keeper;
+use crate::commands::{keeper, warden};
 use crate::error::CommandError;
 use crate::places::Places;
+use crate::signals::Signals;
 
 /// This process, ready to own runs.
 pub(crate) struct Owner {
@@ -21,8 +23,7 @@ pub(crate) struct Owner {
     pub(crate) recorder: Recorder,
     engine: Engine,
     dispatcher: JoinHandle<()>,
-    _socket: Option<OwnerSocket>,
-    signals: Signals,
+    socket: Option<OwnerSocket>,
 }
 
 impl Owner {
@@ -32,17 +33,19 @@ impl Owner {
         raise_file_limit();
         let store = Store::new(&places.agent_dir);
         close_abandoned(&store);
+        let ours = |command: &str| Program {
+            path: places.program.clone(),
+            arguments: vec![command.into()],
+        };
         let launcher = Launcher {
-            keeper: Program {
-                path: places.program.clone(),
-                arguments: vec![keeper::NAME.into()],
-            },
+            keeper: ours(keeper::NAME),
+            warden: ours(warden::NAME),
+            own_children: OwnChildren::exclusive(),
         };
         let limits = OwnerLimits {
             concurrency,
             ..OwnerLimits::default()
         };
-        let signals = Signals::listen().map_err(|error| failed("no signals", &error))?;
         let (engine, dispatcher) = Engine::start(launcher, limits)
             .map_err(|error| failed("the engine did not start", &error))?;
         let recorder = Recorder::start(store.index());
@@ -62,28 +65,35 @@ impl Owner {
             store,
             engine,
             dispatcher,
-            _socket: socket,
-            signals,
+            socket,
         })
     }
 
-    /// Runs a plan to its end; a signal ends its runs, a second one at once.
+    /// Runs a plan to its end, until its record is on disk.
     pub(crate) async fn run(
-        &mut self,
+        &self,
         plan: Plan,
         mut sinks: Vec<Box<dyn EventSink>>,
     ) -> Vec<Arc<RunSummary>> {
         sinks.push(Box::new(self.recorder.clone()));
-        let outcomes = self.engine.run(plan, sinks).outcomes();
-        tokio::pin!(outcomes);
-        let outcomes = loop {
-            tokio::select! {
-                outcomes = &mut outcomes => break outcomes,
-                number = self.signals.next() => self.engine.shut_down(number),
-            }
-        };
+        let outcomes = self.engine.run(plan, sinks).outcomes().await;
         self.recorder.settle();
         outcomes
+    }
+
+    /// Does some work; a signal ends all runs under way, a second one at once.
+    pub(crate) async fn until_signalled<T>(
+        &self,
+        signals: &mut Signals,
+        work: impl Future<Output = T>,
+    ) -> T {
+        tokio::pin!(work);
+        loop {
+            tokio::select! {
+                done = &mut work => return done,
+                number = signals.next() => self.engine.shut_down(number),
+            }
+        }
     }
 
     /// Ends this owner in order: nothing of it is left when this returns.
@@ -91,10 +101,13 @@ impl Owner {
         let Self {
             engine,
             dispatcher,
-            _socket: socket,
+            socket,
             ..
         } = self;
-        drop((engine, socket));
+        if let Some(socket) = socket {
+            socket.close().await;
+        }
+        drop(engine);
         // The dispatcher ends by itself once its last handle is gone; a panic has been printed.
         _ = dispatcher.await;
     }
@@ -106,7 +119,7 @@ pub(crate) fn close_abandoned(store: &Store) {
         return;
     };
     for run in runs.iter().filter(|run| run.is_open()) {
-        if !is_alive(&run.owner) {
+        if !is_owned(run) {
             end_leftovers(&run.run);
             // A record that cannot be closed now is found again next time.
             _ = store.close_interrupted(run);
@@ -114,10 +127,14 @@ pub(crate) fn close_abandoned(store: &Store) {
     }
 }
 
-/// Tells whether an owner still lives; of one on another machine we cannot know, and leave it be.
-pub(crate) fn is_alive(owner: &OwnerName) -> bool {
+/// Tells whether the owner of an open run still lives. Of one on another machine we cannot know:
+/// it is left be for a day, because a container that comes back under a new name is another
+/// machine too.
+pub(crate) fn is_owned(run: &IndexedRun) -> bool {
+    let owner = &run.owner;
     if owner.host != this_host() {
-        return true;
+        let age = Timestamp::now().duration_since(run.accepted_at);
+        return age.as_hours() < 24;
     }
     ProcessName {
         pid: owner.pid,
@@ -145,30 +162,4 @@ fn raise_file_limit() {
             ..limit
         },
     );
-}
-
-/// The signals that tell us to end.
-struct Signals {
-    interrupt: Signal,
-    terminate: Signal,
-    hang_up: Signal,
-}
-
-impl Signals {
-    fn listen() -> io::Result<Self> {
-        Ok(Self {
-            interrupt: signal(SignalKind::interrupt())?,
-            terminate: signal(SignalKind::terminate())?,
-            hang_up: signal(SignalKind::hangup())?,
-        })
-    }
-
-    async fn next(&mut self) -> i32 {
-        let kind = tokio::select! {
-            _ = self.interrupt.recv() => SignalKind::interrupt(),
-            _ = self.terminate.recv() => SignalKind::terminate(),
-            _ = self.hang_up.recv() => SignalKind::hangup(),
-        };
-        kind.as_raw_value()
-    }
 }

@@ -1,9 +1,11 @@
 //! The one place that writes to stdout and stderr: data to the first, words for people to the
 //! second.
 
-use std::io::{self, Write as _};
+use std::borrow::Cow;
+use std::io::{self, IsTerminal as _, Write as _};
 use std::process::ExitCode;
 
+use pi_subagents_delegation::text::clean;
 use serde_json::Value;
 
 use crate::cli::OutputArgs;
@@ -46,9 +48,12 @@ impl Printer {
     }
 
     /// Prints data, with a newline if it lacks one. A reader that left is no error of ours.
+    ///
+    /// A pipe gets it as it is; to a terminal no escape sequence of a child may come through.
     #[expect(clippy::unused_self, reason = "whoever prints has a printer")]
     pub(crate) fn data(self, text: &str) {
         let mut stdout = io::stdout().lock();
+        let text = harmless(text, stdout.is_terminal());
         let newline = if text.ends_with('\n') { "" } else { "\n" };
         _ = stdout
             .write_all(text.as_bytes())
@@ -69,7 +74,9 @@ impl Printer {
     pub(crate) fn note(self, text: &str) {
         if !self.is_quiet() {
             // Nothing can be done about a terminal that is gone.
-            _ = writeln!(io::stderr().lock(), "{text}");
+            let mut stderr = io::stderr().lock();
+            let text = harmless(text, stderr.is_terminal());
+            _ = writeln!(stderr, "{text}");
         }
     }
 
@@ -78,8 +85,18 @@ impl Printer {
         if self.is_json() {
             self.json(&error.to_json());
         } else {
-            _ = writeln!(io::stderr().lock(), "{}", error.to_text());
+            let mut stderr = io::stderr().lock();
+            let text = error.to_text();
+            _ = writeln!(stderr, "{}", harmless(&text, stderr.is_terminal()));
         }
         ExitCode::from(error.exit_code())
+    }
+}
+
+fn harmless(text: &str, is_terminal: bool) -> Cow<'_, str> {
+    if is_terminal {
+        Cow::Owned(clean(text))
+    } else {
+        Cow::Borrowed(text)
     }
 }

@@ -4,10 +4,10 @@
 use std::cell::OnceCell;
 use std::ffi::OsStr;
 use std::fs;
-use std::io::Read as _;
+use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::time::UNIX_EPOCH;
+use std::time::{Duration, Instant, UNIX_EPOCH};
 
 use pi_subagents_definitions::RunnerChoice;
 use pi_subagents_delegation::{Program, Runner};
@@ -17,6 +17,9 @@ use crate::places::Places;
 
 /// The first pi that speaks the protocol as we need it.
 const OLDEST_PI: (u32, u32) = (0, 84);
+
+/// How long a program may take to tell its version.
+const PATIENCE: Duration = Duration::from_secs(20);
 
 /// Finds the program for a choice; pi is looked for once.
 pub(crate) struct Runners<'a> {
@@ -138,7 +141,7 @@ fn identify(path: &Path) -> Result<KnownPi, String> {
     reason = "pi is asked for its version, which starts no sub-agent"
 )]
 fn ask_version(path: &Path) -> Result<String, String> {
-    let failed = |error: std::io::Error| format!("{} --version: {error}", path.display());
+    let failed = |error: io::Error| format!("{} --version: {error}", path.display());
     let mut asked = Command::new(path)
         .arg("--version")
         .env("PI_OFFLINE", "1")
@@ -147,20 +150,35 @@ fn ask_version(path: &Path) -> Result<String, String> {
         .stderr(Stdio::piped())
         .spawn()
         .map_err(failed)?;
+    let asked_at = Instant::now();
+    while asked.try_wait().map_err(failed)?.is_none() {
+        if asked_at.elapsed() > PATIENCE {
+            // It is not a pi, whatever it is; a process that is gone by now needs no signal.
+            _ = asked.kill();
+            _ = asked.wait();
+            break;
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
     let mut said = String::new();
-    if let Some(stdout) = asked.stdout.take() {
-        stdout
+    for output in [
+        asked
+            .stdout
+            .take()
+            .map(|output| Box::new(output) as Box<dyn io::Read>),
+        asked
+            .stderr
+            .take()
+            .map(|output| Box::new(output) as Box<dyn io::Read>),
+    ]
+    .into_iter()
+    .flatten()
+    {
+        output
             .take(4096)
             .read_to_string(&mut said)
             .map_err(failed)?;
     }
-    if let Some(stderr) = asked.stderr.take() {
-        stderr
-            .take(4096)
-            .read_to_string(&mut said)
-            .map_err(failed)?;
-    }
-    asked.wait().map_err(failed)?;
     let version = said
         .split_whitespace()
         .find(|word| parse_version(word).is_some());

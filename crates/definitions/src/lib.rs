@@ -1,8 +1,38 @@
 //! # What a user has written down
 //!
-//! Reads files and never runs anything: today the `subagents` part of `settings.json`
-//! ([`Settings`]).
+//! Reads files and never runs anything. In reading order: [`Trust`] says which projects count;
+//! [`Settings`] are read from the user and a trusted project; [`Places`] are the folders of
+//! definitions; a [`Catalogue`] is what they hold; [`validate`] says what is wrong with one
+//! definition before anything runs; [`PlanPatch`] is what a definition means for a run.
 
+mod cache;
+mod catalogue;
+mod child_flags;
+mod edit;
+mod explain;
+mod folder;
+mod formats;
+mod markdown;
+mod places;
+mod private_file;
 mod settings;
+mod skills;
+mod summary;
+mod trust;
+mod validation;
+mod warning;
+mod yaml;
 
-pub use settings::{ResumeMode, RunnerChoice, Settings};
+pub use cache::CatalogueCache;
+pub use catalogue::{Asker, Catalogue, Found, Ignored, IgnoredReason, UnknownDefinition};
+pub use child_flags::{PlanPatch, PromptFiles, Surroundings, tools_of};
+pub use edit::{DeleteError, SaveError, delete, save};
+pub use explain::{Explanation, Row, ShadowedValue, explain};
+pub use pi_subagents_delegation::RunnerChoice;
+pub use places::{Folder, FolderDialect, Places, Viewpoint};
+pub use settings::{DefinitionDir, ResumeMode, Settings, SettingsFiles};
+pub use skills::{ResolvedSkills, Skill, SkillError, SkillPlaces, Skills};
+pub use summary::{NO_PROFILES, listing, name, names, summary};
+pub use trust::{RememberError, Trust, TrustDecision, TrustSource};
+pub use validation::{Invalid, check_paths, fits_name, validate};
+pub use warning::{Position, Verdict, Warning};

@@ -32,7 +32,7 @@ pub(crate) fn text_of(bytes: &[u8]) -> Result<&str, Problem> {
     }
     std::str::from_utf8(bytes).map_err(|error| {
         let before = &bytes[..error.valid_up_to()];
-        let line = 1 + before.iter().filter(|byte| **byte == b'\n').count();
+        let line = before.split(|byte| *byte == b'\n').count();
         Problem::at(Position::line(line), "is not UTF-8")
     })
 }
@@ -113,7 +113,12 @@ mod tests {
         check("---\na: 1\n---\nbody", "a: 1\n", "body", 4);
         check("\u{feff}---\r\na: 1\r\n---\r\nb", "a: 1\r\n", "b", 4);
         check("---\n---", "", "", 3);
-        check("---\n----\n --- \n--- x\n---\n---\n", "----\n --- \n--- x\n", "---\n", 6);
+        check(
+            "---\n----\n --- \n--- x\n---\n---\n",
+            "----\n --- \n--- x\n",
+            "---\n",
+            6,
+        );
         for broken in ["", "a: 1", " ---\n---\n", "---x\n---\n"] {
             assert!(split(broken).is_err(), "{broken:?}");
         }

@@ -1,13 +1,19 @@
 //! The `subagents` part of `settings.json`: bounded values, and a warning for each wrong one.
+//!
+//! The user's file is read first, then that of the project if it is trusted; a value of the
+//! project takes the place of the user's, and a wrong one changes nothing.
 
 use std::fs;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use pi_subagents_delegation::{RunnerChoice, Scope};
 use serde_json::{Map, Value};
 
-/// The settings of a user.
+use crate::places::leads_out_of;
+
+/// The settings of a user in a project.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Settings {
     /// Lines of a rolling window, at least 1.
@@ -22,19 +28,25 @@ pub struct Settings {
     pub runner: RunnerChoice,
     /// How many children an owner has at once, 1 to 1000.
     pub max_concurrency: usize,
+    /// How many background runs a user has at once, 1 to 1000.
+    pub max_background: usize,
     /// What a resumed run starts from.
     pub resume: ResumeMode,
+    /// Whether foreground runs inside tmux open a pane each.
+    pub tmux: bool,
+    /// Where run directories are made, instead of in the project.
+    pub runs_dir: Option<PathBuf>,
+    /// Further folders of definitions.
+    pub definition_dirs: Vec<DefinitionDir>,
 }
 
-/// Which kind of child does the work.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum RunnerChoice {
-    /// Pi where there is one that is new enough, else the embedded agent.
-    Auto,
-    /// Always pi.
-    Pi,
-    /// Always the embedded agent.
-    Embedded,
+/// A folder of definitions that a settings file names.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DefinitionDir {
+    /// The folder.
+    pub path: PathBuf,
+    /// Whose settings name it.
+    pub scope: Scope,
 }
 
 /// What a resumed run starts from.
@@ -46,6 +58,17 @@ pub enum ResumeMode {
     Session,
 }
 
+/// The files that settings come from.
+#[derive(Debug, Clone, Copy)]
+pub struct SettingsFiles<'a> {
+    /// The directory of pi and of ours; relative paths of the user's file begin here.
+    pub agent_dir: &'a Path,
+    /// The project if it is trusted; relative paths of its file begin here.
+    pub trusted_project: Option<&'a Path>,
+    /// What `~` stands for.
+    pub home: &'a Path,
+}
+
 impl Default for Settings {
     fn default() -> Self {
         Self {
@@ -55,51 +78,109 @@ impl Default for Settings {
             looping_tool_count: 5,
             runner: RunnerChoice::Auto,
             max_concurrency: 4,
+            max_background: 16,
             resume: ResumeMode::Transcript,
+            tmux: false,
+            runs_dir: None,
+            definition_dirs: Vec::new(),
         }
     }
 }
 
 impl Settings {
-    /// Reads a settings file; what cannot be used is a warning and the default.
+    /// Reads the user's file alone; what cannot be used is a warning and the default.
+    ///
+    /// Relative paths in it begin at its directory, and `~` is not known.
     pub fn read(file: &Path) -> (Self, Vec<String>) {
-        let content = match fs::read_to_string(file) {
-            Ok(content) => content,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                return (Self::default(), Vec::new());
-            }
-            Err(error) => {
-                let warning = format!("{}: could not be read: {error}", file.display());
-                return (Self::default(), vec![warning]);
-            }
+        let mut settings = Self::default();
+        let mut warnings = Vec::new();
+        let base = file.parent().unwrap_or(Path::new(""));
+        let origin = Paths {
+            base,
+            home: None,
+            scope: Scope::Global,
         };
-        let (settings, warnings) = Self::parse(content.trim_start_matches('\u{feff}'));
-        let warnings = warnings
-            .into_iter()
-            .map(|warning| format!("{}: {warning}", file.display()))
-            .collect();
+        settings.add_file(file, &origin, &mut warnings);
         (settings, warnings)
     }
 
-    fn parse(content: &str) -> (Self, Vec<String>) {
+    /// Reads the user's file and then that of a trusted project.
+    pub fn read_all(files: &SettingsFiles<'_>) -> (Self, Vec<String>) {
         let mut settings = Self::default();
-        let whole: Value = match serde_json::from_str(content) {
-            Ok(whole) => whole,
-            Err(error) => return (settings, vec![format!("is not JSON: {error}")]),
-        };
         let mut warnings = Vec::new();
-        match whole.get("subagents") {
-            None => {}
-            Some(Value::Object(subagents)) => settings.take(&mut Reader {
-                subagents,
-                warnings: &mut warnings,
-            }),
-            Some(other) => warnings.push(format!("subagents must be an object, not {other}")),
+        let user = Paths {
+            base: files.agent_dir,
+            home: Some(files.home),
+            scope: Scope::Global,
+        };
+        settings.add_file(&files.agent_dir.join("settings.json"), &user, &mut warnings);
+        if let Some(project) = files.trusted_project {
+            let origin = Paths {
+                base: project,
+                scope: Scope::Project,
+                ..user
+            };
+            let file = Self::project_file(project);
+            if leads_out_of(project, &file) {
+                warnings.push(format!(
+                    "{}: leads out of the project; it is ignored",
+                    file.display()
+                ));
+            } else {
+                settings.add_file(&file, &origin, &mut warnings);
+            }
         }
         (settings, warnings)
     }
 
-    fn take(&mut self, reader: &mut Reader<'_>) {
+    /// The settings file of a project.
+    pub fn project_file(project: &Path) -> PathBuf {
+        project.join(".pi").join("settings.json")
+    }
+
+    /// Whether a project has settings for us, for the sentence that says they are ignored.
+    pub fn project_has_some(project: &Path) -> bool {
+        let content = fs::read_to_string(Self::project_file(project)).unwrap_or_default();
+        let whole: Value = serde_json::from_str(&content).unwrap_or_default();
+        whole.get("subagents").is_some()
+    }
+
+    fn add_file(&mut self, file: &Path, paths: &Paths<'_>, warnings: &mut Vec<String>) {
+        let mut found = Vec::new();
+        match fs::read_to_string(file) {
+            Ok(content) => self.add(content.trim_start_matches('\u{feff}'), paths, &mut found),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(error) => found.push(format!("could not be read: {error}")),
+        }
+        let name = file.display();
+        warnings.extend(
+            found
+                .into_iter()
+                .map(|warning| format!("{name}: {warning}")),
+        );
+    }
+
+    fn add(&mut self, content: &str, paths: &Paths<'_>, warnings: &mut Vec<String>) {
+        let whole: Value = match serde_json::from_str(content) {
+            Ok(whole) => whole,
+            Err(error) => return warnings.push(format!("is not JSON: {error}")),
+        };
+        match whole.get("subagents") {
+            None => {}
+            Some(Value::Object(subagents)) => {
+                let mut reader = Reader {
+                    subagents,
+                    warnings,
+                };
+                self.take_numbers(&mut reader);
+                self.take_choices(&mut reader);
+                self.take_paths(&mut reader, paths);
+            }
+            Some(other) => warnings.push(format!("subagents must be an object, not {other}")),
+        }
+    }
+
+    fn take_numbers(&mut self, reader: &mut Reader<'_>) {
         if let Some(lines) = reader.number("maxLinesPerWindow", 1, u64::MAX) {
             self.max_lines_per_window = usize::try_from(lines).unwrap_or(usize::MAX);
         }
@@ -115,11 +196,13 @@ impl Settings {
         if let Some(count) = reader.number("maxConcurrency", 1, 1000) {
             self.max_concurrency = usize::try_from(count).unwrap_or(usize::MAX);
         }
-        let runners = [
-            ("auto", RunnerChoice::Auto),
-            ("pi", RunnerChoice::Pi),
-            ("embedded", RunnerChoice::Embedded),
-        ];
+        if let Some(count) = reader.number("maxBackground", 1, 1000) {
+            self.max_background = usize::try_from(count).unwrap_or(usize::MAX);
+        }
+    }
+
+    fn take_choices(&mut self, reader: &mut Reader<'_>) {
+        let runners = RunnerChoice::ALL.map(|runner| (runner.as_str(), runner));
         if let Some(runner) = reader.choice("runner", &runners) {
             self.runner = runner;
         }
@@ -130,6 +213,39 @@ impl Settings {
         if let Some(mode) = reader.choice("resume", &modes) {
             self.resume = mode;
         }
+        if let Some(tmux) = reader.switch("tmux") {
+            self.tmux = tmux;
+        }
+    }
+
+    fn take_paths(&mut self, reader: &mut Reader<'_>, paths: &Paths<'_>) {
+        if let Some(text) = reader.text("runsDir") {
+            self.runs_dir = Some(paths.resolve(text));
+        }
+        // The folders of a project are there besides the user's own.
+        let folders = reader.texts("definitionDirs").into_iter();
+        self.definition_dirs
+            .extend(folders.map(|text| DefinitionDir {
+                path: paths.resolve(text),
+                scope: paths.scope,
+            }));
+    }
+}
+
+/// How the paths of a file are meant.
+#[derive(Clone, Copy)]
+struct Paths<'a> {
+    base: &'a Path,
+    home: Option<&'a Path>,
+    scope: Scope,
+}
+
+impl Paths<'_> {
+    fn resolve(&self, text: &str) -> PathBuf {
+        match (Path::new(text).strip_prefix("~"), self.home) {
+            (Ok(rest), Some(home)) => home.join(rest),
+            (Ok(_), None) | (Err(_), _) => self.base.join(text),
+        }
     }
 }
 
@@ -138,7 +254,7 @@ struct Reader<'a> {
     warnings: &'a mut Vec<String>,
 }
 
-impl Reader<'_> {
+impl<'a> Reader<'a> {
     /// A whole number, moved into its bounds.
     fn number(&mut self, key: &str, least: u64, most: u64) -> Option<u64> {
         let value = self.subagents.get(key)?;
@@ -168,9 +284,45 @@ impl Reader<'_> {
         chosen.map(|(_, choice)| *choice)
     }
 
+    fn switch(&mut self, key: &str) -> Option<bool> {
+        let value = self.subagents.get(key)?;
+        let switch = value.as_bool();
+        if switch.is_none() {
+            self.warn(key, value, "true or false");
+        }
+        switch
+    }
+
+    fn text(&mut self, key: &str) -> Option<&'a str> {
+        let value = self.subagents.get(key)?;
+        let text = value.as_str().filter(|text| !text.is_empty());
+        if text.is_none() {
+            self.warn(key, value, "a path");
+        }
+        text
+    }
+
+    /// Several texts; a single one need not be in a list.
+    fn texts(&mut self, key: &str) -> Vec<&'a str> {
+        let Some(value) = self.subagents.get(key) else {
+            return Vec::new();
+        };
+        let items: Vec<&'a Value> = match value {
+            Value::Array(items) => items.iter().collect(),
+            single => vec![single],
+        };
+        let texts = items
+            .iter()
+            .map(|item| item.as_str().filter(|text| !text.is_empty()));
+        texts.collect::<Option<_>>().unwrap_or_else(|| {
+            self.warn(key, value, "a list of paths");
+            Vec::new()
+        })
+    }
+
     fn warn(&mut self, key: &str, value: &Value, expected: &str) {
         self.warnings.push(format!(
-            "subagents.{key} must be {expected}, not {value}; the default is used"
+            "subagents.{key} must be {expected}, not {value}; it is ignored"
         ));
     }
 }
@@ -181,51 +333,105 @@ mod tests {
 
     use super::*;
 
-    fn check(subagents: &str, expected: &Settings, warnings: &[&str]) {
-        let (settings, found) = Settings::parse(&format!(r#"{{"subagents":{subagents}}}"#));
-        assert_eq!(
-            (&settings, found.as_slice()),
-            (
-                expected,
-                &warnings.iter().map(|w| (*w).to_owned()).collect::<Vec<_>>()[..]
-            )
-        );
+    fn parse(subagents: &str) -> (Settings, Vec<String>) {
+        let mut settings = Settings::default();
+        let mut warnings = Vec::new();
+        let paths = Paths {
+            base: Path::new("/base"),
+            home: Some(Path::new("/home/u")),
+            scope: Scope::Global,
+        };
+        let content = format!(r#"{{"subagents":{subagents}}}"#);
+        settings.add(&content, &paths, &mut warnings);
+        (settings, warnings)
     }
 
     #[test]
     fn values_are_moved_into_their_bounds() {
-        check(
+        let global = |path: &str| DefinitionDir {
+            path: path.into(),
+            scope: Scope::Global,
+        };
+        let expected = Settings {
+            max_lines_per_window: 1,
+            command_preview_width: 20,
+            extend_timeout_debounce: Duration::from_mins(5),
+            looping_tool_count: 0,
+            runner: RunnerChoice::Pi,
+            max_concurrency: 1,
+            max_background: 1000,
+            resume: ResumeMode::Session,
+            tmux: true,
+            runs_dir: Some("/home/u/runs".into()),
+            definition_dirs: vec![global("/base/prompts"), global("/abs")],
+        };
+        let read = parse(
             r#"{"maxLinesPerWindow":0,"commandPreviewWidth":3,"extend_timeout_debounce":9999,
-                "looping_tool_count":-3,"maxConcurrency":0,"runner":"pi","resume":"session","other":1}"#,
-            &Settings {
-                max_lines_per_window: 1,
-                command_preview_width: 20,
-                extend_timeout_debounce: Duration::from_secs(300),
-                looping_tool_count: 0,
-                runner: RunnerChoice::Pi,
-                max_concurrency: 1,
-                resume: ResumeMode::Session,
-            },
-            &[],
+                "looping_tool_count":-3,"maxConcurrency":0,"maxBackground":5000,"runner":"pi",
+                "resume":"session","tmux":true,"runsDir":"~/runs",
+                "definitionDirs":["prompts","/abs"],"other":1}"#,
         );
+        assert_eq!(read, (expected, Vec::new()));
     }
 
     #[test]
-    fn a_wrong_type_is_a_warning_and_the_default() {
-        check(
-            r#"{"maxLinesPerWindow":"many","runner":"docker","looping_tool_count":null}"#,
-            &Settings::default(),
-            &[
-                "subagents.maxLinesPerWindow must be a number, not \"many\"; the default is used",
-                "subagents.looping_tool_count must be a number, not null; the default is used",
-                "subagents.runner must be one of auto, pi, embedded, not \"docker\"; the default is used",
-            ],
+    fn a_wrong_type_is_a_warning_and_changes_nothing() {
+        let (settings, warnings) = parse(
+            r#"{"maxLinesPerWindow":"many","runner":"docker","looping_tool_count":null,
+                "tmux":"yes","runsDir":7,"definitionDirs":["a",1],"maxBackground":[]}"#,
         );
-        check(
-            "[]",
-            &Settings::default(),
-            &["subagents must be an object, not []"],
-        );
+        assert_eq!(settings, Settings::default());
+        insta::assert_snapshot!(warnings.join("\n"), @r#"
+        subagents.maxLinesPerWindow must be a number, not "many"; it is ignored
+        subagents.looping_tool_count must be a number, not null; it is ignored
+        subagents.maxBackground must be a number, not []; it is ignored
+        subagents.runner must be one of auto, pi, embedded, not "docker"; it is ignored
+        subagents.tmux must be true or false, not "yes"; it is ignored
+        subagents.runsDir must be a path, not 7; it is ignored
+        subagents.definitionDirs must be a list of paths, not ["a",1]; it is ignored
+        "#);
+        let (_, warnings) = parse("[]");
+        assert_eq!(warnings, ["subagents must be an object, not []"]);
+    }
+
+    #[test]
+    fn a_trusted_project_changes_single_values() {
+        let root = tempfile::tempdir().unwrap();
+        let (agent_dir, project) = (root.path().join("agent"), root.path().join("repo"));
+        fs::create_dir_all(&agent_dir).unwrap();
+        fs::create_dir_all(project.join(".pi")).unwrap();
+        let user = r#"{"subagents":{"maxConcurrency":8,"tmux":true,"definitionDirs":"mine"}}"#;
+        fs::write(agent_dir.join("settings.json"), user).unwrap();
+        let theirs =
+            r#"{"subagents":{"maxConcurrency":2,"tmux":"no","definitionDirs":["prompts"]}}"#;
+        let file = Settings::project_file(&project);
+        fs::write(&file, theirs).unwrap();
+        let files = SettingsFiles {
+            agent_dir: &agent_dir,
+            trusted_project: None,
+            home: root.path(),
+        };
+        let (alone, warnings) = Settings::read_all(&files);
+        assert_eq!((alone.max_concurrency, warnings), (8, Vec::new()));
+        let (merged, warnings) = Settings::read_all(&SettingsFiles {
+            trusted_project: Some(&project),
+            ..files
+        });
+        assert_eq!((merged.max_concurrency, merged.tmux), (2, true));
+        let dirs: Vec<_> = merged
+            .definition_dirs
+            .iter()
+            .map(|dir| (&dir.path, dir.scope))
+            .collect();
+        let expected = [
+            (&agent_dir.join("mine"), Scope::Global),
+            (&project.join("prompts"), Scope::Project),
+        ];
+        assert_eq!(dirs, expected);
+        let message = r#"subagents.tmux must be true or false, not "no"; it is ignored"#;
+        assert_eq!(warnings, [format!("{}: {message}", file.display())]);
+        assert!(Settings::project_has_some(&project));
+        assert!(!Settings::project_has_some(&agent_dir));
     }
 
     #[test]

@@ -79,15 +79,14 @@ impl Position {
 
 impl fmt::Display for Warning {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut line = self.file.display().to_string();
-        if let Some(Position { line: row, column }) = self.position {
-            line.push_str(&format!(":{row}:{column}"));
-        }
-        line.push_str(": ");
-        line.push_str(&self.message);
-        if self.verdict == Verdict::Skipped {
-            line.push_str("; the file is not used");
-        }
+        let position = self.position.map_or(String::new(), |position| {
+            format!(":{}:{}", position.line, position.column)
+        });
+        let end = match self.verdict {
+            Verdict::Used => "",
+            Verdict::Skipped => "; the file is not used",
+        };
+        let line = format!("{}{position}: {}{end}", self.file.display(), self.message);
         // A file of a repository chooses its own name and words.
         formatter.write_str(&text::clean(&line).replace('\n', " "))
     }

@@ -52,17 +52,44 @@ impl Value {
     }
 }
 
+impl Value {
+    /// The value without where its parts stand, to compare it with another.
+    pub(crate) fn plain(&self) -> String {
+        let list = |parts: Vec<String>| parts.join(",");
+        match self {
+            Self::Null => "null".to_owned(),
+            Self::Bool(value) => value.to_string(),
+            Self::Number(number) => number.clone(),
+            Self::Text(text) => format!("{text:?}"),
+            Self::List(items) => {
+                format!(
+                    "[{}]",
+                    list(items.iter().map(|item| item.value.plain()).collect())
+                )
+            }
+            Self::Map(entries) => {
+                let entry =
+                    |entry: &Entry| format!("{:?}:{}", entry.key, entry.value.value.plain());
+                format!("{{{}}}", list(entries.iter().map(entry).collect()))
+            }
+        }
+    }
+}
+
 /// Reads a frontmatter that begins at line 2 of its file.
 pub(crate) fn parse(frontmatter: &str) -> Result<Vec<Entry>, Problem> {
-    let tree: Spanned<Tree> = from_str_with_options(frontmatter, options())
-        .map_err(|error| problem(&error))?;
+    let tree: Spanned<Tree> =
+        from_str_with_options(frontmatter, options()).map_err(|error| problem(&error))?;
     let node = node(frontmatter, tree);
     match node.value {
         Value::Null => Ok(Vec::new()),
         Value::Map(entries) => Ok(entries),
         other => Err(Problem::at(
             node.position,
-            format!("the frontmatter must be lines of \"key: value\", not {}", other.kind()),
+            format!(
+                "the frontmatter must be lines of \"key: value\", not {}",
+                other.kind()
+            ),
         )),
     }
 }
@@ -92,29 +119,34 @@ fn problem(error: &Error) -> Problem {
     let message = match error {
         Error::DuplicateMappingKey { .. } => {
             let key = reason.trim_start_matches("duplicate mapping key: ");
-            let key = key.split(", set DuplicateKeyPolicy").next().unwrap_or_default();
+            let key = key
+                .split(", set DuplicateKeyPolicy")
+                .next()
+                .unwrap_or_default();
             format!("the key \"{key}\" is there twice")
         }
         Error::Budget { .. } if reason.contains("Documents") => {
             "there is more than one YAML document in the frontmatter".to_owned()
         }
-        Error::Budget { .. }
-        | Error::AliasReplayLimitExceeded { .. }
-        | Error::AliasExpansionLimitExceeded { .. }
-        | Error::AliasReplayStackDepthExceeded { .. } => {
-            "the frontmatter is too large or too deep once its aliases are resolved".to_owned()
+        _ if is_over_budget(error, reason) => {
+            "the frontmatter holds too many values or nests them too deeply".to_owned()
         }
         Error::RecursiveReferencesRequireWeakTypes { .. } => {
             "an alias refers to the value it is part of".to_owned()
         }
-        Error::NullIntoString { .. } => "a key must be text".to_owned(),
-        Error::Unexpected { .. } => "a key must be text".to_owned(),
+        Error::NullIntoString { .. } | Error::Unexpected { .. } => "a key must be text".to_owned(),
         _ => format!("is not YAML: {reason}"),
     };
     match error.location() {
         Some(location) => Problem::at(position(location), message),
         None => Problem::new(message),
     }
+}
+
+/// The limits are reported in several ways, one of them wrapped.
+fn is_over_budget(error: &Error, reason: &str) -> bool {
+    let limits = ["alias replay", "alias expansion", "recursion limit"];
+    matches!(error, Error::Budget { .. }) || limits.iter().any(|limit| reason.starts_with(limit))
 }
 
 fn position(location: Location) -> Position {

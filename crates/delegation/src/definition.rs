@@ -119,7 +119,10 @@ pub enum RunnerChoice {
 
 /// A field of a definition, in the order people read them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[expect(missing_docs, reason = "each is a field of Definition, described there")]
+#[expect(
+    missing_docs,
+    reason = "each is a field of Definition, described there"
+)]
 pub enum Field {
     Name,
     Description,
@@ -192,7 +195,10 @@ impl Definition {
 
     /// Whether it says which tools there are.
     pub fn restricts_tools(&self) -> bool {
-        let excludes = self.exclude_tools.as_ref().is_some_and(|names| !names.is_empty());
+        let excludes = self
+            .exclude_tools
+            .as_ref()
+            .is_some_and(|names| !names.is_empty());
         self.no_tools || self.tools.is_some() || excludes
     }
 }

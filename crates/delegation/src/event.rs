@@ -33,8 +33,8 @@ pub enum Happening {
         /// What it says.
         record: ChildRecord,
     },
-    /// The child printed a line that is no record.
-    Printed(String),
+    /// The child printed a line that is no record: text, as far as it is any.
+    Printed(Bytes),
     /// The child wrote a line to stderr.
     Complained(String),
     /// Something a person should know and that ends nothing.

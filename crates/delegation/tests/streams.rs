@@ -14,7 +14,7 @@ fn decoded(name: &str) -> String {
             ChildLine::Record(ChildRecord::Delta) => "Delta".to_owned(),
             ChildLine::Record(ChildRecord::Repetition) => "Repetition".to_owned(),
             ChildLine::Record(record) => format!("{record:?}"),
-            ChildLine::Text(text) => format!("text: {text}"),
+            ChildLine::Text => format!("text: {line}"),
         };
         if lines.last() != Some(&described) {
             lines.push(described);

@@ -10,12 +10,13 @@ use pi_subagents_delegation::{
     TaskPlan, Timestamp,
 };
 use tokio::sync::{mpsc, oneshot};
-use tokio::task::JoinSet;
+use tokio::task::{Id, JoinError, JoinSet};
 
 use crate::child::LineMemory;
 use crate::request::{EngineRequest, NotRunning, SteerError, UnitEvent, UnitRequest, UnitSaid};
 use crate::scheduler::Scheduler;
 use crate::unit::Unit;
+use crate::warden::Warden;
 use crate::{Launcher, OwnerLimits};
 
 /// How many events may wait for the dispatcher; beyond that the units wait, and so do children.
@@ -34,16 +35,19 @@ pub(crate) async fn dispatch(
         scheduler: Scheduler::new(limits.concurrency),
         events,
         units: JoinSet::new(),
+        runs_of_units: HashMap::new(),
         calls: HashMap::new(),
         runs: HashMap::new(),
         next_call: 0,
         shutdown: None,
+        warden: None,
     };
     let mut is_reachable = true;
     while is_reachable || !dispatcher.runs.is_empty() {
         let heard = tokio::select! {
             request = requests.recv(), if is_reachable => Heard::Request(request),
             Some(event) = happenings.recv() => Heard::Event(event),
+            Some(joined) = dispatcher.units.join_next_with_id() => Heard::UnitEnded(joined),
         };
         match heard {
             Heard::Request(Some(request)) => dispatcher.requested(request),
@@ -52,6 +56,7 @@ pub(crate) async fn dispatch(
                 dispatcher.end_all(Decision::Stop);
             }
             Heard::Event(event) => dispatcher.happened(event),
+            Heard::UnitEnded(joined) => dispatcher.unit_ended(&joined),
         }
     }
     while dispatcher.units.join_next().await.is_some() {}
@@ -60,6 +65,7 @@ pub(crate) async fn dispatch(
 enum Heard {
     Request(Option<EngineRequest>),
     Event(UnitEvent),
+    UnitEnded(Result<(Id, ()), JoinError>),
 }
 
 struct Dispatcher {
@@ -68,11 +74,14 @@ struct Dispatcher {
     scheduler: Scheduler<RunId>,
     events: mpsc::Sender<UnitEvent>,
     units: JoinSet<()>,
+    runs_of_units: HashMap<Id, RunId>,
     calls: HashMap<CallNumber, LiveCall>,
     runs: HashMap<RunId, LiveRun>,
     next_call: CallNumber,
     /// Once the owner has been told to end, nothing starts any more.
     shutdown: Option<Decision>,
+    /// Started with the first child.
+    warden: Option<Warden>,
 }
 
 type CallNumber = u64;
@@ -202,6 +211,14 @@ impl Dispatcher {
             self.scheduler.release();
             return;
         };
+        if self.warden.is_none() {
+            // Without one, what is left of a killed owner is ended at the next start.
+            self.warden = self
+                .launcher
+                .own_children
+                .start(|| Warden::start(&self.launcher.warden))
+                .ok();
+        }
         let (ask, requests) = mpsc::unbounded_channel();
         if let RunState::Waiting { task, plan } =
             std::mem::replace(&mut live.state, RunState::Started(ask))
@@ -214,7 +231,8 @@ impl Dispatcher {
                 events: self.events.clone(),
                 requests,
             };
-            self.units.spawn(unit.live());
+            let unit = self.units.spawn(unit.live());
+            self.runs_of_units.insert(unit.id(), run.clone());
         }
     }
 
@@ -224,7 +242,7 @@ impl Dispatcher {
             UnitSaid::Happened(happening) => happening,
             UnitSaid::LargeRecord(line) => match decode(&line) {
                 ChildLine::Record(record) => Happening::Said { line, record },
-                ChildLine::Text(text) => Happening::Printed(text),
+                ChildLine::Text => Happening::Printed(line),
             },
         };
         let is_over = matches!(happening, Happening::Ended(_));
@@ -232,12 +250,27 @@ impl Dispatcher {
         self.tell(&run, happening);
         if is_over {
             self.scheduler.release();
-            // Reaps the unit's task, which has nothing left to do.
-            while self.units.try_join_next().is_some() {}
             if let Some(call) = call {
                 self.close_if_over(call);
             }
             self.start_next();
+        }
+    }
+
+    /// A unit tells its end before it ends; one that panicked did not, and its run must not stay
+    /// open for ever.
+    fn unit_ended(&mut self, joined: &Result<(Id, ()), JoinError>) {
+        let id = match joined {
+            Ok((id, ())) => *id,
+            Err(error) => error.id(),
+        };
+        let Some(run) = self.runs_of_units.remove(&id) else {
+            return;
+        };
+        if joined.is_err() {
+            let reason = "a fault of pi-subagents itself".to_owned();
+            let what = UnitSaid::Happened(Happening::Ended(Ending::Lost { reason }));
+            self.happened(UnitEvent { run, what });
         }
     }
 

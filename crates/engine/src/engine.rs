@@ -8,6 +8,7 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinHandle;
 
 use crate::dispatcher::dispatch;
+use crate::own_children::OwnChildren;
 use crate::request::{EngineRequest, NotRunning, SteerError};
 
 /// How children are started, whatever their plan says.
@@ -15,6 +16,10 @@ use crate::request::{EngineRequest, NotRunning, SteerError};
 pub struct Launcher {
     /// The program that keeps a child: our own binary and its hidden subcommand.
     pub keeper: Program,
+    /// The program that ends what the keepers of a dead owner could not.
+    pub warden: Program,
+    /// Whether this process has other children beside ours.
+    pub own_children: OwnChildren,
 }
 
 /// What bounds all runs of an owner together.

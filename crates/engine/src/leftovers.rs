@@ -1,15 +1,26 @@
 //! What is left of a run when its keeper is gone, and how it is found: every process of a run
 //! carries the run's mark in its environment.
 
+use std::collections::HashSet;
 use std::fs;
+use std::time::Duration;
 
 use pi_subagents_delegation::RunId;
-use rustix::process::{Signal, WaitOptions, waitpid};
+use rustix::process::{Pid, Signal, WaitOptions, waitpid};
 
 use crate::keeper::{ProcessTree, all_processes, start_time};
 
 /// The variable that names the run.
 pub(crate) const RUN_MARK: &str = "PI_SUBAGENTS_RUN";
+
+/// The variable that names the owner of the run.
+pub(crate) const OWNER_MARK: &str = "PI_SUBAGENTS_OWNER";
+
+/// How soon is looked again: a process may fork while it is being killed.
+const SWEEP_AGAIN: Duration = Duration::from_millis(5);
+
+/// How often at most: a process that is not ours to kill would keep us here for ever.
+const SWEEPS: u32 = 1000;
 
 /// A process, named so that a newcomer with the same number is not taken for it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,6 +41,11 @@ impl ProcessName {
         }
     }
 
+    /// What its runs are marked with.
+    pub(crate) fn mark(self) -> String {
+        format!("{}-{}", self.pid, self.start_time)
+    }
+
     /// Tells whether it still lives.
     pub fn is_alive(self) -> bool {
         start_time(self.pid) == Some(self.start_time)
@@ -39,26 +55,29 @@ impl ProcessName {
 /// Kills whatever still carries the mark of this run, and its descendants; returns when nothing
 /// does, with how many were killed.
 pub fn end_leftovers(run: &RunId) -> usize {
-    let mark = format!("{RUN_MARK}={run}");
-    let mut killed = 0;
-    loop {
-        let marked: Vec<u32> = all_processes().filter(|pid| carries(*pid, &mark)).collect();
+    end_marked(&format!("{RUN_MARK}={run}"))
+}
+
+/// Kills whatever carries this mark, and its descendants, until nothing does.
+pub(crate) fn end_marked(mark: &str) -> usize {
+    let mut killed = HashSet::new();
+    for _ in 0..SWEEPS {
+        let marked: Vec<u32> = all_processes().filter(|pid| carries(*pid, mark)).collect();
         if marked.is_empty() {
-            return killed;
+            break;
         }
         let tree = ProcessTree::look();
-        let mut heard = 0;
         for pid in marked {
-            heard += tree.signal_descendants(pid, Signal::KILL);
-            heard += usize::from(tree.signal(pid, Signal::KILL));
+            for process in tree.descendants(pid).into_iter().chain([pid]) {
+                if tree.signal(process, Signal::KILL) {
+                    killed.insert(process);
+                }
+            }
             reap(pid);
         }
-        // Those that are not ours to kill would keep us here for ever.
-        if heard == 0 {
-            return killed;
-        }
-        killed += heard;
+        std::thread::sleep(SWEEP_AGAIN);
     }
+    killed.len()
 }
 
 /// A living process with the mark; zombies have no environment any more.
@@ -71,11 +90,10 @@ fn carries(pid: u32, mark: &str) -> bool {
         })
 }
 
-/// Orphans become ours when their keeper is killed, because the owner is a subreaper too.
-fn reap(pid: u32) {
-    let pid = i32::try_from(pid)
-        .ok()
-        .and_then(rustix::process::Pid::from_raw);
-    // A process that is not our child is reaped by its own parent.
-    _ = waitpid(pid, WaitOptions::empty());
+/// Reaps a process that became our child when its keeper was killed; one that is not our child
+/// is reaped by its own parent.
+pub(crate) fn reap(pid: u32) {
+    if let Some(pid) = i32::try_from(pid).ok().and_then(Pid::from_raw) {
+        _ = waitpid(Some(pid), WaitOptions::empty());
+    }
 }

@@ -11,7 +11,8 @@
 //! Requests go the other way: to stop a run, to steer it.
 //!
 //! A child is started through a **keeper**, a small process that ends the child's whole tree when
-//! it is told to or when the owner is gone in any way. Rules that end a run are pure values
+//! it is told to or when the owner is gone in any way; if keeper and owner are killed together, a
+//! **warden** does. Rules that end a run are pure values
 //! (`guards`), as is the judgement of how it ended (`completion`).
 //!
 //! The engine knows nothing of definitions, doors and windows; it reads no configuration and
@@ -24,14 +25,18 @@ mod engine;
 mod guards;
 mod keeper;
 mod leftovers;
+mod own_children;
 mod owner;
 mod request;
 mod scheduler;
 mod stopping;
 mod unit;
+mod warden;
 
 pub use engine::{Call, Engine, Launcher, OwnerLimits};
 pub use keeper::keep;
 pub use leftovers::{ProcessName, end_leftovers};
+pub use own_children::OwnChildren;
 pub use owner::{AskError, OwnerReply, OwnerRequest, OwnerSocket, Want, ask};
 pub use request::{NotRunning, SteerError};
+pub use warden::ward;

@@ -100,6 +100,8 @@ struct Running {
     last_answer: LastAnswer,
     deadline: Option<Deadline>,
     repetition: Repetition,
+    /// How often the owner said that it is told to end.
+    shutdowns: u32,
 }
 
 /// Everything that can wake a unit.
@@ -130,6 +132,7 @@ impl Running {
             last_answer: LastAnswer::default(),
             deadline,
             repetition,
+            shutdowns: 0,
         };
         (running, Happening::Started(child.started))
     }
@@ -204,7 +207,7 @@ impl Running {
             }
             Happened::Stderr(None) => self.stderr_is_open = false,
             Happened::Keeper(report) => self.keeper_said(report).await,
-            Happened::Asked(UnitRequest::End(decision)) => self.decide(decision).await,
+            Happened::Asked(UnitRequest::End(decision)) => self.asked_to_end(decision).await,
             Happened::Asked(UnitRequest::Steer { message, answer }) => {
                 // Whoever asked may have left.
                 _ = answer.send(self.steer(message).await);
@@ -216,13 +219,15 @@ impl Running {
     async fn heard(&mut self, line: Line) {
         match line {
             Line::ToolReported => self.tool_was_at_work(),
-            Line::Text(text) => self.unit.tell(Happening::Printed(text)).await,
+            Line::Text(line) => self.unit.tell(Happening::Printed(line)).await,
             Line::Record { line, record } => {
                 let consequence = self.weigh(&record);
                 self.unit.tell_record(line, record).await;
                 match consequence {
-                    Consequence::None => {}
-                    Consequence::Decide(decision) => self.decide(decision).await,
+                    Consequence::Decide(decision) if self.phase == Phase::Working => {
+                        self.decide(decision).await;
+                    }
+                    Consequence::None | Consequence::Decide(_) => {}
                     Consequence::Settled => self.settled().await,
                     Consequence::Refused(message) => {
                         self.conclude(Ending::ModelError { message }).await;
@@ -275,42 +280,46 @@ impl Running {
     }
 
     async fn settled(&mut self) {
-        match self.phase {
-            Phase::Working => {
-                let ending = self.last_answer.judge();
-                self.conclude(ending).await;
-            }
-            Phase::Aborting { pace, .. } => self.leave(pace).await,
-            Phase::Leaving { .. } | Phase::Ending | Phase::Draining { .. } => {}
+        if let Phase::Aborting { pace, .. } = self.phase {
+            self.leave(pace).await;
+        } else {
+            let ending = self.last_answer.judge();
+            self.conclude(ending).await;
         }
     }
 
-    /// The run is over for us; the child needs only to exit.
+    /// The run is over for us; the child needs only to exit. It may have exited already: then we
+    /// heard of that before we read its last words, and they count all the same.
     async fn conclude(&mut self, ending: Ending) {
+        self.verdict.get_or_insert(ending);
         if self.phase == Phase::Working {
-            self.verdict = Some(ending);
             self.leave(AFTER_ITS_ANSWER).await;
         }
     }
 
     /// Ends a run that would go on.
     async fn decide(&mut self, decision: Decision) {
-        let pace = Pace::of(decision);
+        self.verdict = Some(decision.ending());
+        self.unit.tell(Happening::Stopping(decision)).await;
+        self.say(&Command::Abort);
+        self.phase = Phase::aborting(Instant::now(), Pace::of(decision));
+    }
+
+    /// Somebody asks for the end of the run; whoever asks again is in a hurry, and a second
+    /// shutdown waits for nothing.
+    async fn asked_to_end(&mut self, decision: Decision) {
+        let is_shutdown = matches!(decision, Decision::Shutdown { .. });
+        self.shutdowns += u32::from(is_shutdown);
+        let grace = if self.shutdowns > 1 {
+            Duration::ZERO
+        } else {
+            Pace::of(decision).grace
+        };
         match self.phase {
-            Phase::Working => {
-                self.verdict = Some(decision.ending());
-                self.unit.tell(Happening::Stopping(decision)).await;
-                self.say(&Command::Abort);
-                self.phase = Phase::aborting(Instant::now(), pace);
-            }
-            // Asked again, somebody is in a hurry.
-            Phase::Aborting { .. } | Phase::Leaving { .. } => self.end_tree(pace.grace).await,
-            Phase::Ending => {
-                if let Decision::Shutdown { .. } = decision {
-                    self.keeper.stop(Duration::ZERO);
-                }
-            }
-            Phase::Draining { .. } => {}
+            Phase::Working => self.decide(decision).await,
+            Phase::Aborting { .. } | Phase::Leaving { .. } => self.end_tree(grace).await,
+            Phase::Ending if is_shutdown => self.keeper.stop(grace),
+            Phase::Ending | Phase::Draining { .. } => {}
         }
     }
 
@@ -371,8 +380,13 @@ impl Running {
     async fn keeper_died(&mut self) {
         self.close_stdin().await;
         let run = self.unit.task.run.clone();
+        let launcher = Arc::clone(&self.unit.launcher);
         // The task cannot fail: it does not panic and nobody aborts it.
-        _ = tokio::task::spawn_blocking(move || end_leftovers(&run)).await;
+        _ = tokio::task::spawn_blocking(move || {
+            end_leftovers(&run);
+            launcher.own_children.end_strangers();
+        })
+        .await;
         self.verdict.get_or_insert_with(|| Ending::Lost {
             reason: "its keeper was killed".to_owned(),
         });

@@ -18,6 +18,7 @@ use tokio::task::JoinHandle;
 
 use super::*;
 use crate::child::LineReader;
+use crate::own_children::OwnChildren;
 
 /// One run whose other side the test holds.
 struct Stand {
@@ -57,6 +58,8 @@ impl Stand {
             plan: Box::new(plan(limits)),
             launcher: Arc::new(Launcher {
                 keeper: program("keeper"),
+                warden: program("warden"),
+                own_children: OwnChildren::shared(),
             }),
             memory,
             events: events_in,
@@ -114,7 +117,10 @@ impl Stand {
     }
 
     async fn told(&mut self) -> String {
-        self.told.recv().await.unwrap()
+        // When nothing else can happen, paused time jumps here at once.
+        let patience = Duration::from_hours(1000);
+        let told = tokio::time::timeout(patience, self.told.recv()).await;
+        told.expect("somebody to be told something").unwrap()
     }
 
     async fn sleep_until(&self, second: u64) {
@@ -122,7 +128,9 @@ impl Stand {
     }
 
     async fn ending(mut self) -> Ending {
-        self.running.await.unwrap();
+        let patience = Duration::from_hours(1000);
+        let ended = tokio::time::timeout(patience, self.running).await;
+        ended.expect("the run to end").unwrap();
         self.events.close();
         let mut ending = None;
         while let Some(event) = self.events.recv().await {
@@ -296,6 +304,46 @@ async fn a_shutdown_is_quicker_and_a_second_one_kills_at_once() {
     assert_eq!(
         stand.told().await,
         r#"400 ms, keeper: {"stop":{"grace":{"secs":0,"nanos":0}}}"#
+    );
+    stand.exit(143);
+    assert_eq!(
+        stand.ending().await,
+        Decision::Shutdown { signal: 2 }.ending()
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_last_words_count_when_the_exit_is_heard_of_first() {
+    let mut stand = Stand::new(limits(None, 30));
+    assert_eq!(stand.told().await, PROMPT_LINE);
+    stand.report(&Report::Exited {
+        code: Some(0),
+        signal: None,
+    });
+    assert_eq!(stand.told().await, "0 ms, child: closed");
+    stand.say(SETTLED);
+    stand.exit(0);
+    assert_eq!(stand.ending().await, Ending::Completed);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_second_shutdown_does_not_wait_for_the_child_to_settle() {
+    let mut stand = Stand::new(limits(None, 30));
+    assert_eq!(stand.told().await, PROMPT_LINE);
+    for _ in 0..2 {
+        let decision = Decision::Shutdown { signal: 2 };
+        stand.ask.send(UnitRequest::End(decision)).unwrap();
+    }
+    // The child may or may not hear of the abort before its stdin is closed.
+    let order = loop {
+        let told = stand.told().await;
+        if told.contains("keeper") {
+            break told;
+        }
+    };
+    assert_eq!(
+        order,
+        r#"0 ms, keeper: {"stop":{"grace":{"secs":0,"nanos":0}}}"#
     );
     stand.exit(143);
     assert_eq!(

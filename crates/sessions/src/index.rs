@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::fs;
-use std::io::{self, Write as _};
+use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
 
 use pi_subagents_delegation::{Ending, RunId, SessionId, Status, Task, Timestamp};
@@ -121,9 +121,27 @@ pub(crate) fn append_end(
 
 /// One write per line, so that the lines of several processes do not mix.
 fn append(index: &Path, line: &impl Serialize) -> io::Result<()> {
-    let mut line = serde_json::to_vec(line)?;
-    line.push(b'\n');
-    private::append(index)?.write_all(&line)
+    let mut file = private::append(index)?;
+    let mut text = serde_json::to_vec(line)?;
+    text.push(b'\n');
+    if is_torn(index) {
+        text.insert(0, b'\n');
+    }
+    file.write_all(&text)
+}
+
+/// A full disk may have cut the last line, which must not swallow the next one.
+fn is_torn(index: &Path) -> bool {
+    let last_byte = || -> io::Result<u8> {
+        let mut file = fs::File::open(index)?;
+        let mut byte = [b'\n'];
+        if file.metadata()?.len() > 0 {
+            file.seek(SeekFrom::End(-1))?;
+            file.read_exact(&mut byte)?;
+        }
+        Ok(byte[0])
+    };
+    last_byte().is_ok_and(|byte| byte != b'\n')
 }
 
 /// All runs, in the order they began; lines that cannot be read are passed over.

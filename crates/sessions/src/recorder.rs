@@ -8,6 +8,7 @@ use std::sync::mpsc::{SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 
+use bytes::Bytes;
 use pi_subagents_delegation::child_protocol::ChildRecord;
 use pi_subagents_delegation::{EventSink, Happening, RunEvent, RunId, RunSummary, Task};
 
@@ -76,7 +77,7 @@ impl Recorder {
         }
     }
 
-    fn append(&self, run: &RunId, log: Log, line: Vec<u8>) {
+    fn append(&self, run: &RunId, log: Log, line: Bytes) {
         self.send(Job::Append {
             run: run.clone(),
             log,
@@ -123,7 +124,7 @@ impl EventSink for Recorder {
             self.begin(task);
         }
         if let Some(Cow::Owned(line)) = recorded_line(event) {
-            self.append(run, Log::Events, line);
+            self.append(run, Log::Events, line.into());
         }
         match &event.happening {
             Happening::Said { line, record } => self.send(Job::Said {
@@ -131,8 +132,8 @@ impl EventSink for Recorder {
                 line: line.clone(),
                 is_message: matches!(record, ChildRecord::MessageEnded(_)),
             }),
-            Happening::Printed(text) => self.append(run, Log::Stdout, text.clone().into_bytes()),
-            Happening::Complained(text) => self.append(run, Log::Stderr, text.clone().into_bytes()),
+            Happening::Printed(line) => self.append(run, Log::Stdout, line.clone()),
+            Happening::Complained(text) => self.append(run, Log::Stderr, text.clone().into()),
             Happening::Ended(_) => {
                 if let Some(summary) = self.runs.remove(run) {
                     self.end(event, &summary);

@@ -60,7 +60,7 @@ fn event(line: &mut Vec<u8>, run: &RunId, last_time: Timestamp) -> Option<RunEve
         return record.into_event(run);
     }
     match decode(line) {
-        ChildLine::Text(_) => None,
+        ChildLine::Text => None,
         ChildLine::Record(record) => Some(RunEvent {
             run: run.clone(),
             at: last_time,

@@ -213,9 +213,14 @@ impl Store {
 
     /// Records a run whose owner is gone as interrupted; false when somebody else was faster.
     pub fn close_interrupted(&self, run: &IndexedRun) -> io::Result<bool> {
-        let mut summary = RunSummary::default();
-        replay::read_events(&run.directory, |event| summary.apply(event))?;
         let at = Timestamp::now();
+        let mut summary = RunSummary::default();
+        if replay::read_events(&run.directory, |event| summary.apply(event)).is_err() {
+            // Its directory was removed or cannot be read; at least it does not run any more.
+            let ending = Ending::Interrupted(Interruption::OwnerGone);
+            index::append_end(&self.index(), &run.run, &ending, at)?;
+            return Ok(true);
+        }
         // The owner may have been killed between the end of the run and its last words.
         let ending = match &summary.ending {
             Some(ending) => ending.clone(),

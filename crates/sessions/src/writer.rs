@@ -29,7 +29,7 @@ pub(crate) enum Job {
     Append {
         run: RunId,
         log: Log,
-        line: Vec<u8>,
+        line: Bytes,
     },
     /// A record of the child. What it says for people is worked out by the writer, so that a long
     /// message waits for the disk only once.

@@ -7,6 +7,9 @@ use crate::history::MAX_LINES;
 use crate::preview::{self, PreviewContext};
 use crate::{Role, WindowLine};
 
+/// More of one printed line is never shown, and so never copied.
+const LONGEST_PRINTED: usize = 64 << 10;
+
 /// What one happening adds to a window.
 #[derive(Debug, Default)]
 pub(crate) struct Told {
@@ -19,7 +22,10 @@ pub(crate) struct Told {
 pub(crate) fn tell(happening: &Happening, context: &PreviewContext) -> Vec<Told> {
     match happening {
         Happening::Said { record, .. } => tell_record(record, context),
-        Happening::Printed(line) => words(Role::Plain, line),
+        Happening::Printed(line) => {
+            let shown = &line[..line.len().min(LONGEST_PRINTED)];
+            words(Role::Plain, &String::from_utf8_lossy(shown))
+        }
         Happening::Complained(line) => words(Role::Muted, &format!("[stderr]: {line}")),
         Happening::Warned(warning) => words(Role::Warning, &format!("warning: {warning}")),
         Happening::Steered(message) => words(Role::Accent, &format!("steered: {message}")),

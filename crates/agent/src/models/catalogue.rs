@@ -1,4 +1,5 @@
-//! `models.json`: the providers and models a user added or changed.
+//! Everything known about providers and models: `models.json` over pi's own catalogue over
+//! the built-in providers.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -7,13 +8,16 @@ use std::path::Path;
 
 use serde::Deserialize;
 
-use super::{Model, builtin, json_with_comments};
-use crate::usage::Price;
+use super::entries::{ModelEntry, ProviderEntry};
+use super::{InstalledPi, Model, builtin, json_with_comments};
+use crate::providers::Wire;
 
-/// Everything known about providers and models.
+/// Providers and models by name.
 #[derive(Debug, Default)]
 pub(crate) struct Catalogue {
     providers: BTreeMap<String, ProviderEntry>,
+    /// Knows prices and sizes of the built-in providers' models; asked only when they are.
+    pub(super) installed: InstalledPi,
     /// Why `models.json` could not be used; then the built-in providers are all there is.
     pub(crate) problem: Option<String>,
 }
@@ -24,84 +28,88 @@ struct ModelsFile {
     providers: BTreeMap<String, ProviderEntry>,
 }
 
-#[derive(Debug, Default, Clone, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-struct ProviderEntry {
-    base_url: Option<String>,
-    api_key: Option<String>,
-    api: Option<String>,
-    headers: BTreeMap<String, String>,
-    models: Vec<ModelEntry>,
-    model_overrides: BTreeMap<String, ModelEntry>,
-}
-
-#[derive(Debug, Default, Clone, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-struct ModelEntry {
-    id: String,
-    name: Option<String>,
-    api: Option<String>,
-    base_url: Option<String>,
-    reasoning: Option<bool>,
-    thinking_level_map: Option<BTreeMap<String, Option<String>>>,
-    input: Option<Vec<String>>,
-    cost: Option<Price>,
-    context_window: Option<u64>,
-    max_tokens: Option<u64>,
-    headers: BTreeMap<String, String>,
-}
-
 impl Catalogue {
     /// Reads `models.json`; a missing one is fine, a broken one is a problem to report.
-    pub(crate) fn load(agent_dir: &Path) -> Self {
+    pub(crate) fn load(agent_dir: &Path, installed: InstalledPi) -> Self {
         let path = agent_dir.join("models.json");
         let text = match fs::read_to_string(&path) {
-            Ok(text) => text,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Self::default(),
-            Err(error) => return Self::broken(&path, &error),
+            Ok(text) => Ok(text),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(String::from("{}")),
+            Err(error) => Err(error.to_string()),
         };
-        match json_with_comments::parse::<ModelsFile>(&text) {
-            Ok(file) => Self {
-                providers: file.providers,
-                problem: None,
-            },
-            Err(error) => Self::broken(&path, &error),
-        }
-    }
-
-    fn broken(path: &Path, error: &dyn std::fmt::Display) -> Self {
+        let file = text.and_then(|text| {
+            json_with_comments::parse::<ModelsFile>(&text).map_err(|error| error.to_string())
+        });
+        let problem = file
+            .as_ref()
+            .err()
+            .map(|error| format!("Could not use {}: {error}", path.display()));
         Self {
-            providers: BTreeMap::new(),
-            problem: Some(format!("Could not use {}: {error}", path.display())),
+            providers: file.map(|file| file.providers).unwrap_or_default(),
+            installed,
+            problem,
         }
     }
 
     pub(crate) fn knows_provider(&self, provider: &str) -> bool {
-        self.providers.contains_key(provider) || builtin::find(provider).is_some()
+        self.providers.contains_key(provider) || builtin::is_known(provider)
     }
 
     /// The models of `models.json`, by provider and then in the order of the file.
     pub(crate) fn models(&self) -> Vec<Model> {
         let listed = self.providers.iter().flat_map(|(id, provider)| {
             let entries = provider.models.iter();
-            entries.map(move |entry| Self::model(id, provider, &overridden(provider, entry)))
+            entries.map(move |entry| self.model(id, entry.clone()))
         });
         listed.collect()
     }
 
+    /// The models of one provider, those of the installed pi included.
+    pub(crate) fn models_of(&self, provider: &str) -> Vec<Model> {
+        let own = self.providers.get(provider);
+        let mut entries: Vec<ModelEntry> = own.map(|own| own.models.clone()).unwrap_or_default();
+        for entry in self.installed.models(provider).iter() {
+            if !entries.iter().any(|known| known.id == entry.id) {
+                entries.push(ModelEntry::named(&entry.id));
+            }
+        }
+        entries
+            .into_iter()
+            .map(|entry| self.model(provider, entry))
+            .collect()
+    }
+
+    /// The names of all providers that could be asked.
+    pub(crate) fn provider_names(&self) -> Vec<String> {
+        let mut names: Vec<String> = self.providers.keys().cloned().collect();
+        for id in builtin::ids() {
+            if !names.iter().any(|name| name == id) {
+                names.push(id.to_owned());
+            }
+        }
+        names
+    }
+
     /// A model that is not listed, with what its provider says about all of them.
     pub(crate) fn unlisted(&self, provider: &str, id: &str) -> Model {
-        let entry = self.providers.get(provider).cloned().unwrap_or_default();
-        let named = ModelEntry {
-            id: id.to_owned(),
-            ..ModelEntry::default()
-        };
-        Self::model(provider, &entry, &overridden(&entry, &named))
+        self.model(provider, ModelEntry::named(id))
     }
 
     /// What `models.json` gives as the key of a provider, unresolved.
     pub(super) fn key(&self, provider: &str) -> Option<&str> {
         self.providers.get(provider)?.api_key.as_deref()
+    }
+
+    /// Whether the key is shown as a bearer token too.
+    pub(crate) fn wants_bearer(&self, provider: &str) -> bool {
+        self.providers
+            .get(provider)
+            .is_some_and(|own| own.auth_header)
+    }
+
+    /// Whether the provider is listed without a key, at an address of the user's own.
+    pub(crate) fn needs_no_key(&self, provider: &str) -> bool {
+        self.key(provider).is_none() && self.has_own_address(provider)
     }
 
     /// Whether the user gave an address of their own, which may need no key at all.
@@ -112,55 +120,45 @@ impl Catalogue {
         })
     }
 
-    fn model(provider: &str, from: &ProviderEntry, entry: &ModelEntry) -> Model {
-        let built_in = builtin::find(provider);
-        let api = entry.api.clone().or_else(|| from.api.clone());
-        let base_url = entry.base_url.clone().or_else(|| from.base_url.clone());
-        let mut headers = from.headers.clone();
-        headers.extend(entry.headers.clone());
+    /// What the user says about a model, over what pi says, over what is built in.
+    fn model(&self, provider: &str, entry: ModelEntry) -> Model {
+        let nothing = ProviderEntry::default();
+        let own = self.providers.get(provider).unwrap_or(&nothing);
+        let change = own.model_overrides.get(&entry.id).cloned();
+        let mut entry = change.unwrap_or_default().over(entry);
+        entry.api = entry.api.or_else(|| own.api.clone());
+        entry.base_url = entry.base_url.or_else(|| own.base_url.clone());
+        let reached = builtin::reach(provider, &entry.id);
+        if let Some(mut known) = self.installed.model(provider, &entry.id) {
+            let is_spoken = known
+                .api
+                .as_deref()
+                .is_some_and(|api| Wire::named(api).is_some());
+            if !is_spoken && reached.is_some() {
+                (known.api, known.base_url) = (None, None);
+            }
+            entry = entry.over(known);
+        }
+        let (api, base_url) = match reached {
+            Some(reached) => (reached.api, reached.base_url),
+            None => ("openai-completions", ""),
+        };
+        let mut headers = own.headers.clone();
+        headers.extend(entry.headers);
         Model {
-            id: entry.id.clone(),
-            name: entry.name.clone().unwrap_or_else(|| entry.id.clone()),
-            api: api.unwrap_or_else(|| {
-                built_in
-                    .map_or("openai-completions", |one| one.api)
-                    .to_owned()
-            }),
+            name: entry.name.unwrap_or_else(|| entry.id.clone()),
+            id: entry.id,
+            api: entry.api.unwrap_or_else(|| api.to_owned()),
             provider: provider.to_owned(),
-            base_url: base_url
-                .unwrap_or_else(|| built_in.map_or("", |one| one.base_url).to_owned()),
+            base_url: entry.base_url.unwrap_or_else(|| base_url.to_owned()),
             reasoning: entry.reasoning.unwrap_or(false),
-            input: entry
-                .input
-                .clone()
-                .unwrap_or_else(|| vec!["text".to_owned()]),
+            input: entry.input.unwrap_or_else(|| vec!["text".to_owned()]),
             cost: entry.cost,
             context_window: entry.context_window,
             max_tokens: entry.max_tokens,
             headers,
-            thinking_levels: entry.thinking_level_map.clone().unwrap_or_default(),
+            thinking_levels: entry.thinking_level_map.unwrap_or_default(),
+            compat: entry.compat.over(own.compat.clone()),
         }
-    }
-}
-
-fn overridden(provider: &ProviderEntry, entry: &ModelEntry) -> ModelEntry {
-    let Some(change) = provider.model_overrides.get(&entry.id) else {
-        return entry.clone();
-    };
-    let (change, entry) = (change.clone(), entry.clone());
-    let mut headers = entry.headers;
-    headers.extend(change.headers);
-    ModelEntry {
-        id: entry.id,
-        name: change.name.or(entry.name),
-        api: change.api.or(entry.api),
-        base_url: change.base_url.or(entry.base_url),
-        reasoning: change.reasoning.or(entry.reasoning),
-        thinking_level_map: change.thinking_level_map.or(entry.thinking_level_map),
-        input: change.input.or(entry.input),
-        cost: change.cost.or(entry.cost),
-        context_window: change.context_window.or(entry.context_window),
-        max_tokens: change.max_tokens.or(entry.max_tokens),
-        headers,
     }
 }

@@ -1,4 +1,4 @@
-//! The key for a provider: `auth.json`, then `models.json`, then the environment.
+//! The key for a provider: what the caller gave, `auth.json`, `models.json`, the environment.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -7,16 +7,37 @@ use std::path::Path;
 
 use serde::Deserialize;
 
-use super::{Catalogue, builtin, interpolation};
+use super::{Catalogue, builtin, interpolation, local_servers};
 
 /// A key. It can be used, but not printed.
 #[derive(Clone, PartialEq, Eq)]
-pub(crate) struct Credential(pub(crate) String);
+pub(crate) enum Credential {
+    /// A key of the provider, shown as its wire format wants it.
+    Key(String),
+    /// A token of a login, always shown as a bearer token.
+    Token(String),
+}
+
+impl Credential {
+    pub(crate) fn secret(&self) -> &str {
+        match self {
+            Self::Key(secret) | Self::Token(secret) => secret,
+        }
+    }
+}
 
 impl fmt::Debug for Credential {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str("Credential(****)")
     }
+}
+
+/// A key that came with the start of the agent; it beats every other one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct GivenKey {
+    /// None means it is for whichever provider is asked.
+    pub(crate) provider: Option<String>,
+    pub(crate) key: Credential,
 }
 
 /// No key was found; the text says where one could be put.
@@ -36,75 +57,127 @@ enum AuthEntry {
         env: BTreeMap<String, String>,
     },
     #[serde(other)]
-    Other,
+    Login,
 }
 
-/// Finds the key of `provider`; a server of the user's own may do without one.
-pub(crate) async fn credential(
-    provider: &str,
-    catalogue: &Catalogue,
-    agent_dir: &Path,
-    variables: &BTreeMap<String, String>,
-) -> Result<Option<Credential>, CredentialError> {
-    let mut missing = Vec::new();
-    let stored = stored(provider, agent_dir);
-    if let Some(AuthEntry::ApiKey { key, env }) = &stored {
-        let mut known = variables.clone();
-        known.extend(env.clone());
-        match interpolation::resolve(key, &known).await {
-            Some(key) => return Ok(Some(Credential(key))),
-            None => missing.extend(interpolation::names(key)),
+/// Where keys are looked for.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Keyring<'a> {
+    pub(crate) given: Option<&'a GivenKey>,
+    pub(crate) catalogue: &'a Catalogue,
+    pub(crate) agent_dir: &'a Path,
+    pub(crate) variables: &'a BTreeMap<String, String>,
+}
+
+impl Keyring<'_> {
+    /// Finds the key of `provider`; a server of the user's own may do without one.
+    pub(crate) async fn find(&self, provider: &str) -> Result<Option<Credential>, CredentialError> {
+        let given = self.given.filter(|given| {
+            given
+                .provider
+                .as_deref()
+                .is_none_or(|for_| for_ == provider)
+        });
+        if let Some(given) = given {
+            return Ok(Some(given.key.clone()));
         }
-    }
-    if let Some(key) = catalogue.key(provider) {
-        match interpolation::resolve(key, variables).await {
-            Some(key) => return Ok(Some(Credential(key))),
-            None => missing.extend(interpolation::names(key)),
+        let mut missing = Vec::new();
+        let mut refused = None;
+        match self.stored(provider) {
+            Some(AuthEntry::ApiKey { key, env }) => {
+                let mut known = self.variables.clone();
+                known.extend(env);
+                match interpolation::resolve(&key, &known).await {
+                    Some(key) => return Ok(Some(Credential::Key(key))),
+                    None => missing.extend(interpolation::names(&key)),
+                }
+            }
+            Some(AuthEntry::Login) => {
+                let installed = &self.catalogue.installed;
+                let token = installed.token(provider, self.agent_dir, self.variables);
+                match token.await {
+                    Ok(token) => return Ok(Some(Credential::Token(token))),
+                    Err(why) => refused = Some(why),
+                }
+            }
+            None => {}
         }
+        if let Some(key) = self.catalogue.key(provider) {
+            match interpolation::resolve(key, self.variables).await {
+                Some(key) => return Ok(Some(Credential::Key(key))),
+                None => missing.extend(interpolation::names(key)),
+            }
+        }
+        if let Some(key) = self.of_environment(provider) {
+            return Ok(Some(key));
+        }
+        let needs_none = builtin::is_local(provider) || self.catalogue.has_own_address(provider);
+        if needs_none && missing.is_empty() && self.catalogue.key(provider).is_none() {
+            return Ok(None);
+        }
+        Err(CredentialError {
+            provider: provider.to_owned(),
+            advice: self.advice(provider, missing, refused).await,
+        })
     }
-    let own = builtin::variables_of(provider);
-    if let Some(key) = own.iter().find_map(|name| variables.get(*name)) {
-        return Ok(Some(Credential(key.clone())));
-    }
-    if missing.is_empty()
-        && catalogue.key(provider).is_none()
-        && catalogue.has_own_address(provider)
-    {
-        return Ok(None);
-    }
-    missing.extend(own.iter().map(|name| (*name).to_owned()));
-    Err(CredentialError {
-        provider: provider.to_owned(),
-        advice: advice(provider, agent_dir, &missing, stored.as_ref()),
-    })
-}
 
-fn advice(
-    provider: &str,
-    agent_dir: &Path,
-    missing: &[String],
-    stored: Option<&AuthEntry>,
-) -> String {
-    let file = agent_dir.join("auth.json");
-    let file = file.display();
-    let variable = match missing {
-        [] => String::new(),
-        names => format!("Set the environment variable {}, or ", names.join(" or ")),
-    };
-    let verb = if variable.is_empty() { "Put" } else { "put" };
-    let entry = format!(
-        "{variable}{verb} {{\"{provider}\": {{\"type\": \"api_key\", \"key\": \"...\"}}}} into {file}."
-    );
-    match stored {
-        Some(AuthEntry::Other) => format!(
-            "{file} holds a login that only pi can use; choose `runner: pi` for it. {entry}"
-        ),
-        Some(AuthEntry::ApiKey { .. }) | None => entry,
+    /// Whether a key is at hand, without running anything to get it.
+    pub(crate) fn seems_to_have(&self, provider: &str) -> bool {
+        self.given
+            .is_some_and(|given| given.provider.as_deref() == Some(provider))
+            || self.stored(provider).is_some()
+            || self.catalogue.key(provider).is_some()
+            || self.of_environment(provider).is_some()
     }
-}
 
-fn stored(provider: &str, agent_dir: &Path) -> Option<AuthEntry> {
-    let text = fs::read_to_string(agent_dir.join("auth.json")).ok()?;
-    let mut entries: BTreeMap<String, serde_json::Value> = serde_json::from_str(&text).ok()?;
-    serde_json::from_value(entries.remove(provider)?).ok()
+    fn of_environment(&self, provider: &str) -> Option<Credential> {
+        let names = builtin::variables_of(provider).iter();
+        names.into_iter().find_map(|name| {
+            let value = self
+                .variables
+                .get(*name)
+                .filter(|value| !value.is_empty())?;
+            Some(match builtin::holds_token(name) {
+                true => Credential::Token(value.clone()),
+                false => Credential::Key(value.clone()),
+            })
+        })
+    }
+
+    fn stored(&self, provider: &str) -> Option<AuthEntry> {
+        let text = fs::read_to_string(self.agent_dir.join("auth.json")).ok()?;
+        let mut entries: BTreeMap<String, serde_json::Value> = serde_json::from_str(&text).ok()?;
+        serde_json::from_value(entries.remove(provider)?).ok()
+    }
+
+    async fn advice(
+        &self,
+        provider: &str,
+        mut missing: Vec<String>,
+        refused: Option<String>,
+    ) -> String {
+        missing.extend(
+            builtin::variables_of(provider)
+                .iter()
+                .map(|name| (*name).to_owned()),
+        );
+        let file = self.agent_dir.join("auth.json");
+        let file = file.display();
+        let variable = match &missing[..] {
+            [] => String::new(),
+            names => format!("Set the environment variable {}, or ", names.join(" or ")),
+        };
+        let verb = if variable.is_empty() { "Put" } else { "put" };
+        let mut advice = format!(
+            "{variable}{verb} {{\"{provider}\": {{\"type\": \"api_key\", \"key\": \"...\"}}}} into {file}."
+        );
+        if let Some(why) = refused {
+            advice = format!("{file} holds a login, but {why}. {advice}");
+        }
+        for offer in local_servers::offers(&local_servers::USUAL).await {
+            advice.push('\n');
+            advice.push_str(&offer);
+        }
+        advice
+    }
 }

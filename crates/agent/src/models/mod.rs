@@ -3,14 +3,19 @@
 mod builtin;
 mod catalogue;
 mod credentials;
+mod entries;
+mod installed_pi;
 mod interpolation;
 mod json_with_comments;
+mod local_servers;
 mod pattern;
 mod thinking;
 
 pub(crate) use builtin::key_variables;
 pub(crate) use catalogue::Catalogue;
-pub(crate) use credentials::{Credential, CredentialError, credential};
+pub(crate) use credentials::{Credential, CredentialError, GivenKey, Keyring};
+pub(crate) use entries::Compat;
+pub(crate) use installed_pi::InstalledPi;
 pub(crate) use interpolation::resolve as interpolate;
 pub(crate) use pattern::{Choice, Wanted, choose};
 pub(crate) use thinking::ThinkingLevel;
@@ -47,6 +52,8 @@ pub(crate) struct Model {
     pub(crate) headers: BTreeMap<String, String>,
     #[serde(skip)]
     pub(crate) thinking_levels: BTreeMap<String, Option<String>>,
+    #[serde(skip)]
+    pub(crate) compat: Compat,
 }
 
 impl Model {
@@ -65,6 +72,31 @@ impl Model {
             max_tokens: None,
             headers: BTreeMap::new(),
             thinking_levels: BTreeMap::new(),
+            compat: Compat::default(),
+        }
+    }
+
+    /// The nearest level that the model has, first upwards, then downwards.
+    pub(crate) fn clamp(&self, level: ThinkingLevel) -> ThinkingLevel {
+        if self.api == SCRIPTED {
+            return level;
+        }
+        let higher = ThinkingLevel::all().filter(|one| *one >= level);
+        let lower = ThinkingLevel::all().filter(|one| *one < level);
+        let mut lower: Vec<ThinkingLevel> = lower.collect();
+        lower.reverse();
+        let mut near = higher.chain(lower);
+        near.find(|one| self.has_level(*one)).unwrap_or_default()
+    }
+
+    fn has_level(&self, level: ThinkingLevel) -> bool {
+        if !self.reasoning {
+            return level == ThinkingLevel::Off;
+        }
+        match self.thinking_levels.get(level.name()) {
+            Some(word) => word.is_some(),
+            // The highest two are there only where someone says so.
+            None => level < ThinkingLevel::Xhigh,
         }
     }
 

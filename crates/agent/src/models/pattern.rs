@@ -23,15 +23,26 @@ pub(crate) struct Choice {
 }
 
 /// Finds the model; an error is a sentence for the user.
-pub(crate) fn choose(wanted: &Wanted, catalogue: &Catalogue) -> Result<Choice, String> {
+///
+/// A bare name is looked for in `models.json` and among the models of `usable` providers.
+pub(crate) fn choose(
+    wanted: &Wanted,
+    catalogue: &Catalogue,
+    usable: impl Fn(&str) -> bool,
+) -> Result<Choice, String> {
     match (&wanted.provider, &wanted.model) {
-        (_, Some(pattern)) => by_pattern(pattern, wanted, catalogue),
+        (_, Some(pattern)) => by_pattern(pattern, wanted, catalogue, usable),
         (Some(provider), None) => first_of(provider, wanted, catalogue),
         (None, None) => Ok(by_default(wanted, catalogue)),
     }
 }
 
-fn by_pattern(pattern: &str, wanted: &Wanted, catalogue: &Catalogue) -> Result<Choice, String> {
+fn by_pattern(
+    pattern: &str,
+    wanted: &Wanted,
+    catalogue: &Catalogue,
+    usable: impl Fn(&str) -> bool,
+) -> Result<Choice, String> {
     if let Some(provider) = &wanted.provider {
         let id = pattern
             .strip_prefix(&format!("{provider}/"))
@@ -39,19 +50,31 @@ fn by_pattern(pattern: &str, wanted: &Wanted, catalogue: &Catalogue) -> Result<C
         return of_provider(provider, id, catalogue);
     }
     // A listed id may have a slash of its own, as the ids of OpenRouter do.
-    if let Some(choice) = exact(pattern, wanted, catalogue) {
+    if let Some(choice) = exact(pattern, wanted, &catalogue.models()) {
         return Ok(choice);
     }
     match pattern.split_once('/') {
         Some((provider, id)) if provider == SCRIPTED || catalogue.knows_provider(provider) => {
             of_provider(provider, id, catalogue)
         }
-        _ => anywhere(pattern, catalogue),
+        _ => anywhere(pattern, wanted, &everywhere(catalogue, usable)),
     }
 }
 
-fn exact(pattern: &str, wanted: &Wanted, catalogue: &Catalogue) -> Option<Choice> {
-    let models = catalogue.models();
+fn everywhere(catalogue: &Catalogue, usable: impl Fn(&str) -> bool) -> Vec<Model> {
+    let mut models = catalogue.models();
+    let names = catalogue.provider_names().into_iter();
+    for provider in names.filter(|name| usable(name)) {
+        for model in catalogue.models_of(&provider) {
+            if !models.contains(&model) {
+                models.push(model);
+            }
+        }
+    }
+    models
+}
+
+fn exact(pattern: &str, wanted: &Wanted, models: &[Model]) -> Option<Choice> {
     let preferred = wanted.default_provider.as_deref();
     readings(pattern).find_map(|(id, thinking)| {
         let same = models.iter().filter(|model| model.id == id);
@@ -70,8 +93,7 @@ fn of_provider(provider: &str, pattern: &str, catalogue: &Catalogue) -> Result<C
             "Unknown provider \"{provider}\". Add it to models.json, or name one that is built in."
         ));
     }
-    let mut models = catalogue.models();
-    models.retain(|model| model.provider == provider);
+    let models = catalogue.models_of(provider);
     for (id, thinking) in readings(pattern) {
         if let Some(model) = models.iter().find(|model| model.id == id) {
             return Ok(found(model.clone(), thinking));
@@ -91,10 +113,12 @@ fn of_provider(provider: &str, pattern: &str, catalogue: &Catalogue) -> Result<C
     })
 }
 
-fn anywhere(pattern: &str, catalogue: &Catalogue) -> Result<Choice, String> {
-    let models = catalogue.models();
+fn anywhere(pattern: &str, wanted: &Wanted, models: &[Model]) -> Result<Choice, String> {
+    if let Some(choice) = exact(pattern, wanted, models) {
+        return Ok(choice);
+    }
     for (part, thinking) in readings(pattern) {
-        match &matching(part, &models)[..] {
+        match &matching(part, models)[..] {
             [] => {}
             [model] => return Ok(found(model.clone(), thinking)),
             several => {
@@ -125,8 +149,7 @@ fn first_of(provider: &str, wanted: &Wanted, catalogue: &Catalogue) -> Result<Ch
     {
         return of_provider(provider, model, catalogue);
     }
-    let mut models = catalogue.models().into_iter();
-    match models.find(|model| model.provider == provider) {
+    match catalogue.models_of(provider).into_iter().next() {
         Some(model) => Ok(found(model, None)),
         None if catalogue.knows_provider(provider) => Err(format!(
             "Provider \"{provider}\" has no listed model. Name one with --model."

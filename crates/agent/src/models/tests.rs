@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::{Catalogue, Wanted, choose, credential};
+use super::{Catalogue, InstalledPi, Keyring, Wanted, choose};
 use crate::testing::Sandbox;
 
 const MODELS: &str = r#"// my models
@@ -18,7 +18,7 @@ const MODELS: &str = r#"// my models
 }}"#;
 
 fn chosen(wanted: &Wanted, catalogue: &Catalogue) -> String {
-    match choose(wanted, catalogue) {
+    match choose(wanted, catalogue, |_| false) {
         Ok(choice) => {
             let model = choice
                 .model
@@ -44,7 +44,7 @@ fn chosen(wanted: &Wanted, catalogue: &Catalogue) -> String {
 fn patterns_lead_to_models() {
     let sandbox = Sandbox::new();
     sandbox.write("agent/models.json", MODELS);
-    let catalogue = Catalogue::load(&sandbox.path("agent"));
+    let catalogue = Catalogue::load(&sandbox.path("agent"), InstalledPi::default());
     let mut seen = Vec::new();
     for (provider, model) in [
         (None, Some("qwen-coder")),
@@ -105,7 +105,7 @@ fn patterns_lead_to_models() {
 fn a_broken_file_is_reported_and_the_built_in_providers_stay() {
     let sandbox = Sandbox::new();
     sandbox.write("agent/models.json", "{\n  \"providers\": 5\n}");
-    let catalogue = Catalogue::load(&sandbox.path("agent"));
+    let catalogue = Catalogue::load(&sandbox.path("agent"), InstalledPi::default());
     assert!(
         catalogue
             .problem
@@ -139,19 +139,29 @@ async fn keys_come_from_auth_then_models_then_the_environment() {
         sandbox.variables.insert(name.to_owned(), value.to_owned());
     }
     let agent_dir = sandbox.path("agent");
-    let catalogue = Catalogue::load(&agent_dir);
+    let catalogue = Catalogue::load(&agent_dir, InstalledPi::default());
     let mut seen = Vec::new();
     for provider in [
         "both", "file", "missing", "free", "command", "scoped", "login", "openai", "groq",
     ] {
-        let found = credential(provider, &catalogue, &agent_dir, &sandbox.variables).await;
+        let keyring = Keyring {
+            given: None,
+            catalogue: &catalogue,
+            agent_dir: &agent_dir,
+            variables: &sandbox.variables,
+        };
+        let found = keyring.find(provider).await;
         let shown = match found {
             Ok(Some(key)) => {
                 assert_eq!(format!("{key:?}"), "Credential(****)");
-                key.0
+                key.secret().to_owned()
             }
             Ok(None) => "no key needed".to_owned(),
-            Err(error) => error.to_string().replace("\n\n", " "),
+            // A server on the machine that runs the test may be offered behind the advice.
+            Err(error) => {
+                let text = error.to_string().replace("\n\n", " ");
+                text.lines().next().unwrap_or_default().to_owned()
+            }
         };
         let shown = crate::testing::normalized(&shown, &agent_dir);
         seen.push(format!("{provider}: {shown}"));
@@ -163,7 +173,7 @@ async fn keys_come_from_auth_then_models_then_the_environment() {
     free: no key needed
     command: from-command
     scoped: from-entry
-    login: No API key found for login. ROOT/auth.json holds a login that only pi can use; choose `runner: pi` for it. Put {"login": {"type": "api_key", "key": "..."}} into ROOT/auth.json.
+    login: No API key found for login. ROOT/auth.json holds a login, but only pi can renew it, and pi is not installed. Put {"login": {"type": "api_key", "key": "..."}} into ROOT/auth.json.
     openai: from-environment
     groq: No API key found for groq. Set the environment variable GROQ_API_KEY, or put {"groq": {"type": "api_key", "key": "..."}} into ROOT/auth.json.
     "#);

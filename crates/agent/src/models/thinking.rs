@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 /// Pi's seven levels.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum ThinkingLevel {
     #[default]
@@ -26,6 +26,11 @@ impl ThinkingLevel {
         (Self::Xhigh, "xhigh"),
         (Self::Max, "max"),
     ];
+
+    /// All of them, from none to most.
+    pub(crate) fn all() -> impl Iterator<Item = Self> {
+        Self::ALL.iter().map(|(level, _)| *level)
+    }
 
     /// The level with this name.
     pub(crate) fn parse(name: &str) -> Option<Self> {

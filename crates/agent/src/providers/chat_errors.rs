@@ -15,6 +15,16 @@ const USED_UP: [&str; 4] = [
     "billing",
 ];
 
+/// Errors in a stream that come again with the same request.
+const OUR_FAULT: [&str; 6] = [
+    "invalid_request_error",
+    "authentication_error",
+    "permission_error",
+    "not_found_error",
+    "INVALID_ARGUMENT",
+    "PERMISSION_DENIED",
+];
+
 /// What went wrong, in a sentence, and whether to try again.
 pub(super) fn explain(error: &genai::Error) -> ProviderError {
     use genai::Error;
@@ -42,18 +52,35 @@ pub(super) fn explain(error: &genai::Error) -> ProviderError {
                 explain(inner)
             } else if let Some(inner) = error.downcast_ref::<reqwest::Error>() {
                 broken(inner)
+            } else if error.downcast_ref::<webc::StreamTimeout>().is_some() {
+                ProviderError::transient(
+                    "Request timed out: nothing came from the server for longer than httpIdleTimeoutMs.",
+                )
             } else {
                 ProviderError::transient(format!("Connection error: {cause}"))
             }
         }
-        Error::ChatResponse { body, .. } => ProviderError::transient(format!(
-            "Provider returned error: {}",
-            message_in(body).unwrap_or_else(|| body.to_string())
-        )),
+        Error::ChatResponse { body, .. } => told(body),
         Error::StreamParse { serde_error, .. } => ProviderError::permanent(format!(
-            "The server sent something that is no chat completion: {serde_error}"
+            "The server sent something that is no answer of a model: {serde_error}"
         )),
         other => ProviderError::permanent(other.to_string()),
+    }
+}
+
+/// An error that came in the middle of a stream.
+fn told(body: &Value) -> ProviderError {
+    let said = message_in(body).unwrap_or_else(|| body.to_string());
+    let message = format!("Provider returned error: {said}");
+    let kinds = ["/error/type", "/type", "/error/status"];
+    let is_ours = kinds.iter().any(|place| {
+        let kind = body.pointer(place).and_then(Value::as_str);
+        kind.is_some_and(|kind| OUR_FAULT.contains(&kind))
+    });
+    if is_ours {
+        ProviderError::permanent(message)
+    } else {
+        ProviderError::transient(message)
     }
 }
 

@@ -188,7 +188,6 @@ async fn thinking_text_tool_calls_usage_and_cost_arrive() {
     {
       "model": "m",
       "stream": true,
-      "reasoning_effort": "low",
       "tools": [
         {
           "type": "function",
@@ -246,7 +245,8 @@ async fn thinking_text_tool_calls_usage_and_cost_arrive() {
       "stream_options": {
         "include_usage": true
       },
-      "max_tokens": 512
+      "max_tokens": 512,
+      "reasoning_effort": "low"
     }
     "#
     );

@@ -5,16 +5,24 @@ mod chat_errors;
 mod chat_request;
 #[cfg(test)]
 mod chat_tests;
+mod chunks;
+mod connections;
+mod effort;
 pub(crate) mod scripted;
+mod wire;
+mod witness;
 
-pub(crate) use chat::{ChatProvider, Connections};
+pub(crate) use chat::ChatProvider;
+pub(crate) use connections::Connections;
 pub(crate) use scripted::ScriptedProvider;
+pub(crate) use wire::Wire;
 
 use std::pin::Pin;
 use std::rc::Rc;
 use std::time::Duration;
 
 use futures_util::Stream;
+use serde_json::Value;
 
 use crate::message::{Message, ToolDeclaration};
 use crate::models::{Model, ThinkingLevel};
@@ -27,20 +35,34 @@ pub(crate) struct Request<'a> {
     pub(crate) messages: &'a [Rc<Message>],
     pub(crate) tools: &'a [ToolDeclaration],
     pub(crate) thinking: ThinkingLevel,
+    /// How much the answer may hold, where that is known.
+    pub(crate) max_tokens: Option<u64>,
 }
 
 /// A piece of the answer. The pieces of one call may be mixed with those of another.
 #[derive(Debug, PartialEq)]
 pub(crate) enum Chunk {
     Thinking(String),
+    /// Proves the thought before it; may come in pieces.
+    ThinkingSignature(String),
+    /// A thought that only the provider can read.
+    Redacted(String),
     Text(String),
+    /// Belongs to the text before it.
+    TextSignature(String),
     CallStart {
         id: String,
         name: String,
+        signature: Option<String>,
     },
     CallArguments {
         id: String,
         delta: String,
+    },
+    /// The arguments as they should have come.
+    CallCorrected {
+        id: String,
+        arguments: Value,
     },
     /// Comes once and last; an answer without it was cut off.
     Finished(Finish),

@@ -167,6 +167,7 @@ mod tests {
             id: "1".to_owned(),
             name: tool.to_owned(),
             arguments: arguments.clone(),
+            ..ToolCall::default()
         };
         let schema = find_tool(tool).unwrap().parameters();
         match fit(&call, &schema, arguments) {

@@ -41,7 +41,7 @@ impl Called {
     /// The text of the result, marked if it is an error.
     pub(super) fn text(&self) -> String {
         let text = match &self.output.content[..] {
-            [Block::Text { text }, ..] => text.as_str(),
+            [Block::Text { text, .. }, ..] => text.as_str(),
             _ => "",
         };
         let mark = if self.is_error { "error: " } else { "" };
@@ -65,6 +65,7 @@ pub(super) async fn call_until(
         id: "call".to_owned(),
         name: tool.to_owned(),
         arguments,
+        ..ToolCall::default()
     };
     let (updates, mut received) = mpsc::channel(64);
     let result = execute(

@@ -1,6 +1,7 @@
 //! `steer`, `stop` and `wait`: control of runs, whoever of this user owns them.
 
 use std::process::ExitCode;
+use std::time::Duration;
 
 use clap::Args;
 use pi_subagents_engine::{AskError, OwnerReply, OwnerRequest, Want, ask, end_leftovers};
@@ -12,9 +13,12 @@ use crate::commands::block_on;
 use crate::commands::read::{find, joined};
 use crate::error::CommandError;
 use crate::exit;
-use crate::owner::close_abandoned;
+use crate::owner::{close_abandoned, is_owned};
 use crate::places::Places;
 use crate::print::Printer;
+
+/// How often a run is looked at whose owner cannot be asked.
+const LOOK_AGAIN: Duration = Duration::from_millis(100);
 
 #[derive(Args)]
 pub(crate) struct SteerArgs {
@@ -70,48 +74,66 @@ pub(crate) fn stop(args: &StopArgs, printer: Printer) -> Result<ExitCode, Comman
     let places = Places::find()?;
     let store = Store::new(&places.agent_dir);
     close_abandoned(&store);
-    let mut runs = if args.all {
+    let mut asked = if args.all {
         all_runs(&store)?
     } else {
         runs_of_all(&store, &places, &args.ids)?
     };
-    runs.retain(IndexedRun::is_open);
-    let mut stopped = Vec::new();
-    block_on(async {
-        let mut asked = JoinSet::new();
-        for run in runs {
-            asked.spawn(async move {
-                let reply = request(&run, Want::Stop).await;
-                (run, reply)
-            });
-        }
-        while let Some(joined) = asked.join_next().await {
-            if let Ok((run, reply)) = joined {
-                // An owner that is gone has ended its runs; what may be left is ended here.
-                if reply.is_err() {
-                    end_leftovers(&run.run);
-                }
-                stopped.push(run);
-            }
-        }
-        Ok(())
-    })?;
+    asked.retain(IndexedRun::is_open);
+    let problems = block_on(stop_all(asked.clone()))?;
     close_abandoned(&store);
-    stopped.sort_by(|a, b| a.run.cmp(&b.run));
+    let mut stopped = all_runs(&store)?;
+    stopped.retain(|run| asked.iter().any(|one| one.run == run.run));
     print_stopped(&stopped, printer);
-    Ok(ExitCode::SUCCESS)
+    if stopped.iter().all(|run| !run.is_open()) {
+        return Ok(ExitCode::SUCCESS);
+    }
+    for problem in &problems {
+        printer.note(&format!("! {problem}"));
+    }
+    Ok(ExitCode::FAILURE)
 }
 
-fn print_stopped(stopped: &[IndexedRun], printer: Printer) {
+/// Asks all owners at once, and tells what went wrong.
+async fn stop_all(runs: Vec<IndexedRun>) -> Result<Vec<String>, CommandError> {
+    let mut asked = JoinSet::new();
+    for run in runs {
+        asked.spawn(async move {
+            match request(&run, Want::Stop).await {
+                // An owner that has forgotten the run has ended it by itself.
+                Ok(OwnerReply::Done | OwnerReply::Refused { .. }) => None,
+                Err(_) if !is_owned(&run) => {
+                    end_leftovers(&run.run);
+                    None
+                }
+                Err(error) => Some(error.to_text()),
+            }
+        });
+    }
+    let mut problems = Vec::new();
+    while let Some(joined) = asked.join_next().await {
+        problems.extend(joined.unwrap_or_else(|error| Some(error.to_string())));
+    }
+    Ok(problems)
+}
+
+fn print_stopped(runs: &[IndexedRun], printer: Printer) {
     if printer.is_json() {
-        let rows: Vec<Value> = stopped.iter().map(name_json).collect();
+        let rows: Vec<Value> = runs.iter().map(name_json).collect();
         printer.json(&json!({"stopped": rows}));
-    } else if stopped.is_empty() {
+    } else if runs.is_empty() {
         printer.data("Nothing was running.");
     } else {
-        let lines: Vec<String> = stopped
+        let lines: Vec<String> = runs
             .iter()
-            .map(|run| format!("stopped {} (session: {})", run.name, run.session))
+            .map(|run| {
+                let what = if run.is_open() {
+                    "still running:"
+                } else {
+                    "stopped"
+                };
+                format!("{what} {} (session: {})", run.name, run.session)
+            })
             .collect();
         printer.data(&lines.join("\n"));
     }
@@ -150,8 +172,15 @@ pub(crate) fn wait(args: &WaitArgs, printer: Printer) -> Result<ExitCode, Comman
 async fn wait_for(runs: Vec<IndexedRun>, any: bool) -> Result<(), CommandError> {
     let mut waiting = JoinSet::new();
     for run in runs {
-        // An owner that is gone or has forgotten the run is no longer waited for.
-        waiting.spawn(async move { request(&run, Want::Wait).await.map(drop) });
+        waiting.spawn(async move {
+            // An owner that has forgotten the run or is gone is no longer waited for; one that
+            // has no socket is watched instead.
+            if request(&run, Want::Wait).await.is_err() {
+                while is_owned(&run) && !run.directory.result().exists() {
+                    tokio::time::sleep(LOOK_AGAIN).await;
+                }
+            }
+        });
     }
     while waiting.join_next().await.is_some() {
         if any {

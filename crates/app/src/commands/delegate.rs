@@ -18,6 +18,7 @@ use crate::error::CommandError;
 use crate::owner::Owner;
 use crate::places::Places;
 use crate::print::Printer;
+use crate::signals::Signals;
 use crate::{exit, view};
 
 #[derive(Args)]
@@ -66,7 +67,8 @@ pub(super) fn delegate(
         .concurrency
         .map_or(settings.max_concurrency, usize::from);
     block_on(async {
-        let mut owner = Owner::start(&places, concurrency)?;
+        let mut signals = Signals::listen()?;
+        let owner = Owner::start(&places, concurrency)?;
         let (mut plan, mut warnings) = Lowering {
             places: &places,
             settings: &settings,
@@ -76,9 +78,8 @@ pub(super) fn delegate(
         .lower(call)?;
         adjust(&mut plan);
         warnings.extend(setting_warnings);
-        let outcomes = owner
-            .run(plan, view::sinks(&places, &settings, printer))
-            .await;
+        let run = owner.run(plan, view::sinks(&places, &settings, printer));
+        let outcomes = owner.until_signalled(&mut signals, run).await;
         let answer = Answer::new(outcomes, warnings, &owner.recorder);
         owner.leave().await;
         Ok(answer)

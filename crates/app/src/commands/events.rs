@@ -11,7 +11,7 @@ use pi_subagents_sessions::{Found, IndexedRun, Store};
 
 use crate::commands::read::find;
 use crate::error::CommandError;
-use crate::owner::is_alive;
+use crate::owner::is_owned;
 use crate::places::Places;
 use crate::print::Printer;
 
@@ -82,5 +82,5 @@ fn print_events(run: &IndexedRun, follow: bool, output: &mut impl io::Write) -> 
 
 fn is_going(run: &IndexedRun) -> bool {
     let result: &Path = &run.directory.result();
-    !result.exists() && is_alive(&run.owner)
+    !result.exists() && is_owned(run)
 }

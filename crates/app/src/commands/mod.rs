@@ -9,6 +9,7 @@ pub(crate) mod read;
 pub(crate) mod resume;
 pub(crate) mod status;
 pub(crate) mod tour;
+pub(crate) mod warden;
 
 use std::future::Future;
 

@@ -31,7 +31,7 @@ pub(crate) fn output(args: &IdArgs, printer: Printer) -> Result<ExitCode, Comman
         let details = details(&latest, &run, json!({"runCount": count}));
         printer.json(&answer(&text, &details));
     } else {
-        printer.data(&pi_subagents_delegation::text::clean(&text));
+        printer.data(&text);
         if let Some(message) = run.summary.ending.as_ref().and_then(Ending::message) {
             printer.note(&format!("! {message}"));
         }
@@ -44,7 +44,7 @@ pub(crate) fn session(args: &IdArgs, printer: Printer) -> Result<ExitCode, Comma
     let histories: Vec<RunHistory> = runs.iter().map(read).collect::<Result<_, _>>()?;
     let text = transcript::for_reading(&histories);
     if !printer.is_json() {
-        printer.data(&pi_subagents_delegation::text::clean(&text));
+        printer.data(&text);
         return Ok(ExitCode::SUCCESS);
     }
     let more = json!({

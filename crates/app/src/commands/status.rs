@@ -125,7 +125,7 @@ fn table(counts: &Counts, runs: &[IndexedRun], now: Timestamp) -> String {
     for run in runs {
         let name = text::cut_columns(&text::clean(&run.name).replace('\n', " "), width.max(3));
         lines.push(format!(
-            "{} {name:width$}  {:9}  {:>8}  {}  {}",
+            "{}{name:width$}  {:9}  {:>8}  {}  {}",
             icon(status(run)),
             status(run).as_str(),
             text::duration(lasted(run, now)),
@@ -139,11 +139,12 @@ fn table(counts: &Counts, runs: &[IndexedRun], now: Timestamp) -> String {
     lines.join("\n")
 }
 
-fn icon(status: Status) -> char {
+/// Three columns; the hourglass alone takes two of them.
+fn icon(status: Status) -> &'static str {
     match status {
-        Status::Queued | Status::Running => '⏳',
-        Status::Completed => '✓',
-        Status::Failed | Status::Aborted => '✗',
+        Status::Queued | Status::Running => "⏳ ",
+        Status::Completed => "✓  ",
+        Status::Failed | Status::Aborted => "✗  ",
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use pi_subagents_delegation::{Plan, RunSummary, Task, ToolPolicy, text};
+use pi_subagents_delegation::{Plan, RunSummary, Task, ToolPolicy};
 use serde_json::{Value, json};
 
 use crate::cli::{RunArgs, RunnerName};
@@ -77,7 +77,7 @@ fn give_tools(plan: &mut Plan) {
 fn report(answer: &Answer) -> String {
     let sections = runs(answer).map(|(task, run)| {
         let said = run.last_text.as_deref().unwrap_or("(it said nothing)");
-        let indented = text::clean(said).replace('\n', "\n  ");
+        let indented = said.replace('\n', "\n  ");
         format!("{}\n  {indented}\n", task.name)
     });
     format!(

@@ -112,6 +112,22 @@ fn a_child_that_answered_and_does_not_exit_is_ended_and_its_answer_kept() {
 }
 
 #[test]
+fn a_child_that_settles_and_exits_at_once_has_completed() {
+    let stage = Stage::new();
+    let eager = json!([{"messages": {"count": 1800, "bytes": 10}}, {"say": "the answer"}, {"settle": true}, {"exit": 0}]);
+    let names: Vec<String> = (0..16).map(|n| format!("t{n}")).collect();
+    let tasks: Vec<_> = names
+        .iter()
+        .map(|name| (name.as_str(), eager.clone()))
+        .collect();
+    let expected: Vec<_> = names
+        .iter()
+        .map(|name| completed(name, "the answer"))
+        .collect();
+    assert_eq!(stage.outcomes(&tasks), expected);
+}
+
+#[test]
 fn a_child_that_closes_its_output_and_lives_on_is_lost() {
     let stage = Stage::new();
     let found = stage.outcomes(&[(
@@ -200,7 +216,10 @@ fn the_owner_stays_small_whatever_children_print() {
                 "long",
                 with_end(vec![line(100, "message_end"), line(7, "message_end")]),
             ),
-            ("many long", with_end(vec![line(7, "message_end"); 6])),
+            (
+                "many long",
+                with_end([vec![line(7, "message_end"); 6], vec![line(7, "text"); 12]].concat()),
+            ),
         ]))
         .spawn();
     let pid = running.pid();

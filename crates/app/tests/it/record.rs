@@ -148,3 +148,37 @@ fn the_index_can_be_lost_and_a_torn_line_is_tolerated() {
     fs::write(&index, broken).unwrap();
     assert_eq!(stage.command(&["output", session]).run().code, Some(0));
 }
+
+#[test]
+fn a_torn_index_line_hides_no_run() {
+    let stage = Stage::new();
+    let run = |name: &str| {
+        _ = stage
+            .delegate(&call(&[(name, json!([{"reply": "x"}]))]))
+            .run()
+            .expect_success();
+    };
+    run("first");
+    let index = stage.sandbox.agent_dir().join("subagents-index.jsonl");
+    let torn = fs::read_to_string(&index).unwrap() + "{\"run\":\"2026";
+    fs::write(&index, torn).unwrap();
+    run("second");
+    let status = stage.command(&["status", "--all", "--json"]).run().json();
+    assert_eq!(status["counts"]["completed"], 2);
+}
+
+#[test]
+fn a_run_whose_directory_was_removed_does_not_run_for_ever() {
+    let stage = Stage::new();
+    let ready = stage.path("ready");
+    let owner = stage
+        .delegate(&call(&[("a", json!([{"touch": ready}, {"hang": true}]))]))
+        .spawn();
+    pi_subagents_testkit::wait_for_file(&ready, std::time::Duration::from_mins(1));
+    owner.kill(pi_subagents_testkit::Signal::KILL);
+    _ = owner.wait_for_exit();
+    fs::remove_dir_all(stage.sandbox.project().join(".pi")).unwrap();
+    let status = stage.command(&["status", "--json"]).run().json();
+    assert_eq!(status["counts"]["running"], 0);
+    assert_eq!(status["counts"]["aborted"], 1);
+}

@@ -3,7 +3,7 @@
 use std::fs;
 use std::time::Duration;
 
-use pi_subagents_testkit::process::{exists, kill, parent, wait_until_gone};
+use pi_subagents_testkit::process::{descendants, exists, kill, parent, wait_until_gone};
 use pi_subagents_testkit::sandbox::RunningCommand;
 use pi_subagents_testkit::{Signal, wait_for_file, wait_until};
 use pretty_assertions::assert_eq;
@@ -101,11 +101,25 @@ fn killing_the_keeper_ends_the_tree_and_the_run() {
 }
 
 #[test]
-fn killing_the_keeper_and_then_the_owner_leaves_nothing_after_the_next_start() {
+fn killing_keeper_and_owner_together_leaves_nothing() {
     let family = Family::start(&[json!({"ignoreEof": true}), json!({"ignoreTerm": true})]);
     let tree = family.tree();
     family.owner.kill(Signal::STOP);
     kill(family.keeper(), Signal::KILL);
+    family.owner.kill(Signal::KILL);
+    assert_eq!(wait_until_gone(&tree, PATIENCE), Ok(()));
+}
+
+#[test]
+fn what_is_left_when_everybody_is_killed_ends_at_the_next_start() {
+    let family = Family::start(&[json!({"ignoreEof": true}), json!({"ignoreTerm": true})]);
+    let tree = family.tree();
+    family.owner.kill(Signal::STOP);
+    for process in descendants(family.owner.pid()) {
+        if !family.grandchildren.contains(&process) && process != family.child {
+            kill(process, Signal::KILL);
+        }
+    }
     family.owner.kill(Signal::KILL);
     _ = family.owner.wait_for_exit();
     let status = family.stage.command(&["status", "--all", "--json"]).run();
@@ -240,4 +254,39 @@ fn an_interrupted_run_is_found_at_the_next_start_and_says_how_to_go_on() {
         result["resume"],
         json!(format!("pi-subagents resume {session} PROMPT"))
     );
+}
+
+#[test]
+fn a_grandchild_without_the_mark_does_not_survive_its_keeper() {
+    let stage = Stage::new();
+    let server = pi_subagents_testkit::llm::LlmServer::start(
+        pi_subagents_testkit::llm::Script::new().otherwise([
+            pi_subagents_testkit::llm::Turn::tool_call(
+                "bash",
+                json!({"command": format!(
+                    "env -i setsid sh -c 'echo $$ > {0}.tmp; mv {0}.tmp {0}; exec sleep 1000' & sleep 1000",
+                    stage.path("pid")
+                )}),
+            ),
+        ]),
+    );
+    stage.sandbox.models_json(&server.base_url());
+    let call = json!({"tasks": [{"name": "a", "prompt": "start something"}]});
+    let owner = stage.delegate_to("embedded", &call).spawn();
+    let pid: u32 = wait_for_file(stage.path("pid"), PATIENCE)
+        .trim()
+        .parse()
+        .unwrap();
+    let status = stage.command(&["events", &run_id(&stage)]).run();
+    let started = &status.json_lines()[1];
+    let process = |name: &str| u32::try_from(started[name].as_u64().unwrap()).unwrap();
+    kill(process("keeper"), Signal::KILL);
+    kill(process("child"), Signal::KILL);
+    assert_eq!(wait_until_gone(&[pid], PATIENCE), Ok(()));
+    assert_eq!(outcomes(&owner.wait())[0].status, "failed");
+}
+
+fn run_id(stage: &Stage) -> String {
+    let status = stage.command(&["status", "--json"]).run().json();
+    status["runs"][0]["runId"].as_str().unwrap().to_owned()
 }

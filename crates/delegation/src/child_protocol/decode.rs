@@ -11,13 +11,12 @@ use crate::{AssistantMessage, Message, Part, StopReason, ToolCall, ToolResult, U
 
 /// Decodes one line, given without its newline.
 pub fn decode(line: &[u8]) -> ChildLine {
-    let text = || ChildLine::Text(String::from_utf8_lossy(line).into_owned());
     match serde_json::from_slice::<Wire<'_>>(line) {
         Ok(wire) => match string(wire.kind) {
             Some(kind) => ChildLine::Record(record(&kind, &wire)),
-            None => text(),
+            None => ChildLine::Text,
         },
-        Err(_) => text(),
+        Err(_) => ChildLine::Text,
     }
 }
 

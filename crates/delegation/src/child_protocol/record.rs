@@ -10,7 +10,7 @@ pub enum ChildLine {
     /// A record of the protocol.
     Record(ChildRecord),
     /// Anything else, which is text and never an error of ours.
-    Text(String),
+    Text,
 }
 
 /// A record of the protocol, as far as we use it.
@@ -29,7 +29,7 @@ pub enum ChildRecord {
         /// The arguments, of whatever type they are.
         arguments: Value,
     },
-    /// A tool or a message reported progress.
+    /// A piece of a message or of a shell command, as it streams.
     Delta,
     /// A tool reported progress.
     ToolProgressed {

@@ -14,7 +14,7 @@ use tokio::process::Command;
 use super::{Inbox, LineMemory, LineReader, Outbox, StderrLines, command_line};
 use crate::Launcher;
 use crate::keeper::{KeeperLink, Report};
-use crate::leftovers::RUN_MARK;
+use crate::leftovers::{OWNER_MARK, ProcessName, RUN_MARK};
 
 /// A child that runs, with everything that connects us to it.
 #[derive(Debug)]
@@ -62,9 +62,11 @@ pub(crate) async fn launch(
         [keepers.into(), child_stdout, child_stderr],
     )?;
     let pid = process.id().ok_or(LaunchError::KeeperGone)?;
+    let own_children = launcher.own_children.clone();
     let reaped = tokio::spawn(async move {
         // How the keeper itself exits says nothing about the run.
         _ = process.wait().await;
+        own_children.ended(pid);
     });
     hand_over(&ours, &child_stdin)?;
     drop(child_stdin);
@@ -107,8 +109,9 @@ fn start_keeper(
     [control, stdout, stderr]: [OwnedFd; 3],
 ) -> Result<tokio::process::Child, LaunchError> {
     let keeper = &launcher.keeper;
+    let mut command = Command::new(&keeper.path);
     // A process group of its own, so that Ctrl-C reaches the owner and nobody else.
-    Command::new(&keeper.path)
+    command
         .args(&keeper.arguments)
         .arg(&plan.program.path)
         .args(command_line::arguments(plan))
@@ -117,11 +120,14 @@ fn start_keeper(
         .env("PI_SUBAGENT_CHILD", "1")
         .env("PI_SKIP_VERSION_CHECK", "1")
         .env(RUN_MARK, task.run.as_str())
+        .env(OWNER_MARK, ProcessName::of_this_process().mark())
         .process_group(0)
         .stdin(Stdio::from(control))
         .stdout(Stdio::from(stdout))
-        .stderr(Stdio::from(stderr))
-        .spawn()
+        .stderr(Stdio::from(stderr));
+    launcher
+        .own_children
+        .start(|| command.spawn())
         .map_err(|source| LaunchError::Keeper {
             program: keeper.path.display().to_string(),
             source,

@@ -7,6 +7,7 @@
 use std::fs::{File, OpenOptions};
 use std::io::Write as _;
 use std::mem;
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::PathBuf;
 
 use bytes::Bytes;
@@ -23,7 +24,7 @@ pub(crate) enum Line {
     /// A record, with the line as the child wrote it.
     Record { line: Bytes, record: ChildRecord },
     /// A line that is no record.
-    Text(String),
+    Text(Bytes),
     /// A tool said that it is at work; what it said was skipped.
     ToolReported,
 }
@@ -158,6 +159,7 @@ impl LineReader {
                 .write(true)
                 .create(true)
                 .truncate(true)
+                .mode(0o600)
                 .open(directory.join(&name))
                 .map(|file| (file, name))
                 .map_err(|error| error.to_string()),
@@ -181,7 +183,7 @@ fn decoded(line: Bytes) -> Option<Line> {
     }
     Some(match decode(&line) {
         ChildLine::Record(record) => Line::Record { line, record },
-        ChildLine::Text(text) => Line::Text(text),
+        ChildLine::Text => Line::Text(line),
     })
 }
 
@@ -210,7 +212,7 @@ impl LongLine {
         };
         let note = format!("[a line of {} bytes was {where_it_is}]", self.length);
         let Some(role) = self.role() else {
-            return Line::Text(note);
+            return Line::Text(Bytes::from(note));
         };
         let line = json!({
             "type": "message_end",
@@ -219,7 +221,7 @@ impl LongLine {
         let line = Bytes::from(line.to_string());
         match decode(&line) {
             ChildLine::Record(record) => Line::Record { line, record },
-            ChildLine::Text(text) => Line::Text(text),
+            ChildLine::Text => Line::Text(line),
         }
     }
 

@@ -21,7 +21,7 @@ fn read_in_pieces(output: &[u8], size: usize) -> Vec<String> {
 fn describe(line: &Line) -> String {
     match line {
         Line::Record { record, .. } => format!("{record:?}"),
-        Line::Text(text) => format!("text {text:?}"),
+        Line::Text(line) => format!("text {:?}", String::from_utf8_lossy(line)),
         Line::ToolReported => "tool reported".to_owned(),
     }
 }

@@ -28,6 +28,11 @@ impl ProcessTree {
         }
     }
 
+    /// The children of a process.
+    pub(crate) fn children(&self, parent: u32) -> &[u32] {
+        self.children.get(&parent).map_or(&[], Vec::as_slice)
+    }
+
     /// Children, grandchildren and so on of a process, parents before their children.
     pub(crate) fn descendants(&self, ancestor: u32) -> Vec<u32> {
         let mut found = vec![ancestor];

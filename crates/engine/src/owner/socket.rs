@@ -5,10 +5,12 @@ use std::io;
 use std::os::unix::fs::{DirBuilderExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use pi_subagents_delegation::RunId;
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::net::{UnixListener, UnixStream};
+use tokio::sync::oneshot;
 use tokio::task::{JoinHandle, JoinSet};
 
 use super::wire::{OwnerReply, OwnerRequest, Want};
@@ -17,10 +19,15 @@ use crate::Engine;
 /// A longer request is none of ours.
 const LONGEST_REQUEST: u64 = 16 << 20;
 
+/// How long an owner that leaves waits for its last answers to go out.
+const LAST_ANSWERS: Duration = Duration::from_secs(1);
+
 /// The socket of this owner; it is removed when this is dropped.
 #[derive(Debug)]
 pub struct OwnerSocket {
     path: PathBuf,
+    /// Dropping it tells the listener to take no more requests.
+    is_open: Option<oneshot::Sender<()>>,
     listener: JoinHandle<()>,
 }
 
@@ -46,10 +53,20 @@ impl OwnerSocket {
         }
         let listener = UnixListener::bind(&path)?;
         fs::set_permissions(&path, fs::Permissions::from_mode(0o600))?;
+        let (is_open, closed) = oneshot::channel();
+        let settle_record = Arc::new(settle_record);
         Ok(Self {
             path,
-            listener: tokio::spawn(listen(listener, engine, Arc::new(settle_record))),
+            is_open: Some(is_open),
+            listener: tokio::spawn(listen(listener, engine, settle_record, closed)),
         })
+    }
+
+    /// Takes no more requests, and returns when those under way are answered.
+    pub async fn close(mut self) {
+        self.is_open = None;
+        // Somebody who connected and says nothing is not waited for.
+        _ = tokio::time::timeout(LAST_ANSWERS, &mut self.listener).await;
     }
 
     /// Where it listens.
@@ -68,7 +85,12 @@ impl Drop for OwnerSocket {
 
 type SettleRecord = Arc<dyn Fn() + Send + Sync>;
 
-async fn listen(listener: UnixListener, engine: Engine, settle_record: SettleRecord) {
+async fn listen(
+    listener: UnixListener,
+    engine: Engine,
+    settle_record: SettleRecord,
+    mut closed: oneshot::Receiver<()>,
+) {
     let mut connections = JoinSet::new();
     loop {
         tokio::select! {
@@ -76,8 +98,10 @@ async fn listen(listener: UnixListener, engine: Engine, settle_record: SettleRec
                 connections.spawn(serve(stream, engine.clone(), Arc::clone(&settle_record)));
             }
             Some(_) = connections.join_next() => {}
+            _ = &mut closed => break,
         }
     }
+    while connections.join_next().await.is_some() {}
 }
 
 async fn serve(mut stream: UnixStream, engine: Engine, settle_record: SettleRecord) {

@@ -78,12 +78,13 @@ impl Script {
 
     /// The child prints a line.
     pub(crate) fn printed(self, second: i64, name: &str, line: &str) -> Self {
-        let happening = match decode(line.as_bytes()) {
+        let bytes = Bytes::copy_from_slice(line.as_bytes());
+        let happening = match decode(&bytes) {
             ChildLine::Record(record) => Happening::Said {
-                line: Bytes::copy_from_slice(line.as_bytes()),
+                line: bytes,
                 record,
             },
-            ChildLine::Text(text) => Happening::Printed(text),
+            ChildLine::Text => Happening::Printed(bytes),
         };
         self.happened(second, name, happening)
     }

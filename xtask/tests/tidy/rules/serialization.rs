@@ -5,7 +5,7 @@ use xtask::source::{SourceFile, Tree};
 use crate::finding::Finding;
 
 /// The edges, and what crosses there. A file, or a directory with a `/` at its end.
-const EDGES: [(&str, &str); 22] = [
+const EDGES: [(&str, &str); 24] = [
     ("crates/agent/src/event.rs", "records the agent prints"),
     (
         "crates/agent/src/message.rs",
@@ -27,9 +27,14 @@ const EDGES: [(&str, &str); 22] = [
     ("crates/agent/src/tools/", "arguments and details of tools"),
     ("crates/agent/src/usage.rs", "usage as records hold it"),
     ("crates/app/src/dialects/", "tool calls and answers"),
+    (
+        "crates/app/src/json_stream.rs",
+        "events as programs follow them",
+    ),
     ("crates/app/src/runner.rs", "the remembered version of pi"),
     ("crates/definitions/src/formats/", "frontmatter"),
     ("crates/definitions/src/settings.rs", "settings.json"),
+    ("crates/definitions/src/yaml.rs", "frontmatter"),
     (
         "crates/delegation/src/child_protocol/",
         "records and commands of children",

@@ -40,13 +40,15 @@ fn check_file(file: &SourceFile) -> Vec<Finding> {
     findings
 }
 
-/// What closes the inline snapshot that this line opens: it is a raw string after an `@`.
+/// What closes the inline snapshot that this line opens: a string after an `@`, raw or not.
 fn inline_snapshot(line: &str) -> Option<String> {
-    let (_, raw) = line.split_once("@r")?;
-    let hashes = raw.len() - raw.trim_start_matches('#').len();
-    let rest = raw[hashes..].strip_prefix('"')?;
-    let end = format!("\"{}", "#".repeat(hashes));
-    (!rest.contains(&end)).then_some(end)
+    let (before, literal) = line.rsplit_once('@')?;
+    let hashes = literal
+        .strip_prefix('r')
+        .unwrap_or(literal)
+        .strip_suffix('"')?;
+    let is_literal = hashes.chars().all(|character| character == '#');
+    (is_literal && !before.trim_start().starts_with("//")).then(|| format!("\"{hashes}"))
 }
 
 #[cfg(test)]
@@ -68,9 +70,11 @@ mod tests {
 
     #[test]
     fn an_inline_snapshot_shows_what_was_printed() {
-        let text = "check(@r#\"\n    screen \n    \"#);\nafter \n";
-        let places = found(check, &[("a.rs", text)]);
-        assert_eq!(places.len(), 1, "{places:?}");
-        assert!(places[0].starts_with("a.rs:4"), "{places:?}");
+        for (opens, closes) in [("@r#\"", "\"#"), ("@r\"", "\""), ("@\"", "\"")] {
+            let text = format!("check({opens}\n    screen \n    {closes});\nafter \n");
+            let places = found(check, &[("a.rs", &text)]);
+            assert_eq!(places.len(), 1, "{places:?}");
+            assert!(places[0].starts_with("a.rs:4"), "{places:?}");
+        }
     }
 }

@@ -150,6 +150,7 @@ fn chunks(
         said.push(Chunk::CallStart {
             id: id.clone(),
             name: wanted.name.clone(),
+            signature: None,
         });
         let delta = scene.fill_value(&wanted.arguments).to_string();
         said.push(Chunk::CallArguments { id, delta });
@@ -185,7 +186,11 @@ fn spoken_bytes(chunk: &Chunk) -> usize {
         Chunk::Thinking(text) | Chunk::Text(text) => text.len(),
         Chunk::CallStart { name, .. } => name.len(),
         Chunk::CallArguments { delta, .. } => delta.len(),
-        Chunk::Finished(_) => 0,
+        Chunk::ThinkingSignature(_)
+        | Chunk::TextSignature(_)
+        | Chunk::Redacted(_)
+        | Chunk::CallCorrected { .. }
+        | Chunk::Finished(_) => 0,
     }
 }
 

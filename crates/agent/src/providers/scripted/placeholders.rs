@@ -139,7 +139,7 @@ fn first_text(blocks: &[crate::message::Block]) -> &str {
     blocks
         .iter()
         .find_map(|block| match block {
-            crate::message::Block::Text { text } => Some(text.as_str()),
+            crate::message::Block::Text { text, .. } => Some(text.as_str()),
             _ => None,
         })
         .unwrap_or_default()

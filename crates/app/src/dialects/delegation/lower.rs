@@ -16,7 +16,7 @@ use pi_subagents_sessions::{FindError, Found, IndexedRun, NewRun, RunDir, histor
 use super::attachments::with_files;
 use super::call::{DelegateCall, TaskCall};
 use crate::error::CommandError;
-use crate::owner::{Owner, is_alive};
+use crate::owner::{Owner, is_owned};
 use crate::places::Places;
 use crate::random;
 use crate::runner::Runners;
@@ -90,14 +90,20 @@ impl Lowering<'_> {
                 ))
                 .hint("pi-subagents status --all lists the runs of this project."));
             }
-            Err(error) => return Err(CommandError::failed("cannot resume").because(&error)),
+            Err(error @ FindError::Ambiguous { .. }) => {
+                return Err(CommandError::usage(format!("Cannot resume: {error}"))
+                    .hint("Give more of the id."));
+            }
+            Err(error @ FindError::Unreadable { .. }) => {
+                return Err(CommandError::failed("Cannot resume").because(&error));
+            }
         };
         let runs = self
             .owner
             .store
             .session(&session)
             .map_err(|error| CommandError::failed("cannot resume").because(&error))?;
-        let is_running = runs.iter().any(|run| run.is_open() && is_alive(&run.owner));
+        let is_running = runs.iter().any(|run| run.is_open() && is_owned(run));
         if is_running || !taken.insert(session.clone()) {
             return Err(CommandError::usage(format!(
                 "Cannot resume: session \"{session}\" is still running. Wait for it to complete before resuming."
@@ -121,7 +127,11 @@ impl Lowering<'_> {
         let directory = match self.owner.store.make_directory(&self.places.project, &run) {
             Ok(directory) => Some(directory),
             Err(error) => {
-                warnings.push(without_record(&call.name, &error));
+                warnings.push(format!(
+                    "{}: this run has no record: {}",
+                    call.name,
+                    with_cause(&error)
+                ));
                 None
             }
         };
@@ -154,7 +164,11 @@ impl Lowering<'_> {
             model: self.overrides.model.as_deref(),
         });
         if let Err(error) = begun {
-            warnings.push(without_record(&call.name, &error));
+            warnings.push(format!(
+                "{}: the record of this run is incomplete: {}",
+                call.name,
+                with_cause(&error)
+            ));
         }
         Ok(PlannedTask { task, work })
     }
@@ -246,9 +260,9 @@ impl Lowering<'_> {
     }
 }
 
-fn without_record(task: &str, error: &dyn std::error::Error) -> String {
-    let cause = error
-        .source()
-        .map_or(String::new(), |cause| format!(": {cause}"));
-    format!("{task}: this run has no record: {error}{cause}")
+fn with_cause(error: &dyn std::error::Error) -> String {
+    match error.source() {
+        Some(cause) => format!("{error}: {cause}"),
+        None => error.to_string(),
+    }
 }

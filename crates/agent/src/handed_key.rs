@@ -1,0 +1,125 @@
+//! The key that the caller hands over on a descriptor, so that it stands in no argument and
+//! in no environment.
+//!
+//! `PI_SUBAGENTS_KEY_FD` is the number of the reading end of a pipe, and
+//! `PI_SUBAGENTS_KEY_PROVIDER`, if set, the provider the key is for. The pipe is read to its
+//! end before anything else happens. Nothing is left in it then, so that whoever inherits the
+//! descriptor finds it empty; anything but a pipe could be read again and is refused.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{self, Read};
+use std::os::unix::fs::FileTypeExt;
+
+use crate::models::{Credential, GivenKey};
+
+const DESCRIPTOR: &str = "PI_SUBAGENTS_KEY_FD";
+const PROVIDER: &str = "PI_SUBAGENTS_KEY_PROVIDER";
+/// No key is longer.
+const MAX_BYTES: u64 = 64 * 1024;
+
+/// The key could not be taken over.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum HandedKeyError {
+    #[error("{DESCRIPTOR} is not the number of a descriptor: {0}")]
+    NotANumber(String),
+    #[error("Cannot read the key from descriptor {number}: {source}")]
+    Unreadable { number: u32, source: io::Error },
+    #[error("Descriptor {0} is not a pipe, so the key in it could be read again")]
+    NotAPipe(u32),
+    #[error("The key on descriptor {0} is empty or not text")]
+    NotAKey(u32),
+}
+
+/// Takes the key and the variables that lead to it.
+pub(crate) fn take(
+    variables: &mut BTreeMap<String, String>,
+) -> Result<Option<GivenKey>, HandedKeyError> {
+    let provider = variables.remove(PROVIDER).filter(|name| !name.is_empty());
+    let Some(number) = variables.remove(DESCRIPTOR) else {
+        return Ok(None);
+    };
+    let Ok(number) = number.parse::<u32>() else {
+        return Err(HandedKeyError::NotANumber(number));
+    };
+    let key = read(number)?;
+    Ok(Some(GivenKey {
+        provider,
+        key: Credential::Key(key),
+    }))
+}
+
+fn read(number: u32) -> Result<String, HandedKeyError> {
+    let unreadable = |source| HandedKeyError::Unreadable { number, source };
+    // Opened by its name: making a descriptor from a number is nothing safe code can do.
+    let path = format!("/proc/self/fd/{number}");
+    let kind = std::fs::metadata(&path).map_err(unreadable)?.file_type();
+    if !kind.is_fifo() {
+        return Err(HandedKeyError::NotAPipe(number));
+    }
+    let mut bytes = Vec::new();
+    let pipe = File::open(path).map_err(unreadable)?;
+    pipe.take(MAX_BYTES)
+        .read_to_end(&mut bytes)
+        .map_err(unreadable)?;
+    let key = String::from_utf8(bytes).unwrap_or_default();
+    let key = key.trim();
+    if key.is_empty() {
+        return Err(HandedKeyError::NotAKey(number));
+    }
+    Ok(key.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Write;
+    use std::os::fd::AsRawFd;
+
+    fn variables(number: &impl ToString) -> BTreeMap<String, String> {
+        BTreeMap::from([
+            (DESCRIPTOR.to_owned(), number.to_string()),
+            (PROVIDER.to_owned(), "fake".to_owned()),
+            ("OTHER".to_owned(), "stays".to_owned()),
+        ])
+    }
+
+    #[test]
+    fn the_key_is_read_once_and_its_traces_are_gone() {
+        let (mut reader, mut writer) = io::pipe().unwrap();
+        writer.write_all(b"sk-handed\n").unwrap();
+        drop(writer);
+        let mut given = variables(&reader.as_raw_fd());
+        let key = take(&mut given).unwrap().unwrap();
+        assert_eq!(key.provider.as_deref(), Some("fake"));
+        assert_eq!(key.key, Credential::Key("sk-handed".to_owned()));
+        assert_eq!(given.keys().collect::<Vec<_>>(), ["OTHER"]);
+        let mut rest = Vec::new();
+        reader.read_to_end(&mut rest).unwrap();
+        assert!(rest.is_empty());
+        assert_eq!(take(&mut given).unwrap(), None);
+    }
+
+    #[test]
+    fn what_could_be_read_again_or_is_no_key_is_refused() {
+        let file = tempfile::tempfile().unwrap();
+        let refused = |number: &dyn ToString| {
+            let refusal = take(&mut variables(&number.to_string())).unwrap_err();
+            refusal
+                .to_string()
+                .replace(&file.as_raw_fd().to_string(), "N")
+        };
+        assert_eq!(
+            refused(&file.as_raw_fd()),
+            "Descriptor N is not a pipe, so the key in it could be read again"
+        );
+        assert_eq!(
+            refused(&"x"),
+            "PI_SUBAGENTS_KEY_FD is not the number of a descriptor: x"
+        );
+        let (reader, writer) = io::pipe().unwrap();
+        drop(writer);
+        let empty = take(&mut variables(&reader.as_raw_fd())).unwrap_err();
+        assert!(matches!(empty, HandedKeyError::NotAKey(_)));
+    }
+}

@@ -1,0 +1,112 @@
+//! The pi that is installed beside us, if one is: its catalogue of models and its logins.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::rc::Rc;
+use std::time::Duration;
+
+use tokio::process::Command;
+
+use super::entries::ModelEntry;
+
+/// Starting pi takes a second, renewing a login a few more.
+const TOKEN_TIME: Duration = Duration::from_secs(30);
+const CATALOGUE: &str = "node_modules/@earendil-works/pi-ai/dist/providers/data";
+
+/// An installed pi; nothing is read before someone asks.
+#[derive(Debug, Default)]
+pub(crate) struct InstalledPi {
+    program: Option<PathBuf>,
+    models: RefCell<BTreeMap<String, Rc<Vec<ModelEntry>>>>,
+}
+
+impl InstalledPi {
+    /// The pi that `PI_SUBAGENTS_PI` names, else the first on the search path.
+    pub(crate) fn find(variables: &BTreeMap<String, String>, cwd: &Path) -> Self {
+        let named = variables.get("PI_SUBAGENTS_PI").map(|path| cwd.join(path));
+        let search = variables.get("PATH").map_or("", String::as_str);
+        let program = named.or_else(|| {
+            std::env::split_paths(search)
+                .map(|directory| directory.join("pi"))
+                .find(|candidate| candidate.is_file())
+        });
+        Self {
+            program,
+            models: RefCell::default(),
+        }
+    }
+
+    /// What pi's catalogue says about the models of a provider.
+    pub(super) fn models(&self, provider: &str) -> Rc<Vec<ModelEntry>> {
+        if let Some(known) = self.models.borrow().get(provider) {
+            return Rc::clone(known);
+        }
+        let read = Rc::new(self.read(provider).unwrap_or_default());
+        self.models
+            .borrow_mut()
+            .insert(provider.to_owned(), Rc::clone(&read));
+        read
+    }
+
+    /// What pi's catalogue says about one model.
+    pub(super) fn model(&self, provider: &str, id: &str) -> Option<ModelEntry> {
+        let models = self.models(provider);
+        models.iter().find(|model| model.id == id).cloned()
+    }
+
+    fn read(&self, provider: &str) -> Option<Vec<ModelEntry>> {
+        // The name becomes that of a file.
+        if provider.contains(['/', '\\']) || provider.starts_with('.') {
+            return None;
+        }
+        let program = self.program.as_ref()?.canonicalize().ok()?;
+        let directory = program
+            .ancestors()
+            .map(|place| place.join(CATALOGUE))
+            .find(|directory| directory.is_dir())?;
+        let text = fs::read_to_string(directory.join(format!("{provider}.json"))).ok()?;
+        let by_api: BTreeMap<String, BTreeMap<String, ModelEntry>> =
+            serde_json::from_str(&text).ok()?;
+        let models = by_api.into_values().flat_map(BTreeMap::into_values);
+        Some(models.collect())
+    }
+
+    /// Asks pi for a token of a login; an error says why there is none.
+    pub(super) async fn token(
+        &self,
+        provider: &str,
+        agent_dir: &Path,
+        variables: &BTreeMap<String, String>,
+    ) -> Result<String, String> {
+        let Some(program) = &self.program else {
+            return Err("only pi can renew it, and pi is not installed".to_owned());
+        };
+        #[expect(
+            clippy::disallowed_methods,
+            reason = "pi keeps the login and is asked for its token, which starts no sub-agent"
+        )]
+        let mut process = Command::new(program);
+        process
+            .args(["auth", "print-bearer-token", "--provider", provider])
+            .env_clear()
+            .envs(variables)
+            .env("PI_CODING_AGENT_DIR", agent_dir)
+            .stdin(Stdio::null())
+            .kill_on_drop(true);
+        let _at_work = crate::processes::ProcessTree::enter(String::new());
+        let output = tokio::time::timeout(TOKEN_TIME, process.output()).await;
+        let output = output
+            .map_err(|_| format!("{} did not answer", program.display()))?
+            .map_err(|error| format!("{}: {error}", program.display()))?;
+        let said = String::from_utf8_lossy(&output.stdout).trim().to_owned();
+        if output.status.success() && !said.is_empty() {
+            return Ok(said);
+        }
+        let why = String::from_utf8_lossy(&output.stderr);
+        let why = why.trim().lines().next().unwrap_or("it printed no token");
+        Err(format!("pi has no token for it: {why}"))
+    }
+}

@@ -1,0 +1,132 @@
+//! The four wire formats: who speaks them, at which address, and how the key is shown.
+
+use std::collections::{BTreeMap, HashMap};
+
+use genai::adapter::AdapterKind;
+use genai::resolver::{AuthData, Endpoint};
+use genai::{Headers, ModelIden, ServiceTarget};
+
+use crate::models::{Credential, Model};
+
+const ANTHROPIC_VERSION: &str = "2023-06-01";
+/// Without it Anthropic takes no token of a login.
+const ANTHROPIC_LOGIN: &str = "oauth-2025-04-20";
+
+/// A wire format, by pi's name for it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Wire {
+    /// `openai-completions`
+    Completions,
+    /// `openai-responses`
+    Responses,
+    /// `anthropic-messages`
+    Messages,
+    /// `google-generative-ai`
+    Google,
+}
+
+impl Wire {
+    /// The format that pi calls `api`, if it is one of ours.
+    pub(crate) fn named(api: &str) -> Option<Self> {
+        match api {
+            "openai-completions" => Some(Self::Completions),
+            "openai-responses" => Some(Self::Responses),
+            "anthropic-messages" => Some(Self::Messages),
+            "google-generative-ai" => Some(Self::Google),
+            _ => None,
+        }
+    }
+
+    /// Always complete: from a bare name the library would guess a provider, and from a bare
+    /// key the header.
+    pub(super) fn target(
+        self,
+        model: &Model,
+        key: Option<&Credential>,
+        headers: &BTreeMap<String, String>,
+    ) -> ServiceTarget {
+        let base = model.base_url.trim_end_matches('/');
+        ServiceTarget {
+            endpoint: Endpoint::from_owned(format!("{base}/")),
+            auth: AuthData::RequestOverride {
+                url: self.url(base, &model.id),
+                headers: self.headers(key, headers),
+            },
+            model: ModelIden::new(self.adapter(), model.id.as_str()),
+        }
+    }
+
+    fn adapter(self) -> AdapterKind {
+        match self {
+            Self::Completions => AdapterKind::OpenAI,
+            Self::Responses => AdapterKind::OpenAIResp,
+            Self::Messages => AdapterKind::Anthropic,
+            Self::Google => AdapterKind::Gemini,
+        }
+    }
+
+    fn url(self, base: &str, model: &str) -> String {
+        match self {
+            Self::Completions => format!("{base}/chat/completions"),
+            Self::Responses => format!("{base}/responses"),
+            // Pi's addresses of this format end before the version, others' after it.
+            Self::Messages if base.ends_with("/v1") => format!("{base}/messages"),
+            Self::Messages => format!("{base}/v1/messages"),
+            Self::Google => format!("{base}/models/{model}:streamGenerateContent?alt=sse"),
+        }
+    }
+
+    /// The headers of the format, then those of the configuration, which win.
+    fn headers(self, key: Option<&Credential>, own: &BTreeMap<String, String>) -> Headers {
+        let mut headers: HashMap<String, String> = HashMap::new();
+        let mut set = |name: &str, value: String| headers.insert(name.to_lowercase(), value);
+        if self == Self::Messages {
+            set("anthropic-version", ANTHROPIC_VERSION.to_owned());
+        }
+        match (self, key) {
+            (_, None) => {}
+            (Self::Messages, Some(Credential::Key(key))) => {
+                set("x-api-key", key.clone());
+            }
+            (Self::Google, Some(Credential::Key(key))) => {
+                set("x-goog-api-key", key.clone());
+            }
+            (_, Some(key)) => {
+                set("authorization", format!("Bearer {}", key.secret()));
+                if self == Self::Messages {
+                    set("anthropic-beta", ANTHROPIC_LOGIN.to_owned());
+                }
+            }
+        }
+        for (name, value) in own {
+            set(name, value.clone());
+        }
+        Headers::from(headers)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_are_those_of_pi() {
+        let urls = [
+            Wire::Completions.url("http://h/v1", "m"),
+            Wire::Responses.url("http://h/v1", "m"),
+            Wire::Messages.url("http://h", "m"),
+            Wire::Messages.url("http://h/v1", "m"),
+            Wire::Google.url("http://h/v1beta", "m"),
+        ];
+        assert_eq!(
+            urls,
+            [
+                "http://h/v1/chat/completions",
+                "http://h/v1/responses",
+                "http://h/v1/messages",
+                "http://h/v1/messages",
+                "http://h/v1beta/models/m:streamGenerateContent?alt=sse",
+            ]
+        );
+    }
+}

@@ -1,0 +1,13 @@
+//! The hidden command that watches over an owner.
+
+use std::ffi::OsString;
+use std::process::ExitCode;
+
+/// Its name on the command line.
+pub(crate) const NAME: &str = "warden";
+
+pub(crate) fn run(mut arguments: impl Iterator<Item = OsString>) -> ExitCode {
+    let owner = arguments.next().unwrap_or_default();
+    pi_subagents_engine::ward(&owner.to_string_lossy());
+    ExitCode::SUCCESS
+}

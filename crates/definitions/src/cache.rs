@@ -1,0 +1,101 @@
+//! Keeps catalogues for a while, without anybody noticing: a changed file is seen at once.
+
+use std::collections::HashMap;
+use std::fs;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use crate::catalogue::Catalogue;
+use crate::folder::markdown_files;
+use crate::places::Places;
+use crate::trust::Trust;
+
+/// How long a catalogue is kept at most.
+const LIFETIME: Duration = Duration::from_secs(5);
+
+/// Catalogues by working directory.
+#[derive(Debug, Default)]
+pub struct CatalogueCache {
+    by_directory: HashMap<PathBuf, Kept>,
+}
+
+#[derive(Debug)]
+struct Kept {
+    loaded: Instant,
+    places: Places,
+    trust: Trust,
+    stamps: Vec<Stamp>,
+    catalogue: Arc<Catalogue>,
+}
+
+/// What changes when a file does.
+#[derive(Debug, PartialEq, Eq)]
+struct Stamp {
+    path: PathBuf,
+    state: Option<State>,
+}
+
+#[derive(Debug, PartialEq, Eq)]
+struct State {
+    modified: (i64, i64),
+    changed: (i64, i64),
+    size: u64,
+    file: (u64, u64),
+}
+
+impl CatalogueCache {
+    /// The catalogue of a working directory, read anew if it is old or anything has changed.
+    pub fn load(
+        &mut self,
+        cwd: &Path,
+        places: &Places,
+        trust: &Trust,
+        now: Instant,
+    ) -> Arc<Catalogue> {
+        let stamps = stamps(places);
+        let kept = self.by_directory.get(cwd).filter(|kept| {
+            let is_young = now.saturating_duration_since(kept.loaded) < LIFETIME;
+            is_young && kept.stamps == stamps && kept.places == *places && kept.trust == *trust
+        });
+        if let Some(kept) = kept {
+            return Arc::clone(&kept.catalogue);
+        }
+        let catalogue = Arc::new(Catalogue::load(places, trust));
+        let kept = Kept {
+            loaded: now,
+            places: places.clone(),
+            trust: trust.clone(),
+            stamps,
+            catalogue: Arc::clone(&catalogue),
+        };
+        self.by_directory.insert(cwd.to_owned(), kept);
+        catalogue
+    }
+
+    /// Drops everything; for whoever has saved or deleted a definition.
+    pub fn clear(&mut self) {
+        self.by_directory.clear();
+    }
+}
+
+fn stamps(places: &Places) -> Vec<Stamp> {
+    let mut stamps = Vec::new();
+    for folder in &places.folders {
+        stamps.push(stamp(folder.path.clone()));
+        let files = markdown_files(&folder.path).unwrap_or_default();
+        stamps.extend(files.iter().map(|entry| stamp(entry.path())));
+    }
+    stamps
+}
+
+fn stamp(path: PathBuf) -> Stamp {
+    let state = fs::metadata(&path).ok().map(|metadata| State {
+        modified: (metadata.mtime(), metadata.mtime_nsec()),
+        changed: (metadata.ctime(), metadata.ctime_nsec()),
+        size: metadata.size(),
+        file: (metadata.dev(), metadata.ino()),
+    });
+    Stamp { path, state }
+}

@@ -1,0 +1,273 @@
+//! All definitions that can be seen from a directory.
+//!
+//! Nothing is thrown away: what another definition shadows and what nobody has trusted is kept,
+//! so that it can be shown.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use pi_subagents_delegation::{Definition, Dialect, Scope, text};
+
+use crate::folder::{self, LoadedFile, stem};
+use crate::places::{Folder, Places};
+use crate::summary;
+use crate::trust::{Trust, TrustDecision};
+use crate::warning::{Verdict, Warning};
+
+/// All definitions that can be seen from a directory, by name.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Catalogue {
+    entries: Vec<Entry>,
+    warnings: Vec<Warning>,
+}
+
+/// A definition of the catalogue.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Entry {
+    definition: Definition,
+    distance: usize,
+    folder: usize,
+    ignored: Option<Ignored>,
+}
+
+/// A definition that is there and must not be used.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Ignored {
+    /// The project it came with.
+    pub project: PathBuf,
+    /// Why it must not be used.
+    pub reason: IgnoredReason,
+}
+
+/// Why a definition must not be used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum IgnoredReason {
+    /// Nobody has been asked about its project.
+    Undecided,
+    /// Somebody said no to its project.
+    Refused,
+    /// A link brought it into the project, which does not answer for it.
+    OutsideProject,
+}
+
+/// Which family of tools asks; on a tie each takes its own dialect first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Asker {
+    /// `delegate_to_subagents` and its like.
+    Delegation,
+    /// `subagent`, `background_agent`.
+    Subagent,
+}
+
+/// A definition and what it hides.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Found<'a> {
+    /// The one that counts.
+    pub definition: &'a Definition,
+    /// Others of the same name, the strongest first.
+    pub shadowed: Vec<&'a Definition>,
+}
+
+/// There is no definition of a name.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("Unknown {kind}: \"{name}\". Available {kind}s: {available}")]
+pub struct UnknownDefinition {
+    kind: &'static str,
+    name: String,
+    available: String,
+    /// The definitions of that name that are ignored.
+    pub ignored: Vec<Ignored>,
+}
+
+impl Catalogue {
+    /// Reads all folders. What a project holds counts only if it is trusted.
+    pub fn load(places: &Places, trust: &Trust) -> Self {
+        let mut catalogue = Self::default();
+        for (index, folder) in places.folders.iter().enumerate() {
+            catalogue.add_folder(index, folder, trust);
+        }
+        let order = |entry: &Entry| (entry.definition.name.clone(), entry.folder);
+        catalogue.entries.sort_by_cached_key(order);
+        catalogue
+    }
+
+    /// The definition of a name that counts for an asker.
+    pub fn find(&self, name: &str, asker: Asker) -> Result<Found<'_>, UnknownDefinition> {
+        let mut usable: Vec<&Entry> = self
+            .usable()
+            .filter(|entry| entry.definition.name == name)
+            .collect();
+        usable.sort_by_key(|entry| entry.strength(asker));
+        let mut definitions = usable.into_iter().map(|entry| &entry.definition);
+        match definitions.next() {
+            Some(definition) => Ok(Found {
+                definition,
+                shadowed: definitions.collect(),
+            }),
+            None => Err(self.unknown(name, asker)),
+        }
+    }
+
+    /// Every definition that counts for an asker, by name.
+    pub fn effective(&self, asker: Asker) -> Vec<&Definition> {
+        let mut strongest: BTreeMap<&str, &Entry> = BTreeMap::new();
+        for entry in self.usable() {
+            let best = strongest.entry(&entry.definition.name).or_insert(entry);
+            if entry.strength(asker) < best.strength(asker) {
+                *best = entry;
+            }
+        }
+        strongest
+            .into_values()
+            .map(|entry| &entry.definition)
+            .collect()
+    }
+
+    /// Definitions that are there and must not be used, by name.
+    pub fn ignored(&self) -> impl Iterator<Item = (&Definition, &Ignored)> {
+        let entries = self.entries.iter();
+        entries.filter_map(|entry| Some((&entry.definition, entry.ignored.as_ref()?)))
+    }
+
+    /// One sentence for each project of which something is ignored.
+    pub fn notices(&self) -> Vec<String> {
+        let mut names: BTreeMap<(&Path, IgnoredReason), Vec<&str>> = BTreeMap::new();
+        for (definition, ignored) in self.ignored() {
+            let of_project = names.entry((&ignored.project, ignored.reason)).or_default();
+            of_project.push(&definition.name);
+        }
+        names
+            .into_iter()
+            .map(|((project, reason), names)| notice(project, reason, &names))
+            .collect()
+    }
+
+    /// What is wrong with files that are used, or would be.
+    pub fn warnings(&self) -> &[Warning] {
+        &self.warnings
+    }
+
+    fn add_folder(&mut self, index: usize, folder: &Folder, trust: &Trust) {
+        let reason = match folder.scope {
+            Scope::Global => None,
+            Scope::Project => match trust.of(&folder.owner) {
+                TrustDecision::Trusted(_) => None,
+                TrustDecision::Refused(_) => Some(IgnoredReason::Refused),
+                TrustDecision::Undecided => Some(IgnoredReason::Undecided),
+            },
+        };
+        let mut contents = folder::read(folder);
+        let files = without_repetition(contents.files, &mut contents.warnings);
+        // Nothing needs mending in files that are not used.
+        if reason.is_none() {
+            self.warnings.extend(contents.warnings);
+        }
+        self.entries.extend(files.into_iter().map(|file| {
+            let outside = file
+                .is_from_outside
+                .then_some(IgnoredReason::OutsideProject);
+            Entry {
+                definition: file.definition,
+                distance: folder.distance,
+                folder: index,
+                ignored: reason.or(outside).map(|reason| Ignored {
+                    project: folder.owner.clone(),
+                    reason,
+                }),
+            }
+        }));
+    }
+
+    fn usable(&self) -> impl Iterator<Item = &Entry> {
+        self.entries.iter().filter(|entry| entry.ignored.is_none())
+    }
+
+    fn unknown(&self, name: &str, asker: Asker) -> UnknownDefinition {
+        let available = self.effective(asker);
+        let ignored = self
+            .ignored()
+            .filter(|(definition, _)| definition.name == name);
+        UnknownDefinition {
+            kind: asker.word(),
+            name: text::clean(name),
+            available: summary::names(&available),
+            ignored: ignored.map(|(_, ignored)| ignored.clone()).collect(),
+        }
+    }
+}
+
+impl Entry {
+    /// Less is stronger.
+    fn strength(&self, asker: Asker) -> (Scope, usize, usize, usize) {
+        let dialect = asker.preference(self.definition.dialect);
+        (self.definition.scope, self.distance, dialect, self.folder)
+    }
+}
+
+impl Asker {
+    fn preference(self, dialect: Dialect) -> usize {
+        let order = match self {
+            Self::Delegation => [Dialect::Profile, Dialect::Preset, Dialect::Prompt],
+            Self::Subagent => [Dialect::Preset, Dialect::Prompt, Dialect::Profile],
+        };
+        order
+            .iter()
+            .position(|known| *known == dialect)
+            .unwrap_or(order.len())
+    }
+
+    fn word(self) -> &'static str {
+        match self {
+            Self::Delegation => "profile",
+            Self::Subagent => "preset",
+        }
+    }
+}
+
+/// Of several files of a folder with one name, that which is called so counts, else the first.
+fn without_repetition(files: Vec<LoadedFile>, warnings: &mut Vec<Warning>) -> Vec<LoadedFile> {
+    let mut kept: BTreeMap<String, LoadedFile> = BTreeMap::new();
+    for file in files {
+        let name = file.definition.name.clone();
+        let Some(earlier) = kept.remove(&name) else {
+            kept.insert(name, file);
+            continue;
+        };
+        let is_called_so = stem(&file.definition.file).as_os_str() == name.as_str();
+        let (winner, loser) = if is_called_so {
+            (file, earlier)
+        } else {
+            (earlier, file)
+        };
+        warnings.push(taken_name(&winner.definition, &loser.definition));
+        kept.insert(name, winner);
+    }
+    kept.into_values().collect()
+}
+
+fn taken_name(winner: &Definition, loser: &Definition) -> Warning {
+    let name = &winner.name;
+    Warning {
+        file: loser.file.clone(),
+        position: None,
+        message: format!("the name \"{name}\" is that of {}", winner.file.display()),
+        verdict: Verdict::Skipped,
+    }
+}
+
+fn notice(project: &Path, reason: IgnoredReason, names: &[&str]) -> String {
+    let what = text::count(names.len(), "definition");
+    let (names, project) = (names.join(", "), project.display());
+    let line = match reason {
+        IgnoredReason::Undecided => format!(
+            "Ignored {what} of {project}, which nobody has trusted yet: {names}. Say \"pi-subagents trust --yes\" to allow that."
+        ),
+        IgnoredReason::Refused => {
+            format!("Ignored {what} of {project}, which is not trusted: {names}.")
+        }
+        IgnoredReason::OutsideProject => {
+            format!("Ignored {what} of {project} that really lie outside of it: {names}.")
+        }
+    };
+    text::clean(&line)
+}

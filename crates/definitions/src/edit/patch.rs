@@ -1,0 +1,83 @@
+//! A definition → the changes of the file it came from.
+
+use std::str::FromStr as _;
+
+use pi_subagents_delegation::{Definition, Field};
+use yaml_edit::{Document, Mapping, YamlValue};
+
+use super::compose::{Written, written};
+use crate::markdown;
+use crate::warning::Problem;
+
+/// The text of the old file with the fields of the new definition.
+pub(super) fn file(text: &str, old: &Definition, new: &Definition) -> Result<String, Problem> {
+    let mark = if text.starts_with('\u{feff}') {
+        "\u{feff}"
+    } else {
+        ""
+    };
+    let has_crlf = text.lines().next().is_some() && text.contains("---\r\n");
+    let plain = text.replace("\r\n", "\n");
+    let parts = markdown::split(&plain)?;
+    let frontmatter = changed_frontmatter(parts.frontmatter, old, new)?;
+    let body = if old.body == new.body {
+        parts.body.to_owned()
+    } else {
+        new.body
+            .as_ref()
+            .map_or(String::new(), |body| format!("\n{body}\n"))
+    };
+    let whole = format!("---\n{frontmatter}---\n{body}");
+    let whole = if has_crlf {
+        whole.replace('\n', "\r\n")
+    } else {
+        whole
+    };
+    Ok(format!("{mark}{whole}"))
+}
+
+fn changed_frontmatter(text: &str, old: &Definition, new: &Definition) -> Result<String, Problem> {
+    let document =
+        Document::from_str(text).map_err(|error| Problem::new(format!("is not YAML: {error}")))?;
+    let mapping = document
+        .as_mapping()
+        .ok_or_else(|| Problem::new("the frontmatter must be lines of \"key: value\""))?;
+    for field in Field::ALL {
+        let (before, after) = (written(old, field), written(new, field));
+        if before == after {
+            continue;
+        }
+        let key = old.key(field);
+        match after {
+            None => drop(mapping.remove(key)),
+            Some(value) => set(&mapping, key, value),
+        }
+    }
+    let mut text = document.to_string();
+    if !text.is_empty() && !text.ends_with('\n') {
+        text.push('\n');
+    }
+    Ok(text)
+}
+
+/// Sets a value; a list stays a list and names with commas stay so.
+fn set(mapping: &Mapping, key: &'static str, value: Written) {
+    let was_list = mapping.get_sequence(key).is_some();
+    match value {
+        Written::Text(text) if was_list => {
+            let words: Vec<YamlValue> = text.split(',').map(YamlValue::from).collect();
+            mapping.set(key, words);
+        }
+        Written::Text(text) => mapping.set(key, text.as_str()),
+        Written::Switch(is_on) => mapping.set(key, is_on),
+        Written::Number(number) => mapping.set(key, number),
+        Written::Fraction(number) => mapping.set(key, number),
+        Written::List(words) => {
+            let words: Vec<YamlValue> = words
+                .iter()
+                .map(|word| YamlValue::from(word.as_str()))
+                .collect();
+            mapping.set(key, words);
+        }
+    }
+}

@@ -1,0 +1,116 @@
+//! Reads the files of one folder.
+
+use std::fs::{self, DirEntry, Metadata};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use pi_subagents_delegation::{Definition, Scope};
+
+use crate::formats::{self, Source};
+use crate::markdown::LONGEST_FILE;
+use crate::places::{Folder, is_markdown, leads_out_of};
+use crate::warning::{Problem, Warning};
+
+/// What a folder holds, in the order of the names of its files.
+#[derive(Debug, Default)]
+pub(crate) struct Contents {
+    pub(crate) files: Vec<LoadedFile>,
+    pub(crate) warnings: Vec<Warning>,
+}
+
+/// A file that could be used.
+#[derive(Debug)]
+pub(crate) struct LoadedFile {
+    pub(crate) definition: Definition,
+    /// A link brought it into a project that it is no part of.
+    pub(crate) is_from_outside: bool,
+}
+
+/// Reads a folder; a file that cannot be used is a warning and hides no other.
+pub(crate) fn read(folder: &Folder) -> Contents {
+    let mut contents = Contents::default();
+    let entries = match markdown_files(&folder.path) {
+        Ok(entries) => entries,
+        Err(error) => {
+            let problem = Problem::new(format!("cannot be read: {error}"));
+            contents.warnings.push(problem.in_file(folder.path.clone()));
+            return contents;
+        }
+    };
+    let is_outside = folder.scope == Scope::Project && leads_out_of(&folder.owner, &folder.path);
+    for entry in entries {
+        let file = entry.path();
+        match read_file(folder, &file) {
+            Ok((definition, warnings)) => {
+                contents.warnings.extend(warnings);
+                contents.files.push(LoadedFile {
+                    definition,
+                    is_from_outside: is_outside || is_link_to_outside(folder, &entry),
+                });
+            }
+            Err(problem) => contents.warnings.push(problem.in_file(file)),
+        }
+    }
+    contents
+}
+
+/// The definitions of a folder, sorted by name; a folder that is not there has none.
+pub(crate) fn markdown_files(folder: &Path) -> io::Result<Vec<DirEntry>> {
+    let entries = match fs::read_dir(folder) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) => return Err(error),
+    };
+    let mut files: Vec<DirEntry> = entries
+        .filter(|entry| {
+            let name = entry.as_ref().map(DirEntry::file_name).unwrap_or_default();
+            entry.is_err() || is_markdown(Path::new(&name))
+        })
+        .collect::<io::Result<_>>()?;
+    files.sort_by_key(DirEntry::file_name);
+    Ok(files)
+}
+
+fn read_file(folder: &Folder, file: &Path) -> Result<(Definition, Vec<Warning>), Problem> {
+    let bytes = read_bytes(file)?;
+    let source = Source {
+        file: file.to_owned(),
+        dialect: folder.dialect,
+        scope: folder.scope,
+    };
+    formats::parse(&source, &bytes)
+}
+
+/// The content of a regular file of bearable size.
+pub(crate) fn read_bytes(file: &Path) -> Result<Vec<u8>, Problem> {
+    let metadata = fs::metadata(file).map_err(|error| unreadable(file, &error))?;
+    check_kind(&metadata)?;
+    fs::read(file).map_err(|error| unreadable(file, &error))
+}
+
+fn check_kind(metadata: &Metadata) -> Result<(), Problem> {
+    if !metadata.is_file() {
+        return Err(Problem::new("is not a regular file"));
+    }
+    if metadata.len() > LONGEST_FILE {
+        return Err(Problem::new("is larger than 17 MB"));
+    }
+    Ok(())
+}
+
+fn unreadable(file: &Path, error: &io::Error) -> Problem {
+    if error.kind() == io::ErrorKind::NotFound && fs::symlink_metadata(file).is_ok() {
+        return Problem::new("is a link that leads nowhere");
+    }
+    Problem::new(format!("cannot be read: {error}"))
+}
+
+fn is_link_to_outside(folder: &Folder, entry: &DirEntry) -> bool {
+    let is_link = entry.file_type().is_ok_and(|kind| kind.is_symlink());
+    folder.scope == Scope::Project && is_link && leads_out_of(&folder.owner, &entry.path())
+}
+
+/// The name of a definition's file without its ending.
+pub(crate) fn stem(file: &Path) -> PathBuf {
+    file.file_stem().map(PathBuf::from).unwrap_or_default()
+}

@@ -1,0 +1,176 @@
+//! The entries of a frontmatter → the fields of a definition.
+
+use pi_subagents_delegation::{
+    Definition, Field, Origin, RunnerChoice, Scope, Secret, ThinkingLevel,
+};
+
+use super::keys::{field_of, meant_by};
+use super::values::{names, seconds, switch, text, words};
+use crate::warning::{Position, Problem};
+use crate::yaml::Entry;
+
+/// Something odd that does no harm.
+pub(super) type Note = (Position, String);
+
+/// The name, which every definition must have.
+pub(super) fn name(entries: &[Entry]) -> Result<String, Problem> {
+    let entry = entries.iter().find(|entry| entry.key == "name");
+    let Some(entry) = entry else {
+        return Err(Problem::at(Position::line(1), "there is no \"name\""));
+    };
+    let Some(name) = text(entry)? else {
+        return Err(Problem::at(entry.position, "there is no \"name\""));
+    };
+    if !fits(&name) {
+        return Err(Problem::at(
+            entry.value.position,
+            format!("the name \"{name}\" may have only letters, digits, \"-\" and \"_\""),
+        ));
+    }
+    Ok(name)
+}
+
+/// Whether something can be the name of a definition.
+pub(crate) fn fits(name: &str) -> bool {
+    let is_allowed = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_';
+    !name.is_empty() && name.bytes().all(is_allowed)
+}
+
+/// Takes every field but the name and the body.
+pub(super) fn fill(definition: &mut Definition, entries: &[Entry]) -> Result<Vec<Note>, Problem> {
+    let mut notes = Vec::new();
+    for entry in entries {
+        let Some((field, key)) = field_of(&entry.key) else {
+            notes.push((entry.position, unknown_key(&entry.key)));
+            continue;
+        };
+        let origin = Origin {
+            key,
+            line: entry.position.line,
+        };
+        if let Some(earlier) = definition.origins.get(&field) {
+            let message = format!("\"{}\" and \"{key}\" mean the same; keep one", earlier.key);
+            return Err(Problem::at(entry.position, message));
+        }
+        let note = take(definition, field, entry)?;
+        notes.extend(note.map(|note| (entry.value.position, note)));
+        if is_set(definition, field) {
+            definition.origins.insert(field, origin);
+        }
+    }
+    Ok(notes)
+}
+
+/// Takes one field; the answer is what is odd about it.
+fn take(
+    definition: &mut Definition,
+    field: Field,
+    entry: &Entry,
+) -> Result<Option<String>, Problem> {
+    match field {
+        Field::Name | Field::Body => {}
+        Field::Description => definition.description = text(entry)?,
+        Field::Provider => definition.provider = text(entry)?,
+        Field::Model => definition.model = text(entry)?,
+        Field::Thinking => return thinking(definition, entry),
+        Field::Tools => definition.tools = Some(names(entry)?),
+        Field::NoTools => definition.no_tools = switch(entry)?.unwrap_or_default(),
+        Field::ExcludeTools => definition.exclude_tools = Some(names(entry)?),
+        Field::Extensions => definition.extensions = names(entry)?,
+        Field::NoExtensions => definition.no_extensions = switch(entry)?.unwrap_or_default(),
+        Field::SuggestedSkills => definition.suggested_skills = names(entry)?,
+        Field::LoadSkills => definition.load_skills = names(entry)?,
+        Field::NoSkills => definition.no_skills = switch(entry)?.unwrap_or_default(),
+        Field::NoContextFiles => definition.no_context_files = switch(entry)?.unwrap_or_default(),
+        Field::AppendSystemPrompt => definition.append_system_prompt = text(entry)?,
+        Field::ApiKey => return api_key(definition, entry),
+        Field::ExtraArgs => definition.extra_args = words(entry)?,
+        Field::Runner => return runner(definition, entry),
+        Field::Timeout => definition.timeout = seconds(entry)?,
+        Field::Finalize => {
+            definition.finalize = switch(entry)?.unwrap_or(definition.dialect.finalizes());
+        }
+    }
+    Ok(None)
+}
+
+fn thinking(definition: &mut Definition, entry: &Entry) -> Result<Option<String>, Problem> {
+    let Some(word) = text(entry)? else {
+        return Ok(None);
+    };
+    definition.thinking = ThinkingLevel::from_word(&word);
+    let levels = ThinkingLevel::ALL.map(ThinkingLevel::as_str).join(", ");
+    Ok(definition.thinking.is_none().then(|| {
+        format!(
+            "\"{}\" must be one of {levels}, not \"{word}\"; it is ignored",
+            entry.key
+        )
+    }))
+}
+
+fn runner(definition: &mut Definition, entry: &Entry) -> Result<Option<String>, Problem> {
+    let Some(word) = text(entry)? else {
+        return Ok(None);
+    };
+    definition.runner = RunnerChoice::from_word(&word);
+    let runners = RunnerChoice::ALL.map(RunnerChoice::as_str).join(", ");
+    Ok(definition.runner.is_none().then(|| {
+        format!(
+            "\"{}\" must be one of {runners}, not \"{word}\"; it is ignored",
+            entry.key
+        )
+    }))
+}
+
+fn api_key(definition: &mut Definition, entry: &Entry) -> Result<Option<String>, Problem> {
+    // The reason must not repeat the value, which is a secret.
+    let key = text(entry).map_err(|problem| Problem {
+        message: format!("\"{}\" must be text", entry.key),
+        ..problem
+    })?;
+    match definition.scope {
+        Scope::Global => {
+            definition.api_key = key.map(Secret::new);
+            Ok(None)
+        }
+        Scope::Project => Ok(key.map(|_| {
+            format!(
+                "\"{}\" is never taken from a file of a project; it is ignored",
+                entry.key
+            )
+        })),
+    }
+}
+
+fn unknown_key(key: &str) -> String {
+    match meant_by(key) {
+        Some(meant) => format!("unknown key \"{key}\" is ignored; did you mean \"{meant}\"?"),
+        None => format!("unknown key \"{key}\" is ignored"),
+    }
+}
+
+/// Whether the file really says something about a field.
+fn is_set(definition: &Definition, field: Field) -> bool {
+    match field {
+        Field::Name | Field::Finalize => true,
+        Field::Description => definition.description.is_some(),
+        Field::Provider => definition.provider.is_some(),
+        Field::Model => definition.model.is_some(),
+        Field::Thinking => definition.thinking.is_some(),
+        Field::Tools => definition.tools.is_some(),
+        Field::NoTools => definition.no_tools,
+        Field::ExcludeTools => definition.exclude_tools.is_some(),
+        Field::Extensions => !definition.extensions.is_empty(),
+        Field::NoExtensions => definition.no_extensions,
+        Field::SuggestedSkills => !definition.suggested_skills.is_empty(),
+        Field::LoadSkills => !definition.load_skills.is_empty(),
+        Field::NoSkills => definition.no_skills,
+        Field::NoContextFiles => definition.no_context_files,
+        Field::AppendSystemPrompt => definition.append_system_prompt.is_some(),
+        Field::ApiKey => definition.api_key.is_some(),
+        Field::ExtraArgs => !definition.extra_args.is_empty(),
+        Field::Runner => definition.runner.is_some(),
+        Field::Timeout => definition.timeout.is_some(),
+        Field::Body => definition.body.is_some(),
+    }
+}

@@ -1,0 +1,108 @@
+//! A value of a frontmatter → the type its field has.
+//!
+//! A value of the wrong type makes the file useless: leaving out a restriction that cannot be
+//! read would give the child more than its author meant.
+
+use std::time::Duration;
+
+use crate::warning::Problem;
+use crate::yaml::{Entry, Node, Value};
+
+/// A text; a number is taken as it was written.
+pub(super) fn text(entry: &Entry) -> Result<Option<String>, Problem> {
+    let text = match &entry.value.value {
+        Value::Null => return Ok(None),
+        Value::Text(text) => text.trim(),
+        Value::Number(number) => number,
+        Value::Bool(_) | Value::List(_) | Value::Map(_) => {
+            return Err(wrong(entry, &entry.value, "must be text"));
+        }
+    };
+    Ok(Some(text.to_owned()).filter(|text| !text.is_empty()))
+}
+
+/// A switch.
+pub(super) fn switch(entry: &Entry) -> Result<Option<bool>, Problem> {
+    match &entry.value.value {
+        Value::Null => Ok(None),
+        Value::Bool(value) => Ok(Some(*value)),
+        Value::Number(_) | Value::Text(_) | Value::List(_) | Value::Map(_) => {
+            Err(wrong(entry, &entry.value, "must be true or false"))
+        }
+    }
+}
+
+/// Names, in a list or with commas between them; empty ones do not count.
+pub(super) fn names(entry: &Entry) -> Result<Vec<String>, Problem> {
+    let words = words(entry)?;
+    let names = words.iter().map(|word| word.trim());
+    Ok(names
+        .filter(|name| !name.is_empty())
+        .map(str::to_owned)
+        .collect())
+}
+
+/// Words, in a list and then as they are, or with commas between them.
+pub(super) fn words(entry: &Entry) -> Result<Vec<String>, Problem> {
+    match &entry.value.value {
+        Value::Null => Ok(Vec::new()),
+        Value::Number(number) => Ok(vec![number.clone()]),
+        Value::Text(text) => Ok(text
+            .split(',')
+            .map(|word| word.trim().to_owned())
+            .filter(|word| !word.is_empty())
+            .collect()),
+        Value::List(items) => items.iter().map(|item| word(entry, item)).collect(),
+        Value::Bool(_) | Value::Map(_) => Err(wrong(
+            entry,
+            &entry.value,
+            "must be a list or a text with commas",
+        )),
+    }
+}
+
+fn word(entry: &Entry, item: &Node) -> Result<String, Problem> {
+    match &item.value {
+        Value::Text(word) | Value::Number(word) => Ok(word.clone()),
+        Value::Null | Value::Bool(_) | Value::List(_) | Value::Map(_) => {
+            Err(wrong(entry, item, "must be a list of texts"))
+        }
+    }
+}
+
+/// A time in seconds, at least 1.
+pub(super) fn seconds(entry: &Entry) -> Result<Option<Duration>, Problem> {
+    let Some(written) = text(entry)? else {
+        return Ok(None);
+    };
+    let seconds = written
+        .parse::<f64>()
+        .ok()
+        .filter(|seconds| *seconds >= 1.0);
+    match seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok()) {
+        Some(time) => Ok(Some(time)),
+        None => Err(Problem::at(
+            entry.value.position,
+            format!(
+                "\"{}\" must be a number of seconds from 1, not {written}",
+                entry.key
+            ),
+        )),
+    }
+}
+
+fn wrong(entry: &Entry, found: &Node, rule: &str) -> Problem {
+    let shown = match &found.value {
+        Value::Text(text) => format!("\"{text}\""),
+        Value::Number(number) => number.clone(),
+        other => other.kind().to_owned(),
+    };
+    let hint = match &found.value {
+        Value::Bool(_) if rule == "must be text" => "; put it in quotes if it is text",
+        _ => "",
+    };
+    Problem::at(
+        found.position,
+        format!("\"{}\" {rule}, not {shown}{hint}", entry.key),
+    )
+}

@@ -1,0 +1,254 @@
+//! Which projects a person has said yes to.
+//!
+//! Pi's own decisions are read, ours are kept beside them in a file of their own and beat them.
+//! In both the nearest ancestor with a decision counts, and all paths are real ones.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use serde_json::{Map, Value};
+
+use crate::private_file;
+
+/// Our own decisions.
+const OUR_FILE: &str = "subagents-trust.json";
+
+/// The decisions of pi.
+const PIS_FILE: &str = "trust.json";
+
+/// All decisions that were ever made.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Trust {
+    for_this_call: Vec<PathBuf>,
+    ours: BTreeMap<PathBuf, bool>,
+    pis: BTreeMap<PathBuf, bool>,
+}
+
+/// What was decided about a directory.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum TrustDecision {
+    /// What it holds may be used.
+    Trusted(TrustSource),
+    /// What it holds must not be used.
+    Refused(TrustSource),
+    /// Nobody has been asked.
+    Undecided,
+}
+
+/// Where a decision comes from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum TrustSource {
+    /// It holds for this call only.
+    ThisCall,
+    /// It was made with us, for this directory.
+    Ours(PathBuf),
+    /// It was made with pi, for this directory.
+    Pi(PathBuf),
+}
+
+/// A decision could not be kept.
+#[derive(Debug, thiserror::Error)]
+#[error("the decision about {} cannot be kept in {}", project.display(), file.display())]
+pub struct RememberError {
+    project: PathBuf,
+    file: PathBuf,
+    source: io::Error,
+}
+
+impl Trust {
+    /// Reads all decisions; a file that cannot be read decides nothing and is a warning.
+    pub fn read(agent_dir: &Path) -> (Self, Vec<String>) {
+        let mut warnings = Vec::new();
+        let mut read = |name: &str| {
+            let file = agent_dir.join(name);
+            read_decisions(&file).unwrap_or_else(|error| {
+                warnings.push(format!("{}: {error}; it decides nothing", file.display()));
+                BTreeMap::new()
+            })
+        };
+        let trust = Self {
+            for_this_call: Vec::new(),
+            ours: read(OUR_FILE),
+            pis: read(PIS_FILE),
+        };
+        (trust, warnings)
+    }
+
+    /// Trusts a project for as long as this value lives.
+    #[must_use]
+    pub fn and_for_this_call(mut self, project: &Path) -> Self {
+        self.for_this_call.extend(fs::canonicalize(project));
+        self
+    }
+
+    /// What was decided about a directory, or about the nearest one above it.
+    pub fn of(&self, directory: &Path) -> TrustDecision {
+        let Ok(directory) = fs::canonicalize(directory) else {
+            return TrustDecision::Undecided;
+        };
+        if directory
+            .ancestors()
+            .any(|above| self.for_this_call.iter().any(|path| path == above))
+        {
+            return TrustDecision::Trusted(TrustSource::ThisCall);
+        }
+        let found = nearest(&self.ours, &directory)
+            .map(|(path, is_trusted)| (TrustSource::Ours(path), is_trusted))
+            .or_else(|| {
+                nearest(&self.pis, &directory)
+                    .map(|(path, is_trusted)| (TrustSource::Pi(path), is_trusted))
+            });
+        match found {
+            Some((source, true)) => TrustDecision::Trusted(source),
+            Some((source, false)) => TrustDecision::Refused(source),
+            None => TrustDecision::Undecided,
+        }
+    }
+
+    /// Keeps a decision about a project, for us only.
+    pub fn remember(
+        agent_dir: &Path,
+        project: &Path,
+        is_trusted: bool,
+    ) -> Result<(), RememberError> {
+        let file = agent_dir.join(OUR_FILE);
+        let kept = fs::canonicalize(project)
+            .and_then(|real| add_decision(agent_dir, &file, &real, is_trusted));
+        kept.map_err(|source| RememberError {
+            project: project.to_owned(),
+            file,
+            source,
+        })
+    }
+}
+
+impl TrustDecision {
+    /// Whether what the directory holds may be used.
+    pub fn is_trusted(&self) -> bool {
+        matches!(self, Self::Trusted(_))
+    }
+}
+
+fn nearest(decisions: &BTreeMap<PathBuf, bool>, directory: &Path) -> Option<(PathBuf, bool)> {
+    directory
+        .ancestors()
+        .find_map(|above| Some((above.to_owned(), *decisions.get(above)?)))
+}
+
+fn read_decisions(file: &Path) -> io::Result<BTreeMap<PathBuf, bool>> {
+    let decisions = read_object(file)?;
+    Ok(decisions
+        .into_iter()
+        .filter_map(|(path, decision)| Some((PathBuf::from(path), decision.as_bool()?)))
+        .collect())
+}
+
+fn read_object(file: &Path) -> io::Result<Map<String, Value>> {
+    match fs::read(file) {
+        Ok(content) => Ok(serde_json::from_slice(&content)?),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Map::new()),
+        Err(error) => Err(error),
+    }
+}
+
+fn add_decision(agent_dir: &Path, file: &Path, project: &Path, is_trusted: bool) -> io::Result<()> {
+    fs::create_dir_all(agent_dir)?;
+    // Two processes may decide at once, and neither must undo the other.
+    let lock = File::create(file.with_extension("lock"))?;
+    lock.lock()?;
+    let Some(project) = project.to_str() else {
+        return Err(io::Error::other("the path is not UTF-8"));
+    };
+    let mut decisions = read_object(file)?;
+    decisions.insert(project.to_owned(), Value::Bool(is_trusted));
+    let mut content = serde_json::to_vec_pretty(&decisions)?;
+    content.push(b'\n');
+    private_file::replace(file, &content, private_file::PRIVATE)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    use super::*;
+
+    struct Sandbox(tempfile::TempDir);
+
+    impl Sandbox {
+        fn new() -> Self {
+            let sandbox = Self(tempfile::tempdir().unwrap());
+            fs::create_dir_all(sandbox.path("agent")).unwrap();
+            fs::create_dir_all(sandbox.path("repo/inner")).unwrap();
+            sandbox
+        }
+
+        fn path(&self, name: &str) -> PathBuf {
+            fs::canonicalize(self.0.path()).unwrap().join(name)
+        }
+
+        fn of(&self, name: &str) -> TrustDecision {
+            Trust::read(&self.path("agent")).0.of(&self.path(name))
+        }
+
+        fn pi_says(&self, decisions: &[(&str, Value)]) {
+            let decisions: Map<String, Value> = decisions
+                .iter()
+                .map(|(name, value)| (self.path(name).to_str().unwrap().to_owned(), value.clone()))
+                .collect();
+            let content = serde_json::to_string(&decisions).unwrap();
+            fs::write(self.path("agent/trust.json"), content).unwrap();
+        }
+    }
+
+    #[test]
+    fn the_nearest_decision_counts_and_ours_beats_pis() {
+        let sandbox = Sandbox::new();
+        assert_eq!(sandbox.of("repo"), TrustDecision::Undecided);
+        sandbox.pi_says(&[("repo", true.into()), ("repo/inner", Value::Null)]);
+        let by_pi = TrustSource::Pi(sandbox.path("repo"));
+        assert_eq!(sandbox.of("repo/inner"), TrustDecision::Trusted(by_pi));
+        Trust::remember(&sandbox.path("agent"), &sandbox.path("repo"), false).unwrap();
+        let by_us = TrustSource::Ours(sandbox.path("repo"));
+        assert_eq!(sandbox.of("repo/inner"), TrustDecision::Refused(by_us));
+        let (trust, _) = Trust::read(&sandbox.path("agent"));
+        let trust = trust.and_for_this_call(&sandbox.path("repo"));
+        assert!(trust.of(&sandbox.path("repo/inner")).is_trusted());
+        assert!(!trust.of(&sandbox.path("agent")).is_trusted());
+    }
+
+    #[test]
+    fn a_link_is_judged_by_where_it_leads() {
+        let sandbox = Sandbox::new();
+        Trust::remember(&sandbox.path("agent"), &sandbox.path("repo"), true).unwrap();
+        std::os::unix::fs::symlink("/", sandbox.path("repo/outside")).unwrap();
+        std::os::unix::fs::symlink(sandbox.path("repo"), sandbox.path("other")).unwrap();
+        assert_eq!(sandbox.of("repo/outside"), TrustDecision::Undecided);
+        assert!(sandbox.of("other").is_trusted());
+        assert_eq!(sandbox.of("missing"), TrustDecision::Undecided);
+    }
+
+    #[test]
+    fn decisions_are_private_and_a_broken_file_decides_nothing() {
+        let sandbox = Sandbox::new();
+        let agent_dir = sandbox.path("agent");
+        Trust::remember(&agent_dir, &sandbox.path("repo"), true).unwrap();
+        let mode = fs::metadata(agent_dir.join(OUR_FILE))
+            .unwrap()
+            .permissions()
+            .mode();
+        assert_eq!(mode & 0o777, 0o600);
+        fs::write(agent_dir.join(OUR_FILE), "[1]").unwrap();
+        let (trust, warnings) = Trust::read(&agent_dir);
+        assert_eq!(trust, Trust::default());
+        assert_eq!(
+            warnings,
+            [format!(
+                "{}: invalid type: sequence, expected a map at line 1 column 0; it decides nothing",
+                agent_dir.join(OUR_FILE).display()
+            )]
+        );
+        Trust::remember(&agent_dir, &sandbox.path("repo"), true).unwrap_err();
+    }
+}

@@ -1,0 +1,17 @@
+//! Files on disk → what the catalogue makes of them.
+
+#![expect(
+    clippy::unwrap_used,
+    reason = "a test that cannot go on says so by panicking"
+)]
+
+mod child_flags;
+mod documents;
+mod editing;
+mod explaining;
+mod never_panics;
+mod odd_files;
+mod precedence;
+mod sandbox;
+mod security;
+mod skills;
