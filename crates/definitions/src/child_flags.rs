@@ -1,39 +1,19 @@
 //! What a definition means for a run. Pure.
 
+mod shown;
+mod tools;
+
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use pi_subagents_delegation::{
-    BodyUse, Definition, Dialect, ModelChoice, Runner, RunnerChoice, Secret, SystemPrompt,
-    ToolPolicy,
+    BodyUse, Definition, ModelChoice, Runner, RunnerChoice, Secret, SystemPrompt, ToolPolicy,
 };
+
+pub use tools::{Surroundings, tools_of};
 
 use crate::skills::ResolvedSkills;
 use crate::validation::{Invalid, validate};
-
-/// The tool by which a child reports its result.
-const FINALIZE: &str = "subagent_finalize";
-
-/// The tools of the caller that no child has.
-const OUR_TOOLS: [&str; 8] = [
-    "delegate_to_subagents",
-    "get_subagent_output",
-    "get_subagent_session",
-    "list_subagent_profiles",
-    "subagent",
-    "background_agent",
-    "background_agent_status",
-    FINALIZE,
-];
-
-/// What is known about tools where a child is started.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct Surroundings<'a> {
-    /// The active tools of the pi that asks, if one does.
-    pub parent_tools: Option<&'a [String]>,
-    /// All tools a child can have, if that is known.
-    pub known_tools: Option<&'a [String]>,
-}
 
 /// What a definition changes in the plan of a task.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -183,94 +163,12 @@ impl PlanPatch {
 
     /// All arguments this definition leads to, for people to read.
     pub fn shown_arguments(&self, directory: &Path) -> Vec<String> {
-        let mut arguments = model_arguments(&self.model);
-        arguments.extend(prompt_arguments(&self.prompt_files(directory).policy));
-        arguments.extend(tool_arguments(&self.tools));
+        let policy = self.prompt_files(directory).policy;
+        let mut arguments = shown::model(&self.model);
+        arguments.extend(shown::prompt(&policy));
+        arguments.extend(shown::tools(&self.tools));
         arguments.extend(self.further_arguments());
         arguments
-    }
-}
-
-/// Which tools a definition gives to a child; the report tool is among them if it is needed.
-pub fn tools_of(
-    definition: &Definition,
-    surroundings: &Surroundings<'_>,
-) -> Result<ToolPolicy, Invalid> {
-    let policy = chosen_tools(definition, surroundings)?;
-    if !definition.finalize {
-        return Ok(policy);
-    }
-    Ok(match policy {
-        ToolPolicy::Inherit => ToolPolicy::Inherit,
-        ToolPolicy::Nothing => ToolPolicy::Only(vec![FINALIZE.to_owned()]),
-        ToolPolicy::Only(mut names) => {
-            names.retain(|name| name != FINALIZE);
-            names.push(FINALIZE.to_owned());
-            ToolPolicy::Only(names)
-        }
-        ToolPolicy::AllExcept(names) => all_except(without(&names, &[FINALIZE])),
-    })
-}
-
-fn chosen_tools(
-    definition: &Definition,
-    surroundings: &Surroundings<'_>,
-) -> Result<ToolPolicy, Invalid> {
-    if definition.no_tools {
-        return Ok(ToolPolicy::Nothing);
-    }
-    match (&definition.tools, &definition.exclude_tools) {
-        (Some(names), _) => {
-            check_known(definition, names, surroundings.known_tools)?;
-            Ok(ToolPolicy::Only(names.clone()))
-        }
-        (None, Some(denied)) => Ok(match (definition.dialect, surroundings.parent_tools) {
-            (Dialect::Prompt, Some(parents)) => only(without(
-                &without(parents, &OUR_TOOLS),
-                &denied.iter().map(String::as_str).collect::<Vec<_>>(),
-            )),
-            (Dialect::Profile | Dialect::Preset | Dialect::Prompt, _) => all_except(denied.clone()),
-        }),
-        (None, None) => Ok(ToolPolicy::Inherit),
-    }
-}
-
-fn check_known(
-    definition: &Definition,
-    names: &[String],
-    known: Option<&[String]>,
-) -> Result<(), Invalid> {
-    match known {
-        Some(known) if !names.iter().any(|name| known.contains(name)) => {
-            Err(Invalid::UnknownTools {
-                kind: definition.dialect.title(),
-                name: definition.name.clone(),
-                unknown: names.join(", "),
-                available: known.join(", "),
-            })
-        }
-        Some(_) | None => Ok(()),
-    }
-}
-
-fn without(names: &[String], taken: &[&str]) -> Vec<String> {
-    let kept = names.iter().filter(|name| !taken.contains(&name.as_str()));
-    kept.cloned().collect()
-}
-
-fn only(names: Vec<String>) -> ToolPolicy {
-    if names.is_empty() {
-        ToolPolicy::Nothing
-    } else {
-        ToolPolicy::Only(names)
-    }
-}
-
-fn all_except(names: Vec<String>) -> ToolPolicy {
-    if names.is_empty() {
-        ToolPolicy::Inherit
-    } else {
-        ToolPolicy::AllExcept(names)
     }
 }
 
@@ -289,52 +187,4 @@ fn model_of(definition: &Definition) -> ModelChoice {
 fn joined(texts: impl Iterator<Item = String>) -> Option<String> {
     let texts: Vec<String> = texts.collect();
     (!texts.is_empty()).then(|| texts.join("\n\n"))
-}
-
-fn model_arguments(model: &ModelChoice) -> Vec<String> {
-    let ModelChoice::Named {
-        provider,
-        model,
-        thinking,
-    } = model
-    else {
-        return Vec::new();
-    };
-    let thinking = thinking.map(|level| level.as_str().to_owned());
-    let flags = [
-        ("--provider", provider),
-        ("--model", model),
-        ("--thinking", &thinking),
-    ];
-    flags
-        .into_iter()
-        .filter_map(|(flag, value)| Some([flag.to_owned(), value.clone()?]))
-        .flatten()
-        .collect()
-}
-
-fn prompt_arguments(policy: &SystemPrompt) -> Vec<String> {
-    let (replacing, appended) = match policy {
-        SystemPrompt::Inherit => (None, &[][..]),
-        SystemPrompt::Append(files) => (None, files.as_slice()),
-        SystemPrompt::Replace { file, append } => (Some(file), append.as_slice()),
-    };
-    let replacing =
-        replacing.map(|file| ["--system-prompt".to_owned(), file.display().to_string()]);
-    let appended = appended.iter().map(|file| {
-        [
-            "--append-system-prompt".to_owned(),
-            file.display().to_string(),
-        ]
-    });
-    replacing.into_iter().chain(appended).flatten().collect()
-}
-
-fn tool_arguments(tools: &ToolPolicy) -> Vec<String> {
-    match tools {
-        ToolPolicy::Inherit => Vec::new(),
-        ToolPolicy::Nothing => vec!["--no-tools".to_owned()],
-        ToolPolicy::Only(names) => vec!["--tools".to_owned(), names.join(",")],
-        ToolPolicy::AllExcept(names) => vec!["--exclude-tools".to_owned(), names.join(",")],
-    }
 }

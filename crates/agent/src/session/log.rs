@@ -1,15 +1,14 @@
 //! Writes the session file.
 //!
-//! Nothing is on disk before the first assistant message, as in pi: a prompt that was never
+//! Nothing is written before the first assistant message, as in pi: a prompt that was never
 //! answered leaves no file behind.
 
-use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
+use super::Claim;
 use crate::clock;
 use crate::message::Message;
 
@@ -35,29 +34,34 @@ enum Target {
     Nowhere,
     /// Not answered yet: what will be written first.
     Waiting {
-        path: PathBuf,
+        claim: Claim,
         lines: Vec<u8>,
     },
     Open {
-        path: PathBuf,
-        file: File,
+        claim: Claim,
     },
 }
 
 impl SessionLog {
-    /// A new session; `path` is created with its first assistant message.
-    pub(crate) fn create(path: Option<&Path>, id: String, cwd: &Path) -> Self {
-        let target = match path {
+    /// A new session; its file is written with the first assistant message.
+    pub(crate) fn create(
+        claim: Option<Claim>,
+        id: String,
+        cwd: &Path,
+        parent: Option<&str>,
+    ) -> Self {
+        let target = match claim {
             None => Target::Nowhere,
-            Some(path) => {
-                let header = json!({
+            Some(claim) => {
+                let mut header = json!({
                     "type": "session", "version": 3, "id": id,
                     "timestamp": clock::iso(), "cwd": cwd.display().to_string(),
                 });
-                Target::Waiting {
-                    path: path.to_owned(),
-                    lines: line(&header),
+                if let Some(parent) = parent {
+                    header["parentSession"] = json!(parent);
                 }
+                let lines = line(&header);
+                Target::Waiting { claim, lines }
             }
         };
         Self {
@@ -71,25 +75,17 @@ impl SessionLog {
     ///
     /// A line cut off by a crash is ended first, so that ours stands on its own.
     pub(crate) fn resume(
-        path: &Path,
+        mut claim: Claim,
         id: String,
         leaf: Option<String>,
         is_torn: bool,
     ) -> Result<Self, SessionLogError> {
-        let failed = |source| SessionLogError {
-            path: path.to_owned(),
-            source,
-        };
-        let mut file = OpenOptions::new().append(true).open(path).map_err(failed)?;
         if is_torn {
-            file.write_all(b"\n").map_err(failed)?;
+            write(&mut claim, b"\n")?;
         }
         Ok(Self {
             id,
-            target: Target::Open {
-                path: path.to_owned(),
-                file,
-            },
+            target: Target::Open { claim },
             leaf,
         })
     }
@@ -101,7 +97,7 @@ impl SessionLog {
     pub(crate) fn path(&self) -> Option<&Path> {
         match &self.target {
             Target::Nowhere => None,
-            Target::Waiting { path, .. } | Target::Open { path, .. } => Some(path),
+            Target::Waiting { claim, .. } | Target::Open { claim } => Some(&claim.path),
         }
     }
 
@@ -134,54 +130,41 @@ impl SessionLog {
         match &mut self.target {
             Target::Nowhere => {}
             Target::Waiting { lines, .. } => lines.extend(line(&entry)),
-            Target::Open { path, file } => {
-                file.write_all(&line(&entry))
-                    .map_err(|source| SessionLogError {
-                        path: path.clone(),
-                        source,
-                    })?;
-            }
+            Target::Open { claim } => write(claim, &line(&entry))?,
         }
         Ok(entry)
     }
 
     /// Makes sure that a finished turn survives a crash of the machine.
     pub(crate) fn sync(&self) {
-        if let Target::Open { file, .. } = &self.target {
+        if let Target::Open { claim } = &self.target {
             // Whoever cannot sync has still written.
-            let _ = file.sync_data();
+            let _ = claim.file.sync_data();
         }
     }
 
     fn open(&mut self) -> Result<(), SessionLogError> {
-        if let Target::Waiting { path, lines } = &self.target {
-            let file = create(path, lines).map_err(|source| SessionLogError {
-                path: path.clone(),
-                source,
-            })?;
-            self.target = Target::Open {
-                path: path.clone(),
-                file,
-            };
-        }
+        let target = std::mem::replace(&mut self.target, Target::Nowhere);
+        self.target = match target {
+            Target::Waiting { mut claim, lines } => {
+                let written = write(&mut claim, &lines);
+                self.target = Target::Open { claim };
+                return written;
+            }
+            other => other,
+        };
         Ok(())
     }
 }
 
-fn create(path: &Path, lines: &[u8]) -> io::Result<File> {
-    if let Some(directory) = path.parent() {
-        fs::create_dir_all(directory)?;
-    }
-    let is_empty = path.metadata().is_ok_and(|metadata| metadata.len() == 0);
-    let mut file = OpenOptions::new()
-        .append(true)
-        .create(true)
-        // Someone else's session must not be mixed with ours.
-        .create_new(!is_empty)
-        .mode(0o600)
-        .open(path)?;
-    file.write_all(lines)?;
-    Ok(file)
+fn write(claim: &mut Claim, bytes: &[u8]) -> Result<(), SessionLogError> {
+    claim
+        .file
+        .write_all(bytes)
+        .map_err(|source| SessionLogError {
+            path: claim.path.clone(),
+            source,
+        })
 }
 
 fn line(entry: &Value) -> Vec<u8> {

@@ -1,9 +1,13 @@
 //! Pi's session file, version 3: read tolerantly, written append-only.
 
+mod claim;
 mod log;
+mod place;
 mod record;
 
+pub(crate) use claim::Claim;
 pub(crate) use log::{SessionLog, SessionLogError};
+pub(crate) use place::{Places, beside};
 pub(crate) use record::Recorded;
 
 #[cfg(test)]

@@ -1,0 +1,94 @@
+//! The one writer of a session file, by a lock on the file itself.
+//!
+//! The lock is held from the start, so that a second writer is refused before it has done
+//! any work. A file that did not exist is there, empty, as long as nothing was answered; both
+//! pi and we take an empty file for a new session.
+
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+/// The file cannot be written by us.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum ClaimError {
+    #[error("Session file {} is in use by another process", path.display())]
+    InUse { path: PathBuf },
+    #[error("Could not open session file {}: {source}", path.display())]
+    Failed { path: PathBuf, source: io::Error },
+}
+
+/// A session file that nobody else writes.
+#[derive(Debug)]
+pub(crate) struct Claim {
+    pub(super) path: PathBuf,
+    pub(super) file: File,
+}
+
+impl Claim {
+    /// Opens and locks a file, and creates it if it is not there.
+    pub(crate) fn take(path: &Path) -> Result<Self, ClaimError> {
+        let failed = |source| ClaimError::Failed {
+            path: path.to_owned(),
+            source,
+        };
+        if let Some(directory) = path.parent() {
+            fs::create_dir_all(directory).map_err(failed)?;
+        }
+        loop {
+            let file = OpenOptions::new()
+                .append(true)
+                .create(true)
+                .mode(0o600)
+                .open(path)
+                .map_err(failed)?;
+            match file.try_lock() {
+                Ok(()) => {}
+                Err(TryLockError::WouldBlock) => {
+                    let path = path.to_owned();
+                    return Err(ClaimError::InUse { path });
+                }
+                Err(TryLockError::Error(source)) => return Err(failed(source)),
+            }
+            // Whoever had it may have taken it away between the two steps.
+            let is_there = fs::metadata(path).map(|there| (there.dev(), there.ino()));
+            let ours = file.metadata().map_err(failed)?;
+            if is_there.is_ok_and(|there| there == (ours.dev(), ours.ino())) {
+                let path = path.to_owned();
+                return Ok(Self { path, file });
+            }
+        }
+    }
+}
+
+impl Drop for Claim {
+    /// A prompt that was never answered leaves no file behind, as in pi.
+    fn drop(&mut self) {
+        let is_empty = self.file.metadata().is_ok_and(|file| file.len() == 0);
+        if let Some(real) = is_empty.then(|| self.path.canonicalize().ok()).flatten() {
+            let _ = fs::remove_file(real);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_second_writer_is_refused_until_the_first_is_gone() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("deep/s.jsonl");
+        let first = Claim::take(&path).unwrap();
+        let refusal = Claim::take(&path).unwrap_err().to_string();
+        assert!(
+            refusal.ends_with("s.jsonl is in use by another process"),
+            "{refusal}"
+        );
+        drop(first);
+        assert!(!path.exists(), "nothing was written");
+        fs::write(&path, "kept\n").unwrap();
+        drop(Claim::take(&path).unwrap());
+        assert_eq!(fs::read_to_string(&path).unwrap(), "kept\n");
+    }
+}

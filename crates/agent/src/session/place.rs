@@ -1,0 +1,100 @@
+//! Where a session is kept: the path the caller named, else a file in pi's session directory.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::flags::Flags;
+
+/// What is known about where sessions are.
+#[derive(Debug)]
+pub(crate) struct Places<'a> {
+    pub(crate) cwd: &'a Path,
+    pub(crate) agent_dir: &'a Path,
+    /// From the environment or the settings.
+    pub(crate) session_dir: Option<PathBuf>,
+}
+
+impl Places<'_> {
+    /// The file of the session that the flags mean; None keeps nothing.
+    pub(crate) fn file(&self, flags: &Flags) -> Result<Option<PathBuf>, String> {
+        if flags.no_session {
+            return Ok(None);
+        }
+        if let Some(session) = &flags.session {
+            let is_path = session.contains('/') || session.ends_with(".jsonl");
+            let path = self.cwd.join(session);
+            if is_path || path.exists() {
+                return Ok(Some(path));
+            }
+            let found = self.sessions(flags).into_iter().find(|(id, _)| {
+                let id = id.as_str();
+                id.starts_with(session.as_str())
+            });
+            return match found {
+                Some((_, path)) => Ok(Some(path)),
+                None => Err(format!("No session found matching '{session}'")),
+            };
+        }
+        if let Some(id) = &flags.session_id {
+            let known = self.sessions(flags).into_iter().find(|(known, _)| known == id);
+            let path = known.map_or_else(|| self.new_file(flags, id), |(_, path)| path);
+            return Ok(Some(path));
+        }
+        if flags.continue_last
+            && let Some((_, path)) = self.sessions(flags).into_iter().next()
+        {
+            return Ok(Some(path));
+        }
+        let id = uuid::Uuid::now_v7().to_string();
+        Ok(Some(self.new_file(flags, &id)))
+    }
+
+    fn directory(&self, flags: &Flags) -> PathBuf {
+        let named = flags.session_dir.as_ref().map(PathBuf::from);
+        match named.or_else(|| self.session_dir.clone()) {
+            Some(directory) => self.cwd.join(directory),
+            None => self.agent_dir.join("sessions").join(folder_of(self.cwd)),
+        }
+    }
+
+    fn new_file(&self, flags: &Flags, id: &str) -> PathBuf {
+        self.directory(flags).join(file_name(id))
+    }
+
+    /// Ids and files of the sessions of this directory, the newest first.
+    fn sessions(&self, flags: &Flags) -> Vec<(String, PathBuf)> {
+        let Ok(files) = fs::read_dir(self.directory(flags)) else {
+            return Vec::new();
+        };
+        let mut found: Vec<_> = files
+            .flatten()
+            .filter_map(|file| {
+                let path = file.path();
+                let id = path.file_stem()?.to_str()?.split_once('_')?.1.to_owned();
+                let changed = file.metadata().ok()?.modified().ok()?;
+                let is_session = path.extension().is_some_and(|end| end == "jsonl");
+                is_session.then_some((changed, id, path))
+            })
+            .collect();
+        found.sort();
+        found.reverse();
+        found.into_iter().map(|(_, id, path)| (id, path)).collect()
+    }
+}
+
+/// A new file beside the one of the session before it.
+pub(crate) fn beside(file: &Path, id: &str) -> PathBuf {
+    file.with_file_name(file_name(id))
+}
+
+fn file_name(id: &str) -> String {
+    let now = crate::clock::iso().replace([':', '.'], "-");
+    format!("{now}_{id}.jsonl")
+}
+
+/// Pi's name for the folder of a working directory.
+fn folder_of(cwd: &Path) -> String {
+    let path = cwd.display().to_string();
+    let path = path.strip_prefix('/').unwrap_or(&path);
+    format!("--{}--", path.replace(['/', '\\', ':'], "-"))
+}
