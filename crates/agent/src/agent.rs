@@ -11,12 +11,13 @@ use std::rc::Rc;
 use crate::abort::{AbortSwitch, Aborted};
 use crate::conversation::Conversation;
 use crate::event::Event;
+use crate::message::Message;
 use crate::models::{Model, ThinkingLevel};
 use crate::output::Output;
 use crate::providers::Provider;
 use crate::queue::Queue;
 use crate::sections::Sections;
-use crate::settings::RetrySettings;
+use crate::settings::{CompactionSettings, RetrySettings};
 use crate::tools::{ModelInUse, Tool, ToolSurroundings};
 
 /// What stays the same as long as the agent lives.
@@ -28,6 +29,7 @@ pub(crate) struct Setup {
     pub(crate) tools: Vec<&'static Tool>,
     pub(crate) sections: Sections,
     pub(crate) retry: RetrySettings,
+    pub(crate) compaction: CompactionSettings,
 }
 
 /// A model and who speaks for it.
@@ -46,6 +48,13 @@ pub(crate) struct Agent {
     pub(crate) queue: RefCell<Queue>,
     pub(crate) chosen: RefCell<Option<ChosenModel>>,
     pub(crate) thinking: Cell<ThinkingLevel>,
+    /// Whether a long conversation is shortened by itself.
+    pub(crate) auto_compaction: Cell<bool>,
+    /// Whether a failed call is tried again by itself.
+    pub(crate) auto_retry: Cell<bool>,
+    pub(crate) is_compacting: Cell<bool>,
+    /// What the model said last, be it taken back since.
+    pub(crate) last_answer: RefCell<Option<Rc<Message>>>,
     /// Stops the run under way.
     abort: RefCell<Option<AbortSwitch>>,
 }
@@ -54,6 +63,10 @@ impl Agent {
     pub(crate) fn new(output: Output, setup: Setup, conversation: Conversation) -> Self {
         Self {
             output,
+            auto_compaction: Cell::new(setup.compaction.enabled),
+            auto_retry: Cell::new(setup.retry.enabled),
+            is_compacting: Cell::default(),
+            last_answer: RefCell::default(),
             setup,
             conversation: RefCell::new(conversation),
             queue: RefCell::default(),

@@ -6,10 +6,14 @@ use std::rc::Rc;
 use serde_json::{Value, json};
 
 use crate::message::{
-    Block, Message, RemovedTool, StopReason, SystemMessage, ToolDeclaration, ToolResultMessage,
+    Block, CompactionSummary, Message, RemovedTool, StopReason, SystemMessage, ToolDeclaration,
+    ToolResultMessage,
 };
 use crate::sections::Sections;
-use crate::session::{Recorded, SessionLog, SessionLogError};
+use crate::session::{Claim, Recorded, SessionLog, SessionLogError};
+use crate::tally::Tally;
+use crate::tokens;
+use crate::usage::Usage;
 
 /// A conversation and its session file.
 #[derive(Debug)]
@@ -23,6 +27,10 @@ pub(crate) struct Conversation {
     thinking: Option<String>,
     /// The first failure to write; the run goes on without the file.
     problem: Option<SessionLogError>,
+    /// From which message on the model's own counts tell of this conversation.
+    trusted_from: usize,
+    /// Everything that was ever said in the session.
+    tally: Tally,
 }
 
 #[derive(Debug)]
@@ -32,15 +40,19 @@ struct Kept {
 }
 
 impl Conversation {
-    /// A new one, kept in `path` if there is one.
-    pub(crate) fn begin(path: Option<&Path>, cwd: &Path) -> Self {
-        let id = uuid::Uuid::now_v7().to_string();
-        Self::with_log(SessionLog::create(path, id, cwd))
+    /// A new one, kept in a file if there is one.
+    pub(crate) fn begin(
+        claim: Option<Claim>,
+        id: String,
+        cwd: &Path,
+        parent: Option<&str>,
+    ) -> Self {
+        Self::with_log(SessionLog::create(claim, id, cwd, parent))
     }
 
     /// Goes on with what a session file holds.
-    pub(crate) fn resume(path: &Path, recorded: Recorded) -> Result<Self, SessionLogError> {
-        let log = SessionLog::resume(path, recorded.id, recorded.leaf, recorded.is_torn)?;
+    pub(crate) fn resume(claim: Claim, recorded: Recorded) -> Result<Self, SessionLogError> {
+        let log = SessionLog::resume(claim, recorded.id, recorded.leaf, recorded.is_torn)?;
         let kept = recorded.messages.into_iter();
         Ok(Self {
             messages: kept
@@ -49,6 +61,8 @@ impl Conversation {
             name: recorded.name,
             model: recorded.model,
             thinking: recorded.thinking,
+            trusted_from: recorded.trusted_from,
+            tally: recorded.tally,
             ..Self::with_log(log)
         })
     }
@@ -61,7 +75,75 @@ impl Conversation {
             model: None,
             thinking: None,
             problem: None,
+            trusted_from: 0,
+            tally: Tally::default(),
         }
+    }
+
+    /// Everything that was ever said in the session, in numbers.
+    pub(crate) fn tally(&self) -> &Tally {
+        &self.tally
+    }
+
+    /// About how many tokens the next request takes.
+    pub(crate) fn context_tokens(&self) -> u64 {
+        tokens::context(&self.messages(), self.trusted_from)
+    }
+
+    /// Whether nothing was said since the conversation was shortened.
+    pub(crate) fn was_just_compacted(&self) -> bool {
+        let is_summary = |kept: &Kept| matches!(*kept.message, Message::CompactionSummary(_));
+        self.trusted_from > 0
+            && self.trusted_from == self.messages.len()
+            && self.messages.iter().any(is_summary)
+    }
+
+    /// Puts a summary in the place of everything before `first_kept`, and returns the id of
+    /// the first entry that stays.
+    pub(crate) fn compact(
+        &mut self,
+        first_kept: usize,
+        summary: &str,
+        tokens_before: u64,
+        usage: Usage,
+        details: &Value,
+    ) -> String {
+        let (sections, tools) = self.declared();
+        let timestamp = crate::clock::milliseconds();
+        let system = Message::System(SystemMessage {
+            sections,
+            tools_added: tools,
+            timestamp,
+            ..SystemMessage::default()
+        });
+        let mut kept = self.messages.split_off(first_kept.min(self.messages.len()));
+        let first = kept.first().map(|kept| kept.entry.clone());
+        let first = first.unwrap_or_default();
+        let entry = self.note(
+            "compaction",
+            &json!({
+                "summary": summary, "firstKeptEntryId": first, "tokensBefore": tokens_before,
+                "details": details, "usage": usage, "fromHook": false, "systemMessage": system,
+            }),
+        );
+        let id = entry.and_then(|entry| entry["id"].as_str().map(str::to_owned));
+        let id = id.unwrap_or_default();
+        let summary = Message::CompactionSummary(CompactionSummary {
+            summary: summary.to_owned(),
+            tokens_before,
+            timestamp,
+        });
+        kept.retain(|kept| !matches!(*kept.message, Message::System(_)));
+        self.messages = [system, summary]
+            .map(|message| Kept {
+                entry: id.clone(),
+                message: Rc::new(message),
+            })
+            .into();
+        self.messages.append(&mut kept);
+        self.trusted_from = self.messages.len();
+        self.tally.add_usage(usage);
+        first
     }
 
     pub(crate) fn session_id(&self) -> &str {
@@ -83,6 +165,7 @@ impl Conversation {
     /// Adds a message.
     pub(crate) fn add(&mut self, message: Message) -> Rc<Message> {
         let message = Rc::new(message);
+        self.tally.add(&message);
         let entry = self.log.message(&message);
         let entry = self.noted(entry).unwrap_or_default();
         self.messages.push(Kept {
@@ -99,6 +182,7 @@ impl Conversation {
             .iter()
             .rposition(|kept| Rc::ptr_eq(&kept.message, message))?;
         let target = self.messages.remove(at).entry;
+        self.trusted_from = self.trusted_from.min(self.messages.len());
         self.note(
             "context_edit",
             &json!({"targetId": target, "replacement": null}),
@@ -145,6 +229,11 @@ impl Conversation {
                 None
             }
         }
+    }
+
+    /// Brings what was said so far to the disk.
+    pub(crate) fn sync(&self) {
+        self.log.sync();
     }
 
     /// Brings what was said so far to the disk, and tells once why that failed.
@@ -211,9 +300,10 @@ impl Conversation {
                     continue;
                 }
                 Message::ToolResult(result) => open.retain(|message| !answers(message, result)),
-                Message::User(_) | Message::Assistant(_) | Message::Other(_) => {
-                    shown.append(&mut open);
-                }
+                Message::User(_)
+                | Message::Assistant(_)
+                | Message::CompactionSummary(_)
+                | Message::Other(_) => shown.append(&mut open),
             }
             if let Some(assistant) = kept.message.as_assistant() {
                 open = assistant

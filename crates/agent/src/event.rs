@@ -64,6 +64,18 @@ pub(crate) enum Event<'a> {
         #[serde(skip_serializing_if = "Option::is_none")]
         final_error: Option<&'a str>,
     },
+    CompactionStart {
+        reason: &'a str,
+    },
+    CompactionEnd {
+        reason: &'a str,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        result: Option<&'a Value>,
+        aborted: bool,
+        will_retry: bool,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        error_message: Option<&'a str>,
+    },
     EntryAppended {
         entry: &'a Value,
     },

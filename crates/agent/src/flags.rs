@@ -24,6 +24,9 @@ pub(crate) struct Flags {
     pub(crate) finalize: bool,
     pub(crate) no_session: bool,
     pub(crate) session: Option<String>,
+    pub(crate) session_id: Option<String>,
+    pub(crate) session_dir: Option<String>,
+    pub(crate) continue_last: bool,
     pub(crate) no_context_files: bool,
     pub(crate) skills: Vec<String>,
     pub(crate) no_skills: bool,
@@ -131,6 +134,18 @@ static FLAGS: &[(&[&str], Effect)] = &[
     (
         &["--session"],
         Effect::Value(|flags, value| flags.session = Some(value)),
+    ),
+    (
+        &["--session-id"],
+        Effect::Value(|flags, value| flags.session_id = Some(value)),
+    ),
+    (
+        &["--session-dir"],
+        Effect::Value(|flags, value| flags.session_dir = Some(value)),
+    ),
+    (
+        &["-c", "--continue"],
+        Effect::Switch(|flags| flags.continue_last = true),
     ),
     (
         &["-nc", "--no-context-files"],

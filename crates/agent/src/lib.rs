@@ -22,6 +22,7 @@ mod agent;
 mod answer;
 mod calls;
 mod clock;
+mod compaction;
 mod conversation;
 mod event;
 mod flags;
@@ -32,6 +33,7 @@ mod model_access;
 mod models;
 mod notices;
 mod one_shot;
+mod opened_session;
 mod output;
 mod processes;
 mod providers;
@@ -45,9 +47,12 @@ mod sections;
 mod session;
 mod settings;
 mod signals;
+mod skills;
 mod system_prompt;
+mod tally;
 #[cfg(test)]
 mod testing;
+mod tokens;
 mod tools;
 mod turns;
 #[cfg(test)]

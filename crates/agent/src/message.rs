@@ -16,6 +16,7 @@ pub(crate) enum Message {
     User(UserMessage),
     Assistant(AssistantMessage),
     ToolResult(ToolResultMessage),
+    CompactionSummary(CompactionSummary),
     /// A role that only pi knows, for example `bashExecution`.
     #[serde(untagged)]
     Other(Value),
@@ -25,7 +26,11 @@ impl Message {
     pub(crate) fn as_assistant(&self) -> Option<&AssistantMessage> {
         match self {
             Self::Assistant(message) => Some(message),
-            Self::System(_) | Self::User(_) | Self::ToolResult(_) | Self::Other(_) => None,
+            Self::System(_)
+            | Self::User(_)
+            | Self::ToolResult(_)
+            | Self::CompactionSummary(_)
+            | Self::Other(_) => None,
         }
     }
 
@@ -128,6 +133,15 @@ pub(crate) struct ToolResultMessage {
     #[serde(default)]
     pub(crate) is_error: bool,
     #[serde(default)]
+    pub(crate) timestamp: u64,
+}
+
+/// What stands for the part of a conversation that is no longer shown.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub(crate) struct CompactionSummary {
+    pub(crate) summary: String,
+    pub(crate) tokens_before: u64,
     pub(crate) timestamp: u64,
 }
 

@@ -75,12 +75,8 @@ async fn announce_session(agent: &Agent) {
 
 /// Prints the last answer; only here does a failed one count in the exit code, as in pi.
 fn print_last(agent: &Agent) -> u8 {
-    let messages = agent.conversation.borrow().messages();
-    let last = messages
-        .iter()
-        .rev()
-        .find_map(|message| message.as_assistant());
-    let Some(answer) = last else {
+    let last = agent.last_answer.borrow();
+    let Some(answer) = last.as_ref().and_then(|message| message.as_assistant()) else {
         return 0;
     };
     if matches!(answer.stop_reason, StopReason::Error | StopReason::Aborted) {

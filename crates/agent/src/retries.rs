@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use crate::agent::Agent;
+use crate::compaction::is_overflow;
 use crate::event::Event;
 use crate::providers::ProviderError;
 use crate::turns::{End, Run};
@@ -14,7 +15,8 @@ impl Agent {
         let End::Failed(error) = end else {
             return None;
         };
-        let worthwhile = error.is_transient && retry.enabled && run.retries < retry.max_retries;
+        let may_help = error.is_transient && !is_overflow(&error.message);
+        let worthwhile = may_help && self.auto_retry.get() && run.retries < retry.max_retries;
         let allowed = worthwhile && !run.aborted.is_raised();
         allowed.then(|| retry.delay(run.retries + 1, error.retry_after))
     }
@@ -35,20 +37,26 @@ impl Agent {
                 error_message: &error.message,
             })
             .await;
-        if let Some(failed) = run.messages.last() {
-            let entry = self.conversation.borrow_mut().omit(failed);
-            if let Some(entry) = entry {
-                self.output
-                    .emit(&Event::EntryAppended { entry: &entry })
-                    .await;
-            }
-        }
+        self.take_back_last(run).await;
         tokio::select! {
             () = run.aborted.raised() => {
                 self.end_retry(false, run.retries, Some("Retry cancelled")).await;
                 false
             }
             () = tokio::time::sleep(pause) => true,
+        }
+    }
+
+    /// Keeps the last message in the file but shows it to the model no more.
+    pub(crate) async fn take_back_last(&self, run: &Run) {
+        let Some(failed) = run.messages.last() else {
+            return;
+        };
+        let entry = self.conversation.borrow_mut().omit(failed);
+        if let Some(entry) = entry {
+            self.output
+                .emit(&Event::EntryAppended { entry: &entry })
+                .await;
         }
     }
 

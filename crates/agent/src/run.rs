@@ -10,8 +10,8 @@ use crate::conversation::Conversation;
 use crate::flags::{self, Flags, Mode};
 use crate::model_access::ModelAccess;
 use crate::models::{Credential, GivenKey, ThinkingLevel, Wanted, key_variables};
+use crate::opened_session::OpenedSession;
 use crate::output::{Output, Writer};
-use crate::session::Recorded;
 use crate::settings::Settings;
 use crate::signals::Signals;
 use crate::tools::{DEFAULT_TOOLS, TOOLS, Tool, ToolName};
@@ -107,10 +107,9 @@ pub(crate) fn assemble(
     handed: Option<GivenKey>,
     output: Output,
 ) -> Result<(Agent, ModelAccess), String> {
-    let recorded = recorded(flags, &surroundings.cwd)?;
-    let cwd = recorded
-        .as_ref()
-        .map_or_else(|| surroundings.cwd.clone(), |recorded| recorded.cwd.clone());
+    let opened = OpenedSession::open(flags, surroundings)?;
+    let recorded = opened.as_ref().and_then(|opened| opened.recorded.as_ref());
+    let cwd = recorded.map_or_else(|| surroundings.cwd.clone(), |recorded| recorded.cwd.clone());
     let (settings, warnings) = Settings::load(&settings_files(flags, surroundings, &cwd));
     for warning in warnings {
         notices::warn(&warning);
@@ -122,18 +121,20 @@ pub(crate) fn assemble(
     );
     access.given = handed.map_or_else(|| key_of_flags(flags), |key| Ok(Some(key)))?;
     access.patience = settings.patience();
-    let earlier = recorded
-        .as_ref()
-        .map(|recorded| (recorded.model.clone(), recorded.thinking.clone()));
-    let conversation = conversation(flags, &surroundings.cwd, &cwd, recorded)?;
+    let earlier = recorded.map(|recorded| (recorded.model.clone(), recorded.thinking.clone()));
+    let conversation = match opened {
+        Some(opened) => opened.conversation(&cwd)?,
+        None => Conversation::begin(None, uuid::Uuid::now_v7().to_string(), &cwd, None),
+    };
     let tools = choose_tools(flags, settings.default_tools.as_deref());
     let setup = Setup {
-        sections: system_prompt::build(flags, &tools, &cwd, &surroundings.agent_dir),
+        sections: system_prompt::build(flags, &tools, &cwd, surroundings, &settings),
         cwd,
         home: surroundings.home.clone(),
         variables: without_keys(&surroundings.variables),
         tools,
         retry: settings.retry,
+        compaction: settings.compaction,
     };
     let agent = Agent::new(output, setup, conversation);
     let (model, thinking) = earlier.unwrap_or_default();
@@ -225,33 +226,6 @@ fn equip(
     }
     agent.set_thinking(level);
     Ok(())
-}
-
-fn session_path(flags: &Flags, cwd: &Path) -> Option<PathBuf> {
-    let session = flags.session.as_ref().filter(|_| !flags.no_session)?;
-    Some(cwd.join(session))
-}
-
-fn recorded(flags: &Flags, cwd: &Path) -> Result<Option<Recorded>, String> {
-    match session_path(flags, cwd) {
-        Some(path) => Recorded::read(&path).map_err(|error| error.to_string()),
-        None => Ok(None),
-    }
-}
-
-fn conversation(
-    flags: &Flags,
-    started_in: &Path,
-    cwd: &Path,
-    recorded: Option<Recorded>,
-) -> Result<Conversation, String> {
-    let path = session_path(flags, started_in);
-    match (path, recorded) {
-        (Some(path), Some(recorded)) => {
-            Conversation::resume(&path, recorded).map_err(|error| error.to_string())
-        }
-        (path, _) => Ok(Conversation::begin(path.as_deref(), cwd)),
-    }
 }
 
 /// The tools of this run: an allow list over all of them, else the default ones.

@@ -4,8 +4,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::flags::Flags;
+use crate::run::Surroundings;
 use crate::sections::Sections;
-use crate::tools::Tool;
+use crate::settings::Settings;
+use crate::skills::{self, SkillPlaces};
+use crate::tools::{Tool, ToolName};
 
 const PREAMBLE: &str = include_str!("../prompts/system.md");
 /// The first one found in a directory counts.
@@ -16,8 +19,10 @@ pub(crate) fn build(
     flags: &Flags,
     tools: &[&'static Tool],
     cwd: &Path,
-    agent_dir: &Path,
+    surroundings: &Surroundings,
+    settings: &Settings,
 ) -> Sections {
+    let agent_dir = &surroundings.agent_dir;
     let mut sections = Sections::default();
     match flags.system_prompt.as_deref().map(text_or_file) {
         Some(own) if !own.is_empty() => sections.set("preamble", Some(own)),
@@ -46,8 +51,37 @@ pub(crate) fn build(
             sections.set_tagged("project_context", &context);
         }
     }
+    if let Some(text) = skills_of(flags, tools, cwd, surroundings, settings) {
+        sections.set("skills", Some(text));
+    }
     sections.set_tagged("cwd", &cwd.display().to_string());
     sections
+}
+
+/// Skills are of use only to a model that can read them.
+fn skills_of(
+    flags: &Flags,
+    tools: &[&'static Tool],
+    cwd: &Path,
+    surroundings: &Surroundings,
+    settings: &Settings,
+) -> Option<String> {
+    let has = |name: ToolName| tools.iter().any(|tool| tool.name == name);
+    let reader = match (has(ToolName::Read), has(ToolName::Bash)) {
+        (true, _) => "the read tool",
+        (false, true) => "bash",
+        (false, false) => return None,
+    };
+    let found = skills::find(&SkillPlaces {
+        cwd,
+        home: &surroundings.home,
+        agent_dir: &surroundings.agent_dir,
+        trusts_project: flags.approve,
+        listed: &settings.skills,
+        named: &flags.skills,
+        named_only: flags.no_skills,
+    });
+    skills::advertise(&found, reader)
 }
 
 /// A prompt may be given as a path, because arguments are short and public.

@@ -8,9 +8,14 @@ use crate::abort::Aborted;
 use crate::agent::Agent;
 use crate::answer::Answer;
 use crate::calls;
+use crate::compaction::{Reason, Trigger};
 use crate::event::Event;
 use crate::message::{AssistantMessage, Block, Message, StopReason};
+use crate::models::Model;
 use crate::providers::{ProviderError, Request};
+
+/// Tokens that an estimate may have overlooked.
+const UNCOUNTED_TOKENS: u64 = 4096;
 
 /// What one run has come to so far.
 pub(crate) struct Run {
@@ -19,6 +24,8 @@ pub(crate) struct Run {
     pub(crate) messages: Vec<Rc<Message>>,
     /// Retries since the last answer that was none.
     pub(crate) retries: u32,
+    /// Whether an answer was given again for want of room; once must do.
+    made_room: bool,
 }
 
 /// Why the turns came to an end.
@@ -38,6 +45,7 @@ impl Agent {
             aborted: self.begin_run(),
             messages: Vec::new(),
             retries: 0,
+            made_room: false,
         };
         self.run_to_the_end(prompt, run)
     }
@@ -48,11 +56,16 @@ impl Agent {
             let end = self.turns(std::mem::take(&mut opening), &mut run).await;
             let pause = self.pause_before_retry(&end, &run);
             self.end_attempt(&mut run, pause.is_some()).await;
-            let (End::Failed(error), Some(pause)) = (&end, pause) else {
-                self.give_up(&end, &mut run).await;
-                break;
+            let goes_on = match (&end, pause) {
+                (End::Failed(error), Some(pause)) => {
+                    self.wait_for_retry(error, pause, &mut run).await
+                }
+                _ => {
+                    self.give_up(&end, &mut run).await;
+                    self.make_room(&mut run).await
+                }
             };
-            if !self.wait_for_retry(error, pause, &mut run).await {
+            if !goes_on {
                 break;
             }
             run.messages.clear();
@@ -62,6 +75,29 @@ impl Agent {
         }
         self.end_run();
         self.output.emit(&Event::AgentSettled).await;
+    }
+
+    /// Shortens the conversation where the last answer calls for it; true if there is
+    /// something to do with the room.
+    async fn make_room(&self, run: &mut Run) -> bool {
+        match self.compaction_trigger(run) {
+            Trigger::Nothing => return false,
+            Trigger::Overflow if run.made_room || !self.can_compact(Reason::Overflow) => {
+                let why = "the conversation does not fit, not even shortened. Give the task in smaller parts, or use a model with a larger context.";
+                self.announce_failure(Reason::Overflow, Some(why)).await;
+                return false;
+            }
+            Trigger::Overflow => {
+                run.made_room = true;
+                self.take_back_last(run).await;
+                return self.compact_by_itself(Reason::Overflow, &run.aborted).await;
+            }
+            Trigger::Threshold | Trigger::SilentOverflow => {
+                self.compact_by_itself(Reason::Threshold, &run.aborted)
+                    .await;
+            }
+        }
+        self.queue.borrow().len() > 0 && !run.aborted.is_raised()
     }
 
     fn opening(&self, prompt: Vec<Block>) -> Vec<Message> {
@@ -109,6 +145,10 @@ impl Agent {
                     return End::Done;
                 }
             }
+            if self.auto_compaction.get() && self.is_nearly_full() {
+                self.compact_by_itself(Reason::Threshold, &run.aborted)
+                    .await;
+            }
             self.output.emit(&Event::TurnStart).await;
         }
     }
@@ -145,6 +185,7 @@ impl Agent {
     async fn ask(&self, run: &mut Run) -> (Rc<Message>, Option<ProviderError>) {
         let (message, failure) = self.answer(&run.aborted).await;
         let message = self.conversation.borrow_mut().add(message);
+        self.last_answer.replace(Some(Rc::clone(&message)));
         self.output
             .emit(&Event::MessageEnd { message: &message })
             .await;
@@ -182,7 +223,7 @@ impl Agent {
             messages: &messages,
             tools: &tools,
             thinking: self.thinking.get(),
-            max_tokens: model.max_tokens,
+            max_tokens: self.room_for_answer(&model),
         });
         let mut answer = Answer::new(&model, &self.output);
         let failure = loop {
@@ -212,6 +253,16 @@ impl Agent {
         (answer.into_message(), failure)
     }
 
+    /// What the answer may hold; servers refuse more than the context has left.
+    fn room_for_answer(&self, model: &Model) -> Option<u64> {
+        let limit = model.max_tokens?;
+        let Some(window) = model.context_window else {
+            return Some(limit);
+        };
+        let used = self.conversation.borrow().context_tokens() + UNCOUNTED_TOKENS;
+        Some(limit.min(window.saturating_sub(used).max(1)))
+    }
+
     async fn use_tools(&self, answer: &AssistantMessage, run: &mut Run) -> Batch {
         let done = if answer.stop_reason == StopReason::Length {
             calls::refuse_all(answer, &self.output).await
@@ -239,6 +290,7 @@ impl Agent {
     }
 
     async fn end_turn(&self, message: &Rc<Message>, results: &[Rc<Message>]) {
+        self.conversation.borrow().sync();
         self.output
             .emit(&Event::TurnEnd {
                 message,

@@ -91,6 +91,9 @@ pub(crate) struct RunArgs {
     /// Seconds a task may take unless it says so itself [default: 600]
     #[arg(long, value_name = "SECONDS", value_parser = parse_timeout)]
     pub(crate) timeout: Option<f64>,
+    /// Use the definitions and settings of this project, for this call
+    #[arg(long)]
+    pub(crate) trust: bool,
     /// How many sub-agents run at once [default: the setting subagents.maxConcurrency, else 4]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1000))]
     pub(crate) concurrency: Option<u16>,

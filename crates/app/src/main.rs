@@ -5,6 +5,7 @@
 
 mod cli;
 mod commands;
+mod configuration;
 mod dialects;
 mod error;
 mod exit;

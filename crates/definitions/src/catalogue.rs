@@ -266,7 +266,7 @@ fn notice(project: &Path, reason: IgnoredReason, names: &[&str]) -> String {
             format!("Ignored {what} of {project}, which is not trusted: {names}.")
         }
         IgnoredReason::OutsideProject => {
-            format!("Ignored {what} of {project} that really lie outside of it: {names}.")
+            format!("Ignored {what} of {project}, found outside of it: {names}.")
         }
     };
     text::clean(&line)

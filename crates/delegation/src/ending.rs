@@ -297,7 +297,7 @@ mod tests {
                 stderr: text(""),
             },
             Ending::TimedOut {
-                limit: Duration::from_secs(300),
+                limit: Duration::from_mins(5),
             },
             Ending::TimedOut {
                 limit: Duration::from_millis(1500),

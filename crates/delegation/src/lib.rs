@@ -26,7 +26,7 @@ pub use event::{EventSink, Happening, RunEvent, Started};
 pub use history::{MAX_MESSAGES_PER_RUN, RunHistory};
 pub use ids::{BadId, RunId, SessionId, fits_id};
 pub use message::{AssistantMessage, Message, Part, StopReason, ToolCall, ToolResult};
-pub use plan::{Limits, Plan, PlannedTask, Program, Refusal, Task, TaskPlan};
+pub use plan::{Limits, Plan, PlannedTask, Program, Refusal, Task, TaskPlan, UsedDefinition};
 pub use policy::{ModelChoice, Runner, SessionPolicy, SystemPrompt, ThinkingLevel, ToolPolicy};
 pub use summary::{LAST_TEXT_LIMIT, RunSummary};
 pub use usage::Usage;

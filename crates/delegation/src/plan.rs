@@ -5,7 +5,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::{ModelChoice, RunId, Runner, SessionId, SessionPolicy, SystemPrompt, ToolPolicy};
+use crate::{
+    ModelChoice, RunId, Runner, Secret, SessionId, SessionPolicy, SystemPrompt, ToolPolicy,
+};
 
 /// The tasks of one call, in the order the caller gave them.
 #[derive(Debug, Clone)]
@@ -37,11 +39,22 @@ pub struct Task {
     /// The directory the child works in.
     pub cwd: PathBuf,
     /// The definition it uses, if any.
-    pub definition: Option<String>,
+    pub definition: Option<UsedDefinition>,
     /// The time it was given, if any.
     pub timeout: Option<Duration>,
     /// The run's directory, if one could be made.
     pub directory: Option<PathBuf>,
+}
+
+/// A definition that a task uses.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UsedDefinition {
+    /// Its name.
+    pub name: String,
+    /// What it says, in one line.
+    pub summary: String,
+    /// The file it came from, if it is known.
+    pub file: Option<PathBuf>,
 }
 
 /// How a task will be done.
@@ -67,6 +80,8 @@ pub struct TaskPlan {
     pub trusted: bool,
     /// Further arguments for the child.
     pub extra_arguments: Vec<String>,
+    /// The key of its provider, which reaches the child on a descriptor and nowhere else.
+    pub api_key: Option<Secret>,
 }
 
 /// A program and the arguments that always come first.

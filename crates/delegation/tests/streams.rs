@@ -1,4 +1,8 @@
 //! Recorded and made-up streams of children: every line becomes a value, whatever it is.
+#![expect(
+    clippy::unwrap_used,
+    reason = "a test that cannot go on says so by panicking"
+)]
 
 use std::fs;
 

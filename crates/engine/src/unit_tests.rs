@@ -197,6 +197,7 @@ fn plan(limits: Limits) -> TaskPlan {
         limits,
         trusted: false,
         extra_arguments: Vec::new(),
+        api_key: None,
     }
 }
 

@@ -33,6 +33,7 @@ mod writer;
 
 pub use index::{IndexedRun, RunState};
 pub use owner::OwnerName;
+pub use private::write_whole;
 pub use recorder::{Recorder, recorded_line};
 pub use replay::{history, read_events};
 pub use run_dir::RunDir;

@@ -27,8 +27,8 @@ pub(crate) fn append(path: &Path) -> io::Result<File> {
         .open(path)
 }
 
-/// Writes a file so that it is there whole or not at all.
-pub(crate) fn write_whole(path: &Path, content: &[u8]) -> io::Result<()> {
+/// Writes a file that only the user may read, so that it is there whole or not at all.
+pub fn write_whole(path: &Path, content: &[u8]) -> io::Result<()> {
     write_temporary(path, content)?.persist(path)?;
     Ok(())
 }

@@ -34,6 +34,10 @@ pub struct NewRun<'a> {
     pub runner: Option<&'a str>,
     /// The model it asks for.
     pub model: Option<&'a str>,
+    /// The tools it is restricted to.
+    pub tools: Option<Vec<String>>,
+    /// What the child is told about itself, and the file it is told that by.
+    pub system_prompt: Option<(&'a str, &'a Path)>,
 }
 
 /// Why there is no record of a run.
@@ -291,6 +295,7 @@ fn make_run_directory(runs: &Path, run: &RunId) -> io::Result<RunDir> {
 
 fn meta(run: &NewRun<'_>, at: Timestamp) -> Meta {
     let task = run.task;
+    let definition = task.definition.as_ref();
     Meta {
         format: FORMAT,
         run_id: task.run.to_string(),
@@ -298,7 +303,12 @@ fn meta(run: &NewRun<'_>, at: Timestamp) -> Meta {
         name: task.name.clone(),
         prompt: task.prompt.clone(),
         cwd: task.cwd.clone(),
-        preset: task.definition.clone(),
+        preset: definition.map(|used| used.name.clone()),
+        preset_summary: definition.map(|used| used.summary.clone()),
+        preset_source: definition.and_then(|used| used.file.clone()),
+        tools: run.tools.clone(),
+        system_prompt: run.system_prompt.map(|(text, _)| text.to_owned()),
+        system_prompt_path: run.system_prompt.map(|(_, path)| path.to_owned()),
         timeout_seconds: task.timeout.map(|timeout| timeout.as_secs_f64()),
         runner: run.runner.map(str::to_owned),
         model: run.model.map(str::to_owned),

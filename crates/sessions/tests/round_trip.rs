@@ -69,6 +69,8 @@ impl Desk {
                 owner: &owner,
                 runner: Some("pi"),
                 model: None,
+                tools: None,
+                system_prompt: None,
             })
             .unwrap();
         task

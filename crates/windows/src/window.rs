@@ -110,7 +110,8 @@ impl Window {
 
     /// The definition it uses.
     pub fn definition(&self) -> Option<&str> {
-        self.summary.task.as_ref()?.definition.as_deref()
+        let used = self.summary.task.as_ref()?.definition.as_ref()?;
+        Some(&used.name)
     }
 
     /// The run's state.

@@ -12,8 +12,9 @@ use crate::Outcome;
 
 /// One call takes no more tasks.
 const TASKS_OF_A_CALL: usize = 16;
-/// How long an agent waits in its turn, so that all of them live at once.
-const PAUSE_MS: u32 = 3000;
+/// How long an agent waits in its turn, so that the last one starts before the first one ends:
+/// so many milliseconds, and so many more for each of them.
+const PAUSE_MS: (usize, usize) = (2000, 10);
 
 /// What was seen of a crowd.
 #[derive(Default)]
@@ -23,13 +24,14 @@ struct Seen {
 }
 
 pub(super) fn measure(sizes: &[usize]) -> Outcome<()> {
-    heading("Embedded agents at once (each waits 3 s in its only turn)");
+    heading("Embedded agents at once (each waits in its only turn until all are there)");
     for size in sizes {
         let stage = Stage::new()?;
+        let pause = u32::try_from(PAUSE_MS.0 + PAUSE_MS.1 * size)?;
         let begun = Instant::now();
-        let (calls, seen) = watch_all(start(&stage, *size)?)?;
+        let (calls, seen) = watch_all(start(&stage, *size, pause)?)?;
         let wall = begun.elapsed();
-        let beyond = wall.saturating_sub(Duration::from_millis(PAUSE_MS.into()));
+        let beyond = wall.saturating_sub(Duration::from_millis(pause.into()));
         let each = seen.kilobytes / u64::try_from(seen.agents.max(1))?;
         row(
             &format!("{size} agents in {calls} calls"),
@@ -53,8 +55,8 @@ pub(super) fn measure(sizes: &[usize]) -> Outcome<()> {
     Ok(())
 }
 
-fn start(stage: &Stage, size: usize) -> Outcome<Vec<Child>> {
-    let script = stage.write("wait.json", &script(PAUSE_MS))?;
+fn start(stage: &Stage, size: usize, pause: u32) -> Outcome<Vec<Child>> {
+    let script = stage.write("wait.json", &script(pause))?;
     let model = format!("scripted/{}", script.display());
     let mut calls = Vec::new();
     for first in (0..size).step_by(TASKS_OF_A_CALL) {

@@ -66,7 +66,11 @@ impl Translation<'_> {
             match &**message {
                 Message::User(user) => messages.push(ChatMessage::user(self.said(&user.content))),
                 Message::Assistant(answer) => messages.extend(self.spoken(answer)),
-                Message::System(_) | Message::ToolResult(_) | Message::Other(_) => {}
+                Message::CompactionSummary(compaction) => {
+                    messages.push(ChatMessage::user(summarized(&compaction.summary)));
+                }
+                Message::Other(message) => messages.extend(told(message).map(ChatMessage::user)),
+                Message::System(_) | Message::ToolResult(_) => {}
             }
         }
         messages.extend(self.answered(&mut results));
@@ -227,6 +231,32 @@ impl Translation<'_> {
                 })
                 .collect(),
         }
+    }
+}
+
+fn summarized(summary: &str) -> String {
+    format!(
+        "What was said before this point has been summarized to save space:\n\n<summary>\n{summary}\n</summary>"
+    )
+}
+
+/// Messages that only pi writes, as far as a model should know them.
+fn told(message: &Value) -> Option<String> {
+    let text = |field: &str| message[field].as_str();
+    match text("role")? {
+        "bashExecution" if message["excludeFromContext"] != true => Some(format!(
+            "The user ran `{}`:\n```\n{}\n```",
+            text("command").unwrap_or_default(),
+            text("output").unwrap_or_default()
+        )),
+        "branchSummary" => text("summary").map(summarized),
+        "custom" => match &message["content"] {
+            Value::String(text) => Some(text.clone()),
+            blocks => serde_json::from_value::<Vec<Block>>(blocks.clone())
+                .ok()
+                .map(|blocks| joined_text(&blocks)),
+        },
+        _ => None,
     }
 }
 

@@ -4,19 +4,19 @@ use serde_json::{Value, json};
 
 use crate::agent::Agent;
 use crate::message::{Message, joined_text};
-use crate::usage::Usage;
+use crate::models::ThinkingLevel;
 
 /// The answer to `get_state`.
 pub(super) fn state(agent: &Agent) -> Value {
     let conversation = agent.conversation.borrow();
     let mut state = json!({
         "thinkingLevel": agent.thinking.get(),
-        "isStreaming": agent.is_running(),
-        "isCompacting": false,
+        "isStreaming": agent.is_running() && !agent.is_compacting.get(),
+        "isCompacting": agent.is_compacting.get(),
         "steeringMode": "one-at-a-time",
         "followUpMode": "one-at-a-time",
         "sessionId": conversation.session_id(),
-        "autoCompactionEnabled": false,
+        "autoCompactionEnabled": agent.auto_compaction.get(),
         "messageCount": conversation.messages().len(),
         "pendingMessageCount": agent.queue.borrow().len(),
     });
@@ -38,6 +38,18 @@ pub(super) fn state(agent: &Agent) -> Value {
         }
     }
     state
+}
+
+/// The answer to `get_available_thinking_levels`.
+pub(super) fn thinking_levels(agent: &Agent) -> Value {
+    let model = agent.model();
+    let has = |level: &ThinkingLevel| {
+        model
+            .as_ref()
+            .is_none_or(|model| model.clamp(*level) == *level)
+    };
+    let levels: Vec<ThinkingLevel> = ThinkingLevel::all().filter(has).collect();
+    json!({"levels": levels})
 }
 
 /// The answer to `get_messages`.
@@ -63,30 +75,15 @@ pub(super) fn last_assistant_text(agent: &Agent) -> Value {
 /// The answer to `get_session_stats`.
 pub(super) fn session_stats(agent: &Agent) -> Value {
     let conversation = agent.conversation.borrow();
-    let messages = conversation.messages();
-    let mut usage = Usage::default();
-    let (mut users, mut assistants, mut results, mut calls) = (0, 0, 0, 0);
-    let mut context = 0;
-    for message in &messages {
-        match &**message {
-            Message::User(_) => users += 1,
-            Message::ToolResult(_) => results += 1,
-            Message::Assistant(answer) => {
-                assistants += 1;
-                calls += answer.tool_calls().count();
-                usage += answer.usage;
-                context = answer.usage.total_tokens.max(1);
-            }
-            Message::System(_) | Message::Other(_) => {}
-        }
-    }
+    let tally = conversation.tally();
+    let usage = tally.usage;
     let mut stats = json!({
         "sessionId": conversation.session_id(),
-        "userMessages": users,
-        "assistantMessages": assistants,
-        "toolCalls": calls,
-        "toolResults": results,
-        "totalMessages": messages.len(),
+        "userMessages": tally.users,
+        "assistantMessages": tally.assistants,
+        "toolCalls": tally.calls,
+        "toolResults": tally.results,
+        "totalMessages": tally.messages,
         "tokens": {
             "input": usage.input,
             "output": usage.output,
@@ -100,6 +97,7 @@ pub(super) fn session_stats(agent: &Agent) -> Value {
         stats["sessionFile"] = json!(file);
     }
     if let Some(window) = agent.model().and_then(|model| model.context_window) {
+        let context = conversation.context_tokens();
         #[expect(clippy::cast_precision_loss, reason = "a percentage is rounded anyway")]
         let percent = context as f64 * 100.0 / window.max(1) as f64;
         stats["contextUsage"] =

@@ -50,7 +50,23 @@ pub(super) enum Request {
     SetThinkingLevel {
         level: String,
     },
-    NewSession,
+    SetAutoCompaction {
+        enabled: bool,
+    },
+    SetAutoRetry {
+        enabled: bool,
+    },
+    GetAvailableThinkingLevels,
+    GetCommands,
+    Compact {
+        custom_instructions: Option<String>,
+    },
+    NewSession {
+        parent_session: Option<String>,
+    },
+    SwitchSession {
+        session_path: String,
+    },
     SetSessionName {
         name: String,
     },
@@ -64,7 +80,7 @@ pub(super) enum StreamingBehavior {
     FollowUp,
 }
 
-const KNOWN: [&str; 15] = [
+const KNOWN: [&str; 21] = [
     "prompt",
     "steer",
     "follow_up",
@@ -78,7 +94,13 @@ const KNOWN: [&str; 15] = [
     "get_available_models",
     "set_model",
     "set_thinking_level",
+    "set_auto_compaction",
+    "set_auto_retry",
+    "get_available_thinking_levels",
+    "get_commands",
+    "compact",
     "new_session",
+    "switch_session",
     "set_session_name",
 ];
 

@@ -1,6 +1,8 @@
 //! One loop: takes commands, lets the run go on, answers.
 
+use std::cell::RefCell;
 use std::pin::Pin;
+use std::rc::Rc;
 
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
@@ -14,6 +16,8 @@ use crate::event::Event;
 use crate::message::Block;
 use crate::model_access::ModelAccess;
 use crate::models::ThinkingLevel;
+use crate::opened_session::OpenedSession;
+use crate::session::{self, Claim, Place};
 use crate::signals::Signals;
 
 /// What wakes the server.
@@ -36,6 +40,7 @@ pub(crate) async fn serve(
         access,
         run: None,
         after_run: Vec::new(),
+        compacted: Rc::default(),
     };
     loop {
         let happening = tokio::select! {
@@ -70,11 +75,17 @@ struct Server<'a> {
     run: Option<Running<'a>>,
     /// Commands that are answered when the run has come to its end.
     after_run: Vec<(Value, String, AfterRun)>,
+    /// What came of shortening the conversation, once that is over.
+    compacted: Rc<RefCell<Option<Outcome>>>,
 }
 
 enum AfterRun {
     Abort,
-    NewSession,
+    Compact(Option<String>),
+    /// The conversation has been shortened.
+    Compacted,
+    NewSession(Option<String>),
+    SwitchSession(String),
 }
 
 /// What a command comes to: nothing more to say, data, or why not.
@@ -101,9 +112,22 @@ impl Server<'_> {
                 self.agent.abort();
                 self.when_idle(id, name, AfterRun::Abort).await;
             }
-            Ok(Request::NewSession) => {
+            Ok(Request::Compact {
+                custom_instructions,
+            }) => {
                 self.agent.abort();
-                self.when_idle(id, name, AfterRun::NewSession).await;
+                self.when_idle(id, name, AfterRun::Compact(custom_instructions))
+                    .await;
+            }
+            Ok(Request::NewSession { parent_session }) => {
+                self.agent.abort();
+                self.when_idle(id, name, AfterRun::NewSession(parent_session))
+                    .await;
+            }
+            Ok(Request::SwitchSession { session_path }) => {
+                self.agent.abort();
+                self.when_idle(id, name, AfterRun::SwitchSession(session_path))
+                    .await;
             }
             Ok(request) => {
                 let answer = self.perform(request).await;
@@ -119,6 +143,10 @@ impl Server<'_> {
         images: Vec<Block>,
         behavior: Option<StreamingBehavior>,
     ) {
+        if self.run.is_some() && self.agent.is_compacting.get() && behavior.is_none() {
+            let why = "Cannot submit a prompt while compaction is in progress. Wait for compaction to finish and retry.";
+            return self.answer(id, "prompt", Err(why.to_owned())).await;
+        }
         if self.run.is_some() {
             let answer = match behavior {
                 Some(StreamingBehavior::Steer) => {
@@ -177,15 +205,30 @@ impl Server<'_> {
                 self.set_name(name.trim()).await?;
                 None
             }
-            Request::Prompt { .. } | Request::Abort | Request::AbortRetry | Request::NewSession => {
+            Request::SetAutoCompaction { enabled } => {
+                agent.auto_compaction.set(enabled);
                 None
             }
+            Request::SetAutoRetry { enabled } => {
+                agent.auto_retry.set(enabled);
+                None
+            }
+            Request::GetAvailableThinkingLevels => Some(answers::thinking_levels(agent)),
+            // Commands come with extensions and templates, which only pi has.
+            Request::GetCommands => Some(json!({"commands": []})),
+            Request::Prompt { .. }
+            | Request::Abort
+            | Request::AbortRetry
+            | Request::Compact { .. }
+            | Request::NewSession { .. }
+            | Request::SwitchSession { .. } => None,
         })
     }
 
     async fn set_thinking(&self, level: &str) -> Result<(), String> {
         let known = ThinkingLevel::parse(level);
         let level = known.ok_or_else(|| format!("Invalid thinking level: {level}"))?;
+        let level = self.agent.model().map_or(level, |model| model.clamp(level));
         if level != self.agent.thinking.get() {
             self.agent.set_thinking(level);
             let event = Event::ThinkingLevelChanged {
@@ -217,27 +260,87 @@ impl Server<'_> {
 
     async fn settle(&mut self) {
         self.run = None;
-        for (id, command, what) in std::mem::take(&mut self.after_run) {
-            match what {
-                AfterRun::Abort => self.answer(&id, &command, Ok(None)).await,
-                AfterRun::NewSession => {
-                    self.begin_session();
-                    let data = json!({"cancelled": false});
-                    self.answer(&id, &command, Ok(Some(data))).await;
-                }
-            }
+        let mut waiting = std::mem::take(&mut self.after_run).into_iter();
+        while let Some((id, command, what)) = waiting.next() {
+            let outcome = match what {
+                AfterRun::Abort => Ok(None),
+                AfterRun::Compacted => self.compacted.take().unwrap_or(Ok(None)),
+                AfterRun::NewSession(parent) => self.begin_session(parent.as_deref()),
+                AfterRun::SwitchSession(path) => self.switch_session(&path).await,
+                AfterRun::Compact(focus) => match self.access.ready(self.agent).await {
+                    Err(refusal) => Err(refusal),
+                    Ok(()) => {
+                        // It is a run of its own; what waits behind it waits for its end.
+                        self.begin_compaction(focus);
+                        self.after_run.push((id, command, AfterRun::Compacted));
+                        self.after_run.extend(waiting.by_ref());
+                        continue;
+                    }
+                },
+            };
+            self.answer(&id, &command, outcome).await;
         }
     }
 
-    /// Forgets what was said. A session file belongs to one session, so the new one has none.
-    fn begin_session(&self) {
-        self.agent.queue.take();
-        let mut conversation = Conversation::begin(None, &self.agent.setup.cwd);
+    fn begin_compaction(&mut self, focus: Option<String>) {
+        let (agent, compacted) = (self.agent, Rc::clone(&self.compacted));
+        let aborted = agent.begin_run();
+        self.run = Some(Box::pin(async move {
+            let outcome = agent.compact_on_command(focus.as_deref(), &aborted).await;
+            agent.end_run();
+            compacted.replace(Some(outcome.map(Some)));
+        }));
+    }
+
+    /// Forgets what was said. A session file belongs to one session, so the new one gets a
+    /// file of its own beside it.
+    fn begin_session(&self, parent: Option<&str>) -> Outcome {
+        let id = uuid::Uuid::now_v7().to_string();
+        let before = self.agent.conversation.borrow();
+        let file = before.session_file().map(|file| session::beside(file, &id));
+        drop(before);
+        let claim = file.map(|file| Claim::take(&file)).transpose();
+        let claim = claim.map_err(|error| error.to_string())?;
+        let cwd = &self.agent.setup.cwd;
+        let mut conversation = Conversation::begin(claim, id, cwd, parent);
         if let Some(model) = self.agent.model() {
             conversation.note_model(&model.provider, &model.id);
         }
         conversation.note_thinking(self.agent.thinking.get().name());
         self.agent.conversation.replace(conversation);
+        Ok(Some(json!({"cancelled": false})))
+    }
+
+    /// Goes on with another session, with the model and the level it was left with.
+    async fn switch_session(&self, path: &str) -> Outcome {
+        let agent = self.agent;
+        let path = agent.setup.cwd.join(path);
+        let is_same = agent.conversation.borrow().session_file() == Some(&path);
+        if is_same {
+            return Ok(Some(json!({"cancelled": false})));
+        }
+        let id = uuid::Uuid::now_v7().to_string();
+        let opened = OpenedSession::take(Place { path, id })?;
+        let recorded = opened.recorded.as_ref();
+        let (model, thinking) = recorded
+            .map(|recorded| (recorded.model.clone(), recorded.thinking.clone()))
+            .unwrap_or_default();
+        if let Some(elsewhere) = recorded.filter(|recorded| recorded.cwd != agent.setup.cwd) {
+            return Err(format!(
+                "The session belongs to {}. Start the agent with --session to continue it there.",
+                elsewhere.cwd.display()
+            ));
+        }
+        let conversation = opened.conversation(&agent.setup.cwd)?;
+        agent.conversation.replace(conversation);
+        if let Some((provider, id)) = model {
+            // A model that is not to be had any more leaves the one in use.
+            let _ = self.access.switch(agent, &provider, &id).await;
+        }
+        if let Some(level) = thinking.as_deref().and_then(ThinkingLevel::parse) {
+            agent.set_thinking(level);
+        }
+        Ok(Some(json!({"cancelled": false})))
     }
 
     async fn answer(&self, id: &Value, command: &str, outcome: Outcome) {

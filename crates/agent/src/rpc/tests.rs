@@ -65,7 +65,7 @@ async fn what_is_no_command_is_answered_as_pi_does() {
     let lines = [
         "nonsense\n",
         "\n",
-        r#"{"type": "compact", "id": "1"}"#,
+        r#"{"type": "fly", "id": "1"}"#,
         r#"{"id": 7}"#,
         r#"{"type": "prompt", "id": "2"}"#,
         r#"{"type": "set_model", "id": "3", "provider": "fake", "modelId": "x"}"#,
@@ -81,7 +81,7 @@ async fn what_is_no_command_is_answered_as_pi_does() {
     let shown: Vec<String> = responses(&events).iter().map(Value::to_string).collect();
     insta::assert_snapshot!(shown.join("\n"), @r#"
     {"type":"response","command":"parse","success":false,"error":"Failed to parse command: expected ident at line 1 column 2"}
-    {"type":"response","id":"1","command":"compact","success":false,"error":"Unknown command: compact"}
+    {"type":"response","id":"1","command":"fly","success":false,"error":"Unknown command: fly"}
     {"type":"response","id":7,"command":"undefined","success":false,"error":"Unknown command: undefined"}
     {"type":"response","id":"2","command":"prompt","success":false,"error":"Invalid command: missing field `message`"}
     {"type":"response","id":"3","command":"set_model","success":false,"error":"Model not found: fake/x"}

@@ -104,12 +104,7 @@ impl SessionLog {
     /// Appends a message and returns the id of its entry.
     pub(crate) fn message(&mut self, message: &Message) -> Result<String, SessionLogError> {
         let mut shown = json!(message);
-        // Pi adds up `usage.cost.total`; null counts as nothing there and as unknown here.
-        if let Some(usage) = shown.get_mut("usage").and_then(Value::as_object_mut) {
-            usage.entry("cost").or_insert_with(|| {
-                json!({"input": null, "output": null, "cacheRead": null, "cacheWrite": null, "total": null})
-            });
-        }
+        admit_unknown_cost(&mut shown);
         let entry = self.append("message", &json!({"message": shown}))?;
         if message.as_assistant().is_some() {
             self.open()?;
@@ -126,6 +121,7 @@ impl SessionLog {
         if let (Some(entry), Some(fields)) = (entry.as_object_mut(), fields.as_object()) {
             entry.extend(fields.clone());
         }
+        admit_unknown_cost(&mut entry);
         self.leaf = Some(id);
         match &mut self.target {
             Target::Nowhere => {}
@@ -165,6 +161,15 @@ fn write(claim: &mut Claim, bytes: &[u8]) -> Result<(), SessionLogError> {
             path: claim.path.clone(),
             source,
         })
+}
+
+/// Pi adds up `usage.cost.total`; null counts as nothing there and as unknown here.
+fn admit_unknown_cost(entry: &mut Value) {
+    if let Some(usage) = entry.get_mut("usage").and_then(Value::as_object_mut) {
+        usage.entry("cost").or_insert_with(|| {
+            json!({"input": null, "output": null, "cacheRead": null, "cacheWrite": null, "total": null})
+        });
+    }
 }
 
 fn line(entry: &Value) -> Vec<u8> {

@@ -7,7 +7,7 @@ mod record;
 
 pub(crate) use claim::Claim;
 pub(crate) use log::{SessionLog, SessionLogError};
-pub(crate) use place::{Places, beside};
+pub(crate) use place::{Place, Places, beside};
 pub(crate) use record::Recorded;
 
 #[cfg(test)]

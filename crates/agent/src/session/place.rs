@@ -5,6 +5,13 @@ use std::path::{Path, PathBuf};
 
 use crate::flags::Flags;
 
+/// The file of a session, and the id of the session if it begins there.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Place {
+    pub(crate) path: PathBuf,
+    pub(crate) id: String,
+}
+
 /// What is known about where sessions are.
 #[derive(Debug)]
 pub(crate) struct Places<'a> {
@@ -16,7 +23,12 @@ pub(crate) struct Places<'a> {
 
 impl Places<'_> {
     /// The file of the session that the flags mean; None keeps nothing.
-    pub(crate) fn file(&self, flags: &Flags) -> Result<Option<PathBuf>, String> {
+    pub(crate) fn find(&self, flags: &Flags) -> Result<Option<Place>, String> {
+        let fresh = uuid::Uuid::now_v7().to_string();
+        let place = |path: PathBuf, id: &str| {
+            let id = id.to_owned();
+            Ok(Some(Place { path, id }))
+        };
         if flags.no_session {
             return Ok(None);
         }
@@ -24,29 +36,29 @@ impl Places<'_> {
             let is_path = session.contains('/') || session.ends_with(".jsonl");
             let path = self.cwd.join(session);
             if is_path || path.exists() {
-                return Ok(Some(path));
+                return place(path, &fresh);
             }
-            let found = self.sessions(flags).into_iter().find(|(id, _)| {
-                let id = id.as_str();
-                id.starts_with(session.as_str())
-            });
+            let mut sessions = self.sessions(flags).into_iter();
+            let found = sessions.find(|(id, _)| id.starts_with(session.as_str()));
             return match found {
-                Some((_, path)) => Ok(Some(path)),
+                Some((id, path)) => place(path, &id),
                 None => Err(format!("No session found matching '{session}'")),
             };
         }
         if let Some(id) = &flags.session_id {
-            let known = self.sessions(flags).into_iter().find(|(known, _)| known == id);
+            let known = self
+                .sessions(flags)
+                .into_iter()
+                .find(|(known, _)| known == id);
             let path = known.map_or_else(|| self.new_file(flags, id), |(_, path)| path);
-            return Ok(Some(path));
+            return place(path, id);
         }
         if flags.continue_last
-            && let Some((_, path)) = self.sessions(flags).into_iter().next()
+            && let Some((id, path)) = self.sessions(flags).into_iter().next()
         {
-            return Ok(Some(path));
+            return place(path, &id);
         }
-        let id = uuid::Uuid::now_v7().to_string();
-        Ok(Some(self.new_file(flags, &id)))
+        place(self.new_file(flags, &fresh), &fresh)
     }
 
     fn directory(&self, flags: &Flags) -> PathBuf {

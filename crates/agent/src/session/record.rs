@@ -8,7 +8,9 @@ use std::rc::Rc;
 
 use serde_json::Value;
 
-use crate::message::{Block, Message};
+use crate::message::{Block, CompactionSummary, Message};
+use crate::tally::Tally;
+use crate::usage::Usage;
 
 /// What a session file holds, as far as it concerns the next model call.
 #[derive(Debug, Default)]
@@ -24,6 +26,12 @@ pub(crate) struct Recorded {
     pub(crate) leaf: Option<String>,
     /// Whether the last line was cut off.
     pub(crate) is_torn: bool,
+    /// How many messages are older than the last summary.
+    pub(crate) trusted_from: usize,
+    /// Everything that was ever said in the session.
+    pub(crate) tally: Tally,
+    /// The place of each entry of the branch.
+    order: HashMap<String, usize>,
 }
 
 /// The file cannot be continued.
@@ -86,10 +94,25 @@ impl Recorded {
     }
 
     fn replay(&mut self, entries: &[Value]) {
+        for entry in entries {
+            self.count(entry);
+        }
         let branch = last_branch(entries);
         self.leaf = branch.last().and_then(|entry| text(entry, "id"));
+        let ids = branch.iter().filter_map(|entry| text(entry, "id"));
+        self.order = ids.enumerate().map(|(at, id)| (id, at)).collect();
         for entry in branch {
             self.take(entry);
+        }
+    }
+
+    fn count(&mut self, entry: &Value) {
+        if entry["type"] == "message" {
+            if let Ok(message) = serde_json::from_value::<Message>(entry["message"].clone()) {
+                self.tally.add(&message);
+            }
+        } else if let Ok(usage) = serde_json::from_value::<Usage>(entry["usage"].clone()) {
+            self.tally.add_usage(usage);
         }
     }
 
@@ -141,17 +164,30 @@ impl Recorded {
 
     /// A summary stands for everything before the first kept entry, except the prompt.
     fn compact(&mut self, id: String, entry: &Value) {
+        // The entry may be none of a message, for example the change of a model.
         let first = text(entry, "firstKeptEntryId").unwrap_or_default();
-        let kept_from = self.messages.iter().position(|(id, _)| *id == first);
+        let first = self.order.get(&first).copied().unwrap_or(usize::MAX);
+        let place = |id: &String| self.order.get(id).copied().unwrap_or(0);
+        let kept_from = self.messages.iter().position(|(id, _)| place(id) >= first);
         let kept = self
             .messages
             .split_off(kept_from.unwrap_or(self.messages.len()));
-        self.messages
-            .retain(|(_, message)| matches!(**message, Message::System(_)));
-        let summary = text(entry, "summary")
-            .map(|summary| format!("The conversation so far, in short:\n\n{summary}"));
-        self.add_user(id, summary);
+        let is_system = |message: &Message| matches!(message, Message::System(_));
+        match serde_json::from_value::<Message>(entry["systemMessage"].clone()) {
+            Ok(system) if is_system(&system) => {
+                self.messages = vec![(id.clone(), Rc::new(system))];
+            }
+            _ => self.messages.retain(|(_, message)| is_system(message)),
+        }
+        let summary = Message::CompactionSummary(CompactionSummary {
+            summary: text(entry, "summary").unwrap_or_default(),
+            tokens_before: entry["tokensBefore"].as_u64().unwrap_or_default(),
+            timestamp: 0,
+        });
+        self.messages.push((id, Rc::new(summary)));
+        let kept = kept.into_iter().filter(|(_, message)| !is_system(message));
         self.messages.extend(kept);
+        self.trusted_from = self.messages.len();
     }
 }
 

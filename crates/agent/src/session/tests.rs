@@ -23,7 +23,7 @@ async fn a_session_is_written_with_its_first_answer_and_forms_a_chain() {
     let file = sandbox.path("sessions/s.jsonl");
     let flags = format!("{} --session {}", sandbox.script(&echo()), file.display());
     let mut bench = sandbox.agent(&flags).unwrap();
-    assert!(!file.exists());
+    assert_eq!(fs::read_to_string(&file).unwrap(), "");
     bench.prompt("hi").await;
     let entries = entries(&fs::read_to_string(&file).unwrap());
     let kinds: Vec<&str> = entries
@@ -88,6 +88,7 @@ async fn a_resumed_session_keeps_its_context_and_its_directory() {
         .map(|message| json!(message)["role"].clone())
         .collect();
     assert_eq!(roles, ["system", "user", "assistant", "user", "assistant"]);
+    drop(bench);
     let again = sandbox
         .agent(&format!("--session {}", file.display()))
         .unwrap();
@@ -160,6 +161,54 @@ async fn an_interrupted_call_is_answered_for_the_model() {
             json!(["toolResult", "No result provided"]),
         ]
     );
+}
+
+#[tokio::test]
+async fn a_session_has_one_writer() {
+    let sandbox = Sandbox::new();
+    let file = sandbox.path("s.jsonl");
+    let flags = format!("{} --session {}", sandbox.script(&echo()), file.display());
+    let mut first = sandbox.agent(&flags).unwrap();
+    let refusal = sandbox.agent(&flags).err().unwrap();
+    assert!(
+        refusal.ends_with("is in use by another process"),
+        "{refusal}"
+    );
+    first.prompt("one").await;
+    drop(first);
+    sandbox.agent(&flags).unwrap().prompt("two").await;
+}
+
+#[tokio::test]
+async fn sessions_without_a_path_are_where_pi_keeps_them() {
+    let sandbox = Sandbox::new();
+    let script = sandbox.script(&echo());
+    sandbox.agent(&script).unwrap().prompt("one").await;
+    let folder = sandbox.path("project").display().to_string();
+    let folder = format!("--{}--", folder.trim_start_matches('/').replace('/', "-"));
+    let folder = sandbox.path("agent/sessions").join(folder);
+    let files: Vec<_> = fs::read_dir(&folder).unwrap().flatten().collect();
+    assert_eq!(files.len(), 1);
+    let known = |flags: &str| {
+        let bench = sandbox.agent(&format!("{script} {flags}")).unwrap();
+        let conversation = bench.agent.conversation.borrow();
+        (
+            conversation.session_id().to_owned(),
+            conversation.messages().len(),
+        )
+    };
+    let (id, messages) = known("-c");
+    assert_eq!(messages, 3);
+    assert!(
+        files[0]
+            .path()
+            .display()
+            .to_string()
+            .ends_with(&format!("_{id}.jsonl"))
+    );
+    assert_eq!(known(&format!("--session {}", &id[..13])), (id.clone(), 3));
+    assert_eq!(known("--session-id mine"), ("mine".to_owned(), 0));
+    assert_eq!(known("--no-session").1, 0);
 }
 
 #[test]

@@ -7,7 +7,7 @@ use std::future::pending;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::os::unix::process::ExitStatusExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{ExitStatus, Stdio};
 use std::time::Duration;
 
@@ -145,13 +145,12 @@ impl Shell {
         let tree = processes::ProcessTree::enter(format!("{MARK}={tag}"));
         let (child, pipe) = spawn(command, surroundings, &tag)
             .map_err(|error| ToolError::new(format!("Failed to start bash: {error}")))?;
-        let temporary = surroundings.variables.get("TMPDIR");
         Ok(Self {
             pid: child.id().unwrap_or_default(),
             child,
             tree,
             pipe,
-            output: BashOutput::new(Path::new(temporary.map_or("/tmp", String::as_str))),
+            output: BashOutput::new(&place_for_output(surroundings)),
         })
     }
 
@@ -235,6 +234,16 @@ impl Shell {
             ..ToolOutput::text(shown.tail())
         });
     }
+}
+
+/// The run directory, which is kept with the session in it, else where temporary files go.
+fn place_for_output(surroundings: &ToolSurroundings) -> PathBuf {
+    let directory = surroundings.session_file.as_deref().and_then(Path::parent);
+    if let Some(run) = directory.filter(|directory| directory.join("meta.json").is_file()) {
+        return run.to_owned();
+    }
+    let temporary = surroundings.variables.get("TMPDIR");
+    PathBuf::from(temporary.map_or("/tmp", String::as_str))
 }
 
 /// When the next update may be sent.

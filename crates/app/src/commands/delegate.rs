@@ -7,12 +7,13 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::Args;
-use pi_subagents_definitions::{RunnerChoice, Settings};
+use pi_subagents_definitions::RunnerChoice;
 use pi_subagents_delegation::Plan;
 use serde_json::Value;
 
 use crate::cli::RunArgs;
 use crate::commands::block_on;
+use crate::configuration::Configuration;
 use crate::dialects::delegation::{Answer, DelegateCall, Lowering, Overrides, TaskCall};
 use crate::error::CommandError;
 use crate::owner::Owner;
@@ -29,6 +30,9 @@ pub(crate) struct DelegateArgs {
     /// A task; may be given up to 16 times
     #[arg(long = "task", value_name = "NAME=PROMPT", value_parser = parse_task)]
     tasks: Vec<(String, String)>,
+    /// The profile for all tasks that name none themselves
+    #[arg(long, value_name = "NAME")]
+    profile: Option<String>,
     #[command(flatten)]
     run: RunArgs,
 }
@@ -43,7 +47,10 @@ fn parse_task(text: &str) -> Result<(String, String), String> {
 }
 
 pub(crate) fn run(args: &DelegateArgs, printer: Printer) -> Result<ExitCode, CommandError> {
-    let call = call_of(args)?;
+    let mut call = call_of(args)?;
+    if args.profile.is_some() {
+        call.profile.clone_from(&args.profile);
+    }
     let answer = delegate(&call, &args.run, printer, |_| {})?;
     if printer.is_json() {
         printer.json(&answer.json());
@@ -62,23 +69,23 @@ pub(super) fn delegate(
     adjust: impl FnOnce(&mut Plan),
 ) -> Result<Answer, CommandError> {
     let places = Places::find()?;
-    let (settings, setting_warnings) = Settings::read(&places.agent_dir.join("settings.json"));
+    let configuration = Configuration::read(&places, args.trust);
+    let settings = &configuration.settings;
     let concurrency = args
         .concurrency
         .map_or(settings.max_concurrency, usize::from);
     block_on(async {
         let mut signals = Signals::listen()?;
         let owner = Owner::start(&places, concurrency)?;
-        let (mut plan, mut warnings) = Lowering {
+        let (mut plan, warnings) = Lowering {
             places: &places,
-            settings: &settings,
+            configuration: &configuration,
             owner: &owner,
             overrides: overrides(args),
         }
         .lower(call)?;
         adjust(&mut plan);
-        warnings.extend(setting_warnings);
-        let run = owner.run(plan, view::sinks(&places, &settings, printer));
+        let run = owner.run(plan, view::sinks(&places, settings, printer));
         let outcomes = owner.until_signalled(&mut signals, run).await;
         let answer = Answer::new(outcomes, warnings, &owner.recorder);
         owner.leave().await;

@@ -1,4 +1,6 @@
 //! The tool families: what a caller writes, how it becomes a plan, and what it is answered.
 
+mod arguments;
+mod definition_use;
 pub(crate) mod delegation;
-mod fields;
+mod working_directory;

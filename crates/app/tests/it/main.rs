@@ -5,8 +5,12 @@
     reason = "a test that cannot go on says so by panicking"
 )]
 
+mod agent_faults;
+mod agent_formats;
+mod agent_stage;
 mod concurrency;
 mod control;
+mod definitions;
 mod endings;
 mod offline;
 mod real_model;

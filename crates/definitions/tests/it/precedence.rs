@@ -98,7 +98,7 @@ fn folders_of_the_settings_are_read_and_their_keys_tell_the_dialect() {
         ("b", Dialect::Profile, Scope::Global),
     ];
     assert_eq!(found, expected);
-    insta::assert_snapshot!(sandbox.shown(&catalogue.notices().join("\n")), @"Ignored 1 definition of ~/repo that really lie outside of it: c.");
+    insta::assert_snapshot!(sandbox.shown(&catalogue.notices().join("\n")), @"Ignored 1 definition of ~/repo, found outside of it: c.");
 }
 
 #[test]
@@ -156,7 +156,7 @@ fn a_link_does_not_smuggle_trust() {
         .map(|definition| definition.name.clone())
         .collect();
     assert_eq!(names, ["a", "fine"]);
-    insta::assert_snapshot!(sandbox.shown(&catalogue.notices().join("\n")), @"Ignored 2 definitions of ~/repo that really lie outside of it: evil, evil.");
+    insta::assert_snapshot!(sandbox.shown(&catalogue.notices().join("\n")), @"Ignored 2 definitions of ~/repo, found outside of it: evil, evil.");
 }
 
 #[test]

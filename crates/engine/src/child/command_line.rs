@@ -90,6 +90,7 @@ mod tests {
             },
             trusted: false,
             extra_arguments: Vec::new(),
+            api_key: None,
         }
     }
 

@@ -1,12 +1,13 @@
 //! Starts a child. The only place that does, through the keeper that will end its whole tree.
 
-use std::io::{self, IoSlice};
+use std::fs::File;
+use std::io::{self, IoSlice, Write as _};
 use std::mem::MaybeUninit;
-use std::os::fd::{AsFd as _, OwnedFd};
+use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::process::Stdio;
 
-use pi_subagents_delegation::{Started, Task, TaskPlan};
+use pi_subagents_delegation::{Secret, Started, Task, TaskPlan};
 use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags, sendmsg};
 use rustix::pipe::{PipeFlags, pipe_with};
 use tokio::process::Command;
@@ -68,8 +69,9 @@ pub(crate) async fn launch(
         _ = process.wait().await;
         own_children.ended(pid);
     });
-    hand_over(&ours, &child_stdin)?;
-    drop(child_stdin);
+    let key = plan.api_key.as_ref().map(key_pipe).transpose()?;
+    hand_over(&ours, &child_stdin, key.as_ref())?;
+    drop((child_stdin, key));
 
     let reader = LineReader::new(memory, task.directory.clone());
     let stdin = Outbox::new(stdin)?;
@@ -134,11 +136,22 @@ fn start_keeper(
         })
 }
 
-/// Gives the keeper the child's stdin. It cannot be inherited, because a sibling that is started
-/// at the same moment would inherit it too and keep it open.
-fn hand_over(control: &UnixStream, child_stdin: &OwnedFd) -> io::Result<()> {
-    let descriptors = [child_stdin.as_fd()];
-    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+/// A descriptor from which a key can be read once. A key fits into a pipe, so nobody waits.
+fn key_pipe(key: &Secret) -> Result<OwnedFd, LaunchError> {
+    let (reading, writing) = pipe()?;
+    File::from(writing).write_all(key.expose().as_bytes())?;
+    Ok(reading)
+}
+
+/// Gives the keeper the child's stdin, and its key if it has one. They cannot be inherited,
+/// because a sibling that is started at the same moment would inherit them too.
+fn hand_over(control: &UnixStream, child_stdin: &OwnedFd, key: Option<&OwnedFd>) -> io::Result<()> {
+    let descriptors: Vec<BorrowedFd<'_>> = [Some(child_stdin), key]
+        .into_iter()
+        .flatten()
+        .map(OwnedFd::as_fd)
+        .collect();
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(2))];
     let mut ancillary = SendAncillaryBuffer::new(&mut space);
     ancillary.push(SendAncillaryMessage::ScmRights(&descriptors));
     sendmsg(

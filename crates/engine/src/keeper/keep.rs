@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::io::{self, IoSliceMut, Write as _};
 use std::mem::MaybeUninit;
-use std::os::fd::{AsFd as _, OwnedFd};
+use std::os::fd::{AsFd as _, AsRawFd as _, OwnedFd};
 use std::os::unix::net::UnixStream as StdStream;
 use std::os::unix::process::CommandExt as _;
 use std::process::{Command, Stdio};
@@ -19,6 +19,9 @@ use tokio::time::{Instant, sleep_until};
 use super::tree::ProcessTree;
 use super::wire::{Order, Report};
 
+/// The variable that tells a child on which descriptor its key is.
+const KEY_DESCRIPTOR: &str = "PI_SUBAGENTS_KEY_FD";
+
 /// How long a tree may take to leave when its owner is dead.
 const GRACE_WITHOUT_OWNER: Duration = Duration::from_secs(1);
 
@@ -33,9 +36,9 @@ pub fn keep(mut command_line: impl Iterator<Item = OsString>) -> io::Result<()> 
     let control = StdStream::from(io::stdin().as_fd().try_clone_to_owned()?);
     let mut reports = control.try_clone()?;
     rustix::process::set_child_subreaper(Some(rustix::process::getpid()))?;
-    let stdin = receive_descriptor(&control)?;
+    let descriptors = receive_descriptors(&control)?;
     let program = command_line.next().unwrap_or_default();
-    let child = match start(&program, command_line, stdin) {
+    let child = match start(&program, command_line, descriptors) {
         Ok(child) => child,
         Err(error) => {
             let reason = format!("{}: {error}", program.display());
@@ -75,13 +78,20 @@ pub fn keep(mut command_line: impl Iterator<Item = OsString>) -> io::Result<()> 
 fn start(
     program: &OsString,
     arguments: impl Iterator<Item = OsString>,
-    stdin: OwnedFd,
+    (stdin, key): (OwnedFd, Option<OwnedFd>),
 ) -> io::Result<std::process::Child> {
-    let child = Command::new(program)
+    let mut command = Command::new(program);
+    command
         .args(arguments)
         .stdin(Stdio::from(stdin))
-        .process_group(0)
-        .spawn()?;
+        .process_group(0);
+    if let Some(key) = &key {
+        // The child inherits this one descriptor under its number, reads it and closes it.
+        rustix::io::fcntl_setfd(key, rustix::io::FdFlags::empty())?;
+        command.env(KEY_DESCRIPTOR, key.as_raw_fd().to_string());
+    }
+    let child = command.spawn()?;
+    drop(key);
     // From here on the child alone holds its stdout and stderr, so they close when it is gone.
     let nowhere = OwnedFd::from(std::fs::File::options().write(true).open("/dev/null")?);
     rustix::stdio::dup2_stdout(&nowhere)?;
@@ -89,9 +99,10 @@ fn start(
     Ok(child)
 }
 
-fn receive_descriptor(control: &StdStream) -> io::Result<OwnedFd> {
+/// The child's stdin, and its key if it has one.
+fn receive_descriptors(control: &StdStream) -> io::Result<(OwnedFd, Option<OwnedFd>)> {
     let mut byte = [0];
-    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(2))];
     let mut ancillary = RecvAncillaryBuffer::new(&mut space);
     recvmsg(
         control,
@@ -102,7 +113,9 @@ fn receive_descriptor(control: &StdStream) -> io::Result<OwnedFd> {
     ancillary
         .drain()
         .find_map(|message| match message {
-            RecvAncillaryMessage::ScmRights(mut descriptors) => descriptors.next(),
+            RecvAncillaryMessage::ScmRights(mut descriptors) => {
+                Some((descriptors.next()?, descriptors.next()))
+            }
             _ => None,
         })
         .ok_or_else(|| {

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use pi_subagents_delegation::{RunId, SessionId, Task, Timestamp};
+use pi_subagents_delegation::{RunId, SessionId, Task, Timestamp, UsedDefinition};
 use serde::{Deserialize, Serialize};
 
 use crate::OwnerName;
@@ -19,9 +19,24 @@ pub(crate) struct Meta {
     pub(crate) name: String,
     pub(crate) prompt: String,
     pub(crate) cwd: PathBuf,
-    /// The definition the task names.
+    /// The definition the task uses.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) preset: Option<String>,
+    /// What it says, in one line.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) preset_summary: Option<String>,
+    /// The file it came from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) preset_source: Option<PathBuf>,
+    /// The tools it was restricted to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) tools: Option<Vec<String>>,
+    /// What the child was told about itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) system_prompt: Option<String>,
+    /// The file it was told that by.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) system_prompt_path: Option<PathBuf>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) timeout_seconds: Option<f64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -43,7 +58,11 @@ impl Meta {
             name: self.name.clone(),
             prompt: self.prompt.clone(),
             cwd: self.cwd.clone(),
-            definition: self.preset.clone(),
+            definition: self.preset.clone().map(|name| UsedDefinition {
+                name,
+                summary: self.preset_summary.clone().unwrap_or_default(),
+                file: self.preset_source.clone(),
+            }),
             timeout: self
                 .timeout_seconds
                 .and_then(|seconds| Duration::try_from_secs_f64(seconds).ok()),

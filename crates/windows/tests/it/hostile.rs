@@ -5,7 +5,7 @@ use pi_subagents_windows::paint::{ansi, plain};
 use pi_subagents_windows::{Line, View, preview};
 use serde_json::json;
 
-use crate::script::{Script, at, context, task};
+use crate::script::{Script, at, context, task, used};
 
 const TOOLS: [&str; 24] = [
     "read",
@@ -44,7 +44,7 @@ fn assert_harmless(line: &Line, columns: usize) {
 fn a_view_of_garbage_is_harmless_at_every_width() {
     let mut hostile = task("evil");
     hostile.name = "\u{1b}[2J\u{9b}31mname\r\n\t\u{202e}desrever".to_owned();
-    hostile.definition = Some("de\u{7}f\n".to_owned());
+    hostile.definition = Some(used("de\u{7}f\n"));
     let script = Script::new()
         .accepted(0, hostile)
         .started(0, "evil")

@@ -7,7 +7,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use pi_subagents_delegation::child_protocol::{ChildLine, decode};
 use pi_subagents_delegation::{
-    Ending, Happening, RunEvent, RunId, Runner, SessionId, Started, Task, Timestamp,
+    Ending, Happening, RunEvent, RunId, Runner, SessionId, Started, Task, Timestamp, UsedDefinition,
 };
 use pi_subagents_windows::{Fleet, PreviewContext};
 
@@ -139,10 +139,19 @@ impl Script {
     }
 }
 
+/// A definition of this name.
+pub(crate) fn used(name: &str) -> UsedDefinition {
+    UsedDefinition {
+        name: name.to_owned(),
+        summary: String::new(),
+        file: None,
+    }
+}
+
 /// Two runs at work, one that waits, one that failed and one that is done.
 pub(crate) fn busy_call() -> Script {
     let reviewer = Task {
-        definition: Some("reviewer".to_owned()),
+        definition: Some(used("reviewer")),
         ..task("review")
     };
     let untimed = Task {

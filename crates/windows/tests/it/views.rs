@@ -4,7 +4,7 @@ use pi_subagents_delegation::{Decision, Ending, Happening, ModelChoice, Thinking
 use pi_subagents_windows::paint::plain;
 use pi_subagents_windows::{Fleet, Line, LineKind, View, Window, delegation, excerpt, header};
 
-use crate::script::{Script, at, busy_call, run, task};
+use crate::script::{Script, at, busy_call, run, task, used};
 
 fn view(columns: usize) -> View {
     View {
@@ -255,7 +255,7 @@ fn a_window_without_lines_says_why() {
 #[test]
 fn a_header_gives_up_what_matters_least_first() {
     let mut task = task("review");
-    task.definition = Some("reviewer".to_owned());
+    task.definition = Some(used("reviewer"));
     let mut fleet = Script::new()
         .accepted(0, task)
         .started(0, "review")

@@ -5,7 +5,7 @@ use xtask::source::{SourceFile, Tree};
 use crate::finding::Finding;
 
 /// The edges, and what crosses there. A file, or a directory with a `/` at its end.
-const EDGES: [(&str, &str); 24] = [
+const EDGES: [(&str, &str); 25] = [
     ("crates/agent/src/event.rs", "records the agent prints"),
     (
         "crates/agent/src/message.rs",
@@ -32,6 +32,10 @@ const EDGES: [(&str, &str); 24] = [
         "events as programs follow them",
     ),
     ("crates/app/src/runner.rs", "the remembered version of pi"),
+    (
+        "crates/definitions/src/edit/",
+        "frontmatter that is written",
+    ),
     ("crates/definitions/src/formats/", "frontmatter"),
     ("crates/definitions/src/settings.rs", "settings.json"),
     ("crates/definitions/src/yaml.rs", "frontmatter"),

@@ -203,6 +203,7 @@ fn heard_bytes(message: &Message) -> usize {
             let calls: usize = calls.map(|call| call.arguments.to_string().len()).sum();
             joined_text(&assistant.content).len() + calls
         }
+        Message::CompactionSummary(compaction) => compaction.summary.len(),
         Message::System(_) | Message::Other(_) => 0,
     }
 }

@@ -29,7 +29,10 @@ impl<'a> Scene<'a> {
                     scene.results.clear();
                 }
                 Message::ToolResult(result) => scene.results.push(result),
-                Message::System(_) | Message::Assistant(_) | Message::Other(_) => {}
+                Message::System(_)
+                | Message::Assistant(_)
+                | Message::CompactionSummary(_)
+                | Message::Other(_) => {}
             }
         }
         scene

@@ -75,12 +75,16 @@ impl Answer {
 
 fn summary_line(task: &Task, run: &RunSummary) -> String {
     let (name, session) = (&task.name, &task.session);
+    let profile = task
+        .definition
+        .as_ref()
+        .map_or(String::new(), |used| format!(" ({})", used.summary));
     match run.ending.as_ref().and_then(Ending::message) {
-        None => format!("✓ {name}: completed (session: {session})"),
+        None => format!("✓ {name}: completed (session: {session}){profile}"),
         Some(message) => {
             // One task, one line, whatever a provider says.
             let message = message.split_whitespace().collect::<Vec<_>>().join(" ");
-            format!("✗ {name}: error — {message} (session: {session})")
+            format!("✗ {name}: error — {message} (session: {session}){profile}")
         }
     }
 }

@@ -1,68 +1,107 @@
 //! Files that are put before a prompt.
 
+use std::fmt;
 use std::fs;
 use std::io;
 use std::path::Path;
 
-use serde_json::Value;
+use schemars::JsonSchema;
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{MapAccess, Visitor};
+use serde::{Deserialize, Deserializer};
 
-use crate::dialects::fields::{CallError, Fields};
+use crate::dialects::arguments;
 
 /// A larger file is not read.
 const LARGEST_FILE: u64 = 1 << 20;
 
-/// A file, and which of its lines.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct FileSpec {
-    path: String,
-    lines: Lines,
+/// A file to put before the prompt: its path, or its path and which of its lines.
+#[derive(Debug, Clone, PartialEq, Eq, JsonSchema)]
+#[schemars(untagged)]
+pub(crate) enum FileSpec {
+    /// The whole file; relative to the task's cwd, or absolute.
+    Path(String),
+    /// Some lines of it. `tail` beats `head` beats `start` and `end`.
+    Lines(FileLines),
 }
 
 /// Lines are counted from 1, and ranges include their end.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Lines {
-    Range { start: usize, end: Option<usize> },
-    Head(usize),
-    Tail(usize),
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
+pub(crate) struct FileLines {
+    /// Path of the file, relative to the task's cwd or absolute.
+    #[serde(deserialize_with = "arguments::text")]
+    path: String,
+    /// First line.
+    #[serde(default, deserialize_with = "arguments::optional_count")]
+    #[schemars(range(min = 1))]
+    start: Option<usize>,
+    /// Last line.
+    #[serde(default, deserialize_with = "arguments::optional_count")]
+    #[schemars(range(min = 1))]
+    end: Option<usize>,
+    /// Only the first so many lines.
+    #[serde(default, deserialize_with = "arguments::optional_count")]
+    #[schemars(range(min = 1))]
+    head: Option<usize>,
+    /// Only the last so many lines.
+    #[serde(default, deserialize_with = "arguments::optional_count")]
+    #[schemars(range(min = 1))]
+    tail: Option<usize>,
 }
 
-const ALL: Lines = Lines::Range {
-    start: 1,
-    end: None,
-};
+/// By hand, because an untagged enum would lose where the error was.
+impl<'de> Deserialize<'de> for FileSpec {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct PathOrLines;
+
+        impl<'de> Visitor<'de> for PathOrLines {
+            type Value = FileSpec;
+
+            fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+                formatter.write_str("a path or an object with a path")
+            }
+
+            fn visit_str<E>(self, path: &str) -> Result<FileSpec, E> {
+                Ok(FileSpec::Path(path.to_owned()))
+            }
+
+            fn visit_map<M: MapAccess<'de>>(self, map: M) -> Result<FileSpec, M::Error> {
+                FileLines::deserialize(MapAccessDeserializer::new(map)).map(FileSpec::Lines)
+            }
+        }
+
+        deserializer.deserialize_any(PathOrLines)
+    }
+}
 
 impl FileSpec {
-    /// Reads one entry of `files`: a path, or an object with a path and lines.
-    pub(crate) fn parse(value: &Value, path: &str) -> Result<Self, CallError> {
-        if let Value::String(file) = value {
-            return Ok(Self {
-                path: file.clone(),
-                lines: ALL,
-            });
+    fn path(&self) -> &str {
+        match self {
+            Self::Path(path) => path,
+            Self::Lines(lines) => &lines.path,
         }
-        let fields = Fields::of(value, path)?;
-        let count = |field| -> Result<Option<usize>, CallError> {
-            let number = fields.optional_number(field)?;
-            #[expect(
-                clippy::cast_possible_truncation,
-                clippy::cast_sign_loss,
-                reason = "it is at least 1, and a cast from a float saturates"
-            )]
-            Ok(number.map(|number| number as usize))
+    }
+
+    fn chosen(&self, content: &str) -> String {
+        match self {
+            Self::Path(_) => content.to_owned(),
+            Self::Lines(lines) => lines.of(content),
+        }
+    }
+}
+
+impl FileLines {
+    fn of(&self, content: &str) -> String {
+        let lines: Vec<&str> = content.split_inclusive('\n').collect();
+        let count = lines.len();
+        let range = match (self.tail, self.head) {
+            (Some(tail), _) => count.saturating_sub(tail)..count,
+            (None, Some(head)) => 0..head.min(count),
+            (None, None) => {
+                self.start.map_or(0, |start| start - 1)..self.end.unwrap_or(count).min(count)
+            }
         };
-        let (head, tail) = (count("head")?, count("tail")?);
-        let (start, end) = (count("start")?, count("end")?);
-        Ok(Self {
-            path: fields.text("path")?,
-            lines: match (tail, head) {
-                (Some(tail), _) => Lines::Tail(tail),
-                (None, Some(head)) => Lines::Head(head),
-                (None, None) => Lines::Range {
-                    start: start.unwrap_or(1),
-                    end,
-                },
-            },
-        })
+        lines.get(range).unwrap_or_default().concat()
     }
 }
 
@@ -76,15 +115,15 @@ pub(super) fn with_files(files: &[FileSpec], cwd: &Path, prompt: &str) -> String
 fn section(file: &FileSpec, cwd: &Path) -> String {
     let content = read(file, cwd);
     let newline = if content.ends_with('\n') { "" } else { "\n" };
-    format!("=== {} ===\n{content}{newline}\n", file.path)
+    format!("=== {} ===\n{content}{newline}\n", file.path())
 }
 
 fn read(file: &FileSpec, cwd: &Path) -> String {
-    let path = cwd.join(&file.path);
+    let path = cwd.join(file.path());
     let metadata = match fs::metadata(&path) {
         Ok(metadata) => metadata,
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            return format!("[file not found: {}]", file.path);
+            return format!("[file not found: {}]", file.path());
         }
         Err(_) => return could_not_read(file),
     };
@@ -94,38 +133,23 @@ fn read(file: &FileSpec, cwd: &Path) -> String {
     if metadata.len() > LARGEST_FILE {
         return format!(
             "[file too large: {} ({}KB, limit 1024KB)]",
-            file.path,
+            file.path(),
             metadata.len().div_ceil(1024)
         );
     }
     match fs::read_to_string(&path) {
-        Ok(content) => file.lines.of(&content),
+        Ok(content) => file.chosen(&content),
         Err(_) => could_not_read(file),
     }
 }
 
 fn could_not_read(file: &FileSpec) -> String {
-    format!("[could not read file: {}]", file.path)
-}
-
-impl Lines {
-    fn of(self, content: &str) -> String {
-        let lines: Vec<&str> = content.split_inclusive('\n').collect();
-        let chosen = match self {
-            Self::Range { start, end } => {
-                let end = end.unwrap_or(lines.len()).min(lines.len());
-                lines.get(start - 1..end).unwrap_or_default()
-            }
-            Self::Head(count) => &lines[..count.min(lines.len())],
-            Self::Tail(count) => &lines[lines.len().saturating_sub(count)..],
-        };
-        chosen.concat()
-    }
+    format!("[could not read file: {}]", file.path())
 }
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
+    use serde_json::{Value, json};
 
     use super::*;
 
@@ -142,7 +166,7 @@ mod tests {
             .as_array()
             .unwrap()
             .iter()
-            .map(|file| FileSpec::parse(file, "files[0]").unwrap())
+            .map(|file| FileSpec::deserialize(file).unwrap())
             .collect();
         with_files(&files, directory.path(), "the prompt")
     }

@@ -1,22 +1,24 @@
 //! A call of the delegation family → a plan, with everything resolved.
 
-use std::collections::HashSet;
-use std::fs;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use pi_subagents_definitions::{ResumeMode, RunnerChoice, Settings};
+use pi_subagents_definitions::{Asker, PlanPatch, PromptFiles, RunnerChoice};
 use pi_subagents_delegation::{
-    Limits, ModelChoice, Plan, PlannedTask, Program, Refusal, Runner, SessionId, SessionPolicy,
-    SystemPrompt, Task, TaskPlan, ToolPolicy,
+    Limits, ModelChoice, Plan, PlannedTask, Program, Refusal, Runner, SessionPolicy, SystemPrompt,
+    Task, TaskPlan, ToolPolicy,
 };
-use pi_subagents_sessions::{FindError, Found, IndexedRun, NewRun, RunDir, history, transcript};
+use pi_subagents_sessions::{NewRun, RunDir, write_whole};
 
 use super::attachments::with_files;
-use super::call::{DelegateCall, TaskCall};
+use super::earlier::{Earlier, find_earlier};
+use super::schema::{DelegateCall, TaskCall};
+use crate::configuration::Configuration;
+use crate::dialects::definition_use::{DefinitionUse, Unusable, find_definition, use_definition};
+use crate::dialects::working_directory::working_directory;
 use crate::error::CommandError;
-use crate::owner::{Owner, is_owned};
+use crate::owner::Owner;
 use crate::places::Places;
 use crate::random;
 use crate::runner::Runners;
@@ -36,132 +38,145 @@ pub(crate) struct Overrides {
 /// Lowers calls for an owner.
 pub(crate) struct Lowering<'a> {
     pub(crate) places: &'a Places,
-    pub(crate) settings: &'a Settings,
+    pub(crate) configuration: &'a Configuration,
     pub(crate) owner: &'a Owner,
     pub(crate) overrides: Overrides,
 }
 
-/// A session that a task goes on with.
-struct Earlier {
-    session: SessionId,
-    runs: Vec<IndexedRun>,
+/// A task whose definition and child are known.
+struct Prepared {
+    cwd: PathBuf,
+    runner: Runner,
+    program: Program,
+    definition: Option<DefinitionUse>,
 }
 
 impl Lowering<'_> {
     /// Makes a plan of a call. Fails only for what fails the call as a whole, before anything is
     /// made; whatever is wrong with a single task refuses that task.
     pub(crate) fn lower(&self, call: &DelegateCall) -> Result<(Plan, Vec<String>), CommandError> {
-        let earlier = self.find_earlier(&call.tasks)?;
+        let earlier = find_earlier(&self.owner.store, &call.tasks)?;
         let runners = Runners::new(self.places);
-        let mut warnings = Vec::new();
+        let prepared = call
+            .tasks
+            .iter()
+            .map(|task| self.prepare(task, call.profile.as_deref(), &runners))
+            .collect::<Result<Vec<_>, _>>()?;
+        let mut warnings = self.configuration.warnings.clone();
         let tasks = call
             .tasks
             .iter()
             .zip(earlier)
-            .map(|(task, earlier)| self.lower_task(task, earlier, &runners, &mut warnings))
+            .zip(prepared)
+            .map(|((task, earlier), prepared)| {
+                self.plan(task, earlier.as_ref(), prepared, &mut warnings)
+            })
             .collect::<Result<_, _>>()?;
         Ok((Plan { tasks }, warnings))
     }
 
-    fn find_earlier(&self, tasks: &[TaskCall]) -> Result<Vec<Option<Earlier>>, CommandError> {
-        let mut taken = HashSet::new();
-        let mut found = Vec::new();
-        for task in tasks {
-            let earlier = match &task.resume {
-                None => None,
-                Some(id) => Some(self.find_session(id, &mut taken)?),
-            };
-            found.push(earlier);
-        }
-        Ok(found)
-    }
-
-    fn find_session(
-        &self,
-        id: &str,
-        taken: &mut HashSet<SessionId>,
-    ) -> Result<Earlier, CommandError> {
-        let session = match self.owner.store.find(id) {
-            Ok(Found::Session(session, _)) => session,
-            Ok(Found::Run(run)) => run.session,
-            Err(FindError::NotFound(_)) => {
-                return Err(CommandError::not_found(format!(
-                    "Cannot resume: session \"{id}\" not found. The session may have expired or the ID is incorrect."
-                ))
-                .hint("pi-subagents status --all lists the runs of this project."));
-            }
-            Err(error @ FindError::Ambiguous { .. }) => {
-                return Err(CommandError::usage(format!("Cannot resume: {error}"))
-                    .hint("Give more of the id."));
-            }
-            Err(error @ FindError::Unreadable { .. }) => {
-                return Err(CommandError::failed("Cannot resume").because(&error));
-            }
-        };
-        let runs = self
-            .owner
-            .store
-            .session(&session)
-            .map_err(|error| CommandError::failed("cannot resume").because(&error))?;
-        let is_running = runs.iter().any(|run| run.is_open() && is_owned(run));
-        if is_running || !taken.insert(session.clone()) {
-            return Err(CommandError::usage(format!(
-                "Cannot resume: session \"{session}\" is still running. Wait for it to complete before resuming."
-            )));
-        }
-        Ok(Earlier { session, runs })
-    }
-
-    fn lower_task(
+    /// Resolves everything that can refuse a task; fails for what fails the call.
+    fn prepare(
         &self,
         call: &TaskCall,
-        earlier: Option<Earlier>,
+        default_profile: Option<&str>,
         runners: &Runners<'_>,
+    ) -> Result<Result<Prepared, Refusal>, CommandError> {
+        match self.try_prepare(call, default_profile, runners) {
+            Ok(prepared) => Ok(Ok(prepared)),
+            Err(Unusable::Task(refusal)) => Ok(Err(refusal)),
+            Err(Unusable::Call(error)) => Err(CommandError::usage(error.to_string())),
+        }
+    }
+
+    fn try_prepare(
+        &self,
+        call: &TaskCall,
+        default_profile: Option<&str>,
+        runners: &Runners<'_>,
+    ) -> Result<Prepared, Unusable> {
+        let cwd = working_directory(
+            call.cwd.as_deref(),
+            self.overrides.cwd.as_deref(),
+            self.places,
+        )
+        .map_err(Unusable::Task)?;
+        let definition = call
+            .profile
+            .as_deref()
+            .or(default_profile)
+            .map(|name| find_definition(name, Asker::Delegation, self.configuration))
+            .transpose()
+            .map_err(Unusable::Task)?;
+        let choice = self
+            .overrides
+            .runner
+            .or(definition.and_then(|definition| definition.runner))
+            .unwrap_or(self.configuration.settings.runner);
+        let (runner, program) = runners
+            .resolve(choice)
+            .map_err(|message| Unusable::Task(Refusal { message }))?;
+        let definition = definition
+            .map(|found| use_definition(found, runner, &cwd, (self.places, self.configuration)))
+            .transpose()?;
+        Ok(Prepared {
+            cwd,
+            runner,
+            program,
+            definition,
+        })
+    }
+
+    fn plan(
+        &self,
+        call: &TaskCall,
+        earlier: Option<&Earlier>,
+        prepared: Result<Prepared, Refusal>,
         warnings: &mut Vec<String>,
     ) -> Result<PlannedTask, CommandError> {
         let run = random::new_run_id()?;
-        let session = match &earlier {
-            Some(earlier) => earlier.session.clone(),
-            None => random::new_session_id()?,
-        };
-        let directory = match self.owner.store.make_directory(&self.places.project, &run) {
-            Ok(directory) => Some(directory),
-            Err(error) => {
-                warnings.push(format!(
-                    "{}: this run has no record: {}",
-                    call.name,
-                    with_cause(&error)
-                ));
-                None
-            }
-        };
-        let cwd = self.cwd_of(call);
+        let made = self.owner.store.make_directory(&self.places.project, &run);
+        if let Err(error) = &made {
+            let cause = with_cause(error);
+            warnings.push(format!("{}: this run has no record: {cause}", call.name));
+        }
+        let directory = made.ok();
+        let definition = prepared
+            .as_ref()
+            .ok()
+            .and_then(|prepared| prepared.definition.as_ref());
         let task = Arc::new(Task {
             run,
-            session,
+            session: match earlier {
+                Some(earlier) => earlier.session.clone(),
+                None => random::new_session_id()?,
+            },
             name: call.name.clone(),
             prompt: call.prompt.clone(),
-            cwd: cwd.clone().unwrap_or_else(|_| self.places.cwd.clone()),
-            definition: None,
-            timeout: Some(self.timeout_of(call)),
-            directory: directory
-                .as_ref()
-                .map(|directory| directory.path().to_owned()),
+            cwd: match &prepared {
+                Ok(prepared) => prepared.cwd.clone(),
+                Err(_) => self.places.cwd.clone(),
+            },
+            definition: definition.map(|definition| definition.used.clone()),
+            timeout: Some(self.timeout_of(call, definition)),
+            directory: directory.as_ref().map(|made| made.path().to_owned()),
         });
-        let choice = self.overrides.runner.unwrap_or(self.settings.runner);
-        let work = match (cwd, runners.resolve(choice)) {
-            (Ok(cwd), Ok(child)) => {
-                Ok(self.plan_task(call, &cwd, directory.as_ref(), earlier, child))
-            }
-            (Err(refusal), _) => Err(refusal),
-            (Ok(_), Err(message)) => Err(Refusal { message }),
-        };
+        let prompts = write_prompts(definition, directory.as_ref());
+        let system_prompt = prompts.as_ref().ok().and_then(|prompts| {
+            let (path, text) = prompts.files.first()?;
+            Some((text.as_str(), path.as_path()))
+        });
         let begun = self.owner.store.begin(&NewRun {
             task: &task,
             project: &self.places.project,
             owner: &self.owner.name,
-            runner: work.as_ref().ok().map(|plan| plan.runner.as_str()),
-            model: self.overrides.model.as_deref(),
+            runner: prepared.as_ref().ok().map(|ready| ready.runner.as_str()),
+            model: self.model_name(definition),
+            tools: definition.and_then(|definition| match &definition.patch.tools {
+                ToolPolicy::Only(names) => Some(names.clone()),
+                ToolPolicy::Inherit | ToolPolicy::Nothing | ToolPolicy::AllExcept(_) => None,
+            }),
+            system_prompt,
         });
         if let Err(error) = begun {
             warnings.push(format!(
@@ -170,94 +185,118 @@ impl Lowering<'_> {
                 with_cause(&error)
             ));
         }
+        let prompt_policy = prompts.map(|prompts| prompts.policy);
+        let work = match (prepared, prompt_policy) {
+            (Ok(prepared), Ok(policy)) => {
+                Ok(self.work(call, earlier, prepared, (directory.as_ref(), policy)))
+            }
+            (Err(refusal), _) | (Ok(_), Err(refusal)) => Err(refusal),
+        };
         Ok(PlannedTask { task, work })
     }
 
-    fn plan_task(
+    fn work(
         &self,
         call: &TaskCall,
-        cwd: &Path,
-        directory: Option<&RunDir>,
-        earlier: Option<Earlier>,
-        (runner, program): (Runner, Program),
+        earlier: Option<&Earlier>,
+        prepared: Prepared,
+        (directory, system_prompt): (Option<&RunDir>, SystemPrompt),
     ) -> Box<TaskPlan> {
+        let settings = &self.configuration.settings;
+        let timeout = self.timeout_of(call, prepared.definition.as_ref());
         let prompt = match earlier {
-            Some(earlier) if !self.continues_session(&earlier, directory) => {
-                let runs: Vec<_> = earlier
-                    .runs
-                    .iter()
-                    .filter_map(|run| history(&run.directory).ok())
-                    .collect();
-                transcript::resumed_prompt(&transcript::for_resuming(&runs), &call.prompt)
-            }
-            Some(_) | None => call.prompt.clone(),
+            Some(earlier) => earlier.prompt(&call.prompt, settings.resume, directory),
+            None => call.prompt.clone(),
         };
+        let patch = prepared.definition.map(|definition| definition.patch);
         Box::new(TaskPlan {
-            runner,
-            program,
-            prompt: with_files(&call.files, cwd, &prompt),
-            model: match &self.overrides.model {
-                None => ModelChoice::Inherit,
-                Some(model) => ModelChoice::Named {
-                    provider: None,
-                    model: Some(model.clone()),
-                    thinking: None,
-                },
-            },
-            system_prompt: SystemPrompt::Inherit,
-            tools: ToolPolicy::Inherit,
+            runner: prepared.runner,
+            program: prepared.program,
+            prompt: with_files(&call.files, &prepared.cwd, &prompt),
+            model: self.model_of(patch.as_ref().map(|patch| &patch.model)),
+            system_prompt,
+            tools: patch
+                .as_ref()
+                .map_or(ToolPolicy::Inherit, |patch| patch.tools.clone()),
             session: directory.map_or(SessionPolicy::Nowhere, |directory| {
                 SessionPolicy::File(directory.child_session())
             }),
             limits: Limits {
-                timeout: Some(self.timeout_of(call)),
-                extension: self.settings.extend_timeout_debounce,
-                repetitions: self.settings.looping_tool_count,
+                timeout: Some(timeout),
+                extension: settings.extend_timeout_debounce,
+                repetitions: settings.looping_tool_count,
             },
-            trusted: false,
-            extra_arguments: Vec::new(),
+            trusted: self.configuration.trust.of(&prepared.cwd).is_trusted(),
+            extra_arguments: patch
+                .as_ref()
+                .map(PlanPatch::further_arguments)
+                .unwrap_or_default(),
+            api_key: patch.and_then(|patch| patch.api_key),
         })
     }
 
-    /// Gives the child a copy of the session file of the latest run, if that is wanted and there
-    /// is one; the earlier run's record stays as it is.
-    fn continues_session(&self, earlier: &Earlier, directory: Option<&RunDir>) -> bool {
-        let (ResumeMode::Session, Some(directory)) = (self.settings.resume, directory) else {
-            return false;
+    /// The model the call names, else the one its definition does; how much it thinks is the
+    /// definition's unless the call's pattern says it.
+    fn model_of(&self, of_definition: Option<&ModelChoice>) -> ModelChoice {
+        match (&self.overrides.model, of_definition) {
+            (None, None) => ModelChoice::Inherit,
+            (None, Some(choice)) => choice.clone(),
+            (Some(model), choice) => ModelChoice::Named {
+                provider: None,
+                model: Some(model.clone()),
+                thinking: match choice {
+                    Some(ModelChoice::Named { thinking, .. }) => *thinking,
+                    Some(ModelChoice::Inherit) | None => None,
+                },
+            },
+        }
+    }
+
+    fn model_name<'a>(&'a self, definition: Option<&'a DefinitionUse>) -> Option<&'a str> {
+        let of_definition = match definition.map(|definition| &definition.patch.model) {
+            Some(ModelChoice::Named { model, .. }) => model.as_deref(),
+            Some(ModelChoice::Inherit) | None => None,
         };
-        earlier.runs.last().is_some_and(|latest| {
-            fs::copy(latest.directory.child_session(), directory.child_session()).is_ok()
-        })
+        self.overrides.model.as_deref().or(of_definition)
     }
 
-    fn timeout_of(&self, call: &TaskCall) -> Duration {
-        call.timeout
+    fn timeout_of(&self, call: &TaskCall, definition: Option<&DefinitionUse>) -> Duration {
+        call.timeout()
             .or(self.overrides.timeout)
+            .or(definition.and_then(|definition| definition.patch.timeout))
             .unwrap_or(DEFAULT_TIMEOUT)
     }
+}
 
-    fn cwd_of(&self, call: &TaskCall) -> Result<PathBuf, Refusal> {
-        let refuse = |message: String| Err(Refusal { message });
-        let cwd = match &call.cwd {
-            Some(cwd) => PathBuf::from(cwd),
-            None => match &self.overrides.cwd {
-                Some(cwd) => self.places.cwd.join(cwd),
-                None => return Ok(self.places.cwd.clone()),
-            },
-        };
-        if !cwd.is_absolute() {
-            return refuse("cwd must be an absolute path".to_owned());
-        }
-        let goes_up = cwd.components().any(|part| part == Component::ParentDir);
-        if goes_up && call.cwd.is_some() {
-            return refuse("cwd must not contain '..' path segments".to_owned());
-        }
-        match fs::metadata(&cwd) {
-            Ok(metadata) if metadata.is_dir() => Ok(cwd),
-            Ok(_) => refuse(format!("cwd is not a directory: {}", cwd.display())),
-            Err(error) => refuse(format!("cwd cannot be used: {}: {error}", cwd.display())),
-        }
+/// System prompts reach a child through files of its run directory, never through arguments.
+fn write_prompts(
+    definition: Option<&DefinitionUse>,
+    directory: Option<&RunDir>,
+) -> Result<PromptFiles, Refusal> {
+    let prompts = definition.map_or(
+        PromptFiles {
+            policy: SystemPrompt::Inherit,
+            files: Vec::new(),
+        },
+        |definition| {
+            let directory = directory.map_or(Path::new("."), RunDir::path);
+            definition.patch.prompt_files(directory)
+        },
+    );
+    if !prompts.files.is_empty() && directory.is_none() {
+        return Err(Refusal {
+            message: "Its system prompt could not be written: the run has no directory.".to_owned(),
+        });
     }
+    for (path, text) in &prompts.files {
+        write_whole(path, text.as_bytes()).map_err(|error| Refusal {
+            message: format!(
+                "Its system prompt could not be written to {}: {error}",
+                path.display()
+            ),
+        })?;
+    }
+    Ok(prompts)
 }
 
 fn with_cause(error: &dyn std::error::Error) -> String {

@@ -2,9 +2,10 @@
 
 mod answer;
 mod attachments;
-mod call;
+mod earlier;
 mod lower;
+mod schema;
 
 pub(crate) use answer::Answer;
-pub(crate) use call::{DelegateCall, TaskCall};
 pub(crate) use lower::{Lowering, Overrides};
+pub(crate) use schema::{DelegateCall, TaskCall};

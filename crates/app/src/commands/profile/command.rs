@@ -1,0 +1,95 @@
+//! What can be typed after `profile`.
+
+use std::process::ExitCode;
+
+use clap::{Args, Subcommand, ValueEnum};
+use pi_subagents_delegation::{Dialect, Scope};
+
+use super::seen::Seen;
+use super::{create, delete, edit, explain, list, show};
+use crate::error::CommandError;
+use crate::print::Printer;
+
+#[derive(Args)]
+#[command(args_conflicts_with_subcommands = true)]
+pub(crate) struct ProfileArgs {
+    #[command(subcommand)]
+    command: Option<ProfileCommand>,
+    /// The definition to show [default: list all]
+    name: Option<String>,
+}
+
+#[derive(Subcommand)]
+enum ProfileCommand {
+    /// List all definitions, one line each
+    #[command(visible_alias = "ls")]
+    List,
+    /// Show everything a definition says
+    Show(NameArgs),
+    /// Make a new definition: with flags, or step by step on a terminal
+    #[command(visible_alias = "new")]
+    Create(create::CreateArgs),
+    /// Change a definition: with flags, or step by step on a terminal
+    Edit(edit::EditArgs),
+    /// Delete the file of a definition
+    #[command(visible_aliases = ["rm", "remove"])]
+    Delete(delete::DeleteArgs),
+    /// Say where each field comes from, what it hides and what children are started with
+    Explain(NameArgs),
+}
+
+#[derive(Args)]
+pub(super) struct NameArgs {
+    /// The name of a definition
+    pub(super) name: String,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+pub(super) enum ScopeName {
+    /// The user's own, seen from everywhere
+    Global,
+    /// That of this directory, for everybody who works in it
+    Project,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+pub(super) enum DialectName {
+    /// agent-profiles/: the body replaces the system prompt
+    Profile,
+    /// subagents/: the body follows the system prompt, a description is required
+    Preset,
+    /// agents/: the body is the system prompt, runs end with a report
+    Prompt,
+}
+
+impl From<ScopeName> for Scope {
+    fn from(name: ScopeName) -> Self {
+        match name {
+            ScopeName::Global => Self::Global,
+            ScopeName::Project => Self::Project,
+        }
+    }
+}
+
+impl From<DialectName> for Dialect {
+    fn from(name: DialectName) -> Self {
+        match name {
+            DialectName::Profile => Self::Profile,
+            DialectName::Preset => Self::Preset,
+            DialectName::Prompt => Self::Prompt,
+        }
+    }
+}
+
+pub(crate) fn run(args: &ProfileArgs, printer: Printer) -> Result<ExitCode, CommandError> {
+    let seen = Seen::look()?;
+    match (&args.command, &args.name) {
+        (Some(ProfileCommand::List), _) | (None, None) => Ok(list::run(&seen, printer)),
+        (None, Some(name)) => show::run(name, &seen, printer),
+        (Some(ProfileCommand::Show(args)), _) => show::run(&args.name, &seen, printer),
+        (Some(ProfileCommand::Create(args)), _) => create::run(args, &seen, printer),
+        (Some(ProfileCommand::Edit(args)), _) => edit::run(args, &seen, printer),
+        (Some(ProfileCommand::Delete(args)), _) => delete::run(args, &seen, printer),
+        (Some(ProfileCommand::Explain(args)), _) => explain::run(&args.name, &seen, printer),
+    }
+}

@@ -1,0 +1,58 @@
+//! A definition on a page: a line for each field, and the body below.
+
+use pi_subagents_delegation::{BodyUse, Definition, Field};
+
+use super::fields;
+
+/// Everything a definition says; `file` is how its file is called.
+pub(super) fn page(definition: &Definition, file: &str) -> String {
+    let mut rows = vec![
+        ("name", definition.name.clone()),
+        ("dialect", definition.dialect.as_str().to_owned()),
+        ("scope", definition.scope.as_str().to_owned()),
+        ("file", file.to_owned()),
+    ];
+    let written = Field::ALL
+        .into_iter()
+        .filter(|field| !matches!(field, Field::Name | Field::Body));
+    rows.extend(written.filter_map(|field| {
+        Some((definition.key(field), fields::text(definition, field)?))
+    }));
+    let width = rows.iter().map(|(key, _)| key.len()).max().unwrap_or(0);
+    let mut lines: Vec<String> = rows
+        .iter()
+        .map(|(key, value)| row(key, value, width))
+        .collect();
+    if let Some(body) = &definition.body {
+        lines.push(String::new());
+        lines.push(heading(definition.dialect.body_use()).to_owned());
+        lines.extend(body.lines().map(indented));
+    }
+    lines.join("\n")
+}
+
+/// A key and a value; further lines of the value stand under the first.
+fn row(key: &str, value: &str, width: usize) -> String {
+    let mut lines = value.lines();
+    let first = lines.next().unwrap_or_default();
+    let mut text = format!("{key:width$}  {first}");
+    for line in lines {
+        text.push_str(&format!("\n{:width$}  {line}", ""));
+    }
+    text
+}
+
+fn heading(body_use: BodyUse) -> &'static str {
+    match body_use {
+        BodyUse::Replace => "System prompt, in place of the child's own:",
+        BodyUse::Append => "Text after the child's own system prompt:",
+    }
+}
+
+fn indented(line: &str) -> String {
+    if line.is_empty() {
+        String::new()
+    } else {
+        format!("  {line}")
+    }
+}

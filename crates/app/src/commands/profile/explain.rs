@@ -1,0 +1,175 @@
+//! `profile explain`: where each field comes from, what it hides, and what it leads to.
+
+use std::path::Path;
+use std::process::ExitCode;
+
+use pi_subagents_definitions::{Asker, Explanation, Row, check_paths, explain};
+use pi_subagents_delegation::text;
+use serde_json::{Value, json};
+
+use super::choose;
+use super::seen::{Seen, reason};
+use crate::error::CommandError;
+use crate::print::Printer;
+
+/// How much of a value stands in its row.
+const WIDEST_VALUE: usize = 48;
+
+pub(super) fn run(name: &str, seen: &Seen, printer: Printer) -> Result<ExitCode, CommandError> {
+    let found = choose::counting(name, seen)?;
+    let mut explanation = explain(&seen.catalogue, name, Asker::Delegation, &seen.skills())
+        .map_err(|unknown| CommandError::not_found(unknown.to_string()))?;
+    let paths = check_paths(found.definition, &seen.places.cwd, &seen.places.home);
+    explanation.problems.extend(paths.err().map(|invalid| invalid.to_string()));
+    if printer.is_json() {
+        printer.json(&to_json(&explanation, seen));
+    } else {
+        printer.data(&page(&explanation, seen));
+        for notice in seen.notices() {
+            printer.note(&notice);
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn page(explanation: &Explanation, seen: &Seen) -> String {
+    let mut lines = vec![format!(
+        "{} ({}, {}) {}",
+        explanation.name,
+        explanation.dialect.as_str(),
+        explanation.scope.as_str(),
+        seen.short(&explanation.file)
+    )];
+    lines.extend(rows(explanation, seen));
+    let short = |path: &Path| seen.short(path);
+    let shadowed = explanation.shadowed.iter().map(|file| short(file));
+    section(&mut lines, "Shadowed:", shadowed);
+    let ignored = explanation.ignored.iter().map(|(file, ignored)| {
+        format!("{} ({})", short(file), why(ignored.reason))
+    });
+    section(&mut lines, "Ignored:", ignored);
+    section(&mut lines, "Warnings:", explanation.warnings.iter().cloned());
+    section(&mut lines, "Cannot be used:", explanation.problems.iter().cloned());
+    let children = explanation.children.iter().map(|(runner, arguments)| {
+        let shown = match arguments {
+            Ok(arguments) if arguments.is_empty() => "nothing but its defaults".to_owned(),
+            Ok(arguments) => quoted(arguments),
+            Err(reason) => format!("refused: {reason}"),
+        };
+        format!("{:8}  {shown}", runner.as_str())
+    });
+    section(&mut lines, "Children are started with (RUN is the directory of the run):", children);
+    lines.join("\n")
+}
+
+fn section(lines: &mut Vec<String>, title: &str, items: impl Iterator<Item = String>) {
+    let mut items = items.peekable();
+    if items.peek().is_some() {
+        lines.push(String::new());
+        lines.push(title.to_owned());
+        lines.extend(items.map(|item| format!("  {}", text::clean(&item))));
+    }
+}
+
+fn rows(explanation: &Explanation, seen: &Seen) -> Vec<String> {
+    let values: Vec<String> = explanation
+        .rows
+        .iter()
+        .map(|row| one_line(&row.value))
+        .collect();
+    let keys = explanation.rows.iter().map(|row| row.key.len());
+    let key_width = keys.max().unwrap_or(0);
+    let widths = values.iter().map(|value| value.chars().count());
+    let value_width = widths.max().unwrap_or(0);
+    let row = |(row, value): (&Row, &String)| {
+        let origin = row.line.map_or_else(
+            || "default".to_owned(),
+            |line| format!("{}:{line}", seen.short(&explanation.file)),
+        );
+        let first = format!("  {:key_width$}  {value:value_width$}  {origin}", row.key);
+        let hidden = row.shadows.iter().map(|hidden| {
+            let value = one_line(&hidden.value);
+            let line = hidden.line.map_or(String::new(), |line| format!(":{line}"));
+            let file = seen.short(&hidden.file);
+            format!("  {:key_width$}  shadows {value} of {file}{line}", "")
+        });
+        std::iter::once(first).chain(hidden).collect::<Vec<_>>()
+    };
+    explanation.rows.iter().zip(&values).flat_map(row).collect()
+}
+
+/// The beginning of a value; `show` has all of it.
+fn one_line(value: &str) -> String {
+    let mut lines = value.lines();
+    let first = text::clean(lines.next().unwrap_or_default());
+    let cut = text::cut_columns(&first, WIDEST_VALUE);
+    match lines.count() {
+        0 => cut,
+        more => format!("{cut} (+{})", text::count(more, "line")),
+    }
+}
+
+fn why(reason: pi_subagents_definitions::IgnoredReason) -> &'static str {
+    use pi_subagents_definitions::IgnoredReason;
+    match reason {
+        IgnoredReason::Undecided => "nobody has trusted its project yet",
+        IgnoredReason::Refused => "its project is not trusted",
+        IgnoredReason::OutsideProject => "it leads out of its project",
+    }
+}
+
+/// Arguments as a shell would take them.
+fn quoted(arguments: &[String]) -> String {
+    let is_plain = |character: char| {
+        character.is_ascii_alphanumeric() || "-_./:,=@%+~".contains(character)
+    };
+    let words = arguments.iter().map(|argument| {
+        if !argument.is_empty() && argument.chars().all(is_plain) {
+            argument.clone()
+        } else {
+            format!("'{}'", argument.replace('\'', "'\\''"))
+        }
+    });
+    words.collect::<Vec<_>>().join(" ")
+}
+
+fn to_json(explanation: &Explanation, seen: &Seen) -> Value {
+    let fields: Vec<Value> = explanation
+        .rows
+        .iter()
+        .map(|row| row_json(row, &explanation.file))
+        .collect();
+    let ignored = explanation.ignored.iter().map(|(file, ignored)| {
+        json!({"file": file, "project": ignored.project, "reason": reason(ignored.reason)})
+    });
+    let children = explanation.children.iter().map(|(runner, arguments)| match arguments {
+        Ok(arguments) => json!({"runner": runner.as_str(), "arguments": arguments}),
+        Err(reason) => json!({"runner": runner.as_str(), "refused": reason}),
+    });
+    json!({
+        "name": explanation.name,
+        "dialect": explanation.dialect.as_str(),
+        "scope": explanation.scope.as_str(),
+        "file": explanation.file,
+        "fields": fields,
+        "shadowed": explanation.shadowed,
+        "ignored": ignored.collect::<Vec<_>>(),
+        "problems": explanation.problems,
+        "warnings": explanation.warnings,
+        "notices": seen.notices(),
+        "children": children.collect::<Vec<_>>(),
+    })
+}
+
+fn row_json(row: &Row, file: &Path) -> Value {
+    let shadows = row.shadows.iter().map(|hidden| {
+        json!({"file": hidden.file, "line": hidden.line, "value": hidden.value})
+    });
+    json!({
+        "key": row.key,
+        "value": row.value,
+        "file": row.line.map(|_| file),
+        "line": row.line,
+        "shadows": shadows.collect::<Vec<_>>(),
+    })
+}

@@ -1,0 +1,29 @@
+//! `profile show`: everything a definition says.
+
+use std::process::ExitCode;
+
+use serde_json::json;
+
+use super::seen::Seen;
+use super::{choose, details, fields};
+use crate::error::CommandError;
+use crate::print::Printer;
+
+pub(super) fn run(name: &str, seen: &Seen, printer: Printer) -> Result<ExitCode, CommandError> {
+    let found = choose::counting(name, seen)?;
+    if printer.is_json() {
+        let shadowed: Vec<_> = found.shadowed.iter().map(|hidden| &hidden.file).collect();
+        printer.json(&json!({
+            "profile": fields::to_json(found.definition),
+            "shadowed": shadowed,
+            "ignored": seen.ignored(),
+            "notices": seen.notices(),
+            "warnings": seen.warnings(),
+        }));
+    } else {
+        let file = seen.short(&found.definition.file);
+        printer.data(&details::page(found.definition, &file));
+        seen.tell(printer);
+    }
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,75 @@
+//! What a user and a trusted project have written down, read once for a call.
+
+use std::cell::OnceCell;
+use std::path::Path;
+
+use pi_subagents_definitions::{
+    Catalogue, Places as DefinitionPlaces, Settings, SettingsFiles, SkillPlaces, Skills, Trust,
+    Viewpoint,
+};
+
+use crate::places::Places;
+
+/// Settings, definitions, skills and trust, as they are seen from where we were started.
+pub(crate) struct Configuration {
+    pub(crate) settings: Settings,
+    pub(crate) trust: Trust,
+    pub(crate) catalogue: Catalogue,
+    /// What is wrong with the files, and what was ignored.
+    pub(crate) warnings: Vec<String>,
+    skills: OnceCell<Skills>,
+}
+
+impl Configuration {
+    /// Reads everything; `trust_project` holds for this call only.
+    pub(crate) fn read(places: &Places, trust_project: bool) -> Self {
+        let (trust, mut warnings) = Trust::read(&places.agent_dir);
+        let trust = if trust_project {
+            trust.and_for_this_call(&places.project)
+        } else {
+            trust
+        };
+        let is_trusted = trust.of(&places.project).is_trusted();
+        let (settings, problems) = Settings::read_all(&SettingsFiles {
+            agent_dir: &places.agent_dir,
+            trusted_project: is_trusted.then_some(places.project.as_path()),
+            home: &places.home,
+        });
+        warnings.extend(problems);
+        if !is_trusted && Settings::project_has_some(&places.project) {
+            warnings.push(format!(
+                "the settings of {} are ignored until somebody trusts it: pi-subagents trust --yes",
+                places.project.display()
+            ));
+        }
+        let catalogue = Catalogue::load(
+            &DefinitionPlaces::find(&Viewpoint {
+                cwd: &places.cwd,
+                home: &places.home,
+                agent_dir: &places.agent_dir,
+                project: &places.project,
+                definition_dirs: &settings.definition_dirs,
+            }),
+            &trust,
+        );
+        Self {
+            settings,
+            trust,
+            catalogue,
+            warnings,
+            skills: OnceCell::new(),
+        }
+    }
+
+    /// The skills seen from a directory; looked for once, when a definition names any.
+    pub(crate) fn skills(&self, places: &Places, cwd: &Path) -> &Skills {
+        self.skills.get_or_init(|| {
+            let places = SkillPlaces {
+                cwd,
+                home: &places.home,
+                agent_dir: &places.agent_dir,
+            };
+            Skills::discover(&places, &self.trust)
+        })
+    }
+}

@@ -1,0 +1,126 @@
+//! Reads the arguments of a tool call as leniently as pi does, with errors that name the field.
+
+use serde::de::value::{MapAccessDeserializer, StrDeserializer};
+use serde::de::{DeserializeOwned, Error as _, MapAccess, SeqAccess, Visitor};
+use serde::{Deserialize, Deserializer};
+use serde_json::Value;
+use std::fmt;
+use std::marker::PhantomData;
+
+/// A call whose arguments do not fit; nothing was started.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub(crate) struct CallError(pub(crate) String);
+
+/// Reads the arguments of a call.
+pub(crate) fn read<T: DeserializeOwned>(arguments: &Value) -> Result<T, CallError> {
+    serde_path_to_error::deserialize(arguments).map_err(|error| {
+        let path = error.path().to_string();
+        let path = if path == "." { "" } else { &path };
+        CallError(sentence(path, &error.inner().to_string()))
+    })
+}
+
+/// Says where and what: a missing field is named where it should stand.
+fn sentence(path: &str, problem: &str) -> String {
+    let dot = if path.is_empty() { "" } else { "." };
+    match problem.strip_prefix("missing field `") {
+        Some(field) => format!("{path}{dot}{} is missing", field.trim_end_matches('`')),
+        None if path.is_empty() => format!("the call {problem}"),
+        None => format!("{path} {problem}"),
+    }
+}
+
+/// A text that says something.
+pub(crate) fn text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
+    match optional_text(deserializer)? {
+        Some(text) if !text.trim().is_empty() => Ok(text),
+        Some(_) | None => Err(D::Error::custom("must not be empty")),
+    }
+}
+
+/// A text, if it is given; numbers and booleans are taken as they are written.
+pub(crate) fn optional_text<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Option<String>, D::Error> {
+    match Value::deserialize(deserializer)? {
+        Value::Null => Ok(None),
+        Value::String(text) => Ok(Some(text)),
+        value @ (Value::Number(_) | Value::Bool(_)) => Ok(Some(value.to_string())),
+        other => Err(must_be("a text", &other)),
+    }
+}
+
+/// A number of at least 1, if it is given; a text that is one is taken for it.
+pub(crate) fn optional_number<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Option<f64>, D::Error> {
+    let value = Value::deserialize(deserializer)?;
+    let number = match &value {
+        Value::Null => return Ok(None),
+        Value::String(text) => text.trim().parse().ok(),
+        other => other.as_f64(),
+    };
+    match number {
+        Some(number) if number >= 1.0 && f64::is_finite(number) => Ok(Some(number)),
+        Some(_) => Err(D::Error::custom("must be at least 1")),
+        None => Err(must_be("a number", &value)),
+    }
+}
+
+/// A whole number of at least 1, if it is given.
+pub(crate) fn optional_count<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Option<usize>, D::Error> {
+    let number = optional_number(deserializer)?;
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "it is at least 1, and a cast from a float saturates"
+    )]
+    Ok(number.map(|number| number as usize))
+}
+
+/// A list; a single value is taken for a list of one, and nothing for an empty one.
+pub(crate) fn list<'de, D, T>(deserializer: D) -> Result<Vec<T>, D::Error>
+where
+    D: Deserializer<'de>,
+    T: Deserialize<'de>,
+{
+    struct OneOrMany<T>(PhantomData<T>);
+
+    impl<'de, T: Deserialize<'de>> Visitor<'de> for OneOrMany<T> {
+        type Value = Vec<T>;
+
+        fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+            formatter.write_str("a list")
+        }
+
+        fn visit_unit<E>(self) -> Result<Vec<T>, E> {
+            Ok(Vec::new())
+        }
+
+        fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<Vec<T>, E> {
+            Ok(vec![T::deserialize(StrDeserializer::new(text))?])
+        }
+
+        fn visit_map<M: MapAccess<'de>>(self, map: M) -> Result<Vec<T>, M::Error> {
+            Ok(vec![T::deserialize(MapAccessDeserializer::new(map))?])
+        }
+
+        fn visit_seq<S: SeqAccess<'de>>(self, mut sequence: S) -> Result<Vec<T>, S::Error> {
+            let mut values = Vec::new();
+            while let Some(value) = sequence.next_element()? {
+                values.push(value);
+            }
+            Ok(values)
+        }
+    }
+
+    deserializer.deserialize_any(OneOrMany(PhantomData))
+}
+
+fn must_be<E: serde::de::Error>(expected: &str, value: &Value) -> E {
+    let found = pi_subagents_delegation::text::cut_characters(&value.to_string(), 40);
+    E::custom(format!("must be {expected}, not {found}"))
+}

@@ -1,0 +1,98 @@
+//! What a task's definition means for its plan.
+
+use std::path::Path;
+
+use pi_subagents_definitions::{
+    Asker, PlanPatch, ResolvedSkills, Surroundings, check_paths, summary, validate,
+};
+use pi_subagents_delegation::{Definition, Refusal, Runner, UsedDefinition};
+
+use crate::configuration::Configuration;
+use crate::dialects::arguments::CallError;
+use crate::places::Places;
+
+/// All tools of the embedded agent; those of a pi depend on its extensions.
+const EMBEDDED_TOOLS: [&str; 7] = ["read", "bash", "edit", "write", "grep", "find", "ls"];
+
+/// A definition, ready to be used by a task.
+pub(crate) struct DefinitionUse {
+    pub(crate) used: UsedDefinition,
+    pub(crate) patch: PlanPatch,
+}
+
+/// Why a definition is not used: a fault of the call, or of the task alone.
+pub(crate) enum Unusable {
+    Call(CallError),
+    Task(Refusal),
+}
+
+/// Finds a definition by its name.
+pub(crate) fn find_definition<'a>(
+    name: &str,
+    asker: Asker,
+    configuration: &'a Configuration,
+) -> Result<&'a Definition, Refusal> {
+    let found = configuration.catalogue.find(name, asker);
+    found.map(|found| found.definition).map_err(|error| {
+        let notices = configuration.catalogue.notices();
+        let hint = if error.ignored.is_empty() {
+            ""
+        } else {
+            &notices.join(" ")
+        };
+        Refusal {
+            message: format!("{error} {hint}").trim_end().to_owned(),
+        }
+    })
+}
+
+/// Makes a definition ready for a task that this kind of child does in `cwd`.
+pub(crate) fn use_definition(
+    definition: &Definition,
+    runner: Runner,
+    cwd: &Path,
+    (places, configuration): (&Places, &Configuration),
+) -> Result<DefinitionUse, Unusable> {
+    let refuse = |message: String| Unusable::Task(Refusal { message });
+    validate(definition).map_err(|invalid| {
+        if invalid.fails_the_call() {
+            Unusable::Call(CallError(invalid.to_string()))
+        } else {
+            refuse(invalid.to_string())
+        }
+    })?;
+    check_paths(definition, cwd, &places.home).map_err(|error| refuse(error.to_string()))?;
+    let skills = resolved_skills(definition, cwd, (places, configuration)).map_err(refuse)?;
+    let embedded_tools = EMBEDDED_TOOLS.map(str::to_owned);
+    let surroundings = Surroundings {
+        parent_tools: None,
+        known_tools: (runner == Runner::Embedded).then_some(&embedded_tools[..]),
+    };
+    let patch = PlanPatch::of(definition, &skills, &surroundings)
+        .map_err(|error| refuse(error.to_string()))?;
+    patch
+        .check_runner(runner)
+        .map_err(|error| refuse(error.to_string()))?;
+    Ok(DefinitionUse {
+        used: UsedDefinition {
+            name: definition.name.clone(),
+            summary: summary(definition),
+            file: Some(definition.file.clone()),
+        },
+        patch,
+    })
+}
+
+fn resolved_skills(
+    definition: &Definition,
+    cwd: &Path,
+    (places, configuration): (&Places, &Configuration),
+) -> Result<ResolvedSkills, String> {
+    if definition.suggested_skills.is_empty() && definition.load_skills.is_empty() {
+        return Ok(ResolvedSkills::default());
+    }
+    configuration
+        .skills(places, cwd)
+        .resolve(definition)
+        .map_err(|error| error.to_string())
+}

@@ -1,0 +1,36 @@
+//! The directory a task works in.
+
+use std::fs;
+use std::path::{Component, Path, PathBuf};
+
+use pi_subagents_delegation::Refusal;
+
+use crate::places::Places;
+
+/// The directory the task names, else the command line's, else where we were started.
+pub(crate) fn working_directory(
+    of_task: Option<&str>,
+    of_command: Option<&Path>,
+    places: &Places,
+) -> Result<PathBuf, Refusal> {
+    let refuse = |message: String| Err(Refusal { message });
+    let cwd = match (of_task, of_command) {
+        (Some(cwd), _) => {
+            let cwd = PathBuf::from(cwd);
+            if !cwd.is_absolute() {
+                return refuse("cwd must be an absolute path".to_owned());
+            }
+            if cwd.components().any(|part| part == Component::ParentDir) {
+                return refuse("cwd must not contain '..' path segments".to_owned());
+            }
+            cwd
+        }
+        (None, Some(cwd)) => places.cwd.join(cwd),
+        (None, None) => return Ok(places.cwd.clone()),
+    };
+    match fs::metadata(&cwd) {
+        Ok(metadata) if metadata.is_dir() => Ok(cwd),
+        Ok(_) => refuse(format!("cwd is not a directory: {}", cwd.display())),
+        Err(error) => refuse(format!("cwd cannot be used: {}: {error}", cwd.display())),
+    }
+}

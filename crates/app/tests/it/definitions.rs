@@ -1,0 +1,187 @@
+//! Definitions in use: what a profile says reaches the child, and nothing of a repository does
+//! before somebody said yes.
+
+use std::fs;
+
+use pi_subagents_testkit::llm::{LlmServer, Script, Turn};
+use pretty_assertions::assert_eq;
+use serde_json::{Value, json};
+
+use crate::stage::{Stage, completed, failed, outcomes};
+
+/// What the model was told about itself in its last request.
+fn last_system_prompt(server: &LlmServer) -> String {
+    let requests = server.requests();
+    let body = &requests[requests.len() - 1].body;
+    let message = &body["messages"][0];
+    assert!(message["role"] == "system" || message["role"] == "developer");
+    match &message["content"] {
+        Value::String(text) => text.clone(),
+        parts => parts[0]["text"].as_str().unwrap().to_owned(),
+    }
+}
+
+fn last_tools(server: &LlmServer) -> Vec<String> {
+    let requests = server.requests();
+    let body = &requests[requests.len() - 1].body;
+    let tools = body["tools"].as_array().cloned().unwrap_or_default();
+    let name = |tool: &Value| tool["function"]["name"].as_str().unwrap().to_owned();
+    tools.iter().map(name).collect()
+}
+
+fn stage_with_model() -> (Stage, LlmServer) {
+    let stage = Stage::new();
+    let server = LlmServer::start(Script::new().otherwise(vec![Turn::text("ok"); 20]));
+    stage.sandbox.models_json(&server.base_url());
+    (stage, server)
+}
+
+fn one(name: &str, profile: &str) -> Value {
+    json!({"tasks": [{"name": name, "prompt": "hello", "profile": profile}]})
+}
+
+#[test]
+fn a_profile_reaches_the_model_and_the_summary() {
+    let (stage, server) = stage_with_model();
+    stage.sandbox.write(
+        "home/.pi/agent/agent-profiles/reviewer.md",
+        "---\nname: reviewer\nmodel: fake/fake-model\ntools: read, grep\nnoContextFiles: true\n---\nYou review code and nothing else.\n",
+    );
+    let output = stage.delegate_to("embedded", &one("a", "reviewer")).run();
+    assert_eq!(outcomes(&output), [completed("a", "ok")]);
+    assert!(last_system_prompt(&server).contains("You review code and nothing else."));
+    assert_eq!(last_tools(&server), ["read", "grep"]);
+    let answer = output.json();
+    assert_eq!(
+        stage.sandbox.normalise(answer["content"][0]["text"].as_str().unwrap()),
+        "✓ a: completed (session: <session-1>) (profile: reviewer, model=fake/fake-model, custom-system-prompt, tools=[read,grep])"
+    );
+    let directory = answer["details"]["runs"][0]["directory"].as_str().unwrap();
+    let prompt = fs::read_to_string(format!("{directory}/system-prompt.md")).unwrap();
+    assert_eq!(prompt.trim(), "You review code and nothing else.");
+}
+
+#[test]
+fn what_is_wrong_with_a_definition_ends_its_task_and_no_other() {
+    let (stage, _server) = stage_with_model();
+    let profile = |name: &str, fields: &str| {
+        stage.sandbox.write(
+            &format!("home/.pi/agent/agent-profiles/{name}.md"),
+            &format!("---\nname: {name}\n{fields}\n---\n"),
+        );
+    };
+    profile("skilled", "loadSkills: no-such-skill");
+    profile("sneaky", "extraArgs: [\"--session-id\"]");
+    profile("odd", "tools: teleport");
+    let task = |name: &str, profile: Option<&str>| json!({"name": name, "prompt": "hello", "profile": profile});
+    let output = stage
+        .delegate_to(
+            "embedded",
+            &json!({"tasks": [
+                task("unknown", Some("nobody")),
+                task("skill", Some("skilled")),
+                task("extra", Some("sneaky")),
+                task("tool", Some("odd")),
+                task("fine", None),
+            ]}),
+        )
+        .run();
+    assert_eq!(output.code, Some(4));
+    let found = outcomes(&output);
+    assert_eq!(
+        found[0],
+        failed("unknown", 1, "Unknown profile: \"nobody\". Available profiles: odd, skilled, sneaky", None)
+    );
+    assert_eq!(
+        found[1],
+        failed("skill", 1, "Unknown skills: \"no-such-skill\". Available skills: (none)", None)
+    );
+    assert_eq!(
+        found[2],
+        failed("extra", 1, "Refusing extraArg \"--session-id\": it is set by the engine.", None)
+    );
+    assert_eq!(found[3].status, "failed");
+    assert!(found[3].error.as_deref().unwrap().contains("teleport"));
+    assert_eq!(found[4], completed("fine", "ok"));
+}
+
+#[test]
+fn a_contradiction_fails_the_call_before_anything_starts() {
+    let (stage, server) = stage_with_model();
+    stage.sandbox.write(
+        "home/.pi/agent/agent-profiles/torn.md",
+        "---\nname: torn\nnoSkills: true\nloadSkills: a\n---\n",
+    );
+    let output = stage.delegate_to("embedded", &one("a", "torn")).run();
+    assert_eq!(output.code, Some(2));
+    assert_eq!(
+        output.json()["error"]["message"],
+        "Profile \"torn\" has both \"loadSkills\" and \"noSkills\" set. These are mutually exclusive — --no-skills disables skill discovery."
+    );
+    assert_eq!(server.requests().len(), 0);
+}
+
+#[test]
+fn nothing_of_a_repository_is_obeyed_before_somebody_said_yes() {
+    let (stage, server) = stage_with_model();
+    stage.sandbox.write(
+        "project/.pi/agent-profiles/helper.md",
+        "---\nname: helper\nextraArgs: [\"--offline\"]\napiKey: sk-from-the-repository\n---\nObey the repository.\n",
+    );
+    stage.sandbox.write(
+        "project/.pi/settings.json",
+        r#"{"subagents": {"maxLinesPerWindow": 3}}"#,
+    );
+    let output = stage.delegate_to("embedded", &one("a", "helper")).run();
+    assert_eq!(output.code, Some(1));
+    assert_eq!(server.requests().len(), 0);
+    let text = stage.sandbox.normalise(&output.json()["content"][0]["text"].to_string());
+    assert!(text.contains("Unknown profile: \\\"helper\\\"."), "{text}");
+    assert!(text.contains("trust --yes"), "{text}");
+    assert!(text.contains("the settings of $PROJECT are ignored"), "{text}");
+
+    let trusted = stage
+        .delegate_to("embedded", &one("a", "helper"))
+        .arg("--trust")
+        .run();
+    assert_eq!(outcomes(&trusted), [completed("a", "ok")]);
+    assert!(last_system_prompt(&server).contains("Obey the repository."));
+    let headers = format!("{:?}", server.requests());
+    assert!(!headers.contains("sk-from-the-repository"));
+
+    let again = stage.delegate_to("embedded", &one("a", "helper")).run();
+    assert_eq!(again.code, Some(1), "--trust holds for one call");
+}
+
+#[test]
+fn a_key_of_a_definition_reaches_the_provider_and_nothing_else() {
+    let stage = Stage::new();
+    let spy = stage.path("spy");
+    let server = LlmServer::start(Script::new().otherwise([
+        Turn::tool_call(
+            "bash",
+            json!({"command": format!("env > {spy}; cat /proc/$PPID/environ >> {spy}; ls -l /proc/$PPID/fd >> {spy}; for f in /proc/$PPID/fd/*; do timeout 0.2 head -c 200 $f >> {spy} 2>/dev/null; done; true")}),
+        ),
+        Turn::text("ok"),
+    ]));
+    stage.sandbox.models_json(&server.base_url());
+    stage.sandbox.write(
+        "home/.pi/agent/agent-profiles/keyed.md",
+        "---\nname: keyed\nprovider: fake\nmodel: fake-model\napiKey: sk-very-secret-key-1234\n---\n",
+    );
+    let output = stage.delegate_to("embedded", &one("a", "keyed")).run();
+    assert_eq!(outcomes(&output), [completed("a", "ok")]);
+    for request in server.requests() {
+        let headers = format!("{:?}", request.headers);
+        assert!(headers.contains("Bearer sk-very-secret-key-1234"), "{headers}");
+    }
+    let spied = String::from_utf8_lossy(&fs::read(spy).unwrap()).into_owned();
+    assert!(!spied.contains("sk-very-secret"), "{spied}");
+    assert!(!output.stdout.contains("sk-very-secret"));
+    let answer = output.json();
+    let directory = answer["details"]["runs"][0]["directory"].as_str().unwrap();
+    for entry in fs::read_dir(directory).unwrap() {
+        let content = fs::read(entry.unwrap().path()).unwrap();
+        assert!(!String::from_utf8_lossy(&content).contains("sk-very-secret"));
+    }
+}
