@@ -139,7 +139,7 @@ impl ModelAccess {
             models.retain(|model| Wire::named(&model.api).is_some() && !available.contains(model));
             // Without a model of its own a provider is not worth the question.
             if let Some(model) = models.first()
-                && self.has_key(model).await
+                && self.has_key(model)
             {
                 available.append(&mut models);
             }
@@ -200,7 +200,7 @@ impl ModelAccess {
         self.keyring().find(&model.provider).await
     }
 
-    async fn has_key(&self, model: &Model) -> bool {
+    fn has_key(&self, model: &Model) -> bool {
         self.keyring().seems_to_have(&model.provider)
             || self.catalogue().needs_no_key(&model.provider)
     }

@@ -3,6 +3,7 @@
 //! Only their names, descriptions and places go into the prompt. What a project brings along
 //! counts only when the caller trusts the project.
 
+use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -53,12 +54,13 @@ pub(crate) fn advertise(skills: &[Skill], tool: &str) -> Option<String> {
         "Skills hold instructions for special tasks. When a task fits a description, load the skill's file with {tool} before you begin. Relative paths in it start at its own directory.\n\n<available_skills>\n"
     );
     for skill in skills {
-        text.push_str(&format!(
+        let _ = write!(
+            text,
             "  <skill>\n    <name>{}</name>\n    <description>{}</description>\n    <location>{}</location>\n  </skill>\n",
             escaped(&skill.name),
             escaped(&skill.description),
             escaped(&skill.path.display().to_string())
-        ));
+        );
     }
     text.push_str("</available_skills>");
     Some(text)

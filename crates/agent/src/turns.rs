@@ -56,14 +56,11 @@ impl Agent {
             let end = self.turns(std::mem::take(&mut opening), &mut run).await;
             let pause = self.pause_before_retry(&end, &run);
             self.end_attempt(&mut run, pause.is_some()).await;
-            let goes_on = match (&end, pause) {
-                (End::Failed(error), Some(pause)) => {
-                    self.wait_for_retry(error, pause, &mut run).await
-                }
-                _ => {
-                    self.give_up(&end, &mut run).await;
-                    self.make_room(&mut run).await
-                }
+            let goes_on = if let (End::Failed(error), Some(pause)) = (&end, pause) {
+                self.wait_for_retry(error, pause, &mut run).await
+            } else {
+                self.give_up(&end, &mut run).await;
+                self.make_room(&mut run).await
             };
             if !goes_on {
                 break;

@@ -57,6 +57,10 @@ enum Command {
     Stop(commands::control::StopArgs),
     /// Wait until runs are over, and exit as they did
     Wait(commands::control::WaitArgs),
+    /// List, show, make, change, delete and explain definitions of agents
+    Profile(commands::profile::ProfileArgs),
+    /// Decide whether the definitions, settings and skills of this project are used
+    Trust(commands::trust::TrustArgs),
     /// Be a sub-agent: the embedded agent, with pi's flags (try: agent --help)
     Agent(PassedOn),
     /// Keep a child on behalf of its owner
@@ -159,6 +163,8 @@ fn dispatch(command: Command, printer: Printer) -> Result<ExitCode, CommandError
         Command::Steer(args) => commands::control::steer(&args, printer),
         Command::Stop(args) => commands::control::stop(&args, printer),
         Command::Wait(args) => commands::control::wait(&args, printer),
+        Command::Profile(args) => commands::profile::run(&args, printer),
+        Command::Trust(args) => commands::trust::run(&args, printer),
         Command::Agent(passed) => Ok(commands::agent::run(passed.arguments.into_iter())),
         Command::Keeper(passed) => Ok(commands::keeper::run(passed.arguments.into_iter())),
         Command::Warden(passed) => Ok(commands::warden::run(passed.arguments.into_iter())),

@@ -40,8 +40,11 @@ impl RunHistory {
         }
     }
 
-    /// The run's output: the whole text of the last answer that has any.
+    /// The run's output: its report, else the whole text of the last answer that has any.
     pub fn output(&self) -> Option<String> {
+        if let Some(finalized) = &self.summary.finalized {
+            return finalized.output().map(str::to_owned);
+        }
         self.messages
             .iter()
             .rev()

@@ -11,6 +11,7 @@ pub mod child_protocol;
 mod definition;
 mod ending;
 mod event;
+mod finalized;
 mod history;
 mod ids;
 mod message;
@@ -23,11 +24,14 @@ mod usage;
 pub use definition::{BodyUse, Definition, Dialect, Field, Origin, RunnerChoice, Scope, Secret};
 pub use ending::{Decision, Ending, Interruption, Status};
 pub use event::{EventSink, Happening, RunEvent, Started};
+pub use finalized::{FINALIZE_TOOL, Finalized};
 pub use history::{MAX_MESSAGES_PER_RUN, RunHistory};
 pub use ids::{BadId, RunId, SessionId, fits_id};
 pub use message::{AssistantMessage, Message, Part, StopReason, ToolCall, ToolResult};
 pub use plan::{Limits, Plan, PlannedTask, Program, Refusal, Task, TaskPlan, UsedDefinition};
-pub use policy::{ModelChoice, Runner, SessionPolicy, SystemPrompt, ThinkingLevel, ToolPolicy};
+pub use policy::{
+    Completion, ModelChoice, Runner, SessionPolicy, SystemPrompt, ThinkingLevel, ToolPolicy,
+};
 pub use summary::{LAST_TEXT_LIMIT, RunSummary};
 pub use usage::Usage;
 

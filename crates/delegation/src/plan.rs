@@ -6,7 +6,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::{
-    ModelChoice, RunId, Runner, Secret, SessionId, SessionPolicy, SystemPrompt, ToolPolicy,
+    Completion, ModelChoice, RunId, Runner, Secret, SessionId, SessionPolicy, SystemPrompt,
+    ToolPolicy,
 };
 
 /// The tasks of one call, in the order the caller gave them.
@@ -74,6 +75,8 @@ pub struct TaskPlan {
     pub tools: ToolPolicy,
     /// Where it keeps its own session.
     pub session: SessionPolicy,
+    /// When the run counts as done.
+    pub completion: Completion,
     /// What bounds it.
     pub limits: Limits,
     /// Whether the child may use what the project's directory configures.

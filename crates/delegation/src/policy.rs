@@ -84,6 +84,18 @@ pub enum SessionPolicy {
     File(PathBuf),
 }
 
+/// When a run counts as done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Completion {
+    /// When the child settles; its last text is the answer.
+    LastMessage,
+    /// When the child has reported with [`FINALIZE_TOOL`](crate::FINALIZE_TOOL).
+    Finalized {
+        /// How often a child that settles without a report is told what is missing.
+        corrections: u32,
+    },
+}
+
 impl Runner {
     /// The word for it.
     pub fn as_str(self) -> &'static str {

@@ -6,7 +6,8 @@ use jiff::Timestamp;
 
 use crate::child_protocol::ChildRecord;
 use crate::{
-    AssistantMessage, Ending, Happening, Message, RunEvent, Runner, Status, StopReason, Task, Usage,
+    AssistantMessage, Ending, FINALIZE_TOOL, Finalized, Happening, Message, RunEvent, Runner,
+    Status, StopReason, Task, Usage,
 };
 
 /// How much of the last text is held in memory; the record on disk has all of it.
@@ -48,6 +49,8 @@ pub struct RunSummary {
     pub messages: usize,
     /// The text of the last answer that has any, up to [`LAST_TEXT_LIMIT`].
     pub last_text: Option<String>,
+    /// The child's own report, where it gave one.
+    pub finalized: Option<Finalized>,
     /// What a person should know.
     pub warnings: Vec<String>,
 }
@@ -90,6 +93,14 @@ impl RunSummary {
         }
     }
 
+    /// What the run amounts to in words: its report, else its last text.
+    pub fn output(&self) -> Option<&str> {
+        match &self.finalized {
+            Some(finalized) => finalized.output(),
+            None => self.last_text.as_deref(),
+        }
+    }
+
     /// The run's state.
     pub fn status(&self) -> Status {
         match &self.ending {
@@ -103,6 +114,14 @@ impl RunSummary {
         match record {
             ChildRecord::MessageEnded(message) => self.heard_message(message),
             ChildRecord::Compacted { usage } => self.usage += *usage,
+            ChildRecord::ToolEnded {
+                tool,
+                is_error: false,
+                details: Some(details),
+                ..
+            } if tool == FINALIZE_TOOL && self.finalized.is_none() => {
+                self.finalized = Finalized::read(details);
+            }
             _ => {}
         }
     }

@@ -1,6 +1,69 @@
 //! How a run ended, judged by what the child said and by how its process ended.
 
-use pi_subagents_delegation::{AssistantMessage, Ending, StopReason};
+use pi_subagents_delegation::{
+    AssistantMessage, Completion, Ending, FINALIZE_TOOL, Finalized, StopReason,
+};
+use serde_json::Value;
+
+/// What a settled child means for its run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Verdict {
+    /// It is over.
+    Over(Ending),
+    /// The child must be told what is missing.
+    AskAgain(String),
+}
+
+/// The reports a run waits for.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Reports {
+    /// How often the child may be told, or `None` where no report is needed.
+    corrections: Option<u32>,
+    told: u32,
+}
+
+impl Reports {
+    pub(crate) fn new(completion: Completion) -> Self {
+        Self {
+            corrections: match completion {
+                Completion::LastMessage => None,
+                Completion::Finalized { corrections } => Some(corrections),
+            },
+            told: 0,
+        }
+    }
+
+    /// The ending of a run whose child has reported, if this report is one.
+    pub(crate) fn ending(&self, tool: &str, details: Option<&Value>) -> Option<Ending> {
+        self.corrections?;
+        if tool != FINALIZE_TOOL {
+            return None;
+        }
+        Some(match Finalized::read(details?)? {
+            Finalized::Success { .. } => Ending::Completed,
+            Finalized::Error { error, .. } => Ending::ReportedError { error },
+        })
+    }
+
+    /// A child has settled and has not reported. A model that failed cannot be told anything.
+    pub(crate) fn judge(&mut self, last: &LastAnswer) -> Verdict {
+        let ending = last.judge();
+        let (Some(corrections), Ending::Completed) = (self.corrections, &ending) else {
+            return Verdict::Over(ending);
+        };
+        if self.told >= corrections {
+            let corrections = self.told;
+            return Verdict::Over(Ending::NeverFinalized { corrections });
+        }
+        self.told += 1;
+        Verdict::AskAgain(CORRECTION.to_owned())
+    }
+}
+
+/// What a child is told that settled without a report.
+const CORRECTION: &str = "You have not reported yet. Call subagent_finalize as your last action: \
+with status \"SUCCESS\" and a non-empty result, or with status \"ERROR\" and a non-empty error \
+(a partial result may go with it). Text that is not in that call is not seen by anybody.";
 
 /// What the judgement rests on: the last answer of the model.
 #[derive(Debug, Clone, Default)]

@@ -40,6 +40,12 @@ pub(crate) const AFTER_ITS_ANSWER: Pace = Pace {
     grace: Duration::from_secs(5),
 };
 
+/// Of a child that has reported: its turn ends by itself, unless its model called more tools.
+pub(crate) const AFTER_ITS_REPORT: Pace = Pace {
+    settle: Duration::from_secs(1),
+    ..AFTER_ITS_ANSWER
+};
+
 /// Of a child that we end. Together with the grace it stays below six seconds.
 const ON_DECISION: Pace = Pace {
     settle: Duration::from_millis(600),

@@ -16,12 +16,12 @@ use tokio::time::{Instant, sleep_until};
 
 use crate::Launcher;
 use crate::child::{Inbox, LaunchedChild, Line, LineMemory, Outbox, StderrLines, launch};
-use crate::completion::{Exit, LastAnswer};
+use crate::completion::{Exit, LastAnswer, Reports, Verdict};
 use crate::guards::{Deadline, Repetition};
 use crate::keeper::{KeeperLink, Report};
 use crate::leftovers::end_leftovers;
 use crate::request::{SteerError, UnitEvent, UnitRequest, UnitSaid};
-use crate::stopping::{AFTER_ITS_ANSWER, Pace, Phase};
+use crate::stopping::{AFTER_ITS_ANSWER, AFTER_ITS_REPORT, Pace, Phase};
 
 /// The id of the command that starts the work.
 const PROMPT: &str = "prompt";
@@ -98,6 +98,7 @@ struct Running {
     verdict: Option<Ending>,
     exit: Option<Exit>,
     last_answer: LastAnswer,
+    reports: Reports,
     deadline: Option<Deadline>,
     repetition: Repetition,
     /// How often the owner said that it is told to end.
@@ -117,6 +118,7 @@ impl Running {
     fn new(unit: Unit, child: LaunchedChild) -> (Self, Happening) {
         let deadline = Deadline::new(Instant::now(), &unit.plan.limits);
         let repetition = Repetition::new(unit.plan.limits.repetitions);
+        let reports = Reports::new(unit.plan.completion);
         let running = Self {
             unit,
             stdin: Some(child.stdin),
@@ -130,6 +132,7 @@ impl Running {
             verdict: None,
             exit: None,
             last_answer: LastAnswer::default(),
+            reports,
             deadline,
             repetition,
             shutdowns: 0,
@@ -241,10 +244,20 @@ impl Running {
     fn weigh(&mut self, record: &ChildRecord) -> Consequence {
         match record {
             ChildRecord::MessageEnded(Message::Assistant(answer)) => self.weigh_answer(answer),
-            ChildRecord::ToolStarted { .. }
-            | ChildRecord::ToolProgressed { .. }
-            | ChildRecord::ToolEnded { .. } => {
+            ChildRecord::ToolStarted { .. } | ChildRecord::ToolProgressed { .. } => {
                 self.tool_was_at_work();
+                Consequence::None
+            }
+            ChildRecord::ToolEnded {
+                tool,
+                is_error,
+                details,
+                ..
+            } => {
+                self.tool_was_at_work();
+                if !is_error && let Some(ending) = self.reports.ending(tool, details.as_ref()) {
+                    self.reported(ending);
+                }
                 Consequence::None
             }
             ChildRecord::Settled => Consequence::Settled,
@@ -282,9 +295,27 @@ impl Running {
     async fn settled(&mut self) {
         if let Phase::Aborting { pace, .. } = self.phase {
             self.leave(pace).await;
-        } else {
-            let ending = self.last_answer.judge();
-            self.conclude(ending).await;
+            return;
+        }
+        match self.reports.judge(&self.last_answer) {
+            Verdict::Over(ending) => self.conclude(ending).await,
+            Verdict::AskAgain(correction) if self.phase == Phase::Working => {
+                self.say(&Command::Prompt {
+                    id: PROMPT.to_owned(),
+                    message: correction.clone(),
+                });
+                self.unit.tell(Happening::Steered(correction)).await;
+            }
+            // A child that exited cannot be told any more.
+            Verdict::AskAgain(_) => {}
+        }
+    }
+
+    /// The child has reported. Its turn ends by itself unless its model called other tools too.
+    fn reported(&mut self, ending: Ending) {
+        self.verdict.get_or_insert(ending);
+        if self.phase == Phase::Working {
+            self.phase = Phase::aborting(Instant::now(), AFTER_ITS_REPORT);
         }
     }
 

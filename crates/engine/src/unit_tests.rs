@@ -6,8 +6,8 @@ use std::os::unix::net::UnixStream as StdStream;
 use std::path::PathBuf;
 
 use pi_subagents_delegation::{
-    Limits, ModelChoice, Program, RunId, SessionId, SessionPolicy, Started, SystemPrompt,
-    ToolPolicy,
+    Completion, Limits, ModelChoice, Program, RunId, SessionId, SessionPolicy, Started,
+    SystemPrompt, ToolPolicy,
 };
 use pretty_assertions::assert_eq;
 use rustix::pipe::{PipeFlags, pipe_with};
@@ -35,6 +35,10 @@ struct Stand {
 
 impl Stand {
     fn new(limits: Limits) -> Self {
+        Self::with_plan(plan(limits))
+    }
+
+    fn with_plan(plan: TaskPlan) -> Self {
         let (child_stdin, stdin) = pipe_with(PipeFlags::CLOEXEC).unwrap();
         let (stdout, output) = pipe_with(PipeFlags::CLOEXEC).unwrap();
         let (stderr, errors) = pipe_with(PipeFlags::CLOEXEC).unwrap();
@@ -55,7 +59,7 @@ impl Stand {
         let (ask, requests) = mpsc::unbounded_channel();
         let unit = Unit {
             task: Arc::new(task()),
-            plan: Box::new(plan(limits)),
+            plan: Box::new(plan),
             launcher: Arc::new(Launcher {
                 keeper: program("keeper"),
                 warden: program("warden"),
@@ -194,6 +198,7 @@ fn plan(limits: Limits) -> TaskPlan {
         system_prompt: SystemPrompt::Inherit,
         tools: ToolPolicy::Inherit,
         session: SessionPolicy::Nowhere,
+        completion: Completion::LastMessage,
         limits,
         trusted: false,
         extra_arguments: Vec::new(),
@@ -426,4 +431,61 @@ async fn a_dead_tree_whose_pipes_stay_open_is_waited_for_one_second() {
     assert_eq!(stand.ending().await, Ending::Completed);
     assert_eq!(start.elapsed(), Duration::from_secs(1));
     drop(held);
+}
+
+/// A run whose child must report, and is told twice if it does not.
+fn reporting() -> Stand {
+    Stand::with_plan(TaskPlan {
+        completion: Completion::Finalized { corrections: 2 },
+        ..plan(limits(None, 30))
+    })
+}
+
+fn report(details: &str) -> String {
+    format!(
+        r#"{{"type":"tool_execution_end","toolCallId":"1","toolName":"subagent_finalize","isError":false,"result":{{"details":{details}}}}}"#
+    )
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_report_ends_the_run_even_if_the_model_goes_on() {
+    let mut stand = reporting();
+    assert_eq!(stand.told().await, PROMPT_LINE);
+    stand.say(&report(r#"{"status":"ERROR","error":"no such table"}"#));
+    assert_eq!(stand.told().await, "1000 ms, child: closed");
+    stand.exit(0);
+    let error = "no such table".to_owned();
+    assert_eq!(stand.ending().await, Ending::ReportedError { error });
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_child_that_does_not_report_is_told_and_given_up_in_the_end() {
+    let mut stand = reporting();
+    assert_eq!(stand.told().await, PROMPT_LINE);
+    stand.say(&report(r#"{"status":"SUCCESS","result":""}"#));
+    for _ in 0..2 {
+        stand.say(SETTLED);
+        let told = stand.told().await;
+        assert!(told.contains("You have not reported yet."), "{told}");
+    }
+    stand.say(SETTLED);
+    assert_eq!(stand.told().await, "0 ms, child: closed");
+    stand.exit(0);
+    assert_eq!(
+        stand.ending().await,
+        Ending::NeverFinalized { corrections: 2 }
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_report_after_a_correction_counts() {
+    let mut stand = reporting();
+    assert_eq!(stand.told().await, PROMPT_LINE);
+    stand.say(SETTLED);
+    assert!(stand.told().await.contains("You have not reported yet."));
+    stand.say(&report(r#"{"status":"SUCCESS","result":"done"}"#));
+    stand.say(SETTLED);
+    assert_eq!(stand.told().await, "0 ms, child: closed");
+    stand.exit(0);
+    assert_eq!(stand.ending().await, Ending::Completed);
 }

@@ -2,8 +2,7 @@
 
 /// What servers say when a prompt does not fit, in lower case.
 ///
-/// Anthropic, OpenAI and compatible servers, Google, xAI, Groq, OpenRouter, Together,
-/// llama.cpp, LM Studio, Ollama, MiniMax, Kimi, Mistral, Qwen, z.ai, GitHub Copilot.
+/// Every provider has words of its own; these are the ones pi knows too.
 const TOO_LONG: [&str; 22] = [
     "prompt is too long",
     "prompt too long",

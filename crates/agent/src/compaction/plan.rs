@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use serde_json::Value;
 
-use crate::message::{Message, ToolCall};
+use crate::message::{AssistantMessage, Message, ToolCall};
 use crate::settings::CompactionSettings;
 use crate::tokens;
 
@@ -102,7 +102,7 @@ fn files(messages: &[Rc<Message>]) -> (Vec<String>, Vec<String>) {
     let answers = messages.iter().filter_map(|message| message.as_assistant());
     for ToolCall {
         name, arguments, ..
-    } in answers.flat_map(|answer| answer.tool_calls())
+    } in answers.flat_map(AssistantMessage::tool_calls)
     {
         let path = arguments.get("path").and_then(Value::as_str);
         match (name.as_str(), path) {

@@ -39,7 +39,7 @@ pub(super) fn complete(said: &str, plan: &Plan) -> String {
     ] {
         if !files.is_empty() {
             let list = files.join("\n");
-            summary.push_str(&format!("\n\n<{tag}>\n{list}\n</{tag}>"));
+            summary.extend(["\n\n<", tag, ">\n", &list, "\n</", tag, ">"]);
         }
     }
     summary

@@ -137,9 +137,10 @@ impl Keyring<'_> {
                 .variables
                 .get(*name)
                 .filter(|value| !value.is_empty())?;
-            Some(match builtin::holds_token(name) {
-                true => Credential::Token(value.clone()),
-                false => Credential::Key(value.clone()),
+            Some(if builtin::holds_token(name) {
+                Credential::Token(value.clone())
+            } else {
+                Credential::Key(value.clone())
             })
         })
     }

@@ -70,7 +70,7 @@ impl ChatProvider {
             options.max_tokens = None;
             said.body.insert(field.clone(), tokens.into());
         }
-        options.reasoning_effort = Some(said.effort);
+        options.reasoning_effort = Some(said.level);
         options.stream_header_timeout = self.patience;
         options.stream_read_timeout = self.patience;
         if !said.body.is_empty() {

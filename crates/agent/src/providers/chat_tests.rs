@@ -1,85 +1,13 @@
 //! The chat completions wire format, against a small server.
 
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::{TcpListener, TcpStream};
+use tokio::net::TcpListener;
 
+use super::testing::{Server, events, failure, whole};
 use crate::testing::{Bench, Sandbox, outline};
-
-/// Plays one raw HTTP answer after the other and keeps the requests.
-struct Server {
-    url: String,
-    requests: Arc<Mutex<Vec<Recorded>>>,
-}
-
-#[derive(Clone)]
-struct Recorded {
-    head: String,
-    body: Value,
-}
-
-impl Server {
-    async fn start(answers: Vec<String>) -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let url = format!("http://{}/v1", listener.local_addr().unwrap());
-        let requests = Arc::new(Mutex::new(Vec::new()));
-        let kept = Arc::clone(&requests);
-        tokio::spawn(async move {
-            for answer in answers {
-                let (mut stream, _) = listener.accept().await.unwrap();
-                let request = read_request(&mut stream).await;
-                kept.lock().unwrap().push(request);
-                stream.write_all(answer.as_bytes()).await.unwrap();
-                stream.shutdown().await.unwrap();
-            }
-        });
-        Self { url, requests }
-    }
-
-    fn requests(&self) -> Vec<Recorded> {
-        self.requests.lock().unwrap().clone()
-    }
-}
-
-async fn read_request(stream: &mut TcpStream) -> Recorded {
-    let mut bytes = Vec::new();
-    loop {
-        stream.read_buf(&mut bytes).await.unwrap();
-        let text = String::from_utf8_lossy(&bytes);
-        let Some((head, body)) = text.split_once("\r\n\r\n") else {
-            continue;
-        };
-        let length = head.lines().find_map(|line| {
-            line.to_lowercase()
-                .strip_prefix("content-length: ")?
-                .parse()
-                .ok()
-        });
-        if body.len() >= length.unwrap_or(0) {
-            return Recorded {
-                head: head.to_owned(),
-                body: serde_json::from_str(body).unwrap(),
-            };
-        }
-    }
-}
-
-fn events(chunks: &[Value]) -> String {
-    let mut text =
-        "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n"
-            .to_owned();
-    for chunk in chunks {
-        text.extend(["data: ", &chunk.to_string(), "\n\n"]);
-    }
-    text
-}
-
-fn whole(chunks: &[Value]) -> String {
-    events(chunks) + "data: [DONE]\n\n"
-}
 
 fn delta(delta: &Value) -> Value {
     json!({"id": "chatcmpl-1", "choices": [{"index": 0, "delta": delta, "finish_reason": null}]})
@@ -94,13 +22,6 @@ fn usage() -> Value {
         "prompt_tokens": 100, "completion_tokens": 20, "total_tokens": 120,
         "prompt_tokens_details": {"cached_tokens": 64},
         "completion_tokens_details": {"reasoning_tokens": 8}}})
-}
-
-fn failure(status: &str, headers: &str, body: &str) -> String {
-    format!(
-        "HTTP/1.1 {status}\r\ncontent-type: application/json\r\n{headers}content-length: {}\r\nconnection: close\r\n\r\n{body}",
-        body.len()
-    )
 }
 
 fn bench(sandbox: &mut Sandbox, server: &Server) -> Bench {

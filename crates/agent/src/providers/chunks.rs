@@ -226,10 +226,7 @@ struct OpenCall {
 impl OpenCalls {
     fn call(&mut self, call: &ToolCall) -> Vec<Chunk> {
         let mut chunks = Vec::new();
-        let known = match self.comes_whole {
-            true => None,
-            false => self.position(&call.call_id),
-        };
+        let known = self.position(&call.call_id).filter(|_| !self.comes_whole);
         let at = known.unwrap_or_else(|| {
             chunks.push(self.begin(call));
             self.seen.len() - 1

@@ -15,7 +15,8 @@ const ANSWER_ROOM: u64 = 1024;
 /// What a request says about thinking.
 #[derive(Debug)]
 pub(super) struct Effort {
-    pub(super) effort: ReasoningEffort,
+    /// In the library's words.
+    pub(super) level: ReasoningEffort,
     /// Fields of the request that the library does not know.
     pub(super) body: Map<String, Value>,
     /// Whether the thoughts, and what signs them, are asked for.
@@ -29,7 +30,7 @@ pub(super) fn effort(wire: Wire, model: &Model, level: ThinkingLevel) -> Effort 
         Wire::Messages | Wire::Google => ReasoningEffort::Zero,
     };
     let mut said = Effort {
-        effort: nothing,
+        level: nothing,
         body: Map::new(),
         shows_thoughts: false,
     };
@@ -48,10 +49,10 @@ pub(super) fn effort(wire: Wire, model: &Model, level: ThinkingLevel) -> Effort 
         Wire::Responses => responses(&mut said, &word, is_on),
         Wire::Messages if is_on => messages(&mut said, model, &word),
         Wire::Google if is_on => {
-            said.effort = known(&word);
+            said.level = known(&word);
             said.shows_thoughts = true;
         }
-        Wire::Google => said.effort = UNSAID,
+        Wire::Google => said.level = UNSAID,
         Wire::Messages => {}
     }
     said
@@ -131,7 +132,7 @@ fn messages(said: &mut Effort, model: &Model, word: &str) {
             .insert("output_config".to_owned(), json!({"effort": effort}));
         return;
     }
-    said.effort = fitting(known(word), model.max_tokens);
+    said.level = fitting(known(word), model.max_tokens);
 }
 
 /// The budgets the library gives to older models must fit into what the model may say.

@@ -8,7 +8,11 @@ mod chat_tests;
 mod chunks;
 mod connections;
 mod effort;
+#[cfg(test)]
+mod format_tests;
 pub(crate) mod scripted;
+#[cfg(test)]
+mod testing;
 mod wire;
 mod witness;
 

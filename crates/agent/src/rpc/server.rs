@@ -267,16 +267,17 @@ impl Server<'_> {
                 AfterRun::Compacted => self.compacted.take().unwrap_or(Ok(None)),
                 AfterRun::NewSession(parent) => self.begin_session(parent.as_deref()),
                 AfterRun::SwitchSession(path) => self.switch_session(&path).await,
-                AfterRun::Compact(focus) => match self.access.ready(self.agent).await {
-                    Err(refusal) => Err(refusal),
-                    Ok(()) => {
+                AfterRun::Compact(focus) => {
+                    if let Err(refusal) = self.access.ready(self.agent).await {
+                        Err(refusal)
+                    } else {
                         // It is a run of its own; what waits behind it waits for its end.
                         self.begin_compaction(focus);
                         self.after_run.push((id, command, AfterRun::Compacted));
                         self.after_run.extend(waiting.by_ref());
                         continue;
                     }
-                },
+                }
             };
             self.answer(&id, &command, outcome).await;
         }

@@ -33,8 +33,9 @@ impl Places<'_> {
             return Ok(None);
         }
         if let Some(session) = &flags.session {
-            let is_path = session.contains('/') || session.ends_with(".jsonl");
             let path = self.cwd.join(session);
+            let is_path =
+                session.contains('/') || path.extension().is_some_and(|end| end == "jsonl");
             if is_path || path.exists() {
                 return place(path, &fresh);
             }

@@ -5,10 +5,12 @@ pub(crate) mod control;
 pub(crate) mod delegate;
 pub(crate) mod events;
 pub(crate) mod keeper;
+pub(crate) mod profile;
 pub(crate) mod read;
 pub(crate) mod resume;
 pub(crate) mod status;
 pub(crate) mod tour;
+pub(crate) mod trust;
 pub(crate) mod warden;
 
 use std::future::Future;

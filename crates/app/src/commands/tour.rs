@@ -76,7 +76,7 @@ fn give_tools(plan: &mut Plan) {
 
 fn report(answer: &Answer) -> String {
     let sections = runs(answer).map(|(task, run)| {
-        let said = run.last_text.as_deref().unwrap_or("(it said nothing)");
+        let said = run.output().unwrap_or("(it said nothing)");
         let indented = said.replace('\n', "\n  ");
         format!("{}\n  {indented}\n", task.name)
     });

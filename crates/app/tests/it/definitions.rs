@@ -185,3 +185,29 @@ fn a_key_of_a_definition_reaches_the_provider_and_nothing_else() {
         assert!(!String::from_utf8_lossy(&content).contains("sk-very-secret"));
     }
 }
+
+#[test]
+fn a_prompt_definition_must_report_and_is_told_if_it_does_not() {
+    let stage = Stage::new();
+    let report = |arguments: Value| Turn::tool_call("subagent_finalize", arguments);
+    let server = LlmServer::start(Script::new().otherwise([
+        Turn::text("I am done, I think."),
+        report(json!({"status": "SUCCESS"})),
+        Turn::text("Oh."),
+        report(json!({"status": "SUCCESS", "result": "The middleware is in app.rs."})),
+    ]));
+    stage.sandbox.models_json(&server.base_url());
+    stage.sandbox.write(
+        "home/.pi/agent/agents/scout.md",
+        "---\nname: scout\ndescription: looks around\napproved_tools:\n- read\n---\nScout.\n",
+    );
+    let output = stage.delegate_to("embedded", &one("a", "scout")).run();
+    assert_eq!(
+        outcomes(&output),
+        [completed("a", "The middleware is in app.rs.")]
+    );
+    assert_eq!(last_tools(&server), ["read", "subagent_finalize"]);
+    let session = output.json()["details"]["sessionIds"][0].clone();
+    let read = stage.command(&["output", session.as_str().unwrap()]).run();
+    assert_eq!(read.stdout, "The middleware is in app.rs.\n");
+}

@@ -2,7 +2,9 @@
 
 use std::ffi::OsString;
 
-use pi_subagents_delegation::{ModelChoice, SessionPolicy, SystemPrompt, TaskPlan, ToolPolicy};
+use pi_subagents_delegation::{
+    Completion, ModelChoice, Runner, SessionPolicy, SystemPrompt, TaskPlan, ToolPolicy,
+};
 
 /// The arguments of the child that does this work; pi and the embedded agent take the same.
 pub(super) fn arguments(plan: &TaskPlan) -> Vec<OsString> {
@@ -51,6 +53,11 @@ pub(super) fn arguments(plan: &TaskPlan) -> Vec<OsString> {
         ToolPolicy::Only(names) => add(&[&"--tools", &names.join(",")]),
         ToolPolicy::AllExcept(names) => add(&[&"--exclude-tools", &names.join(",")]),
     }
+    match (plan.completion, plan.runner) {
+        (Completion::Finalized { .. }, Runner::Embedded) => add(&[&"--finalize"]),
+        // A pi gets the tool from the extension in the plan's further arguments.
+        (Completion::Finalized { .. }, Runner::Pi) | (Completion::LastMessage, _) => {}
+    }
     add(&[if plan.trusted {
         &"--approve"
     } else {
@@ -67,7 +74,7 @@ mod tests {
     use std::path::PathBuf;
     use std::time::Duration;
 
-    use pi_subagents_delegation::{Limits, Program, Runner, ThinkingLevel};
+    use pi_subagents_delegation::{Limits, Program, ThinkingLevel};
 
     use super::*;
 
@@ -83,6 +90,7 @@ mod tests {
             system_prompt: SystemPrompt::Inherit,
             tools: ToolPolicy::Inherit,
             session: SessionPolicy::Nowhere,
+            completion: Completion::LastMessage,
             limits: Limits {
                 timeout: None,
                 extension: Duration::ZERO,

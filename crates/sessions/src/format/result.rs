@@ -76,7 +76,7 @@ impl RunResult {
             exit_code: ending.exit_code(),
             ending: ending.into(),
             error_message: ending.message(),
-            output: summary.last_text.clone(),
+            output: summary.output().map(str::to_owned),
             provider: summary.provider.clone(),
             model: summary.model.clone(),
             stop_reason: summary

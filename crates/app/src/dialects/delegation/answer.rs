@@ -98,7 +98,7 @@ fn run_json(task: &Task, run: &RunSummary) -> Value {
         "status": run.status().as_str(),
         "exitCode": run.ending.as_ref().map(Ending::exit_code),
         "errorMessage": run.ending.as_ref().and_then(Ending::message),
-        "output": run.last_text,
+        "output": run.output(),
         "runner": run.runner.map(pi_subagents_delegation::Runner::as_str),
         "provider": run.provider,
         "model": run.model,

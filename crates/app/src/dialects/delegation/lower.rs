@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use pi_subagents_definitions::{Asker, PlanPatch, PromptFiles, RunnerChoice};
 use pi_subagents_delegation::{
-    Limits, ModelChoice, Plan, PlannedTask, Program, Refusal, Runner, SessionPolicy, SystemPrompt,
-    Task, TaskPlan, ToolPolicy,
+    Completion, Limits, ModelChoice, Plan, PlannedTask, Program, Refusal, Runner, SessionPolicy,
+    SystemPrompt, Task, TaskPlan, ToolPolicy,
 };
 use pi_subagents_sessions::{NewRun, RunDir, write_whole};
 
@@ -15,6 +15,7 @@ use super::attachments::with_files;
 use super::earlier::{Earlier, find_earlier};
 use super::schema::{DelegateCall, TaskCall};
 use crate::configuration::Configuration;
+use crate::dialects::child_extension::write_child_extension;
 use crate::dialects::definition_use::{DefinitionUse, Unusable, find_definition, use_definition};
 use crate::dialects::working_directory::working_directory;
 use crate::error::CommandError;
@@ -25,6 +26,9 @@ use crate::runner::Runners;
 
 /// The time a task of this family has when nobody says otherwise.
 const DEFAULT_TIMEOUT: Duration = Duration::from_mins(10);
+
+/// How often a child that must report is told so.
+const CORRECTIONS: u32 = 3;
 
 /// What the command line says for all tasks of a call.
 #[derive(Debug, Clone, Default)]
@@ -161,16 +165,17 @@ impl Lowering<'_> {
             timeout: Some(self.timeout_of(call, definition)),
             directory: directory.as_ref().map(|made| made.path().to_owned()),
         });
-        let prompts = write_prompts(definition, directory.as_ref());
-        let system_prompt = prompts.as_ref().ok().and_then(|prompts| {
-            let (path, text) = prompts.files.first()?;
+        let runner = prepared.as_ref().ok().map(|prepared| prepared.runner);
+        let files = write_files(definition.zip(runner), directory.as_ref());
+        let system_prompt = files.as_ref().ok().and_then(|files| {
+            let (path, text) = files.prompts.files.first()?;
             Some((text.as_str(), path.as_path()))
         });
         let begun = self.owner.store.begin(&NewRun {
             task: &task,
             project: &self.places.project,
             owner: &self.owner.name,
-            runner: prepared.as_ref().ok().map(|ready| ready.runner.as_str()),
+            runner: runner.map(Runner::as_str),
             model: self.model_name(definition),
             tools: definition.and_then(|definition| match &definition.patch.tools {
                 ToolPolicy::Only(names) => Some(names.clone()),
@@ -185,10 +190,9 @@ impl Lowering<'_> {
                 with_cause(&error)
             ));
         }
-        let prompt_policy = prompts.map(|prompts| prompts.policy);
-        let work = match (prepared, prompt_policy) {
-            (Ok(prepared), Ok(policy)) => {
-                Ok(self.work(call, earlier, prepared, (directory.as_ref(), policy)))
+        let work = match (prepared, files) {
+            (Ok(prepared), Ok(files)) => {
+                Ok(self.work(call, earlier, prepared, (directory.as_ref(), files)))
             }
             (Err(refusal), _) | (Ok(_), Err(refusal)) => Err(refusal),
         };
@@ -200,7 +204,7 @@ impl Lowering<'_> {
         call: &TaskCall,
         earlier: Option<&Earlier>,
         prepared: Prepared,
-        (directory, system_prompt): (Option<&RunDir>, SystemPrompt),
+        (directory, files): (Option<&RunDir>, RunFiles),
     ) -> Box<TaskPlan> {
         let settings = &self.configuration.settings;
         let timeout = self.timeout_of(call, prepared.definition.as_ref());
@@ -214,23 +218,26 @@ impl Lowering<'_> {
             program: prepared.program,
             prompt: with_files(&call.files, &prepared.cwd, &prompt),
             model: self.model_of(patch.as_ref().map(|patch| &patch.model)),
-            system_prompt,
+            system_prompt: files.prompts.policy,
             tools: patch
                 .as_ref()
                 .map_or(ToolPolicy::Inherit, |patch| patch.tools.clone()),
             session: directory.map_or(SessionPolicy::Nowhere, |directory| {
                 SessionPolicy::File(directory.child_session())
             }),
+            completion: match &patch {
+                Some(patch) if patch.finalize => Completion::Finalized {
+                    corrections: CORRECTIONS,
+                },
+                Some(_) | None => Completion::LastMessage,
+            },
             limits: Limits {
                 timeout: Some(timeout),
                 extension: settings.extend_timeout_debounce,
                 repetitions: settings.looping_tool_count,
             },
             trusted: self.configuration.trust.of(&prepared.cwd).is_trusted(),
-            extra_arguments: patch
-                .as_ref()
-                .map(PlanPatch::further_arguments)
-                .unwrap_or_default(),
+            extra_arguments: further_arguments(patch.as_ref(), files.extension.as_deref()),
             api_key: patch.and_then(|patch| patch.api_key),
         })
     }
@@ -268,35 +275,47 @@ impl Lowering<'_> {
     }
 }
 
+/// What was written into a run directory for its child.
+struct RunFiles {
+    prompts: PromptFiles,
+    /// What a pi child loads.
+    extension: Option<PathBuf>,
+}
+
 /// System prompts reach a child through files of its run directory, never through arguments.
-fn write_prompts(
-    definition: Option<&DefinitionUse>,
+fn write_files(
+    definition: Option<(&DefinitionUse, Runner)>,
     directory: Option<&RunDir>,
-) -> Result<PromptFiles, Refusal> {
-    let prompts = definition.map_or(
-        PromptFiles {
-            policy: SystemPrompt::Inherit,
-            files: Vec::new(),
-        },
-        |definition| {
-            let directory = directory.map_or(Path::new("."), RunDir::path);
-            definition.patch.prompt_files(directory)
-        },
-    );
-    if !prompts.files.is_empty() && directory.is_none() {
-        return Err(Refusal {
-            message: "Its system prompt could not be written: the run has no directory.".to_owned(),
+) -> Result<RunFiles, Refusal> {
+    let Some((definition, runner)) = definition else {
+        return Ok(RunFiles {
+            prompts: PromptFiles {
+                policy: SystemPrompt::Inherit,
+                files: Vec::new(),
+            },
+            extension: None,
         });
-    }
+    };
+    let refuse = |why: &dyn std::fmt::Display| Refusal {
+        message: format!("What its definition says could not be written down: {why}"),
+    };
+    let directory = directory.ok_or_else(|| refuse(&"the run has no directory"))?;
+    let prompts = definition.patch.prompt_files(directory.path());
     for (path, text) in &prompts.files {
-        write_whole(path, text.as_bytes()).map_err(|error| Refusal {
-            message: format!(
-                "Its system prompt could not be written to {}: {error}",
-                path.display()
-            ),
-        })?;
+        write_whole(path, text.as_bytes())
+            .map_err(|error| refuse(&format!("{}: {error}", path.display())))?;
     }
-    Ok(prompts)
+    let extension = write_child_extension(&definition.patch, runner, directory)
+        .map_err(|error| refuse(&error))?;
+    Ok(RunFiles { prompts, extension })
+}
+
+fn further_arguments(patch: Option<&PlanPatch>, extension: Option<&Path>) -> Vec<String> {
+    let mut arguments = patch.map(PlanPatch::further_arguments).unwrap_or_default();
+    if let Some(extension) = extension {
+        arguments.extend(["--extension".to_owned(), extension.display().to_string()]);
+    }
+    arguments
 }
 
 fn with_cause(error: &dyn std::error::Error) -> String {

@@ -1,0 +1,94 @@
+//! `profile create`: a new file.
+
+use std::path::Path;
+use std::process::ExitCode;
+
+use clap::Args;
+use pi_subagents_definitions::{Asker, fits_name};
+use pi_subagents_delegation::{Definition, Dialect, Scope};
+
+use super::command::{DialectName, ScopeName};
+use super::flags::FieldArgs;
+use super::seen::Seen;
+use super::wizard::{self, Walked};
+use super::{ask, save};
+use crate::error::CommandError;
+use crate::print::Printer;
+
+#[derive(Args)]
+pub(super) struct CreateArgs {
+    /// What it is called: letters, digits, "-" and "_"
+    name: String,
+    /// Whose it is [default: global]
+    #[arg(long, value_enum)]
+    scope: Option<ScopeName>,
+    /// The format of its file [default: profile]
+    #[arg(long, value_enum)]
+    dialect: Option<DialectName>,
+    #[command(flatten)]
+    fields: FieldArgs,
+}
+
+pub(super) fn run(
+    args: &CreateArgs,
+    seen: &Seen,
+    printer: Printer,
+) -> Result<ExitCode, CommandError> {
+    if !fits_name(&args.name) {
+        return Err(CommandError::usage(format!(
+            "the name \"{}\" may have only letters, digits, \"-\" and \"_\"",
+            args.name
+        )));
+    }
+    let scope = args.scope.map_or(Scope::Global, Scope::from);
+    let dialect = args.dialect.map_or(Dialect::Profile, Dialect::from);
+    let mut definition = empty(&args.name, scope, dialect, seen);
+    if !args.fields.is_empty() {
+        check_absent(&definition, seen)?;
+        args.fields.apply(&mut definition, &seen.places)?;
+    } else if ask::can_ask(printer) {
+        match wizard::walk(definition, seen) {
+            Ok(Walked::Finished(finished)) => definition = finished,
+            Ok(Walked::Declined) => return Ok(ask::nothing_written(printer)),
+            Err(stopped) => return stopped.into_result(printer),
+        }
+        check_absent(&definition, seen)?;
+    } else {
+        return Err(CommandError::usage("there is nothing to save")
+            .hint("Give at least one field, for example --model MODEL, or run it on a terminal."));
+    }
+    save::write(&definition)?;
+    save::report("Created", &definition, seen, printer);
+    Ok(ExitCode::SUCCESS)
+}
+
+fn empty(name: &str, scope: Scope, dialect: Dialect, seen: &Seen) -> Definition {
+    let file = seen.folder_for(scope, dialect).join(format!("{name}.md"));
+    Definition::new(name, dialect, scope, file)
+}
+
+/// Refuses to write over a definition, or beside one of the same name.
+pub(super) fn check_absent(definition: &Definition, seen: &Seen) -> Result<(), CommandError> {
+    let exists = |file: &Path| {
+        let kind = definition.dialect.title();
+        CommandError::usage(format!(
+            "{kind} \"{}\" already exists: {}",
+            definition.name,
+            file.display()
+        ))
+        .hint(format!("pi-subagents profile edit {} changes it.", definition.name))
+    };
+    if definition.file.symlink_metadata().is_ok() {
+        return Err(exists(&definition.file));
+    }
+    let folder = definition.file.parent();
+    let found = seen.catalogue.find(&definition.name, Asker::Delegation);
+    let all = found
+        .iter()
+        .flat_map(|found| std::iter::once(found.definition).chain(found.shadowed.iter().copied()));
+    let ignored = seen.catalogue.ignored().map(|(other, _)| other);
+    let mut same = all
+        .chain(ignored)
+        .filter(|other| other.name == definition.name && other.file.parent() == folder);
+    same.next().map_or(Ok(()), |other| Err(exists(&other.file)))
+}

@@ -1,0 +1,71 @@
+//! `profile edit`: changes the file of a definition.
+
+use std::process::ExitCode;
+
+use clap::Args;
+use pi_subagents_delegation::{Definition, Field};
+
+use super::choose::{self, ChoiceArgs, Chosen};
+use super::flags::{self, FieldArgs};
+use super::seen::Seen;
+use super::wizard::{self, Walked};
+use super::{ask, create, save};
+use crate::error::CommandError;
+use crate::print::Printer;
+
+#[derive(Args)]
+pub(super) struct EditArgs {
+    #[command(flatten)]
+    choice: ChoiceArgs,
+    #[command(flatten)]
+    fields: FieldArgs,
+    /// Take a field away; may be given several times, or with commas
+    #[arg(long, value_name = "FIELD", value_parser = flags::field, value_delimiter = ',')]
+    unset: Vec<Field>,
+}
+
+pub(super) fn run(
+    args: &EditArgs,
+    seen: &Seen,
+    printer: Printer,
+) -> Result<ExitCode, CommandError> {
+    let old = match choose::any(&args.choice, seen)? {
+        Chosen::Definition(definition) => definition,
+        Chosen::Broken(file) => return Err(unusable(&args.choice.name, &file, seen)),
+    };
+    let mut new = old.clone();
+    if !args.fields.is_empty() || !args.unset.is_empty() {
+        for field in &args.unset {
+            flags::unset(&mut new, *field);
+        }
+        args.fields.apply(&mut new, &seen.places)?;
+    } else if ask::can_ask(printer) {
+        match wizard::walk(new, seen) {
+            Ok(Walked::Finished(finished)) => new = finished,
+            Ok(Walked::Declined) => return Ok(ask::nothing_written(printer)),
+            Err(stopped) => return stopped.into_result(printer),
+        }
+    } else {
+        return Err(CommandError::usage("there is nothing to change").hint(
+            "Give at least one field, for example --model MODEL or --unset model, or run it on a terminal.",
+        ));
+    }
+    write(old, &new, seen)?;
+    save::report("Changed", &new, seen, printer);
+    Ok(ExitCode::SUCCESS)
+}
+
+fn write(old: &Definition, new: &Definition, seen: &Seen) -> Result<(), CommandError> {
+    if old.file != new.file {
+        create::check_absent(new, seen)?;
+    }
+    save::write(new)
+}
+
+fn unusable(name: &str, file: &std::path::Path, seen: &Seen) -> CommandError {
+    let reason = choose::broken(name, seen).map_or_else(
+        || format!("{} cannot be used", file.display()),
+        ToString::to_string,
+    );
+    CommandError::usage(reason).hint("Mend the file by hand first.")
+}

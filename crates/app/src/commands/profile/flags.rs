@@ -1,0 +1,347 @@
+//! A flag for every field of a definition.
+
+use std::fs;
+use std::io::{self, Read as _};
+use std::time::Duration;
+
+use clap::Args;
+use pi_subagents_definitions::RunnerChoice;
+use pi_subagents_delegation::{Definition, Dialect, Field, Secret, ThinkingLevel};
+
+use crate::error::CommandError;
+use crate::places::Places;
+
+/// The fields that are given on the command line.
+#[derive(Args, Debug, Default, PartialEq)]
+#[command(next_help_heading = "Fields")]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "every one is a flag that is given or not"
+)]
+pub(super) struct FieldArgs {
+    /// What it is good for; a preset must have it
+    #[arg(long, value_name = "TEXT")]
+    description: Option<String>,
+    /// The provider of its model
+    #[arg(long, value_name = "NAME")]
+    provider: Option<String>,
+    /// The model: an id, provider/id or a pattern, with :thinking if wanted
+    #[arg(long, value_name = "MODEL")]
+    model: Option<String>,
+    /// How much the model may think: off, minimal, low, medium, high, xhigh, max
+    #[arg(long, value_name = "LEVEL", value_parser = thinking)]
+    thinking: Option<ThinkingLevel>,
+    /// The only tools it has, with commas between them
+    #[arg(long, value_name = "NAMES")]
+    tools: Option<String>,
+    /// It has no tools at all
+    #[arg(long)]
+    no_tools: bool,
+    /// Tools it must not have, with commas between them
+    #[arg(long, value_name = "NAMES")]
+    exclude_tools: Option<String>,
+    /// Extensions of pi that are loaded for it, with commas between them
+    #[arg(long, value_name = "PATHS")]
+    extensions: Option<String>,
+    /// No other extension is loaded
+    #[arg(long)]
+    no_extensions: bool,
+    /// Skills its model is told about, with commas between them
+    #[arg(long, value_name = "NAMES")]
+    suggested_skills: Option<String>,
+    /// Skills that are part of its system prompt, with commas between them
+    #[arg(long, value_name = "NAMES")]
+    load_skills: Option<String>,
+    /// It has no skills at all
+    #[arg(long)]
+    no_skills: bool,
+    /// It is not told what AGENTS.md and the like say
+    #[arg(long)]
+    no_context_files: bool,
+    /// What is added to the system prompt: a text, @FILE, or - for stdin
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
+    append_system_prompt: Option<String>,
+    /// The text under the frontmatter: a text, @FILE, or - for stdin
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
+    system_prompt: Option<String>,
+    /// Keep the key that this environment variable holds now
+    #[arg(long, value_name = "NAME", conflicts_with = "api_key_stdin")]
+    api_key_from_env: Option<String>,
+    /// Keep the key that is read from stdin
+    #[arg(long)]
+    api_key_stdin: bool,
+    /// Further arguments for the child, with commas between them
+    #[arg(long, value_name = "ARGS", allow_hyphen_values = true)]
+    extra_args: Option<String>,
+    /// Which kind of child does its work: auto, pi, embedded
+    #[arg(long, value_name = "RUNNER", value_parser = runner)]
+    runner: Option<RunnerChoice>,
+    /// Seconds a run may take
+    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    timeout: Option<Duration>,
+    /// Whether its runs end with a report instead of their last text
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, default_missing_value = "true")]
+    finalize: Option<bool>,
+}
+
+impl FieldArgs {
+    /// Whether no field is given.
+    pub(super) fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// Puts what is given into a definition.
+    pub(super) fn apply(
+        &self,
+        definition: &mut Definition,
+        places: &Places,
+    ) -> Result<(), CommandError> {
+        self.check_stdin()?;
+        self.apply_texts(definition, places)?;
+        self.apply_lists(definition);
+        self.apply_switches(definition);
+        if let Some(key) = self.api_key(places)? {
+            definition.api_key = Some(key);
+        }
+        Ok(())
+    }
+
+    /// Stdin can be read once.
+    fn check_stdin(&self) -> Result<(), CommandError> {
+        let texts = [&self.append_system_prompt, &self.system_prompt];
+        let count = texts.iter().filter(|text| text.as_deref() == Some("-")).count();
+        if count + usize::from(self.api_key_stdin) > 1 {
+            return Err(CommandError::usage("only one field can be read from stdin"));
+        }
+        Ok(())
+    }
+
+    fn apply_texts(
+        &self,
+        definition: &mut Definition,
+        places: &Places,
+    ) -> Result<(), CommandError> {
+        let plain = [
+            (&self.description, &mut definition.description),
+            (&self.provider, &mut definition.provider),
+            (&self.model, &mut definition.model),
+        ];
+        for (given, field) in plain {
+            if let Some(given) = given {
+                *field = filled(given);
+            }
+        }
+        let long = [
+            (&self.append_system_prompt, &mut definition.append_system_prompt),
+            (&self.system_prompt, &mut definition.body),
+        ];
+        for (given, field) in long {
+            if let Some(given) = given {
+                *field = filled(&long_text(given, places)?);
+            }
+        }
+        Ok(())
+    }
+
+    fn apply_lists(&self, definition: &mut Definition) {
+        if let Some(tools) = &self.tools {
+            definition.tools = Some(names(tools));
+        }
+        if let Some(tools) = &self.exclude_tools {
+            definition.exclude_tools = Some(names(tools));
+        }
+        let lists = [
+            (&self.extensions, &mut definition.extensions),
+            (&self.suggested_skills, &mut definition.suggested_skills),
+            (&self.load_skills, &mut definition.load_skills),
+            (&self.extra_args, &mut definition.extra_args),
+        ];
+        for (given, field) in lists {
+            if let Some(given) = given {
+                *field = names(given);
+            }
+        }
+    }
+
+    fn apply_switches(&self, definition: &mut Definition) {
+        definition.no_tools |= self.no_tools;
+        definition.no_extensions |= self.no_extensions;
+        definition.no_skills |= self.no_skills;
+        definition.no_context_files |= self.no_context_files;
+        definition.thinking = self.thinking.or(definition.thinking);
+        definition.runner = self.runner.or(definition.runner);
+        definition.timeout = self.timeout.or(definition.timeout);
+        definition.finalize = self.finalize.unwrap_or(definition.finalize);
+    }
+
+    /// A key never stands on the command line, where every process of the machine can read it.
+    fn api_key(&self, places: &Places) -> Result<Option<Secret>, CommandError> {
+        let (key, source) = match &self.api_key_from_env {
+            Some(name) => {
+                let value = places.variable(name).ok_or_else(|| {
+                    CommandError::usage(format!("the environment variable {name} is not set"))
+                })?;
+                (value.to_string_lossy().into_owned(), name.as_str())
+            }
+            None if self.api_key_stdin => (read_stdin()?, "stdin"),
+            None => return Ok(None),
+        };
+        let key = key.trim();
+        if key.is_empty() || key.contains(char::is_whitespace) {
+            return Err(CommandError::usage(format!("{source} holds no key")));
+        }
+        Ok(Some(Secret::new(key)))
+    }
+}
+
+/// Takes a field away.
+pub(super) fn unset(definition: &mut Definition, field: Field) {
+    match field {
+        // Every definition has a name.
+        Field::Name => {}
+        Field::Description => definition.description = None,
+        Field::Provider => definition.provider = None,
+        Field::Model => definition.model = None,
+        Field::Thinking => definition.thinking = None,
+        Field::Tools => definition.tools = None,
+        Field::NoTools => definition.no_tools = false,
+        Field::ExcludeTools => definition.exclude_tools = None,
+        Field::Extensions => definition.extensions.clear(),
+        Field::NoExtensions => definition.no_extensions = false,
+        Field::SuggestedSkills => definition.suggested_skills.clear(),
+        Field::LoadSkills => definition.load_skills.clear(),
+        Field::NoSkills => definition.no_skills = false,
+        Field::NoContextFiles => definition.no_context_files = false,
+        Field::AppendSystemPrompt => definition.append_system_prompt = None,
+        Field::ApiKey => definition.api_key = None,
+        Field::ExtraArgs => definition.extra_args.clear(),
+        Field::Runner => definition.runner = None,
+        Field::Timeout => definition.timeout = None,
+        Field::Finalize => {
+            definition.finalize = definition.dialect.finalizes();
+            definition.origins.remove(&Field::Finalize);
+        }
+        Field::Body => definition.body = None,
+    }
+}
+
+/// The field of a name: that of its flag, or a key of any dialect.
+pub(super) fn field(word: &str) -> Result<Field, String> {
+    let wanted = plain(word);
+    let found = Field::ALL.into_iter().filter(|field| *field != Field::Name).find(|field| {
+        let keys = [Dialect::Profile, Dialect::Prompt].map(|dialect| field.key(dialect));
+        let known = keys.into_iter().chain([flag(*field)]);
+        known.map(plain).any(|known| known == wanted)
+    });
+    found.ok_or_else(|| {
+        let flags = Field::ALL.into_iter().filter(|field| *field != Field::Name).map(flag);
+        format!("a field is one of {}", flags.collect::<Vec<_>>().join(", "))
+    })
+}
+
+/// A flag without its dashes.
+fn flag(field: Field) -> &'static str {
+    match field {
+        Field::Name => "name",
+        Field::Description => "description",
+        Field::Provider => "provider",
+        Field::Model => "model",
+        Field::Thinking => "thinking",
+        Field::Tools => "tools",
+        Field::NoTools => "no-tools",
+        Field::ExcludeTools => "exclude-tools",
+        Field::Extensions => "extensions",
+        Field::NoExtensions => "no-extensions",
+        Field::SuggestedSkills => "suggested-skills",
+        Field::LoadSkills => "load-skills",
+        Field::NoSkills => "no-skills",
+        Field::NoContextFiles => "no-context-files",
+        Field::AppendSystemPrompt => "append-system-prompt",
+        Field::ApiKey => "api-key",
+        Field::ExtraArgs => "extra-args",
+        Field::Runner => "runner",
+        Field::Timeout => "timeout",
+        Field::Finalize => "finalize",
+        Field::Body => "system-prompt",
+    }
+}
+
+fn plain(word: &str) -> String {
+    let kept = word.chars().filter(char::is_ascii_alphanumeric);
+    kept.map(|character| character.to_ascii_lowercase()).collect()
+}
+
+/// Names with commas between them; empty ones do not count.
+pub(super) fn names(text: &str) -> Vec<String> {
+    let names = text.split(',').map(str::trim);
+    names.filter(|name| !name.is_empty()).map(str::to_owned).collect()
+}
+
+/// A text as a file keeps it, if anything is left of it.
+pub(super) fn filled(text: &str) -> Option<String> {
+    let text = text.replace("\r\n", "\n");
+    Some(text.trim().to_owned()).filter(|text| !text.is_empty())
+}
+
+fn long_text(given: &str, places: &Places) -> Result<String, CommandError> {
+    if given == "-" {
+        return read_stdin();
+    }
+    let Some(file) = given.strip_prefix('@') else {
+        return Ok(given.to_owned());
+    };
+    fs::read_to_string(places.cwd.join(file))
+        .map_err(|error| CommandError::usage(format!("{file} cannot be read")).because(&error))
+}
+
+fn read_stdin() -> Result<String, CommandError> {
+    let mut text = String::new();
+    io::stdin()
+        .read_to_string(&mut text)
+        .map_err(|error| CommandError::usage("stdin cannot be read").because(&error))?;
+    Ok(text)
+}
+
+fn thinking(word: &str) -> Result<ThinkingLevel, String> {
+    let levels = ThinkingLevel::ALL.map(ThinkingLevel::as_str).join(", ");
+    ThinkingLevel::from_word(word).ok_or_else(|| format!("a level is one of {levels}"))
+}
+
+fn runner(word: &str) -> Result<RunnerChoice, String> {
+    let runners = RunnerChoice::ALL.map(RunnerChoice::as_str).join(", ");
+    RunnerChoice::from_word(word).ok_or_else(|| format!("a runner is one of {runners}"))
+}
+
+fn seconds(word: &str) -> Result<Duration, String> {
+    let seconds = word.parse::<f64>().ok().filter(|seconds| *seconds >= 1.0);
+    seconds
+        .and_then(|seconds| Duration::try_from_secs_f64(seconds).ok())
+        .ok_or_else(|| "a timeout is a number of seconds from 1".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_field_is_known_by_its_flag_and_by_its_keys() {
+        let found = ["exclude-tools", "excludeTools", "denied_tools", "thinkingLevel", "systemPrompt", "body"];
+        let expected = [
+            Field::ExcludeTools,
+            Field::ExcludeTools,
+            Field::ExcludeTools,
+            Field::Thinking,
+            Field::Body,
+            Field::Body,
+        ];
+        assert_eq!(found.map(|word| field(word).unwrap()), expected);
+        assert!(field("name").is_err());
+    }
+
+    #[test]
+    fn every_field_but_the_name_can_be_named_by_its_flag() {
+        for one in Field::ALL.into_iter().filter(|one| *one != Field::Name) {
+            assert_eq!(field(flag(one)), Ok(one));
+        }
+    }
+}

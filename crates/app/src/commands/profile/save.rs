@@ -1,0 +1,80 @@
+//! Saves a definition, and says what came of it.
+
+use pi_subagents_definitions::{Asker, SaveError, check_paths, save, validate};
+use pi_subagents_delegation::{Definition, Dialect};
+use serde_json::{Value, json};
+
+use super::fields;
+use super::seen::Seen;
+use crate::error::CommandError;
+use crate::print::Printer;
+
+/// Says what is wrong with a definition before anything is written.
+pub(super) fn check(definition: &Definition) -> Result<(), CommandError> {
+    if definition.dialect == Dialect::Preset && definition.description.is_none() {
+        return Err(CommandError::usage("a preset needs a \"description\"")
+            .hint("Give it with --description TEXT."));
+    }
+    validate(definition).map_err(|invalid| CommandError::usage(invalid.to_string()))
+}
+
+/// Checks and saves a definition.
+pub(super) fn write(definition: &Definition) -> Result<(), CommandError> {
+    check(definition)?;
+    save(definition).map_err(|error| match error {
+        SaveError::KeyInProject => CommandError::usage(error.to_string())
+            .hint("Use --scope global, or let the user's own settings hold the key."),
+        SaveError::Name(_) | SaveError::Broken { .. } | SaveError::Unfaithful(_) => {
+            CommandError::usage(error.to_string())
+        }
+        SaveError::Write { ref source, .. } => {
+            CommandError::failed(error.to_string()).because(source)
+        }
+    })
+}
+
+/// Says that a definition was saved, and what its author should know about it.
+pub(super) fn report(verb: &str, definition: &Definition, seen: &Seen, printer: Printer) {
+    let seen = seen.again();
+    let mut warnings = seen.warnings();
+    warnings.extend(concerns(definition, &seen));
+    if printer.is_json() {
+        printer.json(&json!({
+            "done": verb.to_lowercase(),
+            "profile": fields::to_json(definition),
+            "ignored": seen.ignored(),
+            "notices": seen.notices(),
+            "warnings": warnings,
+        }));
+        return;
+    }
+    let (dialect, name) = (definition.dialect.as_str(), &definition.name);
+    printer.data(&format!("{verb} {dialect} {name}: {}", definition.file.display()));
+    for warning in warnings {
+        printer.note(&format!("warning: {warning}"));
+    }
+    for notice in seen.notices() {
+        printer.note(&notice);
+    }
+}
+
+/// What will be noticed when the definition is used.
+fn concerns(definition: &Definition, seen: &Seen) -> Vec<String> {
+    let counting = seen.catalogue.find(&definition.name, Asker::Delegation);
+    let other = counting
+        .ok()
+        .filter(|found| found.definition.file != definition.file)
+        .map(|found| format!("{} counts instead", found.definition.file.display()));
+    let skills = seen.skills().resolve(definition).err();
+    let paths = check_paths(definition, &seen.places.cwd, &seen.places.home).err();
+    other
+        .into_iter()
+        .chain(skills.map(|error| error.to_string()))
+        .chain(paths.map(|invalid| invalid.to_string()))
+        .collect()
+}
+
+/// A definition by name and file, as programs read it.
+pub(super) fn brief(name: &str, file: &std::path::Path) -> Value {
+    json!({"name": name, "file": file})
+}

@@ -1,0 +1,10 @@
+//! The wizard: ten steps from a definition to the one that is meant.
+//!
+//! What is set is shown and kept unless another choice is made; taking it away is a choice of its
+//! own. Nothing is written here: whoever started the wizard saves what it comes to.
+
+mod field;
+mod lists;
+mod steps;
+
+pub(super) use steps::{Walked, walk};

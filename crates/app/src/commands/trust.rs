@@ -1,0 +1,256 @@
+//! `trust`: whether what a project carries is used, and what that is.
+
+use std::fs;
+use std::path::Path;
+use std::process::ExitCode;
+
+use clap::Args;
+use pi_subagents_definitions::{
+    Asker, Ignored, IgnoredReason, Settings, Trust, TrustDecision, TrustSource, name,
+};
+use pi_subagents_delegation::{Definition, Scope, text};
+use serde_json::{Value, json};
+
+use crate::commands::profile::ask;
+use crate::commands::profile::seen::Seen;
+use crate::error::CommandError;
+use crate::print::Printer;
+
+#[derive(Args)]
+pub(crate) struct TrustArgs {
+    /// Show the decision and what the project carries; ask nothing
+    #[arg(long, conflicts_with_all = ["yes", "no"])]
+    show: bool,
+    /// Use what the project carries, from now on
+    #[arg(long, conflicts_with = "no")]
+    yes: bool,
+    /// Ignore what the project carries, from now on
+    #[arg(long)]
+    no: bool,
+}
+
+pub(crate) fn run(args: &TrustArgs, printer: Printer) -> Result<ExitCode, CommandError> {
+    let seen = Seen::look()?;
+    if args.yes || args.no {
+        return decide(args.yes, &seen, printer);
+    }
+    if args.show || !ask::can_ask(printer) {
+        report(&seen, printer);
+        return Ok(ExitCode::SUCCESS);
+    }
+    printer.note(&page(&seen));
+    let question = format!("Use what {} carries?", seen.places.project.display());
+    let is_trusted = seen.trust.of(&seen.places.project).is_trusted();
+    match ask::yes(&question, is_trusted) {
+        Ok(Some(answer)) => decide(answer, &seen, printer),
+        Ok(None) => Ok(ask::nothing_written(printer)),
+        Err(stopped) => stopped.into_result(printer),
+    }
+}
+
+fn decide(is_trusted: bool, seen: &Seen, printer: Printer) -> Result<ExitCode, CommandError> {
+    let project = &seen.places.project;
+    if is_trusted {
+        check_extent(project, &seen.places.home)?;
+    }
+    Trust::remember(&seen.places.agent_dir, project, is_trusted)
+        .map_err(|error| CommandError::failed("nothing was decided").because(&error))?;
+    report(&seen.again(), printer);
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Whoever trusts the home directory trusts every repository that is ever put into it.
+fn check_extent(project: &Path, home: &Path) -> Result<(), CommandError> {
+    let real = |path: &Path| fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    if !real(home).starts_with(real(project)) {
+        return Ok(());
+    }
+    Err(CommandError::usage(format!(
+        "{} holds the home directory, and a yes would be one to everything in it",
+        project.display()
+    ))
+    .hint("Say it in the project itself."))
+}
+
+fn report(seen: &Seen, printer: Printer) {
+    if printer.is_json() {
+        printer.json(&to_json(seen));
+        return;
+    }
+    printer.data(&page(seen));
+    for warning in seen.warnings() {
+        printer.note(&format!("warning: {warning}"));
+    }
+}
+
+/// What a project brings with it.
+struct Carried {
+    /// Definitions, and why some of them would be ignored even after a yes.
+    definitions: Vec<(Definition, Option<Ignored>)>,
+    /// The keys of its settings that are ours.
+    settings: Vec<String>,
+    skills: Vec<String>,
+    /// Keys in its files and the like; files that cannot be used.
+    warnings: Vec<String>,
+}
+
+impl Carried {
+    fn look(seen: &Seen) -> Self {
+        let project = &seen.places.project;
+        let seen = seen.as_if_trusted();
+        let skills = seen.skills();
+        let warnings = seen.catalogue.warnings().iter();
+        Self {
+            definitions: definitions(&seen),
+            settings: settings(project),
+            skills: skills
+                .iter()
+                .filter(|skill| skill.file.starts_with(project))
+                .map(|skill| skill.name.clone())
+                .collect(),
+            warnings: warnings
+                .filter(|warning| warning.file.starts_with(project))
+                .map(ToString::to_string)
+                .collect(),
+        }
+    }
+
+    fn is_empty(&self) -> bool {
+        self.definitions.is_empty()
+            && self.settings.is_empty()
+            && self.skills.is_empty()
+            && self.warnings.is_empty()
+    }
+}
+
+fn definitions(seen: &Seen) -> Vec<(Definition, Option<Ignored>)> {
+    let effective = seen.catalogue.effective(Asker::Delegation).into_iter();
+    let found = effective.filter_map(|one| seen.catalogue.find(&one.name, Asker::Delegation).ok());
+    let all = found.flat_map(|found| std::iter::once(found.definition).chain(found.shadowed));
+    let of_project = all.filter(|one| one.scope == Scope::Project);
+    let mut definitions: Vec<_> = of_project.map(|one| (one.clone(), None)).collect();
+    let ignored = seen.catalogue.ignored();
+    definitions.extend(ignored.map(|(one, why)| (one.clone(), Some(why.clone()))));
+    definitions.sort_by(|(one, _), (other, _)| (&one.name, &one.file).cmp(&(&other.name, &other.file)));
+    definitions
+}
+
+fn settings(project: &Path) -> Vec<String> {
+    let content = fs::read_to_string(Settings::project_file(project)).unwrap_or_default();
+    let whole: Value = serde_json::from_str(&content).unwrap_or_default();
+    let ours = whole.get("subagents").and_then(Value::as_object);
+    ours.map(|ours| ours.keys().cloned().collect()).unwrap_or_default()
+}
+
+fn page(seen: &Seen) -> String {
+    let carried = Carried::look(seen);
+    let mut lines = vec![sentence(seen)];
+    if carried.is_empty() {
+        lines.push("It carries no definitions, settings or skills.".to_owned());
+        return lines.join("\n");
+    }
+    lines.push("It carries:".to_owned());
+    let definitions = carried.definitions.iter().map(|(definition, ignored)| {
+        let notes = notes(definition, ignored.as_ref(), seen);
+        let file = seen.short(&definition.file);
+        format!("  definition  {}  {file}{notes}", name(definition))
+    });
+    lines.extend(definitions);
+    if !carried.settings.is_empty() {
+        lines.push(format!("  settings    {}", carried.settings.join(", ")));
+    }
+    lines.extend(carried.skills.iter().map(|name| format!("  skill       {name}")));
+    lines.extend(carried.warnings.iter().map(|warning| format!("  warning     {warning}")));
+    let lines: Vec<String> = lines.iter().map(|line| text::clean(line)).collect();
+    lines.join("\n")
+}
+
+/// The decision and where it comes from.
+fn sentence(seen: &Seen) -> String {
+    let project = seen.places.project.display();
+    match seen.trust.of(&seen.places.project) {
+        TrustDecision::Trusted(source) => format!("{project} is trusted ({}).", origin(&source)),
+        TrustDecision::Refused(source) => {
+            format!("{project} is not trusted ({}).", origin(&source))
+        }
+        TrustDecision::Undecided => format!(
+            "Nobody has decided about {project} yet; what it carries is ignored until \"pi-subagents trust --yes\"."
+        ),
+    }
+}
+
+fn origin(source: &TrustSource) -> String {
+    match source {
+        TrustSource::ThisCall => "for this call".to_owned(),
+        TrustSource::Ours(path) => format!("decided with pi-subagents for {}", path.display()),
+        TrustSource::Pi(path) => format!("decided with pi for {}", path.display()),
+    }
+}
+
+/// What is risky about a definition, and why it may be ignored all the same.
+fn notes(definition: &Definition, ignored: Option<&Ignored>, seen: &Seen) -> String {
+    let mut notes = Vec::new();
+    if !definition.extensions.is_empty() {
+        notes.push(format!("extensions: {}", definition.extensions.join(", ")));
+    }
+    if !definition.extra_args.is_empty() {
+        notes.push(format!("extraArgs: {}", definition.extra_args.join(", ")));
+    }
+    notes.extend(ignored.map(|ignored| match ignored.reason {
+        IgnoredReason::OutsideProject => "leads out of the project and stays ignored".to_owned(),
+        IgnoredReason::Undecided | IgnoredReason::Refused => {
+            format!("belongs to {}; decide there", seen.short(&ignored.project))
+        }
+    }));
+    if notes.is_empty() {
+        return String::new();
+    }
+    format!("  ({})", notes.join("; "))
+}
+
+fn to_json(seen: &Seen) -> Value {
+    let carried = Carried::look(seen);
+    let (decision, source) = match seen.trust.of(&seen.places.project) {
+        TrustDecision::Trusted(source) => ("trusted", Some(source)),
+        TrustDecision::Refused(source) => ("refused", Some(source)),
+        TrustDecision::Undecided => ("undecided", None),
+    };
+    let (by, directory) = match &source {
+        None => (None, None),
+        Some(TrustSource::ThisCall) => (Some("call"), None),
+        Some(TrustSource::Ours(path)) => (Some("pi-subagents"), Some(path)),
+        Some(TrustSource::Pi(path)) => (Some("pi"), Some(path)),
+    };
+    let definitions: Vec<Value> = carried
+        .definitions
+        .iter()
+        .map(|(definition, ignored)| definition_json(definition, ignored.as_ref()))
+        .collect();
+    json!({
+        "project": seen.places.project,
+        "decision": decision,
+        "decidedWith": by,
+        "decidedFor": directory,
+        "carries": {
+            "definitions": definitions,
+            "settings": carried.settings,
+            "skills": carried.skills,
+            "warnings": carried.warnings,
+        },
+        "warnings": seen.warnings(),
+    })
+}
+
+fn definition_json(definition: &Definition, ignored: Option<&Ignored>) -> Value {
+    json!({
+        "name": definition.name,
+        "dialect": definition.dialect.as_str(),
+        "file": definition.file,
+        "extensions": definition.extensions,
+        "extraArgs": definition.extra_args,
+        "ignoredAnyway": ignored.map(|ignored| match ignored.reason {
+            IgnoredReason::OutsideProject => "outsideProject",
+            IgnoredReason::Undecided | IgnoredReason::Refused => "otherProject",
+        }),
+    })
+}
