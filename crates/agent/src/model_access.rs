@@ -132,7 +132,7 @@ impl ModelAccess {
     }
 
     /// The models that could be used now.
-    pub(crate) async fn available(&self, agent: &Agent) -> Vec<Model> {
+    pub(crate) fn available(&self, agent: &Agent) -> Vec<Model> {
         let mut available: Vec<Model> = agent.model().into_iter().collect();
         for provider in self.catalogue().provider_names() {
             let mut models = self.catalogue().models_of(&provider);

@@ -58,7 +58,7 @@ enum Command {
     /// Wait until runs are over, and exit as they did
     Wait(commands::control::WaitArgs),
     /// List, show, make, change, delete and explain definitions of agents
-    Profile(commands::profile::ProfileArgs),
+    Profile(Box<commands::profile::ProfileArgs>),
     /// Decide whether the definitions, settings and skills of this project are used
     Trust(commands::trust::TrustArgs),
     /// Be a sub-agent: the embedded agent, with pi's flags (try: agent --help)

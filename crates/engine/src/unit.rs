@@ -15,7 +15,9 @@ use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep_until};
 
 use crate::Launcher;
-use crate::child::{Inbox, LaunchedChild, Line, LineMemory, Outbox, StderrLines, launch};
+use crate::child::{
+    Inbox, LaunchedChild, Line, LineMemory, LineReader, Outbox, StderrLines, launch,
+};
 use crate::completion::{Exit, LastAnswer, Reports, Verdict};
 use crate::guards::{Deadline, Repetition};
 use crate::keeper::{KeeperLink, Report};
@@ -87,9 +89,9 @@ struct Running {
     unit: Unit,
     /// `None` once it is closed.
     stdin: Option<Outbox>,
-    stdout: Inbox,
+    stdout: Inbox<LineReader>,
     stdout_is_open: bool,
-    stderr: StderrLines,
+    stderr: Inbox<StderrLines>,
     stderr_is_open: bool,
     keeper: KeeperLink,
     keeper_is_there: bool,
@@ -457,7 +459,7 @@ impl Running {
         if let Some(verdict) = self.verdict.take() {
             return verdict;
         }
-        let stderr = self.stderr.last_words();
+        let stderr = self.stderr.splitter().last_words();
         self.exit.unwrap_or(Exit::Unknown).judge(stderr)
     }
 }

@@ -17,7 +17,6 @@ use tokio::net::unix::pipe::Receiver;
 use tokio::task::JoinHandle;
 
 use super::*;
-use crate::child::LineReader;
 use crate::own_children::OwnChildren;
 
 /// One run whose other side the test holds.
@@ -52,7 +51,7 @@ impl Stand {
             },
             stdin: Outbox::new(stdin).unwrap(),
             stdout: Inbox::new(stdout, LineReader::new(memory.clone(), None)).unwrap(),
-            stderr: StderrLines::new(stderr).unwrap(),
+            stderr: Inbox::new(stderr, StderrLines::default()).unwrap(),
             keeper: KeeperLink::new(2, tokio::spawn(async {}), ours).unwrap(),
         };
         let (events_in, events) = mpsc::channel(64);

@@ -6,7 +6,8 @@ use std::fs::File;
 use std::io::{self, BufWriter, Write as _};
 use std::path::Path;
 use std::sync::PoisonError;
-use std::sync::mpsc::{Receiver, SyncSender, TryRecvError};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender};
+use std::time::Duration;
 
 use bytes::Bytes;
 use pi_subagents_delegation::child_protocol::{ChildLine, ChildRecord, decode};
@@ -19,6 +20,9 @@ use crate::{index, private, transcript};
 
 /// Nobody reads a longer message in a log, and it need not be decoded once more.
 const LONGEST_FOR_PEOPLE: usize = 256 << 10;
+
+/// What was written is handed to the system when nothing came for so long.
+const PAUSE: Duration = Duration::from_millis(10);
 
 /// Something to be written.
 pub(crate) enum Job {
@@ -112,13 +116,13 @@ impl Writing<'_> {
     /// The next job; what was written is handed to the system whenever there is a pause, so that
     /// whoever follows a file sees it grow.
     fn next(&mut self, jobs: &Receiver<Job>) -> Option<Job> {
-        match jobs.try_recv() {
+        match jobs.recv_timeout(PAUSE) {
             Ok(job) => Some(job),
-            Err(TryRecvError::Empty) => {
+            Err(RecvTimeoutError::Timeout) => {
                 self.flush();
                 jobs.recv().ok()
             }
-            Err(TryRecvError::Disconnected) => None,
+            Err(RecvTimeoutError::Disconnected) => None,
         }
     }
 

@@ -1,5 +1,6 @@
 //! `trust`: whether what a project carries is used, and what that is.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 use std::process::ExitCode;
@@ -125,21 +126,23 @@ impl Carried {
 
 fn definitions(seen: &Seen) -> Vec<(Definition, Option<Ignored>)> {
     let effective = seen.catalogue.effective(Asker::Delegation).into_iter();
-    let found = effective.filter_map(|one| seen.catalogue.find(&one.name, Asker::Delegation).ok());
-    let all = found.flat_map(|found| std::iter::once(found.definition).chain(found.shadowed));
-    let of_project = all.filter(|one| one.scope == Scope::Project);
-    let mut definitions: Vec<_> = of_project.map(|one| (one.clone(), None)).collect();
-    let ignored = seen.catalogue.ignored();
-    definitions.extend(ignored.map(|(one, why)| (one.clone(), Some(why.clone()))));
-    definitions.sort_by(|(one, _), (other, _)| (&one.name, &one.file).cmp(&(&other.name, &other.file)));
-    definitions
+    let ignored = seen.catalogue.ignored().map(|(one, _)| one);
+    let names: BTreeSet<&str> = effective
+        .chain(ignored)
+        .map(|one| one.name.as_str())
+        .collect();
+    let all = names.into_iter().flat_map(|name| seen.all_named(name));
+    all.filter(|(one, _)| one.scope == Scope::Project)
+        .map(|(one, why)| (one.clone(), why.cloned()))
+        .collect()
 }
 
 fn settings(project: &Path) -> Vec<String> {
     let content = fs::read_to_string(Settings::project_file(project)).unwrap_or_default();
     let whole: Value = serde_json::from_str(&content).unwrap_or_default();
     let ours = whole.get("subagents").and_then(Value::as_object);
-    ours.map(|ours| ours.keys().cloned().collect()).unwrap_or_default()
+    ours.map(|ours| ours.keys().cloned().collect())
+        .unwrap_or_default()
 }
 
 fn page(seen: &Seen) -> String {
@@ -159,8 +162,18 @@ fn page(seen: &Seen) -> String {
     if !carried.settings.is_empty() {
         lines.push(format!("  settings    {}", carried.settings.join(", ")));
     }
-    lines.extend(carried.skills.iter().map(|name| format!("  skill       {name}")));
-    lines.extend(carried.warnings.iter().map(|warning| format!("  warning     {warning}")));
+    lines.extend(
+        carried
+            .skills
+            .iter()
+            .map(|name| format!("  skill       {name}")),
+    );
+    lines.extend(
+        carried
+            .warnings
+            .iter()
+            .map(|warning| format!("  warning     {warning}")),
+    );
     let lines: Vec<String> = lines.iter().map(|line| text::clean(line)).collect();
     lines.join("\n")
 }

@@ -7,6 +7,7 @@
 
 mod agent_faults;
 mod agent_formats;
+mod agent_pi;
 mod agent_stage;
 mod concurrency;
 mod control;

@@ -1,35 +1,50 @@
-//! What a child says: its stdout, read as it comes.
+//! What a child writes: its stdout or stderr, read as it comes and split into lines.
 
 use std::io;
 use std::os::fd::OwnedFd;
 
 use tokio::net::unix::pipe::Receiver;
 
-use super::lines::{Line, LineReader};
-
 /// How much is read at a time: what a pipe holds.
 const CHUNK: usize = 64 << 10;
 
-/// The reading end of a child's stdout.
+/// Turns bytes into lines.
+pub(crate) trait Splitter {
+    /// What it makes of a line.
+    type Line;
+
+    /// Takes the next bytes and adds the lines they complete.
+    fn feed(&mut self, chunk: &[u8], lines: &mut Vec<Self::Line>);
+
+    /// The output is over: what came last may lack its newline.
+    fn finish(&mut self, lines: &mut Vec<Self::Line>);
+}
+
+/// The reading end of a child's stdout or stderr.
 #[derive(Debug)]
-pub(crate) struct Inbox {
+pub(crate) struct Inbox<S> {
     pipe: Receiver,
-    reader: LineReader,
+    splitter: S,
     is_open: bool,
 }
 
-impl Inbox {
+impl<S: Splitter> Inbox<S> {
     /// Reads from this pipe.
-    pub(crate) fn new(pipe: OwnedFd, reader: LineReader) -> io::Result<Self> {
+    pub(crate) fn new(pipe: OwnedFd, splitter: S) -> io::Result<Self> {
         Ok(Self {
             pipe: Receiver::from_owned_fd(pipe)?,
-            reader,
+            splitter,
             is_open: true,
         })
     }
 
-    /// Waits for lines; `None` when the child has closed its stdout. Cancelling loses nothing.
-    pub(crate) async fn next(&mut self) -> Option<Vec<Line>> {
+    /// What splits the lines.
+    pub(crate) fn splitter(&self) -> &S {
+        &self.splitter
+    }
+
+    /// Waits for lines; `None` when the child has closed its end. Cancelling loses nothing.
+    pub(crate) async fn next(&mut self) -> Option<Vec<S::Line>> {
         let mut lines = Vec::new();
         while self.is_open {
             if self.pipe.readable().await.is_err() {
@@ -48,19 +63,15 @@ impl Inbox {
         clippy::large_stack_arrays,
         reason = "it lives for this call only, so that a thousand silent children cost nothing"
     )]
-    fn read(&mut self, lines: &mut Vec<Line>) {
+    fn read(&mut self, lines: &mut Vec<S::Line>) {
         let mut chunk = [0; CHUNK];
         match self.pipe.try_read(&mut chunk) {
-            Ok(0) => {
-                self.is_open = false;
-                self.reader.finish(lines);
-            }
-            Ok(length) => self.reader.feed(&chunk[..length], lines),
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
-            Err(_) => {
+            Ok(0) | Err(_) => {
                 self.is_open = false;
-                self.reader.finish(lines);
+                self.splitter.finish(lines);
             }
+            Ok(length) => self.splitter.feed(&chunk[..length], lines),
         }
     }
 }

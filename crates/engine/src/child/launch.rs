@@ -22,8 +22,8 @@ use crate::leftovers::{OWNER_MARK, ProcessName, RUN_MARK};
 pub(crate) struct LaunchedChild {
     pub(crate) started: Started,
     pub(crate) stdin: Outbox,
-    pub(crate) stdout: Inbox,
-    pub(crate) stderr: StderrLines,
+    pub(crate) stdout: Inbox<LineReader>,
+    pub(crate) stderr: Inbox<StderrLines>,
     pub(crate) keeper: KeeperLink,
 }
 
@@ -76,7 +76,7 @@ pub(crate) async fn launch(
     let reader = LineReader::new(memory, task.directory.clone());
     let stdin = Outbox::new(stdin)?;
     let stdout = Inbox::new(stdout, reader)?;
-    let stderr = StderrLines::new(stderr)?;
+    let stderr = Inbox::new(stderr, StderrLines::default())?;
     let mut keeper = KeeperLink::new(pid, reaped, ours)?;
     match keeper.next().await {
         Some(Report::Started { pid }) => Ok(LaunchedChild {

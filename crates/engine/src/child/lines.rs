@@ -16,6 +16,7 @@ use pi_subagents_delegation::child_protocol::{ChildLine, ChildRecord, Peeked, de
 use serde_json::json;
 
 use super::held_line::HeldLine;
+use super::inbox::Splitter;
 use super::memory::LineMemory;
 
 /// What a chunk of a child's output held.
@@ -57,6 +58,23 @@ struct LongLine {
     file: Result<(File, String), String>,
 }
 
+impl Splitter for LineReader {
+    type Line = Line;
+
+    fn feed(&mut self, mut chunk: &[u8], lines: &mut Vec<Line>) {
+        while let Some(end) = memchr(b'\n', chunk) {
+            self.extend(&chunk[..end], lines);
+            self.complete(lines);
+            chunk = &chunk[end + 1..];
+        }
+        self.extend(chunk, lines);
+    }
+
+    fn finish(&mut self, lines: &mut Vec<Line>) {
+        self.complete(lines);
+    }
+}
+
 impl LineReader {
     /// A reader for a child whose long lines go to `directory`.
     pub(crate) fn new(memory: LineMemory, directory: Option<PathBuf>) -> Self {
@@ -66,21 +84,6 @@ impl LineReader {
             long_lines: 0,
             state: State::Deciding(Vec::new()),
         }
-    }
-
-    /// Takes the next bytes and adds the lines they complete.
-    pub(crate) fn feed(&mut self, mut chunk: &[u8], lines: &mut Vec<Line>) {
-        while let Some(end) = memchr(b'\n', chunk) {
-            self.extend(&chunk[..end], lines);
-            self.complete(lines);
-            chunk = &chunk[end + 1..];
-        }
-        self.extend(chunk, lines);
-    }
-
-    /// The output is over: what came last may lack its newline.
-    pub(crate) fn finish(&mut self, lines: &mut Vec<Line>) {
-        self.complete(lines);
     }
 
     fn extend(&mut self, bytes: &[u8], lines: &mut Vec<Line>) {

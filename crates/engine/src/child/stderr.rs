@@ -1,11 +1,11 @@
-//! What a child complains about: its stderr, which is text and nothing else.
+//! What a child complains about: text and nothing else.
 
 use std::collections::VecDeque;
-use std::io;
-use std::os::fd::OwnedFd;
 
 use memchr::memchr;
-use tokio::net::unix::pipe::Receiver;
+use pi_subagents_delegation::text::cut_characters;
+
+use super::inbox::Splitter;
 
 /// Longer lines are broken.
 const LONGEST_LINE: usize = 16 << 10;
@@ -16,69 +16,43 @@ const LAST_LINES: usize = 5;
 /// How much of each of them.
 const LAST_LINE_CHARACTERS: usize = 400;
 
-/// The reading end of a child's stderr.
-#[derive(Debug)]
+/// Splits a child's stderr and remembers its last lines.
+#[derive(Debug, Default)]
 pub(crate) struct StderrLines {
-    pipe: Receiver,
     partial: Vec<u8>,
     last: VecDeque<String>,
-    is_open: bool,
+}
+
+impl Splitter for StderrLines {
+    type Line = String;
+
+    fn feed(&mut self, mut chunk: &[u8], lines: &mut Vec<String>) {
+        while let Some(end) = memchr(b'\n', chunk) {
+            self.extend(&chunk[..end], lines);
+            self.complete(lines);
+            chunk = &chunk[end + 1..];
+        }
+        self.extend(chunk, lines);
+    }
+
+    fn finish(&mut self, lines: &mut Vec<String>) {
+        self.complete(lines);
+    }
 }
 
 impl StderrLines {
-    /// Reads from this pipe.
-    pub(crate) fn new(pipe: OwnedFd) -> io::Result<Self> {
-        Ok(Self {
-            pipe: Receiver::from_owned_fd(pipe)?,
-            partial: Vec::new(),
-            last: VecDeque::new(),
-            is_open: true,
-        })
-    }
-
-    /// Waits for lines; `None` when the child has closed its stderr. Cancelling loses nothing.
-    pub(crate) async fn next(&mut self) -> Option<Vec<String>> {
-        let mut lines = Vec::new();
-        while self.is_open {
-            if self.pipe.readable().await.is_err() {
-                self.is_open = false;
-            } else {
-                self.read(&mut lines);
-            }
-            if !lines.is_empty() {
-                return Some(lines);
-            }
-        }
-        None
-    }
-
     /// The last lines in one, to explain why a child failed.
     pub(crate) fn last_words(&self) -> String {
         let lines: Vec<&str> = self.last.iter().map(String::as_str).collect();
         lines.join("\n")
     }
 
-    fn read(&mut self, lines: &mut Vec<String>) {
-        let mut chunk = [0; LONGEST_LINE];
-        match self.pipe.try_read(&mut chunk) {
-            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
-            Ok(0) | Err(_) => {
-                self.is_open = false;
+    fn extend(&mut self, bytes: &[u8], lines: &mut Vec<String>) {
+        for piece in bytes.chunks(LONGEST_LINE) {
+            if self.partial.len() + piece.len() > LONGEST_LINE {
                 self.complete(lines);
             }
-            Ok(length) => self.feed(&chunk[..length], lines),
-        }
-    }
-
-    fn feed(&mut self, mut chunk: &[u8], lines: &mut Vec<String>) {
-        while let Some(end) = memchr(b'\n', chunk) {
-            self.partial.extend_from_slice(&chunk[..end]);
-            self.complete(lines);
-            chunk = &chunk[end + 1..];
-        }
-        self.partial.extend_from_slice(chunk);
-        if self.partial.len() >= LONGEST_LINE {
-            self.complete(lines);
+            self.partial.extend_from_slice(piece);
         }
     }
 
@@ -92,10 +66,30 @@ impl StderrLines {
             self.last.pop_front();
         }
         self.last
-            .push_back(pi_subagents_delegation::text::cut_characters(
-                &line,
-                LAST_LINE_CHARACTERS,
-            ));
+            .push_back(cut_characters(&line, LAST_LINE_CHARACTERS));
         lines.push(line);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_lines_are_broken_and_the_last_ones_remembered() {
+        let mut stderr = StderrLines::default();
+        let mut lines = Vec::new();
+        stderr.feed(b"one\n\ntw", &mut lines);
+        stderr.feed(b"o\n", &mut lines);
+        stderr.feed(&vec![b'x'; 3 * LONGEST_LINE], &mut lines);
+        stderr.feed(b"\nlast", &mut lines);
+        stderr.finish(&mut lines);
+        let lengths: Vec<usize> = lines.iter().map(String::len).collect();
+        assert_eq!(lengths, [3, 3, LONGEST_LINE, LONGEST_LINE, LONGEST_LINE, 4]);
+        let cut = format!("{}...", "x".repeat(LAST_LINE_CHARACTERS));
+        assert_eq!(
+            stderr.last_words(),
+            format!("two\n{cut}\n{cut}\n{cut}\nlast")
+        );
     }
 }

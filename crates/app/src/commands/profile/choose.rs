@@ -1,10 +1,8 @@
 //! Which definition a name means.
 
-use std::path::PathBuf;
-
 use clap::Args;
 use pi_subagents_definitions::{
-    Asker, Found, IgnoredReason, UnknownDefinition, Verdict, Warning,
+    Asker, Found, Ignored, IgnoredReason, UnknownDefinition, Verdict, Warning,
 };
 use pi_subagents_delegation::{Definition, Dialect, Scope};
 
@@ -30,7 +28,7 @@ pub(super) enum Chosen<'a> {
     /// A definition.
     Definition(&'a Definition),
     /// A file that is called so and cannot be used.
-    Broken(PathBuf),
+    Broken(&'a Warning),
 }
 
 /// The definition that counts, or what to say when there is none.
@@ -43,66 +41,59 @@ pub(super) fn counting<'a>(name: &str, seen: &'a Seen) -> Result<Found<'a>, Comm
 /// What is to be changed or deleted, wherever it lies: nothing is obeyed by that, so what is
 /// ignored may be chosen too.
 pub(super) fn any<'a>(args: &ChoiceArgs, seen: &'a Seen) -> Result<Chosen<'a>, CommandError> {
-    let found = seen.catalogue.find(&args.name, Asker::Delegation);
-    let usable = found
-        .iter()
-        .flat_map(|found| std::iter::once(found.definition).chain(found.shadowed.iter().copied()));
-    let ignored = seen
-        .catalogue
-        .ignored()
-        .filter(|(definition, _)| definition.name == args.name);
-    let fits = |definition: &&Definition| args.fits(definition);
-    let mut fitting = usable
-        .chain(ignored.clone().map(|(definition, _)| definition))
-        .filter(fits);
-    if let Some(definition) = fitting.next() {
-        let is_outside = ignored.clone().any(|(other, why)| {
-            other.file == definition.file && why.reason == IgnoredReason::OutsideProject
-        });
-        if is_outside {
-            return Err(CommandError::usage(format!(
-                "{} leads out of the project",
-                definition.file.display()
-            ))
-            .hint("Change it where it really lies."));
+    let all = seen.all_named(&args.name);
+    let fitting = all.iter().find(|(definition, _)| args.fits(definition));
+    match fitting {
+        Some((definition, why)) => {
+            let reason = why.map(|why| why.reason);
+            if reason == Some(IgnoredReason::OutsideProject) {
+                return Err(outside(definition));
+            }
+            Ok(Chosen::Definition(definition))
         }
-        return Ok(Chosen::Definition(definition));
-    }
-    match found {
-        Ok(found) => Err(elsewhere(args, &found)),
-        Err(unknown) => broken(&args.name, seen)
-            .map(|warning| Chosen::Broken(warning.file.clone()))
-            .ok_or_else(|| not_there(&args.name, &unknown, seen)),
+        None if all.is_empty() => nameless(&args.name, seen),
+        None => Err(elsewhere(&args.name, &all)),
     }
 }
 
-impl ChoiceArgs {
-    pub(super) fn scope(&self) -> Option<Scope> {
-        self.scope.map(Scope::from)
+/// There is no definition of the name, but there may be a file.
+fn nameless<'a>(name: &str, seen: &'a Seen) -> Result<Chosen<'a>, CommandError> {
+    if let Some(warning) = broken(name, seen) {
+        return Ok(Chosen::Broken(warning));
     }
+    counting(name, seen).map(|found| Chosen::Definition(found.definition))
+}
 
+impl ChoiceArgs {
     fn fits(&self, definition: &Definition) -> bool {
         let dialect = self.dialect.map(Dialect::from);
-        self.scope().is_none_or(|scope| scope == definition.scope)
+        let scope = self.scope.map(Scope::from);
+        scope.is_none_or(|scope| scope == definition.scope)
             && dialect.is_none_or(|dialect| dialect == definition.dialect)
     }
 }
 
+fn outside(definition: &Definition) -> CommandError {
+    let file = definition.file.display();
+    CommandError::usage(format!("{file} leads out of the project"))
+        .hint("Change it where it really lies.")
+}
+
 /// The definition is there, but not where it was looked for.
-fn elsewhere(args: &ChoiceArgs, found: &Found<'_>) -> CommandError {
-    let all = std::iter::once(found.definition).chain(found.shadowed.iter().copied());
+fn elsewhere(name: &str, all: &[(&Definition, Option<&Ignored>)]) -> CommandError {
     let places: Vec<String> = all
-        .map(|one| {
+        .iter()
+        .map(|(one, _)| {
             let (scope, dialect) = (one.scope.as_str(), one.dialect.as_str());
-            format!("{scope} {dialect} {}", one.file.display())
+            format!("{} ({scope} {dialect})", one.file.display())
         })
         .collect();
-    CommandError::not_found(format!("no \"{}\" of that scope and dialect", args.name))
-        .hint(format!("There is: {}", places.join(", ")))
+    CommandError::not_found(format!("no \"{name}\" of that scope and dialect"))
+        .hint(format!("There is {}.", places.join(", ")))
 }
 
 /// A file that should hold the definition and cannot be used.
-pub(super) fn broken<'a>(name: &str, seen: &'a Seen) -> Option<&'a Warning> {
+fn broken<'a>(name: &str, seen: &'a Seen) -> Option<&'a Warning> {
     seen.catalogue.warnings().iter().find(|warning| {
         let is_called_so = warning.file.file_stem().is_some_and(|stem| stem == name);
         is_called_so && warning.verdict == Verdict::Skipped

@@ -4,13 +4,13 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use clap::Args;
-use pi_subagents_definitions::{Asker, fits_name};
+use pi_subagents_definitions::fits_name;
 use pi_subagents_delegation::{Definition, Dialect, Scope};
 
 use super::command::{DialectName, ScopeName};
 use super::flags::FieldArgs;
 use super::seen::Seen;
-use super::wizard::{self, Walked};
+use super::wizard;
 use super::{ask, save};
 use crate::error::CommandError;
 use crate::print::Printer;
@@ -48,8 +48,8 @@ pub(super) fn run(
         args.fields.apply(&mut definition, &seen.places)?;
     } else if ask::can_ask(printer) {
         match wizard::walk(definition, seen) {
-            Ok(Walked::Finished(finished)) => definition = finished,
-            Ok(Walked::Declined) => return Ok(ask::nothing_written(printer)),
+            Ok(Some(finished)) => definition = finished,
+            Ok(None) => return Ok(ask::nothing_written(printer)),
             Err(stopped) => return stopped.into_result(printer),
         }
         check_absent(&definition, seen)?;
@@ -76,19 +76,19 @@ pub(super) fn check_absent(definition: &Definition, seen: &Seen) -> Result<(), C
             definition.name,
             file.display()
         ))
-        .hint(format!("pi-subagents profile edit {} changes it.", definition.name))
+        .hint(format!(
+            "pi-subagents profile edit {} changes it.",
+            definition.name
+        ))
     };
     if definition.file.symlink_metadata().is_ok() {
         return Err(exists(&definition.file));
     }
     let folder = definition.file.parent();
-    let found = seen.catalogue.find(&definition.name, Asker::Delegation);
-    let all = found
-        .iter()
-        .flat_map(|found| std::iter::once(found.definition).chain(found.shadowed.iter().copied()));
-    let ignored = seen.catalogue.ignored().map(|(other, _)| other);
+    let all = seen.all_named(&definition.name);
     let mut same = all
-        .chain(ignored)
-        .filter(|other| other.name == definition.name && other.file.parent() == folder);
-    same.next().map_or(Ok(()), |other| Err(exists(&other.file)))
+        .iter()
+        .filter(|(other, _)| other.file.parent() == folder);
+    same.next()
+        .map_or(Ok(()), |(other, _)| Err(exists(&other.file)))
 }

@@ -30,8 +30,9 @@ pub(super) fn run(
     let (title, file) = chosen(&args.choice, seen)?;
     if !args.yes {
         if !ask::can_ask(printer) {
-            return Err(CommandError::usage(format!("{title} is not deleted unasked"))
-                .hint("Add --yes."));
+            return Err(
+                CommandError::usage(format!("{title} is not deleted unasked")).hint("Add --yes."),
+            );
         }
         let question = format!("Delete {title} ({})?", seen.short(&file));
         match ask::yes(&question, false) {
@@ -54,7 +55,10 @@ fn chosen(choice: &ChoiceArgs, seen: &Seen) -> Result<(String, PathBuf), Command
             format!("{} \"{}\"", definition.dialect.as_str(), definition.name),
             definition.file.clone(),
         ),
-        Chosen::Broken(file) => (format!("the unusable file of \"{}\"", choice.name), file),
+        Chosen::Broken(warning) => (
+            format!("the unusable \"{}\"", choice.name),
+            warning.file.clone(),
+        ),
     })
 }
 

@@ -15,9 +15,9 @@ pub(super) fn page(definition: &Definition, file: &str) -> String {
     let written = Field::ALL
         .into_iter()
         .filter(|field| !matches!(field, Field::Name | Field::Body));
-    rows.extend(written.filter_map(|field| {
-        Some((definition.key(field), fields::text(definition, field)?))
-    }));
+    rows.extend(
+        written.filter_map(|field| Some((definition.key(field), fields::text(definition, field)?))),
+    );
     let width = rows.iter().map(|(key, _)| key.len()).max().unwrap_or(0);
     let mut lines: Vec<String> = rows
         .iter()
@@ -35,11 +35,10 @@ pub(super) fn page(definition: &Definition, file: &str) -> String {
 fn row(key: &str, value: &str, width: usize) -> String {
     let mut lines = value.lines();
     let first = lines.next().unwrap_or_default();
-    let mut text = format!("{key:width$}  {first}");
-    for line in lines {
-        text.push_str(&format!("\n{:width$}  {line}", ""));
-    }
-    text
+    let first = format!("{key:width$}  {first}");
+    let further = lines.map(|line| format!("{:width$}  {line}", ""));
+    let rows: Vec<String> = std::iter::once(first).chain(further).collect();
+    rows.join("\n")
 }
 
 fn heading(body_use: BodyUse) -> &'static str {

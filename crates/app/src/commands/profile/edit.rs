@@ -8,7 +8,7 @@ use pi_subagents_delegation::{Definition, Field};
 use super::choose::{self, ChoiceArgs, Chosen};
 use super::flags::{self, FieldArgs};
 use super::seen::Seen;
-use super::wizard::{self, Walked};
+use super::wizard;
 use super::{ask, create, save};
 use crate::error::CommandError;
 use crate::print::Printer;
@@ -31,7 +31,11 @@ pub(super) fn run(
 ) -> Result<ExitCode, CommandError> {
     let old = match choose::any(&args.choice, seen)? {
         Chosen::Definition(definition) => definition,
-        Chosen::Broken(file) => return Err(unusable(&args.choice.name, &file, seen)),
+        Chosen::Broken(warning) => {
+            return Err(
+                CommandError::usage(warning.to_string()).hint("Mend the file by hand first.")
+            );
+        }
     };
     let mut new = old.clone();
     if !args.fields.is_empty() || !args.unset.is_empty() {
@@ -41,8 +45,8 @@ pub(super) fn run(
         args.fields.apply(&mut new, &seen.places)?;
     } else if ask::can_ask(printer) {
         match wizard::walk(new, seen) {
-            Ok(Walked::Finished(finished)) => new = finished,
-            Ok(Walked::Declined) => return Ok(ask::nothing_written(printer)),
+            Ok(Some(finished)) => new = finished,
+            Ok(None) => return Ok(ask::nothing_written(printer)),
             Err(stopped) => return stopped.into_result(printer),
         }
     } else {
@@ -60,12 +64,4 @@ fn write(old: &Definition, new: &Definition, seen: &Seen) -> Result<(), CommandE
         create::check_absent(new, seen)?;
     }
     save::write(new)
-}
-
-fn unusable(name: &str, file: &std::path::Path, seen: &Seen) -> CommandError {
-    let reason = choose::broken(name, seen).map_or_else(
-        || format!("{} cannot be used", file.display()),
-        ToString::to_string,
-    );
-    CommandError::usage(reason).hint("Mend the file by hand first.")
 }

@@ -20,7 +20,9 @@ pub(super) fn run(name: &str, seen: &Seen, printer: Printer) -> Result<ExitCode,
     let mut explanation = explain(&seen.catalogue, name, Asker::Delegation, &seen.skills())
         .map_err(|unknown| CommandError::not_found(unknown.to_string()))?;
     let paths = check_paths(found.definition, &seen.places.cwd, &seen.places.home);
-    explanation.problems.extend(paths.err().map(|invalid| invalid.to_string()));
+    explanation
+        .problems
+        .extend(paths.err().map(|invalid| invalid.to_string()));
     if printer.is_json() {
         printer.json(&to_json(&explanation, seen));
     } else {
@@ -44,12 +46,21 @@ fn page(explanation: &Explanation, seen: &Seen) -> String {
     let short = |path: &Path| seen.short(path);
     let shadowed = explanation.shadowed.iter().map(|file| short(file));
     section(&mut lines, "Shadowed:", shadowed);
-    let ignored = explanation.ignored.iter().map(|(file, ignored)| {
-        format!("{} ({})", short(file), why(ignored.reason))
-    });
+    let ignored = explanation
+        .ignored
+        .iter()
+        .map(|(file, ignored)| format!("{} ({})", short(file), why(ignored.reason)));
     section(&mut lines, "Ignored:", ignored);
-    section(&mut lines, "Warnings:", explanation.warnings.iter().cloned());
-    section(&mut lines, "Cannot be used:", explanation.problems.iter().cloned());
+    section(
+        &mut lines,
+        "Warnings:",
+        explanation.warnings.iter().cloned(),
+    );
+    section(
+        &mut lines,
+        "Cannot be used:",
+        explanation.problems.iter().cloned(),
+    );
     let children = explanation.children.iter().map(|(runner, arguments)| {
         let shown = match arguments {
             Ok(arguments) if arguments.is_empty() => "nothing but its defaults".to_owned(),
@@ -58,7 +69,11 @@ fn page(explanation: &Explanation, seen: &Seen) -> String {
         };
         format!("{:8}  {shown}", runner.as_str())
     });
-    section(&mut lines, "Children are started with (RUN is the directory of the run):", children);
+    section(
+        &mut lines,
+        "Children are started with (RUN is the directory of the run):",
+        children,
+    );
     lines.join("\n")
 }
 
@@ -120,9 +135,8 @@ fn why(reason: pi_subagents_definitions::IgnoredReason) -> &'static str {
 
 /// Arguments as a shell would take them.
 fn quoted(arguments: &[String]) -> String {
-    let is_plain = |character: char| {
-        character.is_ascii_alphanumeric() || "-_./:,=@%+~".contains(character)
-    };
+    let is_plain =
+        |character: char| character.is_ascii_alphanumeric() || "-_./:,=@%+~".contains(character);
     let words = arguments.iter().map(|argument| {
         if !argument.is_empty() && argument.chars().all(is_plain) {
             argument.clone()
@@ -142,10 +156,13 @@ fn to_json(explanation: &Explanation, seen: &Seen) -> Value {
     let ignored = explanation.ignored.iter().map(|(file, ignored)| {
         json!({"file": file, "project": ignored.project, "reason": reason(ignored.reason)})
     });
-    let children = explanation.children.iter().map(|(runner, arguments)| match arguments {
-        Ok(arguments) => json!({"runner": runner.as_str(), "arguments": arguments}),
-        Err(reason) => json!({"runner": runner.as_str(), "refused": reason}),
-    });
+    let children = explanation
+        .children
+        .iter()
+        .map(|(runner, arguments)| match arguments {
+            Ok(arguments) => json!({"runner": runner.as_str(), "arguments": arguments}),
+            Err(reason) => json!({"runner": runner.as_str(), "refused": reason}),
+        });
     json!({
         "name": explanation.name,
         "dialect": explanation.dialect.as_str(),
@@ -162,9 +179,10 @@ fn to_json(explanation: &Explanation, seen: &Seen) -> Value {
 }
 
 fn row_json(row: &Row, file: &Path) -> Value {
-    let shadows = row.shadows.iter().map(|hidden| {
-        json!({"file": hidden.file, "line": hidden.line, "value": hidden.value})
-    });
+    let shadows = row
+        .shadows
+        .iter()
+        .map(|hidden| json!({"file": hidden.file, "line": hidden.line, "value": hidden.value}));
     json!({
         "key": row.key,
         "value": row.value,

@@ -24,10 +24,16 @@ pub(super) fn value(definition: &Definition, field: Field) -> Option<Value> {
         Field::NoSkills => switch(definition.no_skills),
         Field::NoContextFiles => switch(definition.no_context_files),
         Field::AppendSystemPrompt => text(&definition.append_system_prompt),
-        Field::ApiKey => definition.api_key.as_ref().map(|key| json!(key.to_string())),
+        Field::ApiKey => definition
+            .api_key
+            .as_ref()
+            .map(|key| json!(key.to_string())),
         Field::ExtraArgs => list(&definition.extra_args),
         Field::Runner => definition.runner.map(|runner| json!(runner.as_str())),
-        Field::Timeout => definition.timeout.map(|time| json!(time.as_secs_f64())),
+        Field::Timeout => definition.timeout.map(|time| match time.subsec_nanos() {
+            0 => json!(time.as_secs()),
+            _ => json!(time.as_secs_f64()),
+        }),
         Field::Finalize => definition.finalize.then(|| json!(true)),
         Field::Body => text(&definition.body),
     }

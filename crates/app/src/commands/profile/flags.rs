@@ -109,7 +109,10 @@ impl FieldArgs {
     /// Stdin can be read once.
     fn check_stdin(&self) -> Result<(), CommandError> {
         let texts = [&self.append_system_prompt, &self.system_prompt];
-        let count = texts.iter().filter(|text| text.as_deref() == Some("-")).count();
+        let count = texts
+            .iter()
+            .filter(|text| text.as_deref() == Some("-"))
+            .count();
         if count + usize::from(self.api_key_stdin) > 1 {
             return Err(CommandError::usage("only one field can be read from stdin"));
         }
@@ -132,7 +135,10 @@ impl FieldArgs {
             }
         }
         let long = [
-            (&self.append_system_prompt, &mut definition.append_system_prompt),
+            (
+                &self.append_system_prompt,
+                &mut definition.append_system_prompt,
+            ),
             (&self.system_prompt, &mut definition.body),
         ];
         for (given, field) in long {
@@ -228,13 +234,19 @@ pub(super) fn unset(definition: &mut Definition, field: Field) {
 /// The field of a name: that of its flag, or a key of any dialect.
 pub(super) fn field(word: &str) -> Result<Field, String> {
     let wanted = plain(word);
-    let found = Field::ALL.into_iter().filter(|field| *field != Field::Name).find(|field| {
-        let keys = [Dialect::Profile, Dialect::Prompt].map(|dialect| field.key(dialect));
-        let known = keys.into_iter().chain([flag(*field)]);
-        known.map(plain).any(|known| known == wanted)
-    });
+    let found = Field::ALL
+        .into_iter()
+        .filter(|field| *field != Field::Name)
+        .find(|field| {
+            let keys = [Dialect::Profile, Dialect::Prompt].map(|dialect| field.key(dialect));
+            let known = keys.into_iter().chain([flag(*field)]);
+            known.map(plain).any(|known| known == wanted)
+        });
     found.ok_or_else(|| {
-        let flags = Field::ALL.into_iter().filter(|field| *field != Field::Name).map(flag);
+        let flags = Field::ALL
+            .into_iter()
+            .filter(|field| *field != Field::Name)
+            .map(flag);
         format!("a field is one of {}", flags.collect::<Vec<_>>().join(", "))
     })
 }
@@ -268,13 +280,17 @@ fn flag(field: Field) -> &'static str {
 
 fn plain(word: &str) -> String {
     let kept = word.chars().filter(char::is_ascii_alphanumeric);
-    kept.map(|character| character.to_ascii_lowercase()).collect()
+    kept.map(|character| character.to_ascii_lowercase())
+        .collect()
 }
 
 /// Names with commas between them; empty ones do not count.
 pub(super) fn names(text: &str) -> Vec<String> {
     let names = text.split(',').map(str::trim);
-    names.filter(|name| !name.is_empty()).map(str::to_owned).collect()
+    names
+        .filter(|name| !name.is_empty())
+        .map(str::to_owned)
+        .collect()
 }
 
 /// A text as a file keeps it, if anything is left of it.
@@ -325,7 +341,14 @@ mod tests {
 
     #[test]
     fn a_field_is_known_by_its_flag_and_by_its_keys() {
-        let found = ["exclude-tools", "excludeTools", "denied_tools", "thinkingLevel", "systemPrompt", "body"];
+        let found = [
+            "exclude-tools",
+            "excludeTools",
+            "denied_tools",
+            "thinkingLevel",
+            "systemPrompt",
+            "body",
+        ];
         let expected = [
             Field::ExcludeTools,
             Field::ExcludeTools,

@@ -49,7 +49,10 @@ pub(super) fn report(verb: &str, definition: &Definition, seen: &Seen, printer: 
         return;
     }
     let (dialect, name) = (definition.dialect.as_str(), &definition.name);
-    printer.data(&format!("{verb} {dialect} {name}: {}", definition.file.display()));
+    printer.data(&format!(
+        "{verb} {dialect} {name}: {}",
+        definition.file.display()
+    ));
     for warning in warnings {
         printer.note(&format!("warning: {warning}"));
     }

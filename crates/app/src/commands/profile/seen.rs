@@ -4,8 +4,8 @@
 use std::path::{Path, PathBuf};
 
 use pi_subagents_definitions::{
-    Catalogue, Ignored, IgnoredReason, Places as Folders, Settings, SettingsFiles, SkillPlaces,
-    Skills, Trust, TrustDecision, Viewpoint,
+    Asker, Catalogue, Ignored, IgnoredReason, Places as Folders, Settings, SettingsFiles,
+    SkillPlaces, Skills, Trust, TrustDecision, Viewpoint,
 };
 use pi_subagents_delegation::{Definition, Dialect, Scope};
 use serde_json::{Value, json};
@@ -74,6 +74,25 @@ impl Seen {
             agent_dir: &self.places.agent_dir,
         };
         Skills::discover(&places, &self.trust)
+    }
+
+    /// All definitions of a name: the one that counts, those it hides, those that are ignored.
+    pub(in crate::commands) fn all_named(
+        &self,
+        name: &str,
+    ) -> Vec<(&Definition, Option<&Ignored>)> {
+        let mut all = Vec::new();
+        if let Ok(found) = self.catalogue.find(name, Asker::Delegation) {
+            all.push((found.definition, None));
+            all.extend(found.shadowed.into_iter().map(|hidden| (hidden, None)));
+        }
+        let ignored = self.catalogue.ignored();
+        all.extend(
+            ignored
+                .filter(|(definition, _)| definition.name == name)
+                .map(|(definition, why)| (definition, Some(why))),
+        );
+        all
     }
 
     /// What is wrong with files that count.

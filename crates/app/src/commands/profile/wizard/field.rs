@@ -32,11 +32,7 @@ impl fmt::Display for Wish {
 }
 
 /// Asks about a field that one sets on purpose only.
-pub(super) fn wish(
-    step: &str,
-    question: &str,
-    current: Option<&str>,
-) -> Result<Wish, Stopped> {
+pub(super) fn wish(step: &str, question: &str, current: Option<&str>) -> Result<Wish, Stopped> {
     match current {
         None => Ok(match ask::yes(&format!("{step} {question}"), false)? {
             Some(true) => Wish::Set,

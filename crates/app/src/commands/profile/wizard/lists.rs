@@ -148,11 +148,9 @@ fn clear(definition: &mut Definition, group: &[Field]) {
     }
 }
 
-fn ask_names(
-    step: &str,
-    noun: &str,
-    current: &[String],
-) -> Result<Option<Vec<String>>, Stopped> {
+fn ask_names(step: &str, noun: &str, current: &[String]) -> Result<Option<Vec<String>>, Stopped> {
     let answer = ask::line(&format!("{step} {noun}:"), &current.join(", "), COMMAS)?;
-    Ok(answer.map(|text| names(&text)).filter(|names| !names.is_empty()))
+    Ok(answer
+        .map(|text| names(&text))
+        .filter(|names| !names.is_empty()))
 }

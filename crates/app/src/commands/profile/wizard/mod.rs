@@ -7,4 +7,4 @@ mod field;
 mod lists;
 mod steps;
 
-pub(super) use steps::{Walked, walk};
+pub(super) use steps::walk;

