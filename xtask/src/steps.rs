@@ -4,6 +4,7 @@ use std::time::{Duration, Instant};
 
 use crate::Outcome;
 use crate::machine::{cargo, target};
+use crate::real_pi;
 
 /// One call of cargo.
 pub(crate) struct Step {
@@ -54,14 +55,9 @@ impl Step {
 pub(crate) fn test(filter: &[String]) -> Outcome<()> {
     let begun = Instant::now();
     let was_cold = !target()?.join("debug/pi-subagents").exists();
-    let steps = [
-        Step::format(),
-        Step::clippy(),
-        Step::build(),
-        Step::tidy(),
-        Step::tests(filter),
-    ];
-    run(&steps)?;
+    run(&[Step::format(), Step::clippy(), Step::build(), Step::tidy()])?;
+    real_pi::install()?;
+    run(&[Step::tests(filter)])?;
     let from = if was_cold { "a cold" } else { "a warm" };
     println!(
         "xtask test PASSED in {} from {from} build",

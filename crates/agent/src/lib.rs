@@ -48,6 +48,8 @@ mod session;
 mod settings;
 mod signals;
 mod skills;
+#[cfg(test)]
+mod skills_tests;
 mod system_prompt;
 mod tally;
 #[cfg(test)]

@@ -10,12 +10,12 @@ use super::figures::{Times, as_float, heading, megabytes, row};
 use super::processes::watch;
 use super::stage::{Stage, release, succeed};
 use crate::Outcome;
-use crate::machine::{program, target, variable};
+use crate::machine::{program, variable};
+use crate::real_pi;
 
 const ROUNDS: usize = 7;
 /// So many are started at once for the second comparison.
 const TOGETHER: usize = 4;
-const PI: &str = "@earendil-works/pi-coding-agent@0.87.1";
 
 /// A pi, and the PATH on which it finds its Node.
 pub(super) struct Pi {
@@ -37,34 +37,10 @@ pub(super) fn find(install: bool) -> Outcome<Option<Pi>> {
 }
 
 fn installed(path: &OsString) -> Outcome<Pi> {
-    let directory = target()?.join("pi");
-    let node = format!(
-        "node-linux-{}",
-        if env::consts::ARCH == "x86_64" {
-            "x64"
-        } else {
-            "arm64"
-        }
-    );
-    let program_of_pi = directory.join("node_modules/.bin/pi");
-    if !program_of_pi.exists() {
-        println!("xtask: npm install {PI} {node}@24");
-        let mut npm = program("npm");
-        npm.args([
-            "install",
-            "--no-audit",
-            "--no-fund",
-            "--loglevel=error",
-            "--prefix",
-        ])
-        .arg(&directory)
-        .args([PI, &format!("{node}@24")]);
-        succeed(npm)?;
-    }
-    let bin = directory.join("node_modules").join(node).join("bin");
-    let paths = [bin].into_iter().chain(env::split_paths(path));
+    let real = real_pi::install()?;
+    let paths = [real.node].into_iter().chain(env::split_paths(path));
     Ok(Pi {
-        program: program_of_pi,
+        program: real.program,
         path: env::join_paths(paths)?,
     })
 }

@@ -178,3 +178,137 @@ async fn keys_come_from_auth_then_models_then_the_environment() {
     groq: No API key found for groq. Set the environment variable GROQ_API_KEY, or put {"groq": {"type": "api_key", "key": "..."}} into ROOT/auth.json.
     "#);
 }
+
+/// A pi whose catalogue knows a few models.
+fn installed(sandbox: &Sandbox) -> InstalledPi {
+    let data = sandbox.path("prefix/node_modules/@earendil-works/pi-ai/dist/providers/data");
+    std::fs::create_dir_all(&data).unwrap();
+    std::fs::create_dir_all(sandbox.path("prefix/node_modules/.bin")).unwrap();
+    let program = sandbox.write("prefix/node_modules/.bin/pi", "");
+    let model = |id: &str, api: &str, url: &str| {
+        json!({"id": id, "name": id, "api": api, "baseUrl": url, "reasoning": true,
+            "input": ["text", "image"], "contextWindow": 200_000, "maxTokens": 64_000,
+            "thinkingLevelMap": {"off": null, "xhigh": "xhigh"},
+            "cost": {"input": 3, "output": 15, "cacheRead": 0.3, "cacheWrite": 3.75,
+                     "tiers": [{"inputTokensAbove": 1000, "input": 6, "output": 30}]}})
+    };
+    let anthropic = json!({"anthropic-messages": {
+        "claude-x": model("claude-x", "anthropic-messages", "https://api.anthropic.com"),
+        "claude-y": model("claude-y", "anthropic-messages", "https://api.anthropic.com")}});
+    let mistral = json!({"mistral-conversations": {
+        "large": model("large", "mistral-conversations", "https://api.mistral.ai")}});
+    std::fs::write(data.join("anthropic.json"), anthropic.to_string()).unwrap();
+    std::fs::write(data.join("mistral.json"), mistral.to_string()).unwrap();
+    let variables = [("PI_SUBAGENTS_PI".to_owned(), program.display().to_string())];
+    InstalledPi::find(&variables.into(), &sandbox.path("project"))
+}
+
+#[test]
+fn prices_and_sizes_come_from_the_installed_pi_unless_the_user_says_otherwise() {
+    let sandbox = Sandbox::new();
+    let models = json!({"providers": {"anthropic": {
+        "baseUrl": "http://proxy",
+        "models": [{"id": "claude-y", "contextWindow": 5}],
+        "modelOverrides": {"claude-x": {"maxTokens": 7, "headers": {"x-a": "b"}}}}}});
+    sandbox.write("agent/models.json", models.to_string());
+    let catalogue = Catalogue::load(&sandbox.path("agent"), installed(&sandbox));
+    let shown = |provider: &str, id: &str| {
+        let wanted = Wanted {
+            provider: Some(provider.to_owned()),
+            model: Some(id.to_owned()),
+            ..Wanted::default()
+        };
+        let model = choose(&wanted, &catalogue, |_| false)
+            .unwrap()
+            .model
+            .unwrap();
+        let price = model.cost.as_ref().map(|cost| cost.input);
+        format!(
+            "{} {} {} window {:?} most {:?} price {price:?} headers {:?}",
+            model.id,
+            model.api,
+            model.base_url,
+            model.context_window,
+            model.max_tokens,
+            model.headers
+        )
+    };
+    let seen = [
+        shown("anthropic", "claude-x"),
+        shown("anthropic", "claude-y"),
+        shown("anthropic", "claude-z"),
+        shown("mistral", "large"),
+        shown("opencode", "claude-x"),
+        shown("ollama", "qwen3"),
+    ];
+    insta::assert_snapshot!(seen.join("\n"), @"");
+    let model = catalogue.models_of("anthropic").remove(1);
+    let levels: Vec<&str> = super::ThinkingLevel::all()
+        .map(|level| model.clamp(level).name())
+        .collect();
+    assert_eq!(
+        levels,
+        [
+            "minimal", "minimal", "low", "medium", "high", "xhigh", "xhigh"
+        ]
+    );
+    let usage = |input| {
+        crate::usage::Usage {
+            input,
+            ..crate::usage::Usage::default()
+        }
+        .priced(model.cost.as_ref())
+    };
+    let costs = [usage(1000), usage(2000)].map(|usage| usage.cost.unwrap().total);
+    assert_eq!(costs, [0.003, 0.012]);
+}
+
+#[test]
+fn a_bare_name_is_found_where_a_key_is() {
+    let sandbox = Sandbox::new();
+    let catalogue = Catalogue::load(&sandbox.path("agent"), installed(&sandbox));
+    let wanted = Wanted {
+        model: Some("claude-y:high".to_owned()),
+        ..Wanted::default()
+    };
+    let choice = choose(&wanted, &catalogue, |provider| provider == "anthropic").unwrap();
+    assert_eq!(choice.model.unwrap().id, "claude-y");
+    assert_eq!(choice.thinking, Some(super::ThinkingLevel::High));
+    assert!(choose(&wanted, &catalogue, |_| false).is_err());
+}
+
+#[test]
+fn every_provider_that_speaks_one_of_the_four_formats_is_built_in() {
+    let reached = |provider: &str, model: &str| {
+        super::builtin::reach(provider, model)
+            .map(|reached| format!("{} {}", reached.api, reached.base_url))
+    };
+    assert_eq!(
+        reached("anthropic", "m").unwrap(),
+        "anthropic-messages https://api.anthropic.com"
+    );
+    assert_eq!(
+        reached("opencode", "gemini-3").unwrap(),
+        "google-generative-ai https://opencode.ai/zen/v1"
+    );
+    let unreached: Vec<&str> = super::builtin::ids()
+        .filter(|id| reached(id, "m").is_none())
+        .collect();
+    assert_eq!(
+        unreached,
+        [
+            "amazon-bedrock",
+            "azure-openai-responses",
+            "github-copilot",
+            "google-vertex",
+            "radius"
+        ]
+    );
+    for id in super::builtin::ids() {
+        if let Some(reached) = super::builtin::reach(id, "m") {
+            let is_local = super::builtin::is_local(id);
+            assert_eq!(reached.base_url.starts_with("http://"), is_local, "{id}");
+            assert!(crate::providers::Wire::named(reached.api).is_some(), "{id}");
+        }
+    }
+}

@@ -190,9 +190,7 @@ impl Server<'_> {
             Request::GetMessages => Some(answers::messages(agent)),
             Request::GetSessionStats => Some(answers::session_stats(agent)),
             Request::GetLastAssistantText => Some(answers::last_assistant_text(agent)),
-            Request::GetAvailableModels => {
-                Some(json!({"models": self.access.available(agent)}))
-            }
+            Request::GetAvailableModels => Some(json!({"models": self.access.available(agent)})),
             Request::SetModel { provider, model_id } => {
                 let model = self.access.switch(agent, &provider, &model_id).await?;
                 Some(json!(model))
