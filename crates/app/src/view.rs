@@ -35,17 +35,22 @@ pub(crate) fn is_live(places: &Places) -> bool {
     io::stderr().is_terminal() && places.variable("TERM").is_some_and(|term| term != "dumb")
 }
 
-fn on_stderr(places: &Places, settings: &Settings) -> Box<dyn EventSink> {
-    let is_terminal = is_live(places);
-    let context = PreviewContext {
+/// How tool calls are shown in one line.
+pub(crate) fn preview_context(places: &Places, settings: &Settings) -> PreviewContext {
+    PreviewContext {
         home: Some(places.home.clone()),
         cwd: places.cwd.clone(),
-        width: if is_terminal {
+        width: if is_live(places) {
             terminal_size().0.saturating_sub(4)
         } else {
             settings.command_preview_width
         },
-    };
+    }
+}
+
+fn on_stderr(places: &Places, settings: &Settings) -> Box<dyn EventSink> {
+    let context = preview_context(places, settings);
+    let is_terminal = is_live(places);
     if !is_terminal {
         return Box::new(ProgressLines::new(io::stderr(), context));
     }

@@ -70,7 +70,10 @@ mod tests {
         drop(silent);
         tokio::spawn(async move {
             let (mut stream, _) = listener.accept().await.unwrap();
-            stream.read_exact(&mut [0; 3]).await.unwrap();
+            let mut request = Vec::new();
+            while !request.ends_with(b"\r\n\r\n") {
+                stream.read_buf(&mut request).await.unwrap();
+            }
             let body = r#"{"object":"list","data":[{"id":"qwen3:8b"}]}"#;
             let answer = format!(
                 "HTTP/1.1 200 OK\r\ncontent-length: {}\r\nconnection: close\r\n\r\n{body}",

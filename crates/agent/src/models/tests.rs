@@ -241,7 +241,14 @@ fn prices_and_sizes_come_from_the_installed_pi_unless_the_user_says_otherwise() 
         shown("opencode", "claude-x"),
         shown("ollama", "qwen3"),
     ];
-    insta::assert_snapshot!(seen.join("\n"), @"");
+    insta::assert_snapshot!(seen.join("\n"), @r#"
+    claude-x anthropic-messages http://proxy window Some(200000) most Some(7) price Some(3.0) headers {"x-a": "b"}
+    claude-y anthropic-messages http://proxy window Some(5) most Some(64000) price Some(3.0) headers {}
+    claude-z anthropic-messages http://proxy window None most None price None headers {}
+    large openai-completions https://api.mistral.ai/v1 window Some(200000) most Some(64000) price Some(3.0) headers {}
+    claude-x anthropic-messages https://opencode.ai/zen window None most None price None headers {}
+    qwen3 openai-completions http://127.0.0.1:11434/v1 window None most None price None headers {}
+    "#);
     let model = catalogue.models_of("anthropic").remove(1);
     let levels: Vec<&str> = super::ThinkingLevel::all()
         .map(|level| model.clamp(level).name())

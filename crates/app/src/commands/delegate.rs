@@ -14,7 +14,9 @@ use serde_json::Value;
 use crate::cli::RunArgs;
 use crate::commands::block_on;
 use crate::configuration::Configuration;
-use crate::dialects::delegation::{Answer, DelegateCall, Lowering, Overrides, TaskCall};
+use crate::dialects::delegation::{
+    Answer, DelegateCall, Lowering, Overrides, TaskCall, WindowRecord,
+};
 use crate::error::CommandError;
 use crate::owner::Owner;
 use crate::places::Places;
@@ -85,9 +87,16 @@ pub(super) fn delegate(
         }
         .lower(call)?;
         adjust(&mut plan);
-        let run = owner.run(plan, view::sinks(&places, settings, printer));
+        let windows = WindowRecord::new(
+            view::preview_context(&places, settings),
+            call.tasks.iter().map(|task| task.files.len()),
+            settings.max_lines_per_window,
+        );
+        let mut sinks = view::sinks(&places, settings, printer);
+        sinks.push(Box::new(windows.clone()));
+        let run = owner.run(plan, sinks);
         let outcomes = owner.until_signalled(&mut signals, run).await;
-        let answer = Answer::new(outcomes, warnings, &owner.recorder);
+        let answer = Answer::new(outcomes, windows, warnings, &owner.recorder);
         owner.leave().await;
         Ok(answer)
     })

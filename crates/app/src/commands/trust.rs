@@ -41,7 +41,7 @@ pub(crate) fn run(args: &TrustArgs, printer: Printer) -> Result<ExitCode, Comman
     }
     printer.note(&page(&seen));
     let question = format!("Use what {} carries?", seen.places.project.display());
-    let is_trusted = seen.trust.of(&seen.places.project).is_trusted();
+    let is_trusted = seen.trust().of(&seen.places.project).is_trusted();
     match ask::yes(&question, is_trusted) {
         Ok(Some(answer)) => decide(answer, &seen, printer),
         Ok(None) => Ok(ask::nothing_written(printer)),
@@ -100,7 +100,7 @@ impl Carried {
         let project = &seen.places.project;
         let seen = seen.as_if_trusted();
         let skills = seen.skills();
-        let warnings = seen.catalogue.warnings().iter();
+        let warnings = seen.catalogue().warnings().iter();
         Self {
             definitions: definitions(&seen),
             settings: settings(project),
@@ -125,8 +125,8 @@ impl Carried {
 }
 
 fn definitions(seen: &Seen) -> Vec<(Definition, Option<Ignored>)> {
-    let effective = seen.catalogue.effective(Asker::Delegation).into_iter();
-    let ignored = seen.catalogue.ignored().map(|(one, _)| one);
+    let effective = seen.catalogue().effective(Asker::Delegation).into_iter();
+    let ignored = seen.catalogue().ignored().map(|(one, _)| one);
     let names: BTreeSet<&str> = effective
         .chain(ignored)
         .map(|one| one.name.as_str())
@@ -153,10 +153,12 @@ fn page(seen: &Seen) -> String {
         return lines.join("\n");
     }
     lines.push("It carries:".to_owned());
+    let names = carried.definitions.iter().map(|(one, _)| name(one).len());
+    let width = names.max().unwrap_or(0);
     let definitions = carried.definitions.iter().map(|(definition, ignored)| {
         let notes = notes(definition, ignored.as_ref(), seen);
         let file = seen.short(&definition.file);
-        format!("  definition  {}  {file}{notes}", name(definition))
+        format!("  definition  {:width$}  {file}{notes}", name(definition))
     });
     lines.extend(definitions);
     if !carried.settings.is_empty() {
@@ -181,7 +183,7 @@ fn page(seen: &Seen) -> String {
 /// The decision and where it comes from.
 fn sentence(seen: &Seen) -> String {
     let project = seen.places.project.display();
-    match seen.trust.of(&seen.places.project) {
+    match seen.trust().of(&seen.places.project) {
         TrustDecision::Trusted(source) => format!("{project} is trusted ({}).", origin(&source)),
         TrustDecision::Refused(source) => {
             format!("{project} is not trusted ({}).", origin(&source))
@@ -223,7 +225,7 @@ fn notes(definition: &Definition, ignored: Option<&Ignored>, seen: &Seen) -> Str
 
 fn to_json(seen: &Seen) -> Value {
     let carried = Carried::look(seen);
-    let (decision, source) = match seen.trust.of(&seen.places.project) {
+    let (decision, source) = match seen.trust().of(&seen.places.project) {
         TrustDecision::Trusted(source) => ("trusted", Some(source)),
         TrustDecision::Refused(source) => ("refused", Some(source)),
         TrustDecision::Undecided => ("undecided", None),

@@ -7,16 +7,21 @@
 
 mod agent_faults;
 mod agent_formats;
+mod agent_keys;
 mod agent_pi;
+mod agent_sessions;
 mod agent_stage;
+mod answers;
 mod concurrency;
 mod control;
 mod definitions;
 mod endings;
 mod offline;
+mod profile;
 mod real_model;
 mod record;
 mod refusals;
 mod resume;
 mod stage;
 mod stopping;
+mod trust;

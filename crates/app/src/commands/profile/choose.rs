@@ -33,7 +33,7 @@ pub(super) enum Chosen<'a> {
 
 /// The definition that counts, or what to say when there is none.
 pub(super) fn counting<'a>(name: &str, seen: &'a Seen) -> Result<Found<'a>, CommandError> {
-    seen.catalogue
+    seen.catalogue()
         .find(name, Asker::Delegation)
         .map_err(|unknown| not_there(name, &unknown, seen))
 }
@@ -94,7 +94,7 @@ fn elsewhere(name: &str, all: &[(&Definition, Option<&Ignored>)]) -> CommandErro
 
 /// A file that should hold the definition and cannot be used.
 fn broken<'a>(name: &str, seen: &'a Seen) -> Option<&'a Warning> {
-    seen.catalogue.warnings().iter().find(|warning| {
+    seen.catalogue().warnings().iter().find(|warning| {
         let is_called_so = warning.file.file_stem().is_some_and(|stem| stem == name);
         is_called_so && warning.verdict == Verdict::Skipped
     })
@@ -108,6 +108,6 @@ fn not_there(name: &str, unknown: &UnknownDefinition, seen: &Seen) -> CommandErr
     if unknown.ignored.is_empty() {
         return error;
     }
-    let notices = seen.catalogue.notices().into_iter();
+    let notices = seen.catalogue().notices().into_iter();
     notices.fold(error, CommandError::hint)
 }

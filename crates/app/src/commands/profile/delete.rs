@@ -64,7 +64,7 @@ fn chosen(choice: &ChoiceArgs, seen: &Seen) -> Result<(String, PathBuf), Command
 
 fn report(name: &str, title: &str, file: &std::path::Path, seen: &Seen, printer: Printer) {
     let seen = seen.again();
-    let next = seen.catalogue.find(name, Asker::Delegation).ok();
+    let next = seen.catalogue().find(name, Asker::Delegation).ok();
     let next = next.map(|found| &found.definition.file);
     if printer.is_json() {
         printer.json(&json!({

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use pi_subagents_definitions::{Asker, Explanation, Row, check_paths, explain};
-use pi_subagents_delegation::text;
+use pi_subagents_delegation::{Definition, text};
 use serde_json::{Value, json};
 
 use super::choose;
@@ -17,7 +17,7 @@ const WIDEST_VALUE: usize = 48;
 
 pub(super) fn run(name: &str, seen: &Seen, printer: Printer) -> Result<ExitCode, CommandError> {
     let found = choose::counting(name, seen)?;
-    let mut explanation = explain(&seen.catalogue, name, Asker::Delegation, &seen.skills())
+    let mut explanation = explain(seen.catalogue(), name, Asker::Delegation, seen.skills())
         .map_err(|unknown| CommandError::not_found(unknown.to_string()))?;
     let paths = check_paths(found.definition, &seen.places.cwd, &seen.places.home);
     explanation
@@ -26,7 +26,7 @@ pub(super) fn run(name: &str, seen: &Seen, printer: Printer) -> Result<ExitCode,
     if printer.is_json() {
         printer.json(&to_json(&explanation, seen));
     } else {
-        printer.data(&page(&explanation, seen));
+        printer.data(&page(&explanation, found.definition, seen));
         for notice in seen.notices() {
             printer.note(&notice);
         }
@@ -34,7 +34,7 @@ pub(super) fn run(name: &str, seen: &Seen, printer: Printer) -> Result<ExitCode,
     Ok(ExitCode::SUCCESS)
 }
 
-fn page(explanation: &Explanation, seen: &Seen) -> String {
+fn page(explanation: &Explanation, definition: &Definition, seen: &Seen) -> String {
     let mut lines = vec![format!(
         "{} ({}, {}) {}",
         explanation.name,
@@ -72,9 +72,21 @@ fn page(explanation: &Explanation, seen: &Seen) -> String {
     section(
         &mut lines,
         "Children are started with (RUN is the directory of the run):",
-        children,
+        children.chain(besides(definition)),
     );
     lines.join("\n")
+}
+
+/// What children are given that is no argument.
+fn besides(definition: &Definition) -> impl Iterator<Item = String> {
+    let key = definition
+        .api_key
+        .is_some()
+        .then(|| "both      the key, on a descriptor".to_owned());
+    let report = definition
+        .finalize
+        .then(|| "both      the tool subagent_finalize, with which a run must report".to_owned());
+    key.into_iter().chain(report)
 }
 
 fn section(lines: &mut Vec<String>, title: &str, items: impl Iterator<Item = String>) {

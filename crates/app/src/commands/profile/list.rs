@@ -11,7 +11,7 @@ use super::seen::Seen;
 use crate::print::Printer;
 
 pub(super) fn run(seen: &Seen, printer: Printer) -> ExitCode {
-    let definitions = seen.catalogue.effective(Asker::Delegation);
+    let definitions = seen.catalogue().effective(Asker::Delegation);
     if printer.is_json() {
         let rows: Vec<Value> = definitions.iter().copied().map(row).collect();
         printer.json(&json!({

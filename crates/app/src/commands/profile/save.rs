@@ -63,7 +63,7 @@ pub(super) fn report(verb: &str, definition: &Definition, seen: &Seen, printer: 
 
 /// What will be noticed when the definition is used.
 fn concerns(definition: &Definition, seen: &Seen) -> Vec<String> {
-    let counting = seen.catalogue.find(&definition.name, Asker::Delegation);
+    let counting = seen.catalogue().find(&definition.name, Asker::Delegation);
     let other = counting
         .ok()
         .filter(|found| found.definition.file != definition.file)

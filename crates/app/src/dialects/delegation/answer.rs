@@ -6,15 +6,19 @@ use pi_subagents_delegation::{Ending, RunSummary, Task, Timestamp, Usage};
 use pi_subagents_sessions::Recorder;
 use serde_json::{Value, json};
 
+use super::details::WindowRecord;
+
 /// The outcomes of a call, with what could not be written of them.
 pub(crate) struct Answer {
     outcomes: Vec<Arc<RunSummary>>,
+    windows: WindowRecord,
     warnings: Vec<String>,
 }
 
 impl Answer {
     pub(crate) fn new(
         outcomes: Vec<Arc<RunSummary>>,
+        windows: WindowRecord,
         mut warnings: Vec<String>,
         recorder: &Recorder,
     ) -> Self {
@@ -26,7 +30,11 @@ impl Answer {
             let name = run.task.as_ref().map_or("", |task| &task.name);
             warnings.extend(run.warnings.iter().map(|text| format!("{name}: {text}")));
         }
-        Self { outcomes, warnings }
+        Self {
+            outcomes,
+            windows,
+            warnings,
+        }
     }
 
     pub(crate) fn exit_codes(&self) -> impl Iterator<Item = i32> {
@@ -51,16 +59,12 @@ impl Answer {
 
     /// The tool's answer.
     pub(crate) fn json(&self) -> Value {
-        let tasks = self.outcomes.iter().filter_map(|run| run.task.as_ref());
-        let session_ids: Vec<&str> = tasks.map(|task| task.session.as_str()).collect();
+        let mut details = self.windows.json();
+        details.insert("runs".to_owned(), self.runs_json().into());
+        details.insert("warnings".to_owned(), json!(self.warnings));
         json!({
             "content": [{"type": "text", "text": self.text()}],
-            "details": {
-                "globalStatus": "done",
-                "sessionIds": session_ids,
-                "runs": self.runs_json(),
-                "warnings": self.warnings,
-            },
+            "details": details,
         })
     }
 

@@ -2,10 +2,12 @@
 
 mod answer;
 mod attachments;
+mod details;
 mod earlier;
 mod lower;
 mod schema;
 
 pub(crate) use answer::Answer;
+pub(crate) use details::WindowRecord;
 pub(crate) use lower::{Lowering, Overrides};
 pub(crate) use schema::{DelegateCall, TaskCall};

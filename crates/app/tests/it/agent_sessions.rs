@@ -1,0 +1,160 @@
+//! Sessions of the embedded agent over pi's protocol, and what shell commands leave in them.
+
+use std::fs;
+
+use pi_subagents_testkit::llm::{Script, Turn};
+use pretty_assertions::assert_eq;
+use serde_json::{Value, json};
+
+use crate::agent_stage::{AgentStage, FORMATS, Rpc, of_type};
+
+fn texts(messages: &Value) -> Vec<String> {
+    let messages = messages["data"]["messages"].as_array().unwrap();
+    messages
+        .iter()
+        .filter(|message| message["role"] == "user")
+        .map(|message| message["content"][0]["text"].as_str().unwrap().to_owned())
+        .collect()
+}
+
+#[test]
+fn sessions_are_begun_named_and_switched() {
+    let stage = AgentStage::new(FORMATS[0], Script::new().otherwise([Turn::text("ok")]));
+    let first = stage.sandbox.root().join("sessions/first.jsonl");
+    let command = stage.command(&["--mode", "rpc"]);
+    let mut agent = Rpc::start(command.arg("--session").arg(&first));
+    agent.prompt("one");
+    agent.wait_for_settled(1);
+    let answer = agent.ask(&json!({"type": "set_session_name", "name": "mine"}));
+    assert_eq!(answer["success"], true);
+
+    let answer = agent.ask(&json!({"type": "new_session"}));
+    assert_eq!(answer["data"], json!({"cancelled": false}));
+    let state = agent.ask(&json!({"type": "get_state"}));
+    let second = state["data"]["sessionFile"].as_str().unwrap().to_owned();
+    assert_ne!(second, first.display().to_string());
+    assert!(second.starts_with(&first.parent().unwrap().display().to_string()));
+    assert_eq!(state["data"]["messageCount"], 0);
+    assert_eq!(state["data"]["model"]["id"], "fake-model");
+    agent.prompt("two");
+    agent.wait_for_settled(2);
+    assert_eq!(texts(&agent.ask(&json!({"type": "get_messages"}))), ["two"]);
+
+    let back = json!({"type": "switch_session", "sessionPath": first});
+    assert_eq!(agent.ask(&back)["data"], json!({"cancelled": false}));
+    let state = agent.ask(&json!({"type": "get_state"}));
+    assert_eq!(state["data"]["sessionName"], "mine");
+    agent.prompt("three");
+    agent.wait_for_settled(3);
+    assert_eq!(
+        texts(&agent.ask(&json!({"type": "get_messages"}))),
+        ["one", "three"]
+    );
+    let garbage = stage.sandbox.write("garbage.jsonl", "no session\n");
+    let answer = agent.ask(&json!({"type": "switch_session", "sessionPath": garbage}));
+    assert_eq!(answer["success"], false);
+    agent.finish();
+    for (file, prompts) in [(first.display().to_string(), 2), (second, 1)] {
+        let text = fs::read_to_string(file).unwrap();
+        assert_eq!(text.matches("\"role\":\"user\"").count(), prompts);
+    }
+}
+
+#[test]
+fn a_second_agent_on_a_session_is_refused() {
+    let stage = AgentStage::new(FORMATS[0], Script::new().otherwise([Turn::text("ok")]));
+    let file = stage.sandbox.root().join("s.jsonl");
+    let session = ["--session", file.to_str().unwrap()];
+    let mut agent = Rpc::start(stage.command(&["--mode", "rpc"]).args(session));
+    agent.ask(&json!({"type": "get_state"}));
+    let output = stage.command(&["-p", "Hi"]).args(session).run();
+    assert_eq!(output.code, Some(1));
+    assert!(
+        output
+            .stderr
+            .ends_with("s.jsonl is in use by another process\n"),
+        "{output}"
+    );
+    agent.finish();
+    assert!(!file.exists(), "nothing was said");
+    _ = stage
+        .command(&["-p", "Hi"])
+        .args(session)
+        .run()
+        .expect_success();
+}
+
+#[test]
+fn compaction_is_a_command_with_an_answer_and_events() {
+    let stage = AgentStage::new(
+        FORMATS[0],
+        Script::new()
+            .on("<conversation>", [Turn::text("A summary.")])
+            .on("<conversation>", [Turn::text("Never said.").gate("never")])
+            .otherwise([Turn::text("An answer of some length, to be kept.")]),
+    );
+    stage.settings(&json!({"compaction": {"keepRecentTokens": 2}}));
+    let mut agent = stage.agent(&[]);
+    let answer = agent.ask(&json!({"type": "compact"}));
+    assert_eq!(answer["error"], "Nothing to compact (session too small)");
+    agent.prompt("one");
+    agent.wait_for_settled(1);
+    let answer = agent.ask(&json!({"type": "compact", "customInstructions": "the colours"}));
+    assert_eq!(answer["data"]["summary"], "A summary.");
+    assert!(answer["data"]["usage"]["cost"]["total"].as_f64().unwrap() > 0.0);
+    let asked = stage.server.requests().pop().unwrap().body.to_string();
+    assert!(asked.contains("the colours"), "{asked}");
+
+    // The next one is called off.
+    agent.prompt("two");
+    agent.wait_for_settled(2);
+    agent.send(&json!({"type": "compact", "id": "off"}));
+    stage
+        .server
+        .wait_for_requests(4, std::time::Duration::from_mins(1));
+    let state = agent.ask(&json!({"type": "get_state"}));
+    assert_eq!(state["data"]["isCompacting"], true);
+    let refused = agent.ask(&json!({"type": "prompt", "message": "three"}));
+    assert_eq!(refused["success"], false);
+    agent.ask(&json!({"type": "abort"}));
+    let answer = agent.wait_for(|event| event["id"] == "off");
+    assert_eq!(answer["error"], "Compaction cancelled");
+    agent.prompt("three");
+    agent.wait_for_settled(3);
+    let events = agent.finish();
+    let ends = of_type(&events, "compaction_end");
+    assert_eq!(ends.len(), 3);
+    assert_eq!(
+        ends[0]["errorMessage"],
+        "Compaction failed: Nothing to compact (session too small)"
+    );
+    assert_eq!(ends[1]["reason"], "manual");
+    assert_eq!(ends[2]["aborted"], true);
+}
+
+#[test]
+fn long_output_stays_in_the_run_directory() {
+    let stage = AgentStage::new(
+        FORMATS[0],
+        Script::new().otherwise([
+            Turn::tool_call("bash", json!({"command": "seq 1 3000"})),
+            Turn::text("Done."),
+        ]),
+    );
+    let meta = stage.sandbox.write("runs/1/meta.json", "{}");
+    let run = meta.parent().unwrap();
+    let command = stage.command(&["--mode", "rpc", "--tools", "bash"]);
+    let mut agent = Rpc::start(
+        command
+            .arg("--session")
+            .arg(run.join("child-session.jsonl")),
+    );
+    agent.prompt("Count.");
+    agent.wait_for_settled(1);
+    let events = agent.finish();
+    let result = &of_type(&events, "tool_execution_end")[0]["result"];
+    let full = result["details"]["fullOutputPath"].as_str().unwrap();
+    assert!(full.starts_with(run.to_str().unwrap()), "{full}");
+    let kept = fs::read_to_string(full).unwrap();
+    assert_eq!(kept.lines().count(), 3000);
+}

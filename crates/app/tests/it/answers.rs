@@ -1,0 +1,72 @@
+//! The answer of a delegation, in the documented shape.
+
+use pretty_assertions::assert_eq;
+use serde_json::{Value, json};
+
+use crate::stage::Stage;
+
+/// Replaces what differs from run to run.
+fn steady(stage: &Stage, mut window: Value) -> Value {
+    for field in ["startedAt", "completedAt"] {
+        assert!(window[field].is_i64(), "{field}: {window}");
+        window[field] = json!("<time>");
+    }
+    let text = stage.sandbox.normalise(&window.to_string());
+    serde_json::from_str(&text).unwrap()
+}
+
+#[test]
+fn details_hold_the_windows_as_data() {
+    let stage = Stage::new();
+    stage.sandbox.write("project/a.txt", "one\n");
+    let script = json!([
+        {"toolCall": {"name": "ls", "arguments": {"path": "src"}, "result": "a.rs\nlib/", "isError": false}},
+        {"reply": "All \u{1b}[31mfine\u{1b}[0m."}
+    ]);
+    let output = stage
+        .delegate(&json!({"tasks": [
+            {"name": "look", "prompt": script.to_string(), "files": ["a.txt"], "timeout": 30},
+            {"name": "bad", "prompt": "x", "cwd": "relative"},
+        ]}))
+        .run();
+    let answer = output.json();
+    let details = &answer["details"];
+    assert_eq!(details["maxLinesPerWindow"], 15);
+    assert_eq!(details["globalStatus"], "done");
+    let windows = details["windows"].as_array().unwrap();
+    let line =
+        |kind: &str, text: &str, spans: Value| json!({"text": text, "kind": kind, "spans": spans});
+    let call = line(
+        "tool",
+        "ls → src",
+        json!([{"text": "ls → src", "role": "muted"}]),
+    );
+    let counted = "  1 file, 1 dir";
+    let result = line("tool", counted, json!([{"text": counted, "role": "added"}]));
+    let said = line(
+        "text",
+        "All fine.",
+        json!([{"text": "All fine.", "role": "plain"}]),
+    );
+    assert_eq!(
+        steady(&stage, windows[0].clone()),
+        json!({
+            "name": "look",
+            "sessionId": "<session-1>",
+            "status": "completed",
+            "provider": "fake",
+            "model": "fake-model",
+            "lines": [call, result, said],
+            "allMessages": [call, result, said],
+            "exitCode": 0,
+            "stopReason": "stop",
+            "startedAt": "<time>",
+            "completedAt": "<time>",
+            "timeout": 30.0,
+            "toolCount": 4,
+            "fileCount": 1,
+        })
+    );
+    assert_eq!(windows[1]["status"], "error");
+    assert_eq!(windows[1]["errorMessage"], "cwd must be an absolute path");
+}

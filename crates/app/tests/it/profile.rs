@@ -1,0 +1,4 @@
+//! `profile`: definitions from the command line.
+
+pub(crate) mod terminal;
+mod wizard;

@@ -1,0 +1,106 @@
+//! Our binary in a terminal: keys in, a screen out.
+
+use std::fs::File;
+use std::io::{Read as _, Write as _};
+use std::process::Child;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+use pi_subagents_testkit::sandbox::SandboxCommand;
+use pi_subagents_testkit::wait_until;
+use rustix::fs::{Mode, OFlags};
+use rustix::pty::OpenptFlags;
+use rustix::termios::{Winsize, tcsetwinsize};
+
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Tall enough that nothing leaves the screen.
+const ROWS: u16 = 120;
+const COLUMNS: u16 = 100;
+
+pub(crate) const ENTER: &str = "\r";
+pub(crate) const DOWN: &str = "\x1b[B";
+pub(crate) const CTRL_C: &str = "\x03";
+
+/// A command that believes it is used by a person.
+pub(crate) struct Terminal {
+    child: Child,
+    keyboard: File,
+    screen: Arc<Mutex<vt100::Parser>>,
+    reader: JoinHandle<()>,
+}
+
+impl Terminal {
+    pub(crate) fn start(command: SandboxCommand) -> Self {
+        let keyboard = rustix::pty::openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
+        rustix::pty::grantpt(&keyboard).unwrap();
+        rustix::pty::unlockpt(&keyboard).unwrap();
+        let name = rustix::pty::ptsname(&keyboard, Vec::new()).unwrap();
+        let flags = OFlags::RDWR | OFlags::NOCTTY | OFlags::CLOEXEC;
+        let terminal = File::from(rustix::fs::open(&name, flags, Mode::empty()).unwrap());
+        let size = Winsize {
+            ws_row: ROWS,
+            ws_col: COLUMNS,
+            ws_xpixel: 0,
+            ws_ypixel: 0,
+        };
+        tcsetwinsize(&terminal, size).unwrap();
+        let child = command
+            .env("TERM", "xterm")
+            .env("NO_COLOR", "1")
+            .std_command()
+            .stdin(terminal.try_clone().unwrap())
+            .stdout(terminal.try_clone().unwrap())
+            .stderr(terminal)
+            .spawn()
+            .unwrap();
+        let keyboard = File::from(keyboard);
+        let screen = Arc::new(Mutex::new(vt100::Parser::new(ROWS, COLUMNS, 0)));
+        let reader = draw(keyboard.try_clone().unwrap(), Arc::clone(&screen));
+        Self {
+            child,
+            keyboard,
+            screen,
+            reader,
+        }
+    }
+
+    /// Waits until the last lines of the screen hold a text, then presses keys.
+    #[track_caller]
+    pub(crate) fn answer(&mut self, question: &str, keys: &str) {
+        let seen = wait_until(PATIENCE, || self.text().contains(question).then_some(()));
+        assert!(seen.is_some(), "no `{question}` on\n{}", self.text());
+        self.keyboard.write_all(keys.as_bytes()).unwrap();
+    }
+
+    /// Waits for the end; the exit code and all that is on the screen.
+    #[track_caller]
+    pub(crate) fn end(mut self) -> (Option<i32>, String) {
+        let status = wait_until(PATIENCE, || self.child.try_wait().unwrap());
+        let Some(status) = status else {
+            self.child.kill().unwrap();
+            panic!("not over:\n{}", self.text());
+        };
+        wait_until(PATIENCE, || self.reader.is_finished().then_some(()));
+        (status.code(), self.text())
+    }
+
+    fn text(&self) -> String {
+        let parser = self.screen.lock().unwrap_or_else(PoisonError::into_inner);
+        let lines = parser.screen().rows(0, COLUMNS);
+        let lines: Vec<String> = lines.map(|line| line.trim_end().to_owned()).collect();
+        lines.join("\n").trim_end().to_owned()
+    }
+}
+
+/// Draws what comes; a terminal whose last program left can no longer be read.
+fn draw(mut output: File, screen: Arc<Mutex<vt100::Parser>>) -> JoinHandle<()> {
+    thread::spawn(move || {
+        let mut bytes = vec![0; 4096];
+        while let Ok(count @ 1..) = output.read(&mut bytes) {
+            let mut parser = screen.lock().unwrap_or_else(PoisonError::into_inner);
+            parser.process(&bytes[..count]);
+        }
+    })
+}

@@ -1,0 +1,141 @@
+//! The wizard as a person walks through it.
+
+use std::fs;
+
+use pretty_assertions::assert_eq;
+
+use super::terminal::{CTRL_C, DOWN, ENTER, Terminal};
+use crate::stage::Stage;
+
+const FULL: &str = "\
+---
+# mine
+name: reviewer
+provider: anthropic
+model: sonnet
+thinkingLevel: high
+tools: [read, bash] # not more
+extensions: x.js
+appendSystemPrompt: Be brief.
+suggestedSkills: web
+colour: red
+---
+
+You review.
+";
+
+fn wizard(stage: &Stage, arguments: &[&str]) -> Terminal {
+    let script = "#!/bin/sh\nprintf 'You review.\\nThoroughly.\\n' > \"$1\"\n";
+    let editor = stage.sandbox.write("editor.sh", script);
+    let command = stage.command(arguments);
+    Terminal::start(command.env("EDITOR", format!("sh {}", editor.display())))
+}
+
+#[test]
+fn ten_steps_lead_to_a_file() {
+    let stage = Stage::new();
+    let mut terminal = wizard(&stage, &["profile", "create", "reviewer"]);
+    terminal.answer("1/10 Scope:", ENTER);
+    terminal.answer("2/10 Provider:", "anthropic\r");
+    terminal.answer("3/10 Model:", "sonnet\r");
+    terminal.answer("4/10 Set a custom system prompt?", "y\r");
+    terminal.answer("4/10 System prompt:", "e");
+    terminal.answer("4/10 System prompt:", ENTER);
+    terminal.answer("5/10 Append text to the system prompt?", "y\r");
+    terminal.answer("5/10 Appended text:", "Be brief.\r");
+    terminal.answer("6/10 Set a thinking level?", "y\r");
+    terminal.answer("6/10 Thinking level:", &format!("{DOWN}{DOWN}{DOWN}{DOWN}{ENTER}"));
+    terminal.answer("7/10 Configure tools?", "y\r");
+    terminal.answer("7/10 Tools:", &format!("{DOWN}{ENTER}"));
+    terminal.answer("7/10 Allowed tools:", "read, bash\r");
+    terminal.answer("8/10 Configure extensions?", "y\r");
+    terminal.answer("8/10 Extensions:", ENTER);
+    terminal.answer("9/10 Configure skills?", "n\r");
+    terminal.answer("10/10 Save this profile?", ENTER);
+    let (code, screen) = terminal.end();
+    assert_eq!(code, Some(0), "{screen}");
+    insta::assert_snapshot!(stage.sandbox.normalise(&screen), @"");
+    let file = stage.sandbox.agent_dir().join("agent-profiles/reviewer.md");
+    insta::assert_snapshot!(fs::read_to_string(file).unwrap(), @"");
+}
+
+#[test]
+fn whoever_only_presses_enter_changes_nothing() {
+    let stage = Stage::new();
+    let file = stage.sandbox.write("home/.pi/agent/agent-profiles/reviewer.md", FULL);
+    let mut terminal = wizard(&stage, &["profile", "edit", "reviewer"]);
+    for step in 1..=10 {
+        terminal.answer(&format!("{step}/10 "), ENTER);
+    }
+    let (code, screen) = terminal.end();
+    assert_eq!(code, Some(0), "{screen}");
+    insta::assert_snapshot!(stage.sandbox.normalise(&screen), @"");
+    assert_eq!(fs::read_to_string(file).unwrap(), FULL);
+}
+
+#[test]
+fn removing_is_a_choice_and_comments_stay() {
+    let stage = Stage::new();
+    let file = stage.sandbox.write("home/.pi/agent/agent-profiles/reviewer.md", FULL);
+    let remove = format!("{DOWN}{DOWN}{ENTER}");
+    let change = format!("{DOWN}{ENTER}");
+    let mut terminal = wizard(&stage, &["profile", "edit", "reviewer"]);
+    terminal.answer("1/10 ", ENTER);
+    terminal.answer("2/10 ", &remove);
+    terminal.answer("3/10 ", &change);
+    terminal.answer("3/10 Model:", "-4\r");
+    terminal.answer("4/10 ", &change);
+    terminal.answer("4/10 System prompt:", "e");
+    terminal.answer("[(e) to open sh", ENTER);
+    terminal.answer("5/10 ", &remove);
+    terminal.answer("6/10 ", &remove);
+    terminal.answer("7/10 ", &change);
+    terminal.answer("7/10 Tools:", ENTER);
+    terminal.answer("8/10 ", &remove);
+    terminal.answer("9/10 ", &remove);
+    terminal.answer("10/10 ", ENTER);
+    let (code, screen) = terminal.end();
+    assert_eq!(code, Some(0), "{screen}");
+    insta::assert_snapshot!(fs::read_to_string(file).unwrap(), @"");
+}
+
+#[test]
+fn ctrl_c_and_a_no_leave_nothing_behind() {
+    let stage = Stage::new();
+    let folder = stage.sandbox.agent_dir().join("agent-profiles");
+    let mut terminal = wizard(&stage, &["profile", "create", "reviewer"]);
+    terminal.answer("1/10 ", ENTER);
+    terminal.answer("2/10 ", "anthropic\r");
+    terminal.answer("3/10 ", CTRL_C);
+    let (code, screen) = terminal.end();
+    assert_eq!(code, Some(130), "{screen}");
+    assert!(screen.ends_with("Nothing was written."), "{screen}");
+    assert!(!folder.exists());
+    let mut terminal = wizard(&stage, &["profile", "create", "reviewer"]);
+    for step in 1..=9 {
+        terminal.answer(&format!("{step}/10 "), ENTER);
+    }
+    terminal.answer("10/10 ", "n\r");
+    let (code, screen) = terminal.end();
+    assert_eq!(code, Some(0), "{screen}");
+    assert!(screen.ends_with("Nothing was written."), "{screen}");
+    assert!(!folder.exists());
+}
+
+#[test]
+fn deleting_is_asked_about() {
+    let stage = Stage::new();
+    let file = stage.sandbox.write("home/.pi/agent/agent-profiles/reviewer.md", FULL);
+    let mut terminal = wizard(&stage, &["profile", "rm", "reviewer"]);
+    terminal.answer("Delete profile", ENTER);
+    let (code, screen) = terminal.end();
+    assert_eq!(code, Some(0));
+    insta::assert_snapshot!(stage.sandbox.normalise(&screen), @"");
+    assert!(file.exists());
+    let mut terminal = wizard(&stage, &["profile", "rm", "reviewer"]);
+    terminal.answer("Delete profile", "y\r");
+    let (code, screen) = terminal.end();
+    assert_eq!(code, Some(0));
+    insta::assert_snapshot!(stage.sandbox.normalise(&screen), @"");
+    assert!(!file.exists());
+}

@@ -1,0 +1,1 @@
+//! `trust`: nothing of a repository counts before somebody said yes, and a yes is remembered.
