@@ -6,7 +6,8 @@
 //! The way through: [`run()`] reads the flags and puts an agent together; `rpc` or
 //! `one_shot` hand it prompts; `turns` asks the model (`providers`) and runs the tools it
 //! calls (`calls`, `tools`); every step is announced on stdout (`event`, `output`) and kept
-//! in the conversation and its session file (`conversation`, `session`).
+//! in the conversation and its session file (`conversation`, `session`); what has become too
+//! long is summarized (`compaction`). The reasons are in `docs/design/embedded-agent.md`.
 //!
 //! Everything happens on one thread. Files are searched and written on threads of their
 //! own, and so are stdin and stdout read and written, so nothing ever keeps an abort waiting.
@@ -15,7 +16,7 @@
 //! commands see no provider keys; `grep` and `find` pass over `.git` and list in the order of
 //! the paths; `edit` refuses files that are not UTF-8 and `read` what is not a regular file;
 //! an unknown price leaves `cost` out; an aborted tool is followed by an answer with stop
-//! reason `aborted`; a new session in RPC mode has no file.
+//! reason `aborted`; a session has one writer; small models are given room by shortening more.
 
 mod abort;
 mod agent;

@@ -63,7 +63,7 @@ fn details_hold_the_windows_as_data() {
             "startedAt": "<time>",
             "completedAt": "<time>",
             "timeout": 30.0,
-            "toolCount": 4,
+            "toolCount": 0,
             "fileCount": 1,
         })
     );
