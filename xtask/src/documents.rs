@@ -21,10 +21,29 @@ pub struct Document {
 
 /// All generated documents, made with this built `pi-subagents`. Add a new one here.
 pub fn generated_documents(binary: &Path) -> Outcome<Vec<Document>> {
-    Ok(vec![Document {
-        path: "docs/cli.md",
-        content: command_line(binary)?,
-    }])
+    Ok(vec![
+        Document {
+            path: "docs/cli.md",
+            content: command_line(binary)?,
+        },
+        Document {
+            path: "docs/tools/delegation.md",
+            content: tools(binary)?,
+        },
+    ])
+}
+
+/// `docs/tools/delegation.md`: the tools of the family, with their schemas.
+fn tools(binary: &Path) -> Outcome<String> {
+    let output = program(binary).arg("tools").output()?;
+    if !output.status.success() {
+        return Err(format!("pi-subagents tools ended with {}", output.status).into());
+    }
+    let tools = String::from_utf8(output.stdout)?;
+    Ok(format!(
+        "# Tools of the delegation family\n\nAs a caller's model sees them. Written by \
+         `cargo xtask docs`; change `crates/app/src/dialects/delegation` instead.\n\n{tools}"
+    ))
 }
 
 /// Builds the binary and writes all documents.

@@ -186,6 +186,17 @@ static FLAGS: &[(&[&str], Effect)] = &[
     ),
     (&["--prompt-template", "--theme"], Effect::IgnoredValue),
     (&["-e", "--extension"], Effect::NeedsPi),
+    (
+        &[
+            "-r",
+            "--resume",
+            "--fork",
+            "--export",
+            "--models",
+            "--list-models",
+        ],
+        Effect::NeedsPi,
+    ),
 ];
 
 /// Reads the arguments.

@@ -68,9 +68,31 @@ impl ModelAccess {
             return models::choose(wanted, &Catalogue::default(), |_| false);
         }
         let keyring = self.keyring();
-        models::choose(wanted, self.catalogue(), |provider| {
+        let mut choice = models::choose(wanted, self.catalogue(), |provider| {
             keyring.seems_to_have(provider)
-        })
+        })?;
+        if let Some(model) = &mut choice.model {
+            model.base_url = self.filled(&model.base_url);
+        }
+        Ok(choice)
+    }
+
+    /// Puts variables into an address that names them in braces, as Cloudflare's does.
+    fn filled(&self, address: &str) -> String {
+        let mut filled = String::new();
+        let mut rest = address;
+        while let Some((before, after)) = rest.split_once('{') {
+            let named = after.split_once('}').and_then(|(name, after)| {
+                let value = self.variables.get(name)?;
+                Some((value, after))
+            });
+            let Some((value, after)) = named else {
+                break;
+            };
+            filled.extend([before, value]);
+            rest = after;
+        }
+        filled + rest
     }
 
     /// Gives the agent its first model. A script is loaded at once; a key is looked up with
@@ -162,6 +184,13 @@ impl ModelAccess {
     }
 
     fn check(&self, model: &Model) -> Result<Wire, String> {
+        if let Some((_, rest)) = model.base_url.split_once('{') {
+            let name = rest.split('}').next().unwrap_or_default();
+            return Err(format!(
+                "Provider {} needs the environment variable {name}.",
+                model.provider
+            ));
+        }
         let Some(wire) = Wire::named(&model.api).filter(|_| !model.base_url.is_empty()) else {
             let why = if Wire::named(&model.api).is_none() {
                 format!("speaks \"{}\"", model.api)

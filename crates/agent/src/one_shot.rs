@@ -48,7 +48,12 @@ pub(crate) async fn answer(
         return 1;
     }
     for prompt in prompts {
-        if let Err(refusal) = access.ready(agent).await {
+        let ready = tokio::select! {
+            biased;
+            code = signals.next() => return code,
+            ready = access.ready(agent) => ready,
+        };
+        if let Err(refusal) = ready {
             notices::error(&refusal);
             return 1;
         }

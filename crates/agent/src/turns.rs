@@ -38,16 +38,20 @@ pub(crate) enum End {
 
 impl Agent {
     /// Answers a prompt; what it returns is done when the agent is idle again.
-    ///
-    /// The run counts as begun at once, so that an abort right behind it finds it.
-    pub(crate) fn run(&self, prompt: Vec<Block>) -> impl Future<Output = ()> {
+    pub(crate) async fn run(&self, prompt: Vec<Block>) {
+        let aborted = self.begin_run();
+        self.run_until(prompt, aborted).await;
+    }
+
+    /// Answers a prompt in a run that has begun already.
+    pub(crate) async fn run_until(&self, prompt: Vec<Block>, aborted: Aborted) {
         let run = Run {
-            aborted: self.begin_run(),
+            aborted,
             messages: Vec::new(),
             retries: 0,
             made_room: false,
         };
-        self.run_to_the_end(prompt, run)
+        self.run_to_the_end(prompt, run).await;
     }
 
     async fn run_to_the_end(&self, prompt: Vec<Block>, mut run: Run) {

@@ -266,8 +266,8 @@ fn prices_and_sizes_come_from_the_installed_pi_unless_the_user_says_otherwise() 
         }
         .priced(model.cost.as_ref())
     };
-    let costs = [usage(1000), usage(2000)].map(|usage| usage.cost.unwrap().total);
-    assert_eq!(costs, [0.003, 0.012]);
+    let costs = [usage(1000), usage(2000)].map(|usage| usage.cost.unwrap().total.to_string());
+    assert_eq!(costs, ["0.003", "0.012"]);
 }
 
 #[test]

@@ -307,3 +307,23 @@ async fn a_missing_key_refuses_the_prompt_and_says_what_to_set() {
     let refusal = bench.access.ready(&bench.agent).await.unwrap_err();
     assert!(refusal.starts_with("No model selected."), "{refusal}");
 }
+
+#[tokio::test]
+async fn an_address_with_a_variable_in_it_is_filled() {
+    let mut sandbox = Sandbox::new();
+    let flags = "--no-session --model cloudflare-workers-ai/m";
+    let value = ("CLOUDFLARE_API_KEY".to_owned(), "k".to_owned());
+    sandbox.variables.extend([value]);
+    let bench = sandbox.agent(flags).unwrap();
+    assert_eq!(
+        bench.access.ready(&bench.agent).await.unwrap_err(),
+        "Provider cloudflare-workers-ai needs the environment variable CLOUDFLARE_ACCOUNT_ID."
+    );
+    let value = ("CLOUDFLARE_ACCOUNT_ID".to_owned(), "acc".to_owned());
+    sandbox.variables.extend([value]);
+    let bench = sandbox.agent(flags).unwrap();
+    assert_eq!(
+        bench.agent.model().unwrap().base_url,
+        "https://api.cloudflare.com/client/v4/accounts/acc/ai/v1"
+    );
+}

@@ -4,6 +4,7 @@ use std::cell::RefCell;
 use std::pin::Pin;
 use std::rc::Rc;
 
+use futures_util::FutureExt;
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 
@@ -161,13 +162,36 @@ impl Server<'_> {
             };
             return self.answer(id, "prompt", answer).await;
         }
-        if let Err(refusal) = self.access.ready(self.agent).await {
-            return self.answer(id, "prompt", Err(refusal)).await;
-        }
-        self.answer(id, "prompt", Ok(None)).await;
         let mut content = vec![Block::text(message)];
         content.extend(images);
-        self.run = Some(Box::pin(self.agent.run(content)));
+        let (agent, access, id) = (self.agent, self.access, id.clone());
+        let mut readying = Box::pin(access.ready(agent));
+        match readying.as_mut().now_or_never() {
+            Some(Err(refusal)) => answer(agent, &id, "prompt", Err(refusal)).await,
+            Some(Ok(())) => {
+                answer(agent, &id, "prompt", Ok(None)).await;
+                // It counts as begun at once, so that an abort right behind it finds it.
+                let aborted = agent.begin_run();
+                self.run = Some(Box::pin(agent.run_until(content, aborted)));
+            }
+            // A key may come from a command that takes its time; an abort is heard meanwhile.
+            None => {
+                let aborted = agent.begin_run();
+                self.run = Some(Box::pin(async move {
+                    let ready = tokio::select! {
+                        biased;
+                        () = aborted.raised() => Err("Request aborted".to_owned()),
+                        ready = readying => ready,
+                    };
+                    if ready.is_err() {
+                        agent.end_run();
+                        return answer(agent, &id, "prompt", ready.map(|()| None)).await;
+                    }
+                    answer(agent, &id, "prompt", Ok(None)).await;
+                    agent.run_until(content, aborted).await;
+                }));
+            }
+        }
     }
 
     async fn perform(&self, request: Request) -> Outcome {
@@ -343,18 +367,22 @@ impl Server<'_> {
     }
 
     async fn answer(&self, id: &Value, command: &str, outcome: Outcome) {
-        let success = outcome.is_ok();
-        let (data, error) = match outcome {
-            Ok(data) => (data, None),
-            Err(error) => (None, Some(error)),
-        };
-        let response = Response {
-            id,
-            command,
-            success,
-            data,
-            error,
-        };
-        self.agent.output.emit(&response).await;
+        answer(self.agent, id, command, outcome).await;
     }
+}
+
+async fn answer(agent: &Agent, id: &Value, command: &str, outcome: Outcome) {
+    let success = outcome.is_ok();
+    let (data, error) = match outcome {
+        Ok(data) => (data, None),
+        Err(error) => (None, Some(error)),
+    };
+    let response = Response {
+        id,
+        command,
+        success,
+        data,
+        error,
+    };
+    agent.output.emit(&response).await;
 }

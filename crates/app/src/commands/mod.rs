@@ -9,6 +9,7 @@ pub(crate) mod profile;
 pub(crate) mod read;
 pub(crate) mod resume;
 pub(crate) mod status;
+pub(crate) mod tools;
 pub(crate) mod tour;
 pub(crate) mod trust;
 pub(crate) mod warden;

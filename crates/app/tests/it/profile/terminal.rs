@@ -15,9 +15,9 @@ use rustix::termios::{Winsize, tcsetwinsize};
 
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Tall enough that nothing leaves the screen.
+/// So large that nothing leaves the screen and no line is broken.
 const ROWS: u16 = 120;
-const COLUMNS: u16 = 100;
+const COLUMNS: u16 = 200;
 
 pub(crate) const ENTER: &str = "\r";
 pub(crate) const DOWN: &str = "\x1b[B";
@@ -66,7 +66,7 @@ impl Terminal {
         }
     }
 
-    /// Waits until the last lines of the screen hold a text, then presses keys.
+    /// Waits until a question is on the screen, then presses keys.
     #[track_caller]
     pub(crate) fn answer(&mut self, question: &str, keys: &str) {
         let seen = wait_until(PATIENCE, || self.text().contains(question).then_some(()));

@@ -44,7 +44,10 @@ fn ten_steps_lead_to_a_file() {
     terminal.answer("5/10 Append text to the system prompt?", "y\r");
     terminal.answer("5/10 Appended text:", "Be brief.\r");
     terminal.answer("6/10 Set a thinking level?", "y\r");
-    terminal.answer("6/10 Thinking level:", &format!("{DOWN}{DOWN}{DOWN}{DOWN}{ENTER}"));
+    terminal.answer(
+        "6/10 Thinking level:",
+        &format!("{DOWN}{DOWN}{DOWN}{DOWN}{ENTER}"),
+    );
     terminal.answer("7/10 Configure tools?", "y\r");
     terminal.answer("7/10 Tools:", &format!("{DOWN}{ENTER}"));
     terminal.answer("7/10 Allowed tools:", "read, bash\r");
@@ -62,7 +65,9 @@ fn ten_steps_lead_to_a_file() {
 #[test]
 fn whoever_only_presses_enter_changes_nothing() {
     let stage = Stage::new();
-    let file = stage.sandbox.write("home/.pi/agent/agent-profiles/reviewer.md", FULL);
+    let file = stage
+        .sandbox
+        .write("home/.pi/agent/agent-profiles/reviewer.md", FULL);
     let mut terminal = wizard(&stage, &["profile", "edit", "reviewer"]);
     for step in 1..=10 {
         terminal.answer(&format!("{step}/10 "), ENTER);
@@ -76,7 +81,9 @@ fn whoever_only_presses_enter_changes_nothing() {
 #[test]
 fn removing_is_a_choice_and_comments_stay() {
     let stage = Stage::new();
-    let file = stage.sandbox.write("home/.pi/agent/agent-profiles/reviewer.md", FULL);
+    let file = stage
+        .sandbox
+        .write("home/.pi/agent/agent-profiles/reviewer.md", FULL);
     let remove = format!("{DOWN}{DOWN}{ENTER}");
     let change = format!("{DOWN}{ENTER}");
     let mut terminal = wizard(&stage, &["profile", "edit", "reviewer"]);
@@ -125,7 +132,9 @@ fn ctrl_c_and_a_no_leave_nothing_behind() {
 #[test]
 fn deleting_is_asked_about() {
     let stage = Stage::new();
-    let file = stage.sandbox.write("home/.pi/agent/agent-profiles/reviewer.md", FULL);
+    let file = stage
+        .sandbox
+        .write("home/.pi/agent/agent-profiles/reviewer.md", FULL);
     let mut terminal = wizard(&stage, &["profile", "rm", "reviewer"]);
     terminal.answer("Delete profile", ENTER);
     let (code, screen) = terminal.end();
