@@ -1,6 +1,6 @@
 //! Makes models usable: finds them, their keys, and the provider that speaks for them.
 
-use std::cell::OnceCell;
+use std::cell::{OnceCell, RefCell};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::rc::Rc;
@@ -11,7 +11,7 @@ use crate::models::{
     self, Catalogue, Choice, Credential, CredentialError, GivenKey, InstalledPi, Keyring, Model,
     SCRIPTED, Wanted,
 };
-use crate::providers::{ChatProvider, Connections, Provider, ScriptedProvider, Wire};
+use crate::providers::{ChatProvider, Connections, GATEWAY_KEY, Provider, ScriptedProvider, Wire};
 
 /// The configuration that models come from.
 pub(crate) struct ModelAccess {
@@ -25,7 +25,7 @@ pub(crate) struct ModelAccess {
     pub(crate) patience: Option<Duration>,
     /// Read only when someone asks for a model that is not scripted.
     catalogue: OnceCell<Catalogue>,
-    connections: OnceCell<Connections>,
+    connections: RefCell<Option<(String, Connections)>>,
 }
 
 impl ModelAccess {
@@ -41,7 +41,7 @@ impl ModelAccess {
             given: None,
             patience: None,
             catalogue: OnceCell::new(),
-            connections: OnceCell::new(),
+            connections: RefCell::default(),
         }
     }
 
@@ -146,7 +146,7 @@ impl ModelAccess {
         let headers = self.headers(model, key.as_ref()).await?;
         Ok(Rc::new(ChatProvider {
             wire,
-            connections: self.connections()?,
+            connections: self.connections(&model.base_url)?,
             key,
             headers,
             patience: self.patience,
@@ -207,13 +207,15 @@ impl ModelAccess {
         Ok(wire)
     }
 
-    /// The HTTP client, made when the first real model is asked and then kept.
-    fn connections(&self) -> Result<Connections, String> {
-        if let Some(connections) = self.connections.get() {
+    /// The HTTP client for an address, made when it is first asked and kept until another is.
+    fn connections(&self, address: &str) -> Result<Connections, String> {
+        let mut kept = self.connections.borrow_mut();
+        if let Some((_, connections)) = kept.as_ref().filter(|(known, _)| known == address) {
             return Ok(connections.clone());
         }
-        let made = Connections::open().map_err(|error| error.to_string())?;
-        Ok(self.connections.get_or_init(|| made).clone())
+        let made = Connections::open(address).map_err(|error| error.to_string())?;
+        *kept = Some((address.to_owned(), made.clone()));
+        Ok(made)
     }
 
     fn keyring(&self) -> Keyring<'_> {
@@ -243,6 +245,10 @@ impl ModelAccess {
         if let Some(key) = key.filter(|_| self.catalogue().wants_bearer(&model.provider)) {
             let bearer = format!("Bearer {}", key.secret());
             headers.insert("authorization".to_owned(), bearer);
+        }
+        if let Some(key) = key.filter(|_| model.provider == "cloudflare-ai-gateway") {
+            let bearer = format!("Bearer {}", key.secret());
+            headers.insert(GATEWAY_KEY.to_owned(), bearer);
         }
         for (name, value) in &model.headers {
             let Some(resolved) = models::interpolate(value, &self.variables).await else {

@@ -146,8 +146,13 @@ impl Translation {
         let refusal = match &stop {
             _ if filtered => Some("content_filter"),
             Some(StopReason::ContentFilter(reason)) => Some(reason.as_str()),
-            // A turn that a server tool interrupts is nothing that we ask for, but no failure.
-            Some(StopReason::Other(reason)) if reason != "pause_turn" => Some(reason.as_str()),
+            // Words of a server's own count only where no call says what they mean, and a turn
+            // that a server tool interrupts is nothing that we ask for, but no failure.
+            Some(StopReason::Other(reason))
+                if reason != "pause_turn" && self.calls.seen.is_empty() =>
+            {
+                Some(reason.as_str())
+            }
             _ => None,
         };
         let finish = Finish {

@@ -232,6 +232,17 @@ async fn a_stream_of_google_that_just_stops_is_cut() {
 }
 
 #[tokio::test]
+async fn a_reason_that_nobody_knows_does_not_spoil_a_call() {
+    let call = json!([{"functionCall": {"name": "ls", "args": {}}}]);
+    let first = [google(&call, Some("FUNCTION_CALL"))];
+    let done = [google(&json!([{"text": "Done."}]), Some("STOP"))];
+    let (events, _) = played(GOOGLE, "", &[&first, &done]).await;
+    let answers = answers(&events);
+    assert_eq!(answers[0]["stopReason"], "toolUse");
+    assert_eq!(answers[1]["content"][0]["text"], "Done.");
+}
+
+#[tokio::test]
 async fn a_call_that_google_could_not_write_is_an_error() {
     let frames = [google(
         &json!([{"text": "I"}]),

@@ -19,7 +19,7 @@ mod witness;
 pub(crate) use chat::ChatProvider;
 pub(crate) use connections::Connections;
 pub(crate) use scripted::ScriptedProvider;
-pub(crate) use wire::Wire;
+pub(crate) use wire::{GATEWAY_KEY, Wire};
 
 use std::pin::Pin;
 use std::rc::Rc;

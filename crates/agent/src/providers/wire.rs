@@ -9,6 +9,8 @@ use genai::{Headers, ModelIden, ServiceTarget};
 use crate::models::{Credential, Model};
 
 const ANTHROPIC_VERSION: &str = "2023-06-01";
+/// Where Cloudflare's gateway wants its key, and then no other one.
+pub(crate) const GATEWAY_KEY: &str = "cf-aig-authorization";
 /// Without it Anthropic takes no token of a login.
 const ANTHROPIC_LOGIN: &str = "oauth-2025-04-20";
 
@@ -46,6 +48,7 @@ impl Wire {
         headers: &BTreeMap<String, String>,
     ) -> ServiceTarget {
         let base = model.base_url.trim_end_matches('/');
+        let key = key.filter(|_| !headers.contains_key(GATEWAY_KEY));
         ServiceTarget {
             endpoint: Endpoint::from_owned(format!("{base}/")),
             auth: AuthData::RequestOverride {

@@ -39,7 +39,7 @@ pub(crate) fn run(args: &TrustArgs, printer: Printer) -> Result<ExitCode, Comman
         report(&seen, printer);
         return Ok(ExitCode::SUCCESS);
     }
-    printer.note(&page(&seen));
+    printer.note(&page(&Carried::look(&seen), &seen));
     let question = format!("Use what {} carries?", seen.places.project.display());
     let is_trusted = seen.trust().of(&seen.places.project).is_trusted();
     match ask::yes(&question, is_trusted) {
@@ -67,19 +67,20 @@ fn check_extent(project: &Path, home: &Path) -> Result<(), CommandError> {
         return Ok(());
     }
     Err(CommandError::usage(format!(
-        "{} holds the home directory, and a yes would be one to everything in it",
+        "a yes for {} would be one to everything in the home directory",
         project.display()
     ))
     .hint("Say it in the project itself."))
 }
 
 fn report(seen: &Seen, printer: Printer) {
+    let carried = Carried::look(seen);
     if printer.is_json() {
-        printer.json(&to_json(seen));
+        printer.json(&to_json(&carried, seen));
         return;
     }
-    printer.data(&page(seen));
-    for warning in seen.warnings() {
+    printer.data(&page(&carried, seen));
+    for warning in carried.other_warnings {
         printer.note(&format!("warning: {warning}"));
     }
 }
@@ -93,6 +94,8 @@ struct Carried {
     skills: Vec<String>,
     /// Keys in its files and the like; files that cannot be used.
     warnings: Vec<String>,
+    /// What is wrong with files of the user.
+    other_warnings: Vec<String>,
 }
 
 impl Carried {
@@ -100,7 +103,12 @@ impl Carried {
         let project = &seen.places.project;
         let seen = seen.as_if_trusted();
         let skills = seen.skills();
-        let warnings = seen.catalogue().warnings().iter();
+        let in_project = project.display().to_string();
+        // A warning begins with the file it is about.
+        let (warnings, other_warnings) = seen
+            .warnings()
+            .into_iter()
+            .partition(|warning| warning.starts_with(&in_project));
         Self {
             definitions: definitions(&seen),
             settings: settings(project),
@@ -109,10 +117,8 @@ impl Carried {
                 .filter(|skill| skill.file.starts_with(project))
                 .map(|skill| skill.name.clone())
                 .collect(),
-            warnings: warnings
-                .filter(|warning| warning.file.starts_with(project))
-                .map(ToString::to_string)
-                .collect(),
+            warnings,
+            other_warnings,
         }
     }
 
@@ -145,8 +151,7 @@ fn settings(project: &Path) -> Vec<String> {
         .unwrap_or_default()
 }
 
-fn page(seen: &Seen) -> String {
-    let carried = Carried::look(seen);
+fn page(carried: &Carried, seen: &Seen) -> String {
     let mut lines = vec![sentence(seen)];
     if carried.is_empty() {
         lines.push("It carries no definitions, settings or skills.".to_owned());
@@ -223,8 +228,7 @@ fn notes(definition: &Definition, ignored: Option<&Ignored>, seen: &Seen) -> Str
     format!("  ({})", notes.join("; "))
 }
 
-fn to_json(seen: &Seen) -> Value {
-    let carried = Carried::look(seen);
+fn to_json(carried: &Carried, seen: &Seen) -> Value {
     let (decision, source) = match seen.trust().of(&seen.places.project) {
         TrustDecision::Trusted(source) => ("trusted", Some(source)),
         TrustDecision::Refused(source) => ("refused", Some(source)),
@@ -252,7 +256,7 @@ fn to_json(seen: &Seen) -> Value {
             "skills": carried.skills,
             "warnings": carried.warnings,
         },
-        "warnings": seen.warnings(),
+        "warnings": carried.other_warnings,
     })
 }
 

@@ -30,20 +30,23 @@ fn sessions_are_begun_named_and_switched() {
 
     let answer = agent.ask(&json!({"type": "new_session"}));
     assert_eq!(answer["data"], json!({"cancelled": false}));
-    let state = agent.ask(&json!({"type": "get_state"}));
-    let second = state["data"]["sessionFile"].as_str().unwrap().to_owned();
+    let asked_state = agent.ask(&json!({"type": "get_state"}));
+    let second = asked_state["data"]["sessionFile"]
+        .as_str()
+        .unwrap()
+        .to_owned();
     assert_ne!(second, first.display().to_string());
     assert!(second.starts_with(&first.parent().unwrap().display().to_string()));
-    assert_eq!(state["data"]["messageCount"], 0);
-    assert_eq!(state["data"]["model"]["id"], "fake-model");
+    assert_eq!(asked_state["data"]["messageCount"], 0);
+    assert_eq!(asked_state["data"]["model"]["id"], "fake-model");
     agent.prompt("two");
     agent.wait_for_settled(2);
     assert_eq!(texts(&agent.ask(&json!({"type": "get_messages"}))), ["two"]);
 
     let back = json!({"type": "switch_session", "sessionPath": first});
     assert_eq!(agent.ask(&back)["data"], json!({"cancelled": false}));
-    let state = agent.ask(&json!({"type": "get_state"}));
-    assert_eq!(state["data"]["sessionName"], "mine");
+    let asked_state = agent.ask(&json!({"type": "get_state"}));
+    assert_eq!(asked_state["data"]["sessionName"], "mine");
     agent.prompt("three");
     agent.wait_for_settled(3);
     assert_eq!(
@@ -112,8 +115,8 @@ fn compaction_is_a_command_with_an_answer_and_events() {
     stage
         .server
         .wait_for_requests(4, std::time::Duration::from_mins(1));
-    let state = agent.ask(&json!({"type": "get_state"}));
-    assert_eq!(state["data"]["isCompacting"], true);
+    let asked_state = agent.ask(&json!({"type": "get_state"}));
+    assert_eq!(asked_state["data"]["isCompacting"], true);
     let refused = agent.ask(&json!({"type": "prompt", "message": "three"}));
     assert_eq!(refused["success"], false);
     agent.ask(&json!({"type": "abort"}));

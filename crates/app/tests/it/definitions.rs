@@ -53,7 +53,9 @@ fn a_profile_reaches_the_model_and_the_summary() {
     assert_eq!(last_tools(&server), ["read", "grep"]);
     let answer = output.json();
     assert_eq!(
-        stage.sandbox.normalise(answer["content"][0]["text"].as_str().unwrap()),
+        stage
+            .sandbox
+            .normalise(answer["content"][0]["text"].as_str().unwrap()),
         "✓ a: completed (session: <session-1>) (profile: reviewer, model=fake/fake-model, custom-system-prompt, tools=[read,grep])"
     );
     let directory = answer["details"]["runs"][0]["directory"].as_str().unwrap();
@@ -90,15 +92,30 @@ fn what_is_wrong_with_a_definition_ends_its_task_and_no_other() {
     let found = outcomes(&output);
     assert_eq!(
         found[0],
-        failed("unknown", 1, "Unknown profile: \"nobody\". Available profiles: odd, skilled, sneaky", None)
+        failed(
+            "unknown",
+            1,
+            "Unknown profile: \"nobody\". Available profiles: odd, skilled, sneaky",
+            None
+        )
     );
     assert_eq!(
         found[1],
-        failed("skill", 1, "Unknown skills: \"no-such-skill\". Available skills: (none)", None)
+        failed(
+            "skill",
+            1,
+            "Unknown skills: \"no-such-skill\". Available skills: (none)",
+            None
+        )
     );
     assert_eq!(
         found[2],
-        failed("extra", 1, "Refusing extraArg \"--session-id\": it is set by the engine.", None)
+        failed(
+            "extra",
+            1,
+            "Refusing extraArg \"--session-id\": it is set by the engine.",
+            None
+        )
     );
     assert_eq!(found[3].status, "failed");
     assert!(found[3].error.as_deref().unwrap().contains("teleport"));
@@ -135,10 +152,15 @@ fn nothing_of_a_repository_is_obeyed_before_somebody_said_yes() {
     let output = stage.delegate_to("embedded", &one("a", "helper")).run();
     assert_eq!(output.code, Some(1));
     assert_eq!(server.requests().len(), 0);
-    let text = stage.sandbox.normalise(&output.json()["content"][0]["text"].to_string());
+    let text = stage
+        .sandbox
+        .normalise(&output.json()["content"][0]["text"].to_string());
     assert!(text.contains("Unknown profile: \\\"helper\\\"."), "{text}");
     assert!(text.contains("trust --yes"), "{text}");
-    assert!(text.contains("the settings of $PROJECT are ignored"), "{text}");
+    assert!(
+        text.contains("the settings of $PROJECT are ignored"),
+        "{text}"
+    );
 
     let trusted = stage
         .delegate_to("embedded", &one("a", "helper"))
@@ -173,7 +195,10 @@ fn a_key_of_a_definition_reaches_the_provider_and_nothing_else() {
     assert_eq!(outcomes(&output), [completed("a", "ok")]);
     for request in server.requests() {
         let headers = format!("{:?}", request.headers);
-        assert!(headers.contains("Bearer sk-very-secret-key-1234"), "{headers}");
+        assert!(
+            headers.contains("Bearer sk-very-secret-key-1234"),
+            "{headers}"
+        );
     }
     let spied = String::from_utf8_lossy(&fs::read(spy).unwrap()).into_owned();
     assert!(!spied.contains("sk-very-secret"), "{spied}");

@@ -38,9 +38,46 @@ fn repository() -> Stage {
 #[test]
 fn what_a_repository_carries_is_shown_and_ignored_until_somebody_says_yes() {
     let stage = repository();
-    insta::assert_snapshot!(stage.command(&["profile"]).run(), @"");
-    insta::assert_snapshot!(stage.command(&["profile", "show", "evil"]).run(), @"");
-    insta::assert_snapshot!(stage.command(&["trust"]).run(), @"");
+    insta::assert_snapshot!(stage.command(&["profile"]).run(), @r#"
+    --- exit code
+    0
+    [EOF]
+    --- stdout
+    No subagent profiles found. Add .md files to ~/.pi/agent/agent-profiles/ or .pi/agent-profiles/.
+    [EOF]
+    --- stderr
+    warning: the settings of $PROJECT are ignored until somebody trusts it: pi-subagents trust --yes
+    Ignored 2 definitions of $PROJECT, which nobody has trusted yet: evil, plain. Say "pi-subagents trust --yes" to allow that.
+    [EOF]
+    "#);
+    insta::assert_snapshot!(stage.command(&["profile", "show", "evil"]).run(), @r#"
+    --- exit code
+    3
+    [EOF]
+    --- stdout
+    [EOF]
+    --- stderr
+    error: Unknown profile: "evil". Available profiles: (none)
+    hint: Ignored 2 definitions of $PROJECT, which nobody has trusted yet: evil, plain. Say "pi-subagents trust --yes" to allow that.
+    [EOF]
+    "#);
+    insta::assert_snapshot!(stage.command(&["trust"]).run(), @r#"
+    --- exit code
+    0
+    [EOF]
+    --- stdout
+    Nobody has decided about $PROJECT yet; what it carries is ignored until "pi-subagents trust --yes".
+    It carries:
+      definition  evil            .pi/agent-profiles/evil.md  (extensions: ./evil.js; extraArgs: --verbose)
+      definition  named [prompt]  prompts/named.md
+      definition  plain [prompt]  .pi/agents/plain.md
+      settings    runner, definitionDirs
+      skill       hack
+      warning     $PROJECT/.pi/agent-profiles/evil.md:6:9: "apiKey" is never taken from a file of a project; it is ignored
+    [EOF]
+    --- stderr
+    [EOF]
+    "#);
     let shown = stage.command(&["trust", "--show", "--json"]).run();
     let shown = shown.expect_success().json();
     assert_eq!(shown["decision"], "undecided");
@@ -56,10 +93,65 @@ fn what_a_repository_carries_is_shown_and_ignored_until_somebody_says_yes() {
     let listed = stage.command(&["profile", "--json"]).run().json();
     assert_eq!(listed["profiles"], json!([]));
     assert_eq!(listed["ignored"][0]["reason"], "undecided");
-    insta::assert_snapshot!(stage.command(&["trust", "--yes"]).run(), @"");
-    insta::assert_snapshot!(stage.command(&["profile"]).run(), @"");
-    insta::assert_snapshot!(stage.command(&["trust", "--no"]).run(), @"");
-    insta::assert_snapshot!(stage.command(&["profile"]).run(), @"");
+    insta::assert_snapshot!(stage.command(&["trust", "--yes"]).run(), @r#"
+    --- exit code
+    0
+    [EOF]
+    --- stdout
+    $PROJECT is trusted (decided with pi-subagents for $PROJECT).
+    It carries:
+      definition  evil            .pi/agent-profiles/evil.md  (extensions: ./evil.js; extraArgs: --verbose)
+      definition  named [prompt]  prompts/named.md
+      definition  plain [prompt]  .pi/agents/plain.md
+      settings    runner, definitionDirs
+      skill       hack
+      warning     $PROJECT/.pi/agent-profiles/evil.md:6:9: "apiKey" is never taken from a file of a project; it is ignored
+    [EOF]
+    --- stderr
+    [EOF]
+    "#);
+    insta::assert_snapshot!(stage.command(&["profile"]).run(), @r#"
+    --- exit code
+    0
+    [EOF]
+    --- stdout
+    profile: evil, model=m
+    profile: named [prompt], custom-system-prompt
+    profile: plain [prompt], custom-system-prompt
+    [EOF]
+    --- stderr
+    warning: $PROJECT/.pi/agent-profiles/evil.md:6:9: "apiKey" is never taken from a file of a project; it is ignored
+    [EOF]
+    "#);
+    insta::assert_snapshot!(stage.command(&["trust", "--no"]).run(), @r#"
+    --- exit code
+    0
+    [EOF]
+    --- stdout
+    $PROJECT is not trusted (decided with pi-subagents for $PROJECT).
+    It carries:
+      definition  evil            .pi/agent-profiles/evil.md  (extensions: ./evil.js; extraArgs: --verbose)
+      definition  named [prompt]  prompts/named.md
+      definition  plain [prompt]  .pi/agents/plain.md
+      settings    runner, definitionDirs
+      skill       hack
+      warning     $PROJECT/.pi/agent-profiles/evil.md:6:9: "apiKey" is never taken from a file of a project; it is ignored
+    [EOF]
+    --- stderr
+    [EOF]
+    "#);
+    insta::assert_snapshot!(stage.command(&["profile"]).run(), @"
+    --- exit code
+    0
+    [EOF]
+    --- stdout
+    No subagent profiles found. Add .md files to ~/.pi/agent/agent-profiles/ or .pi/agent-profiles/.
+    [EOF]
+    --- stderr
+    warning: the settings of $PROJECT are ignored until somebody trusts it: pi-subagents trust --yes
+    Ignored 2 definitions of $PROJECT, which is not trusted: evil, plain.
+    [EOF]
+    ");
     let decided = stage.command(&["trust", "--json"]).run().json();
     assert_eq!(
         (&decided["decision"], &decided["decidedWith"]),
@@ -100,9 +192,40 @@ fn a_link_that_leads_outside_does_not_smuggle_trust() {
         .write("elsewhere/evil.md", "---\nname: evil\nmodel: m\n---\n");
     symlink(&outside, profiles.join("evil.md")).unwrap();
     stage.command(&["trust", "--yes"]).run().expect_success();
-    insta::assert_snapshot!(stage.command(&["trust"]).run(), @"");
-    insta::assert_snapshot!(stage.command(&["profile"]).run(), @"");
-    insta::assert_snapshot!(stage.command(&["profile", "edit", "evil", "--model", "n"]).run(), @"");
+    insta::assert_snapshot!(stage.command(&["trust"]).run(), @"
+    --- exit code
+    0
+    [EOF]
+    --- stdout
+    $PROJECT is trusted (decided with pi-subagents for $PROJECT).
+    It carries:
+      definition  evil  .pi/agent-profiles/evil.md  (leads out of the project and stays ignored)
+    [EOF]
+    --- stderr
+    [EOF]
+    ");
+    insta::assert_snapshot!(stage.command(&["profile"]).run(), @"
+    --- exit code
+    0
+    [EOF]
+    --- stdout
+    No subagent profiles found. Add .md files to ~/.pi/agent/agent-profiles/ or .pi/agent-profiles/.
+    [EOF]
+    --- stderr
+    Ignored 1 definition of $PROJECT, found outside of it: evil.
+    [EOF]
+    ");
+    insta::assert_snapshot!(stage.command(&["profile", "edit", "evil", "--model", "n"]).run(), @"
+    --- exit code
+    2
+    [EOF]
+    --- stdout
+    [EOF]
+    --- stderr
+    error: $PROJECT/.pi/agent-profiles/evil.md leads out of the project
+    hint: Change it where it really lies.
+    [EOF]
+    ");
     assert_eq!(
         fs::read_to_string(outside).unwrap(),
         "---\nname: evil\nmodel: m\n---\n"
@@ -114,16 +237,56 @@ fn what_lies_above_the_project_is_decided_there() {
     let stage = repository();
     fs::create_dir_all(stage.sandbox.project().join("inner/.pi")).unwrap();
     let inner = |arguments: &[&str]| stage.command(arguments).cwd("inner").run();
-    insta::assert_snapshot!(inner(&["trust", "--yes"]), @"");
-    insta::assert_snapshot!(inner(&["profile"]), @"");
+    insta::assert_snapshot!(inner(&["trust", "--yes"]), @"
+    --- exit code
+    0
+    [EOF]
+    --- stdout
+    $PROJECT/inner is trusted (decided with pi-subagents for $PROJECT/inner).
+    It carries:
+      definition  plain [prompt]  $PROJECT/.pi/agents/plain.md  (belongs to $PROJECT; decide there)
+    [EOF]
+    --- stderr
+    [EOF]
+    ");
+    insta::assert_snapshot!(inner(&["profile"]), @r#"
+    --- exit code
+    0
+    [EOF]
+    --- stdout
+    No subagent profiles found. Add .md files to ~/.pi/agent/agent-profiles/ or .pi/agent-profiles/.
+    [EOF]
+    --- stderr
+    Ignored 1 definition of $PROJECT, which nobody has trusted yet: plain. Say "pi-subagents trust --yes" to allow that.
+    [EOF]
+    "#);
     stage.command(&["trust", "--yes"]).run().expect_success();
-    insta::assert_snapshot!(inner(&["profile"]), @"");
+    insta::assert_snapshot!(inner(&["profile"]), @"
+    --- exit code
+    0
+    [EOF]
+    --- stdout
+    profile: plain [prompt], custom-system-prompt
+    [EOF]
+    --- stderr
+    [EOF]
+    ");
 }
 
 #[test]
 fn the_home_directory_cannot_be_trusted() {
     let stage = Stage::new();
-    insta::assert_snapshot!(stage.command(&["trust", "--yes"]).cwd(stage.sandbox.home()).run(), @"");
+    insta::assert_snapshot!(stage.command(&["trust", "--yes"]).cwd(stage.sandbox.home()).run(), @"
+    --- exit code
+    2
+    [EOF]
+    --- stdout
+    [EOF]
+    --- stderr
+    error: a yes for $HOME would be one to everything in the home directory
+    hint: Say it in the project itself.
+    [EOF]
+    ");
     stage
         .command(&["trust", "--no"])
         .cwd(stage.sandbox.home())
@@ -144,7 +307,18 @@ fn on_a_terminal_somebody_is_asked() {
     };
     let (code, screen) = ask(CTRL_C);
     assert_eq!(code, Some(130), "{screen}");
-    insta::assert_snapshot!(screen, @"");
+    insta::assert_snapshot!(screen, @r#"
+    Nobody has decided about $PROJECT yet; what it carries is ignored until "pi-subagents trust --yes".
+    It carries:
+      definition  evil            .pi/agent-profiles/evil.md  (extensions: ./evil.js; extraArgs: --verbose)
+      definition  named [prompt]  prompts/named.md
+      definition  plain [prompt]  .pi/agents/plain.md
+      settings    runner, definitionDirs
+      skill       hack
+      warning     $PROJECT/.pi/agent-profiles/evil.md:6:9: "apiKey" is never taken from a file of a project; it is ignored
+    ? Use what $PROJECT carries? (y/N)
+    Nothing was written.
+    "#);
     let decisions = stage.sandbox.agent_dir().join("subagents-trust.json");
     assert!(!decisions.exists());
     let (code, screen) = ask("y\r");

@@ -1,6 +1,5 @@
 //! `profile create`: a new file.
 
-use std::path::Path;
 use std::process::ExitCode;
 
 use clap::Args;
@@ -67,28 +66,23 @@ fn empty(name: &str, scope: Scope, dialect: Dialect, seen: &Seen) -> Definition 
     Definition::new(name, dialect, scope, file)
 }
 
-/// Refuses to write over a definition, or beside one of the same name.
+/// Refuses to write over a file, or beside a definition of the same name.
 pub(super) fn check_absent(definition: &Definition, seen: &Seen) -> Result<(), CommandError> {
-    let exists = |file: &Path| {
-        let kind = definition.dialect.title();
-        CommandError::usage(format!(
-            "{kind} \"{}\" already exists: {}",
-            definition.name,
-            file.display()
-        ))
-        .hint(format!(
-            "pi-subagents profile edit {} changes it.",
-            definition.name
-        ))
-    };
-    if definition.file.symlink_metadata().is_ok() {
-        return Err(exists(&definition.file));
-    }
+    let name = &definition.name;
     let folder = definition.file.parent();
-    let all = seen.all_named(&definition.name);
+    let all = seen.all_named(name);
     let mut same = all
         .iter()
         .filter(|(other, _)| other.file.parent() == folder);
-    same.next()
-        .map_or(Ok(()), |(other, _)| Err(exists(&other.file)))
+    if let Some((other, _)) = same.next() {
+        let (kind, file) = (definition.dialect.title(), other.file.display());
+        let error = CommandError::usage(format!("{kind} \"{name}\" already exists: {file}"));
+        return Err(error.hint(format!("pi-subagents profile edit {name} changes it.")));
+    }
+    if definition.file.symlink_metadata().is_ok() {
+        let file = definition.file.display();
+        return Err(CommandError::usage(format!("{file} is there already"))
+            .hint("Choose another name, or look at that file first."));
+    }
+    Ok(())
 }

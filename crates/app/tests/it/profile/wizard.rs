@@ -57,9 +57,56 @@ fn ten_steps_lead_to_a_file() {
     terminal.answer("10/10 Save this profile?", ENTER);
     let (code, screen) = terminal.end();
     assert_eq!(code, Some(0), "{screen}");
-    insta::assert_snapshot!(stage.sandbox.normalise(&screen), @"");
+    insta::assert_snapshot!(stage.sandbox.normalise(&screen), @"
+    ? 1/10 Scope: Global (~/.pi/agent/agent-profiles/)
+    ? 2/10 Provider: anthropic
+    ? 3/10 Model: sonnet
+    ? 4/10 Set a custom system prompt? Yes
+    ? 4/10 System prompt: <received>
+    ? 5/10 Append text to the system prompt? Yes
+    ? 5/10 Appended text: Be brief.
+    ? 6/10 Set a thinking level? Yes
+    ? 6/10 Thinking level: high
+    ? 7/10 Configure tools? Yes
+    ? 7/10 Tools: Allowlist: only the tools you name
+    ? 7/10 Allowed tools: read, bash
+    ? 8/10 Configure extensions? Yes
+    ? 8/10 Extensions: Disable all extensions
+    ? 9/10 Configure skills? No
+
+    name                reviewer
+    dialect             profile
+    scope               global
+    file                ~/.pi/agent/agent-profiles/reviewer.md
+    provider            anthropic
+    model               sonnet
+    thinkingLevel       high
+    tools               read, bash
+    noExtensions        true
+    appendSystemPrompt  Be brief.
+
+    System prompt, in place of the child's own:
+      You review.
+      Thoroughly.
+
+    ? 10/10 Save this profile? Yes
+    Created profile reviewer: $HOME/.pi/agent/agent-profiles/reviewer.md
+    ");
     let file = stage.sandbox.agent_dir().join("agent-profiles/reviewer.md");
-    insta::assert_snapshot!(fs::read_to_string(file).unwrap(), @"");
+    insta::assert_snapshot!(fs::read_to_string(file).unwrap(), @"
+    ---
+    name: reviewer
+    provider: anthropic
+    model: sonnet
+    thinkingLevel: high
+    tools: read,bash
+    noExtensions: true
+    appendSystemPrompt: Be brief.
+    ---
+
+    You review.
+    Thoroughly.
+    ");
 }
 
 #[test]
@@ -74,7 +121,38 @@ fn whoever_only_presses_enter_changes_nothing() {
     }
     let (code, screen) = terminal.end();
     assert_eq!(code, Some(0), "{screen}");
-    insta::assert_snapshot!(stage.sandbox.normalise(&screen), @"");
+    insta::assert_snapshot!(stage.sandbox.normalise(&screen), @r#"
+    ? 1/10 Scope: Global (~/.pi/agent/agent-profiles/)
+    ? 2/10 Provider: anthropic Keep
+    ? 3/10 Model: sonnet Keep
+    ? 4/10 System prompt: You review. Keep
+    ? 5/10 Appended text: Be brief. Keep
+    ? 6/10 Thinking level: high Keep
+    ? 7/10 tools: read, bash Keep
+    ? 8/10 extensions: x.js Keep
+    ? 9/10 suggestedSkills: web Keep
+
+    name                reviewer
+    dialect             profile
+    scope               global
+    file                ~/.pi/agent/agent-profiles/reviewer.md
+    provider            anthropic
+    model               sonnet
+    thinkingLevel       high
+    tools               read, bash
+    extensions          x.js
+    suggestedSkills     web
+    appendSystemPrompt  Be brief.
+
+    System prompt, in place of the child's own:
+      You review.
+
+    ? 10/10 Save this profile? Yes
+    Changed profile reviewer: $HOME/.pi/agent/agent-profiles/reviewer.md
+    warning: $HOME/.pi/agent/agent-profiles/reviewer.md:11:1: unknown key "colour" is ignored
+    warning: Unknown skills: "web". Available skills: (none)
+    warning: Extension not found: $PROJECT/x.js
+    "#);
     assert_eq!(fs::read_to_string(file).unwrap(), FULL);
 }
 
@@ -103,7 +181,18 @@ fn removing_is_a_choice_and_comments_stay() {
     terminal.answer("10/10 ", ENTER);
     let (code, screen) = terminal.end();
     assert_eq!(code, Some(0), "{screen}");
-    insta::assert_snapshot!(fs::read_to_string(file).unwrap(), @"");
+    insta::assert_snapshot!(fs::read_to_string(file).unwrap(), @"
+    ---
+    # mine
+    name: reviewer
+    model: sonnet-4
+    colour: red
+    noTools: true
+    ---
+
+    You review.
+    Thoroughly.
+    ");
 }
 
 #[test]
@@ -139,12 +228,18 @@ fn deleting_is_asked_about() {
     terminal.answer("Delete profile", ENTER);
     let (code, screen) = terminal.end();
     assert_eq!(code, Some(0));
-    insta::assert_snapshot!(stage.sandbox.normalise(&screen), @"");
+    insta::assert_snapshot!(stage.sandbox.normalise(&screen), @r#"
+    ? Delete profile "reviewer" (~/.pi/agent/agent-profiles/reviewer.md)? No
+    Nothing was deleted.
+    "#);
     assert!(file.exists());
     let mut terminal = wizard(&stage, &["profile", "rm", "reviewer"]);
     terminal.answer("Delete profile", "y\r");
     let (code, screen) = terminal.end();
     assert_eq!(code, Some(0));
-    insta::assert_snapshot!(stage.sandbox.normalise(&screen), @"");
+    insta::assert_snapshot!(stage.sandbox.normalise(&screen), @r#"
+    ? Delete profile "reviewer" (~/.pi/agent/agent-profiles/reviewer.md)? Yes
+    Deleted profile "reviewer": $HOME/.pi/agent/agent-profiles/reviewer.md
+    "#);
     assert!(!file.exists());
 }
