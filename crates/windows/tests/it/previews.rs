@@ -180,7 +180,7 @@ fn every_row_of_the_table() {
     workflow_step {"action":"next"}
         workflow_step → next
     screenshot {"url":"http://localhost","full":true}
-        screenshot {"full":true,"url":"http://localhost"}
+        screenshot {"url":"http://localhost","full":true}
     screenshot {}
         screenshot
     screenshot
