@@ -5,7 +5,7 @@ use std::path::Path;
 
 use pi_subagents_definitions::{
     Catalogue, Places as DefinitionPlaces, Settings, SettingsFiles, SkillPlaces, Skills, Trust,
-    Viewpoint,
+    TrustDecision, Viewpoint,
 };
 
 use crate::places::Places;
@@ -29,7 +29,8 @@ impl Configuration {
         } else {
             trust
         };
-        let is_trusted = trust.of(&places.project).is_trusted();
+        let decision = trust.of(&places.project);
+        let is_trusted = decision.is_trusted();
         let (settings, problems) = Settings::read_all(&SettingsFiles {
             agent_dir: &places.agent_dir,
             trusted_project: is_trusted.then_some(places.project.as_path()),
@@ -37,8 +38,12 @@ impl Configuration {
         });
         warnings.extend(problems);
         if !is_trusted && Settings::project_has_some(&places.project) {
+            let why = match decision {
+                TrustDecision::Refused(_) => "somebody said no to it",
+                TrustDecision::Undecided | TrustDecision::Trusted(_) => "nobody has trusted it yet",
+            };
             warnings.push(format!(
-                "the settings of {} are ignored until somebody trusts it: pi-subagents trust --yes",
+                "the settings of {} are ignored: {why} (pi-subagents trust)",
                 places.project.display()
             ));
         }

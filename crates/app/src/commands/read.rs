@@ -8,6 +8,7 @@ use pi_subagents_delegation::{Ending, RunHistory};
 use pi_subagents_sessions::{FindError, Found, IndexedRun, Store, history, transcript};
 use serde_json::{Value, json};
 
+use crate::configuration::Configuration;
 use crate::error::CommandError;
 use crate::owner::close_abandoned;
 use crate::places::Places;
@@ -28,7 +29,11 @@ pub(crate) fn output(args: &IdArgs, printer: Printer) -> Result<ExitCode, Comman
         .output()
         .unwrap_or_else(|| transcript::NO_TEXT.to_owned());
     if printer.is_json() {
-        let details = details(&latest, &run, json!({"runCount": count}));
+        let details = details(
+            &latest,
+            &run,
+            json!({"runCount": count, "maxLines": max_lines()?}),
+        );
         printer.json(&answer(&text, &details));
     } else {
         printer.data(&text);
@@ -48,6 +53,7 @@ pub(crate) fn session(args: &IdArgs, printer: Printer) -> Result<ExitCode, Comma
         return Ok(ExitCode::SUCCESS);
     }
     let more = json!({
+        "maxLines": max_lines()?,
         "runCount": runs.len(),
         "messageCount": histories.iter().map(|run| run.messages.len()).sum::<usize>(),
     });
@@ -57,6 +63,14 @@ pub(crate) fn session(args: &IdArgs, printer: Printer) -> Result<ExitCode, Comma
         .map_or(Value::Null, |run| details(&latest, run, more));
     printer.json(&answer(&text, &summary));
     Ok(ExitCode::SUCCESS)
+}
+
+/// How many lines of it are shown where lines are few.
+fn max_lines() -> Result<usize, CommandError> {
+    let places = Places::find()?;
+    Ok(Configuration::read(&places, false)
+        .settings
+        .max_lines_per_window)
 }
 
 fn answer(text: &str, details: &Value) -> Value {

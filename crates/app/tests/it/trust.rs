@@ -46,7 +46,7 @@ fn what_a_repository_carries_is_shown_and_ignored_until_somebody_says_yes() {
     No subagent profiles found. Add .md files to ~/.pi/agent/agent-profiles/ or .pi/agent-profiles/.
     [EOF]
     --- stderr
-    warning: the settings of $PROJECT are ignored until somebody trusts it: pi-subagents trust --yes
+    warning: the settings of $PROJECT are ignored: nobody has trusted it yet (pi-subagents trust)
     Ignored 2 definitions of $PROJECT, which nobody has trusted yet: evil, plain. Say "pi-subagents trust --yes" to allow that.
     [EOF]
     "#);
@@ -148,7 +148,7 @@ fn what_a_repository_carries_is_shown_and_ignored_until_somebody_says_yes() {
     No subagent profiles found. Add .md files to ~/.pi/agent/agent-profiles/ or .pi/agent-profiles/.
     [EOF]
     --- stderr
-    warning: the settings of $PROJECT are ignored until somebody trusts it: pi-subagents trust --yes
+    warning: the settings of $PROJECT are ignored: somebody said no to it (pi-subagents trust)
     Ignored 2 definitions of $PROJECT, which is not trusted: evil, plain.
     [EOF]
     ");
