@@ -84,7 +84,7 @@ fn the_client_of_pi_drives_the_agent() {
         .write("client.mjs", include_str!("agent_rpc_client.mjs"));
     let package = of_pi("@earendil-works/pi-coding-agent/dist/index.js");
     let session = stage.sandbox.root().join("session.jsonl");
-    let running = node(&stage)
+    let mut running = node(&stage)
         .arg(script)
         .env("PI_PACKAGE", package)
         .env("PROJECT", stage.sandbox.project())
@@ -93,8 +93,11 @@ fn the_client_of_pi_drives_the_agent() {
             "PATH",
             format!("{}:/usr/bin:/bin", stand_in.parent().unwrap().display()),
         )
-        .stdin("")
         .spawn();
+    stage
+        .server
+        .wait_for_requests(2, std::time::Duration::from_mins(1));
+    assert!(running.write_line("the model was asked"));
     running.wait_for_stdout("\"steered\"\n");
     stage.server.release("work");
     let output = running.wait().expect_success();

@@ -18,9 +18,12 @@ await client.prompt("Say hello.");
 await idle;
 const hello = await client.getLastAssistantText();
 
-// The first answer is held back until the test has seen this line.
+// The test says when the model has been asked, and holds its answer back until it is steered.
+const modelWasAsked = new Promise((resolve) => process.stdin.once("data", resolve));
 idle = client.waitForIdle();
 await client.prompt("Work, please.");
+await modelWasAsked;
+process.stdin.destroy();
 await client.steer("Do it backwards.");
 say("steered");
 await idle;
