@@ -98,9 +98,9 @@ Every run is on disk. Next:
   pi-subagents output {id}     what it answered
   pi-subagents session {id}    every word and tool call
   pi-subagents events {id}     the raw record
-  pi-subagents status --all                 all runs of this project
+  pi-subagents status --all                all runs of this project
   pi-subagents resume {id} PROMPT --runner embedded --model {MODEL}
-  pi-subagents tour                         the same again
+  pi-subagents tour                        the same again
 
 With a model of your own:
   pi-subagents delegate --task review=\"Review the last commit\" --model provider/model"
