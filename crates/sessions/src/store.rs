@@ -57,6 +57,16 @@ pub enum Found {
     Session(SessionId, Vec<IndexedRun>),
 }
 
+impl Found {
+    /// The runs it stands for, oldest first.
+    pub fn into_runs(self) -> Vec<IndexedRun> {
+        match self {
+            Self::Run(run) => vec![run],
+            Self::Session(_, runs) => runs,
+        }
+    }
+}
+
 /// Why an id leads nowhere.
 #[derive(Debug, thiserror::Error)]
 pub enum FindError {

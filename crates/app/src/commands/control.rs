@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use clap::Args;
 use pi_subagents_engine::{AskError, OwnerReply, OwnerRequest, Want, ask, end_leftovers};
-use pi_subagents_sessions::{Found, IndexedRun, RunState, Store};
+use pi_subagents_sessions::{IndexedRun, RunState, Store};
 use serde_json::{Value, json};
 use tokio::task::JoinSet;
 
@@ -231,10 +231,7 @@ async fn request(run: &IndexedRun, want: Want) -> Result<OwnerReply, CommandErro
 }
 
 fn found_runs(store: &Store, places: &Places, id: &str) -> Result<Vec<IndexedRun>, CommandError> {
-    Ok(match find(store, places, id)? {
-        Found::Run(run) => vec![run],
-        Found::Session(_, runs) => runs,
-    })
+    Ok(find(store, places, id)?.into_runs())
 }
 
 /// The runs of several ids, each once.

@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::Args;
-use pi_subagents_sessions::{Found, IndexedRun, Store};
+use pi_subagents_sessions::{IndexedRun, Store};
 
 use crate::commands::read::find;
 use crate::error::CommandError;
@@ -30,10 +30,7 @@ pub(crate) struct EventsArgs {
 pub(crate) fn run(args: &EventsArgs, _: Printer) -> Result<ExitCode, CommandError> {
     let places = Places::find()?;
     let store = Store::new(&places.agent_dir);
-    let runs = match find(&store, &places, &args.id)? {
-        Found::Run(run) => vec![run],
-        Found::Session(_, runs) => runs,
-    };
+    let runs = find(&store, &places, &args.id)?.into_runs();
     let mut stdout = io::stdout().lock();
     for run in &runs {
         match print_events(run, args.follow, &mut stdout) {

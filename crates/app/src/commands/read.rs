@@ -116,10 +116,7 @@ pub(super) fn find(store: &Store, places: &Places, id: &str) -> Result<Found, Co
 fn runs_of(id: &str) -> Result<Vec<IndexedRun>, CommandError> {
     let places = Places::find()?;
     let store = Store::new(&places.agent_dir);
-    Ok(match find(&store, &places, id)? {
-        Found::Run(run) => vec![run],
-        Found::Session(_, runs) => runs,
-    })
+    Ok(find(&store, &places, id)?.into_runs())
 }
 
 fn latest(id: &str, runs: Vec<IndexedRun>) -> Result<IndexedRun, CommandError> {

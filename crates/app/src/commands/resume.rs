@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use clap::Args;
-use pi_subagents_sessions::{Found, Store, history};
+use pi_subagents_sessions::{Store, history};
 
 use crate::cli::RunArgs;
 use crate::commands::delegate::delegate;
@@ -28,12 +28,10 @@ pub(crate) struct ResumeArgs {
 pub(crate) fn run(args: ResumeArgs, printer: Printer) -> Result<ExitCode, CommandError> {
     let places = Places::find()?;
     let store = Store::new(&places.agent_dir);
-    let latest = match find(&store, &places, &args.id)? {
-        Found::Run(run) => run,
-        Found::Session(_, mut runs) => runs
-            .pop()
-            .ok_or_else(|| CommandError::not_found(format!("session {} has no runs", args.id)))?,
-    };
+    let latest = find(&store, &places, &args.id)?
+        .into_runs()
+        .pop()
+        .ok_or_else(|| CommandError::not_found(format!("session {} has no runs", args.id)))?;
     let earlier = history(&latest.directory).map_err(|error| {
         CommandError::failed(format!("the record of run {} cannot be read", latest.run))
             .because(&error)

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use clap::Args;
 use pi_subagents_delegation::{Status, Timestamp, text};
-use pi_subagents_sessions::{Found, IndexedRun, RunState, Store};
+use pi_subagents_sessions::{IndexedRun, RunState, Store};
 use serde_json::{Value, json};
 
 use crate::commands::read::find;
@@ -27,10 +27,7 @@ pub(crate) fn run(args: &StatusArgs, printer: Printer) -> Result<ExitCode, Comma
     let places = Places::find()?;
     let store = Store::new(&places.agent_dir);
     let (counted, listed) = if let Some(id) = &args.id {
-        let runs = match find(&store, &places, id)? {
-            Found::Run(run) => vec![run],
-            Found::Session(_, runs) => runs,
-        };
+        let runs = find(&store, &places, id)?.into_runs();
         (Counts::of(&runs), runs)
     } else {
         close_abandoned(&store);
