@@ -109,7 +109,8 @@ fn receive_descriptors(control: &StdStream) -> io::Result<(OwnedFd, Option<Owned
         &mut [IoSliceMut::new(&mut byte)],
         &mut ancillary,
         RecvFlags::CMSG_CLOEXEC,
-    )?;
+    )
+    .map_err(|_| no_owner())?;
     ancillary
         .drain()
         .find_map(|message| match message {
@@ -118,9 +119,11 @@ fn receive_descriptors(control: &StdStream) -> io::Result<(OwnedFd, Option<Owned
             }
             _ => None,
         })
-        .ok_or_else(|| {
-            io::Error::other("no owner on stdin: the keeper is started by pi-subagents itself")
-        })
+        .ok_or_else(no_owner)
+}
+
+fn no_owner() -> io::Error {
+    io::Error::other("no owner on stdin: the keeper is started by pi-subagents itself")
 }
 
 fn report(reports: &mut StdStream, report: &Report) -> io::Result<()> {
