@@ -2,6 +2,7 @@
 
 use std::cell::OnceCell;
 use std::path::Path;
+use std::sync::Arc;
 
 use pi_subagents_definitions::{
     Catalogue, Places as DefinitionPlaces, Settings, SettingsFiles, SkillPlaces, Skills, Trust,
@@ -14,15 +15,27 @@ use crate::places::Places;
 pub(crate) struct Configuration {
     pub(crate) settings: Settings,
     pub(crate) trust: Trust,
-    pub(crate) catalogue: Catalogue,
+    pub(crate) catalogue: Arc<Catalogue>,
     /// What is wrong with the files, and what was ignored.
     pub(crate) warnings: Vec<String>,
     skills: OnceCell<Skills>,
 }
 
 impl Configuration {
-    /// Reads everything; `trust_project` holds for this call only.
-    pub(crate) fn read(places: &Places, trust_project: bool) -> Self {
+    /// Reads everything for a process that is about to end; `trust_project` holds for this call
+    /// only.
+    pub(crate) fn read_once(places: &Places, trust_project: bool) -> Self {
+        Self::read(places, trust_project, |_, places, trust| {
+            Arc::new(Catalogue::load(places, trust))
+        })
+    }
+
+    /// Reads everything; the catalogue of a directory may be one that was kept.
+    pub(crate) fn read(
+        places: &Places,
+        trust_project: bool,
+        load: impl FnOnce(&Path, &DefinitionPlaces, &Trust) -> Arc<Catalogue>,
+    ) -> Self {
         let (trust, mut warnings) = Trust::read(&places.agent_dir);
         let trust = if trust_project {
             trust.and_for_this_call(&places.project)
@@ -47,7 +60,8 @@ impl Configuration {
                 places.project.display()
             ));
         }
-        let catalogue = Catalogue::load(
+        let catalogue = load(
+            &places.cwd,
             &DefinitionPlaces::find(&Viewpoint {
                 cwd: &places.cwd,
                 home: &places.home,

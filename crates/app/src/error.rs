@@ -6,6 +6,8 @@ use std::slice;
 
 use serde_json::{Value, json};
 
+use crate::dialects::CallError;
+
 /// A command that cannot do its job.
 #[derive(Debug)]
 pub(crate) struct CommandError {
@@ -97,5 +99,11 @@ impl CommandError {
             "message": message.join(": "),
             "hint": (!self.hints.is_empty()).then(|| self.hints.join(" ")),
         }})
+    }
+}
+
+impl From<CallError> for CommandError {
+    fn from(error: CallError) -> Self {
+        Self::usage(error.0)
     }
 }

@@ -3,7 +3,7 @@
 use std::io;
 use std::sync::Arc;
 
-use pi_subagents_delegation::{EventSink, Plan, Program, RunSummary, Timestamp};
+use pi_subagents_delegation::{EventSink, Plan, Program, RunId, RunSummary, Timestamp};
 use pi_subagents_engine::{
     Engine, Launcher, OwnChildren, OwnerLimits, OwnerSocket, ProcessName, end_leftovers,
 };
@@ -79,6 +79,14 @@ impl Owner {
         let outcomes = self.engine.run(plan, sinks).outcomes().await;
         self.recorder.settle();
         outcomes
+    }
+
+    /// Tells these runs to end; whoever waits for them hears of it.
+    pub(crate) fn stop(&self, runs: &[RunId]) {
+        for run in runs.iter().cloned() {
+            let engine = self.engine.clone();
+            tokio::spawn(async move { engine.stop(run).await });
+        }
     }
 
     /// Does some work; a signal ends all runs under way, a second one at once.

@@ -13,7 +13,7 @@ use pi_subagents_definitions::RunnerChoice;
 use pi_subagents_delegation::{Program, Runner};
 use serde::{Deserialize, Serialize};
 
-use crate::places::Places;
+use crate::caller::Caller;
 
 /// The first pi that speaks the protocol as we need it.
 const OLDEST_PI: (u32, u32) = (0, 84);
@@ -23,14 +23,14 @@ const PATIENCE: Duration = Duration::from_secs(20);
 
 /// Finds the program for a choice; pi is looked for once.
 pub(crate) struct Runners<'a> {
-    places: &'a Places,
+    caller: &'a Caller,
     pi: OnceCell<Result<Program, String>>,
 }
 
 impl<'a> Runners<'a> {
-    pub(crate) fn new(places: &'a Places) -> Self {
+    pub(crate) fn new(caller: &'a Caller) -> Self {
         Self {
-            places,
+            caller,
             pi: OnceCell::new(),
         }
     }
@@ -49,17 +49,23 @@ impl<'a> Runners<'a> {
 
     fn embedded(&self) -> Program {
         Program {
-            path: self.places.program.clone(),
+            path: self.caller.places.program.clone(),
             arguments: vec![crate::commands::agent::NAME.into()],
         }
     }
 
     fn pi(&self) -> Result<Program, String> {
-        self.pi.get_or_init(|| find_pi(self.places)).clone()
+        self.pi.get_or_init(|| find_pi(self.caller)).clone()
     }
 }
 
-fn find_pi(places: &Places) -> Result<Program, String> {
+fn find_pi(caller: &Caller) -> Result<Program, String> {
+    let places = &caller.places;
+    if let Some(pi) = &caller.pi
+        && places.variable("PI_SUBAGENTS_PI").is_none()
+    {
+        return new_enough(pi.program.clone(), &pi.version);
+    }
     let path = match places.variable("PI_SUBAGENTS_PI") {
         Some(named) => places.cwd.join(named),
         None => on_path("pi", places.variable("PATH").unwrap_or_default()).ok_or(
@@ -67,18 +73,23 @@ fn find_pi(places: &Places) -> Result<Program, String> {
         )?,
     };
     let version = version_of(&path, &places.agent_dir)?;
-    if parse_version(&version).is_none_or(|version| version < OLDEST_PI) {
+    let program = Program {
+        path,
+        arguments: Vec::new(),
+    };
+    new_enough(program, &version)
+}
+
+fn new_enough(program: Program, version: &str) -> Result<Program, String> {
+    if parse_version(version).is_none_or(|version| version < OLDEST_PI) {
         return Err(format!(
             "{} is pi {version}, which is too old: {}.{} or newer is needed. Update it, or use --runner embedded.",
-            path.display(),
+            program.path.display(),
             OLDEST_PI.0,
             OLDEST_PI.1,
         ));
     }
-    Ok(Program {
-        path,
-        arguments: Vec::new(),
-    })
+    Ok(program)
 }
 
 fn on_path(name: &str, path: &OsStr) -> Option<PathBuf> {

@@ -7,22 +7,26 @@ use pi_subagents_delegation::{EventSink, Timestamp};
 use pi_subagents_windows::{Fleet, LiveView, Paint, PreviewContext, ProgressLines, Terminal};
 use rustix::termios::tcgetwinsize;
 
+use crate::caller::Caller;
 use crate::json_stream::JsonStream;
 use crate::places::Places;
 use crate::print::Printer;
+
+/// A preview of a command is at least this wide.
+const MIN_PREVIEW: usize = 20;
 
 /// The size of a terminal that does not tell it.
 const USUAL_SIZE: (usize, usize) = (80, 24);
 
 /// The sinks that show runs: on stderr for people, on stdout for programs that follow along.
 pub(crate) fn sinks(
-    places: &Places,
+    caller: &Caller,
     settings: &Settings,
     printer: Printer,
 ) -> Vec<Box<dyn EventSink>> {
     let mut sinks: Vec<Box<dyn EventSink>> = Vec::new();
     if !printer.is_quiet() {
-        sinks.push(on_stderr(places, settings));
+        sinks.push(on_stderr(caller, settings));
     }
     if printer.is_json_stream() {
         sinks.push(Box::new(JsonStream::new(printer)));
@@ -36,22 +40,26 @@ pub(crate) fn is_live(places: &Places) -> bool {
 }
 
 /// How tool calls are shown in one line.
-pub(crate) fn preview_context(places: &Places, settings: &Settings) -> PreviewContext {
+pub(crate) fn preview_context(caller: &Caller, settings: &Settings) -> PreviewContext {
     PreviewContext {
-        home: Some(places.home.clone()),
-        cwd: places.cwd.clone(),
-        width: if is_live(places) {
-            terminal_size().0.saturating_sub(4)
-        } else {
-            settings.command_preview_width
+        home: Some(caller.places.home.clone()),
+        cwd: caller.places.cwd.clone(),
+        width: match caller.columns {
+            Some(columns) => columns.saturating_sub(4).max(MIN_PREVIEW),
+            None => settings.command_preview_width,
         },
     }
 }
 
-fn on_stderr(places: &Places, settings: &Settings) -> Box<dyn EventSink> {
-    let context = preview_context(places, settings);
-    let is_terminal = is_live(places);
-    if !is_terminal {
+/// How wide the terminal is in which runs are shown in live windows.
+pub(crate) fn live_columns(places: &Places) -> Option<usize> {
+    is_live(places).then(|| terminal_size().0)
+}
+
+fn on_stderr(caller: &Caller, settings: &Settings) -> Box<dyn EventSink> {
+    let places = &caller.places;
+    let context = preview_context(caller, settings);
+    if !is_live(places) {
         return Box::new(ProgressLines::new(io::stderr(), context));
     }
     let terminal = Terminal {

@@ -1,5 +1,6 @@
 //! What a run consumed.
 
+use std::iter::Sum;
 use std::ops::AddAssign;
 
 /// Tokens and cost of one message, or of a whole run.
@@ -21,6 +22,15 @@ impl Usage {
     /// All tokens together.
     pub fn total(&self) -> u64 {
         self.input + self.output + self.cache_read + self.cache_write
+    }
+}
+
+impl Sum for Usage {
+    fn sum<I: Iterator<Item = Self>>(parts: I) -> Self {
+        parts.fold(Self::default(), |mut total, part| {
+            total += part;
+            total
+        })
     }
 }
 

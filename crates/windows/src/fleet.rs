@@ -151,8 +151,8 @@ impl Fleet {
             .collect()
     }
 
-    /// The ids stand last, so that they can be copied.
-    fn footer(&self, columns: usize) -> Vec<Line> {
+    /// The session ids, once all is over: they stand last, so that they can be copied.
+    pub fn footer(&self, columns: usize) -> Vec<Line> {
         if self.windows.is_empty() || !self.is_over() {
             return Vec::new();
         }

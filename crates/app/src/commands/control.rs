@@ -10,12 +10,13 @@ use serde_json::{Value, json};
 use tokio::task::JoinSet;
 
 use crate::commands::block_on;
-use crate::commands::read::{find, joined};
+use crate::commands::read::joined;
 use crate::error::CommandError;
 use crate::exit;
 use crate::owner::{close_abandoned, is_owned};
 use crate::places::Places;
 use crate::print::Printer;
+use crate::recorded::find_runs;
 
 /// How often a run is looked at whose owner cannot be asked.
 const LOOK_AGAIN: Duration = Duration::from_millis(100);
@@ -53,7 +54,7 @@ pub(crate) fn steer(args: &SteerArgs, printer: Printer) -> Result<ExitCode, Comm
     let places = Places::find()?;
     let store = Store::new(&places.agent_dir);
     let message = joined(&args.message)?;
-    let run = found_runs(&store, &places, &args.id)?
+    let run = find_runs(&store, &places, &args.id)?
         .into_iter()
         .rfind(IndexedRun::is_open)
         .ok_or_else(|| not_running(&args.id))?;
@@ -230,10 +231,6 @@ async fn request(run: &IndexedRun, want: Want) -> Result<OwnerReply, CommandErro
     })
 }
 
-fn found_runs(store: &Store, places: &Places, id: &str) -> Result<Vec<IndexedRun>, CommandError> {
-    Ok(find(store, places, id)?.into_runs())
-}
-
 /// The runs of several ids, each once.
 fn runs_of_all(
     store: &Store,
@@ -242,7 +239,7 @@ fn runs_of_all(
 ) -> Result<Vec<IndexedRun>, CommandError> {
     let mut runs: Vec<IndexedRun> = Vec::new();
     for id in ids {
-        for run in found_runs(store, places, id)? {
+        for run in find_runs(store, places, id)? {
             if !runs.iter().any(|known| known.run == run.run) {
                 runs.push(run);
             }

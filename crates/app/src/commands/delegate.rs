@@ -8,20 +8,18 @@ use std::time::Duration;
 
 use clap::Args;
 use pi_subagents_definitions::RunnerChoice;
-use pi_subagents_delegation::Plan;
 use serde_json::Value;
 
+use crate::caller::{Caller, Overrides};
 use crate::cli::RunArgs;
 use crate::commands::block_on;
 use crate::configuration::Configuration;
-use crate::dialects::delegation::{
-    Answer, DelegateCall, Lowering, Overrides, TaskCall, WindowRecord,
-};
+use crate::dialects::delegation::{self, Answer, DelegateCall, TaskCall};
 use crate::error::CommandError;
-use crate::owner::Owner;
 use crate::places::Places;
 use crate::print::Printer;
 use crate::signals::Signals;
+use crate::toolbox::{Toolbox, Watch};
 use crate::{exit, view};
 
 #[derive(Args)]
@@ -53,9 +51,9 @@ pub(crate) fn run(args: &DelegateArgs, printer: Printer) -> Result<ExitCode, Com
     if args.profile.is_some() {
         call.profile.clone_from(&args.profile);
     }
-    let answer = delegate(&call, &args.run, printer, |_| {})?;
+    let answer = delegate(&call, &caller(&args.run)?, &args.run, printer)?;
     if printer.is_json() {
-        printer.json(&answer.json());
+        printer.json(&answer.to_tool_answer().json());
     } else {
         printer.data(&answer.text());
         printer.note("\nRead an answer:  pi-subagents output SESSION\nGo on with one:  pi-subagents resume SESSION PROMPT");
@@ -63,54 +61,48 @@ pub(crate) fn run(args: &DelegateArgs, printer: Printer) -> Result<ExitCode, Com
     Ok(exit::of_runs(answer.exit_codes()))
 }
 
-/// Runs a call to its end; `adjust` may change the plan before anything starts.
+/// Runs a call to its end, and shows how it goes.
 pub(super) fn delegate(
     call: &DelegateCall,
+    caller: &Caller,
     args: &RunArgs,
     printer: Printer,
-    adjust: impl FnOnce(&mut Plan),
 ) -> Result<Answer, CommandError> {
-    let places = Places::find()?;
-    let configuration = Configuration::read(&places, args.trust);
-    let settings = &configuration.settings;
+    let settings = Configuration::read_once(&caller.places, caller.trusts_project).settings;
     let concurrency = args
         .concurrency
         .map_or(settings.max_concurrency, usize::from);
     block_on(async {
         let mut signals = Signals::listen()?;
-        let owner = Owner::start(&places, concurrency)?;
-        let (mut plan, warnings) = Lowering {
-            places: &places,
-            configuration: &configuration,
-            owner: &owner,
-            overrides: overrides(args),
-        }
-        .lower(call)?;
-        adjust(&mut plan);
-        let windows = WindowRecord::new(
-            view::preview_context(&places, settings),
-            call.tasks.iter().map(|task| task.files.len()),
-            settings.max_lines_per_window,
-        );
-        let mut sinks = view::sinks(&places, settings, printer);
-        sinks.push(Box::new(windows.clone()));
-        let run = owner.run(plan, sinks);
-        let outcomes = owner.until_signalled(&mut signals, run).await;
-        let answer = Answer::new(outcomes, windows, warnings, &owner.recorder);
-        owner.leave().await;
-        Ok(answer)
+        let toolbox = Toolbox::open(&caller.places, concurrency)?;
+        let watch = Watch {
+            sinks: view::sinks(caller, &settings, printer),
+            ..Watch::nobody()
+        };
+        let work = delegation::delegate(&toolbox, call, caller, watch);
+        let answer = toolbox.owner.until_signalled(&mut signals, work).await;
+        toolbox.owner.leave().await;
+        answer
     })
 }
 
-fn overrides(args: &RunArgs) -> Overrides {
-    Overrides {
-        runner: args.runner.map(RunnerChoice::from),
-        model: args.model.clone(),
-        cwd: args.cwd.clone(),
-        timeout: args
-            .timeout
-            .map(|seconds| Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX)),
-    }
+/// Whoever typed the command.
+pub(super) fn caller(args: &RunArgs) -> Result<Caller, CommandError> {
+    let places = Places::find()?;
+    Ok(Caller {
+        trusts_project: args.trust,
+        overrides: Overrides {
+            runner: args.runner.map(RunnerChoice::from),
+            model: args.model.clone(),
+            cwd: args.cwd.clone(),
+            timeout: args
+                .timeout
+                .map(|seconds| Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX)),
+            tools: None,
+        },
+        columns: view::live_columns(&places),
+        ..Caller::at(places)
+    })
 }
 
 fn call_of(args: &DelegateArgs) -> Result<DelegateCall, CommandError> {

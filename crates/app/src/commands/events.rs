@@ -9,11 +9,11 @@ use std::time::Duration;
 use clap::Args;
 use pi_subagents_sessions::{IndexedRun, Store};
 
-use crate::commands::read::find;
 use crate::error::CommandError;
 use crate::owner::is_owned;
 use crate::places::Places;
 use crate::print::Printer;
+use crate::recorded::find_runs;
 
 /// How often a growing record is looked at.
 const LOOK_AGAIN: Duration = Duration::from_millis(50);
@@ -30,7 +30,7 @@ pub(crate) struct EventsArgs {
 pub(crate) fn run(args: &EventsArgs, _: Printer) -> Result<ExitCode, CommandError> {
     let places = Places::find()?;
     let store = Store::new(&places.agent_dir);
-    let runs = find(&store, &places, &args.id)?.into_runs();
+    let runs = find_runs(&store, &places, &args.id)?;
     let mut stdout = io::stdout().lock();
     for run in &runs {
         match print_events(run, args.follow, &mut stdout) {

@@ -6,13 +6,13 @@ use clap::Args;
 use pi_subagents_sessions::{Store, history};
 
 use crate::cli::RunArgs;
-use crate::commands::delegate::delegate;
-use crate::commands::read::{find, joined};
+use crate::commands::delegate::{caller, delegate};
+use crate::commands::read::joined;
 use crate::dialects::delegation::{DelegateCall, TaskCall};
 use crate::error::CommandError;
 use crate::exit;
-use crate::places::Places;
 use crate::print::Printer;
+use crate::recorded::find_runs;
 
 #[derive(Args)]
 pub(crate) struct ResumeArgs {
@@ -26,10 +26,9 @@ pub(crate) struct ResumeArgs {
 }
 
 pub(crate) fn run(args: ResumeArgs, printer: Printer) -> Result<ExitCode, CommandError> {
-    let places = Places::find()?;
-    let store = Store::new(&places.agent_dir);
-    let latest = find(&store, &places, &args.id)?
-        .into_runs()
+    let mut caller = caller(&args.run)?;
+    let store = Store::new(&caller.places.agent_dir);
+    let latest = find_runs(&store, &caller.places, &args.id)?
         .pop()
         .ok_or_else(|| CommandError::not_found(format!("session {} has no runs", args.id)))?;
     let earlier = history(&latest.directory).map_err(|error| {
@@ -44,13 +43,12 @@ pub(crate) fn run(args: ResumeArgs, printer: Printer) -> Result<ExitCode, Comman
     }])
     .map_err(|error| CommandError::usage(error.to_string()))?;
     // A session goes on where it was, unless it is told otherwise.
-    let mut options = args.run;
-    if options.cwd.is_none() {
-        options.cwd = earlier.summary.task.map(|task| task.cwd.clone());
+    if caller.overrides.cwd.is_none() {
+        caller.overrides.cwd = earlier.summary.task.map(|task| task.cwd.clone());
     }
-    let answer = delegate(&call, &options, printer, |_| {})?;
+    let answer = delegate(&call, &caller, &args.run, printer)?;
     if printer.is_json() {
-        printer.json(&answer.json());
+        printer.json(&answer.to_tool_answer().json());
     } else {
         printer.data(&answer.text());
     }

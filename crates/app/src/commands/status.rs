@@ -8,11 +8,11 @@ use pi_subagents_delegation::{Status, Timestamp, text};
 use pi_subagents_sessions::{IndexedRun, RunState, Store};
 use serde_json::{Value, json};
 
-use crate::commands::read::find;
 use crate::error::CommandError;
 use crate::owner::close_abandoned;
 use crate::places::Places;
 use crate::print::Printer;
+use crate::recorded::find_runs;
 
 #[derive(Args)]
 pub(crate) struct StatusArgs {
@@ -27,7 +27,7 @@ pub(crate) fn run(args: &StatusArgs, printer: Printer) -> Result<ExitCode, Comma
     let places = Places::find()?;
     let store = Store::new(&places.agent_dir);
     let (counted, listed) = if let Some(id) = &args.id {
-        let runs = find(&store, &places, id)?.into_runs();
+        let runs = find_runs(&store, &places, id)?;
         (Counts::of(&runs), runs)
     } else {
         close_abandoned(&store);

@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use serde_json::{Value, json};
 
-use crate::dialects::delegation::{Tool, tools};
+use crate::dialects::{Tool, tools};
 use crate::print::Printer;
 
 pub(crate) fn run(printer: Printer) -> ExitCode {
@@ -21,6 +21,7 @@ pub(crate) fn run(printer: Printer) -> ExitCode {
 fn to_json(tool: &Tool) -> Value {
     json!({
         "name": tool.name,
+        "label": tool.label,
         "description": tool.description,
         "parameters": tool.parameters,
     })

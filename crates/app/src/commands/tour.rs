@@ -2,11 +2,11 @@
 
 use std::process::ExitCode;
 
-use pi_subagents_delegation::{Plan, RunSummary, Task, ToolPolicy};
+use pi_subagents_delegation::{RunSummary, Task};
 use serde_json::{Value, json};
 
 use crate::cli::{RunArgs, RunnerName};
-use crate::commands::delegate::delegate;
+use crate::commands::delegate::{caller, delegate};
 use crate::dialects::delegation::{Answer, DelegateCall, TaskCall};
 use crate::error::CommandError;
 use crate::places::Places;
@@ -49,7 +49,9 @@ pub(crate) fn run(printer: Printer) -> Result<ExitCode, CommandError> {
         ..RunArgs::default()
     };
     printer.note("Three sub-agents look at this directory. Their model is scripted and offline; their tools are real.\n");
-    let answer = delegate(&call, &options, printer, give_tools)?;
+    let mut caller = caller(&options)?;
+    caller.overrides.tools = Some(TOOLS.map(str::to_owned).into());
+    let answer = delegate(&call, &caller, &options, printer)?;
     if printer.is_json() {
         let runs: Vec<Value> = answer.runs_json();
         printer.json(&json!({"runs": runs}));
@@ -64,14 +66,6 @@ pub(crate) fn run(printer: Printer) -> Result<ExitCode, CommandError> {
         printer.note(&next_steps(&answer));
     }
     Ok(exit::of_runs(answer.exit_codes()))
-}
-
-fn give_tools(plan: &mut Plan) {
-    for planned in &mut plan.tasks {
-        if let Ok(work) = &mut planned.work {
-            work.tools = ToolPolicy::Only(TOOLS.map(str::to_owned).into());
-        }
-    }
 }
 
 fn report(answer: &Answer) -> String {

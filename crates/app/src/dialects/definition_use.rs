@@ -3,13 +3,13 @@
 use std::path::Path;
 
 use pi_subagents_definitions::{
-    Asker, PlanPatch, ResolvedSkills, Surroundings, check_paths, summary, validate,
+    Asker, PlanPatch, ResolvedSkills, Skills, Surroundings, check_paths, summary, validate,
 };
 use pi_subagents_delegation::{Definition, Refusal, Runner, UsedDefinition};
 
+use crate::caller::Caller;
 use crate::configuration::Configuration;
 use crate::dialects::arguments::CallError;
-use crate::places::Places;
 
 /// All tools of the embedded agent; those of a pi depend on its extensions.
 const EMBEDDED_TOOLS: [&str; 7] = ["read", "bash", "edit", "write", "grep", "find", "ls"];
@@ -51,7 +51,7 @@ pub(crate) fn use_definition(
     definition: &Definition,
     runner: Runner,
     cwd: &Path,
-    (places, configuration): (&Places, &Configuration),
+    (caller, configuration): (&Caller, &Configuration),
 ) -> Result<DefinitionUse, Unusable> {
     let refuse = |message: String| Unusable::Task(Refusal { message });
     validate(definition).map_err(|invalid| {
@@ -61,11 +61,11 @@ pub(crate) fn use_definition(
             refuse(invalid.to_string())
         }
     })?;
-    check_paths(definition, cwd, &places.home).map_err(|error| refuse(error.to_string()))?;
-    let skills = resolved_skills(definition, cwd, (places, configuration)).map_err(refuse)?;
+    check_paths(definition, cwd, &caller.places.home).map_err(|error| refuse(error.to_string()))?;
+    let skills = resolved_skills(definition, cwd, (caller, configuration)).map_err(refuse)?;
     let embedded_tools = EMBEDDED_TOOLS.map(str::to_owned);
     let surroundings = Surroundings {
-        parent_tools: None,
+        parent_tools: caller.pi.as_ref().map(|pi| pi.active_tools.as_slice()),
         known_tools: (runner == Runner::Embedded).then_some(&embedded_tools[..]),
     };
     let patch = PlanPatch::of(definition, &skills, &surroundings)
@@ -86,13 +86,14 @@ pub(crate) fn use_definition(
 fn resolved_skills(
     definition: &Definition,
     cwd: &Path,
-    (places, configuration): (&Places, &Configuration),
+    (caller, configuration): (&Caller, &Configuration),
 ) -> Result<ResolvedSkills, String> {
     if definition.suggested_skills.is_empty() && definition.load_skills.is_empty() {
         return Ok(ResolvedSkills::default());
     }
-    configuration
-        .skills(places, cwd)
-        .resolve(definition)
-        .map_err(|error| error.to_string())
+    let found = match &caller.pi {
+        Some(pi) => &Skills::from_list(pi.skills.iter().cloned()),
+        None => configuration.skills(&caller.places, cwd),
+    };
+    found.resolve(definition).map_err(|error| error.to_string())
 }

@@ -68,8 +68,6 @@ fn an_unknown_id_is_not_found() {
     let stage = Stage::new();
     let mut printed = std::collections::BTreeSet::new();
     for arguments in [
-        ["output", "feed"],
-        ["session", "feed"],
         ["events", "feed"],
         ["status", "feed"],
         ["wait", "feed"],
@@ -91,6 +89,23 @@ fn an_unknown_id_is_not_found() {
     hint: pi-subagents status --all lists the runs of this project.
     [EOF]
     "#);
+    for command in ["output", "session"] {
+        let output = stage.command(&[command, "feed"]).run();
+        assert_eq!(output.code, Some(3));
+        insta::allow_duplicates! {
+            insta::assert_snapshot!(output, @r#"
+            --- exit code
+            3
+            [EOF]
+            --- stdout
+            [EOF]
+            --- stderr
+            error: Session "feed" not found. The session may have expired or the ID is incorrect.
+            hint: pi-subagents status --all lists the runs of this project.
+            [EOF]
+            "#);
+        }
+    }
     let resumed = stage
         .delegate(&json!({"tasks": [{"name": "a", "prompt": "p", "resume": "a1b2c3d4e5f6a7b8"}]}))
         .run();

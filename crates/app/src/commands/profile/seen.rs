@@ -25,7 +25,7 @@ impl Seen {
     pub(in crate::commands) fn look() -> Result<Self, CommandError> {
         let places = Places::find()?;
         Ok(Self {
-            configuration: Configuration::read(&places, false),
+            configuration: Configuration::read_once(&places, false),
             places,
         })
     }
@@ -34,7 +34,7 @@ impl Seen {
     pub(in crate::commands) fn again(&self) -> Self {
         Self {
             places: self.places.clone(),
-            configuration: Configuration::read(&self.places, false),
+            configuration: Configuration::read_once(&self.places, false),
         }
     }
 
@@ -42,7 +42,7 @@ impl Seen {
     pub(in crate::commands) fn as_if_trusted(&self) -> Self {
         Self {
             places: self.places.clone(),
-            configuration: Configuration::read(&self.places, true),
+            configuration: Configuration::read_once(&self.places, true),
         }
     }
 

@@ -7,6 +7,7 @@ use pi_subagents_sessions::Recorder;
 use serde_json::{Value, json};
 
 use super::details::WindowRecord;
+use crate::toolbox::ToolAnswer;
 
 /// The outcomes of a call, with what could not be written of them.
 pub(crate) struct Answer {
@@ -58,14 +59,15 @@ impl Answer {
     }
 
     /// The tool's answer.
-    pub(crate) fn json(&self) -> Value {
-        let mut details = self.windows.json();
+    pub(crate) fn to_tool_answer(&self) -> ToolAnswer {
+        let mut details = self.windows.json(true);
         details.insert("runs".to_owned(), self.runs_json().into());
         details.insert("warnings".to_owned(), json!(self.warnings));
-        json!({
-            "content": [{"type": "text", "text": self.text()}],
-            "details": details,
-        })
+        ToolAnswer {
+            text: self.text(),
+            details: details.into(),
+            usage: Some(self.outcomes.iter().map(|run| run.usage).sum()),
+        }
     }
 
     /// One object per task, in their order.

@@ -1,13 +1,19 @@
 //! The `details` of a delegation: its windows as data, so that whoever shows the answer can draw
 //! them, now or when it is read again.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use pi_subagents_delegation::{
     Ending, EventSink, RunEvent, StopReason, ThinkingLevel, Timestamp, UsedDefinition,
 };
-use pi_subagents_windows::{Fleet, PreviewContext, Window, WindowLine};
+use pi_subagents_windows::{Fleet, Line, PreviewContext, Window, WindowLine, header};
 use serde_json::{Map, Value, json};
+
+use crate::toolbox::ToolAnswer;
+
+/// A line that is drawn elsewhere is cut there.
+const ANY_WIDTH: usize = 400;
 
 /// The windows of a call, filled by its events.
 #[derive(Clone)]
@@ -16,6 +22,8 @@ pub(crate) struct WindowRecord {
     /// How many files each task was given, in the order of the tasks.
     file_counts: Arc<[usize]>,
     lines_per_window: usize,
+    /// Whether anything happened since somebody looked.
+    has_changed: Arc<AtomicBool>,
 }
 
 impl WindowRecord {
@@ -28,17 +36,40 @@ impl WindowRecord {
             fleet: Arc::new(Mutex::new(Fleet::new(context))),
             file_counts: file_counts.into_iter().collect(),
             lines_per_window,
+            has_changed: Arc::default(),
         }
     }
 
-    /// The documented shape: `windows`, `maxLinesPerWindow`, `globalStatus`, `sessionIds`.
-    pub(crate) fn json(&self) -> Map<String, Value> {
-        let fleet = self.fleet.lock().unwrap_or_else(PoisonError::into_inner);
+    /// Tells whether anything has happened since it was asked last.
+    pub(crate) fn has_changed(&self) -> bool {
+        self.has_changed.swap(false, Ordering::Relaxed)
+    }
+
+    /// How it looks now, for whoever follows along; all lines only for whoever shows them.
+    pub(crate) fn update(&self, expanded: bool) -> ToolAnswer {
+        let text = self.lock().status_header().text();
+        ToolAnswer::new(text, self.json(expanded).into())
+    }
+
+    /// The documented shape: `windows`, `maxLinesPerWindow`, `globalStatus`, `sessionIds`; and
+    /// what stands around the windows, as spans.
+    pub(crate) fn json(&self, expanded: bool) -> Map<String, Value> {
+        let fleet = self.lock();
+        let now = Timestamp::now();
         let windows: Vec<Value> = fleet
             .windows()
             .iter()
-            .zip(self.file_counts.iter())
-            .map(|(window, files)| window_json(window, *files, self.lines_per_window))
+            .zip(self.file_counts.iter().chain(std::iter::repeat(&0)))
+            .map(|(window, files)| {
+                let header = header(window, now, ANY_WIDTH);
+                let mut json = window_json(window, *files, self.lines_per_window);
+                json.insert("header".to_owned(), spans_json(&header));
+                if expanded {
+                    let lines = window.all_lines().map(line_json).collect::<Vec<_>>();
+                    json.insert("allMessages".to_owned(), lines.into());
+                }
+                json.into()
+            })
             .collect();
         let session_ids: Vec<&str> = fleet
             .windows()
@@ -51,28 +82,34 @@ impl WindowRecord {
             "maxLinesPerWindow": self.lines_per_window,
             "globalStatus": status,
             "sessionIds": session_ids,
+            "header": spans_json(&fleet.status_header()),
+            "footer": fleet.footer(ANY_WIDTH).iter().map(spans_json).collect::<Vec<_>>(),
         });
         match details {
             Value::Object(details) => details,
             _ => Map::new(),
         }
     }
+
+    fn lock(&self) -> MutexGuard<'_, Fleet> {
+        self.fleet.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 impl EventSink for WindowRecord {
     fn on_event(&mut self, event: &RunEvent) {
-        let mut fleet = self.fleet.lock().unwrap_or_else(PoisonError::into_inner);
-        fleet.apply(event);
+        self.lock().apply(event);
+        self.has_changed.store(true, Ordering::Relaxed);
     }
 }
 
 /// What is not known is left out.
-fn window_json(window: &Window, files: usize, lines: usize) -> Value {
+fn window_json(window: &Window, files: usize, lines: usize) -> Map<String, Value> {
     let summary = window.summary();
     let task = summary.task.as_ref();
     let definition = task.and_then(|task| task.definition.as_ref());
     let ending = summary.ending.as_ref();
-    let mut json = json!({
+    let json = json!({
         "name": window.name(),
         "sessionId": window.session().map(ToString::to_string),
         "status": window.status().as_delegation_word(),
@@ -82,7 +119,6 @@ fn window_json(window: &Window, files: usize, lines: usize) -> Value {
         "model": window.model(),
         "thinkingLevel": window.thinking().map(ThinkingLevel::as_str),
         "lines": window.lines(lines).map(line_json).collect::<Vec<_>>(),
-        "allMessages": window.all_lines().map(line_json).collect::<Vec<_>>(),
         "exitCode": ending.map(Ending::exit_code),
         "stopReason": summary.stop_reason.as_ref().map(StopReason::as_word),
         "errorMessage": window.error(),
@@ -94,18 +130,20 @@ fn window_json(window: &Window, files: usize, lines: usize) -> Value {
         "todoTotal": window.todos().map(|todos| todos.total),
         "todoCompleted": window.todos().map(|todos| todos.completed),
     });
-    if let Value::Object(fields) = &mut json {
-        fields.retain(|_, value| !value.is_null());
-    }
-    json
+    let Value::Object(mut fields) = json else {
+        return Map::new();
+    };
+    fields.retain(|_, value| !value.is_null());
+    fields
 }
 
 fn line_json(line: &WindowLine) -> Value {
-    let spans: Vec<Value> = line
-        .line
-        .spans()
+    json!({"text": line.text(), "kind": line.kind.as_str(), "spans": spans_json(&line.line)})
+}
+
+fn spans_json(line: &Line) -> Value {
+    line.spans()
         .iter()
         .map(|span| json!({"text": span.text(), "role": span.role().as_str()}))
-        .collect();
-    json!({"text": line.text(), "kind": line.kind.as_str(), "spans": spans})
+        .collect()
 }

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use pi_subagents_definitions::{Asker, PlanPatch, PromptFiles, RunnerChoice};
+use pi_subagents_definitions::{Asker, PlanPatch, PromptFiles};
 use pi_subagents_delegation::{
     Completion, Limits, ModelChoice, Plan, PlannedTask, Program, Refusal, Runner, SessionPolicy,
     SystemPrompt, Task, TaskPlan, ToolPolicy,
@@ -14,13 +14,13 @@ use pi_subagents_sessions::{NewRun, RunDir, write_whole};
 use super::attachments::with_files;
 use super::earlier::{Earlier, find_earlier};
 use super::schema::{DelegateCall, TaskCall};
+use crate::caller::Caller;
 use crate::configuration::Configuration;
 use crate::dialects::child_extension::write_child_extension;
 use crate::dialects::definition_use::{DefinitionUse, Unusable, find_definition, use_definition};
 use crate::dialects::working_directory::working_directory;
 use crate::error::CommandError;
 use crate::owner::Owner;
-use crate::places::Places;
 use crate::random;
 use crate::runner::Runners;
 
@@ -30,21 +30,11 @@ const DEFAULT_TIMEOUT: Duration = Duration::from_mins(10);
 /// How often a child that must report is told so.
 const CORRECTIONS: u32 = 3;
 
-/// What the command line says for all tasks of a call.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Overrides {
-    pub(crate) runner: Option<RunnerChoice>,
-    pub(crate) model: Option<String>,
-    pub(crate) cwd: Option<PathBuf>,
-    pub(crate) timeout: Option<Duration>,
-}
-
 /// Lowers calls for an owner.
 pub(crate) struct Lowering<'a> {
-    pub(crate) places: &'a Places,
+    pub(crate) caller: &'a Caller,
     pub(crate) configuration: &'a Configuration,
     pub(crate) owner: &'a Owner,
-    pub(crate) overrides: Overrides,
 }
 
 /// A task whose definition and child are known.
@@ -60,7 +50,7 @@ impl Lowering<'_> {
     /// made; whatever is wrong with a single task refuses that task.
     pub(crate) fn lower(&self, call: &DelegateCall) -> Result<(Plan, Vec<String>), CommandError> {
         let earlier = find_earlier(&self.owner.store, &call.tasks)?;
-        let runners = Runners::new(self.places);
+        let runners = Runners::new(self.caller);
         let prepared = call
             .tasks
             .iter()
@@ -101,8 +91,8 @@ impl Lowering<'_> {
     ) -> Result<Prepared, Unusable> {
         let cwd = working_directory(
             call.cwd.as_deref(),
-            self.overrides.cwd.as_deref(),
-            self.places,
+            self.caller.overrides.cwd.as_deref(),
+            &self.caller.places,
         )
         .map_err(Unusable::Task)?;
         let definition = call
@@ -113,6 +103,7 @@ impl Lowering<'_> {
             .transpose()
             .map_err(Unusable::Task)?;
         let choice = self
+            .caller
             .overrides
             .runner
             .or(definition.and_then(|definition| definition.runner))
@@ -121,7 +112,7 @@ impl Lowering<'_> {
             .resolve(choice)
             .map_err(|message| Unusable::Task(Refusal { message }))?;
         let definition = definition
-            .map(|found| use_definition(found, runner, &cwd, (self.places, self.configuration)))
+            .map(|found| use_definition(found, runner, &cwd, (self.caller, self.configuration)))
             .transpose()?;
         Ok(Prepared {
             cwd,
@@ -139,7 +130,10 @@ impl Lowering<'_> {
         warnings: &mut Vec<String>,
     ) -> Result<PlannedTask, CommandError> {
         let run = random::new_run_id()?;
-        let made = self.owner.store.make_directory(&self.places.project, &run);
+        let made = self
+            .owner
+            .store
+            .make_directory(&self.caller.places.project, &run);
         if let Err(error) = &made {
             let cause = with_cause(error);
             warnings.push(format!("{}: this run has no record: {cause}", call.name));
@@ -159,7 +153,7 @@ impl Lowering<'_> {
             prompt: call.prompt.clone(),
             cwd: match &prepared {
                 Ok(prepared) => prepared.cwd.clone(),
-                Err(_) => self.places.cwd.clone(),
+                Err(_) => self.caller.places.cwd.clone(),
             },
             definition: definition.map(|definition| definition.used.clone()),
             timeout: Some(self.timeout_of(call, definition)),
@@ -173,7 +167,7 @@ impl Lowering<'_> {
         });
         let begun = self.owner.store.begin(&NewRun {
             task: &task,
-            project: &self.places.project,
+            project: &self.caller.places.project,
             owner: &self.owner.name,
             runner: runner.map(Runner::as_str),
             model: self.model_name(definition),
@@ -219,9 +213,7 @@ impl Lowering<'_> {
             prompt: with_files(&call.files, &prepared.cwd, &prompt),
             model: self.model_of(patch.as_ref().map(|patch| &patch.model)),
             system_prompt: files.prompts.policy,
-            tools: patch
-                .as_ref()
-                .map_or(ToolPolicy::Inherit, |patch| patch.tools.clone()),
+            tools: self.tools_of(patch.as_ref()),
             session: directory.map_or(SessionPolicy::Nowhere, |directory| {
                 SessionPolicy::File(directory.child_session())
             }),
@@ -245,7 +237,7 @@ impl Lowering<'_> {
     /// The model the call names, else the one its definition does; how much it thinks is the
     /// definition's unless the call's pattern says it.
     fn model_of(&self, of_definition: Option<&ModelChoice>) -> ModelChoice {
-        match (&self.overrides.model, of_definition) {
+        match (&self.caller.overrides.model, of_definition) {
             (None, None) => ModelChoice::Inherit,
             (None, Some(choice)) => choice.clone(),
             (Some(model), choice) => ModelChoice::Named {
@@ -259,17 +251,25 @@ impl Lowering<'_> {
         }
     }
 
+    fn tools_of(&self, patch: Option<&PlanPatch>) -> ToolPolicy {
+        match (&self.caller.overrides.tools, patch) {
+            (Some(tools), _) => ToolPolicy::Only(tools.clone()),
+            (None, Some(patch)) => patch.tools.clone(),
+            (None, None) => ToolPolicy::Inherit,
+        }
+    }
+
     fn model_name<'a>(&'a self, definition: Option<&'a DefinitionUse>) -> Option<&'a str> {
         let of_definition = match definition.map(|definition| &definition.patch.model) {
             Some(ModelChoice::Named { model, .. }) => model.as_deref(),
             Some(ModelChoice::Inherit) | None => None,
         };
-        self.overrides.model.as_deref().or(of_definition)
+        self.caller.overrides.model.as_deref().or(of_definition)
     }
 
     fn timeout_of(&self, call: &TaskCall, definition: Option<&DefinitionUse>) -> Duration {
         call.timeout()
-            .or(self.overrides.timeout)
+            .or(self.caller.overrides.timeout)
             .or(definition.and_then(|definition| definition.patch.timeout))
             .unwrap_or(DEFAULT_TIMEOUT)
     }

@@ -2,14 +2,19 @@
 
 mod answer;
 mod attachments;
+mod delegate;
 mod details;
 mod earlier;
 mod lower;
+mod profiles;
+mod retrieval;
 mod schema;
 mod tools;
 
 pub(crate) use answer::Answer;
+pub(crate) use delegate::delegate;
 pub(crate) use details::WindowRecord;
-pub(crate) use lower::{Lowering, Overrides};
+pub(crate) use profiles::profiles;
+pub(crate) use retrieval::{ReadSession, output, session};
 pub(crate) use schema::{DelegateCall, TaskCall};
-pub(crate) use tools::{Tool, tools};
+pub(crate) use tools::{DELEGATE, OUTPUT, PROFILES, SESSION, tools};

@@ -1,18 +1,16 @@
 //! The tools of the delegation family, as a caller's model sees them.
 
-use schemars::{JsonSchema, SchemaGenerator, generate::SchemaSettings};
+use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::{Value, json};
 
 use super::schema::DelegateCall;
 use crate::dialects::arguments;
+use crate::dialects::tool::{Tool, parameters};
 
-/// One tool: its name, what it is for, and what it takes.
-pub(crate) struct Tool {
-    pub(crate) name: &'static str,
-    pub(crate) description: &'static str,
-    pub(crate) parameters: Value,
-}
+pub(crate) const DELEGATE: &str = "delegate_to_subagents";
+pub(crate) const OUTPUT: &str = "get_subagent_output";
+pub(crate) const SESSION: &str = "get_subagent_session";
+pub(crate) const PROFILES: &str = "list_subagent_profiles";
 
 /// Arguments of the tools that read a session.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
@@ -32,70 +30,52 @@ pub(crate) struct NoArguments {}
 pub(crate) fn tools() -> Vec<Tool> {
     vec![
         Tool {
-            name: "delegate_to_subagents",
+            name: DELEGATE,
+            label: "Delegate",
+            snippet: "Run tasks in parallel in isolated sub-agents",
+            guidelines: &[
+                "Use delegate_to_subagents for independent pieces of work that need no answers from each other; write each prompt so that it can be understood without this conversation.",
+                "Read what a sub-agent answered with get_subagent_output; continue one with the resume field and its session id.",
+            ],
             description: "Spawn one or more parallel sub-agents to work on separate tasks. Each runs in an isolated process with its own context, tools and working directory. Returns one line per task with its session id; read what a sub-agent answered with get_subagent_output.",
             parameters: parameters::<DelegateCall>(),
         },
         Tool {
-            name: "get_subagent_output",
+            name: OUTPUT,
+            label: "Sub-agent output",
+            snippet: "Read the final answer of a sub-agent session",
+            guidelines: &[],
             description: "Retrieve the final text of a sub-agent session; for a resumed session, that of its latest run.",
             parameters: parameters::<SessionCall>(),
         },
         Tool {
-            name: "get_subagent_session",
+            name: SESSION,
+            label: "Sub-agent session",
+            snippet: "Read everything a sub-agent said and did",
+            guidelines: &[
+                "Prefer get_subagent_output; get_subagent_session is long and meant for finding out what went wrong.",
+            ],
             description: "Retrieve the complete transcript of a sub-agent session: all messages, tool calls and tool results of all its runs.",
             parameters: parameters::<SessionCall>(),
         },
         Tool {
-            name: "list_subagent_profiles",
+            name: PROFILES,
+            label: "Sub-agent profiles",
+            snippet: "List the named sub-agents that can be used",
+            guidelines: &[
+                "Before you name a profile, look with list_subagent_profiles whether it exists.",
+            ],
             description: "List all named sub-agent definitions that can be used with delegate_to_subagents.",
             parameters: parameters::<NoArguments>(),
         },
     ]
 }
 
-/// The schema of a tool's arguments, whole in itself: not every client follows references.
-fn parameters<T: JsonSchema>() -> Value {
-    let settings = SchemaSettings::draft07().with(|settings| {
-        settings.inline_subschemas = true;
-        settings.meta_schema = None;
-    });
-    let mut schema = SchemaGenerator::new(settings)
-        .into_root_schema_for::<T>()
-        .to_value();
-    if let Value::Object(fields) = &mut schema {
-        fields.remove("title");
-        fields.remove("description");
-        fields.entry("properties").or_insert_with(|| json!({}));
-    }
-    simplify(&mut schema);
-    schema
-}
-
-/// Says of an optional field only that it is not required: models read `null` as an invitation.
-fn simplify(schema: &mut Value) {
-    match schema {
-        Value::Array(parts) => parts.iter_mut().for_each(simplify),
-        Value::Object(fields) => {
-            fields.remove("format");
-            if fields.get("default").is_some_and(Value::is_null) {
-                fields.remove("default");
-            }
-            if let Some(Value::Array(types)) = fields.get_mut("type") {
-                types.retain(|kind| kind != "null");
-                if let [only] = types.as_slice() {
-                    let only = only.clone();
-                    fields.insert("type".to_owned(), only);
-                }
-            }
-            fields.values_mut().for_each(simplify);
-        }
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use pretty_assertions::assert_eq;
+    use serde_json::json;
+
     use super::*;
 
     #[test]

@@ -1,0 +1,125 @@
+//! `get_subagent_output` and `get_subagent_session`: what was said in a session.
+
+use pi_subagents_delegation::{Ending, RunHistory};
+use pi_subagents_sessions::{FindError, IndexedRun, Store, history, transcript};
+use serde_json::{Value, json};
+
+use super::tools::SessionCall;
+use crate::caller::Caller;
+use crate::dialects::arguments;
+use crate::error::CommandError;
+use crate::recorded::find_runs;
+use crate::toolbox::{ToolAnswer, Toolbox};
+
+/// A session, read from its record.
+pub(crate) struct ReadSession {
+    /// Its runs, oldest first.
+    runs: Vec<IndexedRun>,
+    /// What was said in each.
+    histories: Vec<RunHistory>,
+}
+
+/// The last words of the latest run.
+pub(crate) fn output(
+    toolbox: &Toolbox,
+    arguments: &Value,
+    caller: &Caller,
+) -> Result<ToolAnswer, CommandError> {
+    let read = read_for(toolbox, arguments, caller)?;
+    Ok(read.output(lines(toolbox, caller)))
+}
+
+/// Everything that was said.
+pub(crate) fn session(
+    toolbox: &Toolbox,
+    arguments: &Value,
+    caller: &Caller,
+) -> Result<ToolAnswer, CommandError> {
+    let read = read_for(toolbox, arguments, caller)?;
+    Ok(read.whole(lines(toolbox, caller)))
+}
+
+fn read_for(
+    toolbox: &Toolbox,
+    arguments: &Value,
+    caller: &Caller,
+) -> Result<ReadSession, CommandError> {
+    let call: SessionCall = arguments::read(arguments)?;
+    ReadSession::find(&toolbox.owner.store, caller, &call.session_id)
+}
+
+fn lines(toolbox: &Toolbox, caller: &Caller) -> usize {
+    toolbox.configuration(caller).settings.max_lines_per_window
+}
+
+impl ReadSession {
+    /// Reads the session, or the one run, with this id or the beginning of it.
+    pub(crate) fn find(store: &Store, caller: &Caller, id: &str) -> Result<Self, CommandError> {
+        let runs = match find_runs(store, &caller.places, id) {
+            Err(FindError::NotFound(_)) => return Err(not_found(id)),
+            other => other?,
+        };
+        let histories = runs.iter().map(read).collect::<Result<_, _>>()?;
+        Ok(Self { runs, histories })
+    }
+
+    /// What went wrong in the latest run, if anything did.
+    pub(crate) fn problem(&self) -> Option<String> {
+        self.histories.last()?.summary.ending.as_ref()?.message()
+    }
+
+    /// The answer of `get_subagent_output`.
+    pub(crate) fn output(&self, max_lines: usize) -> ToolAnswer {
+        let latest = self.histories.last().and_then(RunHistory::output);
+        let text = latest.unwrap_or_else(|| transcript::NO_TEXT.to_owned());
+        ToolAnswer::new(text, self.details(max_lines, json!({})))
+    }
+
+    /// The answer of `get_subagent_session`.
+    pub(crate) fn whole(&self, max_lines: usize) -> ToolAnswer {
+        let messages = self.histories.iter().map(|run| run.messages.len());
+        let more = json!({"messageCount": messages.sum::<usize>()});
+        let text = transcript::for_reading(&self.histories);
+        ToolAnswer::new(text, self.details(max_lines, more))
+    }
+
+    fn details(&self, max_lines: usize, more: Value) -> Value {
+        let (Some(run), Some(history)) = (self.runs.last(), self.histories.last()) else {
+            return more;
+        };
+        let summary = &history.summary;
+        let mut details = json!({
+            "sessionId": run.session.as_str(),
+            "runId": run.run.as_str(),
+            "taskName": run.name,
+            "status": summary.status().as_delegation_word(),
+            "exitCode": summary.ending.as_ref().map(Ending::exit_code),
+            "errorMessage": summary.ending.as_ref().and_then(Ending::message),
+            "model": summary.model,
+            "runCount": self.runs.len(),
+            "maxLines": max_lines,
+        });
+        if let (Value::Object(details), Value::Object(more)) = (&mut details, more) {
+            details.extend(more);
+        }
+        details
+    }
+}
+
+fn not_found(id: &str) -> CommandError {
+    CommandError::not_found(format!(
+        "Session \"{id}\" not found. The session may have expired or the ID is incorrect."
+    ))
+    .hint("pi-subagents status --all lists the runs of this project.")
+}
+
+fn read(run: &IndexedRun) -> Result<RunHistory, CommandError> {
+    history(&run.directory).map_err(|error| {
+        CommandError::failed(format!(
+            "the record of run {} in {} cannot be read",
+            run.run,
+            run.directory.path().display()
+        ))
+        .because(&error)
+    })
+}

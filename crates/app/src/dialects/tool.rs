@@ -1,0 +1,57 @@
+//! A tool as a caller's model sees it.
+
+use schemars::{JsonSchema, SchemaGenerator, generate::SchemaSettings};
+use serde_json::{Value, json};
+
+/// One tool: its name, what it is for, and what it takes.
+pub(crate) struct Tool {
+    pub(crate) name: &'static str,
+    /// What a person reads where it is listed.
+    pub(crate) label: &'static str,
+    pub(crate) description: &'static str,
+    /// The line that pi's system prompt has about it.
+    pub(crate) snippet: &'static str,
+    /// What pi's system prompt says about using it well.
+    pub(crate) guidelines: &'static [&'static str],
+    pub(crate) parameters: Value,
+}
+
+/// The schema of a tool's arguments, whole in itself: not every client follows references.
+pub(crate) fn parameters<T: JsonSchema>() -> Value {
+    let settings = SchemaSettings::draft07().with(|settings| {
+        settings.inline_subschemas = true;
+        settings.meta_schema = None;
+    });
+    let mut schema = SchemaGenerator::new(settings)
+        .into_root_schema_for::<T>()
+        .to_value();
+    if let Value::Object(fields) = &mut schema {
+        fields.remove("title");
+        fields.remove("description");
+        fields.entry("properties").or_insert_with(|| json!({}));
+    }
+    simplify(&mut schema);
+    schema
+}
+
+/// Says of an optional field only that it is not required: models read `null` as an invitation.
+fn simplify(schema: &mut Value) {
+    match schema {
+        Value::Array(parts) => parts.iter_mut().for_each(simplify),
+        Value::Object(fields) => {
+            fields.remove("format");
+            if fields.get("default").is_some_and(Value::is_null) {
+                fields.remove("default");
+            }
+            if let Some(Value::Array(types)) = fields.get_mut("type") {
+                types.retain(|kind| kind != "null");
+                if let [only] = types.as_slice() {
+                    let only = only.clone();
+                    fields.insert("type".to_owned(), only);
+                }
+            }
+            fields.values_mut().for_each(simplify);
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+    }
+}

@@ -1,0 +1,39 @@
+//! # pi-subagents
+//!
+//! The doors to one engine. This crate alone knows the command line, the environment, the home
+//! directory and the terminal.
+
+mod caller;
+mod cli;
+mod commands;
+mod configuration;
+mod dialects;
+mod error;
+mod exit;
+mod json_stream;
+mod owner;
+mod places;
+mod print;
+mod random;
+mod recorded;
+mod runner;
+mod signals;
+mod toolbox;
+mod view;
+
+use std::ffi::OsString;
+use std::process::ExitCode;
+
+use crate::commands::{agent, keeper, warden};
+
+/// The binary, from its arguments to its exit code.
+pub fn main() -> ExitCode {
+    let arguments: Vec<OsString> = std::env::args_os().collect();
+    // Children start a thousand times as often as people type: they pass the parser by.
+    match arguments.get(1).and_then(|word| word.to_str()) {
+        Some(keeper::NAME) => keeper::run(arguments.into_iter().skip(2)),
+        Some(warden::NAME) => warden::run(arguments.into_iter().skip(2)),
+        Some(agent::NAME) => agent::run(arguments.into_iter().skip(2)),
+        _ => cli::run(arguments),
+    }
+}

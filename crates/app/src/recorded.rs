@@ -1,0 +1,37 @@
+//! Finds recorded runs by what a person types.
+
+use pi_subagents_sessions::{FindError, Found, IndexedRun, Store};
+
+use crate::error::CommandError;
+use crate::owner::close_abandoned;
+use crate::places::Places;
+
+/// The runs an id stands for, oldest first; those that the index lost are found in their
+/// project's directory.
+pub(crate) fn find_runs(
+    store: &Store,
+    places: &Places,
+    id: &str,
+) -> Result<Vec<IndexedRun>, FindError> {
+    close_abandoned(store);
+    let found = match store.find(id) {
+        Err(FindError::NotFound(_)) if store.reindex(&places.project).is_ok_and(|n| n > 0) => {
+            store.find(id)
+        }
+        other => other,
+    };
+    found.map(Found::into_runs)
+}
+
+impl From<FindError> for CommandError {
+    fn from(error: FindError) -> Self {
+        match error {
+            FindError::NotFound(_) => Self::not_found(error.to_string())
+                .hint("pi-subagents status --all lists the runs of this project."),
+            FindError::Ambiguous { .. } => {
+                Self::usage(error.to_string()).hint("Give more of the id.")
+            }
+            FindError::Unreadable { .. } => Self::failed("no index").because(&error),
+        }
+    }
+}

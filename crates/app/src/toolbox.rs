@@ -1,0 +1,175 @@
+//! The tools, whichever door they are called through.
+
+use std::pin::Pin;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use pi_subagents_definitions::CatalogueCache;
+use pi_subagents_delegation::{EventSink, Plan, RunSummary, Usage};
+use serde_json::{Value, json};
+use tokio::time::{MissedTickBehavior, interval};
+
+use crate::caller::Caller;
+use crate::configuration::Configuration;
+use crate::dialects::delegation::{self, WindowRecord};
+use crate::error::CommandError;
+use crate::owner::Owner;
+use crate::places::Places;
+
+/// How often a door hears of a call under way, at most.
+const UPDATE_EVERY: Duration = Duration::from_millis(50);
+
+/// How often at least, because the clocks of the windows go on.
+const CLOCK_EVERY: Duration = Duration::from_secs(1);
+
+/// The tools of this process, for all calls of its door.
+pub(crate) struct Toolbox {
+    pub(crate) owner: Owner,
+    catalogues: Mutex<CatalogueCache>,
+}
+
+/// How a door takes part in a call.
+pub(crate) struct Watch {
+    /// Who else hears of its events.
+    pub(crate) sinks: Vec<Box<dyn EventSink>>,
+    /// Who is told how the windows look.
+    pub(crate) on_update: Option<OnUpdate>,
+    /// Whether updates carry all lines of the windows, and not only the newest.
+    pub(crate) expanded: Arc<AtomicBool>,
+    /// Ends when nobody wants the answer any more.
+    pub(crate) cancelled: Pin<Box<dyn Future<Output = ()> + Send>>,
+}
+
+/// Takes what is known of a call under way.
+pub(crate) type OnUpdate = Box<dyn FnMut(ToolAnswer) + Send>;
+
+/// What a tool answers.
+#[derive(Debug, Clone)]
+pub(crate) struct ToolAnswer {
+    /// What the caller's model reads.
+    pub(crate) text: String,
+    /// What whoever shows the answer needs.
+    pub(crate) details: Value,
+    /// What its sub-agents consumed.
+    pub(crate) usage: Option<Usage>,
+}
+
+impl ToolAnswer {
+    /// An answer that cost nothing.
+    pub(crate) fn new(text: impl Into<String>, details: Value) -> Self {
+        Self {
+            text: text.into(),
+            details,
+            usage: None,
+        }
+    }
+
+    /// As every door passes it on.
+    pub(crate) fn json(&self) -> Value {
+        json!({
+            "content": [{"type": "text", "text": self.text}],
+            "details": self.details,
+        })
+    }
+}
+
+impl Watch {
+    /// Nobody watches.
+    pub(crate) fn nobody() -> Self {
+        Self {
+            sinks: Vec::new(),
+            on_update: None,
+            expanded: Arc::default(),
+            cancelled: Box::pin(std::future::pending()),
+        }
+    }
+}
+
+impl Toolbox {
+    /// Makes this process the owner of what the tools start.
+    pub(crate) fn open(places: &Places, concurrency: usize) -> Result<Self, CommandError> {
+        Ok(Self {
+            owner: Owner::start(places, concurrency)?,
+            catalogues: Mutex::default(),
+        })
+    }
+
+    /// Calls a tool by its name.
+    pub(crate) async fn call(
+        &self,
+        tool: &str,
+        arguments: &Value,
+        caller: &Caller,
+        watch: Watch,
+    ) -> Result<ToolAnswer, CommandError> {
+        match tool {
+            delegation::DELEGATE => {
+                let call = delegation::DelegateCall::parse(arguments)?;
+                let answer = delegation::delegate(self, &call, caller, watch).await?;
+                Ok(answer.to_tool_answer())
+            }
+            delegation::OUTPUT => delegation::output(self, arguments, caller),
+            delegation::SESSION => delegation::session(self, arguments, caller),
+            delegation::PROFILES => delegation::profiles(self, arguments, caller),
+            other => Err(CommandError::not_found(format!("there is no tool {other}"))),
+        }
+    }
+
+    /// What the caller and their project have written down.
+    pub(crate) fn configuration(&self, caller: &Caller) -> Configuration {
+        let mut catalogues = self
+            .catalogues
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        Configuration::read(
+            &caller.places,
+            caller.trusts_project,
+            |cwd, places, trust| catalogues.load(cwd, places, trust, Instant::now()),
+        )
+    }
+
+    /// Runs a plan to its end. Whoever stops watching stops its runs, and these alone.
+    pub(crate) async fn run(
+        &self,
+        plan: Plan,
+        windows: &WindowRecord,
+        watch: Watch,
+    ) -> Vec<Arc<RunSummary>> {
+        let Watch {
+            mut sinks,
+            mut on_update,
+            expanded,
+            mut cancelled,
+        } = watch;
+        sinks.push(Box::new(windows.clone()));
+        let runs: Vec<_> = plan
+            .tasks
+            .iter()
+            .map(|planned| planned.task.run.clone())
+            .collect();
+        let work = self.owner.run(plan, sinks);
+        tokio::pin!(work);
+        let mut is_cancelled = false;
+        let mut updated_at = Instant::now();
+        let mut ticks = interval(UPDATE_EVERY);
+        ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        loop {
+            tokio::select! {
+                outcomes = &mut work => return outcomes,
+                () = &mut cancelled, if !is_cancelled => {
+                    is_cancelled = true;
+                    self.owner.stop(&runs);
+                }
+                _ = ticks.tick(), if on_update.is_some() => {
+                    if let Some(on_update) = &mut on_update
+                        && (windows.has_changed() || updated_at.elapsed() >= CLOCK_EVERY)
+                    {
+                        updated_at = Instant::now();
+                        on_update(windows.update(expanded.load(Ordering::Relaxed)));
+                    }
+                }
+            }
+        }
+    }
+}
