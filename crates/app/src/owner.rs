@@ -7,20 +7,22 @@ use pi_subagents_delegation::{EventSink, Plan, Program, RunId, RunSummary, Times
 use pi_subagents_engine::{
     Engine, Launcher, OwnChildren, OwnerLimits, OwnerSocket, ProcessName, end_leftovers,
 };
-use pi_subagents_sessions::{IndexedRun, OwnerName, Recorder, Store};
+use pi_subagents_sessions::{Detached, IndexedRun, OwnerName, Recorder, Store};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use tokio::task::JoinHandle;
 
 use crate::commands::{keeper, warden};
 use crate::error::CommandError;
 use crate::places::Places;
-use crate::signals::Signals;
+use crate::signals::{Signals, survive_large_files};
 
 /// This process, ready to own runs.
 pub(crate) struct Owner {
     pub(crate) name: OwnerName,
     pub(crate) store: Store,
     pub(crate) recorder: Recorder,
+    /// Which children of this process are no strangers.
+    pub(crate) own_children: OwnChildren,
     engine: Engine,
     dispatcher: JoinHandle<()>,
     socket: Option<OwnerSocket>,
@@ -29,18 +31,36 @@ pub(crate) struct Owner {
 impl Owner {
     /// Starts the engine, the record and the socket. Runs whose owner is gone are closed first.
     pub(crate) fn start(places: &Places, concurrency: usize) -> Result<Self, CommandError> {
+        Self::start_as(places, concurrency, None)
+    }
+
+    /// The same for a process that outlives its caller.
+    pub(crate) fn start_detached(
+        places: &Places,
+        detached: Detached,
+    ) -> Result<Self, CommandError> {
+        Self::start_as(places, 1, Some(detached))
+    }
+
+    fn start_as(
+        places: &Places,
+        concurrency: usize,
+        detached: Option<Detached>,
+    ) -> Result<Self, CommandError> {
         let failed = |what: &str, error: &io::Error| CommandError::failed(what).because(error);
         raise_file_limit();
+        survive_large_files();
         let store = Store::new(&places.agent_dir);
         close_abandoned(&store);
         let ours = |command: &str| Program {
             path: places.program.clone(),
             arguments: vec![command.into()],
         };
+        let own_children = OwnChildren::exclusive();
         let launcher = Launcher {
             keeper: ours(keeper::NAME),
             warden: ours(warden::NAME),
-            own_children: OwnChildren::exclusive(),
+            own_children: own_children.clone(),
         };
         let limits = OwnerLimits {
             concurrency,
@@ -60,7 +80,9 @@ impl Owner {
                 start_time: process.start_time,
                 host: this_host(),
                 socket: socket.as_ref().map(|socket| socket.path().to_owned()),
+                detached,
             },
+            own_children,
             recorder,
             store,
             engine,

@@ -16,6 +16,9 @@ pub(crate) const RUN_MARK: &str = "PI_SUBAGENTS_RUN";
 /// The variable that names the owner of the run.
 pub(crate) const OWNER_MARK: &str = "PI_SUBAGENTS_OWNER";
 
+/// The variables by which processes of runs are known: who is of no run must not have them.
+pub const MARKS: [&str; 2] = [RUN_MARK, OWNER_MARK];
+
 /// How soon is looked again: a process may fork while it is being killed.
 const SWEEP_AGAIN: Duration = Duration::from_millis(5);
 

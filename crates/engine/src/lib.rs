@@ -35,8 +35,8 @@ mod warden;
 
 pub use engine::{Call, Engine, Launcher, OwnerLimits};
 pub use keeper::keep;
-pub use leftovers::{ProcessName, end_leftovers};
-pub use own_children::OwnChildren;
+pub use leftovers::{MARKS, ProcessName, end_leftovers};
+pub use own_children::{HasProcess, OwnChildren};
 pub use owner::{AskError, OwnerReply, OwnerRequest, OwnerSocket, Want, ask};
 pub use request::{NotRunning, SteerError};
 pub use warden::ward;

@@ -15,7 +15,7 @@ use crate::leftovers::reap;
 pub struct OwnChildren(Option<Arc<Mutex<HashSet<u32>>>>);
 
 /// Something with a process of its own.
-pub(crate) trait HasProcess {
+pub trait HasProcess {
     /// The process's number, while it lives.
     fn pid(&self) -> Option<u32>;
 }
@@ -32,10 +32,7 @@ impl OwnChildren {
     }
 
     /// Starts a child; nobody looks for strangers between its birth and its entry here.
-    pub(crate) fn start<T: HasProcess>(
-        &self,
-        start: impl FnOnce() -> io::Result<T>,
-    ) -> io::Result<T> {
+    pub fn start<T: HasProcess>(&self, start: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
         let mut known = self.lock();
         let started = start()?;
         if let (Some(known), Some(pid)) = (&mut known, started.pid()) {
@@ -45,7 +42,7 @@ impl OwnChildren {
     }
 
     /// A child has ended and was reaped.
-    pub(crate) fn ended(&self, pid: u32) {
+    pub fn ended(&self, pid: u32) {
         if let Some(mut known) = self.lock() {
             known.remove(&pid);
         }

@@ -13,6 +13,7 @@
 //!     child-session.jsonl   the child's own session file
 //!     system-prompt.md      what the child was told about itself, if we told it anything
 //!     result.json           how it ended; written last, by rename
+//!     notified              made by the pi that has told its user of a background run
 //! <agent dir>/subagents-index.jsonl        run and session ids → directories
 //! ```
 //!
@@ -24,6 +25,7 @@ mod format;
 mod index;
 mod owner;
 mod private;
+mod record;
 mod recorder;
 mod replay;
 mod run_dir;
@@ -32,8 +34,9 @@ pub mod transcript;
 mod writer;
 
 pub use index::{IndexedRun, RunState};
-pub use owner::OwnerName;
+pub use owner::{Detached, OwnerName};
 pub use private::write_whole;
+pub use record::{RecordedEnd, RecordedRun};
 pub use recorder::{Recorder, recorded_line};
 pub use replay::{history, read_events};
 pub use run_dir::RunDir;

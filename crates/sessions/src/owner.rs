@@ -16,4 +16,16 @@ pub struct OwnerName {
     pub host: String,
     /// Where it listens, if it does.
     pub socket: Option<PathBuf>,
+    /// What it is apart from its caller, if it is: then its runs are background runs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub detached: Option<Detached>,
+}
+
+/// An owner that outlives whoever started it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Detached {
+    /// The session of the pi that started it, which is told when its run ends.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pi_session: Option<String>,
 }

@@ -27,6 +27,15 @@ pub(crate) fn append(path: &Path) -> io::Result<File> {
         .open(path)
 }
 
+/// Makes an empty file that must not be there yet.
+pub(crate) fn create_new(path: &Path) -> io::Result<File> {
+    OpenOptions::new()
+        .create_new(true)
+        .write(true)
+        .mode(0o600)
+        .open(path)
+}
+
 /// Writes a file that only the user may read, so that it is there whole or not at all.
 pub fn write_whole(path: &Path, content: &[u8]) -> io::Result<()> {
     write_temporary(path, content)?.persist(path)?;

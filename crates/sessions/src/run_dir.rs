@@ -1,6 +1,9 @@
 //! The names of the files of one run directory.
 
+use std::io;
 use std::path::{Path, PathBuf};
+
+use crate::private;
 
 /// The directory of one run.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -47,6 +50,11 @@ impl RunDir {
         self.0.join("transcript.log")
     }
 
+    /// Made by the one who tells the user that a background run is over.
+    pub fn notified(&self) -> PathBuf {
+        self.0.join("notified")
+    }
+
     /// The child's own session file.
     pub fn child_session(&self) -> PathBuf {
         self.0.join("child-session.jsonl")
@@ -55,5 +63,15 @@ impl RunDir {
     /// What the child was told about itself.
     pub fn system_prompt(&self) -> PathBuf {
         self.0.join("system-prompt.md")
+    }
+
+    /// Tells whether it falls to us to tell the user that this run is over: true once, for one of
+    /// all who ask.
+    pub fn claim_notice(&self) -> io::Result<bool> {
+        match private::create_new(&self.notified()) {
+            Ok(_) => Ok(true),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(false),
+            Err(error) => Err(error),
+        }
     }
 }

@@ -228,26 +228,30 @@ impl Store {
     /// Records a run whose owner is gone as interrupted; false when somebody else was faster.
     pub fn close_interrupted(&self, run: &IndexedRun) -> io::Result<bool> {
         let at = Timestamp::now();
-        let mut summary = RunSummary::default();
-        if replay::read_events(&run.directory, |event| summary.apply(event)).is_err() {
-            // Its directory was removed or cannot be read; at least it does not run any more.
-            let ending = Ending::Interrupted(Interruption::OwnerGone);
-            index::append_end(&self.index(), &run.run, &ending, at)?;
-            return Ok(true);
+        // The owner may have been killed between its last words and the line in the index.
+        if let Some(result) = read_result(&run.directory) {
+            let at = result.ended_at.parse().unwrap_or(at);
+            index::append_end(&self.index(), &run.run, &result.ending.into(), at)?;
+            return Ok(false);
         }
-        // The owner may have been killed between the end of the run and its last words.
-        let ending = match &summary.ending {
-            Some(ending) => ending.clone(),
-            None => Ending::Interrupted(Interruption::OwnerGone),
-        };
+        let mut summary = RunSummary::default();
+        let read = replay::read_events(&run.directory, |event| summary.apply(event));
+        // Or between the end of the run and these words.
+        let ending = summary
+            .ending
+            .clone()
+            .unwrap_or_else(|| run.without_owner());
         summary.ended_at.get_or_insert(at);
         let Some(task) = summary.task.clone() else {
-            return Ok(false);
+            // Its directory was removed or cannot be read; at least it does not run any more.
+            index::append_end(&self.index(), &run.run, &ending, at)?;
+            return Ok(read.is_err());
         };
         let result = serde_json::to_vec_pretty(&RunResult::new(&task, &summary, &ending))?;
         let is_ours = private::write_whole_once(&run.directory.result(), &result)?;
         if is_ours {
-            note_end(run, &ending, at)?;
+            // What happened is in the result; the events may be what could not be written.
+            _ = note_end(run, &ending, at);
         }
         index::append_end(&self.index(), &run.run, &ending, at)?;
         Ok(is_ours)
@@ -258,6 +262,23 @@ impl IndexedRun {
     /// Tells whether the index knows of no end.
     pub fn is_open(&self) -> bool {
         self.state == RunState::Open
+    }
+
+    /// Tells whether it belongs to nobody's call.
+    pub fn is_background(&self) -> bool {
+        self.owner.detached.is_some()
+    }
+
+    /// How it ended, if all that is known is that its owner is gone: a caller that ends takes its
+    /// runs along, a detached owner should not have ended.
+    fn without_owner(&self) -> Ending {
+        if self.is_background() {
+            Ending::Lost {
+                reason: "owner process exited".to_owned(),
+            }
+        } else {
+            Ending::Interrupted(Interruption::OwnerGone)
+        }
     }
 }
 
@@ -280,13 +301,13 @@ fn runs_of_project(project: &Path) -> PathBuf {
     project.join(".pi").join("subagents").join("runs")
 }
 
-fn read_meta(directory: &RunDir) -> Option<(Meta, Arc<Task>)> {
+pub(crate) fn read_meta(directory: &RunDir) -> Option<(Meta, Arc<Task>)> {
     let meta: Meta = serde_json::from_slice(&fs::read(directory.meta()).ok()?).ok()?;
     let task = meta.task(directory)?;
     Some((meta, task))
 }
 
-fn read_result(directory: &RunDir) -> Option<RunResult> {
+pub(crate) fn read_result(directory: &RunDir) -> Option<RunResult> {
     serde_json::from_slice(&fs::read(directory.result()).ok()?).ok()
 }
 

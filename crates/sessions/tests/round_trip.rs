@@ -61,6 +61,7 @@ impl Desk {
             start_time: 1,
             host: "here".to_owned(),
             socket: None,
+            detached: None,
         };
         self.store
             .begin(&NewRun {

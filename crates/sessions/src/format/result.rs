@@ -64,6 +64,18 @@ impl From<Usage> for UsageRecord {
     }
 }
 
+impl From<UsageRecord> for Usage {
+    fn from(record: UsageRecord) -> Self {
+        Self {
+            input: record.input,
+            output: record.output,
+            cache_read: record.cache_read,
+            cache_write: record.cache_write,
+            cost: record.cost,
+        }
+    }
+}
+
 impl RunResult {
     pub(crate) fn new(task: &Task, summary: &RunSummary, ending: &Ending) -> Self {
         let time = |at: Timestamp| at.to_string();

@@ -1,0 +1,101 @@
+//! What the directory of a run says about it, without its conversation.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use pi_subagents_delegation::{Ending, Status, Task, Timestamp, Usage};
+
+use crate::OwnerName;
+use crate::format::RunResult;
+use crate::run_dir::RunDir;
+use crate::store::{read_meta, read_result};
+
+/// A run as its `meta.json` and its `result.json` tell of it.
+#[derive(Debug, Clone)]
+pub struct RecordedRun {
+    /// What was asked.
+    pub task: Arc<Task>,
+    /// Where the record is.
+    pub directory: RunDir,
+    /// The project its owner was started in.
+    pub project: PathBuf,
+    /// Who owns it, or did.
+    pub owner: OwnerName,
+    /// Which kind of child does it.
+    pub runner: Option<String>,
+    /// The model it asks for.
+    pub model: Option<String>,
+    /// When it was taken on.
+    pub accepted_at: Timestamp,
+    /// How it ended, if it did.
+    pub end: Option<RecordedEnd>,
+}
+
+/// How a run ended and what it amounted to.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RecordedEnd {
+    /// In one word.
+    pub status: Status,
+    /// What a shell would expect.
+    pub exit_code: i32,
+    /// What went wrong.
+    pub error_message: Option<String>,
+    /// What it answered.
+    pub output: Option<String>,
+    /// The model that really answered, with its provider where that is known.
+    pub model: Option<String>,
+    /// Why the model stopped last.
+    pub stop_reason: Option<String>,
+    /// What it consumed.
+    pub usage: Usage,
+    /// When its child started.
+    pub started_at: Option<String>,
+    /// When it was over.
+    pub ended_at: String,
+    /// The command that continues its session.
+    pub resume: String,
+}
+
+impl RecordedRun {
+    /// Reads what a run directory tells, or nothing if it holds no run.
+    pub fn read(directory: &RunDir) -> Option<Self> {
+        let (meta, task) = read_meta(directory)?;
+        Some(Self {
+            task,
+            directory: directory.clone(),
+            accepted_at: meta.accepted_at(),
+            project: meta.project,
+            owner: meta.owner,
+            runner: meta.runner,
+            model: meta.model,
+            end: read_result(directory).map(RecordedEnd::from),
+        })
+    }
+
+    /// Its state in one word.
+    pub fn status(&self) -> Status {
+        self.end.as_ref().map_or(Status::Running, |end| end.status)
+    }
+}
+
+impl From<RunResult> for RecordedEnd {
+    fn from(result: RunResult) -> Self {
+        let ending = Ending::from(result.ending);
+        Self {
+            status: ending.status(),
+            exit_code: ending.exit_code(),
+            error_message: ending.message(),
+            output: result.output,
+            model: match (result.provider, result.model) {
+                (Some(provider), Some(model)) => Some(format!("{provider}/{model}")),
+                (None, model) => model,
+                (Some(_), None) => None,
+            },
+            stop_reason: result.stop_reason,
+            usage: result.usage.into(),
+            started_at: result.started_at,
+            ended_at: result.ended_at,
+            resume: result.resume,
+        }
+    }
+}
