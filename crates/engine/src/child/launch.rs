@@ -8,9 +8,7 @@ use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 use std::process::Stdio;
 
-use pi_subagents_delegation::{
-    Ending, RunId, Secret, SessionPolicy, Started, Task, TaskPlan,
-};
+use pi_subagents_delegation::{Ending, RunId, Secret, SessionPolicy, Started, Task, TaskPlan};
 use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags, sendmsg};
 use rustix::pipe::{PipeFlags, pipe_with};
 use tokio::process::Command;
@@ -37,7 +35,10 @@ pub(crate) enum LaunchError {
     #[error("the directory {0} does not exist or is no directory")]
     NoDirectory(String),
     #[error("the session is in use")]
-    SessionInUse { file: PathBuf, holder: Option<RunId> },
+    SessionInUse {
+        file: PathBuf,
+        holder: Option<RunId>,
+    },
     #[error("the session could not be locked with {lock}: {source}")]
     Lock { lock: String, source: io::Error },
     #[error("the keeper {program} could not be started: {source}")]

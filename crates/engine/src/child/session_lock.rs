@@ -93,10 +93,7 @@ mod tests {
         let lock = directory.path().join("of-a-cwd/scout_s.jsonl.lock");
         let held = take(&lock, &run("first")).unwrap();
         let mode = |path: &Path| path.metadata().unwrap().permissions().mode() & 0o777;
-        assert_eq!(
-            (mode(&lock), mode(lock.parent().unwrap())),
-            (0o600, 0o700)
-        );
+        assert_eq!((mode(&lock), mode(lock.parent().unwrap())), (0o600, 0o700));
         match take(&lock, &run("second")).unwrap_err() {
             LockError::InUse { holder } => assert_eq!(holder, Some(run("first"))),
             LockError::Io(error) => panic!("{error}"),

@@ -14,23 +14,47 @@ use serde::{Deserialize, Serialize};
 )]
 pub(crate) enum EndingRecord {
     Completed,
-    ReportedError { error: String },
-    NeverFinalized { corrections: u32 },
-    ModelError { message: String },
-    Refused { message: String },
+    ReportedError {
+        error: String,
+    },
+    NeverFinalized {
+        corrections: u32,
+    },
+    ModelError {
+        message: String,
+    },
+    Refused {
+        message: String,
+    },
     SessionInUse {
         session: String,
         file: PathBuf,
         holder: Option<String>,
     },
-    CouldNotStart { reason: String },
-    Exited { code: i32, stderr: String },
-    Signalled { signal: i32, stderr: String },
-    TimedOut { seconds: f64 },
-    Looped { times: u32 },
+    CouldNotStart {
+        reason: String,
+    },
+    Exited {
+        code: i32,
+        stderr: String,
+    },
+    Signalled {
+        signal: i32,
+        stderr: String,
+    },
+    TimedOut {
+        seconds: f64,
+    },
+    Looped {
+        times: u32,
+    },
     Stopped,
-    Interrupted { signal: Option<i32> },
-    Lost { reason: String },
+    Interrupted {
+        signal: Option<i32>,
+    },
+    Lost {
+        reason: String,
+    },
 }
 
 impl From<&Ending> for EndingRecord {
