@@ -14,6 +14,7 @@
 //!     system-prompt.md      what the child was told about itself, if we told it anything
 //!     result.json           how it ended; written last, by rename
 //! <agent dir>/subagents-index.jsonl        run and session ids → directories
+//! ~/.pi/subagent-sessions/<cwd>/           conversations that several runs continue
 //! ```
 //!
 //! [`Store`] makes and finds these; [`Recorder`] is the sink that fills them; [`transcript`] turns
@@ -27,6 +28,7 @@ mod private;
 mod recorder;
 mod replay;
 mod run_dir;
+mod sticky;
 mod store;
 pub mod transcript;
 mod writer;
@@ -37,4 +39,5 @@ pub use private::write_whole;
 pub use recorder::{Recorder, recorded_line};
 pub use replay::{history, read_events};
 pub use run_dir::RunDir;
+pub use sticky::StickySession;
 pub use store::{BeginError, FindError, Found, NewRun, Store};
