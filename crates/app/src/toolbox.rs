@@ -12,7 +12,7 @@ use tokio::time::{MissedTickBehavior, interval};
 
 use crate::caller::Caller;
 use crate::configuration::Configuration;
-use crate::dialects::delegation::{self, WindowRecord};
+use crate::dialects::{WindowRecord, delegation, subagent};
 use crate::error::CommandError;
 use crate::owner::Owner;
 use crate::places::Places;
@@ -107,6 +107,11 @@ impl Toolbox {
             delegation::DELEGATE => {
                 let call = delegation::DelegateCall::parse(arguments)?;
                 let answer = delegation::delegate(self, &call, caller, watch).await?;
+                Ok(answer.to_tool_answer())
+            }
+            subagent::SUBAGENT => {
+                let call = subagent::SubagentCall::parse(arguments)?;
+                let answer = subagent::subagent(self, &call, caller, watch).await?;
                 Ok(answer.to_tool_answer())
             }
             delegation::OUTPUT => delegation::output(self, arguments, caller),

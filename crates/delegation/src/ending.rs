@@ -1,5 +1,6 @@
 //! Every way a run can end. Status, exit code and message derive from it and from nothing else.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 /// How a run ended.
@@ -26,6 +27,15 @@ pub enum Ending {
     Refused {
         /// Why.
         message: String,
+    },
+    /// Another run holds the session it was to continue.
+    SessionInUse {
+        /// The session's id.
+        session: String,
+        /// The session's file.
+        file: PathBuf,
+        /// The run that holds it, if it left its name.
+        holder: Option<String>,
     },
     /// The child could not be started.
     CouldNotStart {
@@ -135,6 +145,7 @@ impl Ending {
             | Self::NeverFinalized { .. }
             | Self::ModelError { .. }
             | Self::Refused { .. }
+            | Self::SessionInUse { .. }
             | Self::CouldNotStart { .. }
             | Self::Exited { .. }
             | Self::Signalled { .. }
@@ -153,6 +164,7 @@ impl Ending {
             | Self::NeverFinalized { .. }
             | Self::ModelError { .. }
             | Self::Refused { .. }
+            | Self::SessionInUse { .. }
             | Self::CouldNotStart { .. }
             | Self::Looped { .. }
             | Self::Interrupted(Interruption::OwnerGone)
@@ -176,6 +188,21 @@ impl Ending {
             Self::NeverFinalized { corrections } => format!(
                 "The sub-agent never called subagent_finalize, although it was told {corrections} times."
             ),
+            Self::SessionInUse {
+                session,
+                file,
+                holder,
+            } => {
+                let file = file.display();
+                match holder {
+                    Some(run) => format!(
+                        "Session {session} ({file}) is in use by run {run}. Wait for it, or stop it: pi-subagents stop {run}"
+                    ),
+                    None => format!(
+                        "Session {session} ({file}) is in use by another run. Wait for it, or stop it: pi-subagents stop {session}"
+                    ),
+                }
+            }
             Self::CouldNotStart { reason } => {
                 format!("Failed to spawn sub-agent process: {reason}")
             }
@@ -281,6 +308,16 @@ mod tests {
             Ending::Refused {
                 message: text("cwd must be an absolute path"),
             },
+            Ending::SessionInUse {
+                session: text("s1"),
+                file: "/sticky/scout_s1.jsonl".into(),
+                holder: Some(text("r1")),
+            },
+            Ending::SessionInUse {
+                session: text("s1"),
+                file: "/sticky/scout_s1.jsonl".into(),
+                holder: None,
+            },
             Ending::CouldNotStart {
                 reason: text("pi: not found"),
             },
@@ -333,6 +370,8 @@ mod tests {
         failed      1 The sub-agent never called subagent_finalize, although it was told 3 times.
         failed      1 401 Unauthorized
         failed      1 cwd must be an absolute path
+        failed      1 Session s1 (/sticky/scout_s1.jsonl) is in use by run r1. Wait for it, or stop it: pi-subagents stop r1
+        failed      1 Session s1 (/sticky/scout_s1.jsonl) is in use by another run. Wait for it, or stop it: pi-subagents stop s1
         failed      1 Failed to spawn sub-agent process: pi: not found
         failed      1 The sub-agent exited before its answer was complete.
         failed      3 The sub-agent exited with code 3: boom

@@ -1,6 +1,6 @@
 //! Everything in which the tool families differ, as values of a plan.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Which kind of child does the work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -82,6 +82,24 @@ pub enum SessionPolicy {
     Nowhere,
     /// In this file, which is created or continued.
     File(PathBuf),
+    /// In this file, which several runs continue, one after another.
+    Shared {
+        /// The session.
+        file: PathBuf,
+        /// What a run must hold while anything of it lives; it is not the session itself, which
+        /// a child may lock too.
+        lock: PathBuf,
+    },
+}
+
+impl SessionPolicy {
+    /// The file, if there is one.
+    pub fn file(&self) -> Option<&Path> {
+        match self {
+            Self::Nowhere => None,
+            Self::File(file) | Self::Shared { file, .. } => Some(file),
+        }
+    }
 }
 
 /// When a run counts as done.

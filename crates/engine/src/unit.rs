@@ -54,9 +54,8 @@ impl Unit {
                 running.run(started).await;
             }
             Err(error) => {
-                let reason = error.to_string();
-                self.tell(Happening::Ended(Ending::CouldNotStart { reason }))
-                    .await;
+                let ending = error.ending(&self.task);
+                self.tell(Happening::Ended(ending)).await;
             }
         }
     }

@@ -15,6 +15,7 @@
 //!     result.json           how it ended; written last, by rename
 //!     notified              made by the pi that has told its user of a background run
 //! <agent dir>/subagents-index.jsonl        run and session ids → directories
+//! ~/.pi/subagent-sessions/<cwd>/           conversations that several runs continue
 //! ```
 //!
 //! [`Store`] makes and finds these; [`Recorder`] is the sink that fills them; [`transcript`] turns
@@ -29,6 +30,7 @@ mod record;
 mod recorder;
 mod replay;
 mod run_dir;
+mod sticky;
 mod store;
 pub mod transcript;
 mod writer;
@@ -40,4 +42,5 @@ pub use record::{RecordedEnd, RecordedRun};
 pub use recorder::{Recorder, recorded_line};
 pub use replay::{history, read_events};
 pub use run_dir::RunDir;
+pub use sticky::StickySession;
 pub use store::{BeginError, FindError, Found, NewRun, Store};

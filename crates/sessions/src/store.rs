@@ -32,7 +32,9 @@ pub struct NewRun<'a> {
     pub owner: &'a OwnerName,
     /// Which kind of child will do it, if it was not refused.
     pub runner: Option<&'a str>,
-    /// The model it asks for.
+    /// The model it asks for, as that is written.
+    pub requested_model: Option<&'a str>,
+    /// The model its child is told.
     pub model: Option<&'a str>,
     /// The tools it is restricted to.
     pub tools: Option<Vec<String>>,
@@ -343,6 +345,8 @@ fn meta(run: &NewRun<'_>, at: Timestamp) -> Meta {
         timeout_seconds: task.timeout.map(|timeout| timeout.as_secs_f64()),
         runner: run.runner.map(str::to_owned),
         model: run.model.map(str::to_owned),
+        requested_model: run.requested_model.map(str::to_owned),
+        resolved_model: run.model.map(str::to_owned),
         accepted_at: at.to_string(),
         project: run.project.to_owned(),
         owner: run.owner.clone(),

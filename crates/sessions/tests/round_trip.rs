@@ -69,6 +69,7 @@ impl Desk {
                 project: self.home.path(),
                 owner: &owner,
                 runner: Some("pi"),
+                requested_model: None,
                 model: None,
                 tools: None,
                 system_prompt: None,

@@ -14,7 +14,8 @@ use crate::caller::{Caller, Overrides};
 use crate::cli::RunArgs;
 use crate::commands::block_on;
 use crate::configuration::Configuration;
-use crate::dialects::delegation::{self, Answer, DelegateCall, TaskCall};
+use crate::dialects::Answer;
+use crate::dialects::delegation::{self, DelegateCall, TaskCall};
 use crate::error::CommandError;
 use crate::places::Places;
 use crate::print::Printer;
@@ -55,7 +56,7 @@ pub(crate) fn run(args: &DelegateArgs, printer: Printer) -> Result<ExitCode, Com
     if printer.is_json() {
         printer.json(&answer.to_tool_answer().json());
     } else {
-        printer.data(&answer.text());
+        printer.data(answer.text());
         printer.note("\nRead an answer:  pi-subagents output SESSION\nGo on with one:  pi-subagents resume SESSION PROMPT");
     }
     Ok(exit::of_runs(answer.exit_codes()))

@@ -50,7 +50,7 @@ pub(crate) fn run(args: ResumeArgs, printer: Printer) -> Result<ExitCode, Comman
     if printer.is_json() {
         printer.json(&answer.to_tool_answer().json());
     } else {
-        printer.data(&answer.text());
+        printer.data(answer.text());
     }
     Ok(exit::of_runs(answer.exit_codes()))
 }

@@ -7,7 +7,8 @@ use serde_json::{Value, json};
 
 use crate::cli::{RunArgs, RunnerName};
 use crate::commands::delegate::{caller, delegate};
-use crate::dialects::delegation::{Answer, DelegateCall, TaskCall};
+use crate::dialects::Answer;
+use crate::dialects::delegation::{DelegateCall, TaskCall};
 use crate::error::CommandError;
 use crate::places::Places;
 use crate::print::Printer;

@@ -1,16 +1,25 @@
 //! The tool families: what a caller writes, how it becomes a plan, and what it is answered.
 
+mod answer;
 mod arguments;
 mod child_extension;
 mod definition_use;
 pub(crate) mod delegation;
+mod lowering;
+pub(crate) mod subagent;
 mod tool;
+mod window_record;
 mod working_directory;
 
+pub(crate) use answer::Answer;
 pub(crate) use arguments::CallError;
 pub(crate) use tool::Tool;
+pub(crate) use window_record::WindowRecord;
 
 /// All tools, family by family.
 pub(crate) fn tools() -> Vec<Tool> {
-    delegation::tools()
+    [delegation::tools(), subagent::tools()]
+        .into_iter()
+        .flatten()
+        .collect()
 }

@@ -22,6 +22,7 @@ mod real_model;
 mod record;
 mod refusals;
 mod resume;
+mod session_lock;
 mod stage;
 mod stopping;
 mod trust;

@@ -15,7 +15,9 @@ pub(super) fn arguments(plan: &TaskPlan) -> Vec<OsString> {
     add(&[&"--mode", &"rpc"]);
     match &plan.session {
         SessionPolicy::Nowhere => add(&[&"--no-session"]),
-        SessionPolicy::File(file) => add(&[&"--session", file]),
+        SessionPolicy::File(file) | SessionPolicy::Shared { file, .. } => {
+            add(&[&"--session", file])
+        }
     }
     if let ModelChoice::Named {
         provider,

@@ -5,16 +5,18 @@ use std::io::{self, IoSlice, Write as _};
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixStream;
+use std::path::PathBuf;
 use std::process::Stdio;
 
-use pi_subagents_delegation::{Secret, Started, Task, TaskPlan};
+use pi_subagents_delegation::{Ending, RunId, Secret, SessionPolicy, Started, Task, TaskPlan};
 use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags, sendmsg};
 use rustix::pipe::{PipeFlags, pipe_with};
 use tokio::process::Command;
 
+use super::session_lock::{self, LockError};
 use super::{Inbox, LineMemory, LineReader, Outbox, StderrLines, command_line};
 use crate::Launcher;
-use crate::keeper::{KeeperLink, Report};
+use crate::keeper::{Handed, KeeperLink, Report};
 use crate::leftovers::{OWNER_MARK, ProcessName, RUN_MARK};
 
 /// A child that runs, with everything that connects us to it.
@@ -32,6 +34,13 @@ pub(crate) struct LaunchedChild {
 pub(crate) enum LaunchError {
     #[error("the directory {0} does not exist or is no directory")]
     NoDirectory(String),
+    #[error("the session is in use")]
+    SessionInUse {
+        file: PathBuf,
+        holder: Option<RunId>,
+    },
+    #[error("the session could not be locked with {lock}: {source}")]
+    Lock { lock: String, source: io::Error },
     #[error("the keeper {program} could not be started: {source}")]
     Keeper { program: String, source: io::Error },
     #[error("no pipe to the child: {0}")]
@@ -40,6 +49,22 @@ pub(crate) enum LaunchError {
     Child(String),
     #[error("the keeper ended before it had started the child")]
     KeeperGone,
+}
+
+impl LaunchError {
+    /// How a run ends whose child was not started.
+    pub(crate) fn ending(self, task: &Task) -> Ending {
+        match self {
+            Self::SessionInUse { file, holder } => Ending::SessionInUse {
+                session: task.session.to_string(),
+                file,
+                holder: holder.map(|run| run.to_string()),
+            },
+            other => Ending::CouldNotStart {
+                reason: other.to_string(),
+            },
+        }
+    }
 }
 
 /// Starts the child of this task and waits until its keeper says that it runs.
@@ -52,6 +77,7 @@ pub(crate) async fn launch(
     if !task.cwd.is_dir() {
         return Err(LaunchError::NoDirectory(task.cwd.display().to_string()));
     }
+    let lock = lock_session(task, plan).await?;
     let (child_stdin, stdin) = pipe()?;
     let (stdout, child_stdout) = pipe()?;
     let (stderr, child_stderr) = pipe()?;
@@ -70,8 +96,12 @@ pub(crate) async fn launch(
         own_children.ended(pid);
     });
     let key = plan.api_key.as_ref().map(key_pipe).transpose()?;
-    hand_over(&ours, &child_stdin, key.as_ref())?;
-    drop((child_stdin, key));
+    hand_over(
+        &ours,
+        &child_stdin,
+        [(Handed::Key, key.as_ref()), (Handed::Lock, lock.as_ref())],
+    )?;
+    drop((child_stdin, key, lock));
 
     let reader = LineReader::new(memory, task.directory.clone());
     let stdin = Outbox::new(stdin)?;
@@ -92,6 +122,28 @@ pub(crate) async fn launch(
         }),
         Some(Report::CouldNotStart { reason }) => Err(LaunchError::Child(reason)),
         Some(Report::Exited { .. } | Report::Gone { .. }) | None => Err(LaunchError::KeeperGone),
+    }
+}
+
+/// The lock of a session that several runs continue. The keeper will hold it; we do not.
+async fn lock_session(task: &Task, plan: &TaskPlan) -> Result<Option<OwnedFd>, LaunchError> {
+    let SessionPolicy::Shared { file, lock } = plan.session.clone() else {
+        return Ok(None);
+    };
+    let run = task.run.clone();
+    let path = lock.clone();
+    let taken = tokio::task::spawn_blocking(move || session_lock::take(&path, &run)).await;
+    match taken {
+        Ok(Ok(taken)) => Ok(Some(taken.into())),
+        Ok(Err(LockError::InUse { holder })) => Err(LaunchError::SessionInUse { file, holder }),
+        Ok(Err(LockError::Io(source))) => Err(LaunchError::Lock {
+            lock: lock.display().to_string(),
+            source,
+        }),
+        Err(error) => Err(LaunchError::Lock {
+            lock: lock.display().to_string(),
+            source: error.into(),
+        }),
     }
 }
 
@@ -143,20 +195,27 @@ fn key_pipe(key: &Secret) -> Result<OwnedFd, LaunchError> {
     Ok(reading)
 }
 
-/// Gives the keeper the child's stdin, and its key if it has one. They cannot be inherited,
+/// Gives the keeper the child's stdin, and what else there is for it. They cannot be inherited,
 /// because a sibling that is started at the same moment would inherit them too.
-fn hand_over(control: &UnixStream, child_stdin: &OwnedFd, key: Option<&OwnedFd>) -> io::Result<()> {
-    let descriptors: Vec<BorrowedFd<'_>> = [Some(child_stdin), key]
-        .into_iter()
-        .flatten()
-        .map(OwnedFd::as_fd)
-        .collect();
-    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(2))];
+fn hand_over(
+    control: &UnixStream,
+    child_stdin: &OwnedFd,
+    further: [(Handed, Option<&OwnedFd>); 2],
+) -> io::Result<()> {
+    let mut descriptors: Vec<BorrowedFd<'_>> = vec![child_stdin.as_fd()];
+    let mut what = Handed::NOTHING_MORE;
+    for (handed, descriptor) in further {
+        if let Some(descriptor) = descriptor {
+            descriptors.push(descriptor.as_fd());
+            what |= handed.bit();
+        }
+    }
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(3))];
     let mut ancillary = SendAncillaryBuffer::new(&mut space);
     ancillary.push(SendAncillaryMessage::ScmRights(&descriptors));
     sendmsg(
         control,
-        &[IoSlice::new(b"\n")],
+        &[IoSlice::new(&[what])],
         &mut ancillary,
         SendFlags::NOSIGNAL,
     )?;

@@ -7,6 +7,7 @@ mod launch;
 mod lines;
 mod memory;
 mod outbox;
+mod session_lock;
 mod stderr;
 
 pub(crate) use inbox::Inbox;

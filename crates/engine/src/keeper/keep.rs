@@ -17,7 +17,7 @@ use tokio::signal::unix::{Signal as SignalStream, SignalKind, signal};
 use tokio::time::{Instant, sleep_until};
 
 use super::tree::ProcessTree;
-use super::wire::{Order, Report};
+use super::wire::{Handed, Order, Report};
 
 /// The variable that tells a child on which descriptor its key is.
 const KEY_DESCRIPTOR: &str = "PI_SUBAGENTS_KEY_FD";
@@ -36,11 +36,12 @@ pub fn keep(mut command_line: impl Iterator<Item = OsString>) -> io::Result<()> 
     let control = StdStream::from(io::stdin().as_fd().try_clone_to_owned()?);
     let mut reports = control.try_clone()?;
     rustix::process::set_child_subreaper(Some(rustix::process::getpid()))?;
-    let descriptors = receive_descriptors(&control)?;
+    let Descriptors { stdin, key, lock } = receive_descriptors(&control)?;
     let program = command_line.next().unwrap_or_default();
-    let child = match start(&program, command_line, descriptors) {
+    let child = match start(&program, command_line, (stdin, key)) {
         Ok(child) => child,
         Err(error) => {
+            release(lock)?;
             let reason = format!("{}: {error}", program.display());
             return report(&mut reports, &Report::CouldNotStart { reason });
         }
@@ -68,7 +69,16 @@ pub fn keep(mut command_line: impl Iterator<Item = OsString>) -> io::Result<()> 
             }
             .watch()
             .await
-        })
+        })?;
+    release(lock)
+}
+
+/// Takes the run's name out of the lock and lets go of it: nothing of the run is left.
+fn release(lock: Option<OwnedFd>) -> io::Result<()> {
+    if let Some(lock) = lock {
+        rustix::fs::ftruncate(lock, 0)?;
+    }
+    Ok(())
 }
 
 #[expect(
@@ -99,10 +109,17 @@ fn start(
     Ok(child)
 }
 
-/// The child's stdin, and its key if it has one.
-fn receive_descriptors(control: &StdStream) -> io::Result<(OwnedFd, Option<OwnedFd>)> {
+/// What the owner hands over.
+struct Descriptors {
+    stdin: OwnedFd,
+    key: Option<OwnedFd>,
+    /// Held until nothing of the tree is left; no child inherits it.
+    lock: Option<OwnedFd>,
+}
+
+fn receive_descriptors(control: &StdStream) -> io::Result<Descriptors> {
     let mut byte = [0];
-    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(2))];
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(3))];
     let mut ancillary = RecvAncillaryBuffer::new(&mut space);
     recvmsg(
         control,
@@ -114,12 +131,28 @@ fn receive_descriptors(control: &StdStream) -> io::Result<(OwnedFd, Option<Owned
     ancillary
         .drain()
         .find_map(|message| match message {
-            RecvAncillaryMessage::ScmRights(mut descriptors) => {
-                Some((descriptors.next()?, descriptors.next()))
-            }
+            RecvAncillaryMessage::ScmRights(descriptors) => Some(descriptors),
             _ => None,
         })
+        .and_then(|descriptors| sort(byte[0], descriptors))
         .ok_or_else(no_owner)
+}
+
+/// Tells the descriptors apart by the byte that came with them.
+fn sort(what: u8, mut descriptors: impl Iterator<Item = OwnedFd>) -> Option<Descriptors> {
+    let stdin = descriptors.next()?;
+    let mut next_if = |handed: Handed| {
+        if what & handed.bit() == 0 {
+            None
+        } else {
+            descriptors.next()
+        }
+    };
+    Some(Descriptors {
+        stdin,
+        key: next_if(Handed::Key),
+        lock: next_if(Handed::Lock),
+    })
 }
 
 fn no_owner() -> io::Error {

@@ -12,4 +12,4 @@ mod wire;
 pub use keep::keep;
 pub(crate) use link::KeeperLink;
 pub(crate) use tree::{ProcessTree, all_processes, start_time};
-pub(crate) use wire::Report;
+pub(crate) use wire::{Handed, Report};

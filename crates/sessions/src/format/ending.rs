@@ -1,5 +1,6 @@
 //! An ending as it is written down.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use pi_subagents_delegation::{Ending, Interruption};
@@ -13,18 +14,47 @@ use serde::{Deserialize, Serialize};
 )]
 pub(crate) enum EndingRecord {
     Completed,
-    ReportedError { error: String },
-    NeverFinalized { corrections: u32 },
-    ModelError { message: String },
-    Refused { message: String },
-    CouldNotStart { reason: String },
-    Exited { code: i32, stderr: String },
-    Signalled { signal: i32, stderr: String },
-    TimedOut { seconds: f64 },
-    Looped { times: u32 },
+    ReportedError {
+        error: String,
+    },
+    NeverFinalized {
+        corrections: u32,
+    },
+    ModelError {
+        message: String,
+    },
+    Refused {
+        message: String,
+    },
+    SessionInUse {
+        session: String,
+        file: PathBuf,
+        holder: Option<String>,
+    },
+    CouldNotStart {
+        reason: String,
+    },
+    Exited {
+        code: i32,
+        stderr: String,
+    },
+    Signalled {
+        signal: i32,
+        stderr: String,
+    },
+    TimedOut {
+        seconds: f64,
+    },
+    Looped {
+        times: u32,
+    },
     Stopped,
-    Interrupted { signal: Option<i32> },
-    Lost { reason: String },
+    Interrupted {
+        signal: Option<i32>,
+    },
+    Lost {
+        reason: String,
+    },
 }
 
 impl From<&Ending> for EndingRecord {
@@ -35,6 +65,15 @@ impl From<&Ending> for EndingRecord {
             Ending::NeverFinalized { corrections } => Self::NeverFinalized { corrections },
             Ending::ModelError { message } => Self::ModelError { message },
             Ending::Refused { message } => Self::Refused { message },
+            Ending::SessionInUse {
+                session,
+                file,
+                holder,
+            } => Self::SessionInUse {
+                session,
+                file,
+                holder,
+            },
             Ending::CouldNotStart { reason } => Self::CouldNotStart { reason },
             Ending::Exited { code, stderr } => Self::Exited { code, stderr },
             Ending::Signalled { signal, stderr } => Self::Signalled { signal, stderr },
@@ -62,6 +101,15 @@ impl From<EndingRecord> for Ending {
             EndingRecord::NeverFinalized { corrections } => Self::NeverFinalized { corrections },
             EndingRecord::ModelError { message } => Self::ModelError { message },
             EndingRecord::Refused { message } => Self::Refused { message },
+            EndingRecord::SessionInUse {
+                session,
+                file,
+                holder,
+            } => Self::SessionInUse {
+                session,
+                file,
+                holder,
+            },
             EndingRecord::CouldNotStart { reason } => Self::CouldNotStart { reason },
             EndingRecord::Exited { code, stderr } => Self::Exited { code, stderr },
             EndingRecord::Signalled { signal, stderr } => Self::Signalled { signal, stderr },
@@ -92,6 +140,11 @@ mod tests {
             Ending::NeverFinalized { corrections: 3 },
             Ending::ModelError { message: text("m") },
             Ending::Refused { message: text("r") },
+            Ending::SessionInUse {
+                session: text("s"),
+                file: "/s.jsonl".into(),
+                holder: Some(text("r")),
+            },
             Ending::CouldNotStart { reason: text("c") },
             Ending::Exited {
                 code: 3,

@@ -43,6 +43,12 @@ pub(crate) struct Meta {
     pub(crate) runner: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) model: Option<String>,
+    /// As whoever asked for it wrote it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) requested_model: Option<String>,
+    /// As its child was told.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) resolved_model: Option<String>,
     pub(crate) accepted_at: String,
     /// The project its owner was started in.
     pub(crate) project: PathBuf,

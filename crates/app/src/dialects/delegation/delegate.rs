@@ -1,10 +1,12 @@
 //! `delegate_to_subagents`, from the call to its answer.
 
-use super::answer::Answer;
-use super::details::WindowRecord;
-use super::lower::Lowering;
+use super::answer::summary;
+use super::lower::{FAMILY, lower};
 use super::schema::DelegateCall;
 use crate::caller::Caller;
+use crate::dialects::answer::{Answer, Outcomes};
+use crate::dialects::lowering::Lowering;
+use crate::dialects::window_record::WindowRecord;
 use crate::error::CommandError;
 use crate::toolbox::{Toolbox, Watch};
 use crate::view;
@@ -20,11 +22,12 @@ pub(crate) async fn delegate(
         let configuration = toolbox.configuration(caller);
         let settings = &configuration.settings;
         let lowering = Lowering {
+            family: FAMILY,
             caller,
             configuration: &configuration,
             owner: &toolbox.owner,
         };
-        let (plan, warnings) = lowering.lower(call)?;
+        let (plan, warnings) = lower(&lowering, call)?;
         let windows = WindowRecord::new(
             view::preview_context(caller, settings),
             call.tasks.iter().map(|task| task.files.len()),
@@ -32,11 +35,12 @@ pub(crate) async fn delegate(
         );
         (plan, windows, warnings)
     };
-    let outcomes = toolbox.run(plan, &windows, watch).await;
-    Ok(Answer::new(
+    let runs = toolbox.run(plan, &windows, watch).await;
+    let outcomes = Outcomes::new(runs, warnings, &toolbox.owner.recorder);
+    Ok(Answer {
+        text: summary(&outcomes),
         outcomes,
         windows,
-        warnings,
-        &toolbox.owner.recorder,
-    ))
+        more: serde_json::Map::new(),
+    })
 }

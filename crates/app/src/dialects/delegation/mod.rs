@@ -3,7 +3,6 @@
 mod answer;
 mod attachments;
 mod delegate;
-mod details;
 mod earlier;
 mod lower;
 mod profiles;
@@ -11,9 +10,7 @@ mod retrieval;
 mod schema;
 mod tools;
 
-pub(crate) use answer::Answer;
 pub(crate) use delegate::delegate;
-pub(crate) use details::WindowRecord;
 pub(crate) use profiles::profiles;
 pub(crate) use retrieval::{ReadSession, output, session};
 pub(crate) use schema::{DelegateCall, TaskCall};

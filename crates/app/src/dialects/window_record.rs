@@ -1,4 +1,4 @@
-//! The `details` of a delegation: its windows as data, so that whoever shows the answer can draw
+//! The windows of a call as data, in the `details` of its answer, so that whoever shows the answer can draw
 //! them, now or when it is read again.
 
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -1,0 +1,59 @@
+//! What is written into a run directory for its child.
+
+use std::path::PathBuf;
+
+use pi_subagents_definitions::{PlanPatch, PromptFiles};
+use pi_subagents_delegation::{Refusal, SystemPrompt};
+use pi_subagents_sessions::{RunDir, write_whole};
+
+use super::prepare::Prepared;
+use crate::dialects::child_extension::write_child_extension;
+
+/// The files of one child.
+pub(super) struct RunFiles {
+    pub(super) prompts: PromptFiles,
+    /// What a pi child loads.
+    extension: Option<PathBuf>,
+}
+
+impl RunFiles {
+    /// Writes them. System prompts reach a child through files, never through arguments.
+    pub(super) fn write(prepared: &Prepared, directory: Option<&RunDir>) -> Result<Self, Refusal> {
+        let Some(definition) = &prepared.definition else {
+            return Ok(Self {
+                prompts: PromptFiles {
+                    policy: SystemPrompt::Inherit,
+                    files: Vec::new(),
+                },
+                extension: None,
+            });
+        };
+        let refuse = |why: &dyn std::fmt::Display| Refusal {
+            message: format!("What its definition says could not be written down: {why}"),
+        };
+        let directory = directory.ok_or_else(|| refuse(&"the run has no directory"))?;
+        let prompts = definition.patch.prompt_files(directory.path());
+        for (path, text) in &prompts.files {
+            write_whole(path, text.as_bytes())
+                .map_err(|error| refuse(&format!("{}: {error}", path.display())))?;
+        }
+        let extension = write_child_extension(&definition.patch, prepared.runner, directory)
+            .map_err(|error| refuse(&error))?;
+        Ok(Self { prompts, extension })
+    }
+
+    /// The text of the system prompt and the file that carries it.
+    pub(super) fn system_prompt(&self) -> Option<(&str, &std::path::Path)> {
+        let (path, text) = self.prompts.files.first()?;
+        Some((text.as_str(), path.as_path()))
+    }
+
+    /// The arguments for what a plan has no field for.
+    pub(super) fn further_arguments(&self, patch: Option<&PlanPatch>) -> Vec<String> {
+        let mut arguments = patch.map(PlanPatch::further_arguments).unwrap_or_default();
+        if let Some(extension) = &self.extension {
+            arguments.extend(["--extension".to_owned(), extension.display().to_string()]);
+        }
+        arguments
+    }
+}

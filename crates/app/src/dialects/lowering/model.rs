@@ -1,0 +1,233 @@
+//! Which model a task asks for.
+
+use pi_subagents_delegation::{Definition, Dialect, ModelChoice, Refusal, ThinkingLevel};
+
+use crate::caller::CallingPi;
+
+/// The model of a task, as it was asked for and as the child is told.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct ChosenModel {
+    pub(crate) choice: ModelChoice,
+    /// As the call or the definition writes it, or as the calling pi names its own.
+    pub(crate) requested: Option<String>,
+    /// As provider/id where that is known.
+    pub(crate) resolved: Option<String>,
+}
+
+impl ChosenModel {
+    /// Chooses the wished one, else the definition's, else what its dialect says: a prompt asks
+    /// the caller's own model, a preset must name one, and otherwise the child has its default.
+    pub(super) fn choose(
+        wished: Option<&str>,
+        definition: Option<&Definition>,
+        pi: Option<&CallingPi>,
+    ) -> Result<Self, Refusal> {
+        let thinking = definition.and_then(|definition| definition.thinking);
+        let provider = definition.and_then(|definition| definition.provider.as_deref());
+        let of_definition = definition.and_then(|definition| definition.model.as_deref());
+        let models = pi.map_or(&[][..], |pi| &pi.models);
+        if let Some(model) = wished {
+            return Ok(Self::named(None, model, thinking, models));
+        }
+        if let Some(model) = of_definition {
+            return Ok(Self::named(provider, model, thinking, models));
+        }
+        let of_caller = pi.and_then(|pi| pi.model.as_deref());
+        match (definition.map(|definition| definition.dialect), of_caller) {
+            (Some(Dialect::Preset), _) if provider.is_none() => {
+                Err(no_model(definition.map_or("", |preset| &preset.name)))
+            }
+            (Some(Dialect::Prompt), Some(model)) if provider.is_none() => {
+                Ok(Self::named(None, model, thinking, models))
+            }
+            _ => Ok(Self::left_to_the_child(provider, thinking)),
+        }
+    }
+
+    fn named(
+        provider: Option<&str>,
+        model: &str,
+        thinking: Option<ThinkingLevel>,
+        models: &[String],
+    ) -> Self {
+        let (id, level) = without_level(model);
+        let requested = with_provider(provider, model);
+        let resolved = resolve(&with_provider(provider, id), models).map_or_else(
+            || requested.clone(),
+            |found| match level {
+                Some(level) => format!("{found}:{}", level.as_str()),
+                None => found.to_owned(),
+            },
+        );
+        Self {
+            choice: ModelChoice::Named {
+                provider: provider.map(str::to_owned),
+                model: Some(match provider {
+                    Some(_) => model.to_owned(),
+                    None => resolved.clone(),
+                }),
+                // A flag would beat what the pattern says.
+                thinking: thinking.filter(|_| level.is_none()),
+            },
+            requested: Some(requested),
+            resolved: Some(resolved),
+        }
+    }
+
+    fn left_to_the_child(provider: Option<&str>, thinking: Option<ThinkingLevel>) -> Self {
+        let choice = match (provider, thinking) {
+            (None, None) => ModelChoice::Inherit,
+            (provider, thinking) => ModelChoice::Named {
+                provider: provider.map(str::to_owned),
+                model: None,
+                thinking,
+            },
+        };
+        Self {
+            choice,
+            requested: None,
+            resolved: None,
+        }
+    }
+}
+
+/// A model by its whole name, or by an id that only one provider has. What matches nothing is
+/// left to the child, which knows patterns and may know more models.
+fn resolve<'a>(name: &str, models: &'a [String]) -> Option<&'a str> {
+    if let Some(exact) = models.iter().find(|model| *model == name) {
+        return Some(exact);
+    }
+    let mut of_id = models
+        .iter()
+        .filter(|model| model.split_once('/').is_some_and(|(_, id)| id == name));
+    match (of_id.next(), of_id.next()) {
+        (Some(only), None) => Some(only),
+        (Some(_) | None, _) => None,
+    }
+}
+
+/// A pattern and how much the model may think, if it ends with that.
+fn without_level(model: &str) -> (&str, Option<ThinkingLevel>) {
+    let split = model.rsplit_once(':');
+    match split.and_then(|(id, word)| Some((id, ThinkingLevel::from_word(word)?))) {
+        Some((id, level)) => (id, Some(level)),
+        None => (model, None),
+    }
+}
+
+fn with_provider(provider: Option<&str>, model: &str) -> String {
+    match provider {
+        Some(provider) => format!("{provider}/{model}"),
+        None => model.to_owned(),
+    }
+}
+
+fn no_model(preset: &str) -> Refusal {
+    Refusal {
+        message: format!(
+            "no model resolved: the call names none and preset \"{preset}\" has none. Give \"model\" in the call, or write \"model:\" into the preset."
+        ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::PathBuf;
+
+    use pi_subagents_delegation::{Program, Scope};
+    use pretty_assertions::assert_eq;
+
+    use super::*;
+
+    fn pi(model: Option<&str>) -> CallingPi {
+        CallingPi {
+            program: Program {
+                path: PathBuf::from("pi"),
+                arguments: Vec::new(),
+            },
+            version: "0.87.1".to_owned(),
+            model: model.map(str::to_owned),
+            models: ["a/opus", "a/haiku", "b/haiku", "router/x/deep"]
+                .map(str::to_owned)
+                .to_vec(),
+            active_tools: Vec::new(),
+            skills: Vec::new(),
+            session: "s".to_owned(),
+        }
+    }
+
+    fn definition(dialect: Dialect, model: Option<&str>) -> Definition {
+        Definition {
+            model: model.map(str::to_owned),
+            ..Definition::new("scout", dialect, Scope::Global, PathBuf::from("scout.md"))
+        }
+    }
+
+    /// What was asked for and what came of it.
+    fn names(chosen: Result<ChosenModel, Refusal>) -> String {
+        match chosen {
+            Ok(chosen) => format!(
+                "{} -> {}",
+                chosen.requested.as_deref().unwrap_or("-"),
+                chosen.resolved.as_deref().unwrap_or("-")
+            ),
+            Err(refusal) => refusal.message,
+        }
+    }
+
+    #[test]
+    fn the_call_comes_before_the_definition_and_that_before_the_caller() {
+        let caller = pi(Some("a/opus"));
+        let choose = |wished, definition: &Definition| {
+            names(ChosenModel::choose(wished, Some(definition), Some(&caller)))
+        };
+        let with = |dialect| definition(dialect, Some("b/haiku"));
+        let without = |dialect| definition(dialect, None);
+        assert_eq!(
+            choose(Some("opus"), &with(Dialect::Preset)),
+            "opus -> a/opus"
+        );
+        assert_eq!(choose(None, &with(Dialect::Preset)), "b/haiku -> b/haiku");
+        assert_eq!(choose(None, &without(Dialect::Prompt)), "a/opus -> a/opus");
+        assert_eq!(choose(None, &without(Dialect::Profile)), "- -> -");
+        assert_eq!(
+            choose(None, &without(Dialect::Preset)),
+            "no model resolved: the call names none and preset \"scout\" has none. Give \"model\" in the call, or write \"model:\" into the preset."
+        );
+        let alone = ChosenModel::choose(None, Some(&without(Dialect::Prompt)), None);
+        assert_eq!(alone.unwrap().choice, ModelChoice::Inherit);
+    }
+
+    #[test]
+    fn a_name_is_resolved_only_when_it_means_one_model() {
+        let caller = pi(None);
+        let choose = |wished: &str| names(ChosenModel::choose(Some(wished), None, Some(&caller)));
+        assert_eq!(choose("a/haiku"), "a/haiku -> a/haiku");
+        assert_eq!(choose("haiku"), "haiku -> haiku");
+        assert_eq!(choose("x/deep"), "x/deep -> router/x/deep");
+        assert_eq!(choose("opus:high"), "opus:high -> a/opus:high");
+        assert_eq!(choose("opus:beta"), "opus:beta -> opus:beta");
+        assert_eq!(choose("sonnet"), "sonnet -> sonnet");
+    }
+
+    #[test]
+    fn the_child_thinks_as_the_pattern_says_else_as_the_definition_does() {
+        let mut of_definition = definition(Dialect::Profile, Some("opus"));
+        of_definition.provider = Some("a".to_owned());
+        of_definition.thinking = Some(ThinkingLevel::High);
+        let choice = |wished| {
+            ChosenModel::choose(wished, Some(&of_definition), Some(&pi(None)))
+                .unwrap()
+                .choice
+        };
+        let named = |provider: Option<&str>, model: &str, thinking| ModelChoice::Named {
+            provider: provider.map(str::to_owned),
+            model: Some(model.to_owned()),
+            thinking,
+        };
+        let high = Some(ThinkingLevel::High);
+        assert_eq!(choice(None), named(Some("a"), "opus", high));
+        assert_eq!(choice(Some("x/deep")), named(None, "router/x/deep", high));
+        assert_eq!(choice(Some("opus:low")), named(None, "a/opus:low", None));
+    }
+}

@@ -1,0 +1,163 @@
+//! A prepared task → its part of the plan, with a run directory and a record.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use pi_subagents_definitions::PlanPatch;
+use pi_subagents_delegation::{
+    Completion, Limits, PlannedTask, Refusal, Task, TaskPlan, ToolPolicy,
+};
+use pi_subagents_sessions::{NewRun, RunDir};
+
+use super::asked::{Asked, Conversation};
+use super::files::RunFiles;
+use super::prepare::{Lowering, Prepared};
+use crate::dialects::definition_use::DefinitionUse;
+use crate::error::CommandError;
+use crate::random;
+
+/// How often a child that must report is told so.
+const CORRECTIONS: u32 = 3;
+
+impl Lowering<'_> {
+    /// Plans one task, ready or refused. `converse` says what the child is told and where it keeps
+    /// that, once the directory of the run is there.
+    pub(crate) fn plan(
+        &self,
+        asked: &Asked<'_>,
+        prepared: Result<Prepared, Refusal>,
+        warnings: &mut Vec<String>,
+        converse: impl FnOnce(&Prepared, Option<&RunDir>) -> Result<Conversation, Refusal>,
+    ) -> Result<PlannedTask, CommandError> {
+        let run = random::new_run_id()?;
+        let made = self
+            .owner
+            .store
+            .make_directory(&self.caller.places.project, &run);
+        if let Err(error) = &made {
+            let cause = with_cause(error);
+            warnings.push(format!("{}: this run has no record: {cause}", asked.name));
+        }
+        let directory = made.ok();
+        let definition = definition_of(&prepared);
+        let task = Arc::new(Task {
+            run,
+            session: asked.session.clone(),
+            name: asked.name.clone(),
+            prompt: asked.prompt.to_owned(),
+            cwd: match &prepared {
+                Ok(prepared) => prepared.cwd.clone(),
+                Err(_) => self.caller.places.cwd.clone(),
+            },
+            definition: definition.map(|definition| definition.used.clone()),
+            timeout: self.timeout_of(asked, definition),
+            directory: directory.as_ref().map(|made| made.path().to_owned()),
+        });
+        let ready = prepared.and_then(|prepared| {
+            let files = RunFiles::write(&prepared, directory.as_ref())?;
+            let conversation = converse(&prepared, directory.as_ref())?;
+            Ok((prepared, files, conversation))
+        });
+        self.record(&task, ready.as_ref().ok(), warnings);
+        let work = ready.map(|ready| Box::new(self.work(asked, ready)));
+        Ok(PlannedTask { task, work })
+    }
+
+    /// Writes down that the run begins.
+    fn record(
+        &self,
+        task: &Task,
+        ready: Option<&(Prepared, RunFiles, Conversation)>,
+        warnings: &mut Vec<String>,
+    ) {
+        let prepared = ready.map(|(prepared, ..)| prepared);
+        let model = prepared.map(|prepared| &prepared.model);
+        let begun = self.owner.store.begin(&NewRun {
+            task,
+            project: &self.caller.places.project,
+            owner: &self.owner.name,
+            runner: prepared.map(|prepared| prepared.runner.as_str()),
+            requested_model: model.and_then(|model| model.requested.as_deref()),
+            model: model.and_then(|model| model.resolved.as_deref()),
+            tools: prepared.and_then(|prepared| {
+                match prepared.definition.as_ref().map(|used| &used.patch.tools) {
+                    Some(ToolPolicy::Only(names)) => Some(names.clone()),
+                    Some(ToolPolicy::Inherit | ToolPolicy::Nothing | ToolPolicy::AllExcept(_))
+                    | None => None,
+                }
+            }),
+            system_prompt: ready.and_then(|(_, files, _)| files.system_prompt()),
+        });
+        if let Err(error) = begun {
+            warnings.push(format!(
+                "{}: the record of this run is incomplete: {}",
+                task.name,
+                with_cause(&error)
+            ));
+        }
+    }
+
+    fn work(
+        &self,
+        asked: &Asked<'_>,
+        (prepared, files, conversation): (Prepared, RunFiles, Conversation),
+    ) -> TaskPlan {
+        let settings = &self.configuration.settings;
+        let timeout = self.timeout_of(asked, prepared.definition.as_ref());
+        let patch = prepared.definition.map(|definition| definition.patch);
+        TaskPlan {
+            runner: prepared.runner,
+            program: prepared.program,
+            prompt: conversation.prompt,
+            model: prepared.model.choice,
+            extra_arguments: files.further_arguments(patch.as_ref()),
+            system_prompt: files.prompts.policy,
+            tools: self.tools_of(patch.as_ref()),
+            session: conversation.session,
+            completion: match &patch {
+                Some(patch) if patch.finalize => Completion::Finalized {
+                    corrections: CORRECTIONS,
+                },
+                Some(_) | None => Completion::LastMessage,
+            },
+            limits: Limits {
+                timeout,
+                extension: settings.extend_timeout_debounce,
+                repetitions: settings.looping_tool_count,
+            },
+            trusted: self.configuration.trust.of(&prepared.cwd).is_trusted(),
+            api_key: patch.and_then(|patch| patch.api_key),
+        }
+    }
+
+    fn tools_of(&self, patch: Option<&PlanPatch>) -> ToolPolicy {
+        match (&self.caller.overrides.tools, patch) {
+            (Some(tools), _) => ToolPolicy::Only(tools.clone()),
+            (None, Some(patch)) => patch.tools.clone(),
+            (None, None) => ToolPolicy::Inherit,
+        }
+    }
+
+    fn timeout_of(
+        &self,
+        asked: &Asked<'_>,
+        definition: Option<&DefinitionUse>,
+    ) -> Option<Duration> {
+        asked
+            .timeout
+            .or(self.caller.overrides.timeout)
+            .or(definition.and_then(|definition| definition.patch.timeout))
+            .or(self.family.timeout)
+    }
+}
+
+fn definition_of(prepared: &Result<Prepared, Refusal>) -> Option<&DefinitionUse> {
+    prepared.as_ref().ok()?.definition.as_ref()
+}
+
+fn with_cause(error: &dyn std::error::Error) -> String {
+    match error.source() {
+        Some(cause) => format!("{error}: {cause}"),
+        None => error.to_string(),
+    }
+}

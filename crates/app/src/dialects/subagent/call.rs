@@ -1,0 +1,51 @@
+//! `subagent`, from the call to its answer.
+
+use super::answer::{details, text};
+use super::lower::{FAMILY, Lowered, lower};
+use super::schema::SubagentCall;
+use crate::caller::Caller;
+use crate::dialects::answer::{Answer, Outcomes};
+use crate::dialects::lowering::Lowering;
+use crate::dialects::window_record::WindowRecord;
+use crate::error::CommandError;
+use crate::toolbox::{Toolbox, Watch};
+use crate::view;
+
+/// Runs the tasks of a call and waits for them.
+pub(crate) async fn subagent(
+    toolbox: &Toolbox,
+    call: &SubagentCall,
+    caller: &Caller,
+    watch: Watch,
+) -> Result<Answer, CommandError> {
+    let (lowered, windows) = {
+        let configuration = toolbox.configuration(caller);
+        let settings = &configuration.settings;
+        let lowering = Lowering {
+            family: FAMILY,
+            caller,
+            configuration: &configuration,
+            owner: &toolbox.owner,
+        };
+        let lowered = lower(&lowering, call)?;
+        let windows = WindowRecord::new(
+            view::preview_context(caller, settings),
+            [],
+            settings.max_lines_per_window,
+        );
+        (lowered, windows)
+    };
+    let Lowered {
+        plan,
+        warnings,
+        named_new_session,
+    } = lowered;
+    let runs = toolbox.run(plan, &windows, watch).await;
+    let outcomes = Outcomes::new(runs, warnings, &toolbox.owner.recorder);
+    Ok(Answer {
+        text: text(call, &outcomes, &named_new_session),
+        more: details(call, &outcomes, &named_new_session),
+        outcomes,
+        windows,
+    })
+}

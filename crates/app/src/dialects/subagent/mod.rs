@@ -1,0 +1,13 @@
+//! The subagent family: `subagent`, whose tasks name a definition and whose conversations can be
+//! continued.
+
+mod answer;
+mod call;
+mod lower;
+mod schema;
+mod tools;
+
+pub(crate) use call::subagent;
+pub(crate) use lower::{FAMILY, Lowered, lower};
+pub(crate) use schema::{AgentTask, SubagentCall};
+pub(crate) use tools::{SUBAGENT, tools};

@@ -1,0 +1,232 @@
+//! A session that several runs continue has one writer at a time, whoever is killed.
+
+use std::fs::{self, File};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use pi_subagents_delegation::{
+    Completion, Ending, Limits, ModelChoice, Plan, PlannedTask, Program, RunId, Runner, SessionId,
+    SessionPolicy, SystemPrompt, Task, TaskPlan, ToolPolicy,
+};
+use pi_subagents_engine::{Engine, Launcher, OwnChildren, OwnerLimits};
+use pi_subagents_testkit::process::{descendants, exists, kill, parent, wait_until_gone};
+use pi_subagents_testkit::sandbox::{RunningCommand, SandboxCommand};
+use pi_subagents_testkit::{Signal, bin, wait_for_file, wait_until};
+use pretty_assertions::assert_eq;
+use rustix::fs::{FlockOperation, flock};
+use serde_json::{Value, json};
+
+use crate::stage::Stage;
+
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// The variable that makes an owner of [`runs_continue_a_session_one_after_another`].
+const SCRIPT: &str = "OWNER_OF_THIS_SCRIPT";
+
+const SESSION: &str = "sticky/scout_s1.jsonl";
+const LOCK: &str = "sticky/scout_s1.jsonl.lock";
+
+/// An owner in a process of its own: this test program, started again for one of its tests.
+fn owner(stage: &Stage, script: &Value) -> SandboxCommand {
+    stage
+        .sandbox
+        .command(&std::env::current_exe().unwrap())
+        .args([
+            "--exact",
+            "session_lock::runs_continue_a_session_one_after_another",
+            "--nocapture",
+        ])
+        .env(SCRIPT, script.to_string())
+}
+
+/// Runs a script to its end and tells how it ended.
+fn run(stage: &Stage, script: &Value) -> String {
+    let output = owner(stage, script).run().expect_success();
+    let ended = output.stdout.lines().find(|line| line.contains("ended: "));
+    ended
+        .and_then(|line| line.split_once("ended: "))
+        .unwrap()
+        .1
+        .to_owned()
+}
+
+/// Runs one task on the session and says how it ended.
+fn own(script: String) {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .unwrap();
+    runtime.block_on(async {
+        let ours = |command: &str| Program {
+            path: env!("CARGO_BIN_EXE_pi-subagents").into(),
+            arguments: vec![command.into()],
+        };
+        let launcher = Launcher {
+            keeper: ours("keeper"),
+            warden: ours("warden"),
+            own_children: OwnChildren::shared(),
+        };
+        let (engine, dispatcher) = Engine::start(launcher, OwnerLimits::default()).unwrap();
+        let outcomes = engine.run(plan(script), Vec::new()).outcomes().await;
+        let ending = outcomes[0].ending.as_ref().unwrap();
+        let message = ending.message().unwrap_or_else(|| "completed".to_owned());
+        println!("ended: {message}");
+        drop(engine);
+        dispatcher.await.unwrap();
+    });
+}
+
+fn plan(script: String) -> Plan {
+    let project = PathBuf::from(".").canonicalize().unwrap();
+    let root = project.parent().unwrap();
+    let task = Task {
+        run: RunId::parse(&format!("run-of-{}", std::process::id())).unwrap(),
+        session: SessionId::parse("s1").unwrap(),
+        name: "scout".to_owned(),
+        prompt: script.clone(),
+        cwd: project.clone(),
+        definition: None,
+        timeout: None,
+        directory: None,
+    };
+    let work = TaskPlan {
+        runner: Runner::Pi,
+        program: Program {
+            path: bin("misbehave"),
+            arguments: Vec::new(),
+        },
+        prompt: script,
+        model: ModelChoice::Inherit,
+        system_prompt: SystemPrompt::Inherit,
+        tools: ToolPolicy::Inherit,
+        session: SessionPolicy::Shared {
+            file: root.join(SESSION),
+            lock: root.join(LOCK),
+        },
+        completion: Completion::LastMessage,
+        limits: Limits {
+            timeout: None,
+            extension: Duration::ZERO,
+            repetitions: 0,
+        },
+        trusted: false,
+        extra_arguments: Vec::new(),
+        api_key: None,
+    };
+    Plan {
+        tasks: vec![PlannedTask {
+            task: Arc::new(task),
+            work: Ok(Box::new(work)),
+        }],
+    }
+}
+
+/// A run on the session whose tree ends only when it is killed.
+struct Stubborn {
+    owner: RunningCommand,
+    child: u32,
+    grandchild: u32,
+}
+
+impl Stubborn {
+    fn start(stage: &Stage) -> Self {
+        let pid_file = stage.path("grandchild");
+        let script = json!([
+            {"ignoreTerm": true}, {"ignoreEof": true}, {"ignoreAbort": true},
+            {"fork": {"kind": "ignoresTerm", "pidFile": pid_file}},
+            {"hang": true},
+        ]);
+        let owner = owner(stage, &script).spawn();
+        let grandchild = wait_for_file(&pid_file, PATIENCE).trim().parse().unwrap();
+        Self {
+            owner,
+            child: parent(grandchild).unwrap(),
+            grandchild,
+        }
+    }
+
+    fn tree(&self) -> [u32; 2] {
+        let tree = [self.child, self.grandchild];
+        assert!(tree.iter().all(|pid| exists(*pid)));
+        tree
+    }
+}
+
+fn lock(stage: &Stage) -> File {
+    File::open(stage.path(LOCK)).unwrap()
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the test starts itself again and says so by a variable"
+)]
+#[test]
+fn runs_continue_a_session_one_after_another() {
+    if let Ok(script) = std::env::var(SCRIPT) {
+        return own(script);
+    }
+    let stage = Stage::new();
+    let descriptors = stage.path("descriptors");
+    let arguments = stage.path("arguments");
+    let first = json!([{"dumpFds": descriptors}, {"dumpArgs": arguments}, {"reply": "first"}]);
+    assert_eq!(run(&stage, &first), "completed");
+    assert_eq!(fs::read_to_string(stage.path(LOCK)).unwrap(), "");
+    let seen = fs::read_to_string(descriptors).unwrap();
+    assert!(!seen.contains("scout_s1"), "the child has the lock: {seen}");
+    let seen = fs::read_to_string(arguments).unwrap();
+    assert!(seen.contains(&stage.path(SESSION)), "{seen}");
+    assert_eq!(run(&stage, &json!([{"reply": "second"}])), "completed");
+}
+
+#[test]
+fn a_second_run_is_refused_while_the_first_lives() {
+    let stage = Stage::new();
+    let first = Stubborn::start(&stage);
+    let holder = format!("run-of-{}", first.owner.pid());
+    let expected = Ending::SessionInUse {
+        session: "s1".to_owned(),
+        file: stage.path(SESSION).into(),
+        holder: Some(holder),
+    };
+    let refused = run(&stage, &json!([{"touch": stage.path("started")}]));
+    assert_eq!(Some(refused), expected.message());
+    assert!(!fs::exists(stage.path("started")).unwrap());
+}
+
+#[test]
+fn a_killed_owner_leaves_the_session_locked_until_its_tree_is_gone() {
+    let stage = Stage::new();
+    let first = Stubborn::start(&stage);
+    let tree = first.tree();
+    first.owner.kill(Signal::KILL);
+    let lock = lock(&stage);
+    let taken = wait_until(PATIENCE, || {
+        flock(&lock, FlockOperation::NonBlockingLockExclusive).ok()
+    });
+    assert_eq!(taken, Some(()));
+    assert_eq!(wait_until_gone(&tree, Duration::ZERO), Ok(()));
+}
+
+#[test]
+fn what_lives_on_when_everybody_is_killed_is_ended_before_the_next_run_starts() {
+    let stage = Stage::new();
+    let first = Stubborn::start(&stage);
+    let tree = first.tree();
+    first.owner.kill(Signal::STOP);
+    for process in descendants(first.owner.pid()) {
+        if !tree.contains(&process) {
+            kill(process, Signal::KILL);
+        }
+    }
+    first.owner.kill(Signal::KILL);
+    _ = first.owner.wait_for_exit();
+    assert!(tree.iter().all(|pid| exists(*pid)));
+    let started = stage.path("started");
+    let next = json!([{"touch": started}, {"waitForFile": stage.path("go")}, {"reply": "ok"}]);
+    let second = owner(&stage, &next).spawn();
+    wait_for_file(&started, PATIENCE);
+    assert_eq!(wait_until_gone(&tree, Duration::ZERO), Ok(()));
+    fs::write(stage.path("go"), "").unwrap();
+    assert!(second.wait().stdout.contains("ended: completed"));
+}
