@@ -41,6 +41,8 @@ enum Command {
     Tour,
     /// Run tasks in parallel and wait for them
     Delegate(commands::delegate::DelegateArgs),
+    /// Start a sub-agent that works on its own, and return at once
+    Spawn(commands::spawn::SpawnArgs),
     /// Continue a run or a session with a new prompt
     Resume(commands::resume::ResumeArgs),
     /// Print what a run answered
@@ -71,6 +73,9 @@ enum Command {
     /// Watch over an owner
     #[command(hide = true)]
     Warden(PassedOn),
+    /// Own a background run
+    #[command(hide = true)]
+    Detached,
 }
 
 /// Stands in the help; `main` has passed these on before the command line is parsed.
@@ -157,6 +162,7 @@ fn dispatch(command: Command, printer: Printer) -> Result<ExitCode, CommandError
     match command {
         Command::Tour => commands::tour::run(printer),
         Command::Delegate(args) => commands::delegate::run(&args, printer),
+        Command::Spawn(args) => commands::spawn::run(&args, printer),
         Command::Resume(args) => commands::resume::run(args, printer),
         Command::Output(args) => commands::read::output(&args, printer),
         Command::Session(args) => commands::read::session(&args, printer),
@@ -170,6 +176,7 @@ fn dispatch(command: Command, printer: Printer) -> Result<ExitCode, CommandError
         Command::Tools => Ok(commands::tools::run(printer)),
         Command::Agent(passed) => Ok(commands::agent::run(passed.arguments.into_iter())),
         Command::Keeper(passed) => Ok(commands::keeper::run(passed.arguments.into_iter())),
+        Command::Detached => Ok(commands::detached::run()),
         Command::Warden(passed) => Ok(commands::warden::run(passed.arguments.into_iter())),
     }
 }

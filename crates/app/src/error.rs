@@ -4,12 +4,13 @@ use std::error::Error;
 use std::fmt::Write as _;
 use std::slice;
 
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::dialects::CallError;
 
 /// A command that cannot do its job.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct CommandError {
     kind: Kind,
     message: String,
@@ -17,7 +18,8 @@ pub(crate) struct CommandError {
     hints: Vec<String>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 enum Kind {
     /// The call does not make sense.
     Usage,

@@ -3,10 +3,13 @@
 //! The doors to one engine. This crate alone knows the command line, the environment, the home
 //! directory and the terminal.
 
+mod background;
 mod caller;
+mod changes;
 mod cli;
 mod commands;
 mod configuration;
+mod counts;
 mod dialects;
 mod error;
 mod exit;
@@ -24,7 +27,7 @@ mod view;
 use std::ffi::OsString;
 use std::process::ExitCode;
 
-use crate::commands::{agent, keeper, warden};
+use crate::commands::{agent, detached, keeper, warden};
 
 /// The binary, from its arguments to its exit code.
 pub fn main() -> ExitCode {
@@ -33,6 +36,7 @@ pub fn main() -> ExitCode {
     match arguments.get(1).and_then(|word| word.to_str()) {
         Some(keeper::NAME) => keeper::run(arguments.into_iter().skip(2)),
         Some(warden::NAME) => warden::run(arguments.into_iter().skip(2)),
+        Some(detached::NAME) => detached::run(),
         Some(agent::NAME) => agent::run(arguments.into_iter().skip(2)),
         _ => cli::run(arguments),
     }

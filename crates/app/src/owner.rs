@@ -173,7 +173,7 @@ pub(crate) fn is_owned(run: &IndexedRun) -> bool {
     .is_alive()
 }
 
-fn this_host() -> String {
+pub(crate) fn this_host() -> String {
     rustix::system::uname()
         .nodename()
         .to_string_lossy()

@@ -12,7 +12,7 @@ use tokio::time::{MissedTickBehavior, interval};
 
 use crate::caller::Caller;
 use crate::configuration::Configuration;
-use crate::dialects::{WindowRecord, delegation, subagent};
+use crate::dialects::{WindowRecord, background, delegation, subagent};
 use crate::error::CommandError;
 use crate::owner::Owner;
 use crate::places::Places;
@@ -114,6 +114,8 @@ impl Toolbox {
                 let answer = subagent::subagent(self, &call, caller, watch).await?;
                 Ok(answer.to_tool_answer())
             }
+            background::BACKGROUND => background::background_agent(self, arguments, caller).await,
+            background::STATUS => background::background_agent_status(self, arguments, caller),
             delegation::OUTPUT => delegation::output(self, arguments, caller),
             delegation::SESSION => delegation::session(self, arguments, caller),
             delegation::PROFILES => delegation::profiles(self, arguments, caller),

@@ -23,7 +23,9 @@ pub struct RecordedRun {
     pub owner: OwnerName,
     /// Which kind of child does it.
     pub runner: Option<String>,
-    /// The model it asks for.
+    /// The model it asks for, as that is written.
+    pub requested_model: Option<String>,
+    /// The model its child is told.
     pub model: Option<String>,
     /// When it was taken on.
     pub accepted_at: Timestamp,
@@ -67,6 +69,7 @@ impl RecordedRun {
             project: meta.project,
             owner: meta.owner,
             runner: meta.runner,
+            requested_model: meta.requested_model,
             model: meta.model,
             end: read_result(directory).map(RecordedEnd::from),
         })

@@ -3,11 +3,13 @@
 pub(crate) mod agent;
 pub(crate) mod control;
 pub(crate) mod delegate;
+pub(crate) mod detached;
 pub(crate) mod events;
 pub(crate) mod keeper;
 pub(crate) mod profile;
 pub(crate) mod read;
 pub(crate) mod resume;
+pub(crate) mod spawn;
 pub(crate) mod status;
 pub(crate) mod tools;
 pub(crate) mod tour;

@@ -8,6 +8,7 @@ use pi_subagents_delegation::{Status, Timestamp, text};
 use pi_subagents_sessions::{IndexedRun, RunState, Store};
 use serde_json::{Value, json};
 
+use crate::counts::Counts;
 use crate::error::CommandError;
 use crate::owner::close_abandoned;
 use crate::places::Places;
@@ -28,7 +29,7 @@ pub(crate) fn run(args: &StatusArgs, printer: Printer) -> Result<ExitCode, Comma
     let store = Store::new(&places.agent_dir);
     let (counted, listed) = if let Some(id) = &args.id {
         let runs = find_runs(&store, &places, id)?;
-        (Counts::of(&runs), runs)
+        (Counts::of(runs.iter().map(status)), runs)
     } else {
         close_abandoned(&store);
         let mut runs = store
@@ -36,7 +37,7 @@ pub(crate) fn run(args: &StatusArgs, printer: Printer) -> Result<ExitCode, Comma
             .map_err(|error| CommandError::failed("the index cannot be read").because(&error))?;
         // What runs is shown wherever it runs; what is over only where it belongs.
         runs.retain(|run| run.is_open() || run.project == places.project);
-        let counts = Counts::of(&runs);
+        let counts = Counts::of(runs.iter().map(status));
         runs.retain(|run| args.all || run.is_open());
         (counts, runs)
     };
@@ -44,46 +45,9 @@ pub(crate) fn run(args: &StatusArgs, printer: Printer) -> Result<ExitCode, Comma
         let rows: Vec<Value> = listed.iter().map(row_json).collect();
         printer.json(&json!({"counts": counted.json(), "runs": rows}));
     } else {
-        printer.data(&table(&counted, &listed, Timestamp::now()));
+        printer.data(&table(counted, &listed, Timestamp::now()));
     }
     Ok(ExitCode::SUCCESS)
-}
-
-#[derive(Default)]
-struct Counts {
-    running: usize,
-    completed: usize,
-    failed: usize,
-    aborted: usize,
-}
-
-impl Counts {
-    fn of(runs: &[IndexedRun]) -> Self {
-        let mut counts = Self::default();
-        for run in runs {
-            *match status(run) {
-                Status::Queued | Status::Running => &mut counts.running,
-                Status::Completed => &mut counts.completed,
-                Status::Failed => &mut counts.failed,
-                Status::Aborted => &mut counts.aborted,
-            } += 1;
-        }
-        counts
-    }
-
-    fn total(&self) -> usize {
-        self.running + self.completed + self.failed + self.aborted
-    }
-
-    fn json(&self) -> Value {
-        json!({
-            "running": self.running,
-            "completed": self.completed,
-            "failed": self.failed,
-            "aborted": self.aborted,
-            "total": self.total(),
-        })
-    }
 }
 
 fn status(run: &IndexedRun) -> Status {
@@ -112,11 +76,8 @@ fn row_json(run: &IndexedRun) -> Value {
     })
 }
 
-fn table(counts: &Counts, runs: &[IndexedRun], now: Timestamp) -> String {
-    let mut lines = vec![format!(
-        "{} running, {} completed, {} failed, {} aborted",
-        counts.running, counts.completed, counts.failed, counts.aborted
-    )];
+fn table(counts: Counts, runs: &[IndexedRun], now: Timestamp) -> String {
+    let mut lines = vec![counts.line()];
     let names = runs.iter().map(|run| run.name.chars().count());
     let width = names.max().unwrap_or(0).min(24);
     for run in runs {

@@ -81,6 +81,17 @@ pub(crate) fn optional_count<'de, D: Deserializer<'de>>(
     Ok(number.map(|number| number as usize))
 }
 
+/// Yes or no; a text that is one is taken for it, and nothing for no.
+pub(crate) fn flag<'de, D: Deserializer<'de>>(deserializer: D) -> Result<bool, D::Error> {
+    match Value::deserialize(deserializer)? {
+        Value::Null => Ok(false),
+        Value::Bool(flag) => Ok(flag),
+        Value::String(text) if text.trim() == "true" => Ok(true),
+        Value::String(text) if matches!(text.trim(), "" | "false") => Ok(false),
+        other => Err(must_be("true or false", &other)),
+    }
+}
+
 /// A list; a single value is taken for a list of one, and nothing for an empty one.
 pub(crate) fn list<'de, D, T>(deserializer: D) -> Result<Vec<T>, D::Error>
 where

@@ -2,10 +2,11 @@
 
 mod answer;
 mod arguments;
+pub(crate) mod background;
 mod child_extension;
 mod definition_use;
 pub(crate) mod delegation;
-mod lowering;
+pub(crate) mod lowering;
 pub(crate) mod subagent;
 mod tool;
 mod window_record;
@@ -13,12 +14,13 @@ mod working_directory;
 
 pub(crate) use answer::Answer;
 pub(crate) use arguments::CallError;
+pub(crate) use definition_use::find_definition;
 pub(crate) use tool::Tool;
 pub(crate) use window_record::WindowRecord;
 
 /// All tools, family by family.
 pub(crate) fn tools() -> Vec<Tool> {
-    [delegation::tools(), subagent::tools()]
+    [delegation::tools(), subagent::tools(), background::tools()]
         .into_iter()
         .flatten()
         .collect()

@@ -9,5 +9,5 @@ mod tools;
 
 pub(crate) use call::subagent;
 pub(crate) use lower::{FAMILY, Lowered, lower};
-pub(crate) use schema::{AgentTask, SubagentCall};
+pub(crate) use schema::{AgentTask, SubagentCall, task_parameters};
 pub(crate) use tools::{SUBAGENT, tools};

@@ -55,6 +55,13 @@ struct TaskArguments {
     timeout: Option<f64>,
 }
 
+/// The schema of the arguments of a tool that takes one task.
+pub(crate) fn task_parameters() -> Value {
+    let mut schema = parameters::<TaskArguments>();
+    schema["required"] = json!(["preset", "task"]);
+    schema
+}
+
 /// The schema of the arguments of `subagent`: one task, or `tasks`.
 pub(super) fn subagent_parameters() -> Value {
     let mut schema = parameters::<TaskArguments>();

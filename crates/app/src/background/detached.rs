@@ -1,0 +1,113 @@
+//! The life of a detached process: it takes one order, answers, and runs the task to its end.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, Read as _, Write as _};
+use std::path::PathBuf;
+
+use pi_subagents_delegation::Plan;
+use rustix::stdio::dup2_stdout;
+
+use super::limit::Place;
+use super::order::{Order, Reply, TakenOver};
+use crate::configuration::Configuration;
+use crate::dialects::find_definition;
+use crate::dialects::lowering::Lowering;
+use crate::dialects::subagent::{AgentTask, FAMILY, SubagentCall, lower};
+use crate::error::CommandError;
+use crate::owner::Owner;
+use crate::places::Places;
+use crate::signals::Signals;
+
+/// Runs what the order on stdin says. The caller hears of it once, on stdout.
+pub(crate) async fn live() -> Result<(), CommandError> {
+    // Out of the terminal's reach; it fails only for a process that leads a group already.
+    _ = rustix::process::setsid();
+    let mut signals = Signals::listen_detached()?;
+    let (owner, plan) = match take_over() {
+        Ok((owner, plan, taken)) => {
+            log_panics(taken.directory.join("owner.log"));
+            answer(&Reply::TakenOver(taken));
+            (owner, plan)
+        }
+        Err(error) => {
+            answer(&Reply::Refused(error));
+            return Ok(());
+        }
+    };
+    let work = owner.run(plan, Vec::new());
+    owner.until_signalled(&mut signals, work).await;
+    owner.leave().await;
+    Ok(())
+}
+
+/// Becomes the owner of the run: from here on its record names us.
+fn take_over() -> Result<(Owner, Plan, TakenOver), CommandError> {
+    let order = read_order()?;
+    let places = Places::find()?;
+    let owner = Owner::start_detached(&places, order.caller.detached())?;
+    let caller = order.caller.into_caller(places);
+    let configuration = Configuration::read_once(&caller.places, caller.trusts_project);
+    let task = AgentTask::parse(&order.arguments)?;
+    find_definition(&task.agent, FAMILY.asker, &configuration)
+        .map_err(|refusal| CommandError::not_found(refusal.message))?;
+    let place = Place::take(
+        &owner,
+        &caller.places,
+        configuration.settings.max_background,
+    )?;
+    let lowering = Lowering {
+        family: FAMILY,
+        caller: &caller,
+        configuration: &configuration,
+        owner: &owner,
+    };
+    let lowered = lower(&lowering, &SubagentCall::Single(task))?;
+    let task = lowered.plan.tasks.first();
+    let directory = task.and_then(|planned| planned.task.directory.clone());
+    let taken = TakenOver {
+        directory: directory.ok_or_else(|| no_record(&lowered.warnings))?,
+        counts: place.counts,
+        refusal: task.and_then(|planned| Some(planned.work.as_ref().err()?.message.clone())),
+        warnings: lowered.warnings,
+    };
+    Ok((owner, lowered.plan, taken))
+}
+
+/// Nobody could ever read what such a run answers.
+fn no_record(warnings: &[String]) -> CommandError {
+    let why = warnings.last().map_or("", String::as_str);
+    CommandError::failed(format!("a background run needs a run directory: {why}"))
+        .hint("Make the project or the agent directory writable.")
+}
+
+fn read_order() -> Result<Order, CommandError> {
+    let failed =
+        |error: &dyn std::error::Error| CommandError::failed("no order to work on").because(error);
+    let mut line = Vec::new();
+    io::stdin()
+        .lock()
+        .read_to_end(&mut line)
+        .map_err(|error| failed(&error))?;
+    serde_json::from_slice(&line).map_err(|error| failed(&error))
+}
+
+/// Answers and lets go of whoever reads: from here on nothing ties us to the caller.
+fn answer(reply: &Reply) {
+    let mut line = serde_json::to_vec(reply).unwrap_or_default();
+    line.push(b'\n');
+    let mut stdout = io::stdout().lock();
+    // A caller who is gone is told by the record.
+    _ = stdout.write_all(&line).and_then(|()| stdout.flush());
+    if let Ok(nowhere) = File::options().write(true).open("/dev/null") {
+        _ = dup2_stdout(&nowhere);
+    }
+}
+
+/// A bug of ours is written down beside the run; nobody reads our stderr.
+fn log_panics(file: PathBuf) {
+    std::panic::set_hook(Box::new(move |panic| {
+        if let Ok(mut log) = OpenOptions::new().create(true).append(true).open(&file) {
+            _ = writeln!(log, "{panic}");
+        }
+    }));
+}

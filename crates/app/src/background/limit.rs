@@ -1,0 +1,74 @@
+//! How many background runs a user has, and that there are not too many.
+
+use std::fs::{self, File};
+
+use pi_subagents_delegation::Status;
+use pi_subagents_sessions::{IndexedRun, RunState};
+use rustix::fs::{FlockOperation, flock};
+
+use crate::counts::Counts;
+use crate::error::CommandError;
+use crate::owner::Owner;
+use crate::places::Places;
+
+/// A place among the background runs of this user. While it is held nobody else takes one, so it
+/// is dropped as soon as the run is in the index.
+pub(super) struct Place {
+    /// With this run.
+    pub(super) counts: Counts,
+    /// None where it could not be made: then two callers may take the last place at once.
+    _lock: Option<File>,
+}
+
+impl Place {
+    /// Waits for the others who take one, and takes one if there is one left.
+    pub(super) fn take(owner: &Owner, places: &Places, most: usize) -> Result<Self, CommandError> {
+        let lock = lock(places);
+        let runs = owner
+            .store
+            .runs()
+            .map_err(|error| CommandError::failed("the index cannot be read").because(&error))?;
+        let open = runs
+            .iter()
+            .filter(|run| run.is_background() && run.is_open());
+        let counts = background_counts(&runs, places);
+        if open.count() >= most {
+            return Err(full(counts, most));
+        }
+        Ok(Self {
+            counts: Counts {
+                running: counts.running + 1,
+                ..counts
+            },
+            _lock: lock,
+        })
+    }
+}
+
+fn lock(places: &Places) -> Option<File> {
+    fs::create_dir_all(&places.agent_dir).ok()?;
+    let file = File::create(places.agent_dir.join("subagents-background.lock")).ok()?;
+    flock(&file, FlockOperation::LockExclusive).ok()?;
+    Some(file)
+}
+
+/// The background runs: what runs counts wherever it runs, what is over only where it belongs.
+pub(crate) fn background_counts(runs: &[IndexedRun], places: &Places) -> Counts {
+    Counts::of(
+        runs.iter()
+            .filter(|run| run.is_background())
+            .filter(|run| run.is_open() || run.project == places.project)
+            .map(|run| match run.state {
+                RunState::Open => Status::Running,
+                RunState::Over { status, .. } => status,
+            }),
+    )
+}
+
+fn full(counts: Counts, most: usize) -> CommandError {
+    CommandError::failed(format!(
+        "{most} background runs are running already, and no more may (subagents.maxBackground): {}",
+        counts.line()
+    ))
+    .hint("Wait for one of them with background_agent_status or pi-subagents wait, or stop one.")
+}

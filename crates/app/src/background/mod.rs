@@ -1,0 +1,18 @@
+//! Background runs: each belongs to a detached process of our own binary, which outlives whoever
+//! asked for it. See `docs/design/background.md`.
+//!
+//! The caller hands over an [`Order`] and is answered when the detached process has taken over;
+//! from then on the run is one like any other, with the same lowering, engine and record.
+
+mod caller_facts;
+mod detached;
+mod limit;
+mod order;
+mod row;
+mod start;
+
+pub(crate) use detached::live;
+pub(crate) use limit::background_counts;
+pub(crate) use order::Order;
+pub(crate) use row::{Row, RowStatus};
+pub(crate) use start::start;

@@ -1,0 +1,57 @@
+//! `spawn`: a sub-agent that works on its own.
+
+use std::process::ExitCode;
+
+use clap::Args;
+use pi_subagents_engine::OwnChildren;
+use serde_json::json;
+
+use super::block_on;
+use super::delegate::caller;
+use super::read::joined;
+use crate::cli::RunArgs;
+use crate::dialects::background;
+use crate::error::CommandError;
+use crate::print::Printer;
+
+#[derive(Args)]
+pub(crate) struct SpawnArgs {
+    /// The definition that does the task
+    name: String,
+    /// What it is to do; words are joined, and - reads it from stdin
+    #[arg(required = true)]
+    task: Vec<String>,
+    /// The session it continues, or a new one's id
+    #[arg(long, value_name = "ID")]
+    session: Option<String>,
+    #[command(flatten)]
+    run: RunArgs,
+}
+
+pub(crate) fn run(args: &SpawnArgs, printer: Printer) -> Result<ExitCode, CommandError> {
+    let arguments = json!({
+        "preset": args.name,
+        "task": joined(&args.task)?,
+        "sessionId": args.session,
+    });
+    let caller = caller(&args.run)?;
+    // This process ends before its child does, and has no other.
+    let own_children = OwnChildren::shared();
+    let spawned = block_on(background::spawn(&arguments, &caller, &own_children))?;
+    if printer.is_json() {
+        printer.json(&spawned.json());
+    } else {
+        for warning in &spawned.warnings {
+            printer.note(&format!("! {warning}"));
+        }
+        let row = &spawned.row;
+        let ids = format!("(run: {}, session: {})", row.run_id, row.session_id);
+        printer.data(&format!("{} runs in the background {ids}", row.known_as()));
+        printer.note(&format!(
+            "Background runs: {}\n\nWait for it:       pi-subagents wait {id}\nRead its answer:   pi-subagents output {id}\nStop it:           pi-subagents stop {id}",
+            spawned.counts.line(),
+            id = row.run_id,
+        ));
+    }
+    Ok(ExitCode::SUCCESS)
+}

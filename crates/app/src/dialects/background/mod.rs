@@ -1,0 +1,12 @@
+//! The background family: `background_agent`, which hands a task to a detached process, and
+//! `background_agent_status`, which tells what became of it.
+
+mod spawn;
+mod status;
+mod text;
+mod tools;
+
+pub(crate) use spawn::{Spawned, background_agent, spawn};
+pub(crate) use status::background_agent_status;
+pub(crate) use text::notice;
+pub(crate) use tools::{BACKGROUND, STATUS, tools};

@@ -1,0 +1,98 @@
+//! `background_agent_status`: counts, rows and results.
+
+use pi_subagents_sessions::{FindError, IndexedRun, RecordedRun};
+use serde_json::{Value, json};
+
+use super::text;
+use super::tools::StatusCall;
+use crate::background::{Row, background_counts};
+use crate::caller::Caller;
+use crate::counts::Counts;
+use crate::dialects::arguments;
+use crate::error::CommandError;
+use crate::owner::close_abandoned;
+use crate::recorded::find_runs;
+use crate::toolbox::{ToolAnswer, Toolbox};
+
+/// How many rows a model is shown; the counts tell of all.
+const MOST_ROWS: usize = 50;
+
+/// Tells what the background runs do: inside pi those of its session, else all of this user.
+pub(crate) fn background_agent_status(
+    toolbox: &Toolbox,
+    arguments: &Value,
+    caller: &Caller,
+) -> Result<ToolAnswer, CommandError> {
+    let call: StatusCall = arguments::read(arguments)?;
+    let (counts, rows) = recorded(toolbox, caller, &call)?;
+    let shown = match &call.run_id {
+        Some(id) => vec![one(rows, id)?],
+        None => rows
+            .into_iter()
+            .filter(|row| call.include_completed || !row.is_over())
+            .map(Row::shortened)
+            .collect(),
+    };
+    Ok(answer(counts, shown, call.run_id.is_some()))
+}
+
+/// The runs of the index, with those of its rows that are asked for.
+fn recorded(
+    toolbox: &Toolbox,
+    caller: &Caller,
+    call: &StatusCall,
+) -> Result<(Counts, Vec<Row>), CommandError> {
+    let store = &toolbox.owner.store;
+    close_abandoned(store);
+    let mut runs = store.runs()?;
+    let counts = background_counts(&runs, &caller.places);
+    runs.retain(IndexedRun::is_background);
+    match &call.run_id {
+        Some(id) => {
+            // Which runs of all a beginning of an id means, the store knows best.
+            let found = find_runs(store, &caller.places, id).or_else(not_found)?;
+            runs.retain(|run| found.iter().any(|one| one.run == run.run));
+        }
+        None => runs.retain(|run| {
+            run.is_open() || (call.include_completed && run.project == caller.places.project)
+        }),
+    }
+    let newest = runs.len().saturating_sub(MOST_ROWS);
+    let rows = runs.iter().skip(newest).filter_map(row).collect();
+    Ok((counts, rows))
+}
+
+fn row(run: &IndexedRun) -> Option<Row> {
+    Some(Row::of(&RecordedRun::read(&run.directory)?))
+}
+
+fn not_found(error: FindError) -> Result<Vec<IndexedRun>, CommandError> {
+    match error {
+        FindError::NotFound(_) => Ok(Vec::new()),
+        other => Err(other.into()),
+    }
+}
+
+/// The run with this id, or the latest of the session with it.
+fn one(rows: Vec<Row>, id: &str) -> Result<Row, CommandError> {
+    let is_meant = |row: &Row| row.run_id.starts_with(id) || row.session_id.starts_with(id);
+    let row = rows.into_iter().rfind(is_meant).ok_or_else(|| {
+        CommandError::not_found(format!("there is no background run \"{id}\""))
+            .hint("background_agent_status with includeCompleted lists them.")
+    })?;
+    // The record has the whole answer.
+    let recorded = RecordedRun::read(&row.directory()).filter(|run| run.end.is_some());
+    Ok(recorded.map_or(row, |run| Row::of(&run)))
+}
+
+fn answer(counts: Counts, rows: Vec<Row>, with_result: bool) -> ToolAnswer {
+    let mut parts = vec![text::counts(counts)];
+    parts.extend(rows.iter().map(|row| text::row(row, with_result)));
+    if rows.is_empty() && counts.total() > 0 {
+        parts.push("None is running. includeCompleted lists those that are over.".to_owned());
+    }
+    ToolAnswer::new(
+        parts.join("\n\n"),
+        json!({"counts": counts.json(), "runs": rows}),
+    )
+}

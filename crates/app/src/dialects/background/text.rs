@@ -1,0 +1,122 @@
+//! What a model or a person reads about background runs.
+
+use std::time::Duration;
+
+use pi_subagents_delegation::{Timestamp, text};
+
+use crate::background::{Row, RowStatus};
+use crate::counts::Counts;
+
+/// How much of a task is shown.
+const SHORT_TASK: usize = 120;
+
+/// How much of an answer is shown where it was not asked for.
+const SHORT_ANSWER: usize = 300;
+
+/// The answer of `background_agent`.
+pub(super) fn started(row: &Row, counts: Counts, is_told: bool) -> String {
+    let wait = if is_told {
+        "Do not poll for it: this conversation is told when it ends. Go on with something else; background_agent_status with this run id is for when you need the result now."
+    } else {
+        "Do not poll for it: go on with something else, and ask background_agent_status with this run id once you need the result."
+    };
+    format!(
+        "Started {} in the background (run: {}, session: {}).\n{}\nRecord: {}\n{wait}",
+        row.known_as(),
+        row.run_id,
+        row.session_id,
+        self::counts(counts),
+        row.artifacts.directory.display(),
+    )
+}
+
+pub(super) fn counts(counts: Counts) -> String {
+    format!(
+        "Background runs: {}, {} in total.",
+        counts.line(),
+        counts.total()
+    )
+}
+
+/// A run with what was asked; its whole answer, or the beginning of it.
+pub(super) fn row(row: &Row, with_result: bool) -> String {
+    let mut lines = vec![
+        headline(row),
+        format!("  task: {}", one_line(&row.task, SHORT_TASK)),
+        format!("  cwd: {}", row.cwd.display()),
+    ];
+    if let Some(model) = &row.resolved_model {
+        let asked = row.requested_model.as_ref().filter(|asked| *asked != model);
+        let asked = asked.map_or(String::new(), |asked| format!(" (asked for: {asked})"));
+        lines.push(format!("  model: {model}{asked}"));
+    }
+    lines.push(format!("  record: {}", row.artifacts.directory.display()));
+    let Some(end) = &row.end else {
+        return lines.join("\n");
+    };
+    if row.status != RowStatus::Completed {
+        lines.push(format!("  go on with it: {}", end.resume));
+    }
+    match &end.output {
+        Some(output) if with_result => lines.push(format!("\n{}", output.trim_end())),
+        Some(output) => lines.push(format!("  answer: {}", one_line(output, SHORT_ANSWER))),
+        None => lines.push("  answer: (no text output)".to_owned()),
+    }
+    lines.join("\n")
+}
+
+/// What its pi session is told when a run is over: a message, and a line for a moment.
+pub(crate) fn notice(row: &Row) -> (String, String) {
+    let mut message = format!("Background agent {}", headline(row));
+    if let Some(end) = &row.end {
+        if row.status != RowStatus::Completed {
+            message.push_str(&format!("\nGo on with it: {}", end.resume));
+        }
+        if let Some(output) = &end.output {
+            message.push_str(&format!("\n\n{}", output.trim_end()));
+        }
+    }
+    let brief = format!(
+        "Background agent {} {}",
+        row.known_as(),
+        row.status.as_str()
+    );
+    (message, brief)
+}
+
+/// Name, state and ids; why, if it did not complete.
+fn headline(row: &Row) -> String {
+    let icon = match row.status {
+        RowStatus::Running => "⏳",
+        RowStatus::Completed => "✓",
+        RowStatus::Failed | RowStatus::Aborted => "✗",
+    };
+    let name = row.known_as();
+    let status = row.status.as_str();
+    let lasted = lasted(row).map_or(String::new(), |lasted| {
+        let word = if row.is_over() { "after" } else { "for" };
+        format!(" {word} {}", text::duration(lasted))
+    });
+    let ids = format!("(run: {}, session: {})", row.run_id, row.session_id);
+    match row.end.as_ref().and_then(|end| end.error_message.as_ref()) {
+        None => format!("{icon} {name}: {status}{lasted} {ids}"),
+        Some(error) => {
+            let error = error.split_whitespace().collect::<Vec<_>>().join(" ");
+            format!("{icon} {name}: {status}{lasted} — {error} {ids}")
+        }
+    }
+}
+
+fn lasted(row: &Row) -> Option<Duration> {
+    let began: Timestamp = row.accepted_at.parse().ok()?;
+    let ended = match &row.end {
+        Some(end) => end.ended_at.parse().ok()?,
+        None => Timestamp::now(),
+    };
+    Duration::try_from(ended.duration_since(began)).ok()
+}
+
+fn one_line(text: &str, limit: usize) -> String {
+    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    text::cut_characters(&line, limit)
+}
