@@ -41,6 +41,8 @@ enum Command {
     Tour,
     /// Run tasks in parallel and wait for them
     Delegate(commands::delegate::DelegateArgs),
+    /// Hand a task to a named sub-agent and wait for its result
+    Run(commands::run::RunTaskArgs),
     /// Start a sub-agent that works on its own, and return at once
     Spawn(commands::spawn::SpawnArgs),
     /// Continue a run or a session with a new prompt
@@ -99,7 +101,7 @@ pub(crate) struct RunArgs {
     /// The directory the sub-agents work in [default: this one]
     #[arg(long, value_name = "DIR")]
     pub(crate) cwd: Option<PathBuf>,
-    /// Seconds a task may take unless it says so itself [default: 600]
+    /// Seconds a task may take unless it says so itself [default: 600; for run no limit]
     #[arg(long, value_name = "SECONDS", value_parser = parse_timeout)]
     pub(crate) timeout: Option<f64>,
     /// Use the definitions and settings of this project, for this call
@@ -162,6 +164,7 @@ fn dispatch(command: Command, printer: Printer) -> Result<ExitCode, CommandError
     match command {
         Command::Tour => commands::tour::run(printer),
         Command::Delegate(args) => commands::delegate::run(&args, printer),
+        Command::Run(args) => commands::run::run(args, printer),
         Command::Spawn(args) => commands::spawn::run(&args, printer),
         Command::Resume(args) => commands::resume::run(args, printer),
         Command::Output(args) => commands::read::output(&args, printer),
@@ -204,6 +207,7 @@ Each works in a process of its own, several at once; every run is on disk.
 
   pi-subagents tour                            see it work, offline and without a key
   pi-subagents delegate --task NAME=PROMPT …   run tasks in parallel
+  pi-subagents run NAME TASK …                 hand a task to a named sub-agent
   pi-subagents status                          what runs, and what ran
   pi-subagents output ID                       what a run answered
   pi-subagents resume ID PROMPT                go on where a run ended

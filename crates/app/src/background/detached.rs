@@ -10,9 +10,8 @@ use rustix::stdio::dup2_stdout;
 use super::limit::Place;
 use super::order::{Order, Reply, TakenOver};
 use crate::configuration::Configuration;
-use crate::dialects::find_definition;
 use crate::dialects::lowering::Lowering;
-use crate::dialects::subagent::{AgentTask, FAMILY, SubagentCall, lower};
+use crate::dialects::subagent::{AgentTask, FAMILY, SubagentCall, check_agent, lower};
 use crate::error::CommandError;
 use crate::owner::Owner;
 use crate::places::Places;
@@ -48,8 +47,7 @@ fn take_over() -> Result<(Owner, Plan, TakenOver), CommandError> {
     let caller = order.caller.into_caller(places);
     let configuration = Configuration::read_once(&caller.places, caller.trusts_project);
     let task = AgentTask::parse(&order.arguments)?;
-    find_definition(&task.agent, FAMILY.asker, &configuration)
-        .map_err(|refusal| CommandError::not_found(refusal.message))?;
+    check_agent(&task.agent, &configuration)?;
     let place = Place::take(
         &owner,
         &caller.places,

@@ -1,27 +1,21 @@
 //! `delegate`: runs tasks in parallel and waits for them.
 
-use std::fs;
-use std::io::{self, Read as _};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::Args;
 use pi_subagents_definitions::RunnerChoice;
-use serde_json::Value;
 
 use crate::caller::{Caller, Overrides};
 use crate::cli::RunArgs;
-use crate::commands::block_on;
-use crate::configuration::Configuration;
+use crate::commands::call::{answer_of, print, read_call};
 use crate::dialects::Answer;
 use crate::dialects::delegation::{self, DelegateCall, TaskCall};
 use crate::error::CommandError;
 use crate::places::Places;
 use crate::print::Printer;
-use crate::signals::Signals;
-use crate::toolbox::{Toolbox, Watch};
-use crate::{exit, view};
+use crate::view;
 
 #[derive(Args)]
 pub(crate) struct DelegateArgs {
@@ -53,13 +47,11 @@ pub(crate) fn run(args: &DelegateArgs, printer: Printer) -> Result<ExitCode, Com
         call.profile.clone_from(&args.profile);
     }
     let answer = delegate(&call, &caller(&args.run)?, &args.run, printer)?;
-    if printer.is_json() {
-        printer.json(&answer.to_tool_answer().json());
-    } else {
-        printer.data(answer.text());
+    let code = print(&answer, printer);
+    if !printer.is_json() {
         printer.note("\nRead an answer:  pi-subagents output SESSION\nGo on with one:  pi-subagents resume SESSION PROMPT");
     }
-    Ok(exit::of_runs(answer.exit_codes()))
+    Ok(code)
 }
 
 /// Runs a call to its end, and shows how it goes.
@@ -69,21 +61,8 @@ pub(super) fn delegate(
     args: &RunArgs,
     printer: Printer,
 ) -> Result<Answer, CommandError> {
-    let settings = Configuration::read_once(&caller.places, caller.trusts_project).settings;
-    let concurrency = args
-        .concurrency
-        .map_or(settings.max_concurrency, usize::from);
-    block_on(async {
-        let mut signals = Signals::listen()?;
-        let toolbox = Toolbox::open(&caller.places, concurrency)?;
-        let watch = Watch {
-            sinks: view::sinks(caller, &settings, printer),
-            ..Watch::nobody()
-        };
-        let work = delegation::delegate(&toolbox, call, caller, watch);
-        let answer = toolbox.owner.until_signalled(&mut signals, work).await;
-        toolbox.owner.leave().await;
-        answer
+    answer_of(caller, args, printer, async |toolbox, watch| {
+        delegation::delegate(toolbox, call, caller, watch).await
     })
 }
 
@@ -117,9 +96,7 @@ fn call_of(args: &DelegateArgs) -> Result<DelegateCall, CommandError> {
         (None, []) => Err(CommandError::usage("there is no task")
             .hint("Give --task NAME=PROMPT, or a FILE with the JSON of delegate_to_subagents.")),
         (Some(file), []) => {
-            let (name, content) = read_call(file)?;
-            let value: Value = serde_json::from_str(content.trim_start_matches('\u{feff}'))
-                .map_err(|error| CommandError::usage(format!("{name} is not JSON: {error}")))?;
+            let (name, value) = read_call(file)?;
             DelegateCall::parse(&value).or_else(|error| {
                 refused(
                     &error,
@@ -137,18 +114,4 @@ fn call_of(args: &DelegateArgs) -> Result<DelegateCall, CommandError> {
                 .or_else(|error| refused(&error, "Split the work into several calls."))
         }
     }
-}
-
-fn read_call(file: &Path) -> Result<(String, String), CommandError> {
-    if file == Path::new("-") {
-        let mut content = String::new();
-        io::stdin()
-            .read_to_string(&mut content)
-            .map_err(|error| CommandError::usage("stdin cannot be read").because(&error))?;
-        return Ok(("stdin".to_owned(), content));
-    }
-    let name = file.display().to_string();
-    let content = fs::read_to_string(file)
-        .map_err(|error| CommandError::usage(format!("{name} cannot be read")).because(&error))?;
-    Ok((name, content))
 }

@@ -1,6 +1,7 @@
 //! One file per command, or per few that share their shape.
 
 pub(crate) mod agent;
+mod call;
 pub(crate) mod control;
 pub(crate) mod delegate;
 pub(crate) mod detached;
@@ -9,6 +10,7 @@ pub(crate) mod keeper;
 pub(crate) mod profile;
 pub(crate) mod read;
 pub(crate) mod resume;
+pub(crate) mod run;
 pub(crate) mod spawn;
 pub(crate) mod status;
 pub(crate) mod tools;

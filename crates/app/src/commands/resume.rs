@@ -3,14 +3,15 @@
 use std::process::ExitCode;
 
 use clap::Args;
-use pi_subagents_sessions::{Store, history};
+use pi_subagents_sessions::{IndexedRun, Store, history};
 
 use crate::cli::RunArgs;
+use crate::commands::call::{answer_of, print};
 use crate::commands::delegate::{caller, delegate};
 use crate::commands::read::joined;
 use crate::dialects::delegation::{DelegateCall, TaskCall};
+use crate::dialects::subagent::{AgentTask, SubagentCall, subagent};
 use crate::error::CommandError;
-use crate::exit;
 use crate::print::Printer;
 use crate::recorded::find_runs;
 
@@ -35,22 +36,49 @@ pub(crate) fn run(args: ResumeArgs, printer: Printer) -> Result<ExitCode, Comman
         CommandError::failed(format!("the record of run {} cannot be read", latest.run))
             .because(&error)
     })?;
-    let call = DelegateCall::new(vec![TaskCall {
+    let prompt = joined(&args.prompt)?;
+    let task = earlier.summary.task;
+    // A session goes on where it was, unless it is told otherwise.
+    caller.overrides.cwd = match caller.overrides.cwd {
+        Some(cwd) => Some(caller.places.cwd.join(cwd)),
+        None => task.as_ref().map(|task| task.cwd.clone()),
+    };
+    let definition = task.and_then(|task| task.definition.clone());
+    let answer = match definition {
+        Some(definition) if latest.directory.is_sticky() => {
+            let call = sticky(&latest, definition.name, prompt);
+            if latest.project != caller.places.project {
+                // Its definition may be of the project it began in.
+                caller.places.cwd.clone_from(&latest.project);
+                caller.places.project = latest.project;
+            }
+            answer_of(&caller, &args.run, printer, async |toolbox, watch| {
+                subagent(toolbox, &call, &caller, watch).await
+            })?
+        }
+        Some(_) | None => delegate(&told(&latest, prompt)?, &caller, &args.run, printer)?,
+    };
+    Ok(print(&answer, printer))
+}
+
+/// The call that goes on in the child's own session.
+fn sticky(latest: &IndexedRun, agent: String, task: String) -> SubagentCall {
+    SubagentCall::Single(AgentTask {
+        agent,
+        task,
+        model: None,
+        cwd: None,
+        session: Some(latest.session.clone()),
+        timeout: None,
+    })
+}
+
+/// The call whose child is told what was said.
+fn told(latest: &IndexedRun, prompt: String) -> Result<DelegateCall, CommandError> {
+    Ok(DelegateCall::new(vec![TaskCall {
         name: latest.name.clone(),
-        prompt: joined(&args.prompt)?,
+        prompt,
         resume: Some(latest.session.to_string()),
         ..TaskCall::default()
-    }])
-    .map_err(|error| CommandError::usage(error.to_string()))?;
-    // A session goes on where it was, unless it is told otherwise.
-    if caller.overrides.cwd.is_none() {
-        caller.overrides.cwd = earlier.summary.task.map(|task| task.cwd.clone());
-    }
-    let answer = delegate(&call, &caller, &args.run, printer)?;
-    if printer.is_json() {
-        printer.json(&answer.to_tool_answer().json());
-    } else {
-        printer.data(answer.text());
-    }
-    Ok(exit::of_runs(answer.exit_codes()))
+    }])?)
 }

@@ -1,14 +1,18 @@
 //! `spawn`: a sub-agent that works on its own.
 
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Args;
+use pi_subagents_delegation::SessionId;
 use pi_subagents_engine::OwnChildren;
 use serde_json::json;
 
 use super::block_on;
+use super::call::read_call;
 use super::delegate::caller;
 use super::read::joined;
+use super::run::parse_session;
 use crate::cli::RunArgs;
 use crate::dialects::background;
 use crate::error::CommandError;
@@ -16,24 +20,31 @@ use crate::print::Printer;
 
 #[derive(Args)]
 pub(crate) struct SpawnArgs {
-    /// The definition that does the task
-    name: String,
+    /// The definition that does the task: a preset, or any other
+    #[arg(value_name = "NAME", required_unless_present = "file")]
+    agent: Option<String>,
     /// What it is to do; words are joined, and - reads it from stdin
-    #[arg(required = true)]
+    #[arg(value_name = "TASK", required_unless_present = "file")]
     task: Vec<String>,
-    /// The session it continues, or a new one's id
-    #[arg(long, value_name = "ID")]
-    session: Option<String>,
+    /// A file with the JSON of `background_agent`, or - for stdin
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["agent", "task", "session"])]
+    file: Option<PathBuf>,
+    /// The session to continue, with everything said in it [default: a new one]
+    #[arg(long, value_name = "ID", value_parser = parse_session)]
+    session: Option<SessionId>,
     #[command(flatten)]
     run: RunArgs,
 }
 
 pub(crate) fn run(args: &SpawnArgs, printer: Printer) -> Result<ExitCode, CommandError> {
-    let arguments = json!({
-        "preset": args.name,
-        "task": joined(&args.task)?,
-        "sessionId": args.session,
-    });
+    let arguments = match &args.file {
+        Some(file) => read_call(file)?.1,
+        None => json!({
+            "preset": args.agent,
+            "task": joined(&args.task)?,
+            "sessionId": args.session.as_ref().map(SessionId::as_str),
+        }),
+    };
     let caller = caller(&args.run)?;
     // This process ends before its child does, and has no other.
     let own_children = OwnChildren::shared();

@@ -14,7 +14,6 @@ mod working_directory;
 
 pub(crate) use answer::Answer;
 pub(crate) use arguments::CallError;
-pub(crate) use definition_use::find_definition;
 pub(crate) use tool::Tool;
 pub(crate) use window_record::WindowRecord;
 

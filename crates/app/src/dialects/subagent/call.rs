@@ -4,12 +4,24 @@ use super::answer::{details, text};
 use super::lower::{FAMILY, Lowered, lower};
 use super::schema::SubagentCall;
 use crate::caller::Caller;
+use crate::configuration::Configuration;
 use crate::dialects::answer::{Answer, Outcomes};
+use crate::dialects::definition_use::find_definition;
 use crate::dialects::lowering::Lowering;
 use crate::dialects::window_record::WindowRecord;
 use crate::error::CommandError;
 use crate::toolbox::{Toolbox, Watch};
 use crate::view;
+
+/// Fails if there is no definition of this name.
+pub(crate) fn check_agent(name: &str, configuration: &Configuration) -> Result<(), CommandError> {
+    find_definition(name, FAMILY.asker, configuration)
+        .map(|_| ())
+        .map_err(|refusal| {
+            CommandError::not_found(refusal.message)
+                .hint("pi-subagents profile list shows what there is.")
+        })
+}
 
 /// Runs the tasks of a call and waits for them.
 pub(crate) async fn subagent(

@@ -1,0 +1,74 @@
+//! What all commands share that call a tool and wait for its answer.
+
+use std::fs;
+use std::io::{self, Read as _};
+use std::path::Path;
+use std::process::ExitCode;
+
+use serde_json::Value;
+
+use crate::caller::Caller;
+use crate::cli::RunArgs;
+use crate::commands::block_on;
+use crate::configuration::Configuration;
+use crate::dialects::Answer;
+use crate::error::CommandError;
+use crate::exit;
+use crate::print::Printer;
+use crate::signals::Signals;
+use crate::toolbox::{Toolbox, Watch};
+use crate::view;
+
+/// Makes this process an owner for one call, and shows how it goes.
+pub(super) fn answer_of(
+    caller: &Caller,
+    args: &RunArgs,
+    printer: Printer,
+    call: impl AsyncFnOnce(&Toolbox, Watch) -> Result<Answer, CommandError>,
+) -> Result<Answer, CommandError> {
+    let settings = Configuration::read_once(&caller.places, caller.trusts_project).settings;
+    let concurrency = args
+        .concurrency
+        .map_or(settings.max_concurrency, usize::from);
+    block_on(async {
+        let mut signals = Signals::listen()?;
+        let toolbox = Toolbox::open(&caller.places, concurrency)?;
+        let watch = Watch {
+            sinks: view::sinks(caller, &settings, printer),
+            ..Watch::nobody()
+        };
+        let work = call(&toolbox, watch);
+        let answer = toolbox.owner.until_signalled(&mut signals, work).await;
+        toolbox.owner.leave().await;
+        answer
+    })
+}
+
+/// Prints an answer, as text or as the tool's JSON, and exits as its runs did.
+pub(super) fn print(answer: &Answer, printer: Printer) -> ExitCode {
+    if printer.is_json() {
+        printer.json(&answer.to_tool_answer().json());
+    } else {
+        printer.data(answer.text());
+    }
+    exit::of_runs(answer.exit_codes())
+}
+
+/// Reads the JSON of a call from a file, or with `-` from stdin; also gives its name for errors.
+pub(super) fn read_call(file: &Path) -> Result<(String, Value), CommandError> {
+    let name = if file == Path::new("-") {
+        "stdin".to_owned()
+    } else {
+        file.display().to_string()
+    };
+    let content = if file == Path::new("-") {
+        let mut content = String::new();
+        io::stdin().read_to_string(&mut content).map(|_| content)
+    } else {
+        fs::read_to_string(file)
+    }
+    .map_err(|error| CommandError::usage(format!("{name} cannot be read")).because(&error))?;
+    let value = serde_json::from_str(content.trim_start_matches('\u{feff}'))
+        .map_err(|error| CommandError::usage(format!("{name} is not JSON: {error}")))?;
+    Ok((name, value))
+}
