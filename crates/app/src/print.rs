@@ -61,6 +61,22 @@ impl Printer {
             .and_then(|()| stdout.flush());
     }
 
+    /// Tells whether data goes to a terminal and for people.
+    pub(crate) fn is_screen(self) -> bool {
+        !self.is_json() && io::stdout().is_terminal()
+    }
+
+    /// Prints data in place of what the terminal shows; elsewhere after an empty line.
+    pub(crate) fn screen(self, text: &str) {
+        if self.is_screen() {
+            // Nothing can be done about a terminal that is gone.
+            _ = io::stdout().write_all(b"\x1b[H\x1b[2J");
+            self.data(text);
+        } else {
+            self.data(&format!("{text}\n\n"));
+        }
+    }
+
     /// Prints one JSON object: for a stream on one line.
     pub(crate) fn json(self, value: &Value) {
         self.data(&if self.is_json_stream() {

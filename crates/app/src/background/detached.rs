@@ -59,7 +59,12 @@ fn take_over() -> Result<(Owner, Plan, TakenOver), CommandError> {
         configuration: &configuration,
         owner: &owner,
     };
-    let lowered = lower(&lowering, &SubagentCall::Single(task))?;
+    let mut lowered = lower(&lowering, &SubagentCall::Single(task))?;
+    if lowered.named_new_session.contains(&true) {
+        lowered
+            .warnings
+            .push("There was no session with this id, preset and directory; it is new.".to_owned());
+    }
     let task = lowered.plan.tasks.first();
     let directory = task.and_then(|planned| planned.task.directory.clone());
     let taken = TakenOver {

@@ -1,19 +1,26 @@
 //! `status`: what runs, and what ran.
 
+mod table;
+mod watch;
+
 use std::process::ExitCode;
-use std::time::Duration;
 
 use clap::Args;
-use pi_subagents_delegation::{Status, Timestamp, text};
-use pi_subagents_sessions::{IndexedRun, RunState, Store};
+use pi_subagents_delegation::{Status, Timestamp};
+use pi_subagents_sessions::{IndexedRun, RecordedRun, RunState, Store};
 use serde_json::{Value, json};
 
+use crate::background::Row;
+use crate::commands::block_on;
 use crate::counts::Counts;
 use crate::error::CommandError;
 use crate::owner::close_abandoned;
 use crate::places::Places;
 use crate::print::Printer;
 use crate::recorded::find_runs;
+
+/// How many rows tell what the record says; older ones only what the index does.
+const FULL_ROWS: usize = 200;
 
 #[derive(Args)]
 pub(crate) struct StatusArgs {
@@ -22,32 +29,72 @@ pub(crate) struct StatusArgs {
     /// Also list what is over in this project
     #[arg(long)]
     all: bool,
+    /// Show it again whenever something changes, until interrupted or until the named run is over
+    #[arg(long)]
+    watch: bool,
 }
 
 pub(crate) fn run(args: &StatusArgs, printer: Printer) -> Result<ExitCode, CommandError> {
     let places = Places::find()?;
     let store = Store::new(&places.agent_dir);
-    let (counted, listed) = if let Some(id) = &args.id {
-        let runs = find_runs(&store, &places, id)?;
-        (Counts::of(runs.iter().map(status)), runs)
+    if args.watch {
+        return block_on(watch::watch(args, &store, &places, printer));
+    }
+    let seen = Seen::look(args, &store, &places)?;
+    if printer.is_json() {
+        printer.json(&seen.json());
     } else {
-        close_abandoned(&store);
-        let mut runs = store
-            .runs()
-            .map_err(|error| CommandError::failed("the index cannot be read").because(&error))?;
+        printer.data(&seen.text(Timestamp::now()));
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// What there is to be shown.
+struct Seen {
+    counts: Counts,
+    runs: Vec<IndexedRun>,
+    /// Whether these runs were asked for by an id.
+    is_named: bool,
+}
+
+impl Seen {
+    fn look(args: &StatusArgs, store: &Store, places: &Places) -> Result<Self, CommandError> {
+        if let Some(id) = &args.id {
+            let runs = find_runs(store, places, id)?;
+            return Ok(Self {
+                counts: Counts::of(runs.iter().map(status)),
+                runs,
+                is_named: true,
+            });
+        }
+        close_abandoned(store);
+        let mut runs = store.runs()?;
         // What runs is shown wherever it runs; what is over only where it belongs.
         runs.retain(|run| run.is_open() || run.project == places.project);
         let counts = Counts::of(runs.iter().map(status));
         runs.retain(|run| args.all || run.is_open());
-        (counts, runs)
-    };
-    if printer.is_json() {
-        let rows: Vec<Value> = listed.iter().map(row_json).collect();
-        printer.json(&json!({"counts": counted.json(), "runs": rows}));
-    } else {
-        printer.data(&table(counted, &listed, Timestamp::now()));
+        Ok(Self {
+            counts,
+            runs,
+            is_named: false,
+        })
     }
-    Ok(ExitCode::SUCCESS)
+
+    fn json(&self) -> Value {
+        let short = self.runs.len().saturating_sub(FULL_ROWS);
+        let rows: Vec<Value> = self
+            .runs
+            .iter()
+            .enumerate()
+            .map(|(index, run)| {
+                let record = (index >= short)
+                    .then(|| RecordedRun::read(&run.directory))
+                    .flatten();
+                row_json(run, record, self.is_named)
+            })
+            .collect();
+        json!({"counts": self.counts.json(), "runs": rows})
+    }
 }
 
 fn status(run: &IndexedRun) -> Status {
@@ -57,59 +104,38 @@ fn status(run: &IndexedRun) -> Status {
     }
 }
 
-fn row_json(run: &IndexedRun) -> Value {
+/// What the index tells, with what the record does; a list has the beginnings of answers only.
+fn row_json(run: &IndexedRun, record: Option<RecordedRun>, is_named: bool) -> Value {
     let (ended_at, exit_code) = match run.state {
         RunState::Open => (None, None),
         RunState::Over { at, exit_code, .. } => (Some(at.to_string()), Some(exit_code)),
     };
-    json!({
+    let mut row = json!({
         "runId": run.run.as_str(),
         "sessionId": run.session.as_str(),
         "name": run.name,
         "status": status(run).as_str(),
         "exitCode": exit_code,
+        "background": run.is_background(),
         "project": run.project,
         "acceptedAt": run.accepted_at.to_string(),
         "endedAt": ended_at,
         "ownerPid": run.owner.pid,
         "directory": run.directory.path(),
-    })
-}
-
-fn table(counts: Counts, runs: &[IndexedRun], now: Timestamp) -> String {
-    let mut lines = vec![counts.line()];
-    let names = runs.iter().map(|run| run.name.chars().count());
-    let width = names.max().unwrap_or(0).min(24);
-    for run in runs {
-        let name = text::cut_columns(&text::clean(&run.name).replace('\n', " "), width.max(3));
-        lines.push(format!(
-            "{}{name:width$}  {:9}  {:>8}  {}  {}",
-            icon(status(run)),
-            status(run).as_str(),
-            text::duration(lasted(run, now)),
-            run.session,
-            run.run,
-        ));
+    });
+    let told = record.map(|mut record| {
+        if run.is_open() {
+            // It ended just now; the next look tells of it.
+            record.end = None;
+        }
+        let told = Row::of(&record);
+        let told = if is_named { told } else { told.shortened() };
+        serde_json::to_value(told).unwrap_or_default()
+    });
+    if let (Value::Object(row), Some(Value::Object(told))) = (&mut row, told) {
+        for (field, value) in told {
+            row.entry(field).or_insert(value);
+        }
     }
-    if runs.is_empty() && counts.total() > 0 {
-        lines.push("Nothing is running. pi-subagents status --all lists what ran here.".to_owned());
-    }
-    lines.join("\n")
-}
-
-/// Three columns; the hourglass alone takes two of them.
-fn icon(status: Status) -> &'static str {
-    match status {
-        Status::Queued | Status::Running => "⏳ ",
-        Status::Completed => "✓  ",
-        Status::Failed | Status::Aborted => "✗  ",
-    }
-}
-
-fn lasted(run: &IndexedRun, now: Timestamp) -> Duration {
-    let end = match run.state {
-        RunState::Open => now,
-        RunState::Over { at, .. } => at,
-    };
-    Duration::try_from(end.duration_since(run.accepted_at)).unwrap_or_default()
+    row
 }

@@ -1,0 +1,94 @@
+//! What a person sees of runs: one line each, and more of the one they asked for.
+
+use std::time::Duration;
+
+use pi_subagents_delegation::{Status, Timestamp, text};
+use pi_subagents_sessions::{IndexedRun, RecordedRun, RunState};
+
+use super::{Seen, status};
+
+/// How much of a prompt is shown.
+const SHORT_PROMPT: usize = 100;
+
+impl Seen {
+    pub(super) fn text(&self, now: Timestamp) -> String {
+        let runs = &self.runs;
+        let mut lines = vec![self.counts.line()];
+        let names = runs.iter().map(|run| run.name.chars().count());
+        let width = names.max().unwrap_or(0).min(24);
+        for run in runs {
+            let name = text::cut_columns(&one_line(&run.name), width.max(3));
+            lines.push(format!(
+                "{}{name:width$}  {:9}  {:>8}  {}  {}",
+                icon(status(run)),
+                status(run).as_str(),
+                text::duration(lasted(run, now)),
+                run.session,
+                run.run,
+            ));
+            if self.is_named {
+                lines.extend(details(run));
+            }
+        }
+        if runs.is_empty() && self.counts.total() > 0 {
+            lines.push(
+                "Nothing is running. pi-subagents status --all lists what ran here.".to_owned(),
+            );
+        }
+        lines.join("\n")
+    }
+}
+
+/// What the record tells of a run that was asked for.
+fn details(run: &IndexedRun) -> Vec<String> {
+    let Some(record) = RecordedRun::read(&run.directory) else {
+        return Vec::new();
+    };
+    let task = &record.task;
+    let end = record.end.as_ref();
+    let line = |label: &str, text: String| format!("   {label:8}{text}");
+    let prompt = text::cut_characters(&one_line(&task.prompt), SHORT_PROMPT);
+    let mut lines = Vec::new();
+    if run.is_background() {
+        lines.push(line("runs", "in the background".to_owned()));
+    }
+    if let Some(used) = &task.definition {
+        lines.push(line("agent", one_line(&used.name)));
+    }
+    lines.push(line("task", prompt));
+    lines.push(line("cwd", task.cwd.display().to_string()));
+    let answered = end.and_then(|end| end.model.clone());
+    if let Some(model) = answered.or(record.model) {
+        lines.push(line("model", model));
+    }
+    lines.push(line("record", run.directory.path().display().to_string()));
+    if let Some(error) = end.and_then(|end| end.error_message.as_ref()) {
+        lines.push(line("error", one_line(error)));
+    }
+    if let Some(end) = end {
+        lines.push(line("resume", end.resume.clone()));
+    }
+    lines
+}
+
+fn one_line(text: &str) -> String {
+    let words = text::clean(text);
+    words.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// Three columns; the hourglass alone takes two of them.
+fn icon(status: Status) -> &'static str {
+    match status {
+        Status::Queued | Status::Running => "⏳ ",
+        Status::Completed => "✓  ",
+        Status::Failed | Status::Aborted => "✗  ",
+    }
+}
+
+fn lasted(run: &IndexedRun, now: Timestamp) -> Duration {
+    let end = match run.state {
+        RunState::Open => now,
+        RunState::Over { at, .. } => at,
+    };
+    Duration::try_from(end.duration_since(run.accepted_at)).unwrap_or_default()
+}
