@@ -13,6 +13,7 @@ mod counts;
 mod dialects;
 mod error;
 mod exit;
+mod host;
 mod json_stream;
 mod owner;
 mod places;
