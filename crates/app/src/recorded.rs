@@ -23,6 +23,11 @@ pub(crate) fn find_runs(
     found.map(Found::into_runs)
 }
 
+/// Says how to go on with a run or a session that is over.
+pub(crate) fn how_to_resume(id: &str) -> String {
+    format!("pi-subagents resume {id} PROMPT goes on with it.")
+}
+
 impl From<FindError> for CommandError {
     fn from(error: FindError) -> Self {
         match error {

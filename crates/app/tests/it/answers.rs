@@ -81,7 +81,7 @@ fn details_hold_the_windows_as_data() {
             "stopReason": "stop",
             "startedAt": "<time>",
             "completedAt": "<time>",
-            "timeout": 30.0,
+            "timeout": 30,
             "toolCount": 0,
             "fileCount": 1,
         })

@@ -64,76 +64,18 @@ fn a_profile_reaches_the_model_and_the_summary() {
 }
 
 #[test]
-fn what_is_wrong_with_a_definition_ends_its_task_and_no_other() {
-    let (stage, _server) = stage_with_model();
-    let profile = |name: &str, fields: &str| {
-        stage.sandbox.write(
-            &format!("home/.pi/agent/agent-profiles/{name}.md"),
-            &format!("---\nname: {name}\n{fields}\n---\n"),
-        );
-    };
-    profile("skilled", "loadSkills: no-such-skill");
-    profile("sneaky", "extraArgs: [\"--session-id\"]");
-    profile("odd", "tools: teleport");
-    let task = |name: &str, profile: Option<&str>| json!({"name": name, "prompt": "hello", "profile": profile});
-    let output = stage
-        .delegate_to(
-            "embedded",
-            &json!({"tasks": [
-                task("unknown", Some("nobody")),
-                task("skill", Some("skilled")),
-                task("extra", Some("sneaky")),
-                task("tool", Some("odd")),
-                task("fine", None),
-            ]}),
-        )
-        .run();
-    assert_eq!(output.code, Some(4));
-    let found = outcomes(&output);
-    assert_eq!(
-        found[0],
-        failed(
-            "unknown",
-            1,
-            "Unknown profile: \"nobody\". Available profiles: odd, skilled, sneaky",
-            None
-        )
-    );
-    assert_eq!(
-        found[1],
-        failed(
-            "skill",
-            1,
-            "Unknown skills: \"no-such-skill\". Available skills: (none)",
-            None
-        )
-    );
-    assert_eq!(
-        found[2],
-        failed(
-            "extra",
-            1,
-            "Refusing extraArg \"--session-id\": it is set by the engine.",
-            None
-        )
-    );
-    assert_eq!(found[3].status, "failed");
-    assert!(found[3].error.as_deref().unwrap().contains("teleport"));
-    assert_eq!(found[4], completed("fine", "ok"));
-}
-
-#[test]
-fn a_contradiction_fails_the_call_before_anything_starts() {
+fn an_allow_list_of_unknown_tools_is_not_all_tools() {
     let (stage, server) = stage_with_model();
-    stage.sandbox.write(
-        "home/.pi/agent/agent-profiles/torn.md",
-        "---\nname: torn\nnoSkills: true\nloadSkills: a\n---\n",
-    );
-    let output = stage.delegate_to("embedded", &one("a", "torn")).run();
-    assert_eq!(output.code, Some(2));
+    stage.profile("odd", "tools: teleport", "");
+    let output = stage.delegate_to("embedded", &one("a", "odd")).run();
     assert_eq!(
-        output.json()["error"]["message"],
-        "Profile \"torn\" has both \"loadSkills\" and \"noSkills\" set. These are mutually exclusive — --no-skills disables skill discovery."
+        outcomes(&output),
+        [failed(
+            "a",
+            1,
+            "Profile \"odd\" allows only unknown tools: teleport. Available tools: read, bash, edit, write, grep, find, ls",
+            None
+        )]
     );
     assert_eq!(server.requests().len(), 0);
 }

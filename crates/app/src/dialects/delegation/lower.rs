@@ -7,7 +7,7 @@ use std::time::Duration;
 use pi_subagents_definitions::{Asker, PlanPatch, PromptFiles};
 use pi_subagents_delegation::{
     Completion, Limits, ModelChoice, Plan, PlannedTask, Program, Refusal, Runner, SessionPolicy,
-    SystemPrompt, Task, TaskPlan, ToolPolicy,
+    SystemPrompt, Task, TaskPlan, ToolPolicy, UsedDefinition,
 };
 use pi_subagents_sessions::{NewRun, RunDir, write_whole};
 
@@ -17,7 +17,9 @@ use super::schema::{DelegateCall, TaskCall};
 use crate::caller::Caller;
 use crate::configuration::Configuration;
 use crate::dialects::child_extension::write_child_extension;
-use crate::dialects::definition_use::{DefinitionUse, Unusable, find_definition, use_definition};
+use crate::dialects::definition_use::{
+    DefinitionUse, Unusable, find_definition, use_definition, used,
+};
 use crate::dialects::working_directory::working_directory;
 use crate::error::CommandError;
 use crate::owner::Owner;
@@ -63,7 +65,8 @@ impl Lowering<'_> {
             .zip(earlier)
             .zip(prepared)
             .map(|((task, earlier), prepared)| {
-                self.plan(task, earlier.as_ref(), prepared, &mut warnings)
+                let used = self.used_definition(task, call.profile.as_deref(), &prepared);
+                self.plan(task, earlier.as_ref(), (prepared, used), &mut warnings)
             })
             .collect::<Result<_, _>>()?;
         Ok((Plan { tasks }, warnings))
@@ -122,11 +125,26 @@ impl Lowering<'_> {
         })
     }
 
+    /// The definition a task has, also where it is the reason why the task is refused.
+    fn used_definition(
+        &self,
+        call: &TaskCall,
+        default_profile: Option<&str>,
+        prepared: &Result<Prepared, Refusal>,
+    ) -> Option<UsedDefinition> {
+        if let Ok(prepared) = prepared {
+            return Some(prepared.definition.as_ref()?.used.clone());
+        }
+        let name = call.profile.as_deref().or(default_profile)?;
+        let found = find_definition(name, Asker::Delegation, self.configuration).ok()?;
+        Some(used(found))
+    }
+
     fn plan(
         &self,
         call: &TaskCall,
         earlier: Option<&Earlier>,
-        prepared: Result<Prepared, Refusal>,
+        (prepared, used): (Result<Prepared, Refusal>, Option<UsedDefinition>),
         warnings: &mut Vec<String>,
     ) -> Result<PlannedTask, CommandError> {
         let run = random::new_run_id()?;
@@ -155,7 +173,7 @@ impl Lowering<'_> {
                 Ok(prepared) => prepared.cwd.clone(),
                 Err(_) => self.caller.places.cwd.clone(),
             },
-            definition: definition.map(|definition| definition.used.clone()),
+            definition: used,
             timeout: Some(self.timeout_of(call, definition)),
             directory: directory.as_ref().map(|made| made.path().to_owned()),
         });
