@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use pi_subagents_delegation::{
-    Ending, Happening, Interruption, RunEvent, RunId, RunSummary, SessionId, Task, Timestamp,
+    Ending, Happening, Interruption, ModelChoice, RunEvent, RunId, RunSummary, SessionId, Task,
+    Timestamp,
 };
 
 use crate::format::{FORMAT, LifeRecord, Meta, RunResult};
@@ -316,6 +317,12 @@ fn meta(run: &NewRun<'_>, at: Timestamp) -> Meta {
         preset: definition.map(|used| used.name.clone()),
         preset_summary: definition.map(|used| used.summary.clone()),
         preset_source: definition.and_then(|used| used.file.clone()),
+        thinking: match definition.map(|used| &used.model) {
+            Some(ModelChoice::Named { thinking, .. }) => {
+                thinking.map(|level| level.as_str().to_owned())
+            }
+            Some(ModelChoice::Inherit) | None => None,
+        },
         tools: run.tools.clone(),
         system_prompt: run.system_prompt.map(|(text, _)| text.to_owned()),
         system_prompt_path: run.system_prompt.map(|(_, path)| path.to_owned()),

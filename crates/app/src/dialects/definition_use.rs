@@ -4,7 +4,8 @@ use std::borrow::Cow;
 use std::path::Path;
 
 use pi_subagents_definitions::{
-    Asker, PlanPatch, ResolvedSkills, Skills, Surroundings, check_paths, summary, validate,
+    Asker, PlanPatch, ResolvedSkills, Skills, Surroundings, check_paths, model_of, summary,
+    validate,
 };
 use pi_subagents_delegation::{Definition, Refusal, Runner, UsedDefinition};
 
@@ -85,6 +86,7 @@ pub(crate) fn used(definition: &Definition) -> UsedDefinition {
     UsedDefinition {
         name: definition.name.clone(),
         summary: summary(definition),
+        model: model_of(definition),
         file: Some(definition.file.clone()),
     }
 }

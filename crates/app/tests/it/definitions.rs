@@ -81,6 +81,78 @@ fn an_allow_list_of_unknown_tools_is_not_all_tools() {
 }
 
 #[test]
+fn skills_of_a_project_are_found_wherever_the_task_works() {
+    let stage = Stage::new();
+    let skill = |folder: &str, name: &str| {
+        stage.sandbox.write(
+            &format!("{folder}/.pi/skills/{name}/SKILL.md"),
+            &format!("---\nname: {name}\ndescription: of {folder}\n---\nDo {name}.\n"),
+        )
+    };
+    skill("project", "ours");
+    skill("other", "theirs");
+    stage.sandbox.write("project/.pi/settings.json", "{}");
+    let other = stage.sandbox.root().join("other");
+    for place in [&stage.sandbox.project(), &other] {
+        _ = stage
+            .command(&["trust", "--yes"])
+            .cwd(place)
+            .run()
+            .expect_success();
+    }
+    stage.profile("hinted", "suggestedSkills: ours", "");
+    stage.profile("loaded", "loadSkills: [ours, theirs]", "");
+    let script = |name: &str| json!([{"dumpArgs": stage.path(name)}, {"reply": "ok"}]).to_string();
+    let task = |name: &str, profile: &str, cwd: Option<&std::path::Path>| json!({"name": name, "prompt": script(name), "profile": profile, "cwd": cwd});
+    let output = stage
+        .delegate(&json!({"tasks": [
+            task("here", "hinted", None),
+            task("there", "hinted", Some(&other)),
+            task("both", "loaded", Some(&other)),
+            task("one", "loaded", None),
+        ]}))
+        .run();
+    let found = outcomes(&output);
+    assert_eq!(
+        found[..3]
+            .iter()
+            .map(|run| run.error.clone())
+            .collect::<Vec<_>>(),
+        [None, None, None]
+    );
+    assert_eq!(
+        found[3].error.as_deref(),
+        Some("Unknown skills: \"theirs\". Available skills: ours")
+    );
+    let skill_flag = |name: &str| {
+        let arguments: Vec<String> =
+            serde_json::from_str(&fs::read_to_string(stage.path(name)).unwrap()).unwrap();
+        let flag = arguments
+            .iter()
+            .position(|argument| argument == "--skill")
+            .unwrap();
+        stage.sandbox.normalise(&arguments[flag + 1])
+    };
+    let expected = "$PROJECT/.pi/skills/ours/SKILL.md";
+    assert_eq!(
+        [skill_flag("here"), skill_flag("there")],
+        [expected, expected]
+    );
+    let directory = output.json()["details"]["runs"][2]["directory"].clone();
+    let directory = directory.as_str().unwrap();
+    let prompt = fs::read_to_string(format!("{directory}/system-prompt.md")).unwrap();
+    insta::assert_snapshot!(prompt, @r#"
+    <loaded_skill name="ours">
+    Do ours.
+    </loaded_skill>
+
+    <loaded_skill name="theirs">
+    Do theirs.
+    </loaded_skill>
+    "#);
+}
+
+#[test]
 fn nothing_of_a_repository_is_obeyed_before_somebody_said_yes() {
     let (stage, server) = stage_with_model();
     stage.sandbox.write(

@@ -132,12 +132,15 @@ impl Lowering<'_> {
         default_profile: Option<&str>,
         prepared: &Result<Prepared, Refusal>,
     ) -> Option<UsedDefinition> {
-        if let Ok(prepared) = prepared {
-            return Some(prepared.definition.as_ref()?.used.clone());
-        }
-        let name = call.profile.as_deref().or(default_profile)?;
-        let found = find_definition(name, Asker::Delegation, self.configuration).ok()?;
-        Some(used(found))
+        let mut used = match prepared {
+            Ok(prepared) => prepared.definition.as_ref()?.used.clone(),
+            Err(_) => {
+                let name = call.profile.as_deref().or(default_profile)?;
+                used(find_definition(name, Asker::Delegation, self.configuration).ok()?)
+            }
+        };
+        used.model = self.model_of(Some(&used.model));
+        Some(used)
     }
 
     fn plan(
