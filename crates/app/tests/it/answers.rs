@@ -128,12 +128,15 @@ fn a_window_tells_profile_thinking_tools_and_progress() {
     );
     let texts = |field: &str| -> Vec<Value> {
         let lines = window[field].as_array().unwrap().iter();
-        lines.map(|line| line["text"].clone()).collect()
+        let mut texts: Vec<Value> = lines.map(|line| line["text"].clone()).collect();
+        // What comes through two pipes comes in any order.
+        texts.sort_by_key(Value::to_string);
+        texts
     };
     let said = [
-        "write_todos → 2 todos written",
-        "[stderr]: careful",
         "Done.",
+        "[stderr]: careful",
+        "write_todos → 2 todos written",
     ];
     assert_eq!(texts("lines"), said);
     assert_eq!(texts("allMessages"), said);
