@@ -154,6 +154,7 @@ impl Lowering<'_> {
         let made = self
             .owner
             .store
+            .with_runs_dir(self.configuration.settings.runs_dir.clone())
             .make_directory(&self.caller.places.project, &run);
         if let Err(error) = &made {
             let cause = with_cause(error);
