@@ -25,6 +25,7 @@ mod record;
 mod refusals;
 mod resume;
 mod retrieval;
+mod settings;
 mod stage;
 mod stopping;
 mod task_fields;
