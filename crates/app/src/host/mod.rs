@@ -5,8 +5,8 @@
 //! `session.rs` is how anything of ours speaks to pi. Why it is so is written in
 //! `docs/design/pi-door.md`.
 
-mod calls;
 mod callers;
+mod calls;
 mod commands;
 mod connection;
 mod serve;
