@@ -61,6 +61,8 @@ enum Command {
     Profile(Box<commands::profile::ProfileArgs>),
     /// Decide whether the definitions, settings and skills of this project are used
     Trust(commands::trust::TrustArgs),
+    /// Serve the tools to an MCP client over stdin and stdout
+    Mcp(commands::mcp::McpArgs),
     /// Print the tools that a caller's model sees, with their arguments
     Tools,
     /// Be a sub-agent: the embedded agent, with pi's flags (try: agent --help)
@@ -167,6 +169,7 @@ fn dispatch(command: Command, printer: Printer) -> Result<ExitCode, CommandError
         Command::Wait(args) => commands::control::wait(&args, printer),
         Command::Profile(args) => commands::profile::run(&args, printer),
         Command::Trust(args) => commands::trust::run(&args, printer),
+        Command::Mcp(args) => commands::mcp::run(&args),
         Command::Tools => Ok(commands::tools::run(printer)),
         Command::Agent(passed) => Ok(commands::agent::run(passed.arguments.into_iter())),
         Command::Keeper(passed) => Ok(commands::keeper::run(passed.arguments.into_iter())),
