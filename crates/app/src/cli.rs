@@ -65,6 +65,8 @@ enum Command {
     Profile(Box<commands::profile::ProfileArgs>),
     /// Decide whether the definitions, settings and skills of this project are used
     Trust(commands::trust::TrustArgs),
+    /// Serve the tools to an MCP client over stdin and stdout
+    Mcp(commands::mcp::McpArgs),
     /// Print the tools that a caller's model sees, with their arguments
     Tools,
     /// Serve the extension of pi: JSON-RPC lines on stdin and stdout
@@ -178,6 +180,7 @@ fn dispatch(command: Command, printer: Printer) -> Result<ExitCode, CommandError
         Command::Wait(args) => commands::control::wait(&args, printer),
         Command::Profile(args) => commands::profile::run(&args, printer),
         Command::Trust(args) => commands::trust::run(&args, printer),
+        Command::Mcp(args) => commands::mcp::run(&args),
         Command::Tools => Ok(commands::tools::run(printer)),
         Command::Host => commands::host::run(),
         Command::Agent(passed) => Ok(commands::agent::run(passed.arguments.into_iter())),

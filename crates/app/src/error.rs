@@ -93,6 +93,14 @@ impl CommandError {
         text
     }
 
+    /// As the model reads it that called a tool.
+    pub(crate) fn to_answer(&self) -> String {
+        let message = [slice::from_ref(&self.message), &self.causes]
+            .concat()
+            .join(": ");
+        [slice::from_ref(&message), &self.hints].concat().join("\n")
+    }
+
     /// As a program reads it.
     pub(crate) fn to_json(&self) -> Value {
         let kind = match self.kind {

@@ -8,6 +8,7 @@ pub(crate) mod detached;
 pub(crate) mod events;
 pub(crate) mod host;
 pub(crate) mod keeper;
+pub(crate) mod mcp;
 pub(crate) mod profile;
 pub(crate) mod read;
 pub(crate) mod resume;
@@ -25,9 +26,12 @@ use crate::error::CommandError;
 
 /// Runs the async part of a command on this thread.
 fn block_on<T>(work: impl Future<Output = Result<T, CommandError>>) -> Result<T, CommandError> {
-    tokio::runtime::Builder::new_current_thread()
+    let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
-        .map_err(|error| CommandError::failed("no async runtime").because(&error))?
-        .block_on(work)
+        .map_err(|error| CommandError::failed("no async runtime").because(&error))?;
+    let done = runtime.block_on(work);
+    // The work is over; a read of stdin that still waits for somebody keeps nobody here.
+    runtime.shutdown_background();
+    done
 }

@@ -1,0 +1,102 @@
+//! `mcp`: the tools for a client of the Model Context Protocol.
+
+mod progress;
+mod served;
+
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use clap::Args;
+use pi_subagents_mcp::Introduction;
+use tokio::sync::Notify;
+
+use self::served::ServedTools;
+
+use crate::caller::Caller;
+use crate::cli::RunArgs;
+use crate::commands::{block_on, delegate};
+use crate::configuration::Configuration;
+use crate::error::CommandError;
+use crate::signals::Signals;
+use crate::toolbox::Toolbox;
+
+/// What a client's model is told about all tools together.
+const INSTRUCTIONS: &str = "\
+These tools give you a team of sub-agents. Each works in a process of its own with its own context, \
+tools and working directory, and several work at once. Hand over work that can be described without \
+this conversation: a sub-agent sees the prompt and the files you name, nothing else. Results come \
+with a session id; keep it, because with it you read the whole answer later or continue where that \
+sub-agent ended. When you cancel a call, its sub-agents are stopped and nothing of them is left \
+running.";
+
+#[derive(Args)]
+pub(crate) struct McpArgs {
+    #[command(flatten)]
+    run: RunArgs,
+}
+
+pub(crate) fn run(args: &McpArgs) -> Result<ExitCode, CommandError> {
+    let caller = Caller {
+        // Whoever draws the answer is elsewhere, whatever our stderr is.
+        columns: None,
+        ..delegate::caller(&args.run)?
+    };
+    let settings = Configuration::read_once(&caller.places, caller.trusts_project).settings;
+    let concurrency = args
+        .run
+        .concurrency
+        .map_or(settings.max_concurrency, usize::from);
+    block_on(async {
+        let mut signals = Signals::listen()?;
+        let toolbox = Arc::new(Toolbox::open(&caller.places, concurrency)?);
+        let served = Arc::new(ServedTools {
+            toolbox: Arc::clone(&toolbox),
+            caller,
+        });
+        let code = serve(served, &toolbox, &mut signals).await;
+        // Somebody still holds it only if the client never read its last answer.
+        if let Some(toolbox) = Arc::into_inner(toolbox) {
+            toolbox.owner.leave().await;
+        }
+        code
+    })
+}
+
+/// Serves until stdin ends or a signal comes; a second signal ends the runs at once.
+async fn serve(
+    served: Arc<ServedTools>,
+    toolbox: &Toolbox,
+    signals: &mut Signals,
+) -> Result<ExitCode, CommandError> {
+    let told_to_end = Arc::new(Notify::new());
+    let told = Arc::clone(&told_to_end);
+    let introduction = Introduction {
+        name: env!("CARGO_PKG_NAME").to_owned(),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        instructions: INSTRUCTIONS.to_owned(),
+    };
+    let work = pi_subagents_mcp::serve(
+        served,
+        introduction,
+        Box::pin(async move { told.notified().await }),
+    );
+    tokio::pin!(work);
+    let mut code = ExitCode::SUCCESS;
+    loop {
+        tokio::select! {
+            served = &mut work => {
+                served.map_err(|error| {
+                    CommandError::failed("the MCP client cannot be served")
+                        .because(&error)
+                        .hint("This command is for an MCP client, which speaks to it over stdin and stdout.")
+                })?;
+                return Ok(code);
+            }
+            number = signals.next() => {
+                code = ExitCode::from(u8::try_from(128 + number).unwrap_or(1));
+                toolbox.owner.shut_down(number);
+                told_to_end.notify_one();
+            }
+        }
+    }
+}

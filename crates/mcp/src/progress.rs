@@ -1,0 +1,114 @@
+//! How far a call is, told to a client that asked for it.
+
+use rmcp::RoleServer;
+use rmcp::model::{ProgressNotificationParam, ProgressToken};
+use rmcp::service::Peer;
+use tokio::sync::watch;
+
+/// How far a call is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Progress {
+    /// How many of its parts are over.
+    pub finished: usize,
+    /// How many parts it has.
+    pub total: usize,
+    /// How it stands, in one line.
+    pub message: String,
+}
+
+/// Takes how far a call is, whenever something has changed.
+pub type OnProgress = Box<dyn FnMut(Progress) + Send>;
+
+/// Tells a client how far its call is.
+pub(crate) struct Teller {
+    peer: Peer<RoleServer>,
+    token: ProgressToken,
+    newest: watch::Receiver<Option<Progress>>,
+    scale: Scale,
+}
+
+impl Teller {
+    /// A teller, and what it listens to. Only the newest progress is held: a slow client hears
+    /// less often, and the call does not wait for it.
+    pub(crate) fn new(peer: Peer<RoleServer>, token: ProgressToken) -> (Self, OnProgress) {
+        let (sender, newest) = watch::channel(None);
+        let teller = Self {
+            peer,
+            token,
+            newest,
+            scale: Scale::default(),
+        };
+        let on_progress = move |progress| {
+            // Nobody listens any more when the call is cancelled.
+            _ = sender.send(Some(progress));
+        };
+        (teller, Box::new(on_progress))
+    }
+
+    /// Tells everything until the call is over.
+    pub(crate) async fn tell(mut self) {
+        while self.newest.changed().await.is_ok() {
+            let newest = self.newest.borrow_and_update().clone();
+            if let Some(progress) = newest {
+                self.tell_one(progress).await;
+            }
+        }
+    }
+
+    async fn tell_one(&mut self, progress: Progress) {
+        #[expect(
+            clippy::cast_precision_loss,
+            reason = "a call has at most a few thousand parts"
+        )]
+        let total = progress.total as f64;
+        let told =
+            ProgressNotificationParam::new(self.token.clone(), self.scale.next(progress.finished))
+                .with_total(total)
+                .with_message(progress.message);
+        // A client that does not hear it is gone, and then the call is cancelled anyway.
+        _ = self.peer.notify_progress(told).await;
+    }
+}
+
+/// The protocol wants every number to be greater than the one before, also while no further part
+/// is over. So whatever is under way moves the number by up to a half.
+#[derive(Default)]
+struct Scale {
+    finished: usize,
+    told_since: u32,
+}
+
+impl Scale {
+    #[expect(
+        clippy::cast_precision_loss,
+        reason = "a call has at most a few thousand parts"
+    )]
+    fn next(&mut self, finished: usize) -> f64 {
+        if finished > self.finished {
+            self.finished = finished;
+            self.told_since = 0;
+        }
+        let told = f64::from(self.told_since);
+        self.told_since += 1;
+        self.finished as f64 + 0.5 * told / (told + 1.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_always_grow_and_never_overtake_the_parts() {
+        let mut scale = Scale::default();
+        let told = [0, 0, 0, 1, 1, 1, 3].map(|finished| scale.next(finished));
+        let expected = [0.0, 0.25, 1.0 / 3.0, 1.0, 1.25, 1.0 + 1.0 / 3.0, 3.0];
+        assert_eq!(
+            told.map(|number| format!("{number:.9}")),
+            expected.map(|number| format!("{number:.9}"))
+        );
+        let many: Vec<f64> = (0..100_000).map(|_| scale.next(3)).collect();
+        assert!(many.is_sorted_by(|one, next| one < next));
+        assert!(many.iter().all(|number| *number < 3.5));
+    }
+}

@@ -1,0 +1,78 @@
+//! The life of a server: from the first word of its client until nothing is under way.
+
+use std::pin::Pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use rmcp::service::{ServerInitializeError, serve_server_with_ct};
+use rmcp::transport::io::stdio_pipes;
+use tokio::time::timeout;
+use tokio_util::sync::CancellationToken;
+
+use crate::calls::Calls;
+use crate::door::Door;
+use crate::input::Input;
+use crate::tools::{Introduction, Tools};
+
+/// How long a client may take to read the last answers.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// Why a client could not be served.
+#[derive(Debug, thiserror::Error)]
+pub enum ServeError {
+    /// The first thing it said was not the protocol.
+    #[error("the client did not begin as the protocol says")]
+    Introduction(#[source] Box<dyn std::error::Error + Send + Sync>),
+    /// The library failed; this is a bug.
+    #[error("the connection broke")]
+    Connection(#[source] tokio::task::JoinError),
+}
+
+/// Serves tools to the client at stdin and stdout until stdin ends or `told_to_end` does.
+///
+/// When stdin ends, all calls are cancelled. When `told_to_end` does, they are not: whoever told
+/// it ends them, and their answers are still sent. Either way this returns when all are over.
+pub async fn serve(
+    tools: Arc<dyn Tools>,
+    introduction: Introduction,
+    mut told_to_end: Pin<Box<dyn Future<Output = ()>>>,
+) -> Result<(), ServeError> {
+    let calls = Calls::new();
+    let input_ended = CancellationToken::new();
+    let connection = CancellationToken::new();
+    let (reader, writer) = stdio_pipes();
+    let door = Door {
+        tools,
+        introduction,
+        calls: calls.clone(),
+        input_ended: input_ended.clone(),
+    };
+    let transport = (Input::new(reader, input_ended), writer);
+    let connected = tokio::select! {
+        connected = serve_server_with_ct(door, transport, connection.clone()) => connected,
+        () = &mut told_to_end => return Ok(()),
+    };
+    let connected = match connected {
+        Ok(connected) => connected,
+        Err(ServerInitializeError::ConnectionClosed(_)) => return Ok(()),
+        Err(error) => return Err(ServeError::Introduction(error.into())),
+    };
+    let disconnected = connected.waiting();
+    tokio::pin!(disconnected);
+    let ended = tokio::select! {
+        ended = &mut disconnected => Some(ended),
+        () = told_to_end => None,
+    };
+    calls.all_over().await;
+    match ended {
+        Some(ended) => ended.map(drop),
+        None => {
+            connection.cancel();
+            // A client that does not read keeps nobody from ending.
+            timeout(PATIENCE, disconnected)
+                .await
+                .map_or(Ok(()), |ended| ended.map(drop))
+        }
+    }
+    .map_err(ServeError::Connection)
+}

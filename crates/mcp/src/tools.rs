@@ -1,0 +1,70 @@
+//! What is served: the other side of this crate's boundary.
+
+use std::pin::Pin;
+
+use serde_json::{Map, Value};
+
+use crate::progress::OnProgress;
+
+/// Tools that clients can list and call, several at once.
+///
+/// It is used as an object: whatever is generic over it would compile the protocol's library again
+/// in the crate that implements it.
+pub trait Tools: Send + Sync + 'static {
+    /// Lists all tools.
+    fn list(&self) -> Vec<ToolDescription>;
+
+    /// Calls a tool that is listed.
+    fn call<'a>(
+        &'a self,
+        tool: &'a str,
+        arguments: Map<String, Value>,
+        watch: CallWatch,
+    ) -> Pin<Box<dyn Future<Output = CallAnswer> + Send + 'a>>;
+}
+
+/// What a client is told when it connects.
+#[derive(Debug, Clone)]
+pub struct Introduction {
+    /// The name of the server.
+    pub name: String,
+    /// Its version.
+    pub version: String,
+    /// What the client's model should know about the tools together.
+    pub instructions: String,
+}
+
+/// A tool as a client lists it.
+#[derive(Debug, Clone)]
+pub struct ToolDescription {
+    /// The name by which it is called.
+    pub name: String,
+    /// What a person reads where it is listed.
+    pub title: String,
+    /// What a model reads.
+    pub description: String,
+    /// The JSON schema of its arguments.
+    pub input_schema: Map<String, Value>,
+}
+
+/// How a client takes part in a call.
+pub struct CallWatch {
+    /// Takes how far it is, if the client wants to know.
+    pub on_progress: Option<OnProgress>,
+    /// Ends when nobody wants the answer any more.
+    pub cancelled: Cancelled,
+}
+
+/// Ends when nobody wants the answer any more.
+pub type Cancelled = Pin<Box<dyn Future<Output = ()> + Send>>;
+
+/// What a call is answered.
+#[derive(Debug, Clone)]
+pub struct CallAnswer {
+    /// What the client's model reads.
+    pub text: String,
+    /// The same as data, for whoever shows it.
+    pub details: Option<Map<String, Value>>,
+    /// Whether the tool could not do its job.
+    pub is_error: bool,
+}
