@@ -25,4 +25,8 @@ mod resume;
 mod session_lock;
 mod stage;
 mod stopping;
+mod subagent;
+mod subagent_finalize;
+mod subagent_sessions;
+mod subagent_stage;
 mod trust;
