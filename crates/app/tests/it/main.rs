@@ -18,6 +18,7 @@ mod definitions;
 mod endings;
 mod finalization;
 mod offline;
+mod pi_children;
 mod profile;
 mod real_model;
 mod real_pi;

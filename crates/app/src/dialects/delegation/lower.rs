@@ -15,7 +15,7 @@ use super::attachments::with_files;
 use super::earlier::{Earlier, find_earlier};
 use super::schema::{DelegateCall, TaskCall};
 use crate::configuration::Configuration;
-use crate::dialects::child_extension::write_child_extension;
+use crate::dialects::child_extension::{key_for, write_child_extension};
 use crate::dialects::definition_use::{DefinitionUse, Unusable, find_definition, use_definition};
 use crate::dialects::working_directory::working_directory;
 use crate::error::CommandError;
@@ -166,7 +166,7 @@ impl Lowering<'_> {
             directory: directory.as_ref().map(|made| made.path().to_owned()),
         });
         let runner = prepared.as_ref().ok().map(|prepared| prepared.runner);
-        let files = write_files(definition.zip(runner), directory.as_ref());
+        let files = write_files(definition, runner, directory.as_ref());
         let system_prompt = files.as_ref().ok().and_then(|files| {
             let (path, text) = files.prompts.files.first()?;
             Some((text.as_str(), path.as_path()))
@@ -213,11 +213,13 @@ impl Lowering<'_> {
             None => call.prompt.clone(),
         };
         let patch = prepared.definition.map(|definition| definition.patch);
+        let model = self.model_of(patch.as_ref().map(|patch| &patch.model));
+        let api_key = patch.as_ref().and_then(|patch| key_for(patch, &model));
         Box::new(TaskPlan {
             runner: prepared.runner,
             program: prepared.program,
             prompt: with_files(&call.files, &prepared.cwd, &prompt),
-            model: self.model_of(patch.as_ref().map(|patch| &patch.model)),
+            model,
             system_prompt: files.prompts.policy,
             tools: patch
                 .as_ref()
@@ -238,7 +240,7 @@ impl Lowering<'_> {
             },
             trusted: self.configuration.trust.of(&prepared.cwd).is_trusted(),
             extra_arguments: further_arguments(patch.as_ref(), files.extension.as_deref()),
-            api_key: patch.and_then(|patch| patch.api_key),
+            api_key,
         })
     }
 
@@ -284,30 +286,38 @@ struct RunFiles {
 
 /// System prompts reach a child through files of its run directory, never through arguments.
 fn write_files(
-    definition: Option<(&DefinitionUse, Runner)>,
+    definition: Option<&DefinitionUse>,
+    runner: Option<Runner>,
     directory: Option<&RunDir>,
 ) -> Result<RunFiles, Refusal> {
-    let Some((definition, runner)) = definition else {
+    let refuse = |why: &dyn std::fmt::Display| Refusal {
+        message: format!("What its child needs could not be written down: {why}"),
+    };
+    let patch = definition.map(|definition| &definition.patch);
+    let (Some(runner), Some(directory)) = (runner, directory) else {
+        if patch.is_some() && runner.is_some() {
+            return Err(refuse(&"the run has no directory"));
+        }
         return Ok(RunFiles {
-            prompts: PromptFiles {
-                policy: SystemPrompt::Inherit,
-                files: Vec::new(),
-            },
+            prompts: no_prompts(),
             extension: None,
         });
     };
-    let refuse = |why: &dyn std::fmt::Display| Refusal {
-        message: format!("What its definition says could not be written down: {why}"),
-    };
-    let directory = directory.ok_or_else(|| refuse(&"the run has no directory"))?;
-    let prompts = definition.patch.prompt_files(directory.path());
+    let prompts = patch.map_or_else(no_prompts, |patch| patch.prompt_files(directory.path()));
     for (path, text) in &prompts.files {
         write_whole(path, text.as_bytes())
             .map_err(|error| refuse(&format!("{}: {error}", path.display())))?;
     }
-    let extension = write_child_extension(&definition.patch, runner, directory)
-        .map_err(|error| refuse(&error))?;
+    let extension =
+        write_child_extension(patch, runner, directory).map_err(|error| refuse(&error))?;
     Ok(RunFiles { prompts, extension })
+}
+
+fn no_prompts() -> PromptFiles {
+    PromptFiles {
+        policy: SystemPrompt::Inherit,
+        files: Vec::new(),
+    }
 }
 
 fn further_arguments(patch: Option<&PlanPatch>, extension: Option<&Path>) -> Vec<String> {
