@@ -87,7 +87,7 @@ fn a_report_that_never_comes_is_an_error_that_keeps_the_text() {
 
             Partial result:
 
-            Which?
+            It is in app.rs.
             ");
         }
         assert_eq!(finalized, Value::Null);

@@ -1,14 +1,13 @@
 //! What the tests of the subagent family share: a scripted model, definitions and calls.
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt as _;
 use std::path::PathBuf;
 
 use pi_subagents_testkit::llm::{LlmServer, Script};
 use pi_subagents_testkit::sandbox::{CommandOutput, SandboxCommand};
 use serde_json::{Value, json};
 
-use crate::agent_pi::of_pi;
+use crate::real_pi::real_pi;
 use crate::stage::Stage;
 
 /// A stage whose model `fake/fake-model` plays a script.
@@ -63,16 +62,9 @@ impl SubagentStage {
 
     /// Lets a command find the real pi.
     pub(crate) fn with_real_pi(&self, command: SandboxCommand) -> SandboxCommand {
-        let pi = self.stage.sandbox.write(
-            "bin/pi",
-            &format!(
-                "#!/bin/sh\nexec '{}' '{}' \"$@\"\n",
-                of_pi(".bin/node").display(),
-                of_pi("@earendil-works/pi-coding-agent/dist/bundle/cli.js").display()
-            ),
-        );
-        fs::set_permissions(&pi, fs::Permissions::from_mode(0o755)).unwrap();
-        command.env("PI_SUBAGENTS_PI", pi).env("PI_OFFLINE", "1")
+        command
+            .env("PI_SUBAGENTS_PI", real_pi(&self.stage))
+            .env("PI_OFFLINE", "1")
     }
 
     /// What each message of the last request said: who, and what.
