@@ -35,16 +35,19 @@ pub(crate) fn run(args: ResumeArgs, printer: Printer) -> Result<ExitCode, Comman
         CommandError::failed(format!("the record of run {} cannot be read", latest.run))
             .because(&error)
     })?;
+    // A session goes on as it was, unless it is told otherwise.
+    let task = earlier.summary.task.as_ref();
+    let definition = task.and_then(|task| Some(task.definition.as_ref()?.name.clone()));
     let call = DelegateCall::new(vec![TaskCall {
         name: latest.name.clone(),
         prompt: joined(&args.prompt)?,
         resume: Some(latest.session.to_string()),
+        profile: definition,
         ..TaskCall::default()
     }])
     .map_err(|error| CommandError::usage(error.to_string()))?;
-    // A session goes on where it was, unless it is told otherwise.
     if caller.overrides.cwd.is_none() {
-        caller.overrides.cwd = earlier.summary.task.map(|task| task.cwd.clone());
+        caller.overrides.cwd = task.map(|task| task.cwd.clone());
     }
     let answer = delegate(&call, &caller, &args.run, printer)?;
     if printer.is_json() {

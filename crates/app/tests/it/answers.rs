@@ -203,7 +203,7 @@ fn the_summary_has_one_line_per_task_with_its_profile_in_brackets() {
             task("nothing"),
             task("quiet"),
             {"name": "fails", "prompt": failing, "profile": "bare"},
-            {"name": "日本 👩‍👩‍👧", "prompt": failing},
+            {"name": "日本\n👩‍👩‍👧", "prompt": failing},
         ]}))
         .run();
     insta::assert_snapshot!(answer_text(&stage, &output.json()), @"

@@ -48,9 +48,12 @@ fn texts_and_details_are_as_documented_and_survive_a_restart() {
     );
     stage.sandbox.models_json(&server.base_url());
     stage.profile("reviewer", "model: fake/fake-model", "You review.");
-    let task = json!({"name": "look", "prompt": "Look around.", "profile": "reviewer"});
+    stage.sandbox.write(
+        "project/call.json",
+        r#"{"tasks": [{"name": "look", "prompt": "Look around.", "profile": "reviewer"}]}"#,
+    );
     let first = stage
-        .delegate_to("embedded", &json!({"tasks": [task]}))
+        .command(&["delegate", "call.json", "--runner", "embedded", "--json"])
         .run()
         .expect_success();
     let first = first.json();

@@ -80,7 +80,7 @@ impl Answer {
 }
 
 fn summary_line(task: &Task, run: &RunSummary) -> String {
-    let (name, session) = (&task.name, &task.session);
+    let (name, session) = (one_line(&task.name), &task.session);
     let profile = task
         .definition
         .as_ref()
@@ -88,11 +88,15 @@ fn summary_line(task: &Task, run: &RunSummary) -> String {
     match run.ending.as_ref().and_then(Ending::message) {
         None => format!("✓ {name}: completed (session: {session}){profile}"),
         Some(message) => {
-            // One task, one line, whatever a provider says.
-            let message = message.split_whitespace().collect::<Vec<_>>().join(" ");
+            let message = one_line(&message);
             format!("✗ {name}: error — {message} (session: {session}){profile}")
         }
     }
+}
+
+/// One task, one line, whatever a caller or a provider says.
+fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 fn run_json(task: &Task, run: &RunSummary) -> Value {
