@@ -9,6 +9,7 @@ mod pi;
 mod processes;
 mod stage;
 mod stream;
+mod updates;
 
 use crate::Outcome;
 use crate::machine::cargo;
@@ -44,6 +45,7 @@ pub(crate) fn bench(wishes: Wishes) -> Outcome<()> {
     let pi = pi::find(wishes.install_pi)?;
     one_turn::measure()?;
     stream::measure()?;
+    updates::measure()?;
     crowd::measure(if wishes.full {
         &[16, 200, 1000]
     } else {

@@ -152,6 +152,27 @@ fn the_index_can_be_lost_and_a_torn_line_is_tolerated() {
 }
 
 #[test]
+fn the_user_can_say_where_runs_are_kept() {
+    let stage = Stage::new();
+    stage.settings(&json!({"runsDir": "~/my-runs"}));
+    let output = stage
+        .delegate(&call(&[("a", json!([{"reply": "hello"}]))]))
+        .run()
+        .expect_success();
+    let answer = output.json();
+    let directory = directory_of(&answer);
+    assert_eq!(
+        directory.parent().unwrap(),
+        stage.sandbox.home().join("my-runs")
+    );
+    assert!(!stage.sandbox.project().join(".pi").exists());
+    fs::remove_file(stage.sandbox.agent_dir().join("subagents-index.jsonl")).unwrap();
+    let session = answer["details"]["sessionIds"][0].as_str().unwrap();
+    let read = stage.command(&["output", session]).run().expect_success();
+    assert_eq!(read.stdout, "hello\n");
+}
+
+#[test]
 fn a_torn_index_line_hides_no_run() {
     let stage = Stage::new();
     let run = |name: &str| {

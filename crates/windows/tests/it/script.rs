@@ -7,7 +7,8 @@ use std::time::Duration;
 use bytes::Bytes;
 use pi_subagents_delegation::child_protocol::{ChildLine, decode};
 use pi_subagents_delegation::{
-    Ending, Happening, RunEvent, RunId, Runner, SessionId, Started, Task, Timestamp, UsedDefinition,
+    Ending, Happening, ModelChoice, RunEvent, RunId, Runner, SessionId, Started, Task,
+    ThinkingLevel, Timestamp, UsedDefinition,
 };
 use pi_subagents_windows::{Fleet, PreviewContext};
 
@@ -144,6 +145,11 @@ pub(crate) fn used(name: &str) -> UsedDefinition {
     UsedDefinition {
         name: name.to_owned(),
         summary: String::new(),
+        model: ModelChoice::Named {
+            provider: None,
+            model: Some("sonnet".to_owned()),
+            thinking: Some(ThinkingLevel::High),
+        },
         file: None,
     }
 }
