@@ -217,7 +217,6 @@ Each works in a process of its own, several at once; every run is on disk.
   pi-subagents status                          what runs, and what ran
   pi-subagents output ID                       what a run answered
   pi-subagents resume ID PROMPT                go on where a run ended
-  pi-subagents stop ID                         end it, and all it started
 
 More: pi-subagents help, or pi-subagents help COMMAND.";
 

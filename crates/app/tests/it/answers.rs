@@ -3,7 +3,7 @@
 use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
 
-use crate::stage::Stage;
+use crate::stage::{Stage, answer_text};
 
 /// Replaces what differs from run to run.
 fn steady(stage: &Stage, mut window: Value) -> Value {
@@ -166,4 +166,54 @@ fn a_window_tells_profile_thinking_tools_and_progress() {
             "todoCompleted": 1,
         })
     );
+}
+
+#[test]
+fn the_summary_has_one_line_per_task_with_its_profile_in_brackets() {
+    let stage = Stage::new();
+    for name in ["web", "style"] {
+        stage.sandbox.write(
+            &format!("home/.pi/agent/skills/{name}/SKILL.md"),
+            &format!("---\nname: {name}\ndescription: about {name}\n---\nDo it.\n"),
+        );
+    }
+    for (name, fields, body) in [
+        ("bare", "", ""),
+        (
+            "full",
+            "provider: fake\nmodel: large\nthinkingLevel: xhigh\nappendSystemPrompt: Be brief.\ntools: [read, ls]\nsuggestedSkills: web\nloadSkills: style",
+            "You are.",
+        ),
+        ("provider", "provider: fake\nexcludeTools: bash, write", ""),
+        ("nothing", "noTools: true\ntools: read", ""),
+        ("quiet", "thinkingLevel: off\nappendSystemPrompt: Hush.", ""),
+    ] {
+        stage.profile(name, fields, body);
+    }
+    let reply = json!([{"reply": "ok"}]).to_string();
+    let failing =
+        json!([{"modelError": "first line\n\n  second\tline"}, {"settle": true}]).to_string();
+    let task = |profile: &str| json!({"name": profile, "prompt": reply, "profile": profile});
+    let output = stage
+        .delegate(&json!({"tasks": [
+            {"name": "none", "prompt": reply},
+            task("bare"),
+            task("full"),
+            task("provider"),
+            task("nothing"),
+            task("quiet"),
+            {"name": "fails", "prompt": failing, "profile": "bare"},
+            {"name": "日本\n👩‍👩‍👧", "prompt": failing},
+        ]}))
+        .run();
+    insta::assert_snapshot!(answer_text(&stage, &output.json()), @"
+    ✓ none: completed (session: <1>)
+    ✓ bare: completed (session: <2>) (profile: bare)
+    ✓ full: completed (session: <3>) (profile: full, model=large, thinking=xhigh, custom-system-prompt, appended-system-prompt, tools=[read,ls], suggestedSkills=[web], loadSkills=[style])
+    ✓ provider: completed (session: <4>) (profile: provider, provider=fake, excludeTools=[bash,write])
+    ✓ nothing: completed (session: <5>) (profile: nothing, no-tools)
+    ✓ quiet: completed (session: <6>) (profile: quiet, thinking=off, appended-system-prompt)
+    ✗ fails: error — first line second line (session: <7>) (profile: bare)
+    ✗ 日本 👩‍👩‍👧: error — first line second line (session: <8>)
+    ");
 }

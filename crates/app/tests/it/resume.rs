@@ -97,6 +97,29 @@ third answer
 }
 
 #[test]
+fn a_resumed_run_has_the_directory_and_the_profile_of_the_earlier_one() {
+    let stage = Stage::new();
+    stage.profile("reviewer", "model: fake/large", "You review.");
+    let sub = stage.sandbox.write("project/sub/a.txt", "");
+    let sub = sub.parent().unwrap();
+    let first = json!({"tasks": [
+        {"name": "a", "prompt": json!([{"reply": "ok"}]).to_string(), "profile": "reviewer", "cwd": sub},
+    ]});
+    let first = stage.delegate(&first).run().expect_success();
+    let session = first_session(&first.json());
+    let resumed = stage
+        .command(&["resume", &session, "go on", "--runner", "pi", "--json"])
+        .run();
+    let window = &resumed.json()["details"]["windows"][0];
+    assert_eq!(window["profileName"], "reviewer");
+    let directory = resumed.json()["details"]["runs"][0]["directory"].clone();
+    let meta = fs::read_to_string(format!("{}/meta.json", directory.as_str().unwrap())).unwrap();
+    let meta: Value = serde_json::from_str(&meta).unwrap();
+    assert_eq!(meta["cwd"], json!(sub));
+    assert_eq!(meta["model"], "fake/large");
+}
+
+#[test]
 fn with_the_setting_the_child_continues_its_own_session() {
     let stage = Stage::new();
     let server = LlmServer::start(Script::new().otherwise([Turn::text("one"), Turn::text("two")]));

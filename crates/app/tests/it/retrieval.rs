@@ -48,9 +48,12 @@ fn texts_and_details_are_as_documented_and_survive_a_restart() {
     );
     stage.sandbox.models_json(&server.base_url());
     stage.profile("reviewer", "model: fake/fake-model", "You review.");
-    let task = json!({"name": "look", "prompt": "Look around.", "profile": "reviewer"});
+    stage.sandbox.write(
+        "project/call.json",
+        r#"{"tasks": [{"name": "look", "prompt": "Look around.", "profile": "reviewer"}]}"#,
+    );
     let first = stage
-        .delegate_to("embedded", &json!({"tasks": [task]}))
+        .command(&["delegate", "call.json", "--runner", "embedded", "--json"])
         .run()
         .expect_success();
     let first = first.json();
@@ -107,8 +110,15 @@ fn texts_and_details_are_as_documented_and_survive_a_restart() {
     insta::assert_snapshot!(profiles, @"profile: reviewer, model=fake/fake-model, custom-system-prompt");
 
     // Every command is a process of its own; the index is made anew from the runs.
-    fs::remove_file(stage.sandbox.agent_dir().join("subagents-index.jsonl")).unwrap();
+    let index = stage.sandbox.agent_dir().join("subagents-index.jsonl");
+    fs::remove_file(&index).unwrap();
     assert_eq!(told(&stage, session), before);
+    fs::remove_file(&index).unwrap();
+    let task = json!({"name": "third", "prompt": "Look around.", "resume": session});
+    let third = stage
+        .delegate_to("embedded", &json!({"tasks": [task]}))
+        .run();
+    assert_eq!(third.json()["details"]["sessionIds"], json!([session]));
 }
 
 #[test]

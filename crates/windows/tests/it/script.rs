@@ -180,7 +180,7 @@ pub(crate) fn busy_call() -> Script {
         .called(4, "review", "bash", &serde_json::json!({"command": "cd /home/ada/engine && cargo test"}))
         .happened(5, "review", Happening::Complained("\u{1b}[33mwarning\u{1b}[0m: unused".to_owned()))
         .printed(5, "tests", r#"{"type":"auto_retry_start","attempt":1,"maxAttempts":3,"delayMs":2000,"errorMessage":"429 Too Many Requests"}"#)
-        .printed(6, "tests", r#"{"type":"extension_ui_request","id":"1","method":"confirm","title":"Delete it?"}"#)
+        .happened(6, "tests", Happening::Corrected("You have not reported yet.".to_owned()))
         .happened(7, "tests", Happening::Steered("Only the unit tests.".to_owned()))
         .happened(7, "tests", Happening::Warned("model \"toor\" is not known".to_owned()))
         .printed(7, "tests", "npm notice: plain text on stdout")

@@ -46,7 +46,7 @@ fn a_busy_call_at_100_columns() {
       [stderr]: warning: unused
     ⏳ tests • 12s
       retrying 1/3: 429 Too Many Requests
-      an extension asked "Delete it?": cancelled, nobody can answer here
+      corrected: You have not reported yet.
       steered: Only the unit tests.
       warning: model "toor" is not known
       npm notice: plain text on stdout
@@ -73,7 +73,7 @@ fn a_busy_call_at_40_columns() {
       [stderr]: warning: unused
     ⏳ tests • 12s
       retrying 1/3: 429 Too Many Requests
-      an extension asked "Delete it?": ca...
+      corrected: You have not reported yet.
       steered: Only the unit tests.
       warning: model "toor" is not known
       npm notice: plain text on stdout

@@ -12,6 +12,7 @@ use pi_subagents_sessions::{NewRun, RunDir};
 use super::asked::{Asked, Conversation};
 use super::files::RunFiles;
 use super::prepare::{Lowering, Prepared};
+use crate::dialects::child_extension::key_for;
 use crate::dialects::definition_use::{DefinitionUse, find_definition, used};
 use crate::error::CommandError;
 use crate::random;
@@ -125,11 +126,13 @@ impl Lowering<'_> {
         let settings = &self.configuration.settings;
         let timeout = self.timeout_of(asked, prepared.definition.as_ref());
         let patch = prepared.definition.map(|definition| definition.patch);
+        let model = prepared.model.choice;
+        let api_key = patch.as_ref().and_then(|patch| key_for(patch, &model));
         TaskPlan {
             runner: prepared.runner,
             program: prepared.program,
             prompt: conversation.prompt,
-            model: prepared.model.choice,
+            model,
             extra_arguments: files.further_arguments(patch.as_ref()),
             system_prompt: files.prompts.policy,
             tools: self.tools_of(patch.as_ref()),
@@ -146,7 +149,7 @@ impl Lowering<'_> {
                 repetitions: settings.looping_tool_count,
             },
             trusted: self.configuration.trust.of(&prepared.cwd).is_trusted(),
-            api_key: patch.and_then(|patch| patch.api_key),
+            api_key,
         }
     }
 
