@@ -81,7 +81,11 @@ impl Call {
     pub(super) fn cancelled(&self) -> impl Future<Output = ()> + Send + 'static {
         let mut cancelled = self.cancelled.clone();
         async move {
-            if cancelled.wait_for(|is_cancelled| *is_cancelled).await.is_err() {
+            if cancelled
+                .wait_for(|is_cancelled| *is_cancelled)
+                .await
+                .is_err()
+            {
                 // The call is over; its sender was not dropped for anybody's wish.
                 std::future::pending::<()>().await;
             }

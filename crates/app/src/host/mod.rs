@@ -5,8 +5,8 @@
 //! `session.rs` is how anything of ours speaks to pi. Why it is so is written in
 //! `docs/design/pi-door.md`.
 
-mod calls;
 mod callers;
+mod calls;
 mod commands;
 mod connection;
 mod serve;
@@ -15,3 +15,4 @@ mod wire;
 
 pub(crate) use commands::COMMANDS;
 pub(crate) use serve::serve;
+pub(crate) use session::{HostLink, Level, SessionListener, StartedSession};
