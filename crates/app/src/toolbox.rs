@@ -10,6 +10,7 @@ use pi_subagents_delegation::{EventSink, Plan, RunSummary, Usage};
 use serde_json::{Value, json};
 use tokio::time::{MissedTickBehavior, interval};
 
+use crate::background::Registry;
 use crate::caller::Caller;
 use crate::configuration::Configuration;
 use crate::dialects::{WindowRecord, background, delegation, subagent};
@@ -26,6 +27,8 @@ const CLOCK_EVERY: Duration = Duration::from_secs(1);
 /// The tools of this process, for all calls of its door.
 pub(crate) struct Toolbox {
     pub(crate) owner: Owner,
+    /// The background runs of the pi we belong to, where there is one.
+    pub(crate) background: Option<Registry>,
     catalogues: Mutex<CatalogueCache>,
 }
 
@@ -91,6 +94,7 @@ impl Toolbox {
     pub(crate) fn open(places: &Places, concurrency: usize) -> Result<Self, CommandError> {
         Ok(Self {
             owner: Owner::start(places, concurrency)?,
+            background: None,
             catalogues: Mutex::default(),
         })
     }

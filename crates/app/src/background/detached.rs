@@ -6,6 +6,7 @@ use std::path::PathBuf;
 
 use pi_subagents_delegation::Plan;
 use rustix::stdio::dup2_stdout;
+use serde_json::Value;
 
 use super::limit::Place;
 use super::order::{Order, Reply, TakenOver};
@@ -46,7 +47,7 @@ fn take_over() -> Result<(Owner, Plan, TakenOver), CommandError> {
     let owner = Owner::start_detached(&places, order.caller.detached())?;
     let caller = order.caller.into_caller(places);
     let configuration = Configuration::read_once(&caller.places, caller.trusts_project);
-    let task = AgentTask::parse(&order.arguments)?;
+    let task = one_task(&order.arguments)?;
     check_agent(&task.agent, &configuration)?;
     let place = Place::take(
         &owner,
@@ -74,6 +75,15 @@ fn take_over() -> Result<(Owner, Plan, TakenOver), CommandError> {
         warnings: lowered.warnings,
     };
     Ok((owner, lowered.plan, taken))
+}
+
+fn one_task(arguments: &Value) -> Result<AgentTask, CommandError> {
+    if arguments.get("tasks").is_some_and(|tasks| !tasks.is_null()) {
+        return Err(CommandError::usage(
+            "background_agent takes one task (preset and task); call it once per task",
+        ));
+    }
+    Ok(AgentTask::parse(arguments)?)
 }
 
 /// Nobody could ever read what such a run answers.

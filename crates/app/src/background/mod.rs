@@ -6,13 +6,17 @@
 
 mod caller_facts;
 mod detached;
+mod entries;
 mod limit;
 mod order;
+mod registry;
 mod row;
+mod run_watch;
 mod start;
 
 pub(crate) use detached::live;
 pub(crate) use limit::background_counts;
 pub(crate) use order::Order;
+pub(crate) use registry::Registry;
 pub(crate) use row::{Row, RowStatus};
 pub(crate) use start::start;

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use pi_subagents_delegation::{Status, Usage, text};
+use pi_subagents_delegation::{Status, Timestamp, Usage, text};
 use pi_subagents_sessions::{RecordedEnd, RecordedRun, RunDir};
 use serde::{Deserialize, Serialize};
 
@@ -125,6 +125,34 @@ impl Row {
             *output = text::cut_characters(output, SHORT_OUTPUT);
         }
         self
+    }
+
+    /// As it was when it began, although it may be over by now.
+    pub(crate) fn begun(self) -> Self {
+        Self {
+            status: RowStatus::Running,
+            end: None,
+            ..self
+        }
+    }
+
+    /// It is over, and nobody can say more than that.
+    pub(crate) fn without_record(self) -> Self {
+        let end = RowEnd {
+            started_at: None,
+            ended_at: Timestamp::now().to_string(),
+            exit_code: 1,
+            error_message: Some("owner process exited, and its record is gone".to_owned()),
+            output: None,
+            stop_reason: None,
+            usage: Usage::default().into(),
+            resume: format!("pi-subagents resume {} PROMPT", self.session_id),
+        };
+        Self {
+            status: RowStatus::Failed,
+            end: Some(end),
+            ..self
+        }
     }
 
     pub(crate) fn is_over(&self) -> bool {

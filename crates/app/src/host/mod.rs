@@ -15,3 +15,4 @@ mod wire;
 
 pub(crate) use commands::COMMANDS;
 pub(crate) use serve::serve;
+pub(crate) use session::{HostLink, Level, SessionListener, StartedSession};

@@ -9,11 +9,12 @@ use tokio::task::JoinSet;
 use super::callers::caller;
 use super::calls::{Call, Calls};
 use super::connection::{self, Connection};
-use super::session::HostLink;
+use super::session::{HostLink, SessionListener as _, StartedSession};
 use super::wire::{
     self, CancelParams, ExecuteParams, ExpandParams, FAILED, INTERNAL_ERROR, IdleParams, Incoming,
     METHOD_NOT_FOUND, RpcError, StartParams,
 };
+use crate::background::Registry;
 use crate::configuration::Configuration;
 use crate::error::CommandError;
 use crate::places::Places;
@@ -27,12 +28,15 @@ const HANG_UP: i32 = 1;
 pub(crate) async fn serve(places: &Places) -> Result<ExitCode, CommandError> {
     let mut signals = Signals::listen()?;
     let settings = Configuration::read_once(places, false).settings;
-    let toolbox = Arc::new(Toolbox::open(places, settings.max_concurrency)?);
+    let mut toolbox = Toolbox::open(places, settings.max_concurrency)?;
     let (connection, mut lines) = connection::open()?;
+    let link = HostLink::new(connection.clone());
+    toolbox.background = Some(Registry::new(link.clone(), toolbox.owner.store.clone()));
+    let toolbox = Arc::new(toolbox);
     let mut host = Host {
         places: places.clone(),
         toolbox: Arc::clone(&toolbox),
-        link: HostLink::new(connection.clone()),
+        link,
         connection: connection.clone(),
         calls: Arc::default(),
         work: JoinSet::new(),
@@ -63,6 +67,9 @@ pub(crate) async fn serve(places: &Places) -> Result<ExitCode, CommandError> {
     }
     drop((host.link, host.connection, host.toolbox, connection));
     if let Some(toolbox) = Arc::into_inner(toolbox) {
+        if let Some(registry) = toolbox.background {
+            registry.close().await;
+        }
         toolbox.owner.leave().await;
     }
     lines.finish();
@@ -120,10 +127,20 @@ impl Host {
             "session/start" => {
                 let told: StartParams = wire::params(params)?;
                 self.link.set_session(&told.session_id);
+                if let Some(registry) = &self.toolbox.background {
+                    registry.began(&StartedSession {
+                        id: &told.session_id,
+                        is_new: told.reason == "new",
+                        entries: &told.entries,
+                    });
+                }
                 self.connection.answer(&id, Ok(json!({})));
             }
             "session/shutdown" => {
                 self.calls.cancel_all();
+                if let Some(registry) = &self.toolbox.background {
+                    registry.ended();
+                }
                 self.connection.answer(&id, Ok(json!({})));
             }
             "tool/execute" => {

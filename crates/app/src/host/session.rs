@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 use tokio::sync::watch;
 
 use super::connection::Connection;
+use crate::background::RowStatus;
 use crate::toolbox::ToolAnswer;
 
 /// By which anything of ours speaks to pi. Clones reach the same pi.
@@ -43,6 +44,17 @@ pub(crate) struct StartedSession<'a> {
 pub(crate) trait SessionListener: Send + Sync {
     fn began(&self, session: &StartedSession<'_>);
     fn ended(&self);
+}
+
+impl Level {
+    /// How much the end of a run matters.
+    pub(crate) fn of(status: RowStatus) -> Self {
+        match status {
+            RowStatus::Running | RowStatus::Completed => Self::Info,
+            RowStatus::Aborted => Self::Warning,
+            RowStatus::Failed => Self::Error,
+        }
+    }
 }
 
 impl HostLink {
@@ -144,7 +156,6 @@ impl HostLink {
     }
 }
 
-#[expect(dead_code, reason = "background runs speak to pi by these")]
 impl HostLink {
     /// Puts a message into a session of pi, without a turn of its model. Only while pi is idle:
     /// a running model would hear it.

@@ -6,7 +6,7 @@ mod status;
 mod text;
 mod tools;
 
-pub(crate) use spawn::{Spawned, background_agent, spawn};
+pub(crate) use spawn::{background_agent, spawn};
 pub(crate) use status::background_agent_status;
 pub(crate) use text::notice;
 pub(crate) use tools::{BACKGROUND, STATUS, tools};

@@ -24,7 +24,10 @@ pub(crate) async fn background_agent(
     arguments: &Value,
     caller: &Caller,
 ) -> Result<ToolAnswer, CommandError> {
-    let spawned = spawn(arguments, caller, &toolbox.owner.own_children).await?;
+    let mut spawned = spawn(arguments, caller, &toolbox.owner.own_children).await?;
+    if let Some(registry) = &toolbox.background {
+        spawned.counts = registry.launched(&spawned.row);
+    }
     Ok(spawned.to_tool_answer(caller))
 }
 

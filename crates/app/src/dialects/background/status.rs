@@ -24,7 +24,10 @@ pub(crate) fn background_agent_status(
     caller: &Caller,
 ) -> Result<ToolAnswer, CommandError> {
     let call: StatusCall = arguments::read(arguments)?;
-    let (counts, rows) = recorded(toolbox, caller, &call)?;
+    let (counts, rows) = match &toolbox.background {
+        Some(registry) => registry.rows(),
+        None => recorded(toolbox, caller, &call)?,
+    };
     let shown = match &call.run_id {
         Some(id) => vec![one(rows, id)?],
         None => rows

@@ -67,7 +67,7 @@ pub(super) fn row(row: &Row, with_result: bool) -> String {
 
 /// What its pi session is told when a run is over: a message, and a line for a moment.
 pub(crate) fn notice(row: &Row) -> (String, String) {
-    let mut message = format!("Background agent {}", headline(row));
+    let mut message = format!("Background agent {}", state(row));
     if let Some(end) = &row.end {
         if row.status != RowStatus::Completed {
             message.push_str(&format!("\nGo on with it: {}", end.resume));
@@ -84,13 +84,17 @@ pub(crate) fn notice(row: &Row) -> (String, String) {
     (message, brief)
 }
 
-/// Name, state and ids; why, if it did not complete.
 fn headline(row: &Row) -> String {
     let icon = match row.status {
         RowStatus::Running => "⏳",
         RowStatus::Completed => "✓",
         RowStatus::Failed | RowStatus::Aborted => "✗",
     };
+    format!("{icon} {}", state(row))
+}
+
+/// Name, state and ids; why, if it did not complete.
+fn state(row: &Row) -> String {
     let name = row.known_as();
     let status = row.status.as_str();
     let lasted = lasted(row).map_or(String::new(), |lasted| {
@@ -99,10 +103,10 @@ fn headline(row: &Row) -> String {
     });
     let ids = format!("(run: {}, session: {})", row.run_id, row.session_id);
     match row.end.as_ref().and_then(|end| end.error_message.as_ref()) {
-        None => format!("{icon} {name}: {status}{lasted} {ids}"),
+        None => format!("{name}: {status}{lasted} {ids}"),
         Some(error) => {
             let error = error.split_whitespace().collect::<Vec<_>>().join(" ");
-            format!("{icon} {name}: {status}{lasted} — {error} {ids}")
+            format!("{name}: {status}{lasted} — {error} {ids}")
         }
     }
 }

@@ -1,0 +1,215 @@
+//! The background runs of a pi session: what pi keeps of them as entries, shows in its footer, and
+//! is told when one ends.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use pi_subagents_sessions::{RecordedRun, Store};
+use serde_json::Value;
+use tokio::task::JoinSet;
+
+use super::entries::{RUN_ENTRY, RunUpdate, UPDATE_ENTRY, rows_of};
+use super::row::Row;
+use super::run_watch::RunWatch;
+use crate::counts::Counts;
+use crate::dialects::background::notice;
+use crate::host::{HostLink, Level, SessionListener, StartedSession};
+use crate::owner::close_abandoned;
+
+/// The message a session gets when a run is over.
+const DONE_MESSAGE: &str = "pi-subagents:bg-done";
+
+/// The registry of the pi we belong to. Clones share it.
+#[derive(Clone)]
+pub(crate) struct Registry {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    link: HostLink,
+    store: Store,
+    state: Mutex<State>,
+}
+
+/// What is known of the session pi is in.
+#[derive(Default)]
+struct State {
+    session: String,
+    /// In the order they began.
+    rows: Vec<Row>,
+    watch: Option<RunWatch>,
+    /// Whoever waits for ends, or for pi to be idle.
+    waiting: JoinSet<()>,
+}
+
+impl Registry {
+    pub(crate) fn new(link: HostLink, store: Store) -> Self {
+        Self {
+            shared: Arc::new(Shared {
+                link,
+                store,
+                state: Mutex::default(),
+            }),
+        }
+    }
+
+    /// A run of this session has begun; its session remembers it.
+    pub(crate) fn launched(&self, row: &Row) -> Counts {
+        let shared = &self.shared;
+        let mut state = shared.state();
+        if row.pi_session.as_ref() == Some(&state.session) {
+            let row = row.clone().begun();
+            shared.keep(&state.session, RUN_ENTRY, &row);
+            state.rows.push(row.clone());
+            shared.follow(&mut state, row);
+        }
+        shared.show_counts(&state)
+    }
+
+    /// How many runs the session has, and which.
+    pub(crate) fn rows(&self) -> (Counts, Vec<Row>) {
+        let state = self.shared.state();
+        (state.counts(), state.rows.clone())
+    }
+
+    /// Waits for nothing any more.
+    pub(crate) async fn close(self) {
+        let mut waiting = std::mem::take(&mut *self.shared.state()).waiting;
+        waiting.shutdown().await;
+    }
+}
+
+impl SessionListener for Registry {
+    fn began(&self, session: &StartedSession<'_>) {
+        let shared = &self.shared;
+        let mut state = shared.state();
+        *state = State {
+            session: session.id.to_owned(),
+            ..State::default()
+        };
+        if !session.is_new {
+            state.rows = rows_of(session.entries);
+        }
+        for row in state.rows.clone() {
+            if row.is_over() {
+                shared.tell_later(&mut state, row, Told::Perhaps);
+            } else {
+                shared.follow(&mut state, row);
+            }
+        }
+        shared.show_counts(&state);
+    }
+
+    fn ended(&self) {
+        let mut state = self.shared.state();
+        *state = State::default();
+        self.shared.show_counts(&state);
+    }
+}
+
+/// Whether the user may have been told of a run's end before.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Told {
+    Never,
+    Perhaps,
+}
+
+impl Shared {
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Takes in the result of a run that is over, or waits for it.
+    fn follow(self: &Arc<Self>, state: &mut State, row: Row) {
+        let watch = state.watch.get_or_insert_with(RunWatch::start);
+        let over = watch.over(row.directory());
+        let shared = Arc::clone(self);
+        let session = state.session.clone();
+        state.wait_for(async move {
+            over.await;
+            let row = shared.closed(row).await;
+            if shared.note_end(&session, &row) {
+                shared.tell(&session, &row, Told::Never).await;
+            }
+        });
+    }
+
+    /// A run that nobody owns and that has no result is closed by us.
+    async fn closed(self: &Arc<Self>, row: Row) -> Row {
+        let directory = row.directory();
+        if !directory.result().exists() {
+            let shared = Arc::clone(self);
+            // Ending what is left takes a while; if it panics, the run is as it is.
+            _ = tokio::task::spawn_blocking(move || close_abandoned(&shared.store)).await;
+        }
+        match RecordedRun::read(&directory).filter(|run| run.end.is_some()) {
+            Some(run) => Row::of(&run).shortened(),
+            None => row.without_record(),
+        }
+    }
+
+    /// Writes down that a run is over; false when pi is in another session by now.
+    fn note_end(&self, session: &str, row: &Row) -> bool {
+        let mut state = self.state();
+        if state.session != session {
+            return false;
+        }
+        for known in &mut state.rows {
+            if known.run_id == row.run_id {
+                known.clone_from(row);
+            }
+        }
+        self.keep(session, UPDATE_ENTRY, &RunUpdate::of(row));
+        self.show_counts(&state);
+        true
+    }
+
+    fn tell_later(self: &Arc<Self>, state: &mut State, row: Row, told: Told) {
+        let shared = Arc::clone(self);
+        let session = state.session.clone();
+        state.wait_for(async move { shared.tell(&session, &row, told).await });
+    }
+
+    /// Tells the user once, and only the session that started the run; a running model would hear
+    /// it, so pi must be idle.
+    async fn tell(&self, session: &str, row: &Row, told: Told) {
+        if row.pi_session.as_deref() != Some(session) {
+            return;
+        }
+        let mut idle = self.link.idle();
+        if idle.wait_for(|idle| *idle).await.is_err() || self.link.session_id() != session {
+            return;
+        }
+        // Without a directory nobody else can know whether they were told.
+        let is_ours = row.directory().claim_notice();
+        if is_ours.unwrap_or(told == Told::Never) {
+            let (message, brief) = notice(row);
+            self.link.notify(&brief, Level::of(row.status));
+            self.link.send_message(session, DONE_MESSAGE, &message);
+        }
+    }
+
+    fn keep(&self, session: &str, custom_type: &str, data: &impl serde::Serialize) {
+        let data: Value = serde_json::to_value(data).unwrap_or_default();
+        self.link.append_entry(session, custom_type, &data);
+    }
+
+    fn show_counts(&self, state: &State) -> Counts {
+        let counts = state.counts();
+        let footer = format!("bg: {} running / {} total", counts.running, counts.total());
+        let is_any = counts.total() > 0;
+        self.link.set_status(is_any.then_some(footer.as_str()));
+        counts
+    }
+}
+
+impl State {
+    fn counts(&self) -> Counts {
+        Counts::of(self.rows.iter().map(|row| row.status.into()))
+    }
+
+    fn wait_for(&mut self, end: impl Future<Output = ()> + Send + 'static) {
+        // Those who have waited long enough are let go.
+        while self.waiting.try_join_next().is_some() {}
+        self.waiting.spawn(end);
+    }
+}

@@ -1,0 +1,287 @@
+//! Background runs inside pi: what its session keeps, shows and is told, spoken as the shim does.
+
+use std::cell::Cell;
+use std::fs;
+
+use pi_subagents_testkit::sandbox::RunningCommand;
+use pi_subagents_testkit::{Signal, bin, process, wait_for_file, wait_until};
+use pretty_assertions::assert_eq;
+use serde_json::{Value, json};
+
+use crate::background_stage::{BackgroundStage, PATIENCE, expect_nothing_left, run_id};
+
+/// A host, and the pi it is told to belong to.
+struct Pi<'a> {
+    stage: &'a BackgroundStage,
+    host: RunningCommand,
+    last_id: Cell<u64>,
+}
+
+impl<'a> Pi<'a> {
+    /// A pi that has opened a session with these entries, and is idle.
+    fn open(stage: &'a BackgroundStage, session: &str, reason: &str, entries: &[Value]) -> Self {
+        let mut pi = Self {
+            stage,
+            host: stage.command(&["host"]).spawn(),
+            last_id: Cell::new(0),
+        };
+        pi.begin(session, reason, entries);
+        pi
+    }
+
+    fn begin(&mut self, session: &str, reason: &str, entries: &[Value]) {
+        let cwd = self.stage.stage.sandbox.project();
+        let started = self.request(
+            "session/start",
+            &json!({"reason": reason, "cwd": cwd, "sessionId": session, "entries": entries}),
+        );
+        assert_eq!(started["result"], json!({}));
+    }
+
+    fn request(&mut self, method: &str, params: &Value) -> Value {
+        let id = self.last_id.get() + 1;
+        self.last_id.set(id);
+        let request = json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params});
+        assert!(self.host.write_line(&request.to_string()));
+        self.wait_for(|line| (line["id"] == id).then(|| line.clone()))
+    }
+
+    fn call(&mut self, tool: &str, arguments: &Value) -> Value {
+        let caller = json!({
+            "cwd": self.stage.stage.sandbox.project(),
+            "mode": "tui",
+            "hasUI": true,
+            "models": ["test/model"],
+            "activeTools": ["read", "bash"],
+            "pi": {"execPath": bin("misbehave"), "version": "0.87.1"},
+        });
+        let params = json!({
+            "callId": format!("call-{}", self.last_id.get()),
+            "tool": tool,
+            "arguments": arguments,
+            "caller": caller,
+        });
+        self.request("tool/execute", &params)
+    }
+
+    /// `background_agent` with this script; gives its details.
+    fn launch(&mut self, script: &Value) -> Value {
+        let arguments = json!({"preset": "worker", "task": script.to_string()});
+        let answer = self.call("background_agent", &arguments);
+        answer["result"]["details"].clone()
+    }
+
+    fn set_idle(&mut self, idle: bool) {
+        let told = json!({"jsonrpc": "2.0", "method": "idle", "params": {"idle": idle}});
+        assert!(self.host.write_line(&told.to_string()));
+    }
+
+    /// Everything the host has said.
+    fn lines(&self) -> Vec<Value> {
+        let stdout = self.host.stdout();
+        let whole = stdout.rsplit_once('\n').map_or("", |(whole, _)| whole);
+        whole
+            .lines()
+            .map(|line| serde_json::from_str(line).unwrap())
+            .collect()
+    }
+
+    /// The parameters of all notifications of this method.
+    fn told(&self, method: &str) -> Vec<Value> {
+        let lines = self.lines().into_iter();
+        let told = lines.filter(|line| line["method"] == method);
+        told.map(|line| line["params"].clone()).collect()
+    }
+
+    #[track_caller]
+    fn wait_for<T>(&self, mut probe: impl FnMut(&Value) -> Option<T>) -> T {
+        let found = wait_until(PATIENCE, || self.lines().iter().find_map(&mut probe));
+        found.unwrap_or_else(|| panic!("the host said only: {:#?}", self.lines()))
+    }
+
+    /// Waits until the footer says this.
+    #[track_caller]
+    fn wait_for_footer(&self, text: &str) {
+        self.wait_for(|line| {
+            let is_status = line["method"] == "ui/status";
+            (is_status && line["params"]["text"] == text).then_some(())
+        });
+    }
+
+    /// The entries as pi would give them back.
+    fn entries(&self) -> Vec<Value> {
+        self.told("entry/append")
+    }
+
+    /// Leaves as pi does when its user quits.
+    fn quit(mut self) {
+        self.host.close_stdin();
+        _ = self.host.wait();
+    }
+}
+
+#[test]
+fn a_session_keeps_its_run_and_is_told_of_its_end_once_pi_is_idle() {
+    let stage = BackgroundStage::new();
+    let go = stage.path("go");
+    let mut pi = Pi::open(&stage, "s1", "startup", &[]);
+    pi.set_idle(false);
+    let script = json!([{"waitForFile": go}, {"reply": "It was the cable."}]).to_string();
+    let arguments = json!({"preset": "worker", "task": script});
+    let answer = pi.call("background_agent", &arguments);
+    insta::assert_snapshot!("pi_answer", stage.normal(&answer["result"]));
+    pi.wait_for_footer("bg: 1 running / 1 total");
+    insta::assert_snapshot!("pi_run_entry", stage.normal(&pi.entries()[0]));
+    fs::write(&go, "").unwrap();
+    pi.wait_for_footer("bg: 0 running / 1 total");
+    insta::assert_snapshot!("pi_update_entry", stage.normal(&pi.entries()[1]));
+    // An answered request shows that everything before it was heard.
+    let listed = pi.call(
+        "background_agent_status",
+        &json!({"includeCompleted": true}),
+    );
+    assert_eq!(listed["result"]["details"]["counts"]["completed"], 1);
+    assert_eq!(
+        (pi.told("message/send").len(), pi.told("ui/notify").len()),
+        (0, 0)
+    );
+    pi.set_idle(true);
+    pi.wait_for(|line| (line["method"] == "message/send").then_some(()));
+    insta::assert_snapshot!("pi_message", stage.normal(&json!(pi.told("message/send"))));
+    insta::assert_snapshot!("pi_notify", stage.normal(&json!(pi.told("ui/notify"))));
+    pi.quit();
+}
+
+#[test]
+fn a_run_that_outlives_its_pi_is_told_to_the_pi_that_comes_back() {
+    let stage = BackgroundStage::new();
+    let go = stage.path("go");
+    let mut first = Pi::open(&stage, "s1", "startup", &[]);
+    let run = run_id(&first.launch(&json!([{"waitForFile": go}, {"reply": "still here"}])));
+    first.wait_for_footer("bg: 1 running / 1 total");
+    let mut entries = first.entries();
+    first.host.kill(Signal::KILL);
+    assert_eq!(first.host.wait().signal, Some(9));
+    let watching = Pi::open(&stage, "s1", "resume", &entries);
+    watching.wait_for_footer("bg: 1 running / 1 total");
+    watching.quit();
+    fs::write(&go, "").unwrap();
+    assert_eq!(stage.ended(&run)["output"], "still here");
+    let second = Pi::open(&stage, "s1", "resume", &entries);
+    second.wait_for(|line| (line["method"] == "message/send").then_some(()));
+    second.wait_for_footer("bg: 0 running / 1 total");
+    entries.extend(second.entries());
+    second.quit();
+    for reason in ["reload", "resume"] {
+        let mut later = Pi::open(&stage, "s1", reason, &entries);
+        later.wait_for_footer("bg: 0 running / 1 total");
+        let one = later.call("background_agent_status", &json!({"runId": run}));
+        assert_eq!(
+            one["result"]["details"]["runs"][0]["output"], "still here",
+            "{one:#}"
+        );
+        assert_eq!(later.told("message/send"), Vec::<Value>::new());
+        assert_eq!(later.entries(), Vec::<Value>::new());
+        later.quit();
+    }
+    expect_nothing_left(&run);
+}
+
+#[test]
+fn of_all_who_watch_one_tells_and_only_in_the_session_that_asked() {
+    let stage = BackgroundStage::new();
+    let go = stage.path("go");
+    let mut first = Pi::open(&stage, "s1", "startup", &[]);
+    first.launch(&json!([{"waitForFile": go}, {"reply": "x"}]));
+    first.wait_for_footer("bg: 1 running / 1 total");
+    let entries = first.entries();
+    let mut all = vec![first];
+    for session in ["s1", "s1", "fork"] {
+        all.push(Pi::open(&stage, session, "resume", &entries));
+    }
+    fs::write(&go, "").unwrap();
+    for pi in &mut all {
+        pi.wait_for_footer("bg: 0 running / 1 total");
+    }
+    let told = |all: &[Pi<'_>], method: &str| -> usize {
+        all.iter().map(|pi| pi.told(method).len()).sum()
+    };
+    wait_until(PATIENCE, || (told(&all, "message/send") > 0).then_some(())).unwrap();
+    for pi in &mut all {
+        pi.call("background_agent_status", &json!({}));
+    }
+    assert_eq!(
+        (told(&all, "message/send"), told(&all, "ui/notify")),
+        (1, 1)
+    );
+    assert_eq!(all[3].told("message/send"), Vec::<Value>::new());
+    all.into_iter().for_each(Pi::quit);
+}
+
+#[test]
+fn a_run_whose_owner_is_killed_is_told_as_failed() {
+    let stage = BackgroundStage::new();
+    let ready = stage.path("ready");
+    let mut pi = Pi::open(&stage, "s1", "startup", &[]);
+    let run = run_id(&pi.launch(&json!([{"touch": ready}, {"hang": true}])));
+    wait_for_file(&ready, PATIENCE);
+    process::kill(stage.owner(&run), Signal::KILL);
+    pi.wait_for(|line| (line["method"] == "message/send").then_some(()));
+    insta::assert_snapshot!(stage.normal(&pi.told("message/send")[0]["content"]));
+    assert_eq!(pi.told("ui/notify")[0]["level"], "error");
+    assert_eq!(pi.entries()[1]["data"]["status"], "failed");
+    pi.quit();
+    expect_nothing_left(&run);
+}
+
+#[test]
+fn a_new_session_knows_nothing_of_the_runs_of_the_old() {
+    let stage = BackgroundStage::new();
+    let go = stage.path("go");
+    let mut pi = Pi::open(&stage, "s1", "startup", &[]);
+    let run = run_id(&pi.launch(&json!([{"waitForFile": go}, {"reply": "x"}])));
+    let entries = pi.entries();
+    pi.request("session/shutdown", &json!({"reason": "new"}));
+    pi.begin("s2", "new", &[]);
+    let status = pi.call(
+        "background_agent_status",
+        &json!({"includeCompleted": true}),
+    );
+    assert_eq!(
+        status["result"]["content"][0]["text"],
+        "Background runs: 0 running, 0 completed, 0 failed, 0 aborted, 0 in total."
+    );
+    fs::write(&go, "").unwrap();
+    stage.ended(&run);
+    let unknown = pi.call("background_agent_status", &json!({"runId": run}));
+    assert_eq!(
+        stage.normalise(unknown["error"]["message"].as_str().unwrap()),
+        "there is no background run \"<run-1>\"\nhint: background_agent_status with includeCompleted lists them."
+    );
+    assert_eq!(pi.told("message/send"), Vec::<Value>::new());
+    pi.begin("s1", "resume", &entries);
+    pi.wait_for(|line| (line["method"] == "message/send").then_some(()));
+    pi.quit();
+}
+
+#[test]
+fn status_lists_what_runs_and_with_includecompleted_what_is_over() {
+    let stage = BackgroundStage::new();
+    let ready = stage.path("go");
+    let mut pi = Pi::open(&stage, "s1", "startup", &[]);
+    pi.launch(&json!([{"reply": "The first answer.\nWith two lines."}]));
+    pi.wait_for_footer("bg: 0 running / 1 total");
+    pi.launch(&json!([{"exit": 3}]));
+    pi.wait_for_footer("bg: 0 running / 2 total");
+    let run = run_id(&pi.launch(&json!([{"touch": ready}, {"hang": true}])));
+    wait_for_file(&ready, PATIENCE);
+    let mut ask = |arguments: Value| {
+        let answer = pi.call("background_agent_status", &arguments);
+        let text = answer["result"]["content"][0]["text"].as_str().unwrap();
+        stage.normalise(text)
+    };
+    insta::assert_snapshot!("pi_status_running", ask(json!({})));
+    insta::assert_snapshot!("pi_status_all", ask(json!({"includeCompleted": "true"})));
+    insta::assert_snapshot!("pi_status_one", ask(json!({"runId": run})));
+    pi.quit();
+}
