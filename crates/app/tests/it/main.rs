@@ -16,6 +16,8 @@ mod concurrency;
 mod control;
 mod definitions;
 mod endings;
+mod mcp;
+mod mcp_stage;
 mod offline;
 mod profile;
 mod real_model;
