@@ -17,6 +17,7 @@ mod check;
 pub mod documents;
 mod hints;
 mod machine;
+mod mcp_client;
 mod real_pi;
 pub mod source;
 mod steps;
@@ -30,7 +31,8 @@ pub type Outcome<T> = Result<T, Box<dyn Error>>;
 const USAGE: &str = "\
 usage: cargo xtask COMMAND
 
-  test [FILTER…]        format, clippy, build, tidy, real pi, all tests; FILTER goes to cargo test
+  test [FILTER…]        format, clippy, build, tidy, real pi and MCP client, all tests;
+                        FILTER goes to cargo test
   check                 format, clippy, build, tidy; then the longest files and functions, as a hint
   bench [--pi] [--full] build for release and measure; --pi installs pi to compare with,
                         --full also starts 1,000 agents at once

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use crate::Outcome;
 use crate::machine::{cargo, target};
-use crate::real_pi;
+use crate::{mcp_client, real_pi};
 
 /// One call of cargo.
 pub(crate) struct Step {
@@ -57,6 +57,7 @@ pub(crate) fn test(filter: &[String]) -> Outcome<()> {
     let was_cold = !target()?.join("debug/pi-subagents").exists();
     run(&[Step::format(), Step::clippy(), Step::build(), Step::tidy()])?;
     real_pi::install()?;
+    mcp_client::install()?;
     run(&[Step::tests(filter)])?;
     let from = if was_cold { "a cold" } else { "a warm" };
     println!(

@@ -82,19 +82,10 @@ impl ServerHandler for Door {
 impl Door {
     /// The protocol has an error of its own for a tool that is not listed.
     fn check_name(&self, name: &str) -> Result<(), ErrorData> {
-        let names: Vec<String> = self
-            .tools
-            .list()
-            .into_iter()
-            .map(|tool| tool.name)
-            .collect();
-        if names.iter().any(|known| known == name) {
+        if self.tools.list().iter().any(|tool| tool.name == name) {
             return Ok(());
         }
-        let message = format!(
-            "There is no tool {name}. The tools are: {}.",
-            names.join(", ")
-        );
+        let message = format!("There is no tool {name}.");
         Err(ErrorData::invalid_params(message, None))
     }
 }

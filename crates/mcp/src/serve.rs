@@ -21,8 +21,11 @@ const PATIENCE: Duration = Duration::from_secs(5);
 #[derive(Debug, thiserror::Error)]
 pub enum ServeError {
     /// The first thing it said was not the protocol.
-    #[error("the client did not begin as the protocol says")]
-    Introduction(#[source] Box<dyn std::error::Error + Send + Sync>),
+    #[error("its first message is not one that begins a connection")]
+    NoBeginning,
+    /// It and we could not agree on how to speak.
+    #[error("the connection did not begin")]
+    Beginning(#[source] Box<dyn std::error::Error + Send + Sync>),
     /// The library failed; this is a bug.
     #[error("the connection broke")]
     Connection(#[source] tokio::task::JoinError),
@@ -55,7 +58,10 @@ pub async fn serve(
     let connected = match connected {
         Ok(connected) => connected,
         Err(ServerInitializeError::ConnectionClosed(_)) => return Ok(()),
-        Err(error) => return Err(ServeError::Introduction(error.into())),
+        Err(ServerInitializeError::ExpectedInitializeRequest(_)) => {
+            return Err(ServeError::NoBeginning);
+        }
+        Err(error) => return Err(ServeError::Beginning(error.into())),
     };
     let disconnected = connected.waiting();
     tokio::pin!(disconnected);

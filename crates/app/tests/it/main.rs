@@ -22,6 +22,8 @@ mod endings;
 mod error_reference;
 mod faults;
 mod finalization;
+mod mcp;
+mod mcp_stage;
 mod offline;
 mod pi_children;
 mod profile;

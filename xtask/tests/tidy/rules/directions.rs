@@ -16,11 +16,12 @@ struct Allowed {
     dev: &'static [&'static str],
 }
 
-const ALLOWED: [Allowed; 9] = [
+const ALLOWED: [Allowed; 10] = [
     Allowed::alone(VOCABULARY),
     Allowed::sibling("pi-subagents-agent"),
     Allowed::sibling("pi-subagents-definitions"),
     Allowed::sibling("pi-subagents-engine"),
+    Allowed::alone("pi-subagents-mcp"),
     Allowed::sibling("pi-subagents-sessions"),
     Allowed::sibling("pi-subagents-windows"),
     Allowed {
@@ -30,6 +31,7 @@ const ALLOWED: [Allowed; 9] = [
             "pi-subagents-agent",
             "pi-subagents-definitions",
             "pi-subagents-engine",
+            "pi-subagents-mcp",
             "pi-subagents-sessions",
             "pi-subagents-windows",
         ],

@@ -1,0 +1,377 @@
+//! The MCP door, driven by the official client.
+
+use std::fs;
+
+use pi_subagents_testkit::llm::{LlmServer, Script, Turn};
+use pi_subagents_testkit::process::{descendants, exists, kill, wait_until_gone};
+use pi_subagents_testkit::sandbox::RunningCommand;
+use pi_subagents_testkit::{Signal, wait_for_file};
+use pretty_assertions::assert_eq;
+use serde_json::{Value, json};
+
+use crate::mcp_stage::{McpClient, PATIENCE};
+use crate::stage::{Stage, call};
+
+const DELEGATE: &str = "delegate_to_subagents";
+const PI: [&str; 2] = ["--runner", "pi"];
+
+/// A task whose child starts something that lives for ever, tells that it is ready, and hangs.
+fn endless(stage: &Stage, name: &str) -> Value {
+    call(&[(
+        name,
+        json!([
+            {"fork": {"kind": "ownSession", "pidFile": stage.path(&format!("{name}.pid"))}},
+            {"touch": stage.path(&format!("{name}.ready"))},
+            {"hang": true}
+        ]),
+    )])
+}
+
+/// Waits until an endless task is at work and gives the process its child has started.
+fn at_work(stage: &Stage, name: &str) -> u32 {
+    wait_for_file(stage.path(&format!("{name}.ready")), PATIENCE);
+    let pid = fs::read_to_string(stage.path(&format!("{name}.pid"))).unwrap();
+    pid.trim().parse().unwrap()
+}
+
+fn session_of(answer: &Value) -> &str {
+    answer["details"]["sessionIds"][0].as_str().unwrap()
+}
+
+fn outputs(answer: &Value) -> Vec<(&str, &str)> {
+    let runs = answer["details"]["runs"].as_array().unwrap();
+    runs.iter()
+        .map(|run| {
+            (
+                run["name"].as_str().unwrap(),
+                run["output"].as_str().unwrap(),
+            )
+        })
+        .collect()
+}
+
+#[test]
+fn a_client_lists_the_same_tools_as_the_command_line() {
+    let stage = Stage::new();
+    let ours = stage.command(&["tools", "--json"]).run().json();
+    let tools = ours["tools"].as_array().unwrap().iter();
+    let expected: Vec<Value> = tools
+        .map(|tool| {
+            json!({
+                "name": tool["name"],
+                "title": tool["label"],
+                "description": tool["description"],
+                "inputSchema": tool["parameters"],
+            })
+        })
+        .collect();
+    let mut instructions = Vec::new();
+    for (mode, protocol) in [("legacy", "2025-11-25"), ("auto", "2026-07-28")] {
+        let mut client = McpClient::start(&stage, mode, &[]);
+        let listed = client.list();
+        assert_eq!(listed["protocol"], protocol);
+        assert_eq!(
+            listed["server"],
+            json!({"name": "pi-subagents", "version": env!("CARGO_PKG_VERSION")})
+        );
+        assert_eq!(listed["tools"], json!(expected));
+        instructions.push(listed["instructions"].as_str().unwrap().to_owned());
+        assert_eq!(client.leave().stderr, "");
+    }
+    assert_eq!(instructions[0], instructions[1]);
+    insta::assert_snapshot!(instructions[0], @"These tools give you a team of sub-agents. Each works in a process of its own with its own context, tools and working directory, and several work at once. Hand over work that can be described without this conversation: a sub-agent sees the prompt and the files you name, nothing else. Results come with a session id; keep it, because with it you read the whole answer later or continue where that sub-agent ended. When you cancel a call, its sub-agents are stopped and nothing of them is left running.");
+}
+
+#[test]
+fn a_delegation_tells_its_progress_and_answers_with_text_and_details() {
+    let stage = Stage::new();
+    let server = LlmServer::start(
+        Script::new()
+            .on("quick", [Turn::text("first")])
+            .on("slow", [Turn::text("second").gate("slow")]),
+    );
+    stage.sandbox.models_json(&server.base_url());
+    let mut client = McpClient::start(&stage, "auto", &["--runner", "embedded"]);
+    let tasks = json!({"tasks": [
+        {"name": "a", "prompt": "quick, please"},
+        {"name": "b", "prompt": "slow, please"},
+    ]});
+    client.follow("both", DELEGATE, &tasks);
+    let half = client.wait_for(|line| line["of"] == "both" && line["progress"] == 1.0);
+    assert_eq!(
+        half,
+        json!({"of": "both", "progress": 1.0, "total": 2.0, "message": "Sub-agents: 1 running, 1 done"})
+    );
+    server.release("slow");
+    let answer = client.answer("both");
+    assert_eq!(outputs(&answer), [("a", "first"), ("b", "second")]);
+    assert_eq!(answer["details"]["globalStatus"], "done");
+    assert_eq!(answer["isError"], false);
+    let text = answer["text"][0].as_str().unwrap();
+    insta::assert_snapshot!(stage.sandbox.normalise(text), @"
+    ✓ a: completed (session: <session-1>)
+    ✓ b: completed (session: <session-2>)
+    ");
+    let told: Vec<f64> = client
+        .progress("both")
+        .iter()
+        .map(|told| told["progress"].as_f64().unwrap())
+        .collect();
+    assert!(told.is_sorted_by(|one, next| one < next), "{told:?}");
+    let session = json!({"sessionId": session_of(&answer)});
+    client.call("output", "get_subagent_output", &session);
+    assert_eq!(client.answer("output")["text"], json!(["first"]));
+    assert_eq!(client.leave().code, Some(0));
+}
+
+#[test]
+fn who_does_not_ask_for_progress_hears_none() {
+    let stage = Stage::new();
+    let mut client = McpClient::start(&stage, "legacy", &PI);
+    client.call("a", DELEGATE, &call(&[("a", json!([{"reply": "done"}]))]));
+    assert_eq!(outputs(&client.answer("a")), [("a", "done")]);
+    assert_eq!(client.progress("a"), Vec::<Value>::new());
+}
+
+#[test]
+fn cancelling_a_call_ends_its_children_and_no_others() {
+    for mode in ["legacy", "auto"] {
+        let stage = Stage::new();
+        let mut client = McpClient::start(&stage, mode, &PI);
+        client.follow("cancelled", DELEGATE, &endless(&stage, "one"));
+        let go = stage.path("go");
+        let other = json!([{"waitForFile": go}, {"reply": "still here"}]);
+        client.call("other", DELEGATE, &call(&[("other", other)]));
+        let started = at_work(&stage, "one");
+        client.cancel("cancelled");
+        assert_eq!(
+            client.answer("cancelled"),
+            json!({"id": "cancelled", "cancelled": true})
+        );
+        assert_eq!(wait_until_gone(&[started], PATIENCE), Ok(()));
+        fs::write(&go, "").unwrap();
+        assert_eq!(outputs(&client.answer("other")), [("other", "still here")]);
+        let status = stage.command(&["status", "--all", "--json"]).run().json();
+        assert_eq!(status["counts"]["aborted"], 1);
+        assert_eq!(status["counts"]["completed"], 1);
+        assert_eq!(client.leave().code, Some(0));
+    }
+}
+
+#[test]
+fn what_is_wrong_with_a_call_is_said_to_the_model() {
+    let stage = Stage::new();
+    let mut client = McpClient::start(&stage, "auto", &PI);
+    for (id, tool, arguments) in [
+        ("no tasks", DELEGATE, json!({})),
+        ("bad field", DELEGATE, json!({"tasks": 3})),
+        (
+            "unknown session",
+            "get_subagent_output",
+            json!({"sessionId": "nope"}),
+        ),
+        ("unknown tool", "delegate", json!({})),
+    ] {
+        client.call(id, tool, &arguments);
+        _ = client.answer(id);
+    }
+    let answers = ["no tasks", "bad field", "unknown session", "unknown tool"]
+        .map(|id| client.answer(id).to_string());
+    insta::assert_snapshot!(answers.join("\n"), @r#"
+    {"id":"no tasks","text":["tasks is missing"],"details":null,"isError":true}
+    {"id":"bad field","text":["tasks invalid type: integer `3`, expected a list"],"details":null,"isError":true}
+    {"id":"unknown session","text":["Session \"nope\" not found. The session may have expired or the ID is incorrect.\npi-subagents status --all lists the runs of this project."],"details":null,"isError":true}
+    {"id":"unknown tool","code":-32602,"message":"There is no tool delegate."}
+    "#);
+}
+
+#[test]
+fn arguments_are_read_as_leniently_as_everywhere() {
+    let stage = Stage::new();
+    let mut client = McpClient::start(&stage, "legacy", &PI);
+    let task = json!({"name": 7, "prompt": "[{\"reply\": \"read\"}]", "timeout": "30"});
+    client.call("text", DELEGATE, &json!({"tasks": [task], "unknown": true}));
+    assert_eq!(outputs(&client.answer("text")), [("7", "read")]);
+}
+
+#[test]
+fn calls_at_once_share_the_places_of_their_owner() {
+    let stage = Stage::new();
+    let flags = [&PI[..], &["--concurrency", "1"]].concat();
+    let mut client = McpClient::start(&stage, "legacy", &flags);
+    let go = stage.path("go");
+    let first = json!([{"touch": stage.path("ready")}, {"waitForFile": go}, {"reply": "first"}]);
+    client.call("first", DELEGATE, &call(&[("a", first)]));
+    wait_for_file(stage.path("ready"), PATIENCE);
+    client.follow(
+        "second",
+        DELEGATE,
+        &call(&[("b", json!([{"reply": "second"}]))]),
+    );
+    let waiting = client.wait_for(|line| line["of"] == "second");
+    assert_eq!(waiting["message"], "Sub-agents: 1 waiting");
+    fs::write(go, "").unwrap();
+    assert_eq!(outputs(&client.answer("first")), [("a", "first")]);
+    assert_eq!(outputs(&client.answer("second")), [("b", "second")]);
+}
+
+#[test]
+fn the_command_line_sees_steers_and_stops_what_a_client_has_started() {
+    let stage = Stage::new();
+    let mut client = McpClient::start(&stage, "auto", &PI);
+    client.call("a", DELEGATE, &endless(&stage, "one"));
+    let started = at_work(&stage, "one");
+    let row = stage.command(&["status", "--json"]).run().json()["runs"][0].clone();
+    assert_eq!(
+        (&row["name"], &row["status"]),
+        (&json!("one"), &json!("running"))
+    );
+    let session = row["sessionId"].as_str().unwrap();
+    _ = stage
+        .command(&["steer", session, "hurry"])
+        .run()
+        .expect_success();
+    let waiting = stage.command(&["wait", session]).spawn();
+    _ = stage.command(&["stop", session]).run().expect_success();
+    assert!(!exists(started));
+    assert_eq!(waiting.wait().code, Some(143));
+    let answer = client.answer("a");
+    assert_eq!(session_of(&answer), session);
+    assert_eq!(
+        answer["details"]["runs"][0]["errorMessage"],
+        "Stopped on request."
+    );
+}
+
+#[test]
+fn when_the_client_leaves_nothing_is_left() {
+    let stage = Stage::new();
+    let mut client = McpClient::start(&stage, "auto", &PI);
+    client.call("a", DELEGATE, &endless(&stage, "one"));
+    let started = at_work(&stage, "one");
+    let mut tree = descendants(client.server());
+    tree.push(client.server());
+    assert!(tree.contains(&started));
+    assert_eq!(client.leave().code, Some(0));
+    assert_eq!(wait_until_gone(&tree, PATIENCE), Ok(()));
+}
+
+#[test]
+fn killing_the_server_leaves_nothing() {
+    let stage = Stage::new();
+    let mut client = McpClient::start(&stage, "legacy", &PI);
+    client.call("a", DELEGATE, &endless(&stage, "one"));
+    _ = at_work(&stage, "one");
+    let tree = descendants(client.server());
+    kill(client.server(), Signal::KILL);
+    assert_eq!(wait_until_gone(&tree, PATIENCE), Ok(()));
+}
+
+#[test]
+fn definitions_of_a_project_count_only_when_it_is_trusted() {
+    let stage = Stage::new();
+    stage.sandbox.write(
+        "project/.pi/agent-profiles/helper.md",
+        "---\nname: helper\ndescription: Helps.\n---\n",
+    );
+    let mut task = call(&[("a", json!([{"reply": "helped"}]))]);
+    task["profile"] = json!("helper");
+    let mut client = McpClient::start(&stage, "auto", &PI);
+    client.call("a", DELEGATE, &task);
+    let refused = client.answer("a");
+    assert_eq!(refused["details"]["runs"][0]["status"], "failed");
+    let mut client = McpClient::start(&stage, "auto", &[&PI[..], &["--trust"]].concat());
+    client.call("a", DELEGATE, &task);
+    assert_eq!(outputs(&client.answer("a")), [("a", "helped")]);
+}
+
+/// The server alone, with a client that is nothing but our pipes.
+struct Alone {
+    stage: Stage,
+    server: RunningCommand,
+}
+
+impl Alone {
+    fn with_an_endless_call() -> (Self, u32) {
+        let stage = Stage::new();
+        let mut server = stage.command(&["mcp", "--runner", "pi"]).spawn();
+        let messages = [
+            json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
+                "protocolVersion": "2025-06-18", "capabilities": {},
+                "clientInfo": {"name": "pipes", "version": "1"}}}),
+            json!({"jsonrpc": "2.0", "method": "notifications/initialized"}),
+            json!({"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {
+                "name": DELEGATE, "arguments": endless(&stage, "one")}}),
+        ];
+        for message in messages {
+            assert!(server.write_line(&message.to_string()));
+        }
+        let started = at_work(&stage, "one");
+        (Self { stage, server }, started)
+    }
+}
+
+#[test]
+fn a_signal_ends_the_runs_and_their_answers_are_still_sent() {
+    for (signal, code, message) in [
+        (Signal::TERM, 143, "Interrupted by SIGTERM."),
+        (Signal::INT, 130, "Interrupted by SIGINT."),
+        (Signal::HUP, 129, "Interrupted by SIGHUP."),
+    ] {
+        let (
+            Alone {
+                stage: _stage,
+                server,
+            },
+            started,
+        ) = Alone::with_an_endless_call();
+        server.kill(signal);
+        let output = server.wait();
+        assert!(!exists(started));
+        assert_eq!(output.code, Some(code));
+        let answer = output.json_lines().pop().unwrap();
+        assert_eq!(answer["id"], 2);
+        let runs = &answer["result"]["structuredContent"]["runs"];
+        assert_eq!(runs[0]["errorMessage"], message);
+    }
+}
+
+#[test]
+fn the_end_of_stdin_stops_all_runs_and_is_no_error() {
+    let (Alone { stage, mut server }, started) = Alone::with_an_endless_call();
+    server.close_stdin();
+    let output = server.wait();
+    assert!(!exists(started));
+    assert_eq!(output.code, Some(0));
+    let status = stage.command(&["status", "--all", "--json"]).run().json();
+    assert_eq!(status["runs"][0]["status"], "aborted");
+}
+
+#[test]
+fn a_client_that_says_nothing_is_no_error() {
+    let stage = Stage::new();
+    let output = stage.command(&["mcp"]).run();
+    assert_eq!(
+        (output.code, output.stdout, output.stderr),
+        (Some(0), String::new(), String::new())
+    );
+}
+
+#[test]
+fn whoever_does_not_speak_the_protocol_is_told_so_on_stderr() {
+    let stage = Stage::new();
+    let greeting = json!({"jsonrpc": "2.0", "method": "notifications/hello"});
+    let output = stage.command(&["mcp"]).stdin(format!("{greeting}\n")).run();
+    insta::assert_snapshot!(output, @"
+    --- exit code
+    1
+    [EOF]
+    --- stdout
+    [EOF]
+    --- stderr
+    error: the MCP client cannot be served
+      caused by: its first message is not one that begins a connection
+    hint: This command is for an MCP client, which speaks to it over stdin and stdout.
+    [EOF]
+    ");
+}

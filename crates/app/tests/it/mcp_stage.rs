@@ -1,0 +1,125 @@
+//! The official MCP client for Python, with our binary as its server.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use pi_subagents_testkit::process::{descendants, parent};
+use pi_subagents_testkit::sandbox::{CommandOutput, RunningCommand};
+use pi_subagents_testkit::wait_until;
+use serde_json::{Value, json};
+
+use crate::stage::Stage;
+
+pub(crate) const PATIENCE: Duration = Duration::from_mins(1);
+
+/// A client that is connected to our server.
+pub(crate) struct McpClient {
+    running: RunningCommand,
+}
+
+impl McpClient {
+    /// Starts the client and the server; `mode` is how they begin: `legacy` with `initialize`,
+    /// `auto` as the newest version of the protocol does.
+    pub(crate) fn start(stage: &Stage, mode: &str, flags: &[&str]) -> Self {
+        let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/mcp_client.py");
+        let command = stage
+            .sandbox
+            .command(&python())
+            .arg(script)
+            .args([mode, env!("CARGO_BIN_EXE_pi-subagents"), "mcp"])
+            .args(flags)
+            .env("PI_SUBAGENTS_PI", pi_subagents_testkit::bin("misbehave"))
+            .env("PYTHONDONTWRITEBYTECODE", "1");
+        Self {
+            running: command.spawn(),
+        }
+    }
+
+    /// Lets the client list the tools and gives what it saw.
+    pub(crate) fn list(&mut self) -> Value {
+        self.wish(&json!({"do": "list", "id": "list"}));
+        self.answer("list")
+    }
+
+    /// Begins a call.
+    pub(crate) fn call(&mut self, id: &str, tool: &str, arguments: &Value) {
+        self.wish(&json!({"do": "call", "id": id, "tool": tool, "arguments": arguments}));
+    }
+
+    /// Begins a call and follows its progress.
+    pub(crate) fn follow(&mut self, id: &str, tool: &str, arguments: &Value) {
+        self.wish(&json!({
+            "do": "call", "id": id, "tool": tool, "arguments": arguments, "progress": true
+        }));
+    }
+
+    /// Cancels a call.
+    pub(crate) fn cancel(&mut self, id: &str) {
+        self.wish(&json!({"do": "cancel", "id": id}));
+    }
+
+    /// Waits for the answer to a call.
+    pub(crate) fn answer(&self, id: &str) -> Value {
+        self.wait_for(|line| line["id"] == id)
+    }
+
+    /// Waits for something the client has seen.
+    pub(crate) fn wait_for(&self, is_it: impl Fn(&Value) -> bool) -> Value {
+        wait_until(PATIENCE, || self.seen().into_iter().find(&is_it)).unwrap_or_else(|| {
+            panic!(
+                "it did not come\n{}\n{}",
+                self.running.stdout(),
+                self.running.stderr()
+            )
+        })
+    }
+
+    /// What the client has been told about the progress of a call.
+    pub(crate) fn progress(&self, id: &str) -> Vec<Value> {
+        let seen = self.seen().into_iter();
+        seen.filter(|line| line["of"] == id).collect()
+    }
+
+    /// The process of the server.
+    pub(crate) fn server(&self) -> u32 {
+        let client = self.running.pid();
+        let found = descendants(client)
+            .into_iter()
+            .find(|process| parent(*process) == Some(client));
+        found.unwrap()
+    }
+
+    /// Lets the client leave.
+    pub(crate) fn leave(mut self) -> CommandOutput {
+        self.running.close_stdin();
+        self.running.wait()
+    }
+
+    fn wish(&mut self, wish: &Value) {
+        assert!(self.running.write_line(&wish.to_string()));
+    }
+
+    fn seen(&self) -> Vec<Value> {
+        let stdout = self.running.stdout();
+        let whole = stdout
+            .split_inclusive('\n')
+            .filter(|line| line.ends_with('\n'));
+        whole
+            .map(|line| serde_json::from_str(line).unwrap())
+            .collect()
+    }
+}
+
+/// The interpreter that has the client, in the build directory.
+fn python() -> PathBuf {
+    let binary = Path::new(env!("CARGO_BIN_EXE_pi-subagents"));
+    let directory = binary.ancestors().nth(2).unwrap().join("mcp-client");
+    let python = directory.join("bin/python");
+    assert!(
+        python.exists(),
+        "{} is missing. Install the client for the tests:\n  python3 -m venv {1}\n  {1}/bin/python -m pip install mcp==2.3.0",
+        python.display(),
+        directory.display()
+    );
+    python
+}
