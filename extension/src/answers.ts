@@ -1,7 +1,8 @@
 /** What the host asks of pi, and how pi answers. */
 
-import type { Host, Session } from "./host.ts";
+import type { Host } from "./host.ts";
 import type { Json } from "./manifest.ts";
+import type { Session } from "./place.ts";
 import { type Level, say, show, type View } from "./shown.ts";
 
 const FOOTER = "pi-subagents";
@@ -12,7 +13,7 @@ export async function answer(host: Host, method: string, params: Json): Promise<
     host.calls.get(params.callId as string)?.update(params);
     return {};
   }
-  const { session } = host;
+  const { session } = host.place;
   if (method.startsWith("ui/")) return answerDialog(session, method, params);
   if (method === "entry/append") {
     if (session) append(session, params);

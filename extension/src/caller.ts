@@ -8,6 +8,7 @@ import {
 } from "@earendil-works/pi-coding-agent";
 
 import type { Json } from "./manifest.ts";
+import { availableModels, nameOf } from "./models.ts";
 
 /** The script inside a pi that was compiled to one program. */
 const COMPILED = "/$bunfs/root/";
@@ -28,15 +29,6 @@ export function caller(pi: ExtensionAPI, ctx: ExtensionContext): Json {
     skills: skills(pi),
     pi: thisPi(),
   };
-}
-
-/** The models that pi could talk to, in its order. */
-export function availableModels(ctx: ExtensionContext): string[] {
-  return ctx.modelRegistry.getAvailable().map(nameOf);
-}
-
-function nameOf(model: { provider: string; id: string }): string {
-  return `${model.provider}/${model.id}`;
 }
 
 function skills(pi: ExtensionAPI): Json[] {

@@ -11,7 +11,7 @@ const BACKGROUND_UPDATE = "pi-subagents:bg-update";
 /** What a command has printed: kept to be drawn again, of no use to the host. */
 export const SHOWN = "pi-subagents:shown";
 
-export interface OurEntry {
+interface OurEntry {
   customType: string;
   data: unknown;
 }

@@ -4,91 +4,69 @@
  * It is started by the first use, and started again by the next use when it has died.
  */
 
-import type { ExtensionAPI, ExtensionContext } from "@earendil-works/pi-coding-agent";
-
-import { answer } from "./answers.ts";
+import { answer, sendHeld } from "./answers.ts";
 import { findBinary } from "./binary.ts";
 import { Connection } from "./connection.ts";
 import { entriesOf } from "./entries.ts";
 import type { Json } from "./manifest.ts";
-
-const PLACE = Symbol.for("pi-subagents.host");
-
-/** The session that pi is in; a new one has a new `pi` and `ctx`, and the old ones throw. */
-export interface Session {
-  pi: ExtensionAPI;
-  ctx: ExtensionContext;
-  reason: string;
-  /** Whether a host was told of it. */
-  wasAnnounced: boolean;
-  /** Messages that wait until the agent is idle. */
-  held: Json[];
-}
+import type { Place } from "./place.ts";
 
 /** A call of a tool that is under way. */
-export interface Call {
+interface Call {
   update: (params: Json) => void;
   /** What the host was told last. */
   isExpanded: boolean;
 }
 
 export class Host {
-  session: Session | undefined;
+  readonly place: Place;
   readonly calls = new Map<string, Call>();
-  readonly #version: string;
   #connection: Connection | undefined;
-  #announced: Promise<unknown> = Promise.resolve();
+  #announced: Promise<void> = Promise.resolve();
 
-  private constructor(version: string) {
-    this.#version = version;
+  private constructor(place: Place) {
+    this.place = place;
   }
 
-  /** The one host; a reload that brings another version gets a new one. */
-  static ofThisProcess(version: string): Host {
-    const places = globalThis as unknown as Record<symbol, Host | undefined>;
-    let host = places[PLACE];
-    if (host?.version !== version) {
-      host?.close();
-      host = new Host(version);
-      places[PLACE] = host;
-    }
-    return host;
-  }
-
-  get version(): string {
-    return this.#version;
+  static of(place: Place): Host {
+    place.host ??= new Host(place);
+    return place.host;
   }
 
   get isRunning(): boolean {
     return this.#connection?.isOpen === true;
   }
 
-  async request(method: string, params: Json): Promise<Json> {
-    const connection = await this.ready();
-    return connection.request(method, params);
-  }
-
   /** Starts the host unless it runs, and waits until it knows pi's session. */
   async ready(): Promise<Connection> {
-    if (!this.isRunning) this.announce();
+    if (!this.isRunning) void this.announce();
     await this.#announced;
     if (!this.#connection) throw new Error("pi-subagents was closed.");
     return this.#connection;
   }
 
-  /** Tells the host something, if it runs. */
-  notify(method: string, params: Json): void {
-    if (this.isRunning) this.#connection?.notify(method, params);
-  }
-
   /** Tells the host of pi's session, and starts it for that. */
-  announce(): Promise<unknown> {
+  announce(): Promise<void> {
     this.#announced = this.#tellSession();
-    // Whoever makes a request hears of it.
+    // Whoever waits for it hears of it.
     this.#announced.catch(() => {});
     return this.#announced;
   }
 
+  /** Updates of a call carry all lines only while somebody looks at them. */
+  tellExpanded(callId: string, expanded: boolean): void {
+    const call = this.calls.get(callId);
+    if (!call || call.isExpanded === expanded) return;
+    call.isExpanded = expanded;
+    this.#connection?.notify("tool/expand", { callId, expanded });
+  }
+
+  tellIdle(idle: boolean): void {
+    this.#connection?.notify("idle", { idle });
+    if (idle && this.place.session) sendHeld(this.place.session);
+  }
+
+  /** Ends the host and all it runs. */
   close(): void {
     this.#connection?.close();
     this.#connection = undefined;
@@ -98,7 +76,7 @@ export class Host {
     if (!this.#connection?.isOpen) {
       this.#connection = new Connection(findBinary(), ["host"], (method, params) => answer(this, method, params));
     }
-    const session = this.session;
+    const { session } = this.place;
     if (!session) return;
     const { sessionManager } = session.ctx;
     // A host that comes later has to hear what the one before has left in the session.
@@ -111,5 +89,6 @@ export class Host {
       sessionFile: sessionManager.getSessionFile(),
       entries: reason === "new" ? [] : entriesOf(sessionManager.getEntries()),
     });
+    this.tellIdle(session.ctx.isIdle());
   }
 }

@@ -1,45 +1,35 @@
-/** What happens to pi's session, told to the host. */
+/** The beginning and the end of pi's session, told to the host. */
 
-import type { ExtensionAPI } from "@earendil-works/pi-coding-agent";
-
-import { sendHeld } from "./answers.ts";
 import { hasUnfinishedRun } from "./entries.ts";
-import type { Host } from "./host.ts";
+import { Host } from "./host.ts";
+import type { Place } from "./place.ts";
 import { say } from "./shown.ts";
-import type { ModelTools } from "./tools.ts";
 
 /** Pi waits for its extensions as long as they like. */
 const PATIENCE_MS = 2000;
 
-export function followLife(pi: ExtensionAPI, host: Host, modelTools: ModelTools): void {
-  pi.on("session_start", async ({ reason }, ctx) => {
-    host.session = { pi, ctx, reason, wasAnnounced: false, held: [] };
-    modelTools.refresh(ctx);
-    if (!host.isRunning && !hasUnfinishedRun(ctx.sessionManager.getEntries())) return;
-    try {
-      await atMost(PATIENCE_MS, host.announce());
-    } catch (error) {
-      say(ctx, (error as Error).message, "warning");
-    }
-  });
+/** Tells a host that runs of the session; starts one only for a background run that goes on. */
+export async function begin(place: Place): Promise<void> {
+  const { session } = place;
+  if (!session) return;
+  const isNeeded = place.host?.isRunning || hasUnfinishedRun(session.ctx.sessionManager.getEntries());
+  if (!isNeeded) return;
+  try {
+    await atMost(PATIENCE_MS, Host.of(place).announce());
+  } catch (error) {
+    say(session.ctx, (error as Error).message, "warning");
+  }
+}
 
-  pi.on("session_shutdown", async ({ reason }) => {
-    if (host.session?.pi !== pi) return;
-    try {
-      if (host.isRunning) await atMost(PATIENCE_MS, host.request("session/shutdown", { reason }));
-    } catch {
-      // It has died, and everything it ran with it.
-    }
-    host.session = undefined;
-    if (reason === "quit") host.close();
-  });
-
-  pi.on("model_select", (_event, ctx) => modelTools.refresh(ctx));
-  pi.on("agent_start", () => host.notify("idle", { idle: false }));
-  pi.on("agent_settled", () => {
-    host.notify("idle", { idle: true });
-    if (host.session?.pi === pi) sendHeld(host.session);
-  });
+export async function end(host: Host, reason: string): Promise<void> {
+  if (!host.isRunning) return;
+  try {
+    const connection = await host.ready();
+    await atMost(PATIENCE_MS, connection.request("session/shutdown", { reason }));
+  } catch {
+    // It has died, and everything it ran with it.
+  }
+  if (reason === "quit") host.close();
 }
 
 /** Waits for something, but not for ever. */

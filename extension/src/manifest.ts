@@ -1,6 +1,4 @@
-/** What is registered: `manifest.json`, generated from the Rust side by `cargo xtask docs`. */
-
-import { readFileSync } from "node:fs";
+/** What is registered: the shape of `manifest.json`, which `cargo xtask docs` writes. */
 
 export type Json = Record<string, unknown>;
 
@@ -14,8 +12,8 @@ export interface ToolEntry {
   name: string;
   label: string;
   description: string;
-  promptSnippet?: string;
-  promptGuidelines?: string[];
+  promptSnippet: string;
+  promptGuidelines: string[];
   /** A JSON Schema. */
   parameters: Json;
   /** Whether it is there only while pi has models, whose names its `model` takes. */
@@ -25,9 +23,4 @@ export interface ToolEntry {
 export interface CommandEntry {
   name: string;
   description: string;
-}
-
-export function readManifest(): Manifest {
-  const file = new URL("../manifest.json", import.meta.url);
-  return JSON.parse(readFileSync(file, "utf8")) as Manifest;
 }

@@ -1,10 +1,11 @@
-/** What a command prints, for whoever typed it: drawn in the chat, never told to the model. */
+/** What a person is told, where that person looks. */
 
 import type { ExtensionAPI, ExtensionContext } from "@earendil-works/pi-coding-agent";
 
-import { component, cut, type Line, paint, plain } from "./draw.ts";
+import type { Line } from "./draw.ts";
 import { SHOWN } from "./entries.ts";
 
+/** What a command prints. */
 export interface View {
   title?: string;
   lines: Line[];
@@ -12,17 +13,7 @@ export interface View {
 
 export type Level = "info" | "warning" | "error";
 
-/** Lets pi draw what is shown, now and when the session is opened again. */
-export function registerShown(pi: ExtensionAPI): void {
-  pi.registerEntryRenderer<View>(SHOWN, (entry, _options, theme) => {
-    const { title, lines } = entry.data ?? { lines: [] };
-    const drawn = lines.map((line) => paint(line, theme));
-    if (title) drawn.unshift(theme.bold(theme.fg("customMessageLabel", plain(title))));
-    return component((width) => drawn.map((line) => cut(` ${line}`, width)));
-  });
-}
-
-/** Shows lines where people look: in the chat, as a notice of an RPC client, or on stderr. */
+/** Shows lines in the chat, which the model is not told of; elsewhere they are text. */
 export function show(pi: ExtensionAPI, ctx: ExtensionContext, view: View): void {
   if (ctx.mode === "tui") {
     pi.appendEntry(SHOWN, view);
@@ -32,7 +23,7 @@ export function show(pi: ExtensionAPI, ctx: ExtensionContext, view: View): void 
   say(ctx, [...(view.title ? [view.title] : []), ...lines].join("\n"), "info");
 }
 
-/** Tells a person something, also where there is no UI. */
+/** Says a sentence; where there is no UI, on stderr. */
 export function say(ctx: ExtensionContext, message: string, level: Level): void {
   if (ctx.hasUI) ctx.ui.notify(message, level);
   else console.error(message);

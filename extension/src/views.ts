@@ -39,6 +39,15 @@ function word(value: unknown): string {
   return text.length > MAX_NAME ? `${text.slice(0, MAX_NAME)}…` : text;
 }
 
+/** What a command has printed. */
+export function drawShown(data: unknown, theme: Theme): Component {
+  const { title, lines } = (data ?? {}) as Json;
+  const heading = plain(title) && theme.bold(theme.fg("customMessageLabel", plain(title)));
+  const body = lineList(lines).map((line) => paint(line, theme));
+  const drawn = heading ? [heading, ...body] : body;
+  return component((width) => drawn.map((line) => cut(` ${line}`, width)));
+}
+
 /** A result by the shape of its details: windows, text of which the beginning is shown, or text. */
 export function drawResult(result: { content: unknown; details: unknown }, look: Look, theme: Theme): Component {
   const details = (result.details ?? {}) as Json;
@@ -71,7 +80,7 @@ function drawWindows(details: Json, expanded: boolean, theme: Theme): Component 
   return component((width) => [
     cut(paint(details.header, theme), width),
     ...windows.flatMap((window) => drawWindow(window, expanded, width, theme)),
-    ...list(details.footer).map((line) => cut(paint(line, theme), width)),
+    ...lineList(details.footer).map((line) => cut(paint(line, theme), width)),
   ]);
 }
 
@@ -102,6 +111,10 @@ function indented(line: string, width: number): string {
 
 function textOf(content: unknown): string {
   return list(content).map((part) => (typeof part.text === "string" ? part.text : "")).join("\n");
+}
+
+function lineList(value: unknown): unknown[] {
+  return Array.isArray(value) ? value : [];
 }
 
 /** A list of objects, whatever it really is. */
