@@ -30,20 +30,30 @@ pub fn generated_documents(binary: &Path) -> Outcome<Vec<Document>> {
             path: "docs/tools/delegation.md",
             content: tools(binary)?,
         },
+        Document {
+            path: "extension/manifest.json",
+            content: output_of(binary, &["tools", "--json"])?,
+        },
     ])
 }
 
 /// `docs/tools/delegation.md`: the tools of the family, with their schemas.
 fn tools(binary: &Path) -> Outcome<String> {
-    let output = program(binary).arg("tools").output()?;
-    if !output.status.success() {
-        return Err(format!("pi-subagents tools ended with {}", output.status).into());
-    }
-    let tools = String::from_utf8(output.stdout)?;
+    let tools = output_of(binary, &["tools"])?;
     Ok(format!(
         "# Tools of the delegation family\n\nAs a caller's model sees them. Written by \
          `cargo xtask docs`; change `crates/app/src/dialects/delegation` instead.\n\n{tools}"
     ))
+}
+
+/// What a command prints.
+fn output_of(binary: &Path, words: &[&str]) -> Outcome<String> {
+    let output = program(binary).args(words).output()?;
+    if !output.status.success() {
+        let words = words.join(" ");
+        return Err(format!("pi-subagents {words} ended with {}", output.status).into());
+    }
+    Ok(String::from_utf8(output.stdout)?)
 }
 
 /// Builds the binary and writes all documents.

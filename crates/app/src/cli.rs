@@ -63,6 +63,8 @@ enum Command {
     Trust(commands::trust::TrustArgs),
     /// Print the tools that a caller's model sees, with their arguments
     Tools,
+    /// Serve the extension of pi: JSON-RPC lines on stdin and stdout
+    Host,
     /// Be a sub-agent: the embedded agent, with pi's flags (try: agent --help)
     Agent(PassedOn),
     /// Keep a child on behalf of its owner
@@ -168,6 +170,7 @@ fn dispatch(command: Command, printer: Printer) -> Result<ExitCode, CommandError
         Command::Profile(args) => commands::profile::run(&args, printer),
         Command::Trust(args) => commands::trust::run(&args, printer),
         Command::Tools => Ok(commands::tools::run(printer)),
+        Command::Host => commands::host::run(),
         Command::Agent(passed) => Ok(commands::agent::run(passed.arguments.into_iter())),
         Command::Keeper(passed) => Ok(commands::keeper::run(passed.arguments.into_iter())),
         Command::Warden(passed) => Ok(commands::warden::run(passed.arguments.into_iter())),

@@ -73,9 +73,14 @@ impl CommandError {
         }
     }
 
-    /// As a person reads it.
+    /// As a person reads it on a terminal.
     pub(crate) fn to_text(&self) -> String {
-        let mut text = format!("error: {}", self.message);
+        format!("error: {}", self.sentence())
+    }
+
+    /// What went wrong, why, and what to do, one line each.
+    pub(crate) fn sentence(&self) -> String {
+        let mut text = self.message.clone();
         for cause in &self.causes {
             // Writing to a string cannot fail.
             _ = write!(text, "\n  caused by: {cause}");

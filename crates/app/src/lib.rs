@@ -10,6 +10,7 @@ mod configuration;
 mod dialects;
 mod error;
 mod exit;
+mod host;
 mod json_stream;
 mod owner;
 mod places;

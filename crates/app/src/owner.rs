@@ -89,6 +89,11 @@ impl Owner {
         }
     }
 
+    /// Ends all runs because we were told to by this signal; called again, at once.
+    pub(crate) fn shut_down(&self, signal: i32) {
+        self.engine.shut_down(signal);
+    }
+
     /// Does some work; a signal ends all runs under way, a second one at once.
     pub(crate) async fn until_signalled<T>(
         &self,
@@ -99,7 +104,7 @@ impl Owner {
         loop {
             tokio::select! {
                 done = &mut work => return done,
-                number = signals.next() => self.engine.shut_down(number),
+                number = signals.next() => self.shut_down(number),
             }
         }
     }

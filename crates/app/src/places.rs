@@ -75,6 +75,15 @@ impl Places {
         })
     }
 
+    /// The same user in another directory.
+    pub(crate) fn seen_from(&self, cwd: PathBuf) -> Self {
+        Self {
+            project: project_of(&cwd, &self.home),
+            cwd,
+            ..self.clone()
+        }
+    }
+
     pub(crate) fn variable(&self, name: &str) -> Option<&OsStr> {
         self.variables
             .get(OsStr::new(name))

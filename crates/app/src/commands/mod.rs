@@ -4,6 +4,7 @@ pub(crate) mod agent;
 pub(crate) mod control;
 pub(crate) mod delegate;
 pub(crate) mod events;
+pub(crate) mod host;
 pub(crate) mod keeper;
 pub(crate) mod profile;
 pub(crate) mod read;

@@ -1,0 +1,205 @@
+//! The two ends of the wire: lines in, lines out, and who waits for which answer.
+//!
+//! Both ends are threads: a blocked read or write of a pipe must not hold up the runs, and
+//! nobody has to wait for a read when this process ends.
+
+use std::collections::HashMap;
+use std::io::{self, BufRead as _, Write as _};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc as threads};
+use std::thread;
+use std::time::Duration;
+
+use serde_json::Value;
+use tokio::sync::{mpsc, oneshot};
+
+use super::wire::{self, Incoming, RpcError};
+use crate::error::CommandError;
+
+/// How many lines may wait to be read by us; beyond that pi waits.
+const LINES_IN: usize = 64;
+
+/// With so many lines on their way out, whatever will be said again soon is left out.
+const CROWDED: usize = 16;
+
+/// How long the last lines may take when we leave.
+const LAST_WORDS: Duration = Duration::from_secs(1);
+
+/// Our end of the wire. Clones share it.
+#[derive(Clone)]
+pub(super) struct Connection {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    /// Unbounded: an answer must not be lost, and what comes often looks at `waiting` first.
+    outgoing: threads::Sender<String>,
+    waiting: Arc<AtomicUsize>,
+    asked: Mutex<Asked>,
+}
+
+/// The requests of ours that have no answer yet.
+#[derive(Default)]
+struct Asked {
+    last_id: u64,
+    open: HashMap<u64, oneshot::Sender<Value>>,
+    is_closed: bool,
+}
+
+/// What comes from the other side.
+pub(super) struct Lines {
+    lines: mpsc::Receiver<Vec<u8>>,
+    connection: Connection,
+    written: threads::Receiver<()>,
+}
+
+/// Takes over stdin and stdout.
+pub(super) fn open() -> Result<(Connection, Lines), CommandError> {
+    let (outgoing, out) = threads::channel();
+    let (done, written) = threads::channel();
+    let waiting = Arc::new(AtomicUsize::new(0));
+    let still_waiting = Arc::clone(&waiting);
+    spawn("wire-out", move || {
+        write_lines(&out, &still_waiting);
+        // Nobody may be left to hear it.
+        _ = done.send(());
+    })?;
+    let (sender, lines) = mpsc::channel(LINES_IN);
+    spawn("wire-in", move || read_lines(&sender))?;
+    let connection = Connection {
+        shared: Arc::new(Shared {
+            outgoing,
+            waiting,
+            asked: Mutex::default(),
+        }),
+    };
+    let lines = Lines {
+        lines,
+        connection: connection.clone(),
+        written,
+    };
+    Ok((connection, lines))
+}
+
+fn spawn(name: &str, work: impl FnOnce() + Send + 'static) -> Result<(), CommandError> {
+    thread::Builder::new()
+        .name(name.to_owned())
+        .spawn(work)
+        .map(drop)
+        .map_err(|error| CommandError::failed("no thread for the wire").because(&error))
+}
+
+fn read_lines(lines: &mpsc::Sender<Vec<u8>>) {
+    let mut input = io::stdin().lock();
+    loop {
+        let mut line = Vec::new();
+        match input.read_until(b'\n', &mut line) {
+            Ok(1..) if lines.blocking_send(line).is_ok() => {}
+            _ => return,
+        }
+    }
+}
+
+fn write_lines(lines: &threads::Receiver<String>, waiting: &AtomicUsize) {
+    let mut output = io::stdout().lock();
+    let mut is_open = true;
+    for line in lines {
+        // A reader that left is heard of by its end of stdin.
+        is_open = is_open
+            && output
+                .write_all(line.as_bytes())
+                .and_then(|()| output.flush())
+                .is_ok();
+        waiting.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+impl Connection {
+    pub(super) fn notify(&self, method: &str, params: &Value) {
+        self.send(&wire::notification(method, params));
+    }
+
+    /// Says something that will be said again soon, unless the reader is slow.
+    pub(super) fn notify_if_calm(&self, method: &str, params: &Value) {
+        if self.shared.waiting.load(Ordering::Relaxed) < CROWDED {
+            self.notify(method, params);
+        }
+    }
+
+    /// Asks the other side; no answer when it refuses, fails or is gone.
+    pub(super) async fn ask(&self, method: &str, params: &Value) -> Option<Value> {
+        let (id, answer) = {
+            let mut asked = self.asked();
+            if asked.is_closed {
+                return None;
+            }
+            asked.last_id += 1;
+            let (sender, answer) = oneshot::channel();
+            let id = asked.last_id;
+            asked.open.insert(id, sender);
+            (id, answer)
+        };
+        self.send(&wire::request(id, method, params));
+        answer.await.ok()
+    }
+
+    pub(super) fn answer(&self, id: &Value, outcome: Result<Value, RpcError>) {
+        self.send(&wire::response(id, outcome));
+    }
+
+    fn send(&self, message: &Value) {
+        self.shared.waiting.fetch_add(1, Ordering::Relaxed);
+        // Without a writer we are about to leave.
+        _ = self.shared.outgoing.send(wire::to_line(message));
+    }
+
+    fn asked(&self) -> MutexGuard<'_, Asked> {
+        let asked = self.shared.asked.lock();
+        asked.unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Gives up on all answers, now and later.
+    pub(super) fn close(&self) {
+        let mut asked = self.asked();
+        asked.is_closed = true;
+        asked.open.clear();
+    }
+}
+
+impl Lines {
+    /// The next request or notification, or none when the other side is gone.
+    pub(super) async fn next(&mut self) -> Option<Incoming> {
+        loop {
+            let line = self.lines.recv().await?;
+            if line.trim_ascii().is_empty() {
+                continue;
+            }
+            match Incoming::parse(&line) {
+                Ok(Incoming::Response { id, result }) => self.answered(id, result),
+                Ok(incoming) => return Some(incoming),
+                Err((id, error)) => self.connection.answer(&id, Err(error)),
+            }
+        }
+    }
+
+    /// An error is no answer: the sender is dropped with it.
+    fn answered(&self, id: u64, result: Option<Value>) {
+        let waiting = self.connection.asked().open.remove(&id);
+        if let (Some(waiting), Some(result)) = (waiting, result) {
+            // Whoever asked may have stopped waiting.
+            _ = waiting.send(result);
+        }
+    }
+
+    /// Waits until what was said is written, if anybody reads it. All other handles are gone.
+    pub(super) fn finish(self) {
+        let Self {
+            connection,
+            written,
+            ..
+        } = self;
+        drop(connection);
+        // Whoever does not read does not get the rest.
+        _ = written.recv_timeout(LAST_WORDS);
+    }
+}

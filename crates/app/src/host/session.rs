@@ -1,0 +1,166 @@
+//! The pi we belong to: what it can be told, what it can be asked, and which session it is in.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use serde_json::{Value, json};
+use tokio::sync::watch;
+
+use super::connection::Connection;
+use crate::toolbox::ToolAnswer;
+
+/// By which anything of ours speaks to pi. Clones reach the same pi.
+#[derive(Clone)]
+pub(crate) struct HostLink {
+    connection: Connection,
+    state: Arc<LinkState>,
+}
+
+struct LinkState {
+    /// The id of the session pi is in, or was in last.
+    session: Mutex<String>,
+    idle: watch::Sender<bool>,
+}
+
+/// How much a notice matters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Level {
+    Info,
+    Warning,
+    Error,
+}
+
+/// A session that pi has begun or opened.
+pub(crate) struct StartedSession<'a> {
+    /// Its id.
+    pub(crate) id: &'a str,
+    /// Whether nothing was said in it before.
+    pub(crate) is_new: bool,
+    /// The entries it holds, each `{customType, data}`, oldest first.
+    pub(crate) entries: &'a [Value],
+}
+
+/// Whoever wants to hear of pi's sessions. The same session may begin twice.
+pub(crate) trait SessionListener: Send + Sync {
+    fn began(&self, session: &StartedSession<'_>);
+    fn ended(&self);
+}
+
+impl HostLink {
+    pub(super) fn new(connection: Connection) -> Self {
+        Self {
+            connection,
+            state: Arc::new(LinkState {
+                session: Mutex::default(),
+                idle: watch::Sender::new(true),
+            }),
+        }
+    }
+
+    /// Keeps an entry in a session of pi. Once pi is in another session it is not kept.
+    pub(crate) fn append_entry(&self, session: &str, custom_type: &str, data: &Value) {
+        if *self.session() == session {
+            let params = json!({"customType": custom_type, "data": data});
+            self.connection.notify("entry/append", &params);
+        }
+    }
+
+    /// Shows something for a moment.
+    pub(crate) fn notify(&self, message: &str, level: Level) {
+        let level = match level {
+            Level::Info => "info",
+            Level::Warning => "warning",
+            Level::Error => "error",
+        };
+        let params = json!({"message": message, "level": level});
+        self.connection.notify("ui/notify", &params);
+    }
+
+    /// Shows what a command prints; a line is a list of spans.
+    pub(crate) fn show(&self, title: &str, lines: &[Value]) {
+        let params = json!({"title": title, "lines": lines});
+        self.connection.notify("ui/show", &params);
+    }
+
+    /// Lets somebody choose; none when nobody does.
+    pub(crate) async fn select(&self, title: &str, options: &[String]) -> Option<String> {
+        let params = json!({"title": title, "options": options});
+        self.value("ui/select", &params).await
+    }
+
+    /// Asks for a yes; none when nobody answers.
+    pub(crate) async fn confirm(&self, title: &str, message: &str) -> Option<bool> {
+        let params = json!({"title": title, "message": message});
+        let answer = self.connection.ask("ui/confirm", &params).await?;
+        answer.get("confirmed")?.as_bool()
+    }
+
+    /// Asks for a line of text.
+    pub(crate) async fn input(&self, title: &str, placeholder: &str) -> Option<String> {
+        let params = json!({"title": title, "placeholder": placeholder});
+        self.value("ui/input", &params).await
+    }
+
+    /// Asks for a long text.
+    pub(crate) async fn editor(&self, title: &str, prefill: &str) -> Option<String> {
+        let params = json!({"title": title, "prefill": prefill});
+        self.value("ui/editor", &params).await
+    }
+
+    async fn value(&self, method: &str, params: &Value) -> Option<String> {
+        let answer = self.connection.ask(method, params).await?;
+        Some(answer.get("value")?.as_str()?.to_owned())
+    }
+
+    /// Tells how a call goes; a reader who is slow gets fewer of these.
+    pub(super) fn update(&self, call_id: &str, answer: &ToolAnswer) {
+        let mut params = answer.json();
+        if let Value::Object(fields) = &mut params {
+            fields.insert("callId".to_owned(), call_id.into());
+        }
+        self.connection.notify_if_calm("tool/update", &params);
+    }
+
+    /// Whether pi's agent is idle, now and from now on.
+    pub(crate) fn idle(&self) -> watch::Receiver<bool> {
+        self.state.idle.subscribe()
+    }
+
+    pub(super) fn set_idle(&self, idle: bool) {
+        self.state.idle.send_replace(idle);
+    }
+
+    /// The id of the session pi is in.
+    pub(crate) fn session_id(&self) -> String {
+        self.session().clone()
+    }
+
+    pub(super) fn set_session(&self, id: &str) {
+        id.clone_into(&mut self.session());
+    }
+
+    fn session(&self) -> MutexGuard<'_, String> {
+        let session = self.state.session.lock();
+        session.unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[expect(dead_code, reason = "background runs speak to pi by these")]
+impl HostLink {
+    /// Puts a message into a session of pi, without a turn of its model. Only while pi is idle:
+    /// a running model would hear it.
+    pub(crate) fn send_message(&self, session: &str, custom_type: &str, content: &str) {
+        if *self.session() == session {
+            let params = json!({"customType": custom_type, "content": content});
+            self.connection.notify("message/send", &params);
+        }
+    }
+
+    /// Sets the line in pi's footer, or takes it away.
+    pub(crate) fn set_status(&self, text: Option<&str>) {
+        let params = match text {
+            Some(text) => json!({"text": text}),
+            None => json!({}),
+        };
+        self.connection.notify("ui/status", &params);
+    }
+}
