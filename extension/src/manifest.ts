@@ -3,7 +3,6 @@
 export type Json = Record<string, unknown>;
 
 export interface Manifest {
-  version: string;
   tools: ToolEntry[];
   commands: CommandEntry[];
 }

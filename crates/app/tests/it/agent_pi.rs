@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use crate::agent_stage::{AgentStage, FORMATS, Rpc, answers};
 
 /// A file of the pi that is installed for the tests, in the build directory.
-fn of_pi(path: &str) -> PathBuf {
+pub(crate) fn of_pi(path: &str) -> PathBuf {
     let binary = Path::new(env!("CARGO_BIN_EXE_pi-subagents"));
     let target = binary.ancestors().nth(2).unwrap();
     let file = target.join("pi/node_modules").join(path);

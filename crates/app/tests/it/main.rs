@@ -17,6 +17,7 @@ mod control;
 mod definitions;
 mod endings;
 mod offline;
+mod pi_door;
 mod profile;
 mod real_model;
 mod record;
