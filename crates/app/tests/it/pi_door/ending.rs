@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use pi_subagents_testkit::llm::{Script, Turn};
-use pi_subagents_testkit::process::{descendants, wait_until_gone};
+use pi_subagents_testkit::process::{descendants, kill, wait_until_gone};
 use pi_subagents_testkit::{Signal, wait_until};
 use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
@@ -16,10 +16,7 @@ const PATIENCE: Duration = Duration::from_secs(30);
 /// A sub-agent that says something, starts a command and never comes to an end.
 fn endless(runner: &str) -> PiDoor {
     let script = Script::new()
-        .on_every(
-            "Quick",
-            [Turn::text("Quick as ever.")],
-        )
+        .on_every("Quick", [Turn::text("Quick as ever.")])
         .on_every(
             "Slow",
             [
@@ -61,7 +58,7 @@ fn an_abort_ends_the_sub_agents_and_keeps_what_they_said() {
         let answer = parent.settle();
         assert_eq!(
             door.sandbox.normalise(&answer.text),
-            "✓ quick: completed (session: <session-1>)\n✗ slow: error — Aborted. (session: <session-2>)",
+            "✓ quick: completed (session: <session-1>)\n✗ slow: error — Stopped on request. (session: <session-2>)",
             "{runner}"
         );
         // The host stays for the next call; nothing else does.
@@ -97,7 +94,7 @@ fn a_host_that_dies_is_started_again_and_knows_the_session() {
     let host = descendants(parent.pid());
     parent.begin("delegate_to_subagents", tasks());
     let below = wait_until_slow(&parent);
-    pi_subagents_testkit::process::kill(host[0], Signal::KILL);
+    kill(host[0], Signal::KILL);
     let failed = parent.settle();
     assert!(failed.is_error, "{failed:?}");
     assert!(failed.text.contains("has stopped (SIGKILL)"), "{failed:?}");

@@ -17,7 +17,7 @@ fn nothing_a_child_prints_hurts_the_parent() {
     let scripts = [
         ("number", json!([{"toolCall": {"name": "read", "arguments": {"path": 5}, "result": "?"}}, {"reply": "five"}])),
         ("null", json!([{"null": true}, {"reply": "nothing"}])),
-        ("flood", json!([{"flood": {"megabytes": 30}}, {"reply": "wet"}])),
+        ("flood", json!([{"flood": {"megabytes": 30, "type": "text"}}, {"reply": "wet"}])),
         ("types", json!([{"wrongTypes": true}, {"reply": "odd"}])),
         ("escape", json!([{"reply": "\u{1b}[2J\u{1b}]0;gone\u{7}clear"}])),
         ("dead", json!([{"signal": "KILL"}])),
