@@ -48,7 +48,10 @@ pub(super) enum Incoming {
         params: Value,
     },
     /// An answer to a request of ours; an error counts as no answer.
-    Response { id: u64, result: Option<Value> },
+    Response {
+        id: u64,
+        result: Option<Value>,
+    },
 }
 
 #[derive(Deserialize)]
@@ -94,7 +97,9 @@ impl Incoming {
                 }),
                 None => Err(refused("the answer is to no request of ours".to_owned())),
             },
-            (None, _) => Err(refused("there is neither a method nor an answer".to_owned())),
+            (None, _) => Err(refused(
+                "there is neither a method nor an answer".to_owned(),
+            )),
         }
     }
 }

@@ -49,7 +49,7 @@ impl Lowering<'_> {
     /// Makes a plan of a call. Fails only for what fails the call as a whole, before anything is
     /// made; whatever is wrong with a single task refuses that task.
     pub(crate) fn lower(&self, call: &DelegateCall) -> Result<(Plan, Vec<String>), CommandError> {
-        let earlier = find_earlier(&self.owner.store, &call.tasks)?;
+        let earlier = find_earlier(&self.owner.store, self.caller, &call.tasks)?;
         let runners = Runners::new(self.caller);
         let prepared = call
             .tasks
