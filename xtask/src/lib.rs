@@ -18,9 +18,11 @@ pub mod documents;
 mod hints;
 mod machine;
 mod mcp_client;
+mod npm;
 mod real_pi;
 pub mod source;
 mod steps;
+mod typescript;
 
 use std::error::Error;
 use std::process::ExitCode;
@@ -31,8 +33,8 @@ pub type Outcome<T> = Result<T, Box<dyn Error>>;
 const USAGE: &str = "\
 usage: cargo xtask COMMAND
 
-  test [FILTER…]        format, clippy, build, tidy, real pi and MCP client, all tests;
-                        FILTER goes to cargo test
+  test [FILTER…]        format, clippy, build, tidy, real pi, MCP client, types of the extension,
+                        all tests; FILTER goes to cargo test
   check                 format, clippy, build, tidy; then the longest files and functions, as a hint
   bench [--pi] [--full] build for release and measure; --pi installs pi to compare with,
                         --full also starts 1,000 agents at once

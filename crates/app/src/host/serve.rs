@@ -9,12 +9,15 @@ use tokio::task::JoinSet;
 use super::callers::caller;
 use super::calls::{Call, Calls};
 use super::connection::{self, Connection};
-use super::session::{HostLink, SessionListener as _, StartedSession};
+use super::memory::Memory;
+use super::record::SessionRecord;
+use super::session::{HostLink, SessionListener, StartedSession};
 use super::wire::{
-    self, CancelParams, ExecuteParams, ExpandParams, FAILED, INTERNAL_ERROR, IdleParams, Incoming,
-    METHOD_NOT_FOUND, RpcError, StartParams,
+    self, CallerParams, CancelParams, ExecuteParams, ExpandParams, FAILED, INTERNAL_ERROR,
+    IdleParams, Incoming, METHOD_NOT_FOUND, RpcError, StartParams,
 };
 use crate::background::Registry;
+use crate::caller::Caller;
 use crate::configuration::Configuration;
 use crate::error::CommandError;
 use crate::places::Places;
@@ -31,14 +34,18 @@ pub(crate) async fn serve(places: &Places) -> Result<ExitCode, CommandError> {
     let mut toolbox = Toolbox::open(places, settings.max_concurrency)?;
     let (connection, mut lines) = connection::open()?;
     let link = HostLink::new(connection.clone());
-    toolbox.background = Some(Registry::new(link.clone(), toolbox.owner.store.clone()));
+    let registry = Registry::new(link.clone(), toolbox.owner.store.clone());
+    toolbox.background = Some(registry.clone());
     let toolbox = Arc::new(toolbox);
+    let memory = Arc::<Memory>::default();
     let mut host = Host {
         places: places.clone(),
         toolbox: Arc::clone(&toolbox),
         link,
         connection: connection.clone(),
         calls: Arc::default(),
+        memory: Arc::clone(&memory),
+        listeners: vec![memory, Arc::new(registry)],
         work: JoinSet::new(),
     };
     let code = loop {
@@ -65,7 +72,8 @@ pub(crate) async fn serve(places: &Places) -> Result<ExitCode, CommandError> {
             number = signals.next() => toolbox.owner.shut_down(number),
         }
     }
-    drop((host.link, host.connection, host.toolbox, connection));
+    drop((host.link, host.connection, host.toolbox, host.listeners));
+    drop(connection);
     if let Some(toolbox) = Arc::into_inner(toolbox) {
         if let Some(registry) = toolbox.background {
             registry.close().await;
@@ -82,6 +90,9 @@ struct Host {
     connection: Connection,
     link: HostLink,
     calls: Arc<Calls>,
+    memory: Arc<Memory>,
+    /// Who hears of pi's sessions, in this order.
+    listeners: Vec<Arc<dyn SessionListener>>,
     /// The requests under way.
     work: JoinSet<()>,
 }
@@ -127,30 +138,38 @@ impl Host {
             "session/start" => {
                 let told: StartParams = wire::params(params)?;
                 self.link.set_session(&told.session_id);
-                if let Some(registry) = &self.toolbox.background {
-                    registry.began(&StartedSession {
-                        id: &told.session_id,
-                        is_new: told.reason == "new",
-                        entries: &told.entries,
-                    });
+                let session = StartedSession {
+                    id: &told.session_id,
+                    is_new: told.reason == "new",
+                    entries: &told.entries,
+                };
+                for listener in &self.listeners {
+                    listener.began(&session);
                 }
                 self.connection.answer(&id, Ok(json!({})));
             }
             "session/shutdown" => {
-                self.calls.cancel_all();
-                if let Some(registry) = &self.toolbox.background {
-                    registry.ended();
+                // Answered once the calls are over, while pi still takes their entries.
+                let over = self.calls.end_all();
+                for listener in &self.listeners {
+                    listener.ended();
                 }
-                self.connection.answer(&id, Ok(json!({})));
+                self.answer_later(id, async move {
+                    over.await;
+                    Ok(json!({}))
+                });
             }
             "tool/execute" => {
                 let told: ExecuteParams = wire::params(params)?;
                 let call = self.calls.begin(&told.call_id)?;
-                let (toolbox, link) = (Arc::clone(&self.toolbox), self.link.clone());
-                let places = self.places.clone();
-                self.answer_later(id, async move {
-                    execute(told, call, &places, &toolbox, link).await
-                });
+                let execution = Execution {
+                    caller: self.caller(&told.caller),
+                    record: SessionRecord::new(Arc::clone(&self.memory), self.link.clone()),
+                    link: self.link.clone(),
+                    toolbox: Arc::clone(&self.toolbox),
+                    call,
+                };
+                self.answer_later(id, execution.run(told.tool, told.arguments));
             }
             other => {
                 let message = format!("there is no method {other}");
@@ -158,6 +177,11 @@ impl Host {
             }
         }
         Ok(())
+    }
+
+    fn caller(&self, told: &CallerParams) -> Caller {
+        let memory = Arc::clone(&self.memory);
+        caller(told, &self.places, self.link.session_id(), memory)
     }
 
     /// Works on a request beside all others. Whatever becomes of it, it is answered.
@@ -177,32 +201,37 @@ impl Host {
     }
 }
 
-async fn execute(
-    told: ExecuteParams,
-    call: Call,
-    places: &Places,
-    toolbox: &Toolbox,
+/// A tool call with all it needs.
+struct Execution {
+    caller: Caller,
+    record: SessionRecord,
     link: HostLink,
-) -> Result<Value, RpcError> {
-    let caller = caller(&told.caller, places, link.session_id());
-    let call_id = call.id.clone();
-    let watch = Watch {
-        sinks: Vec::new(),
-        on_update: Some(Box::new(move |answer| link.update(&call_id, &answer))),
-        expanded: Arc::clone(&call.expanded),
-        cancelled: Box::pin(call.cancelled()),
-    };
-    let answer = toolbox
-        .call(&told.tool, &told.arguments, &caller, watch)
-        .await
-        .map_err(failed)?;
-    let mut result = answer.json();
-    if let (Value::Object(fields), Some(usage)) = (&mut result, answer.usage) {
-        fields.insert("usage".to_owned(), wire::usage_json(usage));
-    }
-    Ok(result)
+    toolbox: Arc<Toolbox>,
+    call: Call,
 }
 
-fn failed(error: CommandError) -> RpcError {
+impl Execution {
+    async fn run(self, tool: String, arguments: Value) -> Result<Value, RpcError> {
+        let (link, call_id) = (self.link, self.call.id.clone());
+        let watch = Watch {
+            sinks: vec![Box::new(self.record)],
+            on_update: Some(Box::new(move |answer| link.update(&call_id, &answer))),
+            expanded: Arc::clone(&self.call.expanded),
+            cancelled: Box::pin(self.call.cancelled()),
+        };
+        let answer = self
+            .toolbox
+            .call(&tool, &arguments, &self.caller, watch)
+            .await
+            .map_err(|error| failed(&error))?;
+        let mut result = answer.json();
+        if let (Value::Object(fields), Some(usage)) = (&mut result, answer.usage) {
+            fields.insert("usage".to_owned(), wire::usage_json(usage));
+        }
+        Ok(result)
+    }
+}
+
+fn failed(error: &CommandError) -> RpcError {
     RpcError::new(FAILED, error.sentence())
 }

@@ -26,6 +26,7 @@ mod mcp;
 mod mcp_stage;
 mod offline;
 mod pi_children;
+mod pi_door;
 mod profile;
 mod real_model;
 mod real_pi;

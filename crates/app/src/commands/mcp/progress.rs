@@ -72,6 +72,7 @@ impl EventSink for Tally {
             | Happening::Complained(_)
             | Happening::Warned(_)
             | Happening::Steered(_)
+            | Happening::Corrected(_)
             | Happening::Stopping(_) => {}
         }
     }

@@ -1,0 +1,109 @@
+//! However a pi ends, or is told to stop: its sub-agents end, and what they said is kept.
+
+use std::time::Duration;
+
+use pi_subagents_testkit::llm::{Script, Turn};
+use pi_subagents_testkit::process::{descendants, kill, wait_until_gone};
+use pi_subagents_testkit::{Signal, wait_until};
+use pretty_assertions::assert_eq;
+use serde_json::{Value, json};
+
+use super::stage::{Parent, PiDoor, RUNNERS};
+
+/// How long processes may take to be gone; the machine may be busy.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// A sub-agent that says something, starts a command and never comes to an end.
+fn endless(runner: &str) -> PiDoor {
+    let script = Script::new()
+        .on_every("Quick", [Turn::text("Quick as ever.")])
+        .on_every(
+            "Slow",
+            [
+                Turn {
+                    text: "Half of it is done.".to_owned(),
+                    ..Turn::tool_call("bash", json!({"command": "sleep 1000"}))
+                },
+                Turn::text("Never."),
+            ],
+        );
+    PiDoor::new(runner, script)
+}
+
+fn tasks() -> Value {
+    json!({"tasks": [{"name": "quick", "prompt": "Quick."}, {"name": "slow", "prompt": "Slow."}]})
+}
+
+/// Waits until the command of the slow sub-agent runs, and returns all processes below pi.
+fn wait_until_slow(parent: &Parent<'_>) -> Vec<u32> {
+    let is_sleep = |pid: &u32| {
+        let line = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+        line.starts_with(b"sleep\0")
+    };
+    let found = wait_until(PATIENCE, || {
+        let below = descendants(parent.pid());
+        below.iter().any(is_sleep).then_some(below)
+    });
+    found.unwrap_or_else(|| panic!("the command does not run: {:?}", parent.rpc.events().last()))
+}
+
+#[test]
+fn an_abort_ends_the_sub_agents_and_keeps_what_they_said() {
+    for runner in RUNNERS {
+        let door = endless(runner);
+        let mut parent = door.parent(&[]);
+        parent.begin("delegate_to_subagents", tasks());
+        wait_until_slow(&parent);
+        parent.rpc.send(&json!({"type": "abort"}));
+        let answer = parent.settle();
+        assert_eq!(
+            door.sandbox.normalise(&answer.text),
+            "✓ quick: completed (session: <session-1>)\n✗ slow: error — Stopped on request. (session: <session-2>)",
+            "{runner}"
+        );
+        // The host stays for the next call; nothing else does.
+        let only_host = || (descendants(parent.pid()).len() == 1).then_some(());
+        assert!(wait_until(PATIENCE, only_host).is_some(), "{runner}");
+        let slow = &answer.sessions()[1];
+        let output = parent.call("get_subagent_output", json!({"sessionId": slow}));
+        assert_eq!(output.text, "Half of it is done.", "{runner}");
+        let host = descendants(parent.pid());
+        parent.rpc.finish();
+        assert_eq!(wait_until_gone(&host, PATIENCE), Ok(()), "{runner}");
+    }
+}
+
+#[test]
+fn a_pi_that_is_ended_or_killed_leaves_no_process() {
+    for (runner, signal) in [("embedded", Signal::TERM), ("pi", Signal::KILL)] {
+        let door = endless(runner);
+        let mut parent = door.parent(&[]);
+        parent.begin("delegate_to_subagents", tasks());
+        let below = wait_until_slow(&parent);
+        parent.rpc.running().kill(signal);
+        assert_eq!(
+            wait_until_gone(&below, PATIENCE),
+            Ok(()),
+            "{runner} {signal:?}"
+        );
+    }
+}
+
+#[test]
+fn a_host_that_dies_is_started_again_and_knows_the_session() {
+    let door = endless("embedded");
+    let mut parent = door.parent(&[]);
+    let quick = json!({"tasks": [{"name": "quick", "prompt": "Quick."}]});
+    let delegated = parent.call("delegate_to_subagents", quick);
+    let host = descendants(parent.pid());
+    parent.begin("delegate_to_subagents", tasks());
+    let below = wait_until_slow(&parent);
+    kill(host[0], Signal::KILL);
+    let failed = parent.settle();
+    assert!(failed.is_error, "{failed:?}");
+    assert!(failed.text.contains("has stopped (SIGKILL)"), "{failed:?}");
+    assert_eq!(wait_until_gone(&below, PATIENCE), Ok(()));
+    let id = &delegated.sessions()[0];
+    let output = parent.call("get_subagent_output", json!({"sessionId": id}));
+    assert_eq!(output.text, "Quick as ever.");
+}

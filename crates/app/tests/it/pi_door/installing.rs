@@ -1,0 +1,81 @@
+//! Installing the package, and using it without a terminal.
+
+use std::fs;
+
+use pi_subagents_testkit::llm::{Script, Turn};
+use pretty_assertions::assert_eq;
+use serde_json::{Value, json};
+
+use super::stage::{PiDoor, package};
+
+fn one() -> Value {
+    json!({"tasks": [{"name": "a", "prompt": "Say hello."}]})
+}
+
+#[test]
+fn after_pi_install_a_single_prompt_delegates_and_pi_exits_by_itself() {
+    let door = PiDoor::new("embedded", Script::new().otherwise([Turn::text("Hello.")]));
+    let settings = door.sandbox.agent_dir().join("settings.json");
+    let mut without: Value = serde_json::from_str(&fs::read_to_string(&settings).unwrap()).unwrap();
+    without.as_object_mut().unwrap().remove("packages");
+    fs::write(&settings, without.to_string()).unwrap();
+    let installed = door.pi(&["install"]).arg(package()).run();
+    assert_eq!(installed.code, Some(0), "{installed}");
+    let kept: Value = serde_json::from_str(&fs::read_to_string(&settings).unwrap()).unwrap();
+    assert_eq!(kept["subagents"], json!({"runner": "embedded"}));
+
+    let words = door.script_call("delegate_to_subagents", one());
+    let output = door.pi(&["-p", &words]).run().expect_success();
+    assert_eq!(output.stdout, "Called.\n");
+    let asked = door.server.requests();
+    let result = asked.last().unwrap().body.to_string();
+    assert!(result.contains("✓ a: completed"), "{result}");
+}
+
+#[test]
+fn without_the_program_the_tool_says_how_to_get_it() {
+    let door = PiDoor::new("embedded", Script::new());
+    let words = door.script_call("delegate_to_subagents", one());
+    let command = door
+        .pi(&["-p", &words])
+        .env("PI_SUBAGENTS_BIN", "/nowhere/pi-subagents");
+    let output = command.run().expect_success();
+    assert_eq!(output.stdout, "Called.\n");
+    let asked = door.server.requests();
+    let result = asked.last().unwrap().body.to_string();
+    assert!(
+        result.contains(
+            "PI_SUBAGENTS_BIN is /nowhere/pi-subagents, which is no program that can be started."
+        ),
+        "{result}"
+    );
+}
+
+#[test]
+fn help_starts_nothing_and_a_sub_agent_gets_nothing() {
+    let door = PiDoor::new("embedded", Script::new());
+    // A program that would leave a trace.
+    let trace = door.sandbox.root().join("started");
+    let program = door.sandbox.write(
+        "bin/pi-subagents",
+        &format!("#!/bin/sh\ntouch {}\n", trace.display()),
+    );
+    let help = door.pi(&["--help"]).env("PI_SUBAGENTS_BIN", &program);
+    let help = help.run().expect_success();
+    assert!(help.stdout.contains("--mode"), "{help}");
+    assert!(!trace.exists());
+
+    let child = door
+        .pi(&["--mode", "rpc", "--no-session"])
+        .env("PI_SUBAGENTS_CHILD", "1");
+    let mut child = door.parent_of(child);
+    let commands = child.rpc.ask(&json!({"type": "get_commands"}));
+    let names: Vec<&str> = commands["data"]["commands"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|command| command["name"].as_str().unwrap())
+        .collect();
+    assert!(!names.contains(&"profile"), "{names:?}");
+    child.rpc.finish();
+}
