@@ -6,8 +6,8 @@ use pi_subagents_testkit::llm::{LlmServer, Rule, Script, Turn};
 use pi_subagents_testkit::sandbox::{Sandbox, SandboxCommand};
 use serde_json::{Value, json};
 
-use crate::agent_pi::of_pi;
 use crate::agent_stage::Rpc;
+use crate::real_pi::of_pi;
 
 /// The kinds of children; what holds for one must hold for the other.
 pub(crate) const RUNNERS: [&str; 2] = ["embedded", "pi"];
