@@ -28,7 +28,11 @@ pub(crate) struct Owner {
 
 impl Owner {
     /// Starts the engine, the record and the socket. Runs whose owner is gone are closed first.
-    pub(crate) fn start(places: &Places, concurrency: usize) -> Result<Self, CommandError> {
+    pub(crate) fn start(
+        places: &Places,
+        concurrency: usize,
+        own_children: OwnChildren,
+    ) -> Result<Self, CommandError> {
         let failed = |what: &str, error: &io::Error| CommandError::failed(what).because(error);
         raise_file_limit();
         let store = Store::new(&places.agent_dir);
@@ -40,7 +44,8 @@ impl Owner {
         let launcher = Launcher {
             keeper: ours(keeper::NAME),
             warden: ours(warden::NAME),
-            own_children: OwnChildren::exclusive(),
+            own_children,
+            environment: places.for_children.clone(),
         };
         let limits = OwnerLimits {
             concurrency,
@@ -87,6 +92,11 @@ impl Owner {
             let engine = self.engine.clone();
             tokio::spawn(async move { engine.stop(run).await });
         }
+    }
+
+    /// Stops a run and waits until nothing of it is left; `false` if it is not running.
+    pub(crate) async fn stop_one(&self, run: RunId) -> bool {
+        self.engine.stop(run).await.is_ok()
     }
 
     /// Ends all runs under way because of a signal; the second time at once.

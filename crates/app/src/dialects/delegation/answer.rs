@@ -44,6 +44,10 @@ impl Answer {
             .map(|run| run.ending.as_ref().map_or(1, Ending::exit_code))
     }
 
+    pub(crate) fn warnings(&self) -> &[String] {
+        &self.warnings
+    }
+
     pub(crate) fn outcomes(&self) -> &[Arc<RunSummary>] {
         &self.outcomes
     }

@@ -12,6 +12,7 @@ mod schema;
 mod tools;
 
 pub(crate) use answer::Answer;
+pub(crate) use attachments::FileSpec;
 pub(crate) use delegate::delegate;
 pub(crate) use details::WindowRecord;
 pub(crate) use profiles::profiles;
