@@ -31,6 +31,11 @@ impl Step {
         Self::new("clippy", arguments)
     }
 
+    /// Every page of the documentation is whole; its lints are denied in `Cargo.toml`.
+    pub(crate) fn documentation() -> Self {
+        Self::new("documentation", "doc --workspace --no-deps --locked")
+    }
+
     /// The tests of one crate use the binaries of another, so all are built before any test runs.
     /// With all targets, because `--bins` alone has fewer features (those of dev-dependencies are
     /// missing) and would compile half of the dependencies a second time.
@@ -55,7 +60,13 @@ impl Step {
 pub(crate) fn test(filter: &[String]) -> Outcome<()> {
     let begun = Instant::now();
     let was_cold = !target()?.join("debug/pi-subagents").exists();
-    run(&[Step::format(), Step::clippy(), Step::build(), Step::tidy()])?;
+    run(&[
+        Step::format(),
+        Step::clippy(),
+        Step::documentation(),
+        Step::build(),
+        Step::tidy(),
+    ])?;
     typescript::check(&real_pi::install()?)?;
     mcp_client::install()?;
     run(&[Step::tests(filter)])?;

@@ -66,6 +66,9 @@ enum Command {
     /// Decide whether the definitions, settings and skills of this project are used
     Trust(commands::trust::TrustArgs),
     /// Serve the tools to an MCP client over stdin and stdout
+    ///
+    /// The options hold for all calls of the client. When stdin ends, all runs are stopped, and
+    /// nothing of them is left.
     Mcp(commands::mcp::McpArgs),
     /// Print the tools that a caller's model sees, with their arguments
     Tools,

@@ -2,6 +2,10 @@
 //!
 //! The doors to one engine. This crate alone knows the command line, the environment, the home
 //! directory and the terminal.
+//!
+//! For a Rust program the door is [`Team`]: it is opened with [`TeamOptions`], takes [`Task`]s and
+//! gives [`Outcome`]s. What happens in the runs is told to [`EventSink`]s. The words of events are
+//! those of [`delegation`].
 
 mod background;
 mod caller;
@@ -23,6 +27,7 @@ mod random;
 mod recorded;
 mod runner;
 mod signals;
+mod team;
 mod toolbox;
 mod view;
 
@@ -30,6 +35,13 @@ use std::ffi::OsString;
 use std::process::ExitCode;
 
 use crate::commands::{agent, detached, keeper, warden};
+
+pub use pi_subagents_delegation as delegation;
+pub use pi_subagents_delegation::{
+    Definition, EventSink, RunEvent, RunId, RunnerChoice, SessionId, Status, Usage,
+};
+
+pub use crate::team::{Delegated, Outcome, Task, Team, TeamError, TeamOptions};
 
 /// The binary, from its arguments to its exit code.
 pub fn main() -> ExitCode {

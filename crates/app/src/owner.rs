@@ -31,8 +31,12 @@ pub(crate) struct Owner {
 
 impl Owner {
     /// Starts the engine, the record and the socket. Runs whose owner is gone are closed first.
-    pub(crate) fn start(places: &Places, concurrency: usize) -> Result<Self, CommandError> {
-        Self::start_as(places, concurrency, None)
+    pub(crate) fn start(
+        places: &Places,
+        concurrency: usize,
+        own_children: OwnChildren,
+    ) -> Result<Self, CommandError> {
+        Self::start_as(places, concurrency, own_children, None)
     }
 
     /// The same for a process that outlives its caller.
@@ -40,12 +44,13 @@ impl Owner {
         places: &Places,
         detached: Detached,
     ) -> Result<Self, CommandError> {
-        Self::start_as(places, 1, Some(detached))
+        Self::start_as(places, 1, OwnChildren::exclusive(), Some(detached))
     }
 
     fn start_as(
         places: &Places,
         concurrency: usize,
+        own_children: OwnChildren,
         detached: Option<Detached>,
     ) -> Result<Self, CommandError> {
         let failed = |what: &str, error: &io::Error| CommandError::failed(what).because(error);
@@ -57,11 +62,11 @@ impl Owner {
             path: places.program.clone(),
             arguments: vec![command.into()],
         };
-        let own_children = OwnChildren::exclusive();
         let launcher = Launcher {
             keeper: ours(keeper::NAME),
             warden: ours(warden::NAME),
             own_children: own_children.clone(),
+            environment: places.for_children.clone(),
         };
         let limits = OwnerLimits {
             concurrency,

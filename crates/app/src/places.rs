@@ -24,6 +24,8 @@ pub(crate) struct Places {
     /// Our own binary.
     pub(crate) program: PathBuf,
     pub(crate) variables: BTreeMap<OsString, OsString>,
+    /// Which of them differ from those of this process, so that children must be given them.
+    pub(crate) for_children: Vec<(OsString, OsString)>,
 }
 
 impl Places {
@@ -38,6 +40,39 @@ impl Places {
         let program = std::env::current_exe()
             .map_err(|error| CommandError::failed("our own binary is gone").because(&error))?;
         Self::new(cwd, program, std::env::vars_os().collect())
+    }
+
+    /// The same for a program that is not our binary and may say itself where things are.
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "this is the one place that reads the environment"
+    )]
+    pub(crate) fn of_a_program(
+        cwd: Option<&Path>,
+        home: Option<&Path>,
+        binary: Option<&Path>,
+    ) -> Result<Self, CommandError> {
+        let here = std::env::current_dir().map_err(|error| {
+            CommandError::failed("the current directory cannot be used").because(&error)
+        })?;
+        let mut variables: BTreeMap<OsString, OsString> = std::env::vars_os().collect();
+        let for_children: Vec<(OsString, OsString)> = home
+            .map(|home| here.join(home))
+            .map(|home| {
+                let agent_dir = home.join(".pi").join("agent");
+                vec![
+                    ("HOME".into(), home.into()),
+                    ("PI_CODING_AGENT_DIR".into(), agent_dir.into()),
+                ]
+            })
+            .unwrap_or_default();
+        variables.extend(for_children.iter().cloned());
+        let program = find_binary(binary, &here, &variables)?;
+        let cwd = cwd.map_or_else(|| here.clone(), |cwd| here.join(cwd));
+        Ok(Self {
+            for_children,
+            ..Self::new(cwd, program, variables)?
+        })
     }
 
     fn new(
@@ -72,6 +107,7 @@ impl Places {
             sockets,
             program,
             variables,
+            for_children: Vec::new(),
         })
     }
 
@@ -90,6 +126,36 @@ impl Places {
             .map(OsString::as_os_str)
             .filter(|value| !value.is_empty())
     }
+}
+
+/// Our binary, as a program finds it that is another one.
+fn find_binary(
+    given: Option<&Path>,
+    here: &Path,
+    variables: &BTreeMap<OsString, OsString>,
+) -> Result<PathBuf, CommandError> {
+    let variable = |name: &str| {
+        variables
+            .get(OsStr::new(name))
+            .filter(|value| !value.is_empty())
+    };
+    let hint =
+        "Build it with cargo build --release, and put it on PATH or name it with PI_SUBAGENTS_BIN.";
+    let named = given.or_else(|| variable("PI_SUBAGENTS_BIN").map(Path::new));
+    if let Some(named) = named {
+        let binary = here.join(named);
+        return if binary.is_file() {
+            Ok(binary)
+        } else {
+            let message = format!("there is no binary at {}", binary.display());
+            Err(CommandError::not_found(message).hint(hint))
+        };
+    }
+    let path = variable("PATH").cloned().unwrap_or_default();
+    std::env::split_paths(&path)
+        .map(|directory| here.join(directory).join("pi-subagents"))
+        .find(|candidate| candidate.is_file())
+        .ok_or_else(|| CommandError::not_found("the binary pi-subagents is not on PATH").hint(hint))
 }
 
 fn expand_home(path: &Path, home: &Path) -> PathBuf {

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use pi_subagents_definitions::CatalogueCache;
 use pi_subagents_delegation::{EventSink, Plan, RunSummary, Usage};
+use pi_subagents_engine::OwnChildren;
 use serde_json::{Value, json};
 use tokio::time::{MissedTickBehavior, interval};
 
@@ -92,8 +93,20 @@ impl Watch {
 impl Toolbox {
     /// Makes this process the owner of what the tools start.
     pub(crate) fn open(places: &Places, concurrency: usize) -> Result<Self, CommandError> {
+        Self::of(Owner::start(places, concurrency, OwnChildren::exclusive()))
+    }
+
+    /// The same in a program that may have other children too.
+    pub(crate) fn open_in_a_program(
+        places: &Places,
+        concurrency: usize,
+    ) -> Result<Self, CommandError> {
+        Self::of(Owner::start(places, concurrency, OwnChildren::shared()))
+    }
+
+    fn of(owner: Result<Owner, CommandError>) -> Result<Self, CommandError> {
         Ok(Self {
-            owner: Owner::start(places, concurrency)?,
+            owner: owner?,
             background: None,
             catalogues: Mutex::default(),
         })

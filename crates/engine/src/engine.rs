@@ -1,5 +1,6 @@
 //! The handle of an owner's engine.
 
+use std::ffi::OsString;
 use std::io;
 use std::sync::Arc;
 
@@ -20,6 +21,8 @@ pub struct Launcher {
     pub warden: Program,
     /// Whether this process has other children beside ours.
     pub own_children: OwnChildren,
+    /// What children find in their environment beside what this process has.
+    pub environment: Vec<(OsString, OsString)>,
 }
 
 /// What bounds all runs of an owner together.

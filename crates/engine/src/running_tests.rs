@@ -67,6 +67,7 @@ impl Stand {
                 keeper: program("keeper"),
                 warden: program("warden"),
                 own_children: OwnChildren::shared(),
+                environment: Vec::new(),
             }),
             memory,
             events: events_in,

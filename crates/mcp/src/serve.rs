@@ -70,15 +70,15 @@ pub async fn serve(
         () = told_to_end => None,
     };
     calls.all_over().await;
-    match ended {
-        Some(ended) => ended.map(drop),
-        None => {
-            connection.cancel();
+    let ended = if let Some(ended) = ended {
+        ended
+    } else {
+        connection.cancel();
+        match timeout(PATIENCE, disconnected).await {
+            Ok(ended) => ended,
             // A client that does not read keeps nobody from ending.
-            timeout(PATIENCE, disconnected)
-                .await
-                .map_or(Ok(()), |ended| ended.map(drop))
+            Err(_) => return Ok(()),
         }
-    }
-    .map_err(ServeError::Connection)
+    };
+    ended.map(drop).map_err(ServeError::Connection)
 }

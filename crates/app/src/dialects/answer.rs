@@ -63,6 +63,10 @@ impl Answer {
         &self.outcomes.runs
     }
 
+    pub(crate) fn warnings(&self) -> &[String] {
+        &self.outcomes.warnings
+    }
+
     pub(crate) fn text(&self) -> &str {
         &self.text
     }

@@ -67,6 +67,7 @@ fn own(script: String) {
             keeper: ours("keeper"),
             warden: ours("warden"),
             own_children: OwnChildren::shared(),
+            environment: Vec::new(),
         };
         let (engine, dispatcher) = Engine::start(launcher, OwnerLimits::default()).unwrap();
         let outcomes = engine.run(plan(script), Vec::new()).outcomes().await;

@@ -170,6 +170,12 @@ fn start_keeper(
         .arg(&plan.program.path)
         .args(command_line::arguments(plan))
         .current_dir(&task.cwd)
+        .envs(
+            launcher
+                .environment
+                .iter()
+                .map(|(name, value)| (name, value)),
+        )
         .env("PI_SUBAGENTS_CHILD", "1")
         .env("PI_SUBAGENT_CHILD", "1")
         .env("PI_SKIP_VERSION_CHECK", "1")

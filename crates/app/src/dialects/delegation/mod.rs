@@ -10,6 +10,7 @@ mod retrieval;
 mod schema;
 mod tools;
 
+pub(crate) use attachments::FileSpec;
 pub(crate) use delegate::delegate;
 pub(crate) use profiles::profiles;
 pub(crate) use retrieval::{ReadSession, output, session};

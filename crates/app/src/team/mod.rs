@@ -1,0 +1,100 @@
+//! The library door: a team of sub-agents for a Rust program.
+
+mod failure;
+mod options;
+mod outcome;
+mod task;
+mod under_way;
+
+use pi_subagents_definitions::Asker;
+use pi_subagents_delegation::{Definition, EventSink, RunId};
+
+pub use self::failure::TeamError;
+pub use self::options::TeamOptions;
+pub use self::outcome::{Delegated, Outcome};
+pub use self::task::Task;
+use self::under_way::RunsUnderWay;
+use crate::caller::{Caller, Overrides};
+use crate::configuration::Configuration;
+use crate::dialects::delegation::{self, DelegateCall};
+use crate::places::Places;
+use crate::toolbox::{Toolbox, Watch};
+
+/// A team of sub-agents, owned by this process.
+///
+/// It works as the command line does: same settings, definitions, trust, record on disk. Other
+/// processes reach its runs with `pi-subagents status`, `steer`, `stop` and `wait`. However this
+/// process ends, nothing of its runs is left.
+///
+/// The process becomes a subreaper: processes whose parents are gone become its children. Nothing
+/// else is changed but the soft limit of open files, which is raised.
+pub struct Team {
+    toolbox: Toolbox,
+    caller: Caller,
+}
+
+impl Team {
+    /// Opens a team. It needs the async runtime of tokio, here and as long as it is open.
+    #[expect(
+        clippy::unused_async,
+        reason = "whoever awaits it has the runtime that it needs"
+    )]
+    pub async fn open(options: TeamOptions) -> Result<Self, TeamError> {
+        let places = Places::of_a_program(
+            options.cwd.as_deref(),
+            options.home.as_deref(),
+            options.binary.as_deref(),
+        )?;
+        let settings = Configuration::read_once(&places, options.trusts_project).settings;
+        let concurrency = options.concurrency.unwrap_or(settings.max_concurrency);
+        Ok(Self {
+            toolbox: Toolbox::open_in_a_program(&places, concurrency.max(1))?,
+            caller: Caller {
+                trusts_project: options.trusts_project,
+                overrides: Overrides {
+                    runner: options.runner,
+                    model: options.model,
+                    tools: options.tools,
+                    ..Overrides::default()
+                },
+                ..Caller::at(places)
+            },
+        })
+    }
+
+    /// The definitions that tasks can name, as they are on disk now.
+    pub fn definitions(&self) -> Vec<Definition> {
+        let catalogue = self.toolbox.configuration(&self.caller).catalogue;
+        let effective = catalogue.effective(Asker::Delegation);
+        effective.into_iter().cloned().collect()
+    }
+
+    /// Runs 1 to 16 tasks and waits for them. The sinks hear everything that happens in them.
+    ///
+    /// What is wrong with one task is its outcome, and the others go on; an error means that
+    /// nothing was started. Whoever stops waiting stops the runs.
+    pub async fn delegate(
+        &self,
+        tasks: impl IntoIterator<Item = Task>,
+        sinks: Vec<Box<dyn EventSink>>,
+    ) -> Result<Delegated, TeamError> {
+        let tasks = tasks.into_iter().map(Task::into_call).collect();
+        let call = DelegateCall::new(tasks).map_err(crate::error::CommandError::from)?;
+        let under_way = RunsUnderWay::of(&self.toolbox.owner);
+        let mut watch = Watch::nobody();
+        watch.sinks = sinks;
+        watch.sinks.push(under_way.sink());
+        let answer = delegation::delegate(&self.toolbox, &call, &self.caller, watch).await?;
+        Ok(Delegated::new(&answer))
+    }
+
+    /// Stops a run and waits until nothing of it is left; `false` if it was not running.
+    pub async fn stop(&self, run: &RunId) -> bool {
+        self.toolbox.owner.stop_one(run.clone()).await.is_ok()
+    }
+
+    /// Closes the team: what still runs is stopped, and nothing is left when this returns.
+    pub async fn close(self) {
+        self.toolbox.owner.leave().await;
+    }
+}

@@ -1,0 +1,271 @@
+//! The library door, used as a program would. It is a test binary of its own, because a process
+//! that opens a team becomes a subreaper.
+
+#![expect(
+    clippy::unwrap_used,
+    reason = "a test that cannot go on says so by panicking"
+)]
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use pi_subagents::delegation::Happening;
+use pi_subagents::{
+    EventSink, Outcome, RunEvent, RunId, RunnerChoice, Status, Task, Team, TeamOptions,
+};
+use pi_subagents_testkit::llm::{LlmServer, Script, Turn};
+use pi_subagents_testkit::sandbox::Sandbox;
+use pretty_assertions::assert_eq;
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+
+const BINARY: &str = env!("CARGO_BIN_EXE_pi-subagents");
+
+fn options(sandbox: &Sandbox) -> TeamOptions {
+    TeamOptions {
+        cwd: Some(sandbox.project()),
+        home: Some(sandbox.home()),
+        binary: Some(PathBuf::from(BINARY)),
+        runner: Some(RunnerChoice::Embedded),
+        ..TeamOptions::default()
+    }
+}
+
+/// The example `team`, built beside our binary.
+fn example() -> PathBuf {
+    let example = Path::new(BINARY).with_file_name("examples").join("team");
+    assert!(
+        example.exists(),
+        "{} is not built; build it with `cargo build -p pi-subagents --examples`",
+        example.display()
+    );
+    example
+}
+
+/// A sandbox whose model answers only when it is released.
+fn waiting_model() -> (Sandbox, LlmServer) {
+    let sandbox = Sandbox::new();
+    let server = LlmServer::start(Script::new().otherwise([Turn::text("late").gate("never")]));
+    sandbox.models_json(&server.base_url());
+    (sandbox, server)
+}
+
+/// Tells which runs have started a child.
+struct Started(UnboundedSender<RunId>);
+
+impl Started {
+    fn sink() -> (Vec<Box<dyn EventSink>>, UnboundedReceiver<RunId>) {
+        let (sender, receiver) = unbounded_channel();
+        (vec![Box::new(Self(sender))], receiver)
+    }
+}
+
+impl EventSink for Started {
+    fn on_event(&mut self, event: &RunEvent) {
+        if let Happening::Started(_) = event.happening {
+            self.0.send(event.run.clone()).unwrap();
+        }
+    }
+}
+
+/// Writes down what happens, by the names of events.
+#[derive(Clone, Default)]
+struct Diary(Arc<Mutex<Vec<&'static str>>>);
+
+impl EventSink for Diary {
+    fn on_event(&mut self, event: &RunEvent) {
+        let word = match event.happening {
+            Happening::Accepted(_) => "accepted",
+            Happening::Started(_) => "started",
+            Happening::Ended(_) => "ended",
+            _ => return,
+        };
+        self.0.lock().unwrap().push(word);
+    }
+}
+
+fn statuses(sandbox: &Sandbox) -> Vec<String> {
+    let status = sandbox
+        .command(Path::new(BINARY))
+        .args(["status", "--all", "--json"])
+        .run()
+        .json();
+    let runs = status["runs"].as_array().unwrap().iter();
+    runs.map(|run| run["status"].as_str().unwrap().to_owned())
+        .collect()
+}
+
+#[test]
+fn the_example_prints_what_its_sub_agents_answered() {
+    let sandbox = Sandbox::new();
+    sandbox.write(
+        "home/.pi/agent/agent-profiles/reviewer.md",
+        "---\nname: reviewer\ndescription: Reviews.\n---\n",
+    );
+    sandbox.write("project/README.md", "# Teapot\n\nA project about tea.\n");
+    sandbox.write("project/main.c", "int main() { /* TODO: pour */ }\n");
+    let output = sandbox
+        .command(&example())
+        .env("PI_SUBAGENTS_BIN", BINARY)
+        .run();
+    insta::assert_snapshot!(output, @"
+    --- exit code
+    0
+    [EOF]
+    --- stdout
+    definitions: 1
+    about: In README.md it says:
+
+    # Teapot
+
+    A project about tea.
+    ends: Lines marked as open: 1. The first ones:
+
+    main.c:1: int main() { /* TODO: pour */ }
+    events: 35
+    [EOF]
+    --- stderr
+    [EOF]
+    ");
+}
+
+#[test]
+fn without_the_binary_the_example_says_what_to_do() {
+    let sandbox = Sandbox::new();
+    let output = sandbox.command(&example()).env("PATH", "/nowhere").run();
+    insta::assert_snapshot!(output, @"
+    --- exit code
+    1
+    [EOF]
+    --- stdout
+    [EOF]
+    --- stderr
+    Error: the binary pi-subagents is not on PATH
+    Build it with cargo build --release, and put it on PATH or name it with PI_SUBAGENTS_BIN.
+    [EOF]
+    ");
+}
+
+#[tokio::test]
+async fn a_task_with_a_definition_is_done_in_the_home_that_was_given() {
+    let sandbox = Sandbox::new();
+    let server = LlmServer::start(Script::new().on_model("fake-model", [Turn::text("reviewed")]));
+    sandbox.models_json(&server.base_url());
+    sandbox.write(
+        "home/.pi/agent/agent-profiles/reviewer.md",
+        "---\nname: reviewer\n---\nYou review code.\n",
+    );
+    sandbox.write("project/a.txt", "alpha\n");
+    let team = Team::open(options(&sandbox)).await.unwrap();
+    let names: Vec<String> = team
+        .definitions()
+        .into_iter()
+        .map(|known| known.name)
+        .collect();
+    assert_eq!(names, ["reviewer"]);
+    let diary = Diary::default();
+    let task = Task {
+        profile: Some("reviewer".to_owned()),
+        files: vec!["a.txt".into()],
+        timeout: Some(Duration::from_mins(1)),
+        ..Task::new("review", "Look at it.")
+    };
+    let missing = Task {
+        profile: Some("nobody".to_owned()),
+        ..Task::new("refused", "Look at it.")
+    };
+    let delegated = team
+        .delegate([task, missing], vec![Box::new(diary.clone())])
+        .await
+        .unwrap();
+    let told: Vec<(&str, Status, Option<&str>, Option<&str>)> = delegated
+        .outcomes
+        .iter()
+        .map(
+            |Outcome {
+                 name,
+                 status,
+                 output,
+                 error,
+                 ..
+             }| { (name.as_str(), *status, output.as_deref(), error.as_deref()) },
+        )
+        .collect();
+    assert_eq!(
+        told,
+        [
+            ("review", Status::Completed, Some("reviewed"), None),
+            (
+                "refused",
+                Status::Failed,
+                None,
+                Some("Unknown profile: \"nobody\". Available profiles: reviewer")
+            ),
+        ]
+    );
+    assert_eq!(delegated.warnings, Vec::<String>::new());
+    assert_eq!(
+        *diary.0.lock().unwrap(),
+        ["accepted", "accepted", "ended", "started", "ended"]
+    );
+    let asked = server.requests()[0].body.to_string();
+    assert!(asked.contains("You review code."), "{asked}");
+    assert!(asked.contains("alpha"), "{asked}");
+    let again = Task {
+        resume: Some(delegated.outcomes[0].session.clone()),
+        ..Task::new("again", "And now?")
+    };
+    let resumed = team.delegate([again], Vec::new()).await.unwrap();
+    assert_eq!(resumed.outcomes[0].session, delegated.outcomes[0].session);
+    team.close().await;
+    assert_eq!(statuses(&sandbox), ["completed", "failed", "completed"]);
+}
+
+#[tokio::test]
+async fn whoever_stops_waiting_stops_the_runs() {
+    let (sandbox, _server) = waiting_model();
+    let team = Team::open(options(&sandbox)).await.unwrap();
+    let (sinks, mut started) = Started::sink();
+    let tasks = [Task::new("a", "Wait."), Task::new("b", "Wait.")];
+    tokio::select! {
+        _ = team.delegate(tasks, sinks) => panic!("the model never answers"),
+        () = async { for _ in 0..2 { started.recv().await.unwrap(); } } => {}
+    }
+    team.close().await;
+    assert_eq!(statuses(&sandbox), ["aborted", "aborted"]);
+}
+
+#[tokio::test]
+async fn a_run_can_be_stopped_by_its_id() {
+    let (sandbox, _server) = waiting_model();
+    let team = Team::open(options(&sandbox)).await.unwrap();
+    let (sinks, mut started) = Started::sink();
+    let stop = async {
+        let run = started.recv().await.unwrap();
+        (team.stop(&run).await, team.stop(&run).await)
+    };
+    let (delegated, stopped) = tokio::join!(team.delegate([Task::new("a", "Wait.")], sinks), stop);
+    assert_eq!(stopped, (true, false));
+    let outcome = &delegated.unwrap().outcomes[0];
+    assert_eq!(outcome.status, Status::Aborted);
+    assert_eq!(outcome.error.as_deref(), Some("Stopped on request."));
+    team.close().await;
+}
+
+#[tokio::test]
+async fn what_is_wrong_as_a_whole_is_an_error_with_a_hint() {
+    let sandbox = Sandbox::new();
+    let team = Team::open(options(&sandbox)).await.unwrap();
+    let empty = team.delegate([], Vec::new()).await.unwrap_err();
+    assert_eq!(empty.to_string(), "tasks must have at least 1 task");
+    team.close().await;
+    let nowhere = TeamOptions {
+        binary: Some(sandbox.root().join("nowhere")),
+        ..options(&sandbox)
+    };
+    let error = Team::open(nowhere).await.err().unwrap().to_string();
+    insta::assert_snapshot!(sandbox.normalise(&error), @"
+    there is no binary at $SANDBOX/nowhere
+    Build it with cargo build --release, and put it on PATH or name it with PI_SUBAGENTS_BIN.
+    ");
+}

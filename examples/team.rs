@@ -1,0 +1,38 @@
+//! Delegates two tasks and prints their outputs, while a sink of its own counts events.
+//! The binary `pi-subagents` must be on `PATH`, or `PI_SUBAGENTS_BIN` name it.
+#![expect(clippy::print_stdout, reason = "printing is what it is for")]
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use pi_subagents::{EventSink, RunEvent, RunnerChoice, Task, Team, TeamOptions};
+
+static EVENTS: AtomicUsize = AtomicUsize::new(0);
+
+struct Counter;
+
+impl EventSink for Counter {
+    fn on_event(&mut self, _: &RunEvent) {
+        EVENTS.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let team = Team::open(TeamOptions {
+        runner: Some(RunnerChoice::Embedded),
+        model: Some("scripted/tour".into()), // offline; name a model of your own
+        tools: Some(["read", "grep", "find"].map(String::from).into()),
+        ..TeamOptions::default()
+    })
+    .await?;
+    println!("definitions: {}", team.definitions().len());
+    let about = Task::new("about", "Find what this project is about.");
+    let ends = Task::new("ends", "Look for open ends.");
+    let delegated = team.delegate([about, ends], vec![Box::new(Counter)]);
+    for outcome in delegated.await?.outcomes {
+        println!("{}: {}", outcome.name, outcome.output.unwrap_or_default());
+    }
+    println!("events: {}", EVENTS.load(Ordering::Relaxed));
+    team.close().await;
+    Ok(())
+}
