@@ -42,7 +42,10 @@ fn a_call_is_answered_with_its_windows_and_what_it_consumed() {
         text(&result),
         format!("✓ one: completed (session: {session})")
     );
-    assert_eq!(result["details"]["windows"][0]["allMessages"][0]["text"], "first  line");
+    assert_eq!(
+        result["details"]["windows"][0]["allMessages"][0]["text"],
+        "first  line"
+    );
     assert_eq!(
         result["usage"],
         json!({
@@ -93,13 +96,24 @@ fn updates_carry_all_lines_only_where_they_are_shown() {
     ]);
     let id = shim.delegate("c1", &[("one", script)]);
     let update_with = |shim: &Shim, text: &str| {
-        let is_it = |update: &Value| update["details"]["windows"][0]["lines"].to_string().contains(text);
-        wait_until(PATIENCE, || shim.told("tool/update").into_iter().find(is_it)).unwrap()
+        let is_it = |update: &Value| {
+            update["details"]["windows"][0]["lines"]
+                .to_string()
+                .contains(text)
+        };
+        wait_until(PATIENCE, || {
+            shim.told("tool/update").into_iter().find(is_it)
+        })
+        .unwrap()
     };
     let collapsed = update_with(&shim, "hello");
     assert_eq!(collapsed["callId"], "c1");
     assert_eq!(text(&collapsed), "Sub-agents: 1 running");
-    assert!(collapsed["details"]["windows"][0].get("allMessages").is_none());
+    assert!(
+        collapsed["details"]["windows"][0]
+            .get("allMessages")
+            .is_none()
+    );
     shim.notify("tool/expand", &json!({"callId": "c1", "expanded": true}));
     // Whatever is answered after a line was read after it.
     _ = shim.completions("subagents", "");
@@ -117,7 +131,10 @@ fn a_flood_of_lines_makes_few_updates() {
     let mut shim = Shim::start(&stage);
     let id = shim.delegate(
         "c1",
-        &[("flood", json!([{"messages": {"count": 20_000, "bytes": 100}}, {"settle": true}]))],
+        &[(
+            "flood",
+            json!([{"messages": {"count": 20_000, "bytes": 100}}, {"settle": true}]),
+        )],
     );
     assert!(text(&shim.result(id)).starts_with("✓ flood"));
     let updates = shim.told("tool/update").len();
@@ -132,7 +149,8 @@ fn what_a_tool_refuses_is_an_error_a_model_can_read() {
     let no_tool = shim.execute("c2", "no_such_tool", &json!({}));
     let no_field = shim.request("tool/execute", &json!({"callId": "c3"}));
     let no_method = shim.request("tool/fly", &json!({}));
-    let errors = [no_task, no_tool, no_field, no_method].map(|id| shim.response(id)["error"].clone());
+    let errors =
+        [no_task, no_tool, no_field, no_method].map(|id| shim.response(id)["error"].clone());
     assert_eq!(
         errors,
         [
@@ -148,13 +166,23 @@ fn what_a_tool_refuses_is_an_error_a_model_can_read() {
 fn a_bad_line_is_answered_and_ends_nothing() {
     let stage = Stage::new();
     let mut shim = Shim::start(&stage);
-    for line in ["{", "[1]", "7", r#"{"id": 9}"#, r#"{"id": "x", "result": {}}"#, "", "{\"method\": 5}"] {
+    for line in [
+        "{",
+        "[1]",
+        "7",
+        r#"{"id": 9}"#,
+        r#"{"id": "x", "result": {}}"#,
+        "",
+        "{\"method\": 5}",
+    ] {
         shim.line(line);
     }
     let id = shim.delegate("c1", &[("one", json!([{"reply": "still here"}]))]);
     assert!(text(&shim.result(id)).starts_with("✓ one"));
     let heard = shim.heard();
-    let refused = heard.iter().filter(|message| message.get("error").is_some());
+    let refused = heard
+        .iter()
+        .filter(|message| message.get("error").is_some());
     let refused: Vec<Value> = refused
         .map(|message| json!([message["id"], message["error"]["code"]]))
         .collect();
@@ -175,13 +203,21 @@ fn a_bad_line_is_answered_and_ends_nothing() {
 fn when_pi_hangs_up_nothing_is_left() {
     let stage = Stage::new();
     let mut shim = Shim::start(&stage);
-    shim.delegate("c1", &[("a", endless(&stage, "a")), ("b", endless(&stage, "b"))]);
+    shim.delegate(
+        "c1",
+        &[("a", endless(&stage, "a")), ("b", endless(&stage, "b"))],
+    );
     let mut tree = vec![at_work(&stage, "a"), at_work(&stage, "b")];
     tree.extend(descendants(shim.host.pid()));
     assert_eq!(shim.hang_up().code, Some(0));
     assert_eq!(wait_until_gone(&tree, PATIENCE), Ok(()));
     let runs = stage.command(&["status", "--all", "--json"]).run().json()["runs"].clone();
-    let states: Vec<Value> = runs.as_array().unwrap().iter().map(|run| run["status"].clone()).collect();
+    let states: Vec<Value> = runs
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|run| run["status"].clone())
+        .collect();
     assert_eq!(states, ["aborted", "aborted"]);
 }
 

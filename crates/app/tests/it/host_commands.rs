@@ -36,7 +36,14 @@ fn profiles_are_listed_shown_and_explained() {
     let stage = with_profiles();
     let mut shim = Shim::start(&stage);
     let mut pages = Vec::new();
-    for arguments in ["", "ls", "show writer", "writer", "explain writer", "--help"] {
+    for arguments in [
+        "",
+        "ls",
+        "show writer",
+        "writer",
+        "explain writer",
+        "--help",
+    ] {
         run(&mut shim, "profile", arguments);
         pages.push(shim.shown());
     }
@@ -87,8 +94,22 @@ fn a_profile_is_made_changed_and_deleted_by_dialogs() {
     insta::assert_snapshot!(stage.sandbox.normalise(&asked.join("\n")));
     let file = stage.sandbox.agent_dir().join("agent-profiles/helper.md");
     let written = fs::read_to_string(&file).unwrap();
-    insta::assert_snapshot!(written, @"");
-    assert!(shim.shown().contains("Created profile helper"), "{}", shim.shown());
+    insta::assert_snapshot!(written, @"
+    ---
+    name: helper
+    model: fast-model
+    thinkingLevel: low
+    tools: read,bash
+    ---
+
+    You help.
+    Always.
+    ");
+    assert!(
+        shim.shown().contains("Created profile helper"),
+        "{}",
+        shim.shown()
+    );
 
     let id = shim.command("profile", "delete helper");
     shim.answer("ui/confirm", &json!({"confirmed": false}));
@@ -112,7 +133,11 @@ fn without_a_ui_nothing_is_asked() {
         "profile \"writer\" is not deleted unasked\nhint: Add --yes."
     );
     run(&mut shim, "profile", "edit writer --model other");
-    assert!(shim.shown().contains("Changed profile writer"), "{}", shim.shown());
+    assert!(
+        shim.shown().contains("Changed profile writer"),
+        "{}",
+        shim.shown()
+    );
     run(&mut shim, "subagents", "");
     assert_eq!(
         notice(&shim)["message"],
@@ -126,7 +151,9 @@ fn arguments_are_completed() {
     let mut shim = Shim::start(&stage);
     assert_eq!(
         shim.completions("profile", ""),
-        ["list", "show", "create", "edit", "delete", "explain", "reviewer", "writer"]
+        [
+            "list", "show", "create", "edit", "delete", "explain", "reviewer", "writer"
+        ]
     );
     assert_eq!(shim.completions("profile", "e"), ["edit", "explain"]);
     assert_eq!(
@@ -134,7 +161,10 @@ fn arguments_are_completed() {
         ["edit reviewer", "edit writer"]
     );
     assert_eq!(shim.completions("profile", "rm w"), ["rm writer"]);
-    assert_eq!(shim.completions("profile", "create w"), Vec::<String>::new());
+    assert_eq!(
+        shim.completions("profile", "create w"),
+        Vec::<String>::new()
+    );
     assert_eq!(shim.completions("subagents", "st"), ["stop", "steer"]);
     let session = shim.delegated("one", json!([{"reply": "done"}]));
     assert_eq!(
@@ -154,15 +184,28 @@ fn sub_agents_are_listed_shown_steered_and_stopped() {
     wait_for_file(stage.path("ready"), PATIENCE);
     let model_is_known = || {
         let updates = shim.told("tool/update");
-        updates.last()?["details"]["windows"][0]["model"].as_str().map(str::to_owned)
+        updates.last()?["details"]["windows"][0]["model"]
+            .as_str()
+            .map(str::to_owned)
     };
     wait_until(PATIENCE, model_is_known).unwrap();
 
     run(&mut shim, "subagents", "list");
     let list = stage.sandbox.normalise(&shim.shown());
-    let times = |line: &str| line.split(" • ").enumerate().filter(|(place, _)| *place != 2).map(|(_, part)| part.to_owned()).collect::<Vec<_>>().join(" • ");
+    let times = |line: &str| {
+        line.split(" • ")
+            .enumerate()
+            .filter(|(place, _)| *place != 2)
+            .map(|(_, part)| part.to_owned())
+            .collect::<Vec<_>>()
+            .join(" • ")
+    };
     let list: Vec<String> = list.lines().map(times).collect();
-    insta::assert_snapshot!(list.join("\n"), @"");
+    insta::assert_snapshot!(list.join("\n"), @"
+    /subagents list
+    ✓ done • completed • <session-1> • fake-model
+    ⏳ going • running • <session-2> • fake-model
+    ");
 
     run(&mut shim, "subagents", &format!("show {done}"));
     assert!(shim.shown().ends_with("the answer"), "{}", shim.shown());
@@ -170,7 +213,10 @@ fn sub_agents_are_listed_shown_steered_and_stopped() {
     let command = shim.command("subagents", "");
     let runs = shim.next("ui/select");
     let line = runs["params"]["options"][0].clone();
-    assert!(line.as_str().unwrap().starts_with("⏳ going • running"), "{line}");
+    assert!(
+        line.as_str().unwrap().starts_with("⏳ going • running"),
+        "{line}"
+    );
     shim.line(&json!({"jsonrpc": "2.0", "id": runs["id"], "result": {"value": line}}).to_string());
     let actions = shim.answer("ui/select", &json!({"value": "Say something to it"}));
     assert_eq!(
@@ -184,7 +230,13 @@ fn sub_agents_are_listed_shown_steered_and_stopped() {
         json!({"level": "info", "message": "going hears it before its next turn."})
     );
 
-    let session = runs["params"]["options"][0].as_str().unwrap().split(" • ").nth(3).unwrap().to_owned();
+    let session = runs["params"]["options"][0]
+        .as_str()
+        .unwrap()
+        .split(" • ")
+        .nth(3)
+        .unwrap()
+        .to_owned();
     run(&mut shim, "subagents", &format!("steer {session}"));
     assert_eq!(
         notice(&shim)["message"],
@@ -193,7 +245,12 @@ fn sub_agents_are_listed_shown_steered_and_stopped() {
     run(&mut shim, "subagents", &format!("stop {}", &session[..10]));
     assert_eq!(notice(&shim)["message"], "going was stopped.");
     let answer = shim.result(id);
-    assert!(answer["content"][0]["text"].as_str().unwrap().contains("Stopped on request."));
+    assert!(
+        answer["content"][0]["text"]
+            .as_str()
+            .unwrap()
+            .contains("Stopped on request.")
+    );
     run(&mut shim, "subagents", &format!("stop {session}"));
     assert_eq!(
         notice(&shim),

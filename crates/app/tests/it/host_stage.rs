@@ -73,7 +73,9 @@ impl Shim {
         let whole = stdout.rfind('\n').map_or("", |end| &stdout[..end]);
         let lines = whole.lines().filter(|line| !line.is_empty());
         lines
-            .map(|line| serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}")))
+            .map(|line| {
+                serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}"))
+            })
             .collect()
     }
 
@@ -204,7 +206,11 @@ impl Shim {
                 .collect::<String>()
         });
         let title = page["title"].as_str().unwrap().to_owned();
-        [title].into_iter().chain(lines).collect::<Vec<_>>().join("\n")
+        [title]
+            .into_iter()
+            .chain(lines)
+            .collect::<Vec<_>>()
+            .join("\n")
     }
 
     /// Hangs up, and gives how the host ended.

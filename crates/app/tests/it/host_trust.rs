@@ -25,7 +25,10 @@ fn calls(shim: &mut Shim, call_id: &str) -> u64 {
 
 /// What a call answers, without the session.
 fn answer(shim: &Shim, stage: &Stage, id: u64) -> String {
-    let text = shim.result(id)["content"][0]["text"].as_str().unwrap().to_owned();
+    let text = shim.result(id)["content"][0]["text"]
+        .as_str()
+        .unwrap()
+        .to_owned();
     stage.sandbox.normalise(&text)
 }
 
@@ -36,7 +39,13 @@ const IGNORED: &str = "! the definitions (theirs) of $PROJECT are ignored: nobod
 fn decisions(stage: &Stage) -> Option<Value> {
     let file = stage.sandbox.agent_dir().join("subagents-trust.json");
     let decisions: Value = serde_json::from_str(&fs::read_to_string(file).ok()?).unwrap();
-    Some(decisions[fs::canonicalize(stage.sandbox.project()).unwrap().to_str().unwrap()].clone())
+    Some(
+        decisions[fs::canonicalize(stage.sandbox.project())
+            .unwrap()
+            .to_str()
+            .unwrap()]
+        .clone(),
+    )
 }
 
 #[test]
@@ -83,7 +92,10 @@ fn who_does_not_answer_is_asked_again_in_the_next_session() {
     let id = calls(&mut shim, "c1");
     shim.answer("ui/select", &json!({}));
     let text = answer(&shim, &stage, id);
-    assert!(text.starts_with(UNKNOWN) && text.ends_with(IGNORED), "{text}");
+    assert!(
+        text.starts_with(UNKNOWN) && text.ends_with(IGNORED),
+        "{text}"
+    );
     let id = calls(&mut shim, "c2");
     assert!(answer(&shim, &stage, id).ends_with(IGNORED));
     assert_eq!(decisions(&stage), None);
