@@ -52,7 +52,7 @@ impl Person for InPi {
     }
 
     fn show(&self, page: &str) -> Result<(), Stopped> {
-        *self.page.borrow_mut() = page.to_owned();
+        page.clone_into(&mut self.page.borrow_mut());
         Ok(())
     }
 }
