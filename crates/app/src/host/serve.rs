@@ -1,5 +1,6 @@
 //! Answers what pi asks, until pi is gone.
 
+use std::cell::RefCell;
 use std::process::ExitCode;
 use std::sync::Arc;
 
@@ -57,13 +58,13 @@ pub(crate) async fn serve(places: &Places) -> Result<ExitCode, CommandError> {
     };
     let code = loop {
         tokio::select! {
-            incoming = lines.next() => match incoming {
-                Some(incoming) => host.take(incoming),
-                None => {
+            incoming = lines.next() => {
+                let Some(incoming) = incoming else {
                     toolbox.owner.shut_down(HANG_UP);
                     break ExitCode::SUCCESS;
-                }
-            },
+                };
+                host.take(incoming);
+            }
             number = signals.next() => {
                 toolbox.owner.shut_down(number);
                 break ExitCode::from(u8::try_from(128 + number).unwrap_or(1));
@@ -207,6 +208,7 @@ impl Host {
                     link,
                     runtime: Handle::current(),
                     has_ui,
+                    page: RefCell::default(),
                 };
                 self.answer_later(id, async move {
                     // It waits for answers, so it gets a thread of its own.
