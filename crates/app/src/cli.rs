@@ -64,7 +64,7 @@ enum Command {
     /// Decide whether the definitions, settings and skills of this project are used
     Trust(commands::trust::TrustArgs),
     /// Print the tools that a caller's model sees, with their arguments
-    Tools,
+    Tools(commands::tools::ToolsArgs),
     /// Serve the extension of pi: JSON-RPC lines on stdin and stdout
     Host,
     /// Be a sub-agent: the embedded agent, with pi's flags (try: agent --help)
@@ -172,7 +172,7 @@ fn dispatch(command: Command, printer: Printer) -> Result<ExitCode, CommandError
         Command::Wait(args) => commands::control::wait(&args, printer),
         Command::Profile(args) => commands::profile::run(&args, printer),
         Command::Trust(args) => commands::trust::run(&args, printer),
-        Command::Tools => Ok(commands::tools::run(printer)),
+        Command::Tools(args) => commands::tools::run(&args, printer),
         Command::Host => commands::host::run(),
         Command::Agent(passed) => Ok(commands::agent::run(passed.arguments.into_iter())),
         Command::Keeper(passed) => Ok(commands::keeper::run(passed.arguments.into_iter())),

@@ -193,7 +193,7 @@ fn the_real_pi_is_told_the_same() {
     let stage = Stage::new();
     let server = LlmServer::start(Script::new().otherwise([Turn::text("ok")]));
     stage.sandbox.models_json(&server.base_url());
-    let pi = crate::agent_pi::of_pi(".bin/pi");
+    let pi = crate::real_pi::of_pi(".bin/pi");
     let node = pi.parent().unwrap().to_owned();
     let delegate = |task: Value| {
         let output = stage
