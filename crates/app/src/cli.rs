@@ -71,7 +71,7 @@ enum Command {
     /// nothing of them is left.
     Mcp(commands::mcp::McpArgs),
     /// Print the tools that a caller's model sees, with their arguments
-    Tools,
+    Tools(commands::tools::ToolsArgs),
     /// Serve the extension of pi: JSON-RPC lines on stdin and stdout
     Host,
     /// Be a sub-agent: the embedded agent, with pi's flags (try: agent --help)
@@ -184,7 +184,7 @@ fn dispatch(command: Command, printer: Printer<'static>) -> Result<ExitCode, Com
         Command::Profile(args) => commands::profile::run(&args, printer),
         Command::Trust(args) => commands::trust::run(&args, printer),
         Command::Mcp(args) => commands::mcp::run(&args),
-        Command::Tools => Ok(commands::tools::run(printer)),
+        Command::Tools(args) => commands::tools::run(&args, printer),
         Command::Host => commands::host::run(),
         Command::Agent(passed) => Ok(commands::agent::run(passed.arguments.into_iter())),
         Command::Keeper(passed) => Ok(commands::keeper::run(passed.arguments.into_iter())),

@@ -285,7 +285,7 @@ mod tests {
             error(with("cwd", json!({}))),
         ];
         insta::assert_snapshot!(errors.join("\n"), @r#"
-        the call invalid type: string "scout", expected an object
+        the call must be an object, not string "scout"
         preset is missing
         task is missing
         preset is missing
