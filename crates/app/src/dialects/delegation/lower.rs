@@ -132,12 +132,11 @@ impl Lowering<'_> {
         default_profile: Option<&str>,
         prepared: &Result<Prepared, Refusal>,
     ) -> Option<UsedDefinition> {
-        let mut used = match prepared {
-            Ok(prepared) => prepared.definition.as_ref()?.used.clone(),
-            Err(_) => {
-                let name = call.profile.as_deref().or(default_profile)?;
-                used(find_definition(name, Asker::Delegation, self.configuration).ok()?)
-            }
+        let mut used = if let Ok(prepared) = prepared {
+            prepared.definition.as_ref()?.used.clone()
+        } else {
+            let name = call.profile.as_deref().or(default_profile)?;
+            used(find_definition(name, Asker::Delegation, self.configuration).ok()?)
         };
         used.model = self.model_of(Some(&used.model));
         Some(used)
