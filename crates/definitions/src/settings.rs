@@ -328,19 +328,18 @@ mod tests {
 
     #[test]
     fn every_setting_has_its_default_its_bounds_and_its_warning() {
-        let mut table = String::new();
+        let mut table = Vec::new();
         for (key, values) in ROWS {
             let default = value_of(key, &Settings::default());
-            table.push_str(&format!("{key}, by default {default}\n"));
+            table.push(format!("{key}, by default {default}"));
             for value in *values {
                 let (settings, warnings) = parse(&format!(r#"{{"{key}": {value}}}"#));
                 let told = value_of(key, &settings);
-                table.push_str(&format!("  {value} → {told}\n"));
-                let indented = warnings.iter().map(|warning| format!("    {warning}\n"));
-                table.extend(indented);
+                table.push(format!("  {value} → {told}"));
+                table.extend(warnings.iter().map(|warning| format!("    {warning}")));
             }
         }
-        insta::assert_snapshot!(table, @r#"
+        insta::assert_snapshot!(table.join("\n"), @r#"
         maxLinesPerWindow, by default 15
           20 → 20
           0 → 1

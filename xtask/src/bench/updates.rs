@@ -74,7 +74,7 @@ fn share_of_core(name: &str, mut command: Command) -> Outcome<()> {
     thread::sleep(MEASURED);
     let (lasted, after) = (begun.elapsed(), processor_time(owner.id()));
     expect_success(&mut owner)?;
-    let share = (after - before).as_secs_f64() / lasted.as_secs_f64() * 100.0;
+    let share = after.saturating_sub(before).as_secs_f64() / lasted.as_secs_f64() * 100.0;
     row(name, &format!("{share:.1} % of one core"), BUDGET);
     Ok(())
 }
