@@ -31,10 +31,10 @@ pub type Outcome<T> = Result<T, Box<dyn Error>>;
 const USAGE: &str = "\
 usage: cargo xtask COMMAND
 
-  test [FILTER…]        format, clippy, documentation, build, tidy, real pi and
-                        MCP client, all tests;
-                        FILTER goes to cargo test
-  check                 format, clippy, documentation, build, tidy; then the longest files and functions, as a hint
+  test [FILTER…]        format, clippy, documentation, build, tidy, the real pi and MCP client,
+                        all tests; FILTER goes to cargo test
+  check                 format, clippy, documentation, build, tidy; then the longest files and
+                        functions, as a hint
   bench [--pi] [--full] build for release and measure; --pi installs pi to compare with,
                         --full also starts 1,000 agents at once
   docs                  write the generated documents";
