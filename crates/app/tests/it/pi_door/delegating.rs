@@ -89,7 +89,11 @@ fn every_tool_answers_as_the_command_line_does() {
 
         let told = request_with(&door, "Write a poem.");
         let said = told.to_string();
-        for part in ["You write poems.", "Five, seven, five.", "=== notes.txt ===\\nrain\\n"] {
+        for part in [
+            "You write poems.",
+            "Five, seven, five.",
+            "=== notes.txt ===\\nrain\\n",
+        ] {
             assert!(said.contains(part), "{runner}: no {part} in {said}");
         }
         assert_eq!(tools_of(&told), ["read"], "{runner}");
@@ -117,7 +121,8 @@ fn every_tool_answers_as_the_command_line_does() {
             "{runner}"
         );
 
-        let resumed = json!({"tasks": [{"name": "writer", "prompt": "Once more.", "resume": sessions[1]}]});
+        let resumed =
+            json!({"tasks": [{"name": "writer", "prompt": "Once more.", "resume": sessions[1]}]});
         let resumed = parent.call("delegate_to_subagents", resumed);
         assert_eq!(resumed.sessions(), [sessions[1].clone()], "{runner}");
         let told = request_with(&door, "Once more.").to_string();
@@ -125,7 +130,10 @@ fn every_tool_answers_as_the_command_line_does() {
             told.contains("Previously:") && told.contains("Rain on the roof."),
             "{runner}: {told}"
         );
-        let unknown = parent.call("get_subagent_output", json!({"sessionId": "0123456789abcdef"}));
+        let unknown = parent.call(
+            "get_subagent_output",
+            json!({"sessionId": "0123456789abcdef"}),
+        );
         assert!(unknown.is_error, "{runner}");
         assert_eq!(
             unknown.text,
@@ -178,7 +186,12 @@ fn sixteen_tasks_of_a_call_and_two_calls_at_once() {
         .rev()
         .filter(|event| event["type"] == "message_end" && event["message"]["role"] == "toolResult")
         .take(2)
-        .map(|event| event["message"]["content"][0]["text"].as_str().unwrap().to_owned())
+        .map(|event| {
+            event["message"]["content"][0]["text"]
+                .as_str()
+                .unwrap()
+                .to_owned()
+        })
         .collect();
     assert!(results[0].starts_with("✓ right: completed"), "{results:?}");
     assert!(results[1].starts_with("✓ left: completed"), "{results:?}");

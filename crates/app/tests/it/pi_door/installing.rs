@@ -44,7 +44,9 @@ fn without_the_program_the_tool_says_how_to_get_it() {
     let asked = door.server.requests();
     let result = asked.last().unwrap().body.to_string();
     assert!(
-        result.contains("PI_SUBAGENTS_BIN is /nowhere/pi-subagents, which is no program that can be started."),
+        result.contains(
+            "PI_SUBAGENTS_BIN is /nowhere/pi-subagents, which is no program that can be started."
+        ),
         "{result}"
     );
 }

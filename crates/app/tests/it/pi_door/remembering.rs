@@ -29,7 +29,8 @@ fn a_session_knows_its_sub_agents_after_a_restart_and_a_new_one_does_not() {
     let not_found = |answer: &Answer| answer.is_error && answer.text.contains("not found");
 
     let mut first = door.parent(&[]);
-    let tasks = json!({"tasks": [{"name": "a", "prompt": "One."}, {"name": "b", "prompt": "Two."}]});
+    let tasks =
+        json!({"tasks": [{"name": "a", "prompt": "One."}, {"name": "b", "prompt": "Two."}]});
     let delegated = first.call("delegate_to_subagents", tasks);
     let sessions = delegated.sessions();
     let file = first.session_file();

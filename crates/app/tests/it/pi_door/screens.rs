@@ -66,7 +66,9 @@ fn see(columns: u16) {
     let words = door.script_call("delegate_to_subagents", call);
     let mut terminal = Terminal::start_with(door.pi(&[&words]), columns);
     let is_running = |screen: &str| {
-        screen.contains("1 running") && screen.contains("壁紙") && screen.contains("The wall is wet.")
+        screen.contains("1 running")
+            && screen.contains("壁紙")
+            && screen.contains("The wall is wet.")
     };
     let running = terminal.wait_for_screen(is_running);
     insta::assert_snapshot!(format!("running_{columns}"), windows(&door, &running));
