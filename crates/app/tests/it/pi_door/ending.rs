@@ -66,6 +66,10 @@ fn an_abort_ends_the_sub_agents_and_keeps_what_they_said() {
         let mut parent = door.parent(&[]);
         parent.begin("delegate_to_subagents", tasks());
         wait_until_slow(&parent);
+        parent.rpc.wait_for(|event| {
+            let text = &event["partialResult"]["content"][0]["text"];
+            text == "Sub-agents: 1 running, 1 done"
+        });
         parent.rpc.send(&json!({"type": "abort"}));
         let answer = parent.settle();
         assert_eq!(
