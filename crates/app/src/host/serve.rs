@@ -4,24 +4,30 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use serde_json::{Value, json};
-use tokio::task::JoinSet;
+use tokio::runtime::Handle;
+use tokio::task::{JoinError, JoinSet, spawn_blocking};
 
 use super::callers::caller;
-use super::calls::{Call, Calls};
+use super::calls::Calls;
+use super::commands::{self, Subagents};
 use super::connection::{self, Connection};
+use super::dialogs::InPi;
+use super::execution::Execution;
 use super::memory::Memory;
 use super::record::SessionRecord;
 use super::session::{HostLink, SessionListener, StartedSession};
+use super::trust::{TrustQuestions, trusts_for_session};
 use super::wire::{
-    self, CallerParams, CancelParams, ExecuteParams, ExpandParams, FAILED, INTERNAL_ERROR,
-    IdleParams, Incoming, METHOD_NOT_FOUND, RpcError, StartParams,
+    self, CallerParams, CancelParams, CommandParams, CompleteParams, ExecuteParams, ExpandParams,
+    INTERNAL_ERROR, INVALID_PARAMS, IdleParams, Incoming, METHOD_NOT_FOUND, RpcError, StartParams,
 };
 use crate::caller::Caller;
+use crate::commands::profile::seen::Seen;
 use crate::configuration::Configuration;
 use crate::error::CommandError;
 use crate::places::Places;
 use crate::signals::Signals;
-use crate::toolbox::{Toolbox, Watch};
+use crate::toolbox::Toolbox;
 
 /// What runs hear when pi is gone: it hung up.
 const HANG_UP: i32 = 1;
@@ -40,6 +46,7 @@ pub(crate) async fn serve(places: &Places) -> Result<ExitCode, CommandError> {
         connection: connection.clone(),
         calls: Arc::default(),
         memory: Arc::clone(&memory),
+        questions: Arc::default(),
         listeners: vec![memory],
         work: JoinSet::new(),
     };
@@ -83,6 +90,7 @@ struct Host {
     link: HostLink,
     calls: Arc<Calls>,
     memory: Arc<Memory>,
+    questions: Arc<TrustQuestions>,
     /// Who hears of pi's sessions, in this order.
     listeners: Vec<Arc<dyn SessionListener>>,
     /// The requests under way.
@@ -156,12 +164,23 @@ impl Host {
                 let call = self.calls.begin(&told.call_id)?;
                 let execution = Execution {
                     caller: self.caller(&told.caller),
+                    told: told.caller,
+                    questions: Arc::clone(&self.questions),
                     record: SessionRecord::new(Arc::clone(&self.memory), self.link.clone()),
                     link: self.link.clone(),
                     toolbox: Arc::clone(&self.toolbox),
                     call,
                 };
                 self.answer_later(id, execution.run(told.tool, told.arguments));
+            }
+            "command/run" => {
+                let told: CommandParams = wire::params(params)?;
+                self.run_command(id, told)?;
+            }
+            "command/complete" => {
+                let told: CompleteParams = wire::params(params)?;
+                let items = self.complete(&told);
+                self.connection.answer(&id, Ok(json!({"items": items})));
             }
             other => {
                 let message = format!("there is no method {other}");
@@ -171,9 +190,62 @@ impl Host {
         Ok(())
     }
 
+    fn run_command(&mut self, id: Value, told: CommandParams) -> Result<(), RpcError> {
+        let caller = self.caller(&told.caller);
+        let (link, has_ui) = (self.link.clone(), told.caller.has_ui);
+        match told.command.as_str() {
+            commands::PROFILE => {
+                let person = InPi {
+                    link,
+                    runtime: Handle::current(),
+                    has_ui,
+                };
+                self.answer_later(id, async move {
+                    // It waits for answers, so it gets a thread of its own.
+                    let work = spawn_blocking(move || {
+                        let seen = Seen::from(caller.places, caller.trusts_project);
+                        commands::run_profile(&told.arguments, &seen, &person);
+                    });
+                    work.await.map(|()| json!({})).map_err(|error| bug(&error))
+                });
+            }
+            commands::SUBAGENTS => {
+                let command = Subagents {
+                    toolbox: Arc::clone(&self.toolbox),
+                    memory: Arc::clone(&self.memory),
+                    link,
+                    caller,
+                    has_ui,
+                };
+                self.answer_later(id, async move {
+                    command.run(told.arguments).await;
+                    Ok(json!({}))
+                });
+            }
+            other => return Err(no_command(other)),
+        }
+        Ok(())
+    }
+
+    fn complete(&self, told: &CompleteParams) -> Vec<Value> {
+        match told.command.as_str() {
+            commands::PROFILE => {
+                let caller = self.caller(&told.caller);
+                let seen = Seen::from(caller.places, caller.trusts_project);
+                commands::complete_profile(&told.prefix, &seen)
+            }
+            commands::SUBAGENTS => Subagents::complete(&self.memory, &told.prefix),
+            _ => Vec::new(),
+        }
+    }
+
     fn caller(&self, told: &CallerParams) -> Caller {
         let memory = Arc::clone(&self.memory);
-        caller(told, &self.places, self.link.session_id(), memory)
+        let caller = caller(told, &self.places, self.link.session_id(), memory);
+        Caller {
+            trusts_project: trusts_for_session(told, &caller),
+            ..caller
+        }
     }
 
     /// Works on a request beside all others. Whatever becomes of it, it is answered.
@@ -184,46 +256,18 @@ impl Host {
     ) {
         let connection = self.connection.clone();
         self.work.spawn(async move {
-            let outcome = tokio::spawn(work).await.unwrap_or_else(|error| {
-                let message = format!("a bug of pi-subagents: {error}");
-                Err(RpcError::new(INTERNAL_ERROR, message))
-            });
+            let outcome = tokio::spawn(work)
+                .await
+                .unwrap_or_else(|error| Err(bug(&error)));
             connection.answer(&id, outcome);
         });
     }
 }
 
-/// A tool call with all it needs.
-struct Execution {
-    caller: Caller,
-    record: SessionRecord,
-    link: HostLink,
-    toolbox: Arc<Toolbox>,
-    call: Call,
+fn bug(error: &JoinError) -> RpcError {
+    RpcError::new(INTERNAL_ERROR, format!("a bug of pi-subagents: {error}"))
 }
 
-impl Execution {
-    async fn run(self, tool: String, arguments: Value) -> Result<Value, RpcError> {
-        let (link, call_id) = (self.link, self.call.id.clone());
-        let watch = Watch {
-            sinks: vec![Box::new(self.record)],
-            on_update: Some(Box::new(move |answer| link.update(&call_id, &answer))),
-            expanded: Arc::clone(&self.call.expanded),
-            cancelled: Box::pin(self.call.cancelled()),
-        };
-        let answer = self
-            .toolbox
-            .call(&tool, &arguments, &self.caller, watch)
-            .await
-            .map_err(|error| failed(&error))?;
-        let mut result = answer.json();
-        if let (Value::Object(fields), Some(usage)) = (&mut result, answer.usage) {
-            fields.insert("usage".to_owned(), wire::usage_json(usage));
-        }
-        Ok(result)
-    }
-}
-
-fn failed(error: &CommandError) -> RpcError {
-    RpcError::new(FAILED, error.sentence())
+fn no_command(name: &str) -> RpcError {
+    RpcError::new(INVALID_PARAMS, format!("there is no command {name}"))
 }
