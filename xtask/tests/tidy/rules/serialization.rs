@@ -5,7 +5,7 @@ use xtask::source::{SourceFile, Tree};
 use crate::finding::Finding;
 
 /// The edges, and what crosses there. A file, or a directory with a `/` at its end.
-const EDGES: [(&str, &str); 25] = [
+const EDGES: [(&str, &str); 28] = [
     ("crates/agent/src/event.rs", "records the agent prints"),
     (
         "crates/agent/src/message.rs",
@@ -27,6 +27,15 @@ const EDGES: [(&str, &str); 25] = [
     ("crates/agent/src/tools/", "arguments and details of tools"),
     ("crates/agent/src/usage.rs", "usage as records hold it"),
     ("crates/app/src/dialects/", "tool calls and answers"),
+    (
+        "crates/app/src/host/entries.rs",
+        "what pi's sessions keep of runs",
+    ),
+    ("crates/app/src/host/entries/", "messages of pi in entries"),
+    (
+        "crates/app/src/host/wire.rs",
+        "what pi and host tell each other",
+    ),
     (
         "crates/app/src/json_stream.rs",
         "events as programs follow them",

@@ -27,10 +27,10 @@ enum ProfileCommand {
     List,
     /// Show everything a definition says
     Show(NameArgs),
-    /// Make a new definition: with flags, or step by step on a terminal
+    /// Make a new definition: with flags, or step by step
     #[command(visible_alias = "new")]
     Create(create::CreateArgs),
-    /// Change a definition: with flags, or step by step on a terminal
+    /// Change a definition: with flags, or step by step
     Edit(edit::EditArgs),
     /// Delete the file of a definition
     #[command(visible_aliases = ["rm", "remove"])]

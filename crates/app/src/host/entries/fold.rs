@@ -10,7 +10,7 @@ use pi_subagents_delegation::{
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::storable::storable;
+use super::storable::{storable, storable_text};
 use super::{Entry, EntryStatus};
 
 /// How much of its messages an entry holds, in bytes.
@@ -52,7 +52,7 @@ impl EntryFold {
         if is_prompt {
             self.has_prompt = true;
             if let Some(task) = &self.summary.task {
-                message["content"] = json!([{"type": "text", "text": task.prompt}]);
+                message["content"] = json!([{"type": "text", "text": storable_text(&task.prompt)}]);
             }
         }
         let size = message.to_string().len();
@@ -76,7 +76,7 @@ impl EntryFold {
             session_id: task.session.to_string(),
             run_id: Some(task.run.to_string()),
             task_name: task.name.clone(),
-            prompt: task.prompt.clone(),
+            prompt: storable_text(&task.prompt),
             cwd: Some(task.cwd.clone()),
             profile_name: task.definition.as_ref().map(|used| used.name.clone()),
             status: match summary.status() {
