@@ -159,7 +159,7 @@ fn dispatch(command: Command, printer: Printer<'static>) -> Result<ExitCode, Com
     match command {
         Command::Tour => commands::tour::run(printer),
         Command::Delegate(args) => commands::delegate::run(&args, printer),
-        Command::Resume(args) => commands::resume::run(args, printer),
+        Command::Resume(args) => commands::resume::run(&args, printer),
         Command::Output(args) => commands::read::output(&args, printer),
         Command::Session(args) => commands::read::session(&args, printer),
         Command::Events(args) => commands::events::run(&args, printer),

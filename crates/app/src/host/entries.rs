@@ -146,8 +146,9 @@ impl Entry {
             directory: None,
         };
         let accepted = [Happening::Accepted(Arc::new(task))];
-        let said = self.prompt_if_gone().into_iter();
-        let said = said.chain(self.messages.iter().cloned()).flat_map(said_of);
+        let prompt = self.prompt_if_gone();
+        let messages = prompt.iter().chain(&self.messages);
+        let said = messages.flat_map(said_of);
         let happenings = accepted.into_iter().chain(said);
         let events = happenings.chain([Happening::Ended(self.ending())]);
         let mut history = RunHistory::default();
@@ -174,7 +175,7 @@ impl Entry {
 }
 
 /// A message as its child said it, and with a report what makes it one.
-fn said_of(message: Value) -> impl Iterator<Item = Happening> {
+fn said_of(message: &Value) -> impl Iterator<Item = Happening> {
     let report = message
         .get("toolName")
         .is_some_and(|tool| tool == FINALIZE_TOOL)

@@ -46,7 +46,8 @@ impl Execution {
             .await
             .map_err(|error| failed(&error))?;
         if let Some(ignored) = ignored {
-            answer.text.push_str(&format!("\n! {ignored}"));
+            answer.text += "\n! ";
+            answer.text += &ignored;
         }
         leave_out_outputs(&mut answer.details);
         let mut result = answer.json();

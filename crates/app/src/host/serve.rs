@@ -52,13 +52,13 @@ pub(crate) async fn serve(places: &Places) -> Result<ExitCode, CommandError> {
     };
     let code = loop {
         tokio::select! {
-            incoming = lines.next() => match incoming {
-                Some(incoming) => host.take(incoming),
-                None => {
+            incoming = lines.next() => {
+                let Some(incoming) = incoming else {
                     toolbox.owner.shut_down(HANG_UP);
                     break ExitCode::SUCCESS;
-                }
-            },
+                };
+                host.take(incoming);
+            }
             number = signals.next() => {
                 toolbox.owner.shut_down(number);
                 break ExitCode::from(u8::try_from(128 + number).unwrap_or(1));

@@ -96,10 +96,10 @@ fn carried(configuration: &Configuration, project: &Path) -> Option<String> {
     names.dedup();
     let more = names.len().saturating_sub(NAMES_SHOWN);
     names.truncate(NAMES_SHOWN);
-    let mut list = names.join(", ");
-    if more > 0 {
-        list.push_str(&format!(" and {more} more"));
-    }
+    let list = match more {
+        0 => names.join(", "),
+        more => format!("{} and {more} more", names.join(", ")),
+    };
     match (names.is_empty(), Settings::project_has_some(project)) {
         (true, false) => None,
         (true, true) => Some("the settings".to_owned()),

@@ -109,7 +109,6 @@ impl Shim {
             let fresh = heard.into_iter().enumerate().skip(self.seen);
             fresh
                 .filter(|(_, message)| message["method"] == method)
-                .map(|(place, message)| (place, message))
                 .next()
         });
         let (place, message) =

@@ -40,7 +40,7 @@ fn item(value: &str, label: &str, description: &str) -> Value {
 }
 
 /// Shows what a command printed, or what went wrong.
-fn tell(link: &HostLink, title: &str, printed: Vec<Printed>, error: Option<&CommandError>) {
+fn tell(link: &HostLink, title: &str, printed: &[Printed], error: Option<&CommandError>) {
     let has_data = printed
         .iter()
         .any(|piece| matches!(piece, Printed::Data(_)));
@@ -54,7 +54,7 @@ fn tell(link: &HostLink, title: &str, printed: Vec<Printed>, error: Option<&Comm
     if has_data {
         link.show(title, &lines);
     } else {
-        for piece in &printed {
+        for piece in printed {
             if let Printed::Note(text) = piece {
                 link.notify(&clean(text), Level::Info);
             }

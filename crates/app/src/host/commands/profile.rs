@@ -49,7 +49,7 @@ pub(in crate::host) fn run(typed: &str, seen: &Seen, person: &InPi) {
     tell(
         &person.link,
         title.trim_end(),
-        page.into_printed(),
+        &page.into_printed(),
         outcome.err().as_ref(),
     );
 }

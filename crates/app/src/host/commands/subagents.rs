@@ -37,7 +37,7 @@ impl Subagents {
         tell(
             &self.link,
             title.trim_end(),
-            printed,
+            &printed,
             outcome.err().as_ref(),
         );
     }
