@@ -1,8 +1,14 @@
 //! What it costs a pi to have our package installed: its start, without and with it.
+//!
+//! The first package of any kind makes pi load its loader of extensions, so a package that does
+//! nothing stands between the two. Beside the time stands the work, in time on a processor, which
+//! a busy machine disturbs less.
 
 use std::fs;
 use std::io::{BufRead as _, BufReader, Write as _};
+use std::path::Path;
 use std::process::{Child, Stdio};
+use std::time::Duration;
 
 use super::figures::{Times, heading, row};
 use super::pi::Pi;
@@ -12,39 +18,84 @@ use crate::machine::root;
 
 const ROUNDS: usize = 21;
 
+/// A pi with a certain package, and what its starts took.
+struct Installed {
+    name: &'static str,
+    stage: Stage,
+    times: Times,
+    work: Times,
+}
+
 /// Prints how much later pi is ready with the package than without.
 pub(super) fn measure(pi: &Pi) -> Outcome<()> {
-    heading("The start of pi until it answers, without and with the package");
-    let (without, with) = (Stage::new()?, Stage::new()?);
-    let package = root().join("extension").display().to_string();
-    let settings = format!("{{\"packages\": [{package:?}]}}");
-    fs::write(with.agent_dir().join("settings.json"), settings)?;
-    // The first start fills caches of the system and of pi.
-    end(ready(&with, pi)?)?;
-    let mut times = [Times::none(), Times::none()];
+    heading("The start of pi until it answers, by the package it has");
+    let empty = Stage::new()?;
+    let nothing = empty.write("nothing.js", "export default function () {}\n")?;
+    let package = root().join("extension");
+    let mut all = [
+        Installed::new("no package", None)?,
+        Installed::new("one that does nothing", Some(("extensions", &nothing)))?,
+        Installed::new("ours", Some(("packages", &package)))?,
+    ];
+    for installed in &all {
+        // The first start fills caches of the system and of pi.
+        end(ready(&installed.stage, pi)?)?;
+    }
     for _ in 0..ROUNDS {
-        // In turns, so that what disturbs the machine disturbs both.
-        for (stage, times) in [&without, &with].into_iter().zip(&mut times) {
-            let mut started = None;
-            times.add(|| {
-                started = Some(ready(stage, pi)?);
-                Ok(())
-            })?;
-            started.map(end).transpose()?;
+        // In turns, so that what disturbs the machine disturbs all.
+        for installed in &mut all {
+            installed.start(pi)?;
         }
     }
-    let [without, with] = times;
-    row("without", &without.text(), "");
-    row("with", &with.text(), "");
-    for (kind, of) in [
-        ("best", Times::best as fn(&Times) -> _),
-        ("median", Times::median),
-    ] {
-        let over = (of(&with).as_secs_f64() / of(&without).as_secs_f64() - 1.0) * 100.0;
-        let name = format!("  being installed costs, by {kind}");
-        row(&name, &format!("{over:+.1} %"), "3 %");
+    for Installed {
+        name, times, work, ..
+    } in &all
+    {
+        row(name, &times.text(), "");
+        row("  work", &work.text(), "");
     }
+    let [none, nothing, ours] = &all;
+    compare("any package costs", nothing, none, "");
+    compare("ours costs beside it", ours, nothing, "3 %");
+    compare("ours costs in all", ours, none, "3 %");
     Ok(())
+}
+
+fn compare(name: &str, with: &Installed, without: &Installed, budget: &str) {
+    let over = |with: &Times, without: &Times| {
+        let ratio = with.median().as_secs_f64() / without.median().as_secs_f64();
+        format!("{:+.1} %", (ratio - 1.0) * 100.0)
+    };
+    let time = over(&with.times, &without.times);
+    let work = over(&with.work, &without.work);
+    row(name, &format!("{time} time, {work} work"), budget);
+}
+
+impl Installed {
+    fn new(name: &'static str, setting: Option<(&str, &Path)>) -> Outcome<Self> {
+        let stage = Stage::new()?;
+        if let Some((kind, path)) = setting {
+            let settings = format!("{{{kind:?}: [{:?}]}}", path.display().to_string());
+            fs::write(stage.agent_dir().join("settings.json"), settings)?;
+        }
+        Ok(Self {
+            name,
+            stage,
+            times: Times::none(),
+            work: Times::none(),
+        })
+    }
+
+    fn start(&mut self, pi: &Pi) -> Outcome<()> {
+        let mut started = None;
+        self.times.add(|| {
+            started = Some(ready(&self.stage, pi)?);
+            Ok(())
+        })?;
+        let started = started.ok_or("pi was not started")?;
+        self.work.push(work_of(&started)?);
+        end(started)
+    }
 }
 
 /// Starts pi and waits until it answers.
@@ -67,6 +118,17 @@ fn ready(stage: &Stage, pi: &Pi) -> Outcome<Child> {
     });
     answer.ok_or("pi did not answer")??;
     Ok(child)
+}
+
+/// How long all threads of a process have been on a processor.
+fn work_of(process: &Child) -> Outcome<Duration> {
+    let mut work = Duration::ZERO;
+    for thread in fs::read_dir(format!("/proc/{}/task", process.id()))? {
+        let line = fs::read_to_string(thread?.path().join("schedstat"))?;
+        let nanoseconds = line.split(' ').next().unwrap_or_default().parse()?;
+        work += Duration::from_nanos(nanoseconds);
+    }
+    Ok(work)
 }
 
 fn end(mut pi: Child) -> Outcome<()> {

@@ -34,12 +34,24 @@ fn tasks() -> Value {
     json!({"tasks": [{"name": "quick", "prompt": "Quick."}, {"name": "slow", "prompt": "Slow."}]})
 }
 
+fn command_line(pid: u32) -> String {
+    let bytes = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+    String::from_utf8_lossy(&bytes).replace('\0', " ")
+}
+
+/// What runs below pi apart from the host and its warden, who wait for the next call.
+fn at_work(pi: u32) -> Vec<String> {
+    let lines = descendants(pi).into_iter().map(command_line);
+    lines
+        .filter(|line| {
+            !line.contains("pi-subagents host ") && !line.contains("pi-subagents warden ")
+        })
+        .collect()
+}
+
 /// Waits until the command of the slow sub-agent runs, and returns all processes below pi.
 fn wait_until_slow(parent: &Parent<'_>) -> Vec<u32> {
-    let is_sleep = |pid: &u32| {
-        let line = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
-        line.starts_with(b"sleep\0")
-    };
+    let is_sleep = |pid: &u32| command_line(*pid).starts_with("sleep ");
     let found = wait_until(PATIENCE, || {
         let below = descendants(parent.pid());
         below.iter().any(is_sleep).then_some(below)
@@ -54,6 +66,10 @@ fn an_abort_ends_the_sub_agents_and_keeps_what_they_said() {
         let mut parent = door.parent(&[]);
         parent.begin("delegate_to_subagents", tasks());
         wait_until_slow(&parent);
+        parent.rpc.wait_for(|event| {
+            let text = &event["partialResult"]["content"][0]["text"];
+            text == "Sub-agents: 1 running, 1 done"
+        });
         parent.rpc.send(&json!({"type": "abort"}));
         let answer = parent.settle();
         assert_eq!(
@@ -61,15 +77,15 @@ fn an_abort_ends_the_sub_agents_and_keeps_what_they_said() {
             "✓ quick: completed (session: <session-1>)\n✗ slow: error — Stopped on request. (session: <session-2>)",
             "{runner}"
         );
-        // The host stays for the next call; nothing else does.
-        let only_host = || (descendants(parent.pid()).len() == 1).then_some(());
-        assert!(wait_until(PATIENCE, only_host).is_some(), "{runner}");
+        let nobody_works = || at_work(parent.pid()).is_empty().then_some(());
+        let work = wait_until(PATIENCE, nobody_works);
+        assert!(work.is_some(), "{runner}: {:?}", at_work(parent.pid()));
         let slow = &answer.sessions()[1];
         let output = parent.call("get_subagent_output", json!({"sessionId": slow}));
         assert_eq!(output.text, "Half of it is done.", "{runner}");
-        let host = descendants(parent.pid());
+        let below = descendants(parent.pid());
         parent.rpc.finish();
-        assert_eq!(wait_until_gone(&host, PATIENCE), Ok(()), "{runner}");
+        assert_eq!(wait_until_gone(&below, PATIENCE), Ok(()), "{runner}");
     }
 }
 

@@ -79,3 +79,47 @@ fn help_starts_nothing_and_a_sub_agent_gets_nothing() {
     assert!(!names.contains(&"profile"), "{names:?}");
     child.rpc.finish();
 }
+
+#[test]
+fn a_tool_that_takes_a_model_knows_the_models_of_pi() {
+    let door = PiDoor::new("embedded", Script::new().otherwise([Turn::text("Hello.")]));
+    let copy = door.sandbox.root().join("package");
+    let sources = fs::read_dir(package().join("src")).unwrap();
+    let sources = sources.map(|entry| entry.unwrap().path());
+    for file in sources.chain([package().join("package.json")]) {
+        let name = file.strip_prefix(package()).unwrap();
+        let text = fs::read_to_string(&file).unwrap();
+        door.sandbox
+            .write(&format!("package/{}", name.display()), &text);
+    }
+    let model = json!({"type": "object", "properties": {"model": {"type": "string"}}});
+    let tool = json!({
+        "name": "needs_model", "label": "Needs a model", "description": "Takes a model.",
+        "promptSnippet": "Take a model", "promptGuidelines": [], "models": true,
+        "parameters": {"type": "object", "properties": {"tasks": {"type": "array", "items": model}}},
+    });
+    let manifest = json!({"tools": [tool], "commands": []});
+    fs::write(copy.join("manifest.json"), manifest.to_string()).unwrap();
+    let models = ["zeta", "alpha"].map(|id| json!({"id": id}));
+    let providers = json!({"providers": {"fake": {
+        "baseUrl": door.server.base_url(), "api": "openai-completions", "apiKey": "test-key",
+        "models": models,
+    }}});
+    door.sandbox
+        .write("home/.pi/agent/models.json", &providers.to_string());
+    let settings = json!({"defaultProvider": "fake", "defaultModel": "zeta", "packages": [copy]});
+    door.sandbox
+        .write("home/.pi/agent/settings.json", &settings.to_string());
+
+    door.pi(&["-p", "Hello."]).run().expect_success();
+    let asked = door.server.requests();
+    let tools = asked[0].body["tools"].as_array().unwrap();
+    let found = tools
+        .iter()
+        .find(|tool| tool["function"]["name"] == "needs_model");
+    let parameters = &found.unwrap()["function"]["parameters"];
+    assert_eq!(
+        parameters["properties"]["tasks"]["items"]["properties"]["model"],
+        json!({"type": "string", "enum": ["fake/zeta", "fake/alpha"]})
+    );
+}

@@ -37,10 +37,17 @@ fn nothing_a_child_prints_hurts_the_parent() {
         .collect();
     let answer = parent.call("delegate_to_subagents", json!({"tasks": tasks}));
     assert!(!answer.is_error, "{answer:?}");
-    insta::assert_snapshot!(door.sandbox.normalise(&answer.text), @"");
+    insta::assert_snapshot!(door.sandbox.normalise(&answer.text), @"
+    ✓ number: completed (session: <session-1>)
+    ✓ null: completed (session: <session-2>)
+    ✓ flood: completed (session: <session-3>)
+    ✓ types: completed (session: <session-4>)
+    ✓ escape: completed (session: <session-5>)
+    ✗ dead: error — The sub-agent was killed by SIGKILL. (session: <session-6>)
+    ");
     let windows = answer.details["windows"].as_array().unwrap();
     assert_eq!(windows[0]["lines"][0]["text"], "read → ...");
-    let drawn = answer.details.to_string();
+    let drawn = answer.details["windows"].to_string();
     assert!(!drawn.contains("\\u001b"), "{drawn}");
 
     let state = parent.rpc.ask(&json!({"type": "get_state"}));

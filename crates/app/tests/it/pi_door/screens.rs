@@ -87,6 +87,8 @@ fn see(columns: u16) {
     let words = door.script_call("get_subagent_session", json!({"sessionId": id}));
     type_in(&mut terminal, &words);
     terminal.wait_for("more lines)");
+    type_in(&mut terminal, "/profile show brush");
+    terminal.wait_for("System prompt, in place of");
     terminal.answer("fake-model", CTRL_D);
     let (code, screen) = terminal.end();
     assert_eq!(code, Some(0), "{screen}");
