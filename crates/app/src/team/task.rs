@@ -50,7 +50,6 @@ impl Task {
                 .into_iter()
                 .map(|file| FileSpec::Path(text(file)))
                 .collect(),
-            ..TaskCall::default()
         }
     }
 }
