@@ -80,6 +80,16 @@ impl Terminal {
         self.keyboard.write_all(keys.as_bytes()).unwrap();
     }
 
+    /// Presses keys until something is on the screen.
+    #[track_caller]
+    pub(crate) fn press_until(&mut self, keys: &str, text: &str) {
+        let seen = wait_until(PATIENCE, || {
+            self.keyboard.write_all(keys.as_bytes()).unwrap();
+            self.text().contains(text).then_some(())
+        });
+        assert!(seen.is_some(), "no `{text}` on\n{}", self.text());
+    }
+
     /// Waits until something is on the screen, and returns all of it.
     #[track_caller]
     pub(crate) fn wait_for(&self, text: &str) -> String {
@@ -114,12 +124,32 @@ impl Terminal {
 }
 
 /// Draws what comes; a terminal whose last program left can no longer be read.
+///
+/// A frame that a program marks as one is drawn when it is whole, as terminals do.
 fn draw(mut output: File, screen: Arc<Mutex<vt100::Parser>>) -> JoinHandle<()> {
     thread::spawn(move || {
         let mut bytes = vec![0; 4096];
+        let mut held = Vec::new();
         while let Ok(count @ 1..) = output.read(&mut bytes) {
+            held.extend_from_slice(&bytes[..count]);
+            let rest = held.split_off(end_of_frames(&held));
             let mut parser = screen.lock().unwrap_or_else(PoisonError::into_inner);
-            parser.process(&bytes[..count]);
+            parser.process(&held);
+            held = rest;
         }
     })
+}
+
+/// Where the frame begins that has not ended yet.
+fn end_of_frames(bytes: &[u8]) -> usize {
+    const BEGIN: &[u8] = b"\x1b[?2026h";
+    const END: &[u8] = b"\x1b[?2026l";
+    let last = |mark: &[u8]| bytes.windows(mark.len()).rposition(|window| window == mark);
+    match (last(BEGIN), last(END)) {
+        (Some(begun), ended) if ended.is_none_or(|ended| ended < begun) => begun,
+        // The mark itself may have come in two pieces.
+        _ => (1..BEGIN.len())
+            .find(|size| bytes.ends_with(&BEGIN[..*size]))
+            .map_or(bytes.len(), |size| bytes.len() - size),
+    }
 }
