@@ -7,8 +7,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
+use pi_subagents_testkit::process::{descendants, kill};
 use pi_subagents_testkit::sandbox::SandboxCommand;
-use pi_subagents_testkit::wait_until;
+use pi_subagents_testkit::{Signal, wait_until};
 use rustix::fs::{Mode, OFlags};
 use rustix::pty::OpenptFlags;
 use rustix::termios::{Winsize, tcsetwinsize};
@@ -108,7 +109,6 @@ impl Terminal {
     pub(crate) fn end(mut self) -> (Option<i32>, String) {
         let status = wait_until(PATIENCE, || self.child.try_wait().unwrap());
         let Some(status) = status else {
-            self.child.kill().unwrap();
             panic!("not over:\n{}", self.text());
         };
         wait_until(PATIENCE, || self.reader.is_finished().then_some(()));
@@ -120,6 +120,22 @@ impl Terminal {
         let lines = parser.screen().rows(0, self.columns);
         let lines: Vec<String> = lines.map(|line| line.trim_end().to_owned()).collect();
         lines.join("\n").trim_end().to_owned()
+    }
+}
+
+impl Drop for Terminal {
+    /// A test that fails leaves nothing behind.
+    fn drop(&mut self) {
+        if self.child.try_wait().is_ok_and(|status| status.is_some()) {
+            return;
+        }
+        let below = descendants(self.child.id());
+        // It may have ended just now.
+        _ = self.child.kill();
+        _ = self.child.wait();
+        for process in below {
+            kill(process, Signal::KILL);
+        }
     }
 }
 
