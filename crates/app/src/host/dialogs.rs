@@ -1,9 +1,10 @@
 //! A person inside pi: our questions are pi's dialogs.
 
+use std::cell::RefCell;
+
 use pi_subagents_delegation::text::clean;
 use tokio::runtime::Handle;
 
-use super::commands::to_lines;
 use super::session::HostLink;
 use crate::commands::profile::ask::{Answer, Person, Stopped};
 
@@ -12,6 +13,8 @@ pub(super) struct InPi {
     pub(super) link: HostLink,
     pub(super) runtime: Handle,
     pub(super) has_ui: bool,
+    /// What the next question is about.
+    pub(super) page: RefCell<String>,
 }
 
 impl Person for InPi {
@@ -22,7 +25,8 @@ impl Person for InPi {
     /// Pi's dialog has no default.
     fn yes(&self, question: &str, _: bool) -> Answer<bool> {
         let question = clean(question);
-        Ok(self.runtime.block_on(self.link.confirm(&question, "")))
+        let page = clean(&self.page.take());
+        Ok(self.runtime.block_on(self.link.confirm(&question, &page)))
     }
 
     fn line(&self, question: &str, initial: &str, help: &str) -> Answer<String> {
@@ -48,7 +52,7 @@ impl Person for InPi {
     }
 
     fn show(&self, page: &str) -> Result<(), Stopped> {
-        self.link.show("", &to_lines(page, "plain"));
+        page.clone_into(&mut self.page.borrow_mut());
         Ok(())
     }
 }

@@ -1,5 +1,6 @@
 //! Answers what pi asks, until pi is gone.
 
+use std::cell::RefCell;
 use std::process::ExitCode;
 use std::sync::Arc;
 
@@ -199,6 +200,7 @@ impl Host {
                     link,
                     runtime: Handle::current(),
                     has_ui,
+                    page: RefCell::default(),
                 };
                 self.answer_later(id, async move {
                     // It waits for answers, so it gets a thread of its own.

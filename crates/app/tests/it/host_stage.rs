@@ -106,10 +106,8 @@ impl Shim {
     pub(crate) fn next(&mut self, method: &str) -> Value {
         let found = wait_until(PATIENCE, || {
             let heard = self.heard();
-            let fresh = heard.into_iter().enumerate().skip(self.seen);
-            fresh
-                .filter(|(_, message)| message["method"] == method)
-                .next()
+            let mut fresh = heard.into_iter().enumerate().skip(self.seen);
+            fresh.find(|(_, message)| message["method"] == method)
         });
         let (place, message) =
             found.unwrap_or_else(|| panic!("no {method} in {:#?}", self.heard()));

@@ -66,7 +66,7 @@ fn tell(link: &HostLink, title: &str, printed: &[Printed], error: Option<&Comman
 }
 
 /// A text as lines of spans.
-pub(super) fn to_lines(text: &str, role: &str) -> Vec<Value> {
+fn to_lines(text: &str, role: &str) -> Vec<Value> {
     let text = clean(text).replace('\t', "    ");
     text.lines()
         .map(|line| json!([{"text": line, "role": role}]))
