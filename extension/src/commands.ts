@@ -30,8 +30,10 @@ export async function complete(place: Place, command: string, prefix: string): P
   try {
     const connection = await Host.of(place).ready();
     const asked = { command, prefix, caller: caller(session.pi, session.ctx) };
-    const { items } = (await connection.request("command/complete", asked)) as { items?: AutocompleteItem[] };
-    return items?.length ? items : null;
+    const { items = [] } = (await connection.request("command/complete", asked)) as { items?: AutocompleteItem[] };
+    // Where all is typed already, Enter should run the command and not complete it.
+    const isWhole = items.length === 1 && items[0]?.value === prefix;
+    return items.length === 0 || isWhole ? null : items;
   } catch {
     return null;
   }

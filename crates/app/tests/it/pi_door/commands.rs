@@ -75,6 +75,8 @@ impl<'a> Person<'a> {
             }
             _ => reply["value"] = json!(answer),
         }
+        let page = asked["message"].as_str().unwrap_or_default();
+        self.talk.extend(page.lines().map(str::to_owned));
         self.talk.push(format!("{method} {question} {answer}"));
         self.parent.rpc.send(&reply);
     }
@@ -112,7 +114,6 @@ fn profiles_are_made_shown_changed_and_deleted_by_dialogs() {
     person.answer("7/10 Configure tools?", "no");
     person.answer("8/10 Configure extensions?", "no");
     person.answer("9/10 Configure skills?", "no");
-    person.listen();
     person.answer("10/10 Save this profile?", "yes");
     person.listen();
     let file = door.sandbox.agent_dir().join("agent-profiles/poet.md");
@@ -144,7 +145,6 @@ fn profiles_are_made_shown_changed_and_deleted_by_dialogs() {
     person.answer("7/10 Configure tools?", "no");
     person.answer("8/10 Configure extensions?", "no");
     person.answer("9/10 Configure skills?", "no");
-    person.listen();
     person.answer("10/10 Save this profile?", "yes");
     person.listen();
     person.type_in("/profile delete poet");

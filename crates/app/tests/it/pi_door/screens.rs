@@ -44,12 +44,6 @@ fn windows(door: &PiDoor, screen: &str) -> String {
     door.sandbox.normalise(lines.join("\n").trim_end())
 }
 
-/// Types into pi, where a line that comes at once would be taken for pasted text.
-fn type_in(terminal: &mut Terminal, words: &str) {
-    terminal.answer("fake-model", words);
-    terminal.answer(words, ENTER);
-}
-
 fn see(columns: u16) {
     let door = door();
     let call = json!({"profile": "painter", "tasks": [
@@ -85,10 +79,12 @@ fn see(columns: u16) {
 
     let id = sessions(&door);
     let words = door.script_call("get_subagent_session", json!({"sessionId": id}));
-    type_in(&mut terminal, &words);
+    terminal.answer("fake-model", &words);
+    terminal.answer(&words, ENTER);
     terminal.wait_for("more lines)");
-    type_in(&mut terminal, "/profile show brush");
-    terminal.wait_for("System prompt, in place of");
+    // The first may go to the list of completions.
+    terminal.answer("fake-model", "/profile show brush");
+    terminal.press_until(ENTER, "System prompt, in place of");
     terminal.answer("fake-model", CTRL_D);
     let (code, screen) = terminal.end();
     assert_eq!(code, Some(0), "{screen}");

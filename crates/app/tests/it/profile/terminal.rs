@@ -7,8 +7,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
+use pi_subagents_testkit::process::{descendants, kill};
 use pi_subagents_testkit::sandbox::SandboxCommand;
-use pi_subagents_testkit::wait_until;
+use pi_subagents_testkit::{Signal, wait_until};
 use rustix::fs::{Mode, OFlags};
 use rustix::pty::OpenptFlags;
 use rustix::termios::{Winsize, tcsetwinsize};
@@ -80,6 +81,16 @@ impl Terminal {
         self.keyboard.write_all(keys.as_bytes()).unwrap();
     }
 
+    /// Presses keys until something is on the screen.
+    #[track_caller]
+    pub(crate) fn press_until(&mut self, keys: &str, text: &str) {
+        let seen = wait_until(PATIENCE, || {
+            self.keyboard.write_all(keys.as_bytes()).unwrap();
+            self.text().contains(text).then_some(())
+        });
+        assert!(seen.is_some(), "no `{text}` on\n{}", self.text());
+    }
+
     /// Waits until something is on the screen, and returns all of it.
     #[track_caller]
     pub(crate) fn wait_for(&self, text: &str) -> String {
@@ -98,7 +109,6 @@ impl Terminal {
     pub(crate) fn end(mut self) -> (Option<i32>, String) {
         let status = wait_until(PATIENCE, || self.child.try_wait().unwrap());
         let Some(status) = status else {
-            self.child.kill().unwrap();
             panic!("not over:\n{}", self.text());
         };
         wait_until(PATIENCE, || self.reader.is_finished().then_some(()));
@@ -113,13 +123,49 @@ impl Terminal {
     }
 }
 
+impl Drop for Terminal {
+    /// A test that fails leaves nothing behind.
+    fn drop(&mut self) {
+        if self.child.try_wait().is_ok_and(|status| status.is_some()) {
+            return;
+        }
+        let below = descendants(self.child.id());
+        // It may have ended just now.
+        _ = self.child.kill();
+        _ = self.child.wait();
+        for process in below {
+            kill(process, Signal::KILL);
+        }
+    }
+}
+
 /// Draws what comes; a terminal whose last program left can no longer be read.
+///
+/// A frame that a program marks as one is drawn when it is whole, as terminals do.
 fn draw(mut output: File, screen: Arc<Mutex<vt100::Parser>>) -> JoinHandle<()> {
     thread::spawn(move || {
         let mut bytes = vec![0; 4096];
+        let mut held = Vec::new();
         while let Ok(count @ 1..) = output.read(&mut bytes) {
+            held.extend_from_slice(&bytes[..count]);
+            let rest = held.split_off(end_of_frames(&held));
             let mut parser = screen.lock().unwrap_or_else(PoisonError::into_inner);
-            parser.process(&bytes[..count]);
+            parser.process(&held);
+            held = rest;
         }
     })
+}
+
+/// Where the frame begins that has not ended yet.
+fn end_of_frames(bytes: &[u8]) -> usize {
+    const BEGIN: &[u8] = b"\x1b[?2026h";
+    const END: &[u8] = b"\x1b[?2026l";
+    let last = |mark: &[u8]| bytes.windows(mark.len()).rposition(|window| window == mark);
+    match (last(BEGIN), last(END)) {
+        (Some(begun), ended) if ended.is_none_or(|ended| ended < begun) => begun,
+        // The mark itself may have come in two pieces.
+        _ => (1..BEGIN.len())
+            .find(|size| bytes.ends_with(&BEGIN[..*size]))
+            .map_or(bytes.len(), |size| bytes.len() - size),
+    }
 }
