@@ -168,10 +168,14 @@ fn entries_of_the_first_implementation_stale_ones_and_broken_ones() {
     assert_eq!(
         result["details"],
         json!({
-            "sessionId": "bbbb", "runId": null, "taskName": "old task", "status": "error",
-            "exitCode": 0, "model": null, "runCount": 1, "maxLines": 15, "messageCount": 2,
-            "errorMessage": "Session was interrupted (main agent session ended unexpectedly)",
+            "sessionId": "bbbb", "status": "error", "taskName": "old task", "runCount": 1,
+            "maxLines": 15, "messageCount": 2, "exitCode": 0, "model": null,
         })
+    );
+    let text = result["content"][0]["text"].as_str().unwrap();
+    assert!(
+        text.ends_with("[Error: Session was interrupted (main agent session ended unexpectedly)]"),
+        "{text}"
     );
     for id in ["m", "o", "x"] {
         assert_eq!(shim.output(id), not_found(id));
