@@ -28,7 +28,20 @@ pub fn generated_documents(binary: &Path) -> Outcome<Vec<Document>> {
         },
         Document {
             path: "docs/tools/delegation.md",
-            content: tools(binary)?,
+            content: tools(
+                binary,
+                "delegation",
+                &[
+                    "delegate_to_subagents",
+                    "get_subagent_output",
+                    "get_subagent_session",
+                    "list_subagent_profiles",
+                ],
+            )?,
+        },
+        Document {
+            path: "docs/tools/subagent.md",
+            content: tools(binary, "subagent", &["subagent"])?,
         },
         Document {
             path: "extension/manifest.json",
@@ -37,12 +50,12 @@ pub fn generated_documents(binary: &Path) -> Outcome<Vec<Document>> {
     ])
 }
 
-/// `docs/tools/delegation.md`: the tools of the family, with their schemas.
-fn tools(binary: &Path) -> Outcome<String> {
-    let tools = output_of(binary, &["tools"])?;
+/// `docs/tools/FAMILY.md`: the tools of a family, with their schemas.
+fn tools(binary: &Path, family: &str, names: &[&str]) -> Outcome<String> {
+    let tools = output_of(binary, &[&["tools"], names].concat())?;
     Ok(format!(
-        "# Tools of the delegation family\n\nAs a caller's model sees them. Written by \
-         `cargo xtask docs`; change `crates/app/src/dialects/delegation` instead.\n\n{tools}"
+        "# Tools of the {family} family\n\nAs a caller's model sees them. Written by \
+         `cargo xtask docs`; change `crates/app/src/dialects/{family}` instead.\n\n{tools}"
     ))
 }
 

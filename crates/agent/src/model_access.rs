@@ -13,6 +13,9 @@ use crate::models::{
 };
 use crate::providers::{ChatProvider, Connections, GATEWAY_KEY, Provider, ScriptedProvider, Wire};
 
+/// The variable that every sub-agent has.
+const CHILD_MARKER: &str = "PI_SUBAGENTS_CHILD";
+
 /// The configuration that models come from.
 pub(crate) struct ModelAccess {
     pub(crate) agent_dir: PathBuf,
@@ -258,6 +261,10 @@ impl ModelAccess {
                 ));
             };
             headers.insert(name.to_lowercase(), resolved);
+        }
+        // Copilot counts what a person asks for apart from what an agent does.
+        if model.provider == "github-copilot" && self.variables.contains_key(CHILD_MARKER) {
+            headers.insert("x-initiator".to_owned(), "agent".to_owned());
         }
         Ok(headers)
     }

@@ -49,6 +49,11 @@ impl Sandbox {
         format!("--model scripted/{}", path.display())
     }
 
+    /// An agent whose model plays a script.
+    pub(crate) fn playing(&self, script: &Value) -> Bench {
+        self.agent(&self.script(script)).unwrap()
+    }
+
     pub(crate) fn flags(line: &str) -> Flags {
         flags::parse(line.split_whitespace().map(str::to_owned).collect()).unwrap()
     }
@@ -123,12 +128,25 @@ pub(crate) async fn collect(
     events
 }
 
-/// The events in one line each: type, role, tool and what else tells them apart.
+/// The events in one line each: type, role, tool and what else tells them apart. A message that
+/// ends as it started is one line, and a turn ends with the message that stands above it.
 pub(crate) fn outline(events: &[Value]) -> String {
     let shown = events
         .iter()
         .filter(|event| event["type"] != "message_update");
-    let lines: Vec<String> = shown.map(line_of).collect();
+    let mut lines: Vec<String> = Vec::new();
+    for line in shown.map(line_of) {
+        let started = lines
+            .last()
+            .and_then(|last| last.strip_prefix("message_start"));
+        match line.strip_prefix("message_end") {
+            Some(ended) if started == Some(ended) => {
+                lines.pop();
+                lines.push(format!("message{ended}"));
+            }
+            Some(_) | None => lines.push(line),
+        }
+    }
     lines.join("\n")
 }
 
@@ -157,6 +175,9 @@ fn line_of(event: &Value) -> String {
             let name = place.rsplit('/').next().unwrap();
             line.extend([" ", name, "=", &value.to_string()]);
         }
+    }
+    if event["type"] == "turn_end" {
+        return line;
     }
     let texts = ["/message/content/0/text", "/result/content/0/text"];
     for text in texts.iter().filter_map(|place| event.pointer(place)) {

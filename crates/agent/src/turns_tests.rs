@@ -21,26 +21,23 @@ async fn a_prompt_with_a_tool_call_gives_the_events_of_pi() {
         {"text": "Reading.", "toolCalls": [call("read", &json!({"path": "a.txt"}))]},
         {"text": "It says {{lastToolResult.first}}."},
     ]));
-    let mut bench = sandbox.agent(&sandbox.script(&script)).unwrap();
+    let mut bench = sandbox.playing(&script);
     let events = bench.prompt("Look!").await;
     insta::assert_snapshot!(outline(&events), @r#"
     agent_start
     turn_start
-    message_start role="system"
-    message_end role="system"
-    message_start role="user" "Look!"
-    message_end role="user" "Look!"
+    message role="system"
+    message role="user" "Look!"
     message_start role="assistant" stopReason="pending"
     message_end role="assistant" stopReason="toolUse" "Reading."
     tool_execution_start toolCallId="call_1_1_1"
     tool_execution_end toolCallId="call_1_1_1" isError=false "hello\n"
-    message_start role="toolResult" toolCallId="call_1_1_1" isError=false "hello\n"
-    message_end role="toolResult" toolCallId="call_1_1_1" isError=false "hello\n"
-    turn_end role="assistant" stopReason="toolUse" "Reading."
+    message role="toolResult" toolCallId="call_1_1_1" isError=false "hello\n"
+    turn_end role="assistant" stopReason="toolUse"
     turn_start
     message_start role="assistant" stopReason="pending"
     message_end role="assistant" stopReason="stop" "It says hello."
-    turn_end role="assistant" stopReason="stop" "It says hello."
+    turn_end role="assistant" stopReason="stop"
     agent_end willRetry=false
     agent_settled
     "#);
@@ -74,7 +71,7 @@ async fn calls_of_one_message_run_at_once_and_answer_in_order() {
         ]},
         {"text": "Both."},
     ]));
-    let mut bench = sandbox.agent(&sandbox.script(&script)).unwrap();
+    let mut bench = sandbox.playing(&script);
     let over = sandbox.path("project/over");
     let events = bench
         .watch("Go", |_, event| {
@@ -90,25 +87,21 @@ async fn calls_of_one_message_run_at_once_and_answer_in_order() {
     insta::assert_snapshot!(outline(&without_updates), @r#"
     agent_start
     turn_start
-    message_start role="system"
-    message_end role="system"
-    message_start role="user" "Go"
-    message_end role="user" "Go"
+    message role="system"
+    message role="user" "Go"
     message_start role="assistant" stopReason="pending"
     message_end role="assistant" stopReason="toolUse"
     tool_execution_start toolCallId="call_1_1_1"
     tool_execution_start toolCallId="call_1_1_2"
     tool_execution_end toolCallId="call_1_1_2" isError=false "second\n"
     tool_execution_end toolCallId="call_1_1_1" isError=false "first\n"
-    message_start role="toolResult" toolCallId="call_1_1_1" isError=false "first\n"
-    message_end role="toolResult" toolCallId="call_1_1_1" isError=false "first\n"
-    message_start role="toolResult" toolCallId="call_1_1_2" isError=false "second\n"
-    message_end role="toolResult" toolCallId="call_1_1_2" isError=false "second\n"
+    message role="toolResult" toolCallId="call_1_1_1" isError=false "first\n"
+    message role="toolResult" toolCallId="call_1_1_2" isError=false "second\n"
     turn_end role="assistant" stopReason="toolUse"
     turn_start
     message_start role="assistant" stopReason="pending"
     message_end role="assistant" stopReason="stop" "Both."
-    turn_end role="assistant" stopReason="stop" "Both."
+    turn_end role="assistant" stopReason="stop"
     agent_end willRetry=false
     agent_settled
     "#);
@@ -121,7 +114,7 @@ async fn a_call_that_makes_no_sense_is_an_error_result() {
         {"toolCalls": [call("fly", &json!({})), call("read", &json!("a")), call("ls", &json!({}))]},
         {"text": "Sorry."},
     ]));
-    let mut bench = sandbox.agent(&sandbox.script(&script)).unwrap();
+    let mut bench = sandbox.playing(&script);
     let events = bench.prompt("Go").await;
     let results: Vec<&Value> = events
         .iter()
@@ -148,25 +141,21 @@ async fn a_failed_call_is_tried_again_as_the_server_asks() {
         {"error": "overloaded", "status": 503},
         {"text": "There you are."},
     ]));
-    let mut bench = sandbox.agent(&sandbox.script(&script)).unwrap();
+    let mut bench = sandbox.playing(&script);
     let events = bench.prompt("Go").await;
     insta::assert_snapshot!(outline(&events), @r#"
     agent_start
     turn_start
-    message_start role="system"
-    message_end role="system"
-    message_start role="user" "Go"
-    message_end role="user" "Go"
-    message_start role="assistant" stopReason="error" errorMessage="429: slow down"
-    message_end role="assistant" stopReason="error" errorMessage="429: slow down"
+    message role="system"
+    message role="user" "Go"
+    message role="assistant" stopReason="error" errorMessage="429: slow down"
     turn_end role="assistant" stopReason="error" errorMessage="429: slow down"
     agent_end willRetry=true
     auto_retry_start attempt=1 delayMs=7000 errorMessage="429: slow down"
     entry_appended type="context_edit"
     agent_start
     turn_start
-    message_start role="assistant" stopReason="error" errorMessage="503: overloaded"
-    message_end role="assistant" stopReason="error" errorMessage="503: overloaded"
+    message role="assistant" stopReason="error" errorMessage="503: overloaded"
     turn_end role="assistant" stopReason="error" errorMessage="503: overloaded"
     agent_end willRetry=true
     auto_retry_start attempt=2 delayMs=4000 errorMessage="503: overloaded"
@@ -176,7 +165,7 @@ async fn a_failed_call_is_tried_again_as_the_server_asks() {
     message_start role="assistant" stopReason="pending"
     message_end role="assistant" stopReason="stop" "There you are."
     auto_retry_end attempt=2 success=true
-    turn_end role="assistant" stopReason="stop" "There you are."
+    turn_end role="assistant" stopReason="stop"
     agent_end willRetry=false
     agent_settled
     "#);
@@ -193,26 +182,22 @@ async fn retries_end_when_they_are_used_up_and_do_not_begin_when_useless() {
         {"when": "again", "turns": [{"error": "down", "status": 500}, {"error": "down", "status": 500}]},
         {"when": "/^never$/", "turns": [{"error": "no such model", "status": 404}]},
     ]});
-    let mut bench = sandbox.agent(&sandbox.script(&script)).unwrap();
+    let mut bench = sandbox.playing(&script);
     let again = outline(&bench.prompt("try again").await);
     let never = outline(&bench.prompt("never").await);
     insta::assert_snapshot!(format!("{again}\n\n{never}"), @r#"
     agent_start
     turn_start
-    message_start role="system"
-    message_end role="system"
-    message_start role="user" "try again"
-    message_end role="user" "try again"
-    message_start role="assistant" stopReason="error" errorMessage="500: down"
-    message_end role="assistant" stopReason="error" errorMessage="500: down"
+    message role="system"
+    message role="user" "try again"
+    message role="assistant" stopReason="error" errorMessage="500: down"
     turn_end role="assistant" stopReason="error" errorMessage="500: down"
     agent_end willRetry=true
     auto_retry_start attempt=1 delayMs=5 errorMessage="500: down"
     entry_appended type="context_edit"
     agent_start
     turn_start
-    message_start role="assistant" stopReason="error" errorMessage="500: down"
-    message_end role="assistant" stopReason="error" errorMessage="500: down"
+    message role="assistant" stopReason="error" errorMessage="500: down"
     turn_end role="assistant" stopReason="error" errorMessage="500: down"
     agent_end willRetry=false
     auto_retry_end attempt=1 success=false finalError="500: down"
@@ -220,10 +205,8 @@ async fn retries_end_when_they_are_used_up_and_do_not_begin_when_useless() {
 
     agent_start
     turn_start
-    message_start role="user" "never"
-    message_end role="user" "never"
-    message_start role="assistant" stopReason="error" errorMessage="404: no such model"
-    message_end role="assistant" stopReason="error" errorMessage="404: no such model"
+    message role="user" "never"
+    message role="assistant" stopReason="error" errorMessage="404: no such model"
     turn_end role="assistant" stopReason="error" errorMessage="404: no such model"
     agent_end willRetry=false
     agent_settled
@@ -237,7 +220,7 @@ async fn an_abort_ends_the_wait_for_the_model_and_for_a_retry() {
         {"when": "wait", "turns": [{"delayMs": 3_600_000, "text": "late"}]},
         {"when": "retry", "turns": [{"error": "busy", "status": 503, "retryAfter": 3000}]},
     ]});
-    let mut bench = sandbox.agent(&sandbox.script(&script)).unwrap();
+    let mut bench = sandbox.playing(&script);
     let waiting = bench
         .watch("wait", |agent, event| {
             if event["type"] == "message_end" && event["message"]["role"] == "user" {
@@ -255,22 +238,17 @@ async fn an_abort_ends_the_wait_for_the_model_and_for_a_retry() {
     insta::assert_snapshot!(format!("{}\n\n{}", outline(&waiting), outline(&retrying)), @r#"
     agent_start
     turn_start
-    message_start role="system"
-    message_end role="system"
-    message_start role="user" "wait"
-    message_end role="user" "wait"
-    message_start role="assistant" stopReason="aborted" errorMessage="Request aborted"
-    message_end role="assistant" stopReason="aborted" errorMessage="Request aborted"
+    message role="system"
+    message role="user" "wait"
+    message role="assistant" stopReason="aborted" errorMessage="Request aborted"
     turn_end role="assistant" stopReason="aborted" errorMessage="Request aborted"
     agent_end willRetry=false
     agent_settled
 
     agent_start
     turn_start
-    message_start role="user" "retry"
-    message_end role="user" "retry"
-    message_start role="assistant" stopReason="error" errorMessage="503: busy"
-    message_end role="assistant" stopReason="error" errorMessage="503: busy"
+    message role="user" "retry"
+    message role="assistant" stopReason="error" errorMessage="503: busy"
     turn_end role="assistant" stopReason="error" errorMessage="503: busy"
     agent_end willRetry=true
     auto_retry_start attempt=1 delayMs=60000 errorMessage="503: busy"
@@ -287,7 +265,7 @@ async fn an_abort_ends_a_tool_and_the_run() {
         {"toolCalls": [call("bash", &json!({"command": "echo on; sleep 600"}))]},
         {"text": "never said"},
     ]));
-    let mut bench = sandbox.agent(&sandbox.script(&script)).unwrap();
+    let mut bench = sandbox.playing(&script);
     let events = bench
         .watch("Go", |agent, event| {
             if event["partialResult"]["content"][0]["text"] == "on\n" {
@@ -298,22 +276,18 @@ async fn an_abort_ends_a_tool_and_the_run() {
     insta::assert_snapshot!(outline(&events), @r#"
     agent_start
     turn_start
-    message_start role="system"
-    message_end role="system"
-    message_start role="user" "Go"
-    message_end role="user" "Go"
+    message role="system"
+    message role="user" "Go"
     message_start role="assistant" stopReason="pending"
     message_end role="assistant" stopReason="toolUse"
     tool_execution_start toolCallId="call_1_1_1"
     tool_execution_update toolCallId="call_1_1_1"
     tool_execution_update toolCallId="call_1_1_1"
     tool_execution_end toolCallId="call_1_1_1" isError=true "on\n\n\nCommand aborted"
-    message_start role="toolResult" toolCallId="call_1_1_1" isError=true "on\n\n\nCommand aborted"
-    message_end role="toolResult" toolCallId="call_1_1_1" isError=true "on\n\n\nCommand aborted"
+    message role="toolResult" toolCallId="call_1_1_1" isError=true "on\n\n\nCommand aborted"
     turn_end role="assistant" stopReason="toolUse"
     turn_start
-    message_start role="assistant" stopReason="aborted" errorMessage="Request aborted"
-    message_end role="assistant" stopReason="aborted" errorMessage="Request aborted"
+    message role="assistant" stopReason="aborted" errorMessage="Request aborted"
     turn_end role="assistant" stopReason="aborted" errorMessage="Request aborted"
     agent_end willRetry=false
     agent_settled
@@ -330,7 +304,7 @@ async fn steering_comes_between_turns_and_a_follow_up_at_the_end() {
         {"when": "more", "turns": [{"text": "More."}]},
         {"turns": [{"toolCalls": [call("bash", &json!({"command": wait}))]}, {"text": "Not reached."}]},
     ]});
-    let mut bench = sandbox.agent(&sandbox.script(&script)).unwrap();
+    let mut bench = sandbox.playing(&script);
     let events = bench
         .watch("Go", |agent, event| {
             if event["type"] == "tool_execution_start" {
@@ -344,32 +318,27 @@ async fn steering_comes_between_turns_and_a_follow_up_at_the_end() {
     insta::assert_snapshot!(outline(&events), @r#"
     agent_start
     turn_start
-    message_start role="system"
-    message_end role="system"
-    message_start role="user" "Go"
-    message_end role="user" "Go"
+    message role="system"
+    message role="user" "Go"
     message_start role="assistant" stopReason="pending"
     message_end role="assistant" stopReason="toolUse"
     tool_execution_start toolCallId="call_1_1_1"
     tool_execution_update toolCallId="call_1_1_1"
     tool_execution_end toolCallId="call_1_1_1" isError=false "(no output)"
-    message_start role="toolResult" toolCallId="call_1_1_1" isError=false "(no output)"
-    message_end role="toolResult" toolCallId="call_1_1_1" isError=false "(no output)"
+    message role="toolResult" toolCallId="call_1_1_1" isError=false "(no output)"
     turn_end role="assistant" stopReason="toolUse"
     queue_update steering=[] followUp=["and more"]
     turn_start
-    message_start role="user" "be steered"
-    message_end role="user" "be steered"
+    message role="user" "be steered"
     message_start role="assistant" stopReason="pending"
     message_end role="assistant" stopReason="stop" "Steered."
-    turn_end role="assistant" stopReason="stop" "Steered."
+    turn_end role="assistant" stopReason="stop"
     queue_update steering=[] followUp=[]
     turn_start
-    message_start role="user" "and more"
-    message_end role="user" "and more"
+    message role="user" "and more"
     message_start role="assistant" stopReason="pending"
     message_end role="assistant" stopReason="stop" "More."
-    turn_end role="assistant" stopReason="stop" "More."
+    turn_end role="assistant" stopReason="stop"
     agent_end willRetry=false
     agent_settled
     "#);

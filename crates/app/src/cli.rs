@@ -66,7 +66,7 @@ enum Command {
     /// Decide whether the definitions, settings and skills of this project are used
     Trust(commands::trust::TrustArgs),
     /// Print the tools that a caller's model sees, with their arguments
-    Tools,
+    Tools(commands::tools::ToolsArgs),
     /// Serve the extension of pi: JSON-RPC lines on stdin and stdout
     Host,
     /// Be a sub-agent: the embedded agent, with pi's flags (try: agent --help)
@@ -178,7 +178,7 @@ fn dispatch(command: Command, printer: Printer) -> Result<ExitCode, CommandError
         Command::Wait(args) => commands::control::wait(&args, printer),
         Command::Profile(args) => commands::profile::run(&args, printer),
         Command::Trust(args) => commands::trust::run(&args, printer),
-        Command::Tools => Ok(commands::tools::run(printer)),
+        Command::Tools(args) => commands::tools::run(&args, printer),
         Command::Host => commands::host::run(),
         Command::Agent(passed) => Ok(commands::agent::run(passed.arguments.into_iter())),
         Command::Keeper(passed) => Ok(commands::keeper::run(passed.arguments.into_iter())),
@@ -214,7 +214,6 @@ Each works in a process of its own, several at once; every run is on disk.
   pi-subagents status                          what runs, and what ran
   pi-subagents output ID                       what a run answered
   pi-subagents resume ID PROMPT                go on where a run ended
-  pi-subagents stop ID                         end it, and all it started
 
 More: pi-subagents help, or pi-subagents help COMMAND.";
 

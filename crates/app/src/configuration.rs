@@ -1,5 +1,6 @@
 //! What a user and a trusted project have written down, read once for a call.
 
+use std::borrow::Cow;
 use std::cell::OnceCell;
 use std::path::Path;
 use std::sync::Arc;
@@ -80,15 +81,30 @@ impl Configuration {
         }
     }
 
-    /// The skills seen from a directory; looked for once, when a definition names any.
-    pub(crate) fn skills(&self, places: &Places, cwd: &Path) -> &Skills {
-        self.skills.get_or_init(|| {
-            let places = SkillPlaces {
-                cwd,
-                home: &places.home,
-                agent_dir: &places.agent_dir,
-            };
-            Skills::discover(&places, &self.trust)
-        })
+    /// The skills seen from where we were started; looked for once, when somebody asks for any.
+    pub(crate) fn skills(&self, places: &Places) -> &Skills {
+        self.skills
+            .get_or_init(|| self.skills_seen_from(&places.cwd, places))
+    }
+
+    /// The skills for a task that works in `cwd`: its caller's, and those that are seen from there.
+    pub(crate) fn skills_of_task(&self, places: &Places, cwd: &Path) -> Cow<'_, Skills> {
+        let of_caller = self.skills(places);
+        if cwd == places.cwd {
+            return Cow::Borrowed(of_caller);
+        }
+        let of_task = self.skills_seen_from(cwd, places);
+        Cow::Owned(Skills::from_list(
+            of_caller.iter().chain(of_task.iter()).cloned(),
+        ))
+    }
+
+    fn skills_seen_from(&self, cwd: &Path, places: &Places) -> Skills {
+        let places = SkillPlaces {
+            cwd,
+            home: &places.home,
+            agent_dir: &places.agent_dir,
+        };
+        Skills::discover(&places, &self.trust)
     }
 }

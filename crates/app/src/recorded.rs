@@ -2,6 +2,7 @@
 
 use pi_subagents_sessions::{FindError, Found, IndexedRun, Store};
 
+use crate::configuration::Configuration;
 use crate::error::CommandError;
 use crate::owner::close_abandoned;
 use crate::places::Places;
@@ -14,13 +15,22 @@ pub(crate) fn find_runs(
     id: &str,
 ) -> Result<Vec<IndexedRun>, FindError> {
     close_abandoned(store);
+    let reindex = || {
+        let settings = Configuration::read_once(places, false).settings;
+        store
+            .with_runs_dir(settings.runs_dir)
+            .reindex(&places.project)
+    };
     let found = match store.find(id) {
-        Err(FindError::NotFound(_)) if store.reindex(&places.project).is_ok_and(|n| n > 0) => {
-            store.find(id)
-        }
+        Err(FindError::NotFound(_)) if reindex().is_ok_and(|entered| entered > 0) => store.find(id),
         other => other,
     };
     found.map(Found::into_runs)
+}
+
+/// Says how to go on with a run or a session that is over.
+pub(crate) fn how_to_resume(id: &str) -> String {
+    format!("pi-subagents resume {id} PROMPT goes on with it.")
 }
 
 impl From<FindError> for CommandError {

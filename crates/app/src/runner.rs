@@ -10,6 +10,7 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant, UNIX_EPOCH};
 
 use pi_subagents_definitions::RunnerChoice;
+use pi_subagents_delegation::Ending::CouldNotStart;
 use pi_subagents_delegation::{Program, Runner};
 use serde::{Deserialize, Serialize};
 
@@ -55,7 +56,8 @@ impl<'a> Runners<'a> {
     }
 
     fn pi(&self) -> Result<Program, String> {
-        self.pi.get_or_init(|| find_pi(self.caller)).clone()
+        let found = self.pi.get_or_init(|| find_pi(self.caller)).clone();
+        found.map_err(|reason| CouldNotStart { reason }.message().unwrap_or_default())
     }
 }
 

@@ -172,7 +172,8 @@ impl PlanPatch {
     }
 }
 
-fn model_of(definition: &Definition) -> ModelChoice {
+/// The model a definition asks for.
+pub fn model_of(definition: &Definition) -> ModelChoice {
     let (provider, model) = (definition.provider.clone(), definition.model.clone());
     if provider.is_none() && model.is_none() && definition.thinking.is_none() {
         return ModelChoice::Inherit;

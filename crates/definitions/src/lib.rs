@@ -25,7 +25,7 @@ mod yaml;
 
 pub use cache::CatalogueCache;
 pub use catalogue::{Asker, Catalogue, Found, Ignored, IgnoredReason, UnknownDefinition};
-pub use child_flags::{PlanPatch, PromptFiles, Surroundings, tools_of};
+pub use child_flags::{PlanPatch, PromptFiles, Surroundings, model_of, tools_of};
 pub use edit::{DeleteError, SaveError, delete, save};
 pub use explain::{Explanation, Row, ShadowedValue, explain};
 pub use pi_subagents_delegation::RunnerChoice;

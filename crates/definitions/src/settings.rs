@@ -271,51 +271,156 @@ mod tests {
         (settings, warnings)
     }
 
-    #[test]
-    fn values_are_moved_into_their_bounds() {
-        let global = |path: &str| DefinitionDir {
-            path: path.into(),
-            scope: Scope::Global,
-        };
-        let expected = Settings {
-            max_lines_per_window: 1,
-            command_preview_width: 20,
-            extend_timeout_debounce: Duration::from_mins(5),
-            looping_tool_count: 0,
-            runner: RunnerChoice::Pi,
-            max_concurrency: 1,
-            max_background: 1000,
-            resume: ResumeMode::Session,
-            tmux: true,
-            runs_dir: Some("/home/u/runs".into()),
-            definition_dirs: vec![global("/base/prompts"), global("/abs")],
-        };
-        let read = parse(
-            r#"{"maxLinesPerWindow":0,"commandPreviewWidth":3,"extend_timeout_debounce":9999,
-                "looping_tool_count":-3,"maxConcurrency":0,"maxBackground":5000,"runner":"pi",
-                "resume":"session","tmux":true,"runsDir":"~/runs",
-                "definitionDirs":["prompts","/abs"],"other":1}"#,
-        );
-        assert_eq!(read, (expected, Vec::new()));
+    /// Each setting, and what is made of a value of it.
+    const ROWS: &[(&str, &[&str])] = &[
+        (
+            "maxLinesPerWindow",
+            &["20", "0", "-1", "2.9", "1e30", r#""20""#, "null"],
+        ),
+        (
+            "commandPreviewWidth",
+            &["120", "19", "1e9", "true", r#""wide""#],
+        ),
+        (
+            "extend_timeout_debounce",
+            &["0", "300", "301", "-5", "[30]"],
+        ),
+        ("looping_tool_count", &["0", "1", "50", "51", "-3", "{}"]),
+        ("maxConcurrency", &["16", "0", "5000", "\"4\""]),
+        ("maxBackground", &["1", "0", "5000", "[]"]),
+        ("runner", &["\"pi\"", "\"embedded\"", "\"docker\"", "1"]),
+        ("resume", &["\"session\"", "\"transcript\"", "\"both\""]),
+        ("tmux", &["true", "false", "\"yes\""]),
+        (
+            "runsDir",
+            &["\"~/runs\"", "\"runs\"", "\"/runs\"", "\"\"", "7"],
+        ),
+        (
+            "definitionDirs",
+            &[
+                r#"["prompts", "~/mine", "/abs"]"#,
+                r#""one""#,
+                r#"["a", 1]"#,
+            ],
+        ),
+        ("unknown", &["1"]),
+    ];
+
+    fn value_of(key: &str, settings: &Settings) -> String {
+        match key {
+            "maxLinesPerWindow" => format!("{}", settings.max_lines_per_window),
+            "commandPreviewWidth" => format!("{}", settings.command_preview_width),
+            "extend_timeout_debounce" => format!("{:?}", settings.extend_timeout_debounce),
+            "looping_tool_count" => format!("{}", settings.looping_tool_count),
+            "maxConcurrency" => format!("{}", settings.max_concurrency),
+            "maxBackground" => format!("{}", settings.max_background),
+            "runner" => format!("{:?}", settings.runner),
+            "resume" => format!("{:?}", settings.resume),
+            "tmux" => format!("{}", settings.tmux),
+            "runsDir" => format!("{:?}", settings.runs_dir),
+            "definitionDirs" => {
+                let paths = settings.definition_dirs.iter().map(|dir| &dir.path);
+                format!("{:?}", paths.collect::<Vec<_>>())
+            }
+            _ => "nothing".to_owned(),
+        }
     }
 
     #[test]
-    fn a_wrong_type_is_a_warning_and_changes_nothing() {
-        let (settings, warnings) = parse(
-            r#"{"maxLinesPerWindow":"many","runner":"docker","looping_tool_count":null,
-                "tmux":"yes","runsDir":7,"definitionDirs":["a",1],"maxBackground":[]}"#,
-        );
-        assert_eq!(settings, Settings::default());
-        insta::assert_snapshot!(warnings.join("\n"), @r#"
-        subagents.maxLinesPerWindow must be a number, not "many"; it is ignored
-        subagents.looping_tool_count must be a number, not null; it is ignored
-        subagents.maxBackground must be a number, not []; it is ignored
-        subagents.runner must be one of auto, pi, embedded, not "docker"; it is ignored
-        subagents.tmux must be true or false, not "yes"; it is ignored
-        subagents.runsDir must be a path, not 7; it is ignored
-        subagents.definitionDirs must be a list of paths, not ["a",1]; it is ignored
+    fn every_setting_has_its_default_its_bounds_and_its_warning() {
+        let mut table = String::new();
+        for (key, values) in ROWS {
+            let default = value_of(key, &Settings::default());
+            table.push_str(&format!("{key}, by default {default}\n"));
+            for value in *values {
+                let (settings, warnings) = parse(&format!(r#"{{"{key}": {value}}}"#));
+                let told = value_of(key, &settings);
+                table.push_str(&format!("  {value} → {told}\n"));
+                let indented = warnings.iter().map(|warning| format!("    {warning}\n"));
+                table.extend(indented);
+            }
+        }
+        insta::assert_snapshot!(table, @r#"
+        maxLinesPerWindow, by default 15
+          20 → 20
+          0 → 1
+          -1 → 1
+          2.9 → 2
+          1e30 → 18446744073709551615
+          "20" → 15
+            subagents.maxLinesPerWindow must be a number, not "20"; it is ignored
+          null → 15
+            subagents.maxLinesPerWindow must be a number, not null; it is ignored
+        commandPreviewWidth, by default 160
+          120 → 120
+          19 → 20
+          1e9 → 10000
+          true → 160
+            subagents.commandPreviewWidth must be a number, not true; it is ignored
+          "wide" → 160
+            subagents.commandPreviewWidth must be a number, not "wide"; it is ignored
+        extend_timeout_debounce, by default 30s
+          0 → 0ns
+          300 → 300s
+          301 → 300s
+          -5 → 0ns
+          [30] → 30s
+            subagents.extend_timeout_debounce must be a number, not [30]; it is ignored
+        looping_tool_count, by default 5
+          0 → 0
+          1 → 1
+          50 → 50
+          51 → 50
+          -3 → 0
+          {} → 5
+            subagents.looping_tool_count must be a number, not {}; it is ignored
+        maxConcurrency, by default 4
+          16 → 16
+          0 → 1
+          5000 → 1000
+          "4" → 4
+            subagents.maxConcurrency must be a number, not "4"; it is ignored
+        maxBackground, by default 16
+          1 → 1
+          0 → 1
+          5000 → 1000
+          [] → 16
+            subagents.maxBackground must be a number, not []; it is ignored
+        runner, by default Auto
+          "pi" → Pi
+          "embedded" → Embedded
+          "docker" → Auto
+            subagents.runner must be one of auto, pi, embedded, not "docker"; it is ignored
+          1 → Auto
+            subagents.runner must be one of auto, pi, embedded, not 1; it is ignored
+        resume, by default Transcript
+          "session" → Session
+          "transcript" → Transcript
+          "both" → Transcript
+            subagents.resume must be one of transcript, session, not "both"; it is ignored
+        tmux, by default false
+          true → true
+          false → false
+          "yes" → false
+            subagents.tmux must be true or false, not "yes"; it is ignored
+        runsDir, by default None
+          "~/runs" → Some("/home/u/runs")
+          "runs" → Some("/base/runs")
+          "/runs" → Some("/runs")
+          "" → None
+            subagents.runsDir must be a path, not ""; it is ignored
+          7 → None
+            subagents.runsDir must be a path, not 7; it is ignored
+        definitionDirs, by default []
+          ["prompts", "~/mine", "/abs"] → ["/base/prompts", "/home/u/mine", "/abs"]
+          "one" → ["/base/one"]
+          ["a", 1] → []
+            subagents.definitionDirs must be a list of paths, not ["a",1]; it is ignored
+        unknown, by default nothing
+          1 → nothing
         "#);
-        let (_, warnings) = parse("[]");
+        let (settings, warnings) = parse("[]");
+        assert_eq!(settings, Settings::default());
         assert_eq!(warnings, ["subagents must be an object, not []"]);
     }
 

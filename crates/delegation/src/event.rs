@@ -41,6 +41,8 @@ pub enum Happening {
     Warned(String),
     /// Somebody sent a message into the running child.
     Steered(String),
+    /// The child had not reported as it must, and we told it what is missing.
+    Corrected(String),
     /// We decided to end it.
     Stopping(Decision),
     /// It is over.

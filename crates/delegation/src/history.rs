@@ -16,6 +16,8 @@ pub struct RunHistory {
     /// What was said, oldest first.
     pub messages: VecDeque<Message>,
     has_prompt: bool,
+    /// The whole text that [`RunSummary::text_before_correction`] begins.
+    text_before_correction: Option<String>,
 }
 
 impl RunHistory {
@@ -30,6 +32,9 @@ impl RunHistory {
 
     /// Takes one more event.
     pub fn apply(&mut self, event: &RunEvent) {
+        if matches!(event.happening, Happening::Corrected(_)) && self.summary.corrections == 0 {
+            self.text_before_correction = self.last_text();
+        }
         self.summary.apply(event);
         if let Happening::Said {
             record: ChildRecord::MessageEnded(message),
@@ -40,11 +45,18 @@ impl RunHistory {
         }
     }
 
-    /// The run's output: its report, else the whole text of the last answer that has any.
+    /// The run's output, whole: its report, else what it said before it was told to report, else
+    /// its last text.
     pub fn output(&self) -> Option<String> {
         if let Some(finalized) = &self.summary.finalized {
             return finalized.output().map(str::to_owned);
         }
+        self.text_before_correction
+            .clone()
+            .or_else(|| self.last_text())
+    }
+
+    fn last_text(&self) -> Option<String> {
         self.messages
             .iter()
             .rev()

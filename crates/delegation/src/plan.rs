@@ -54,6 +54,8 @@ pub struct UsedDefinition {
     pub name: String,
     /// What it says, in one line.
     pub summary: String,
+    /// The model that was asked for with it.
+    pub model: ModelChoice,
     /// The file it came from, if it is known.
     pub file: Option<PathBuf>,
 }

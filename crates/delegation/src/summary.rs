@@ -49,6 +49,10 @@ pub struct RunSummary {
     pub messages: usize,
     /// The text of the last answer that has any, up to [`LAST_TEXT_LIMIT`].
     pub last_text: Option<String>,
+    /// How often the child was told that its report is missing.
+    pub corrections: u32,
+    /// The last text before the child was first corrected, up to [`LAST_TEXT_LIMIT`].
+    pub text_before_correction: Option<String>,
     /// The child's own report, where it gave one.
     pub finalized: Option<Finalized>,
     /// What a person should know.
@@ -82,6 +86,12 @@ impl RunSummary {
                     self.warnings.push(warning.clone());
                 }
             }
+            Happening::Corrected(_) => {
+                if self.corrections == 0 {
+                    self.text_before_correction.clone_from(&self.last_text);
+                }
+                self.corrections += 1;
+            }
             Happening::Ended(ending) => {
                 self.ended_at = Some(event.at);
                 self.ending = Some(ending.clone());
@@ -93,11 +103,15 @@ impl RunSummary {
         }
     }
 
-    /// What the run amounts to in words: its report, else its last text.
+    /// What the run amounts to in words: its report, else what it said before it was told to
+    /// report, else its last text.
     pub fn output(&self) -> Option<&str> {
         match &self.finalized {
             Some(finalized) => finalized.output(),
-            None => self.last_text.as_deref(),
+            None => self
+                .text_before_correction
+                .as_deref()
+                .or(self.last_text.as_deref()),
         }
     }
 

@@ -11,10 +11,10 @@ pub(crate) enum Verdict {
     /// It is over.
     Over(Ending),
     /// The child must be told what is missing.
-    AskAgain(String),
+    Unreported,
 }
 
-/// The reports a run waits for.
+/// The reports a run waits for, over all its children.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Reports {
     /// How often the child may be told, or `None` where no report is needed.
@@ -33,6 +33,11 @@ impl Reports {
         }
     }
 
+    /// Tells whether the run waits for a report.
+    pub(crate) fn are_needed(&self) -> bool {
+        self.corrections.is_some()
+    }
+
     /// The ending of a run whose child has reported, if this report is one.
     pub(crate) fn ending(&self, tool: &str, details: Option<&Value>) -> Option<Ending> {
         self.corrections?;
@@ -46,17 +51,21 @@ impl Reports {
     }
 
     /// A child has settled and has not reported. A model that failed cannot be told anything.
-    pub(crate) fn judge(&mut self, last: &LastAnswer) -> Verdict {
-        let ending = last.judge();
-        let (Some(corrections), Ending::Completed) = (self.corrections, &ending) else {
-            return Verdict::Over(ending);
-        };
-        if self.told >= corrections {
+    pub(crate) fn judge(&self, last: &LastAnswer) -> Verdict {
+        match last.judge() {
+            Ending::Completed if self.are_needed() => Verdict::Unreported,
+            ending => Verdict::Over(ending),
+        }
+    }
+
+    /// What the child is told next, or the ending of a run whose child was told often enough.
+    pub(crate) fn correct(&mut self) -> Result<String, Ending> {
+        if self.told >= self.corrections.unwrap_or_default() {
             let corrections = self.told;
-            return Verdict::Over(Ending::NeverFinalized { corrections });
+            return Err(Ending::NeverFinalized { corrections });
         }
         self.told += 1;
-        Verdict::AskAgain(CORRECTION.to_owned())
+        Ok(CORRECTION.to_owned())
     }
 }
 
@@ -70,12 +79,25 @@ with status \"SUCCESS\" and a non-empty result, or with status \"ERROR\" and a n
 pub(crate) struct LastAnswer {
     stop_reason: Option<StopReason>,
     error: Option<String>,
+    /// How many tools it called, or `None` before the first answer.
+    calls: Option<usize>,
 }
 
 impl LastAnswer {
     pub(crate) fn heard(&mut self, answer: &AssistantMessage) {
         self.stop_reason.clone_from(&answer.stop_reason);
         self.error.clone_from(&answer.error);
+        self.calls = Some(answer.tool_calls().count());
+    }
+
+    /// Tells whether there was any answer.
+    pub(crate) fn is_there(&self) -> bool {
+        self.calls.is_some()
+    }
+
+    /// Tells whether it called more than one tool.
+    pub(crate) fn called_several(&self) -> bool {
+        self.calls.is_some_and(|calls| calls > 1)
     }
 
     /// The child has settled. Its exit code says nothing: pi exits with 0 when the model failed.
@@ -121,6 +143,11 @@ impl Exit {
                 reason: "nobody saw how it exited".to_owned(),
             },
         }
+    }
+
+    /// Tells whether it was seen how the child exited.
+    pub(crate) fn is_known(self) -> bool {
+        self != Self::Unknown
     }
 }
 

@@ -143,6 +143,7 @@ impl EventSink for Recorder {
             | Happening::Started(_)
             | Happening::Warned(_)
             | Happening::Steered(_)
+            | Happening::Corrected(_)
             | Happening::Stopping(_) => {}
         }
     }

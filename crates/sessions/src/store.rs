@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use pi_subagents_delegation::{
-    Ending, Happening, Interruption, RunEvent, RunId, RunSummary, SessionId, Task, Timestamp,
+    Ending, Happening, Interruption, ModelChoice, RunEvent, RunId, RunSummary, SessionId, Task,
+    Timestamp,
 };
 
 use crate::format::{FORMAT, LifeRecord, Meta, RunResult};
@@ -19,6 +20,8 @@ use crate::{OwnerName, private, replay};
 #[derive(Debug, Clone)]
 pub struct Store {
     agent_dir: PathBuf,
+    /// Where runs are kept, instead of in their project.
+    runs_dir: Option<PathBuf>,
 }
 
 /// What is written down before a run starts, beside its task.
@@ -98,6 +101,16 @@ impl Store {
     pub fn new(agent_dir: impl Into<PathBuf>) -> Self {
         Self {
             agent_dir: agent_dir.into(),
+            runs_dir: None,
+        }
+    }
+
+    /// The same records, with new runs in this directory instead of in their project.
+    #[must_use]
+    pub fn with_runs_dir(&self, runs_dir: Option<PathBuf>) -> Self {
+        Self {
+            runs_dir,
+            ..self.clone()
         }
     }
 
@@ -106,11 +119,11 @@ impl Store {
         self.agent_dir.join("subagents-index.jsonl")
     }
 
-    /// Makes the directory of a run: in its project, or under the agent directory when the
-    /// project cannot be written to.
+    /// Makes the directory of a run: in its project or where the user wants it, and under the
+    /// agent directory when that cannot be written to.
     pub fn make_directory(&self, project: &Path, run: &RunId) -> Result<RunDir, BeginError> {
         let elsewhere = self.runs_elsewhere();
-        match make_run_directory(&runs_of_project(project), run) {
+        match make_run_directory(&self.runs_of(project), run) {
             Ok(directory) => Ok(directory),
             Err(_) => make_run_directory(&elsewhere, run).map_err(|source| BeginError {
                 path: elsewhere.display().to_string(),
@@ -144,13 +157,19 @@ impl Store {
     /// Enters into the index what the directories of a project hold and the index does not: the
     /// directories are the record, and the index can be rebuilt from them.
     pub fn reindex(&self, project: &Path) -> Result<usize, FindError> {
-        let known: HashSet<RunId> = self.runs()?.into_iter().map(|run| run.run).collect();
+        let places = [
+            self.runs_of(project),
+            runs_of_project(project),
+            self.runs_elsewhere(),
+        ];
+        let mut known: HashSet<RunId> = self.runs()?.into_iter().map(|run| run.run).collect();
         let mut entered = 0;
-        for runs in [runs_of_project(project), self.runs_elsewhere()] {
+        for runs in places {
             let entries = fs::read_dir(runs).into_iter().flatten().flatten();
             for directory in entries.map(|entry| RunDir::new(entry.path())) {
-                let is_new = |task: &Task| !known.contains(&task.run);
-                if let Some((meta, task)) = read_meta(&directory).filter(|(_, task)| is_new(task)) {
+                let found =
+                    read_meta(&directory).filter(|(_, task)| known.insert(task.run.clone()));
+                if let Some((meta, task)) = found {
                     entered += usize::from(self.enter(&directory, &meta, &task).is_ok());
                 }
             }
@@ -167,6 +186,12 @@ impl Store {
             index::append_end(&index, &task.run, &result.ending.into(), at)?;
         }
         Ok(())
+    }
+
+    fn runs_of(&self, project: &Path) -> PathBuf {
+        self.runs_dir
+            .clone()
+            .unwrap_or_else(|| runs_of_project(project))
     }
 
     fn runs_elsewhere(&self) -> PathBuf {
@@ -339,6 +364,12 @@ fn meta(run: &NewRun<'_>, at: Timestamp) -> Meta {
         preset: definition.map(|used| used.name.clone()),
         preset_summary: definition.map(|used| used.summary.clone()),
         preset_source: definition.and_then(|used| used.file.clone()),
+        thinking: match definition.map(|used| &used.model) {
+            Some(ModelChoice::Named { thinking, .. }) => {
+                thinking.map(|level| level.as_str().to_owned())
+            }
+            Some(ModelChoice::Inherit) | None => None,
+        },
         tools: run.tools.clone(),
         system_prompt: run.system_prompt.map(|(text, _)| text.to_owned()),
         system_prompt_path: run.system_prompt.map(|(_, path)| path.to_owned()),

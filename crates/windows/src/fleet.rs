@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use pi_subagents_delegation::{ModelChoice, RunEvent, RunId, Status, Timestamp, text};
+use pi_subagents_delegation::{RunEvent, RunId, Status, Timestamp, text};
 use unicode_width::UnicodeWidthStr;
 
 use crate::body::Body;
@@ -60,11 +60,6 @@ impl Fleet {
     /// Takes one more event of any run.
     pub fn apply(&mut self, event: &RunEvent) {
         self.window_of(&event.run).apply(event);
-    }
-
-    /// Names the model that was asked for; events tell only the one that answered.
-    pub fn plan_model(&mut self, run: &RunId, model: ModelChoice) {
-        self.window_of(run).plan_model(model);
     }
 
     /// The windows, in the order their tasks were accepted.

@@ -158,7 +158,10 @@ impl<W: Write + Send> EventSink for ProgressLines<W> {
             | Happening::Printed(_)
             | Happening::Complained(_)
             | Happening::Stopping(_) => {}
-            Happening::Said { .. } | Happening::Warned(_) | Happening::Steered(_) => {
+            Happening::Said { .. }
+            | Happening::Warned(_)
+            | Happening::Steered(_)
+            | Happening::Corrected(_) => {
                 self.tell_waiting(&event.run);
                 self.changed(event);
             }

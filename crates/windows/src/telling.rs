@@ -1,6 +1,6 @@
 //! What happened, as lines: one place for windows and for progress in a log.
 
-use pi_subagents_delegation::child_protocol::{ChildRecord, Question};
+use pi_subagents_delegation::child_protocol::ChildRecord;
 use pi_subagents_delegation::{AssistantMessage, Happening, Message, Part, ToolCall};
 
 use crate::history::MAX_LINES;
@@ -29,6 +29,7 @@ pub(crate) fn tell(happening: &Happening, context: &PreviewContext) -> Vec<Told>
         Happening::Complained(line) => words(Role::Muted, &format!("[stderr]: {line}")),
         Happening::Warned(warning) => words(Role::Warning, &format!("warning: {warning}")),
         Happening::Steered(message) => words(Role::Accent, &format!("steered: {message}")),
+        Happening::Corrected(message) => words(Role::Accent, &format!("corrected: {message}")),
         Happening::Accepted(_)
         | Happening::Started(_)
         | Happening::Stopping(_)
@@ -51,7 +52,6 @@ fn tell_record(record: &ChildRecord, context: &PreviewContext) -> Vec<Told> {
             Role::Muted,
             &format!("compacting the conversation: {reason}"),
         ),
-        ChildRecord::Asked(question) => tell_question(question),
         ChildRecord::ExtensionFailed { error } => {
             words(Role::Warning, &format!("extension failed: {error}"))
         }
@@ -79,18 +79,6 @@ fn tell_call(call: &ToolCall, context: &PreviewContext) -> Told {
             .collect(),
         call: preview::has_summary(&call.name).then(|| call.id.clone()),
     }
-}
-
-/// Nobody sees the dialogs of a child's extensions, so each that waits is answered as cancelled.
-fn tell_question(question: &Question) -> Vec<Told> {
-    if !question.is_waiting() {
-        return Vec::new();
-    }
-    let title = question.title.as_deref().unwrap_or(&question.method);
-    words(
-        Role::Warning,
-        &format!("an extension asked \"{title}\": cancelled, nobody can answer here"),
-    )
 }
 
 /// Of a long text only the end can stay in a window, so only that is looked at.

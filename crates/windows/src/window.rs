@@ -45,18 +45,18 @@ impl Window {
         }
     }
 
-    /// Names the model that was asked for, which the header shows until one has answered.
-    pub fn plan_model(&mut self, model: ModelChoice) {
-        self.planned = model;
-    }
-
     /// Takes one more event.
     pub fn apply(&mut self, event: &RunEvent) {
         self.summary.apply(event);
         // The answer's text can be long and is none of a window's business.
         self.summary.last_text = None;
         match &event.happening {
-            Happening::Accepted(task) => self.context.cwd.clone_from(&task.cwd),
+            Happening::Accepted(task) => {
+                self.context.cwd.clone_from(&task.cwd);
+                if let Some(definition) = &task.definition {
+                    self.planned.clone_from(&definition.model);
+                }
+            }
             Happening::Stopping(_) => self.is_stopping = true,
             Happening::Said { record, .. } => self.heard(record),
             _ => {}

@@ -10,6 +10,7 @@ mod pi;
 mod processes;
 mod stage;
 mod stream;
+mod updates;
 
 use crate::Outcome;
 use crate::machine::cargo;
@@ -45,6 +46,7 @@ pub(crate) fn bench(wishes: Wishes) -> Outcome<()> {
     let pi = pi::find(wishes.install_pi)?;
     one_turn::measure()?;
     stream::measure()?;
+    updates::measure()?;
     crowd::measure(if wishes.full {
         &[16, 200, 1000]
     } else {

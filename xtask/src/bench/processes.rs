@@ -107,7 +107,7 @@ fn number_in(path: &str, key: &str) -> Option<u64> {
 }
 
 /// User and system time, which Linux counts in hundredths of a second.
-fn processor_time(pid: u32) -> Duration {
+pub(super) fn processor_time(pid: u32) -> Duration {
     let text = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
     let after_name = text.rsplit(')').next().unwrap_or_default();
     let fields = after_name.split_whitespace().skip(11).take(2);

@@ -59,10 +59,8 @@ async fn an_overflow_is_answered_after_the_conversation_was_shortened() {
     insta::assert_snapshot!(with_compactions(&events), @r#"
     agent_start
     turn_start
-    message_start role="user" "overflow, please"
-    message_end role="user" "overflow, please"
-    message_start role="assistant" stopReason="error" errorMessage="400: prompt is too long: 300000 tokens > 200000 maximum"
-    message_end role="assistant" stopReason="error" errorMessage="400: prompt is too long: 300000 tokens > 200000 maximum"
+    message role="user" "overflow, please"
+    message role="assistant" stopReason="error" errorMessage="400: prompt is too long: 300000 tokens > 200000 maximum"
     turn_end role="assistant" stopReason="error" errorMessage="400: prompt is too long: 300000 tokens > 200000 maximum"
     agent_end willRetry=false
     entry_appended type="context_edit"
@@ -72,7 +70,7 @@ async fn an_overflow_is_answered_after_the_conversation_was_shortened() {
     turn_start
     message_start role="assistant" stopReason="pending"
     message_end role="assistant" stopReason="stop" "Now it fits."
-    turn_end role="assistant" stopReason="stop" "Now it fits."
+    turn_end role="assistant" stopReason="stop"
     agent_end willRetry=false
     agent_settled
     "#);

@@ -218,12 +218,9 @@ async fn errors_are_retried_or_reported() {
     insta::assert_snapshot!(format!("{first}\n\n{second}"), @r#"
     agent_start
     turn_start
-    message_start role="system"
-    message_end role="system"
-    message_start role="user" "one"
-    message_end role="user" "one"
-    message_start role="assistant" stopReason="error" errorMessage="429: Rate limit reached"
-    message_end role="assistant" stopReason="error" errorMessage="429: Rate limit reached"
+    message role="system"
+    message role="user" "one"
+    message role="assistant" stopReason="error" errorMessage="429: Rate limit reached"
     turn_end role="assistant" stopReason="error" errorMessage="429: Rate limit reached"
     agent_end willRetry=true
     auto_retry_start attempt=1 delayMs=0 errorMessage="429: Rate limit reached"
@@ -232,14 +229,13 @@ async fn errors_are_retried_or_reported() {
     turn_start
     message_start role="assistant" stopReason="pending"
     message_end role="assistant" stopReason="error" errorMessage="The stream ended before the answer was complete." "Half an ans"
-    turn_end role="assistant" stopReason="error" errorMessage="The stream ended before the answer was complete." "Half an ans"
+    turn_end role="assistant" stopReason="error" errorMessage="The stream ended before the answer was complete."
     agent_end willRetry=true
     auto_retry_start attempt=2 delayMs=2 errorMessage="The stream ended before the answer was complete."
     entry_appended type="context_edit"
     agent_start
     turn_start
-    message_start role="assistant" stopReason="error" errorMessage="500: status code (no body)"
-    message_end role="assistant" stopReason="error" errorMessage="500: status code (no body)"
+    message role="assistant" stopReason="error" errorMessage="500: status code (no body)"
     turn_end role="assistant" stopReason="error" errorMessage="500: status code (no body)"
     agent_end willRetry=true
     auto_retry_start attempt=3 delayMs=4 errorMessage="500: status code (no body)"
@@ -249,16 +245,14 @@ async fn errors_are_retried_or_reported() {
     message_start role="assistant" stopReason="pending"
     message_end role="assistant" stopReason="stop" "There."
     auto_retry_end attempt=3 success=true
-    turn_end role="assistant" stopReason="stop" "There."
+    turn_end role="assistant" stopReason="stop"
     agent_end willRetry=false
     agent_settled
 
     agent_start
     turn_start
-    message_start role="user" "two"
-    message_end role="user" "two"
-    message_start role="assistant" stopReason="error" errorMessage="401: Incorrect API key ****"
-    message_end role="assistant" stopReason="error" errorMessage="401: Incorrect API key ****"
+    message role="user" "two"
+    message role="assistant" stopReason="error" errorMessage="401: Incorrect API key ****"
     turn_end role="assistant" stopReason="error" errorMessage="401: Incorrect API key ****"
     agent_end willRetry=false
     agent_settled

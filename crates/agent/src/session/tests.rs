@@ -71,11 +71,10 @@ async fn a_resumed_session_keeps_its_context_and_its_directory() {
     insta::assert_snapshot!(outline(&events), @r#"
     agent_start
     turn_start
-    message_start role="user" "two"
-    message_end role="user" "two"
+    message role="user" "two"
     message_start role="assistant" stopReason="pending"
     message_end role="assistant" stopReason="stop" "You said two."
-    turn_end role="assistant" stopReason="stop" "You said two."
+    turn_end role="assistant" stopReason="stop"
     agent_end willRetry=false
     agent_settled
     "#);

@@ -16,7 +16,7 @@ use crate::exit;
 use crate::owner::{close_abandoned, is_owned};
 use crate::places::Places;
 use crate::print::Printer;
-use crate::recorded::find_runs;
+use crate::recorded::{find_runs, how_to_resume};
 
 /// How often a run is looked at whose owner cannot be asked.
 const LOOK_AGAIN: Duration = Duration::from_millis(100);
@@ -255,6 +255,5 @@ fn all_runs(store: &Store) -> Result<Vec<IndexedRun>, CommandError> {
 }
 
 fn not_running(id: &str) -> CommandError {
-    CommandError::failed(format!("{id} is not running"))
-        .hint(format!("pi-subagents resume {id} PROMPT goes on with it."))
+    CommandError::failed(format!("{id} is not running")).hint(how_to_resume(id))
 }

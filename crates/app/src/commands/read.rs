@@ -26,8 +26,8 @@ pub(crate) fn output(args: &IdArgs, printer: Printer) -> Result<ExitCode, Comman
         printer.json(&answer.json());
     } else {
         printer.data(&answer.text);
-        if let Some(message) = session.problem() {
-            printer.note(&format!("! {message}"));
+        if let Some(problem) = session.problem() {
+            printer.note(&problem);
         }
     }
     Ok(ExitCode::SUCCESS)

@@ -37,26 +37,31 @@ pub(crate) fn run(args: ResumeArgs, printer: Printer) -> Result<ExitCode, Comman
             .because(&error)
     })?;
     let prompt = joined(&args.prompt)?;
+    // A session goes on as it was and where it was, unless it is told otherwise.
     let task = earlier.summary.task;
-    // A session goes on where it was, unless it is told otherwise.
     caller.overrides.cwd = match caller.overrides.cwd {
         Some(cwd) => Some(caller.places.cwd.join(cwd)),
         None => task.as_ref().map(|task| task.cwd.clone()),
     };
-    let definition = task.and_then(|task| task.definition.clone());
+    let definition = task.and_then(|task| Some(task.definition.as_ref()?.name.clone()));
+    if definition.is_some() && latest.project != caller.places.project {
+        // It may be a definition of the project the session began in.
+        caller.places.cwd.clone_from(&latest.project);
+        caller.places.project.clone_from(&latest.project);
+    }
     let answer = match definition {
-        Some(definition) if latest.directory.is_sticky() => {
-            let call = sticky(&latest, definition.name, prompt);
-            if latest.project != caller.places.project {
-                // Its definition may be of the project it began in.
-                caller.places.cwd.clone_from(&latest.project);
-                caller.places.project = latest.project;
-            }
+        Some(agent) if latest.directory.is_sticky() => {
+            let call = sticky(&latest, agent, prompt);
             answer_of(&caller, &args.run, printer, async |toolbox, watch| {
                 subagent(toolbox, &call, &caller, watch).await
             })?
         }
-        Some(_) | None => delegate(&told(&latest, prompt)?, &caller, &args.run, printer)?,
+        profile => delegate(
+            &told(&latest, profile, prompt)?,
+            &caller,
+            &args.run,
+            printer,
+        )?,
     };
     Ok(print(&answer, printer))
 }
@@ -74,10 +79,15 @@ fn sticky(latest: &IndexedRun, agent: String, task: String) -> SubagentCall {
 }
 
 /// The call whose child is told what was said.
-fn told(latest: &IndexedRun, prompt: String) -> Result<DelegateCall, CommandError> {
+fn told(
+    latest: &IndexedRun,
+    profile: Option<String>,
+    prompt: String,
+) -> Result<DelegateCall, CommandError> {
     Ok(DelegateCall::new(vec![TaskCall {
         name: latest.name.clone(),
         prompt,
+        profile,
         resume: Some(latest.session.to_string()),
         ..TaskCall::default()
     }])?)

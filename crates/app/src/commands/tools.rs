@@ -2,25 +2,45 @@
 
 use std::process::ExitCode;
 
+use clap::Args;
 use serde_json::{Value, json};
 
 use crate::dialects::{Tool, tools};
+use crate::error::CommandError;
 use crate::host::COMMANDS;
 use crate::print::Printer;
 
-pub(crate) fn run(printer: Printer) -> ExitCode {
+#[derive(Args)]
+pub(crate) struct ToolsArgs {
+    /// Only these tools [default: all]
+    #[arg(value_name = "NAME")]
+    names: Vec<String>,
+}
+
+pub(crate) fn run(args: &ToolsArgs, printer: Printer) -> Result<ExitCode, CommandError> {
+    let mut tools = tools();
+    if let Some(name) = args
+        .names
+        .iter()
+        .find(|name| !tools.iter().any(|tool| tool.name == **name))
+    {
+        let known: Vec<&str> = tools.iter().map(|tool| tool.name).collect();
+        return Err(CommandError::not_found(format!("there is no tool {name}"))
+            .hint(format!("There are {}.", known.join(", "))));
+    }
+    tools.retain(|tool| args.names.is_empty() || args.names.iter().any(|name| name == tool.name));
     if printer.is_json() {
-        printer.json(&manifest());
+        printer.json(&manifest(&tools));
     } else {
-        let pages: Vec<String> = tools().iter().map(to_page).collect();
+        let pages: Vec<String> = tools.iter().map(to_page).collect();
         printer.data(&pages.join("\n"));
     }
-    ExitCode::SUCCESS
+    Ok(ExitCode::SUCCESS)
 }
 
 /// What the extension of pi registers.
-fn manifest() -> Value {
-    let tools: Vec<Value> = tools().iter().map(to_json).collect();
+fn manifest(tools: &[Tool]) -> Value {
+    let tools: Vec<Value> = tools.iter().map(to_json).collect();
     let commands: Vec<Value> = COMMANDS
         .iter()
         .map(|command| json!({"name": command.name, "description": command.description}))

@@ -24,10 +24,16 @@ pub(crate) fn read<T: DeserializeOwned>(arguments: &Value) -> Result<T, CallErro
 /// Says where and what: a missing field is named where it should stand.
 fn sentence(path: &str, problem: &str) -> String {
     let dot = if path.is_empty() { "" } else { "." };
-    match problem.strip_prefix("missing field `") {
-        Some(field) => format!("{path}{dot}{} is missing", field.trim_end_matches('`')),
-        None if path.is_empty() => format!("the call {problem}"),
-        None => format!("{path} {problem}"),
+    if let Some(field) = problem.strip_prefix("missing field `") {
+        return format!("{path}{dot}{} is missing", field.trim_end_matches('`'));
+    }
+    let place = if path.is_empty() { "the call" } else { path };
+    let types = problem
+        .strip_prefix("invalid type: ")
+        .and_then(|types| types.split_once(", expected "));
+    match types {
+        Some((found, expected)) => format!("{place} must be {expected}, not {found}"),
+        None => format!("{place} {problem}"),
     }
 }
 

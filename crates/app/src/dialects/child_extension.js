@@ -4,9 +4,23 @@ import { closeSync, readFileSync } from "node:fs";
 const FINALIZE = __FINALIZE__;
 const PROVIDER = __PROVIDER__;
 
+// Where a wire format has its key; all others have it as a bearer token.
+const KEY_HEADERS = {
+  "anthropic-messages": "x-api-key",
+  "azure-openai-responses": "api-key",
+  "google-generative-ai": "x-goog-api-key",
+};
+
 export default function (pi) {
   const key = takeKey();
-  if (key !== undefined && PROVIDER !== null) useKey(pi, key);
+  if (key !== undefined) lendKey(pi, key);
+  pi.on("before_provider_headers", (event, ctx) => {
+    const provider = ctx.model?.provider;
+    if (key !== undefined && provider === (PROVIDER ?? provider)) {
+      useKey(event.headers, key, ctx.model?.api);
+    }
+    if (provider === "github-copilot") sayWhoAsks(event.headers);
+  });
   if (FINALIZE) registerFinalize(pi);
 }
 
@@ -20,17 +34,35 @@ function takeKey() {
   return key;
 }
 
-// The first lets pi start without a key of its own; the second beats a stored one.
-function useKey(pi, key) {
-  pi.registerProvider(PROVIDER, { apiKey: key });
-  pi.on("before_provider_headers", (event) => {
-    const headers = event.headers;
-    for (const name of Object.keys(headers)) {
-      const header = name.toLowerCase();
-      if (header === "authorization") headers[name] = `Bearer ${key}`;
-      if (header === "x-api-key" || header === "x-goog-api-key") headers[name] = key;
-    }
+// Lets pi start without a key of its own; a key of nobody's in particular is that of the model's provider.
+function lendKey(pi, key) {
+  if (PROVIDER !== null) {
+    pi.registerProvider(PROVIDER, { apiKey: key });
+    return;
+  }
+  pi.on("session_start", (_event, ctx) => {
+    if (ctx.model) pi.registerProvider(ctx.model.provider, { apiKey: key });
   });
+}
+
+// Beats a key that pi has stored, which would be put into this header later.
+function useKey(headers, key, api) {
+  const header = KEY_HEADERS[api];
+  const isBearer = Object.keys(headers).some((name) => name.toLowerCase() === "authorization");
+  if (header !== undefined) setHeader(headers, header, key);
+  if (header === undefined || isBearer) setHeader(headers, "Authorization", `Bearer ${key}`);
+}
+
+// Copilot counts what a person asks for apart from what an agent does.
+function sayWhoAsks(headers) {
+  setHeader(headers, "X-Initiator", "agent");
+}
+
+function setHeader(headers, name, value) {
+  for (const other of Object.keys(headers)) {
+    if (other.toLowerCase() === name.toLowerCase()) delete headers[other];
+  }
+  headers[name] = value;
 }
 
 function registerFinalize(pi) {

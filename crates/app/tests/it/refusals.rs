@@ -106,14 +106,6 @@ fn an_unknown_id_is_not_found() {
             "#);
         }
     }
-    let resumed = stage
-        .delegate(&json!({"tasks": [{"name": "a", "prompt": "p", "resume": "a1b2c3d4e5f6a7b8"}]}))
-        .run();
-    assert_eq!(resumed.code, Some(3));
-    assert_eq!(
-        resumed.json()["error"]["message"],
-        "Cannot resume: session \"a1b2c3d4e5f6a7b8\" not found. The session may have expired or the ID is incorrect."
-    );
 }
 
 #[test]
@@ -146,12 +138,7 @@ fn a_bad_cwd_ends_its_task_and_no_other() {
         [
             failed("relative", 1, "cwd must be an absolute path", None),
             failed("up", 1, "cwd must not contain '..' path segments", None),
-            failed(
-                "missing",
-                1,
-                "cwd cannot be used: /no/such/place: No such file or directory (os error 2)",
-                None
-            ),
+            failed("missing", 1, "cwd does not exist: /no/such/place", None),
             failed("file", 1, "cwd is not a directory: $PROJECT/file", None),
             completed("dots", "fine"),
         ]
@@ -188,6 +175,6 @@ fn a_pi_that_is_too_old_or_missing_is_refused_by_name() {
         .run();
     assert_eq!(
         error(&missing.json()),
-        "pi is not on PATH. Install it, set PI_SUBAGENTS_PI to it, or use --runner embedded."
+        "Failed to spawn sub-agent process: pi is not on PATH. Install it, set PI_SUBAGENTS_PI to it, or use --runner embedded."
     );
 }

@@ -6,22 +6,13 @@ use pi_subagents_testkit::llm::{LlmServer, Script, Turn};
 use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
 
-use crate::stage::{Stage, call};
+use crate::stage::{Stage, asked};
 
 fn first_session(answer: &Value) -> String {
     answer["details"]["sessionIds"][0]
         .as_str()
         .unwrap()
         .to_owned()
-}
-
-/// What the model was asked last in a request.
-fn asked(body: &Value) -> String {
-    let messages = body["messages"].as_array().unwrap();
-    match &messages[messages.len() - 1]["content"] {
-        Value::String(text) => text.clone(),
-        parts => parts[0]["text"].as_str().unwrap().to_owned(),
-    }
 }
 
 #[test]
@@ -106,6 +97,29 @@ third answer
 }
 
 #[test]
+fn a_resumed_run_has_the_directory_and_the_profile_of_the_earlier_one() {
+    let stage = Stage::new();
+    stage.profile("reviewer", "model: fake/large", "You review.");
+    let sub = stage.sandbox.write("project/sub/a.txt", "");
+    let sub = sub.parent().unwrap();
+    let first = json!({"tasks": [
+        {"name": "a", "prompt": json!([{"reply": "ok"}]).to_string(), "profile": "reviewer", "cwd": sub},
+    ]});
+    let first = stage.delegate(&first).run().expect_success();
+    let session = first_session(&first.json());
+    let resumed = stage
+        .command(&["resume", &session, "go on", "--runner", "pi", "--json"])
+        .run();
+    let window = &resumed.json()["details"]["windows"][0];
+    assert_eq!(window["profileName"], "reviewer");
+    let directory = resumed.json()["details"]["runs"][0]["directory"].clone();
+    let meta = fs::read_to_string(format!("{}/meta.json", directory.as_str().unwrap())).unwrap();
+    let meta: Value = serde_json::from_str(&meta).unwrap();
+    assert_eq!(meta["cwd"], json!(sub));
+    assert_eq!(meta["model"], "fake/large");
+}
+
+#[test]
 fn with_the_setting_the_child_continues_its_own_session() {
     let stage = Stage::new();
     let server = LlmServer::start(Script::new().otherwise([Turn::text("one"), Turn::text("two")]));
@@ -134,23 +148,77 @@ fn with_the_setting_the_child_continues_its_own_session() {
     assert_eq!(&roles[1..], ["user", "assistant", "user"]);
 }
 
+/// What a child is told that goes on with `earlier` answered prompts.
+fn grown_prompt(earlier: usize, prompt: &str) -> String {
+    let runs: Vec<String> = (1..=earlier)
+        .map(|n| format!("--- Run {n} (completed, 2 messages) ---\nUser: step {n}\nAssistant: ok"))
+        .collect();
+    format!(
+        "Previously:\n\n{}\n\nInstructions:\n\n{prompt}",
+        runs.join("\n\n")
+    )
+}
+
 #[test]
-fn a_session_that_runs_or_is_resumed_twice_in_a_call_is_refused() {
+fn seven_resumes_grow_the_prompt_by_seven_prompts() {
     let stage = Stage::new();
-    let first = stage
-        .delegate(&call(&[("a", json!([{"reply": "x"}]))]))
-        .run();
+    let server = LlmServer::start(Script::new().otherwise([Turn::text("ok")]));
+    stage.sandbox.models_json(&server.base_url());
+    stage.sandbox.write("project/notes.txt", "milk\n");
+    let first = json!({"tasks": [{"name": "a", "prompt": "step 1", "files": ["notes.txt"]}]});
+    let first = stage.delegate_to("embedded", &first).run().expect_success();
     let session = first_session(&first.json());
-    let task = json!({"name": "b", "prompt": "p", "resume": session});
-    let output = stage.delegate(&json!({"tasks": [task, task]})).run();
-    assert_eq!(output.code, Some(2));
+    for step in 2..=8 {
+        let call = json!({"tasks": [{
+            "name": "a", "prompt": format!("step {step}"), "resume": session, "files": ["notes.txt"],
+        }]});
+        let resumed = stage.delegate_to("embedded", &call).run().expect_success();
+        assert_eq!(first_session(&resumed.json()), session);
+    }
+    let requests = server.requests();
+    let told: Vec<String> = requests
+        .iter()
+        .map(|request| asked(&request.body))
+        .collect();
+    let with_files = |prompt: String| format!("=== notes.txt ===\nmilk\n\n{prompt}");
+    let expected: Vec<String> = std::iter::once("step 1".to_owned())
+        .chain((1..8).map(|earlier| grown_prompt(earlier, &format!("step {}", earlier + 1))))
+        .map(with_files)
+        .collect();
+    assert_eq!(told, expected);
+}
+
+#[test]
+fn the_real_pi_is_told_the_same() {
+    let stage = Stage::new();
+    let server = LlmServer::start(Script::new().otherwise([Turn::text("ok")]));
+    stage.sandbox.models_json(&server.base_url());
+    let pi = crate::real_pi::of_pi(".bin/pi");
+    let node = pi.parent().unwrap().to_owned();
+    let delegate = |task: Value| {
+        let output = stage
+            .delegate(&json!({"tasks": [task]}))
+            .env("PI_SUBAGENTS_PI", &pi)
+            .env("PATH", format!("{}:/usr/bin:/bin", node.display()))
+            .run()
+            .expect_success();
+        first_session(&output.json())
+    };
+    let session = delegate(json!({"name": "a", "prompt": "step 1"}));
+    delegate(json!({"name": "a", "prompt": "/step 2", "resume": session}));
+    let third = delegate(json!({"name": "b", "prompt": "/not a command"}));
+    assert_ne!(third, session);
+    let requests = server.requests();
+    let told: Vec<String> = requests
+        .iter()
+        .map(|request| asked(&request.body))
+        .collect();
     assert_eq!(
-        output.json()["error"]["message"],
-        json!(format!(
-            "Cannot resume: session \"{session}\" is still running. Wait for it to complete before resuming."
-        ))
+        told,
+        [
+            "step 1".to_owned(),
+            grown_prompt(1, "/step 2"),
+            "\n/not a command".to_owned(),
+        ]
     );
-    let runs =
-        stage.command(&["status", "--all", "--json"]).run().json()["counts"]["total"].clone();
-    assert_eq!(runs, json!(1));
 }

@@ -1,5 +1,6 @@
 //! What the tests share: a sandbox, our binary, and tasks for a child that misbehaves.
 
+use std::fs;
 use std::path::PathBuf;
 
 use pi_subagents_testkit::bin;
@@ -42,6 +43,23 @@ impl Stage {
         outcomes(&self.delegate(&call(tasks)).run())
     }
 
+    /// Writes a profile of the user: its name, further lines of frontmatter, its body.
+    pub(crate) fn profile(&self, name: &str, fields: &str, body: &str) {
+        self.sandbox.write(
+            &format!("home/.pi/agent/agent-profiles/{name}.md"),
+            &format!("---\nname: {name}\n{fields}\n---\n{body}\n"),
+        );
+    }
+
+    /// Adds the `subagents` part to the user's settings.
+    pub(crate) fn settings(&self, subagents: &Value) {
+        let file = self.sandbox.agent_dir().join("settings.json");
+        let content = fs::read_to_string(&file).unwrap_or("{}".to_owned());
+        let mut settings: Value = serde_json::from_str(&content).unwrap();
+        settings["subagents"] = subagents.clone();
+        fs::write(file, settings.to_string()).unwrap();
+    }
+
     /// A path in the sandbox for pid files and the like.
     pub(crate) fn path(&self, name: &str) -> String {
         self.sandbox.root().join(name).display().to_string()
@@ -55,6 +73,25 @@ pub(crate) fn call(tasks: &[(&str, Value)]) -> Value {
         .map(|(name, script)| json!({"name": name, "prompt": script.to_string()}))
         .collect();
     json!({"tasks": tasks})
+}
+
+/// What the caller's model reads of an answer, its sessions named `<1>`, `<2>` and so on.
+pub(crate) fn answer_text(stage: &Stage, answer: &Value) -> String {
+    let mut text = answer["content"][0]["text"].as_str().unwrap().to_owned();
+    let sessions = answer["details"]["sessionIds"].as_array().unwrap();
+    for (index, session) in sessions.iter().enumerate() {
+        text = text.replace(session.as_str().unwrap(), &format!("<{}>", index + 1));
+    }
+    text.replace(&stage.sandbox.root().display().to_string(), "$SANDBOX")
+}
+
+/// What the model was asked last in a request.
+pub(crate) fn asked(body: &Value) -> String {
+    let messages = body["messages"].as_array().unwrap();
+    match &messages[messages.len() - 1]["content"] {
+        Value::String(text) => text.clone(),
+        parts => parts[0]["text"].as_str().unwrap().to_owned(),
+    }
 }
 
 /// What became of a task.

@@ -238,14 +238,27 @@ fn an_interrupted_run_is_found_at_the_next_start_and_says_how_to_go_on() {
     })
     .expect("the run to be recorded as interrupted");
     let session = run["sessionId"].as_str().unwrap();
-    let output = family.stage.command(&["output", session, "--json"]).run();
-    let details = &output.json()["details"];
-    assert_eq!(details["status"], "error");
-    assert_eq!(
-        details["errorMessage"],
-        "Session was interrupted (main agent session ended unexpectedly)"
+    insta::assert_snapshot!(family.stage.command(&["output", session]).run(), @"
+    --- exit code
+    0
+    [EOF]
+    --- stdout
+    half of it
+    [EOF]
+    --- stderr
+    ! Session was interrupted (main agent session ended unexpectedly)
+    hint: pi-subagents resume <session-1> PROMPT goes on with it.
+    [EOF]
+    ");
+    let transcript = family.stage.command(&["session", session, "--json"]).run();
+    let text = transcript.json()["content"][0]["text"].to_string();
+    assert!(
+        text.ends_with(
+            r#"[Error: Session was interrupted (main agent session ended unexpectedly)]""#
+        ),
+        "{text}"
     );
-    assert_eq!(output.json()["content"][0]["text"], "half of it");
+    assert_eq!(transcript.json()["details"]["status"], "error");
     let directory = run["directory"].as_str().unwrap();
     let result: Value =
         serde_json::from_str(&fs::read_to_string(format!("{directory}/result.json")).unwrap())

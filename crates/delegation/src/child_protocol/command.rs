@@ -21,6 +21,16 @@ pub enum Command {
     },
     /// Ends the turn; the child settles and keeps its transcript.
     Abort,
+    /// Asks which model will answer.
+    GetState {
+        /// The id its response carries.
+        id: String,
+    },
+    /// Asks which models could answer.
+    GetModels {
+        /// The id its response carries.
+        id: String,
+    },
     /// Answers a question of an extension, which nobody can see, as cancelled.
     CancelQuestion {
         /// The question's id.
@@ -35,6 +45,8 @@ impl Command {
             Self::Prompt { id, message } => Wire::Prompt { id, message },
             Self::Steer { id, message } => Wire::Steer { id, message },
             Self::Abort => Wire::Abort,
+            Self::GetState { id } => Wire::GetState { id },
+            Self::GetModels { id } => Wire::GetAvailableModels { id },
             Self::CancelQuestion { id } => Wire::ExtensionUiResponse {
                 id,
                 cancelled: true,
@@ -53,6 +65,8 @@ enum Wire<'a> {
     Prompt { id: &'a str, message: &'a str },
     Steer { id: &'a str, message: &'a str },
     Abort,
+    GetState { id: &'a str },
+    GetAvailableModels { id: &'a str },
     ExtensionUiResponse { id: &'a str, cancelled: bool },
 }
 
@@ -72,6 +86,8 @@ mod tests {
                 message: "left".into(),
             },
             Command::Abort,
+            Command::GetState { id: "3".into() },
+            Command::GetModels { id: "4".into() },
             Command::CancelQuestion { id: "q".into() },
         ]
         .iter()
@@ -81,6 +97,8 @@ mod tests {
         {"type":"prompt","id":"1","message":"-x @y\n \""}
         {"type":"steer","id":"2","message":"left"}
         {"type":"abort"}
+        {"type":"get_state","id":"3"}
+        {"type":"get_available_models","id":"4"}
         {"type":"extension_ui_response","id":"q","cancelled":true}
         "#);
     }

@@ -6,7 +6,7 @@ use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::record::{ChildLine, ChildRecord, Question, Response};
+use super::record::{ChildLine, ChildRecord, ModelName, Question, Response, ResponseData};
 use crate::{AssistantMessage, Message, Part, StopReason, ToolCall, ToolResult, Usage};
 
 /// Decodes one line, given without its newline.
@@ -46,6 +46,8 @@ struct Wire<'a> {
     success: Raw<'a>,
     #[serde(borrow, default)]
     error: Raw<'a>,
+    #[serde(borrow, default)]
+    data: Raw<'a>,
     #[serde(borrow, default)]
     method: Raw<'a>,
     #[serde(borrow, default)]
@@ -123,11 +125,54 @@ fn response(wire: &Wire<'_>) -> Response {
             Cow::into_owned,
         )
     });
+    let command = owned(wire.command);
     Response {
         id: string(wire.id).map(Cow::into_owned),
-        command: owned(wire.command),
         error,
+        data: response_data(&command, wire.data),
+        command,
     }
+}
+
+#[derive(Deserialize)]
+struct WireData<'a> {
+    #[serde(borrow, default)]
+    model: Raw<'a>,
+    #[serde(borrow, default)]
+    models: Raw<'a>,
+}
+
+fn response_data(command: &str, raw: Raw<'_>) -> ResponseData {
+    let Some(data) = read::<WireData<'_>>(raw) else {
+        return ResponseData::Nothing;
+    };
+    match command {
+        "get_state" => ResponseData::State(model_name(data.model)),
+        "get_available_models" => ResponseData::Models(
+            read::<Vec<&RawValue>>(data.models)
+                .unwrap_or_default()
+                .into_iter()
+                .filter_map(|raw| model_name(Some(raw)))
+                .collect(),
+        ),
+        _ => ResponseData::Nothing,
+    }
+}
+
+#[derive(Deserialize)]
+struct WireModel<'a> {
+    #[serde(borrow, default)]
+    provider: Raw<'a>,
+    #[serde(borrow, default)]
+    id: Raw<'a>,
+}
+
+fn model_name(raw: Raw<'_>) -> Option<ModelName> {
+    let wire: WireModel<'_> = read(raw)?;
+    Some(ModelName {
+        provider: string(wire.provider)?.into_owned(),
+        id: string(wire.id)?.into_owned(),
+    })
 }
 
 #[derive(Deserialize)]

@@ -11,4 +11,4 @@ mod record;
 pub use command::Command;
 pub use decode::decode;
 pub use peek::{Peeked, peek};
-pub use record::{ChildLine, ChildRecord, Question, Response};
+pub use record::{ChildLine, ChildRecord, ModelName, Question, Response, ResponseData};

@@ -95,6 +95,28 @@ pub struct Response {
     pub command: String,
     /// What went wrong, or `None` when the command was taken.
     pub error: Option<String>,
+    /// What the answer holds, as far as we ask for it.
+    pub data: ResponseData,
+}
+
+/// What an answer holds.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ResponseData {
+    /// Nothing we use.
+    Nothing,
+    /// The model that will answer, if there is one.
+    State(Option<ModelName>),
+    /// The models that could answer.
+    Models(Vec<ModelName>),
+}
+
+/// A model, as its child names it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ModelName {
+    /// Its provider.
+    pub provider: String,
+    /// Its id there.
+    pub id: String,
 }
 
 /// A question of an extension.

@@ -16,7 +16,7 @@ pub(super) fn arguments(plan: &TaskPlan) -> Vec<OsString> {
     match &plan.session {
         SessionPolicy::Nowhere => add(&[&"--no-session"]),
         SessionPolicy::File(file) | SessionPolicy::Shared { file, .. } => {
-            add(&[&"--session", file])
+            add(&[&"--session", file]);
         }
     }
     if let ModelChoice::Named {

@@ -24,6 +24,8 @@ pub(crate) enum LifeRecord {
     Warned { at: String, warning: String },
     #[serde(rename = "run_steered")]
     Steered { at: String, message: String },
+    #[serde(rename = "run_corrected")]
+    Corrected { at: String, message: String },
     #[serde(rename = "run_stopping")]
     Stopping { at: String, decision: String },
     #[serde(rename = "run_ended")]
@@ -47,6 +49,10 @@ impl LifeRecord {
                 warning: warning.clone(),
             },
             Happening::Steered(message) => Self::Steered {
+                at,
+                message: message.clone(),
+            },
+            Happening::Corrected(message) => Self::Corrected {
                 at,
                 message: message.clone(),
             },
@@ -88,6 +94,7 @@ impl LifeRecord {
             }
             Self::Warned { at, warning } => (at, Happening::Warned(warning)),
             Self::Steered { at, message } => (at, Happening::Steered(message)),
+            Self::Corrected { at, message } => (at, Happening::Corrected(message)),
             Self::Ended { at, ending } => (at, Happening::Ended(ending.into())),
         };
         Some(RunEvent {

@@ -4,7 +4,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use pi_subagents_delegation::{RunId, SessionId, Task, Timestamp, UsedDefinition};
+use pi_subagents_delegation::{
+    ModelChoice, RunId, SessionId, Task, ThinkingLevel, Timestamp, UsedDefinition,
+};
 use serde::{Deserialize, Serialize};
 
 use crate::OwnerName;
@@ -28,6 +30,9 @@ pub(crate) struct Meta {
     /// The file it came from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) preset_source: Option<PathBuf>,
+    /// How much its model may think.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) thinking: Option<String>,
     /// The tools it was restricted to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) tools: Option<Vec<String>>,
@@ -67,6 +72,11 @@ impl Meta {
             definition: self.preset.clone().map(|name| UsedDefinition {
                 name,
                 summary: self.preset_summary.clone().unwrap_or_default(),
+                model: ModelChoice::Named {
+                    provider: None,
+                    model: self.model.clone(),
+                    thinking: self.thinking.as_deref().and_then(ThinkingLevel::from_word),
+                },
                 file: self.preset_source.clone(),
             }),
             timeout: self

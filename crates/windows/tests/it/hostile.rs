@@ -79,7 +79,7 @@ fn a_view_of_garbage_is_harmless_at_every_width() {
     let shown: Vec<String> = fleet.view(at(9), &view).iter().map(plain).collect();
     insta::assert_snapshot!(shown.join("\n"), @r#"
     Sub-agents: 1 error
-    ✗ name     desrever • def  (scripted/tour) • 4s/600s
+    ✗ name     desrever • def  (scripted/tour high) • 4s/600s
       {"type":5}
       100%
       [stderr]: ok

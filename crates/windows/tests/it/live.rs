@@ -71,7 +71,7 @@ fn frames_take_each_others_place_and_the_last_one_stays() {
     insta::assert_snapshot!(emulator.text(), @"
     $ pi-subagents delegate
     Sub-agents: 2 running, 1 waiting, 1 done, 1 error
-    ⏳ review • reviewer (scripted/tour) • 4 tools • 12s/600s
+    ⏳ review • reviewer • 4 tools • 12s/600s
       [stderr]: warning: unused
     ⏳ tests • 12s
       npm notice: plain text on stdout
@@ -96,7 +96,7 @@ fn frames_take_each_others_place_and_the_last_one_stays() {
     insta::assert_snapshot!(emulator.text(), @r#"
     $ pi-subagents delegate
     Sub-agents: 2 done, 3 error
-    ✓ review • reviewer (scripted/tour) • 4 tools • 13s/600s
+    ✓ review • reviewer • 4 tools • 13s/600s
       I will look around.
       First the files:
       ls → .
@@ -107,7 +107,7 @@ fn frames_take_each_others_place_and_the_last_one_stays() {
       [stderr]: warning: unused
     ✗ tests • 13s
       retrying 1/3: 429 Too Many Requests
-      an extension asked "Delete it?": cancelled, nobody can ...
+      corrected: You have not reported yet.
       steered: Only the unit tests.
       warning: model "toor" is not known
       npm notice: plain text on stdout
@@ -139,7 +139,7 @@ fn a_narrower_terminal_gets_a_narrower_view() {
     play(&mut view, &Script::new().said(13, "docs", "Resized."));
     let frame = next(&frames);
     // Of the 21 rows drawn before, some take two or more now.
-    insta::assert_snapshot!(frame.chars().take(40).collect::<String>().escape_debug(), @r"\u{1b}[?2026h\u{1b}[?25l\u{1b}[?7l\r\u{1b}[32A\u{1b}[K\u{1b}[1mSub-agen");
+    insta::assert_snapshot!(frame.chars().take(40).collect::<String>().escape_debug(), @r"\u{1b}[?2026h\u{1b}[?25l\u{1b}[?7l\r\u{1b}[33A\u{1b}[K\u{1b}[1mSub-agen");
     Emulator::new(30, 40).write(&frame);
 }
 

@@ -27,7 +27,7 @@ fn a_busy_call_reads_line_by_line() {
     review  edit → src/lib.rs (1 edit) +3/-2
     review  bash → cargo test
     tests   retrying 1/3: 429 Too Many Requests
-    tests   an extension asked "Delete it?": cancelled, nobody can answer here
+    tests   corrected: You have not reported yet.
     tests   steered: Only the unit tests.
     tests   warning: model "toor" is not known
     docs    The manual has three pages.

@@ -7,7 +7,8 @@ use std::time::Duration;
 use bytes::Bytes;
 use pi_subagents_delegation::child_protocol::{ChildLine, decode};
 use pi_subagents_delegation::{
-    Ending, Happening, RunEvent, RunId, Runner, SessionId, Started, Task, Timestamp, UsedDefinition,
+    Ending, Happening, ModelChoice, RunEvent, RunId, Runner, SessionId, Started, Task,
+    ThinkingLevel, Timestamp, UsedDefinition,
 };
 use pi_subagents_windows::{Fleet, PreviewContext};
 
@@ -144,6 +145,11 @@ pub(crate) fn used(name: &str) -> UsedDefinition {
     UsedDefinition {
         name: name.to_owned(),
         summary: String::new(),
+        model: ModelChoice::Named {
+            provider: None,
+            model: Some("sonnet".to_owned()),
+            thinking: Some(ThinkingLevel::High),
+        },
         file: None,
     }
 }
@@ -174,7 +180,7 @@ pub(crate) fn busy_call() -> Script {
         .called(4, "review", "bash", &serde_json::json!({"command": "cd /home/ada/engine && cargo test"}))
         .happened(5, "review", Happening::Complained("\u{1b}[33mwarning\u{1b}[0m: unused".to_owned()))
         .printed(5, "tests", r#"{"type":"auto_retry_start","attempt":1,"maxAttempts":3,"delayMs":2000,"errorMessage":"429 Too Many Requests"}"#)
-        .printed(6, "tests", r#"{"type":"extension_ui_request","id":"1","method":"confirm","title":"Delete it?"}"#)
+        .happened(6, "tests", Happening::Corrected("You have not reported yet.".to_owned()))
         .happened(7, "tests", Happening::Steered("Only the unit tests.".to_owned()))
         .happened(7, "tests", Happening::Warned("model \"toor\" is not known".to_owned()))
         .printed(7, "tests", "npm notice: plain text on stdout")

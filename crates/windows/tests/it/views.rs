@@ -1,6 +1,8 @@
 //! Whole views of a call.
 
-use pi_subagents_delegation::{Decision, Ending, Happening, ModelChoice, ThinkingLevel};
+use pi_subagents_delegation::{
+    Decision, Ending, Happening, ModelChoice, ThinkingLevel, UsedDefinition,
+};
 use pi_subagents_windows::paint::plain;
 use pi_subagents_windows::{Fleet, Line, LineKind, View, Window, delegation, excerpt, header};
 
@@ -31,16 +33,7 @@ fn shown(fleet: &Fleet, second: i64, columns: usize) -> String {
 
 #[test]
 fn a_busy_call_at_100_columns() {
-    let mut fleet = busy_call().fleet();
-    fleet.plan_model(
-        &run("review"),
-        ModelChoice::Named {
-            provider: None,
-            model: Some("sonnet".to_owned()),
-            thinking: Some(ThinkingLevel::High),
-        },
-    );
-    insta::assert_snapshot!(shown(&fleet, 12, 100), @r#"
+    insta::assert_snapshot!(shown(&busy_call().fleet(), 12, 100), @r#"
     Sub-agents: 2 running, 1 waiting, 1 done, 1 error
     ⏳ review • reviewer (scripted/tour high) • 4 tools • 12s/600s
       I will look around.
@@ -53,7 +46,7 @@ fn a_busy_call_at_100_columns() {
       [stderr]: warning: unused
     ⏳ tests • 12s
       retrying 1/3: 429 Too Many Requests
-      an extension asked "Delete it?": cancelled, nobody can answer here
+      corrected: You have not reported yet.
       steered: Only the unit tests.
       warning: model "toor" is not known
       npm notice: plain text on stdout
@@ -80,7 +73,7 @@ fn a_busy_call_at_40_columns() {
       [stderr]: warning: unused
     ⏳ tests • 12s
       retrying 1/3: 429 Too Many Requests
-      an extension asked "Delete it?": ca...
+      corrected: You have not reported yet.
       steered: Only the unit tests.
       warning: model "toor" is not known
       npm notice: plain text on stdout
@@ -105,7 +98,7 @@ fn what_does_not_fit_is_shared_fairly_and_counted() {
     insta::assert_snapshot!(squeezed.join("\n\n"), @r#"
     16 rows:
     Sub-agents: 2 running, 1 waiting, 1 done, 1 error
-    ⏳ review • reviewer (scripted/tour) • 4 tools • 12s/600s
+    ⏳ review • reviewer • 4 tools • 12s/600s
       read → src/lib.rs:10+40 (40 lines)
       edit → src/lib.rs (1 edit) +3/-2
       bash → cargo test
@@ -123,7 +116,7 @@ fn what_does_not_fit_is_shared_fairly_and_counted() {
 
     8 rows:
     Sub-agents: 2 running, 1 waiting, 1 done, 1 error
-    ⏳ review • reviewer (scripted/tour) • 4 tools • 12s/600s
+    ⏳ review • reviewer • 4 tools • 12s/600s
       [stderr]: warning: unused
     ⏳ tests • 12s
     ✓ docs • scripted/tour • 8s/600s
@@ -133,14 +126,14 @@ fn what_does_not_fit_is_shared_fairly_and_counted() {
 
     5 rows:
     Sub-agents: 2 running, 1 waiting, 1 done, 1 error
-    ⏳ review • reviewer (scripted/tour) • 4 tools • 12s/600s
+    ⏳ review • reviewer • 4 tools • 12s/600s
     ⏳ tests • 12s
     ⏳ later • waiting
     … 2 sub-agents and 13 lines hidden
 
     3 rows:
     Sub-agents: 2 running, 1 waiting, 1 done, 1 error
-    ⏳ review • reviewer (scripted/tour) • 4 tools • 12s/600s
+    ⏳ review • reviewer • 4 tools • 12s/600s
     … 4 sub-agents and 8 lines hidden
 
     2 rows:
@@ -255,8 +248,15 @@ fn a_window_without_lines_says_why() {
 #[test]
 fn a_header_gives_up_what_matters_least_first() {
     let mut task = task("review");
-    task.definition = Some(used("reviewer"));
-    let mut fleet = Script::new()
+    task.definition = Some(UsedDefinition {
+        model: ModelChoice::Named {
+            provider: Some("openai".to_owned()),
+            model: Some("gpt-5".to_owned()),
+            thinking: Some(ThinkingLevel::Low),
+        },
+        ..used("reviewer")
+    });
+    let fleet = Script::new()
         .accepted(0, task)
         .started(0, "review")
         .printed(0, "review", r#"{"type":"message_end","message":{"role":"system","toolsAdded":[{"name":"read"}]}}"#)
@@ -264,14 +264,6 @@ fn a_header_gives_up_what_matters_least_first() {
         .printed(1, "review", r#"{"type":"tool_execution_end","toolCallId":"t","toolName":"write_todos","isError":false,"result":{}}"#)
         .happened(9, "review", Happening::Stopping(Decision::Stop))
         .fleet();
-    fleet.plan_model(
-        &run("review"),
-        ModelChoice::Named {
-            provider: Some("openai".to_owned()),
-            model: Some("gpt-5".to_owned()),
-            thinking: Some(ThinkingLevel::Low),
-        },
-    );
     let window = fleet.window(&run("review")).unwrap();
     let headers: Vec<String> = [90, 70, 50, 40, 20]
         .map(|columns| plain(&header(window, at(10), columns)))

@@ -10,6 +10,8 @@
 //! ```
 //!
 //! - `MISBEHAVE_AT_START` holds a script that is played before any command is read.
+//! - `MISBEHAVE_NEXT` names a file with a JSON array of scripts. A prompt that holds no script
+//!   takes the first one out of it, also in a process that is started later.
 //! - `MISBEHAVE_VERSION` replaces the version that `--version` prints.
 //! - `abort`, `steer` and the end of stdin are noticed at the steps that wait (`hang`, `sleepMs`,
 //!   `waitForFile`, `askUser`) and after the script, so that what a script prints never depends

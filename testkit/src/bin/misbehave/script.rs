@@ -1,6 +1,10 @@
 //! Finding the script in a prompt.
 
+use std::fs;
+use std::io;
+
 use serde_json::Value;
+use serde_json::value::RawValue;
 
 use crate::step::Step;
 
@@ -26,6 +30,20 @@ pub(crate) fn find(text: &str) -> Prompt {
         Some(candidate) => read(candidate),
         None => Prompt::Text,
     }
+}
+
+/// Takes the first script out of the file in `MISBEHAVE_NEXT`; `None` if there is none.
+pub(crate) fn take_next() -> io::Result<Option<Vec<Step>>> {
+    let Some(file) = crate::variable("MISBEHAVE_NEXT") else {
+        return Ok(None);
+    };
+    let mut scripts: Vec<Box<RawValue>> = serde_json::from_str(&fs::read_to_string(&file)?)?;
+    if scripts.is_empty() {
+        return Ok(None);
+    }
+    let first = scripts.remove(0);
+    fs::write(&file, serde_json::to_string(&scripts)?)?;
+    Ok(Some(serde_json::from_str(first.get())?))
 }
 
 fn last_candidate(text: &str) -> Option<&str> {

@@ -95,7 +95,11 @@ fn idle(player: &mut Player, line: &str) -> Flow {
 fn prompt(player: &mut Player, command: &Command) -> Flow {
     let steps = match script::find(&command.message) {
         Prompt::Script(steps) => steps,
-        Prompt::Text => vec![Step::Reply(format!("echo: {}", command.message))],
+        Prompt::Text => match script::take_next() {
+            Ok(Some(steps)) => steps,
+            Ok(None) => vec![Step::Reply(format!("echo: {}", command.message))],
+            Err(error) => return broken(&format!("MISBEHAVE_NEXT: {error}")),
+        },
         Prompt::Broken(error) => return broken(&error.to_string()),
     };
     if let Some(Step::RefusePrompt(text)) = steps.first() {

@@ -67,7 +67,7 @@ impl Seen {
     }
 
     pub(in crate::commands) fn skills(&self) -> &Skills {
-        self.configuration.skills(&self.places, &self.places.cwd)
+        self.configuration.skills(&self.places)
     }
 
     /// All definitions of a name: the one that counts, those it hides, those that are ignored.

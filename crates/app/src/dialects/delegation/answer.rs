@@ -15,7 +15,7 @@ pub(super) fn summary(outcomes: &Outcomes) -> String {
 }
 
 fn summary_line(task: &Task, run: &RunSummary) -> String {
-    let (name, session) = (&task.name, &task.session);
+    let (name, session) = (one_line(&task.name), &task.session);
     let profile = task
         .definition
         .as_ref()
@@ -23,9 +23,13 @@ fn summary_line(task: &Task, run: &RunSummary) -> String {
     match run.ending.as_ref().and_then(Ending::message) {
         None => format!("✓ {name}: completed (session: {session}){profile}"),
         Some(message) => {
-            // One task, one line, whatever a provider says.
-            let message = message.split_whitespace().collect::<Vec<_>>().join(" ");
+            let message = one_line(&message);
             format!("✗ {name}: error — {message} (session: {session}){profile}")
         }
     }
+}
+
+/// One task, one line, whatever a caller or a provider says.
+fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }

@@ -5,11 +5,13 @@ use std::fs;
 
 use pi_subagents_definitions::ResumeMode;
 use pi_subagents_delegation::SessionId;
-use pi_subagents_sessions::{FindError, Found, IndexedRun, RunDir, Store, history, transcript};
+use pi_subagents_sessions::{FindError, IndexedRun, RunDir, Store, history, transcript};
 
 use super::schema::TaskCall;
 use crate::error::CommandError;
 use crate::owner::is_owned;
+use crate::places::Places;
+use crate::recorded::find_runs;
 
 /// A session with the runs it has had.
 pub(super) struct Earlier {
@@ -21,6 +23,7 @@ pub(super) struct Earlier {
 /// the call.
 pub(super) fn find_earlier(
     store: &Store,
+    places: &Places,
     tasks: &[TaskCall],
 ) -> Result<Vec<Option<Earlier>>, CommandError> {
     let mut taken = HashSet::new();
@@ -28,7 +31,7 @@ pub(super) fn find_earlier(
     for task in tasks {
         let earlier = match &task.resume {
             None => None,
-            Some(id) => Some(find_session(store, id, &mut taken)?),
+            Some(id) => Some(find_session(store, places, id, &mut taken)?),
         };
         found.push(earlier);
     }
@@ -37,18 +40,19 @@ pub(super) fn find_earlier(
 
 fn find_session(
     store: &Store,
+    places: &Places,
     id: &str,
     taken: &mut HashSet<SessionId>,
 ) -> Result<Earlier, CommandError> {
-    let session = match store.find(id) {
-        Ok(Found::Session(session, _)) => session,
-        Ok(Found::Run(run)) => run.session,
-        Err(FindError::NotFound(_)) => {
-            return Err(CommandError::not_found(format!(
-                "Cannot resume: session \"{id}\" not found. The session may have expired or the ID is incorrect."
-            ))
-            .hint("pi-subagents status --all lists the runs of this project."));
-        }
+    let not_found = || {
+        CommandError::not_found(format!(
+            "Cannot resume: session \"{id}\" not found. The session may have expired or the ID is incorrect."
+        ))
+        .hint("pi-subagents status --all lists the runs of this project.")
+    };
+    let session = match find_runs(store, places, id) {
+        Ok(mut runs) => runs.pop().ok_or_else(not_found)?.session,
+        Err(FindError::NotFound(_)) => return Err(not_found()),
         Err(error @ FindError::Ambiguous { .. }) => {
             return Err(
                 CommandError::usage(format!("Cannot resume: {error}")).hint("Give more of the id.")

@@ -39,3 +39,86 @@ fn listed(catalogue: &Catalogue) -> ToolAnswer {
     }
     ToolAnswer::new(lines.join("\n"), details)
 }
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::path::Path;
+
+    use pi_subagents_definitions::{Places, Trust, Viewpoint};
+    use pretty_assertions::assert_eq;
+
+    use super::*;
+
+    /// The answer for a user and a project with these files.
+    fn answer(files: &[(&str, &str)]) -> ToolAnswer {
+        let root = tempfile::tempdir().unwrap();
+        let home = root.path();
+        for (file, content) in files {
+            let file = home.join(file);
+            fs::create_dir_all(file.parent().unwrap()).unwrap();
+            fs::write(file, content).unwrap();
+        }
+        let (agent_dir, project) = (home.join(".pi/agent"), home.join("repo"));
+        let places = Places::find(&Viewpoint {
+            cwd: &project,
+            home,
+            agent_dir: &agent_dir,
+            project: &project,
+            definition_dirs: &[],
+        });
+        let mut answer = listed(&Catalogue::load(&places, &Trust::read(&agent_dir).0));
+        answer.text = answer.text.replace(&shown(home), "~");
+        answer
+    }
+
+    fn shown(path: &Path) -> String {
+        path.display().to_string()
+    }
+
+    #[test]
+    fn every_dialect_is_listed_and_what_is_not_trusted_is_said() {
+        let answer = answer(&[
+            (
+                ".pi/agent/agent-profiles/fast.md",
+                "---\nname: fast\nprovider: openai\nthinkingLevel: off\n---\n",
+            ),
+            (
+                ".pi/agent/subagents/scout.md",
+                "---\nname: scout\ndescription: looks around\nmodel: small\n---\nLook.\n",
+            ),
+            (
+                ".pi/agent/agents/clerk.md",
+                "---\nname: clerk\ndescription: writes\ndenied_tools: [bash]\n---\nWrite.\n",
+            ),
+            (
+                "repo/.pi/agent-profiles/theirs.md",
+                "---\nname: theirs\n---\n",
+            ),
+        ]);
+        insta::assert_snapshot!(answer.text, @r#"
+        profile: clerk [prompt], custom-system-prompt, excludeTools=[bash]
+        profile: fast, provider=openai, thinking=off
+        profile: scout [preset], model=small, appended-system-prompt
+        ! Ignored 1 definition of ~/repo, which nobody has trusted yet: theirs. Say "pi-subagents trust --yes" to allow that.
+        "#);
+        assert_eq!(
+            answer.details,
+            json!({"count": 3, "profiles": {
+                "fast": "profile: fast, provider=openai, thinking=off",
+                "scout": "profile: scout [preset], model=small, appended-system-prompt",
+                "clerk": "profile: clerk [prompt], custom-system-prompt, excludeTools=[bash]",
+            }})
+        );
+    }
+
+    #[test]
+    fn an_empty_list_says_where_to_write_one() {
+        let answer = answer(&[]);
+        assert_eq!(
+            answer.text,
+            "No subagent profiles found. Add .md files to ~/.pi/agent/agent-profiles/ or .pi/agent-profiles/."
+        );
+        assert_eq!(answer.details, json!({"count": 0}));
+    }
+}

@@ -1,14 +1,14 @@
 //! `get_subagent_output` and `get_subagent_session`: what was said in a session.
 
-use pi_subagents_delegation::{Ending, RunHistory};
+use pi_subagents_delegation::{Ending, RunHistory, Status};
 use pi_subagents_sessions::{FindError, IndexedRun, Store, history, transcript};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::tools::SessionCall;
 use crate::caller::Caller;
 use crate::dialects::arguments;
 use crate::error::CommandError;
-use crate::recorded::find_runs;
+use crate::recorded::{find_runs, how_to_resume};
 use crate::toolbox::{ToolAnswer, Toolbox};
 
 /// A session, read from its record.
@@ -63,46 +63,54 @@ impl ReadSession {
         Ok(Self { runs, histories })
     }
 
-    /// What went wrong in the latest run, if anything did.
+    /// What went wrong in the latest run, if anything did, and how to go on with it.
     pub(crate) fn problem(&self) -> Option<String> {
-        self.histories.last()?.summary.ending.as_ref()?.message()
+        let message = self.histories.last()?.summary.ending.as_ref()?.message()?;
+        let how = how_to_resume(self.runs.last()?.session.as_str());
+        Some(format!("! {message}\nhint: {how}"))
     }
 
     /// The answer of `get_subagent_output`.
     pub(crate) fn output(&self, max_lines: usize) -> ToolAnswer {
         let latest = self.histories.last().and_then(RunHistory::output);
         let text = latest.unwrap_or_else(|| transcript::NO_TEXT.to_owned());
-        ToolAnswer::new(text, self.details(max_lines, json!({})))
+        ToolAnswer::new(text, self.details(max_lines).into())
     }
 
     /// The answer of `get_subagent_session`.
     pub(crate) fn whole(&self, max_lines: usize) -> ToolAnswer {
-        let messages = self.histories.iter().map(|run| run.messages.len());
-        let more = json!({"messageCount": messages.sum::<usize>()});
-        let text = transcript::for_reading(&self.histories);
-        ToolAnswer::new(text, self.details(max_lines, more))
+        let messages: usize = self.histories.iter().map(|run| run.messages.len()).sum();
+        let latest = self.histories.last().map(|run| &run.summary);
+        let exit_code = latest
+            .and_then(|run| run.ending.as_ref())
+            .map(Ending::exit_code);
+        let mut details = self.details(max_lines);
+        details.insert("messageCount".to_owned(), json!(messages));
+        details.insert("exitCode".to_owned(), json!(exit_code));
+        details.insert(
+            "model".to_owned(),
+            json!(latest.and_then(|run| run.model.as_ref())),
+        );
+        ToolAnswer::new(transcript::for_reading(&self.histories), details.into())
     }
 
-    fn details(&self, max_lines: usize, more: Value) -> Value {
-        let (Some(run), Some(history)) = (self.runs.last(), self.histories.last()) else {
-            return more;
-        };
-        let summary = &history.summary;
-        let mut details = json!({
-            "sessionId": run.session.as_str(),
-            "runId": run.run.as_str(),
-            "taskName": run.name,
-            "status": summary.status().as_delegation_word(),
-            "exitCode": summary.ending.as_ref().map(Ending::exit_code),
-            "errorMessage": summary.ending.as_ref().and_then(Ending::message),
-            "model": summary.model,
-            "runCount": self.runs.len(),
-            "maxLines": max_lines,
-        });
-        if let (Value::Object(details), Value::Object(more)) = (&mut details, more) {
-            details.extend(more);
-        }
-        details
+    /// What both tools tell beside their text.
+    fn details(&self, max_lines: usize) -> Map<String, Value> {
+        let run = self.runs.last();
+        let status = self.histories.last().map(|run| run.summary.status());
+        Map::from_iter([
+            (
+                "sessionId".to_owned(),
+                json!(run.map(|run| run.session.as_str())),
+            ),
+            (
+                "status".to_owned(),
+                json!(status.map(Status::as_delegation_word)),
+            ),
+            ("taskName".to_owned(), json!(run.map(|run| &run.name))),
+            ("runCount".to_owned(), json!(self.runs.len())),
+            ("maxLines".to_owned(), json!(max_lines)),
+        ])
     }
 }
 

@@ -138,16 +138,18 @@ mod tests {
             error(&task(json!({"timeout": "soon"}))),
             error(&task(json!({"files": [{"path": "x", "head": 0}]}))),
             error(&task(json!({"files": [{"head": 1}]}))),
+            error(&task(json!({"files": [7]}))),
+            error(&task(json!({"files": [{"path": "x", "start": -1}]}))),
             error(&task(json!({"cwd": ["x"]}))),
         ];
         assert_eq!(
             errors,
             [
-                "the call invalid type: integer `5`, expected an object",
+                "the call must be an object, not integer `5`",
                 "tasks is missing",
                 "tasks must have at least 1 task",
                 "tasks must have at most 16 tasks, not 17",
-                "tasks[0] invalid type: string \"a\", expected an object",
+                "tasks[0] must be an object, not string \"a\"",
                 "tasks[0].prompt is missing",
                 "tasks[0].prompt must not be empty",
                 "tasks[0].name must not be empty",
@@ -155,6 +157,8 @@ mod tests {
                 "tasks[0].timeout must be a number, not \"soon\"",
                 "tasks[0].files[0].head must be at least 1",
                 "tasks[0].files[0].path is missing",
+                "tasks[0].files[0] must be a path or an object with a path, not integer `7`",
+                "tasks[0].files[0].start must be at least 1",
                 "tasks[0].cwd must be a text, not [\"x\"]",
             ]
         );

@@ -1,6 +1,6 @@
 //! What is written into a run directory for its child.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use pi_subagents_definitions::{PlanPatch, PromptFiles};
 use pi_subagents_delegation::{Refusal, SystemPrompt};
@@ -19,31 +19,31 @@ pub(super) struct RunFiles {
 impl RunFiles {
     /// Writes them. System prompts reach a child through files, never through arguments.
     pub(super) fn write(prepared: &Prepared, directory: Option<&RunDir>) -> Result<Self, Refusal> {
-        let Some(definition) = &prepared.definition else {
-            return Ok(Self {
-                prompts: PromptFiles {
-                    policy: SystemPrompt::Inherit,
-                    files: Vec::new(),
-                },
-                extension: None,
-            });
-        };
         let refuse = |why: &dyn std::fmt::Display| Refusal {
-            message: format!("What its definition says could not be written down: {why}"),
+            message: format!("What its child needs could not be written down: {why}"),
         };
-        let directory = directory.ok_or_else(|| refuse(&"the run has no directory"))?;
-        let prompts = definition.patch.prompt_files(directory.path());
+        let patch = prepared.definition.as_ref().map(|used| &used.patch);
+        let Some(directory) = directory else {
+            return match patch {
+                Some(_) => Err(refuse(&"the run has no directory")),
+                None => Ok(Self {
+                    prompts: no_prompts(),
+                    extension: None,
+                }),
+            };
+        };
+        let prompts = patch.map_or_else(no_prompts, |patch| patch.prompt_files(directory.path()));
         for (path, text) in &prompts.files {
             write_whole(path, text.as_bytes())
                 .map_err(|error| refuse(&format!("{}: {error}", path.display())))?;
         }
-        let extension = write_child_extension(&definition.patch, prepared.runner, directory)
+        let extension = write_child_extension(patch, prepared.runner, directory)
             .map_err(|error| refuse(&error))?;
         Ok(Self { prompts, extension })
     }
 
     /// The text of the system prompt and the file that carries it.
-    pub(super) fn system_prompt(&self) -> Option<(&str, &std::path::Path)> {
+    pub(super) fn system_prompt(&self) -> Option<(&str, &Path)> {
         let (path, text) = self.prompts.files.first()?;
         Some((text.as_str(), path.as_path()))
     }
@@ -55,5 +55,12 @@ impl RunFiles {
             arguments.extend(["--extension".to_owned(), extension.display().to_string()]);
         }
         arguments
+    }
+}
+
+fn no_prompts() -> PromptFiles {
+    PromptFiles {
+        policy: SystemPrompt::Inherit,
+        files: Vec::new(),
     }
 }

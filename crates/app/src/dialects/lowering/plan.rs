@@ -5,14 +5,15 @@ use std::time::Duration;
 
 use pi_subagents_definitions::PlanPatch;
 use pi_subagents_delegation::{
-    Completion, Limits, PlannedTask, Refusal, Task, TaskPlan, ToolPolicy,
+    Completion, Limits, PlannedTask, Refusal, Task, TaskPlan, ToolPolicy, UsedDefinition,
 };
 use pi_subagents_sessions::{NewRun, RunDir};
 
 use super::asked::{Asked, Conversation};
 use super::files::RunFiles;
 use super::prepare::{Lowering, Prepared};
-use crate::dialects::definition_use::DefinitionUse;
+use crate::dialects::child_extension::key_for;
+use crate::dialects::definition_use::{DefinitionUse, find_definition, used};
 use crate::error::CommandError;
 use crate::random;
 
@@ -33,6 +34,7 @@ impl Lowering<'_> {
         let made = self
             .owner
             .store
+            .with_runs_dir(self.configuration.settings.runs_dir.clone())
             .make_directory(&self.caller.places.project, &run);
         if let Err(error) = &made {
             let cause = with_cause(error);
@@ -49,7 +51,7 @@ impl Lowering<'_> {
                 Ok(prepared) => prepared.cwd.clone(),
                 Err(_) => self.caller.places.cwd.clone(),
             },
-            definition: definition.map(|definition| definition.used.clone()),
+            definition: self.used_definition(asked, &prepared),
             timeout: self.timeout_of(asked, definition),
             directory: directory.as_ref().map(|made| made.path().to_owned()),
         });
@@ -61,6 +63,25 @@ impl Lowering<'_> {
         self.record(&task, ready.as_ref().ok(), warnings);
         let work = ready.map(|ready| Box::new(self.work(asked, ready)));
         Ok(PlannedTask { task, work })
+    }
+
+    /// The definition a task has, also where it is the reason why the task is refused.
+    fn used_definition(
+        &self,
+        asked: &Asked<'_>,
+        prepared: &Result<Prepared, Refusal>,
+    ) -> Option<UsedDefinition> {
+        match prepared {
+            Ok(prepared) => Some(UsedDefinition {
+                model: prepared.model.choice.clone(),
+                ..prepared.definition.as_ref()?.used.clone()
+            }),
+            Err(_) => {
+                let found =
+                    find_definition(asked.definition?, self.family.asker, self.configuration);
+                Some(used(found.ok()?))
+            }
+        }
     }
 
     /// Writes down that the run begins.
@@ -105,11 +126,13 @@ impl Lowering<'_> {
         let settings = &self.configuration.settings;
         let timeout = self.timeout_of(asked, prepared.definition.as_ref());
         let patch = prepared.definition.map(|definition| definition.patch);
+        let model = prepared.model.choice;
+        let api_key = patch.as_ref().and_then(|patch| key_for(patch, &model));
         TaskPlan {
             runner: prepared.runner,
             program: prepared.program,
             prompt: conversation.prompt,
-            model: prepared.model.choice,
+            model,
             extra_arguments: files.further_arguments(patch.as_ref()),
             system_prompt: files.prompts.policy,
             tools: self.tools_of(patch.as_ref()),
@@ -126,7 +149,7 @@ impl Lowering<'_> {
                 repetitions: settings.looping_tool_count,
             },
             trusted: self.configuration.trust.of(&prepared.cwd).is_trusted(),
-            api_key: patch.and_then(|patch| patch.api_key),
+            api_key,
         }
     }
 

@@ -198,3 +198,145 @@ where
 {
     arguments::list(deserializer).map(Some)
 }
+
+#[cfg(test)]
+mod tests {
+    use pretty_assertions::assert_eq;
+
+    use super::*;
+
+    fn task(agent: &str, task: &str) -> AgentTask {
+        AgentTask {
+            agent: agent.to_owned(),
+            task: task.to_owned(),
+            model: None,
+            cwd: None,
+            session: None,
+            timeout: None,
+        }
+    }
+
+    #[test]
+    fn a_call_has_one_task_or_several() {
+        let parse = |call: Value| SubagentCall::parse(&call).unwrap();
+        let one = SubagentCall::Single(task("scout", "look"));
+        assert_eq!(parse(json!({"preset": "scout", "task": "look"})), one);
+        assert_eq!(parse(json!({"agent": "scout", "task": "look"})), one);
+        let full = json!({
+            "preset": "scout", "agent": "scout", "task": "look", "model": "m", "cwd": "/w",
+            "sessionId": "a-B_9", "timeout": "5", "unknown": 1
+        });
+        assert_eq!(
+            parse(full),
+            SubagentCall::Single(AgentTask {
+                model: Some("m".to_owned()),
+                cwd: Some("/w".to_owned()),
+                session: Some(SessionId::parse("a-B_9").unwrap()),
+                timeout: Some(Duration::from_secs(5)),
+                ..task("scout", "look")
+            })
+        );
+        let several = json!({"tasks": [
+            {"preset": "scout", "task": "look"}, {"agent": "judge", "task": "weigh"}
+        ]});
+        assert_eq!(
+            parse(several),
+            SubagentCall::Parallel(vec![task("scout", "look"), task("judge", "weigh")])
+        );
+        // Models fill in what they do not mean.
+        let filled =
+            json!({"preset": "scout", "agent": "", "task": "look", "model": "", "tasks": []});
+        assert_eq!(parse(filled), one);
+        let filled =
+            json!({"preset": "", "task": null, "tasks": {"agent": "scout", "task": "look"}});
+        assert_eq!(
+            parse(filled),
+            SubagentCall::Parallel(vec![task("scout", "look")])
+        );
+    }
+
+    #[test]
+    fn what_does_not_fit_is_refused_by_the_name_of_its_field() {
+        let error = |call: Value| SubagentCall::parse(&call).unwrap_err().to_string();
+        let one = json!({"preset": "scout", "task": "look"});
+        let with = |field: &str, value: Value| {
+            let mut call = one.clone();
+            call[field] = value;
+            call
+        };
+        let errors = [
+            error(json!("scout")),
+            error(json!({})),
+            error(json!({"preset": "scout"})),
+            error(json!({"task": "look"})),
+            error(with("agent", json!("judge"))),
+            error(with("tasks", json!([one]))),
+            error(json!({"model": "m", "tasks": [one]})),
+            error(json!({"tasks": []})),
+            error(json!({"tasks": vec![one.clone(); 17]})),
+            error(json!({"tasks": [one, {"task": "look"}]})),
+            error(json!({"tasks": [one, with("agent", json!("judge"))]})),
+            error(json!({"tasks": [with("timeout", json!(0))]})),
+            error(with("chain", json!([one]))),
+            error(with("sessionId", json!("../x"))),
+            error(with("sessionId", json!(""))),
+            error(with("sessionId", json!("x".repeat(65)))),
+            error(with("timeout", json!("soon"))),
+            error(with("cwd", json!({}))),
+        ];
+        insta::assert_snapshot!(errors.join("\n"), @r#"
+        the call must be an object, not string "scout"
+        preset is missing
+        task is missing
+        preset is missing
+        preset and agent name the same thing, but differ: "scout" and "judge"
+        preset stands beside tasks; give either one task (preset and task) or tasks, each with its own fields
+        model stands beside tasks; give either one task (preset and task) or tasks, each with its own fields
+        tasks must have at least 1 task
+        tasks must have at most 16 tasks, not 17
+        tasks[1].preset is missing
+        tasks[1].preset and tasks[1].agent name the same thing, but differ: "scout" and "judge"
+        tasks[0].timeout must be at least 1
+        chain is not supported: call subagent once per step and put what one step found into the task of the next; steps that need nothing from each other go into tasks
+        sessionId cannot be used: "../x" is not an id: 1 to 64 letters, digits, "_" or "-" are
+        sessionId cannot be used: "" is not an id: 1 to 64 letters, digits, "_" or "-" are
+        sessionId cannot be used: "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx" is not an id: 1 to 64 letters, digits, "_" or "-" are
+        timeout must be a number, not "soon"
+        cwd must be a text, not {}
+        "#);
+    }
+
+    #[test]
+    fn the_schema_knows_both_forms_and_no_chain() {
+        let schema = subagent_parameters();
+        let fields = |schema: &Value| -> Vec<String> {
+            schema["properties"]
+                .as_object()
+                .unwrap()
+                .keys()
+                .cloned()
+                .collect()
+        };
+        let of_task = [
+            "preset",
+            "agent",
+            "task",
+            "model",
+            "cwd",
+            "sessionId",
+            "timeout",
+        ];
+        let tasks = &schema["properties"]["tasks"];
+        assert_eq!(fields(&tasks["items"]), of_task);
+        assert_eq!(fields(&schema), [&of_task[..], &["tasks"]].concat());
+        assert_eq!(tasks["items"]["required"], json!(["task"]));
+        assert_eq!(
+            (&tasks["minItems"], &tasks["maxItems"]),
+            (&json!(1), &json!(16))
+        );
+        let text = schema.to_string();
+        for unwanted in ["null", "$ref", "\"format\"", "chain"] {
+            assert!(!text.contains(unwanted), "{unwanted} in {text}");
+        }
+    }
+}

@@ -6,18 +6,22 @@ use std::os::unix::net::UnixStream as StdStream;
 use std::path::PathBuf;
 
 use pi_subagents_delegation::{
-    Completion, Limits, ModelChoice, Program, RunId, SessionId, SessionPolicy, Started,
-    SystemPrompt, ToolPolicy,
+    Completion, Limits, ModelChoice, Program, RunId, Runner, SessionId, SessionPolicy, Started,
+    SystemPrompt, Task, TaskPlan, ToolPolicy,
 };
 use pretty_assertions::assert_eq;
 use rustix::pipe::{PipeFlags, pipe_with};
 use tokio::io::{AsyncBufReadExt as _, BufReader};
 use tokio::net::UnixStream;
 use tokio::net::unix::pipe::Receiver;
+use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 
 use super::*;
+use crate::Launcher;
+use crate::child::LineMemory;
 use crate::own_children::OwnChildren;
+use crate::request::{UnitEvent, UnitSaid};
 
 /// One run whose other side the test holds.
 struct Stand {
@@ -84,7 +88,6 @@ impl Stand {
             UnixStream::from_std(orders).unwrap(),
             told_in,
         );
-        let (running, started) = Running::new(unit, child);
         Self {
             start,
             output: Some(File::from(output)),
@@ -93,7 +96,7 @@ impl Stand {
             told,
             ask,
             events,
-            running: tokio::spawn(running.run(started)),
+            running: tokio::spawn(live(unit, child)),
         }
     }
 
@@ -130,6 +133,25 @@ impl Stand {
         sleep_until(self.start + Duration::from_secs(second)).await;
     }
 
+    /// How often the child was corrected until it was started again, and with which words it is.
+    async fn restart(mut self) -> (usize, String) {
+        let patience = Duration::from_hours(1000);
+        let ended = tokio::time::timeout(patience, self.running).await;
+        ended.expect("the child to be gone").unwrap();
+        self.events.close();
+        let mut corrections = 0;
+        let mut again = None;
+        while let Some(event) = self.events.recv().await {
+            match event.what {
+                UnitSaid::Happened(Happening::Corrected(_)) => corrections += 1,
+                UnitSaid::Happened(Happening::Printed(words)) => again = Some(words),
+                _ => {}
+            }
+        }
+        let again = again.expect("another child to be started");
+        (corrections, String::from_utf8_lossy(&again).into_owned())
+    }
+
     async fn ending(mut self) -> Ending {
         let patience = Duration::from_hours(1000);
         let ended = tokio::time::timeout(patience, self.running).await;
@@ -143,6 +165,15 @@ impl Stand {
             }
         }
         ending.unwrap()
+    }
+}
+
+/// The life of a unit whose first child is played by the test, and whose next ones are not.
+async fn live(mut unit: Unit, child: LaunchedChild) {
+    let mut course = Course::begin(&mut unit.plan);
+    match Running::new(&mut unit, &mut course, child).run().await {
+        Outcome::Over(ending) => unit.tell(Happening::Ended(ending)).await,
+        Outcome::Again(prompt) => unit.tell(Happening::Printed(prompt.into())).await,
     }
 }
 
@@ -487,4 +518,106 @@ async fn a_report_after_a_correction_counts() {
     assert_eq!(stand.told().await, "0 ms, child: closed");
     stand.exit(0);
     assert_eq!(stand.ending().await, Ending::Completed);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_report_beside_other_calls_ends_the_turn_at_once() {
+    let mut stand = reporting();
+    assert_eq!(stand.told().await, PROMPT_LINE);
+    stand.say(r#"{"type":"message_end","message":{"role":"assistant","stopReason":"toolUse","content":[{"type":"toolCall","id":"1","name":"subagent_finalize","arguments":{}},{"type":"toolCall","id":"2","name":"bash","arguments":{}}]}}"#);
+    stand.say(&report(r#"{"status":"SUCCESS","result":"done"}"#));
+    assert_eq!(stand.told().await, format!("0 ms, {ABORT_LINE}"));
+    stand.say(r#"{"type":"message_end","message":{"role":"assistant","stopReason":"aborted","content":[],"errorMessage":"Request aborted"}}"#);
+    stand.say(SETTLED);
+    assert_eq!(stand.told().await, "0 ms, child: closed");
+    stand.exit(0);
+    assert_eq!(stand.ending().await, Ending::Completed);
+}
+
+/// A run that must report, with a session that another child could continue.
+fn reporting_with_session() -> Stand {
+    Stand::with_plan(TaskPlan {
+        completion: Completion::Finalized { corrections: 2 },
+        session: SessionPolicy::File("/s.jsonl".into()),
+        ..plan(limits(None, 30))
+    })
+}
+
+const ANSWER: &str = r#"{"type":"message_end","message":{"role":"assistant","stopReason":"stop","content":[{"type":"text","text":"so"}]}}"#;
+
+#[tokio::test(start_paused = true)]
+async fn a_child_that_exits_without_a_report_is_corrected_once_for_its_exit() {
+    // It settles and exits at once, and which of the two is heard of first is chance.
+    for hears_correction in [false, true] {
+        let mut stand = reporting_with_session();
+        assert_eq!(stand.told().await, PROMPT_LINE);
+        stand.say(ANSWER);
+        if hears_correction {
+            stand.say(SETTLED);
+            assert!(stand.told().await.contains("You have not reported yet."));
+        }
+        stand.exit(0);
+        let (corrections, again) = stand.restart().await;
+        assert_eq!(corrections, 1, "{hears_correction}");
+        assert!(again.starts_with("You have not reported yet."), "{again}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_child_that_exits_before_any_answer_is_not_started_again() {
+    let mut stand = reporting_with_session();
+    assert_eq!(stand.told().await, PROMPT_LINE);
+    stand.exit(1);
+    let stderr = String::new();
+    assert_eq!(stand.ending().await, Ending::Exited { code: 1, stderr });
+}
+
+#[tokio::test(start_paused = true)]
+async fn without_a_session_a_child_that_exits_ends_its_run() {
+    let mut stand = reporting();
+    assert_eq!(stand.told().await, PROMPT_LINE);
+    stand.say(ANSWER);
+    stand.exit(0);
+    let stderr = String::new();
+    assert_eq!(stand.ending().await, Ending::Exited { code: 0, stderr });
+}
+
+/// A run that asks for a provider.
+fn choosing(provider: &str) -> Stand {
+    Stand::with_plan(TaskPlan {
+        model: ModelChoice::Named {
+            provider: Some(provider.to_owned()),
+            model: None,
+            thinking: None,
+        },
+        ..plan(limits(None, 30))
+    })
+}
+
+const STATE: &str = r#"{"type":"response","id":"check","command":"get_state","success":true,"data":{"model":{"provider":"fake","id":"m"}}}"#;
+
+#[tokio::test(start_paused = true)]
+async fn a_pi_is_asked_for_its_model_before_it_gets_the_prompt() {
+    let mut stand = choosing("fake");
+    let question = r#"0 ms, child: {"type":"get_state","id":"check"}"#;
+    assert_eq!(stand.told().await, question);
+    stand.say(STATE);
+    assert_eq!(stand.told().await, PROMPT_LINE);
+    stand.say(SETTLED);
+    assert_eq!(stand.told().await, "0 ms, child: closed");
+    stand.exit(0);
+    assert_eq!(stand.ending().await, Ending::Completed);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_pi_that_would_ask_another_provider_never_gets_the_prompt() {
+    let mut stand = choosing("nope");
+    assert!(stand.told().await.contains("get_state"));
+    stand.say(STATE);
+    assert_eq!(stand.told().await, "0 ms, child: closed");
+    stand.exit(0);
+    let Ending::ModelError { message } = stand.ending().await else {
+        panic!("it ended otherwise");
+    };
+    assert!(message.contains("\"nope\""), "{message}");
 }

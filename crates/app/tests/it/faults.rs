@@ -1,0 +1,115 @@
+//! One call in which nearly everything goes wrong: each fault is its own task's, and is said.
+
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::time::Duration;
+
+use pi_subagents_testkit::llm::{LlmServer, Script, Turn};
+use pi_subagents_testkit::{bin, wait_for_file};
+use pretty_assertions::assert_eq;
+use serde_json::{Value, json};
+
+use crate::stage::{Stage, answer_text, outcomes};
+
+/// The definitions, the model and the settings of the call.
+fn stage_for_faults(server: &LlmServer) -> Stage {
+    let stage = Stage::new();
+    stage.sandbox.models_json(&server.base_url());
+    stage.settings(&json!({"extend_timeout_debounce": 0}));
+    for (name, fields) in [
+        ("skilled", "loadSkills: no-such-skill"),
+        ("sneaky", "extraArgs: [--mode=json]"),
+        (
+            "small",
+            "runner: embedded\nmodel: fake/fake-model\ntools: read",
+        ),
+    ] {
+        stage.profile(name, fields, "");
+    }
+    stage
+}
+
+/// A child that says where it is, waits until it is told, and answers.
+fn waiting(stage: &Stage, name: &str) -> Value {
+    let script = json!([
+        {"touch": stage.path(name)},
+        {"waitForFile": stage.path("go")},
+        {"reply": "fine"}
+    ]);
+    json!({"name": name, "prompt": script.to_string()})
+}
+
+#[test]
+fn sixteen_tasks_of_which_eleven_fail_each_in_its_own_way() {
+    let server = LlmServer::start(
+        Script::new()
+            .on_every("provoke", [Turn::status(400, "no such deployment")])
+            .otherwise([Turn::text("ok")]),
+    );
+    let stage = stage_for_faults(&server);
+    // The real child under a name that can be taken away while the call runs.
+    let pi = stage.sandbox.root().join("pi");
+    symlink(bin("misbehave"), &pi).unwrap();
+    let again =
+        json!({"toolCall": {"name": "bash", "arguments": {"command": "ls"}, "result": "a"}});
+    let scripted = |name: &str, script: Value| json!({"name": name, "prompt": script.to_string()});
+    let with = |name: &str, field: &str, value: &str| json!({"name": name, "prompt": "hello", field: value});
+    let silent = json!([{"hang": true}]).to_string();
+    let late = ["twelve", "thirteen", "fourteen", "fifteen"];
+    let mut tasks = vec![
+        with("unknown profile", "profile", "nobody"),
+        with("unknown skill", "profile", "skilled"),
+        with("relative cwd", "cwd", "src"),
+        with("missing directory", "cwd", "/no/such/place"),
+        with("refused extraArgs", "profile", "sneaky"),
+        scripted(
+            "loops",
+            json!([again, again, again, again, again, {"hang": true}]),
+        ),
+        json!({"name": "silent", "prompt": silent, "timeout": 1}),
+        scripted("exits", json!([{"stderr": "out of luck\n"}, {"exit": 3}])),
+        scripted("killed", json!([{"signal": "SEGV"}])),
+        json!({"name": "provider", "prompt": "provoke it", "profile": "small"}),
+        json!({"name": "eleven", "prompt": "hello", "profile": "small"}),
+    ];
+    tasks.extend(late.map(|name| waiting(&stage, name)));
+    tasks.push(scripted("missing program", json!([{"reply": "never"}])));
+    let running = stage
+        .command(&["delegate", "-", "--json"])
+        .env("PI_SUBAGENTS_PI", &pi)
+        .stdin(json!({"tasks": tasks}).to_string())
+        .spawn();
+    // These four have all places, so everything before them is over and the last one waits.
+    for name in late {
+        wait_for_file(stage.path(name), Duration::from_mins(1));
+    }
+    fs::remove_file(&pi).unwrap();
+    stage.sandbox.write("go", "");
+    let output = running.wait();
+    assert_eq!(output.code, Some(4), "{output}");
+    let answer = output.json();
+    insta::assert_snapshot!(answer_text(&stage, &answer), @r#"
+    ✗ unknown profile: error — Unknown profile: "nobody". Available profiles: skilled, small, sneaky (session: <1>)
+    ✗ unknown skill: error — Unknown skills: "no-such-skill". Available skills: (none) (session: <2>) (profile: skilled, loadSkills=[no-such-skill])
+    ✗ relative cwd: error — cwd must be an absolute path (session: <3>)
+    ✗ missing directory: error — cwd does not exist: /no/such/place (session: <4>)
+    ✗ refused extraArgs: error — Refusing extraArg "--mode=json": it is set by the engine. (session: <5>) (profile: sneaky)
+    ✗ loops: error — Loop detected: sub-agent is repeating the same tool calls (session: <6>)
+    ✗ silent: error — Timed out after 1s. Consider resuming with a longer timeout. (session: <7>)
+    ✗ exits: error — The sub-agent exited with code 3: out of luck (session: <8>)
+    ✗ killed: error — The sub-agent was killed by SIGSEGV. (session: <9>)
+    ✗ provider: error — 400: no such deployment (session: <10>) (profile: small, model=fake/fake-model, tools=[read])
+    ✓ eleven: completed (session: <11>) (profile: small, model=fake/fake-model, tools=[read])
+    ✓ twelve: completed (session: <12>)
+    ✓ thirteen: completed (session: <13>)
+    ✓ fourteen: completed (session: <14>)
+    ✓ fifteen: completed (session: <15>)
+    ✗ missing program: error — Failed to spawn sub-agent process: $SANDBOX/pi: No such file or directory (os error 2) (session: <16>)
+    "#);
+    let statuses: Vec<String> = outcomes(&output)
+        .into_iter()
+        .map(|run| run.status)
+        .collect();
+    let expected = [vec!["failed"; 10], vec!["completed"; 5], vec!["failed"]].concat();
+    assert_eq!(statuses, expected);
+}

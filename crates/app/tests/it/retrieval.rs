@@ -1,0 +1,142 @@
+//! What a session said, read with the retrieval tools' words, now and after everything is gone
+//! but the runs.
+
+use std::fs;
+
+use pi_subagents_testkit::llm::{LlmServer, Script, Turn};
+use pretty_assertions::assert_eq;
+use serde_json::{Value, json};
+
+use crate::stage::{Stage, call};
+
+/// Everything the commands tell about a session.
+fn told(stage: &Stage, session: &str) -> Vec<String> {
+    let commands: [&[&str]; 5] = [
+        &["output", session],
+        &["output", session, "--json"],
+        &["session", session],
+        &["session", session, "--json"],
+        &["profile", "list"],
+    ];
+    commands
+        .iter()
+        .map(|arguments| stage.command(arguments).run().expect_success().stdout)
+        .collect()
+}
+
+/// The JSON of a command, without what differs from run to run.
+fn steady(stage: &Stage, text: &str) -> Value {
+    serde_json::from_str(&stage.sandbox.normalise(text)).unwrap()
+}
+
+#[test]
+fn texts_and_details_are_as_documented_and_survive_a_restart() {
+    let stage = Stage::new();
+    let long_command = format!("printf '{}'", "y".repeat(600));
+    let server = LlmServer::start(
+        Script::new()
+            .on(
+                "Look around",
+                [
+                    Turn::text("Looking.\nTwo lines.")
+                        .and_tool_call("bash", json!({"command": long_command}))
+                        .and_tool_call("read", json!({"path": "$&"})),
+                    Turn::text("All is well: é👩‍👩‍👧."),
+                ],
+            )
+            .otherwise([Turn::status(400, "no such deployment")]),
+    );
+    stage.sandbox.models_json(&server.base_url());
+    stage.profile("reviewer", "model: fake/fake-model", "You review.");
+    stage.sandbox.write(
+        "project/call.json",
+        r#"{"tasks": [{"name": "look", "prompt": "Look around.", "profile": "reviewer"}]}"#,
+    );
+    let first = stage
+        .command(&["delegate", "call.json", "--runner", "embedded", "--json"])
+        .run()
+        .expect_success();
+    let first = first.json();
+    let session = first["details"]["sessionIds"][0].as_str().unwrap();
+    let task = json!({"name": "look again", "prompt": "Go on.", "resume": session});
+    let second = stage
+        .delegate_to("embedded", &json!({"tasks": [task]}))
+        .run();
+    assert_eq!(second.json()["details"]["sessionIds"], json!([session]));
+
+    let before = told(&stage, session);
+    let [output, output_json, transcript, transcript_json, profiles] = before.as_slice() else {
+        panic!("five commands");
+    };
+    assert_eq!(output, "(no text output from sub-agent)\n");
+    let details = json!({
+        "sessionId": "<session-1>",
+        "status": "error",
+        "taskName": "look again",
+        "runCount": 2,
+        "maxLines": 15,
+    });
+    assert_eq!(
+        steady(&stage, output_json),
+        json!({
+            "content": [{"type": "text", "text": "(no text output from sub-agent)"}],
+            "details": details,
+        })
+    );
+    let transcript = stage.sandbox.normalise(transcript.trim_end());
+    insta::assert_snapshot!(transcript.replace(&"y".repeat(90), "<90 y>"), @r#"
+    === Run 1/2 (completed) ===
+    Look around.
+    Looking.
+    Two lines.
+    → bash: {"command":"printf '<90 y>yyyyyyyyyy...
+    → read: {"path":"$&"}
+    [tool result]: <90 y><90 y><90 y><90 y><90 y>yyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyy...
+    [tool result]: ENOENT: no such file or directory, access '$PROJECT/$&'
+    All is well: é👩‍👩‍👧.
+    ---
+    === Run 2/2 (error) ===
+    Go on.
+    [Error: 400: no such deployment]
+    "#);
+    let mut more = details;
+    more["messageCount"] = json!(7);
+    more["exitCode"] = json!(1);
+    more["model"] = json!("fake-model");
+    assert_eq!(
+        steady(&stage, transcript_json),
+        json!({"content": [{"type": "text", "text": transcript}], "details": more})
+    );
+    insta::assert_snapshot!(profiles, @"profile: reviewer, model=fake/fake-model, custom-system-prompt");
+
+    // Every command is a process of its own; the index is made anew from the runs.
+    let index = stage.sandbox.agent_dir().join("subagents-index.jsonl");
+    fs::remove_file(&index).unwrap();
+    assert_eq!(told(&stage, session), before);
+    fs::remove_file(&index).unwrap();
+    let task = json!({"name": "third", "prompt": "Look around.", "resume": session});
+    let third = stage
+        .delegate_to("embedded", &json!({"tasks": [task]}))
+        .run();
+    assert_eq!(third.json()["details"]["sessionIds"], json!([session]));
+}
+
+#[test]
+fn a_session_that_runs_can_be_read_and_is_called_running() {
+    let stage = Stage::new();
+    let (ready, go) = (stage.path("ready"), stage.path("go"));
+    let script =
+        json!([{"say": "so far"}, {"touch": ready}, {"waitForFile": go}, {"reply": "done"}]);
+    let owner = stage.delegate(&call(&[("busy", script)])).spawn();
+    pi_subagents_testkit::wait_for_file(&ready, std::time::Duration::from_mins(1));
+    let status = stage.command(&["status", "--json"]).run().json();
+    let session = status["runs"][0]["sessionId"].as_str().unwrap();
+    let read = stage.command(&["session", session, "--json"]).run().json();
+    fs::write(go, "").unwrap();
+    _ = owner.wait().expect_success();
+    assert_eq!(read["details"]["status"], "running");
+    assert_eq!(read["details"]["exitCode"], Value::Null);
+    let after = stage.command(&["session", session, "--json"]).run().json();
+    assert_eq!(after["details"]["status"], "completed");
+    assert_eq!(after["details"]["exitCode"], 0);
+}

@@ -1,0 +1,301 @@
+//! `subagent` and `run`: which definition and model a task gets, and what its caller is answered.
+
+use std::fs;
+
+use pi_subagents_testkit::llm::{Script, Turn};
+use pretty_assertions::assert_eq;
+use serde_json::{Value, json};
+
+use crate::subagent_stage::{SubagentStage, scout, text};
+
+fn helpful() -> SubagentStage {
+    let stage = SubagentStage::new(
+        Script::new()
+            .on_every("fail", [Turn::status(400, "no such thing")])
+            .otherwise([Turn::text("There it is.")]),
+    );
+    stage.preset("scout");
+    stage
+}
+
+/// What was written down about the only run.
+fn meta(answer: &Value) -> Value {
+    let directory = answer["details"]["runs"][0]["directory"].as_str().unwrap();
+    serde_json::from_str(&fs::read_to_string(format!("{directory}/meta.json")).unwrap()).unwrap()
+}
+
+#[test]
+fn one_task_is_answered_with_status_session_and_result() {
+    let stage = helpful();
+    let output = stage.call(&scout("find it")).run().expect_success();
+    insta::assert_snapshot!(stage.stage.sandbox.normalise(&text(&output)), @"
+    **Status:** SUCCESS
+    **Session ID:** `<session-1>`
+
+    ---
+
+    There it is.
+    ");
+    let answer = output.json();
+    let details = &answer["details"];
+    assert_eq!(details["mode"], "single");
+    assert_eq!(details["presets"], json!(["scout"]));
+    assert_eq!(details["status"], "completed");
+    assert_eq!(details["isNewSession"], false);
+    assert_eq!(details["sessionId"], details["sessionIds"][0]);
+    assert_eq!(details["runId"], details["runs"][0]["runId"]);
+    assert_eq!(details["windows"][0]["name"], "scout");
+    assert_eq!(details["windows"][0]["status"], "completed");
+    assert_eq!(details["globalStatus"], "done");
+    assert_eq!(details["finalized"], Value::Null);
+    assert!(stage.last_messages()[0].1.contains("You look around."));
+}
+
+#[test]
+fn the_command_line_prints_what_the_tool_answers() {
+    let stage = helpful();
+    let command = ["run", "scout", "find", "it", "--runner", "embedded", "-q"];
+    let output = stage.stage.command(&command).run().expect_success();
+    let session = output.stdout.split('`').nth(1).unwrap().to_owned();
+    assert_eq!(
+        output.stdout,
+        format!("**Status:** SUCCESS\n**Session ID:** `{session}`\n\n---\n\nThere it is.\n")
+    );
+    assert_eq!(stage.last_messages()[1].1, "find it");
+    let said = stage.stage.command(&["output", &session]).run();
+    assert_eq!(said.expect_success().stdout, "There it is.\n");
+    let status = stage.stage.command(&["status", &session, "--json"]).run();
+    let status = status.expect_success().json();
+    assert_eq!(status["counts"]["completed"], 1);
+    assert_eq!(status["runs"][0]["sessionId"], session);
+}
+
+#[test]
+fn several_tasks_run_side_by_side_and_one_that_fails_ends_no_other() {
+    let stage = helpful();
+    stage.preset("judge");
+    let output = stage
+        .call(&json!({"tasks": [
+            {"preset": "scout", "task": "find it"},
+            {"agent": "nobody", "task": "find it"},
+            {"preset": "judge", "task": "fail"},
+            {"preset": "scout", "task": "find more", "cwd": "relative"},
+            {"preset": "scout", "task": "find more", "sessionId": "mine"},
+        ]}))
+        .run();
+    assert_eq!(output.code, Some(4));
+    insta::assert_snapshot!(stage.stage.sandbox.normalise(&text(&output)), @r#"
+    ## 1. scout
+
+    **Status:** SUCCESS
+    **Session ID:** `<session-1>`
+
+    ---
+
+    There it is.
+
+    ## 2. nobody
+
+    **Status:** ERROR
+    **Session ID:** `<session-2>`
+
+    ---
+
+    Unknown preset: "nobody". Available presets: judge [preset], scout [preset]
+
+    ## 3. judge
+
+    **Status:** ERROR
+    **Session ID:** `<session-3>`
+
+    ---
+
+    400: no such thing
+
+    ## 4. scout
+
+    **Status:** ERROR
+    **Session ID:** `<session-4>`
+
+    ---
+
+    cwd must be an absolute path
+
+    ## 5. scout
+
+    **Status:** SUCCESS
+    **Session ID:** `mine`
+
+    ---
+
+    There it is.
+
+    ! There was no session mine of this preset in this directory; it is new.
+    "#);
+    let answer = output.json();
+    let details = &answer["details"];
+    assert_eq!(details["mode"], "parallel");
+    assert_eq!(
+        details["presets"],
+        json!(["scout", "nobody", "judge", "scout", "scout"])
+    );
+    let names: Vec<_> = details["windows"].as_array().unwrap().iter().collect();
+    let names: Vec<_> = names.iter().map(|window| &window["name"]).collect();
+    assert_eq!(names, ["scout 1", "nobody", "judge", "scout 4", "scout 5"]);
+}
+
+#[test]
+fn what_does_not_fit_fails_the_call_and_starts_nothing() {
+    let stage = helpful();
+    let error = |call: Value| {
+        let output = stage.call(&call).run();
+        assert_eq!(output.code, Some(2), "{output}");
+        output.json()["error"]["message"].clone()
+    };
+    assert_eq!(error(json!({"task": "x"})), "preset is missing");
+    assert_eq!(
+        error(json!({"tasks": [scout("x"), {"task": "y"}]})),
+        "tasks[1].preset is missing"
+    );
+    assert_eq!(
+        error(json!({"chain": [scout("x")]})),
+        "chain is not supported: call subagent once per step and put what one step found into the task of the next; steps that need nothing from each other go into tasks"
+    );
+    let same = json!({"preset": "scout", "task": "x", "sessionId": "s"});
+    let same_again = json!({"agent": "scout", "task": "y", "sessionId": "s", "cwd": stage.stage.sandbox.project()});
+    assert_eq!(
+        error(json!({"tasks": [same, same_again]})),
+        "tasks[1].sessionId is that of tasks[0], with the same preset and cwd: a session is continued by one task at a time"
+    );
+    assert_eq!(stage.server.requests().len(), 0);
+}
+
+#[test]
+fn an_unknown_name_on_the_command_line_is_not_found() {
+    let stage = helpful();
+    let output = stage.stage.command(&["run", "nobody", "find it"]).run();
+    assert_eq!(output.code, Some(3));
+    insta::assert_snapshot!(output.stderr, @r#"
+    error: Unknown preset: "nobody". Available presets: scout [preset]
+    hint: pi-subagents profile list shows what there is.
+    "#);
+}
+
+#[test]
+fn a_preset_of_a_trusted_project_takes_the_place_of_the_users_own() {
+    let stage = helpful();
+    stage.stage.sandbox.write(
+        "project/.pi/subagents/scout.md",
+        "---\nname: scout\ndescription: of the project\nmodel: fake/fake-model\n---\nYou know this project.\n",
+    );
+    let nested = stage.stage.sandbox.project().join("src/deep");
+    fs::create_dir_all(&nested).unwrap();
+    let prompt_of = |flags: &[&str]| {
+        let command = stage.call(&scout("find it")).args(flags);
+        _ = command.cwd("src/deep").run().expect_success();
+        stage.last_messages()[0].1.clone()
+    };
+    assert!(prompt_of(&[]).contains("You look around."));
+    assert!(prompt_of(&["--trust"]).contains("You know this project."));
+}
+
+#[test]
+fn the_model_is_the_calls_then_the_presets_and_a_preset_without_any_is_an_error() {
+    let stage = SubagentStage::new(Script::new().otherwise([Turn::text("ok")]));
+    let models = json!({"providers": {"fake": {
+        "baseUrl": stage.server.base_url(), "api": "openai-completions", "apiKey": "test-key",
+        "models": [{"id": "fake-model"}, {"id": "other-model"}],
+    }}});
+    let models_json = "home/.pi/agent/models.json";
+    stage.stage.sandbox.write(models_json, &models.to_string());
+    stage.preset("scout");
+    stage.define("subagents", "bare", "", "");
+    stage.define("agents", "prompt", "finalize: false", "");
+    stage.define("agent-profiles", "profile", "", "");
+    let asked_model = |call: Value| {
+        let output = stage.call(&call).run().expect_success();
+        let meta = meta(&output.json());
+        let asked = stage.server.requests().pop().unwrap().body["model"].clone();
+        json!([
+            meta["requestedModel"],
+            meta["resolvedModel"],
+            meta["model"],
+            asked
+        ])
+    };
+    let other = "fake/other-model";
+    assert_eq!(
+        asked_model(scout("x")),
+        json!([
+            "fake/fake-model",
+            "fake/fake-model",
+            "fake/fake-model",
+            "fake-model"
+        ])
+    );
+    for agent in ["scout", "bare"] {
+        assert_eq!(
+            asked_model(json!({"preset": agent, "task": "x", "model": other})),
+            json!([other, other, other, "other-model"])
+        );
+    }
+    for agent in ["prompt", "profile"] {
+        assert_eq!(
+            asked_model(json!({"agent": agent, "task": "x"})),
+            json!([null, null, null, "fake-model"])
+        );
+    }
+    let output = stage.call(&json!({"preset": "bare", "task": "x"})).run();
+    assert_eq!(output.code, Some(1));
+    insta::assert_snapshot!(stage.stage.sandbox.normalise(&text(&output)), @r#"
+    **Status:** ERROR
+    **Session ID:** `<session-1>`
+
+    ---
+
+    no model resolved: the call names none and preset "bare" has none. Give "model" in the call, or write "model:" into the preset.
+    "#);
+    let flag = stage.call(&json!({"preset": "bare", "task": "x"}));
+    _ = flag.args(["--model", other]).run().expect_success();
+}
+
+#[test]
+fn tasks_have_no_timeout_unless_the_call_or_the_definition_gives_one() {
+    let stage = helpful();
+    let fields = "model: fake/fake-model\ntimeout: 77";
+    stage.define("subagents", "hasty", fields, "");
+    let timeout = |call: Value| {
+        let output = stage.call(&call).run().expect_success();
+        meta(&output.json())["timeoutSeconds"].clone()
+    };
+    assert_eq!(timeout(scout("x")), Value::Null);
+    assert_eq!(timeout(json!({"preset": "hasty", "task": "x"})), 77.0);
+    let call = json!({"preset": "hasty", "task": "x", "timeout": 55});
+    assert_eq!(timeout(call), 55.0);
+}
+
+#[test]
+fn the_shipped_prompts_name_the_tool_and_no_chain() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../extension/prompts");
+    let mut names = Vec::new();
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        let template = fs::read_to_string(&path).unwrap();
+        let name = path.file_stem().unwrap().to_str().unwrap().to_owned();
+        assert!(template.starts_with("---\ndescription: "), "{name}");
+        assert!(template.contains("`subagent`"), "{name}");
+        assert!(template.contains("preset \"$1\""), "{name}");
+        assert!(!template.contains("chain"), "{name}");
+        names.push(name);
+    }
+    names.sort();
+    assert_eq!(
+        names,
+        [
+            "subagent-implement",
+            "subagent-inspect",
+            "subagent-plan",
+            "subagent-survey"
+        ]
+    );
+}

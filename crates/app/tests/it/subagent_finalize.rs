@@ -1,0 +1,156 @@
+//! The report a sub-agent ends with: what its caller reads of it, and which tools it is given.
+
+use pi_subagents_testkit::llm::{Script, Turn};
+use pretty_assertions::assert_eq;
+use serde_json::{Value, json};
+
+use crate::subagent_stage::{SubagentStage, text};
+
+fn report(arguments: Value) -> Turn {
+    Turn::tool_call("subagent_finalize", arguments)
+}
+
+fn success() -> Turn {
+    report(json!({"status": "SUCCESS", "result": "It is in app.rs."}))
+}
+
+/// A stage with the prompt definition `reporter`.
+fn reporting(turns: impl IntoIterator<Item = Turn>) -> SubagentStage {
+    let stage = SubagentStage::new(Script::new().then(turns));
+    stage.define("agents", "reporter", "", "You report.");
+    stage
+}
+
+/// The answer of `reporter` with its report, by this kind of child.
+fn answer(stage: &SubagentStage, runner: &str) -> (String, Value) {
+    let command = ["run", "reporter", "find it", "--json", "--runner", runner];
+    let output = stage.with_real_pi(stage.stage.command(&command)).run();
+    let told = stage.stage.sandbox.normalise(&text(&output));
+    (told, output.json()["details"]["finalized"].clone())
+}
+
+#[test]
+fn a_report_of_success_is_the_result() {
+    for runner in ["embedded", "pi"] {
+        let stage = reporting([success()]);
+        let (told, finalized) = answer(&stage, runner);
+        assert_eq!(
+            told,
+            "**Status:** SUCCESS\n**Session ID:** `<session-1>`\n\n---\n\nIt is in app.rs."
+        );
+        let expected = json!({"status": "SUCCESS", "result": "It is in app.rs."});
+        assert_eq!(finalized, expected);
+        assert!(stage.last_messages()[0].1.contains("You report."));
+    }
+}
+
+#[test]
+fn a_report_of_an_error_keeps_what_was_found() {
+    for runner in ["embedded", "pi"] {
+        let arguments =
+            json!({"status": "ERROR", "error": "app.rs is gone", "result": "It was in app.rs."});
+        let stage = reporting([report(arguments.clone())]);
+        let (told, finalized) = answer(&stage, runner);
+        assert_eq!(
+            told,
+            "**Status:** ERROR\n**Session ID:** `<session-1>`\n\n---\n\napp.rs is gone\n\nPartial result:\n\nIt was in app.rs."
+        );
+        assert_eq!(finalized, arguments);
+    }
+}
+
+#[test]
+fn a_report_that_is_missing_twice_and_then_given_counts() {
+    for runner in ["embedded", "pi"] {
+        let stage = reporting([Turn::text("I think so."), Turn::text("Yes."), success()]);
+        let (told, _) = answer(&stage, runner);
+        assert!(told.starts_with("**Status:** SUCCESS\n"), "{told}");
+        assert!(told.ends_with("---\n\nIt is in app.rs."), "{told}");
+        assert_eq!(stage.server.requests().len(), 3);
+    }
+}
+
+#[test]
+fn a_report_that_never_comes_is_an_error_that_keeps_the_text() {
+    for runner in ["embedded", "pi"] {
+        let turns = ["It is in app.rs.", "Sorry?", "What?", "Which?"].map(Turn::text);
+        let stage = reporting(turns);
+        let (told, finalized) = answer(&stage, runner);
+        insta::allow_duplicates! {
+            insta::assert_snapshot!(told, @"
+            **Status:** ERROR
+            **Session ID:** `<session-1>`
+
+            ---
+
+            The sub-agent never called subagent_finalize, although it was told 3 times.
+
+            Partial result:
+
+            It is in app.rs.
+            ");
+        }
+        assert_eq!(finalized, Value::Null);
+        assert_eq!(stage.server.requests().len(), 4);
+    }
+}
+
+#[test]
+fn the_report_tool_is_added_to_whatever_tools_there_are() {
+    let stage = SubagentStage::new(Script::new().otherwise([success()]));
+    let cases: [(&str, &str, &str, &[&str]); 6] = [
+        ("agents", "allow", "approved_tools: [read]", &["read"]),
+        ("agents", "also", "allowed_tools:\n- ls", &["ls"]),
+        (
+            "agents",
+            "deny",
+            "denied_tools: [bash, subagent_finalize]",
+            &["read", "edit", "write"],
+        ),
+        ("agents", "none", "noTools: true\nfinalize: true", &[]),
+        (
+            "subagents",
+            "asked",
+            "model: fake/fake-model\ntools: [grep]\nfinalize: true",
+            &["grep"],
+        ),
+        ("agents", "usual", "", &["read", "bash", "edit", "write"]),
+    ];
+    for (folder, name, fields, tools) in cases {
+        stage.define(folder, name, fields, "");
+        for runner in ["embedded", "pi"] {
+            let command = ["run", name, "x", "--json", "--runner", runner];
+            let command = stage.with_real_pi(stage.stage.command(&command));
+            _ = command.run().expect_success();
+            let expected = [tools, &["subagent_finalize"]].concat();
+            assert_eq!(stage.last_tools(), expected, "{name} by {runner}");
+        }
+    }
+}
+
+#[test]
+fn a_prompt_that_says_so_ends_with_its_last_text() {
+    let stage = SubagentStage::new(Script::new().otherwise([Turn::text("It is in app.rs.")]));
+    stage.define("agents", "reporter", "finalize: false", "");
+    let (told, finalized) = answer(&stage, "embedded");
+    assert!(told.ends_with("---\n\nIt is in app.rs."), "{told}");
+    assert_eq!(finalized, Value::Null);
+    assert!(!stage.last_tools().contains(&"subagent_finalize".to_owned()));
+}
+
+#[test]
+fn an_allow_list_and_a_deny_list_together_fail_the_call() {
+    let stage = SubagentStage::new(Script::new());
+    let both = "approved_tools: [read]\ndenied_tools: [bash]";
+    stage.define("agents", "reporter", both, "");
+    let output = stage
+        .stage
+        .command(&["run", "reporter", "x", "--json"])
+        .run();
+    assert_eq!(output.code, Some(2));
+    assert_eq!(
+        output.json()["error"]["message"],
+        "Prompt \"reporter\" has both \"approved_tools\" and \"denied_tools\" set. These are mutually exclusive."
+    );
+    assert_eq!(stage.server.requests().len(), 0);
+}

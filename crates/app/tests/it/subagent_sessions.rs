@@ -1,0 +1,222 @@
+//! Sticky sessions: a conversation goes on after any restart, by either kind of child, and has
+//! one writer at a time.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::time::Duration;
+
+use pi_subagents_testkit::llm::{Script, Turn};
+use pretty_assertions::assert_eq;
+use serde_json::{Value, json};
+
+use crate::subagent_stage::{SubagentStage, scout, text};
+
+fn said(conversation: &[(&str, &str)]) -> Vec<(String, String)> {
+    let own = |(role, text): &(&str, &str)| ((*role).to_owned(), (*text).to_owned());
+    conversation.iter().map(own).collect()
+}
+
+#[test]
+fn a_conversation_goes_on_over_calls_restarts_and_kinds_of_children() {
+    let stage = SubagentStage::new(
+        Script::new()
+            .on("one", [Turn::text("first answer")])
+            .on("two", [Turn::text("second answer")])
+            .on("three", [Turn::text("third answer")])
+            .on("four", [Turn::text("fourth answer")]),
+    );
+    stage.preset("scout");
+    stage.say("embedded", "talk", "say one");
+    stage.say("pi", "talk", "say two");
+    stage.say("embedded", "talk", "say three");
+    let resumed = ["resume", "talk", "say four", "--runner", "embedded", "-q"];
+    let output = stage.stage.command(&resumed).run().expect_success();
+    assert_eq!(
+        output.stdout,
+        "**Status:** SUCCESS\n**Session ID:** `talk`\n\n---\n\nfourth answer\n"
+    );
+    assert_eq!(
+        stage.last_conversation(),
+        said(&[
+            ("user", "say one"),
+            ("assistant", "first answer"),
+            ("user", "say two"),
+            ("assistant", "second answer"),
+            ("user", "say three"),
+            ("assistant", "third answer"),
+            ("user", "say four"),
+        ])
+    );
+    let whole = stage.stage.command(&["session", "talk"]).run();
+    insta::assert_snapshot!(whole.expect_success().stdout, @"
+    === Run 1/4 (completed) ===
+    say one
+    first answer
+    ---
+    === Run 2/4 (completed) ===
+    say two
+    second answer
+    ---
+    === Run 3/4 (completed) ===
+    say three
+    third answer
+    ---
+    === Run 4/4 (completed) ===
+    say four
+    fourth answer
+    ");
+}
+
+#[test]
+fn a_session_belongs_to_a_directory_an_agent_and_an_id() {
+    let stage = SubagentStage::new(Script::new().otherwise([Turn::text("ok")]));
+    stage.preset("scout");
+    stage.preset("code_judge");
+    let elsewhere = stage.stage.sandbox.root().join("elsewhere");
+    fs::create_dir_all(&elsewhere).unwrap();
+    let begins = |call: Value| {
+        let output = stage.call(&call).run().expect_success();
+        let is_new = output.json()["details"]["isNewSession"].clone();
+        assert_eq!(
+            text(&output).contains("it is new"),
+            is_new == true,
+            "{output}"
+        );
+        assert_eq!(stage.last_conversation().len() == 1, is_new == true);
+        is_new == true
+    };
+    let with = |agent: &str, more: Value| {
+        let mut call = json!({"agent": agent, "task": "x", "sessionId": "mine"});
+        call.as_object_mut()
+            .unwrap()
+            .extend(more.as_object().unwrap().clone());
+        call
+    };
+    assert!(begins(with("scout", json!({}))));
+    assert!(!begins(with("scout", json!({}))));
+    assert!(begins(with("code_judge", json!({}))));
+    assert!(begins(with("scout", json!({"cwd": elsewhere}))));
+    assert!(begins(with("scout", json!({"sessionId": "yours"}))));
+    let project = stage.stage.sandbox.project();
+    let link = stage.stage.sandbox.root().join("link");
+    std::os::unix::fs::symlink(&project, &link).unwrap();
+    assert!(!begins(with("scout", json!({"cwd": link}))));
+    let names: Vec<_> = stage
+        .sticky_files()
+        .iter()
+        .map(|file| file.file_name().unwrap().to_str().unwrap().to_owned())
+        .filter(|name| !name.ends_with(".lock"))
+        .collect();
+    let mut sorted = names.clone();
+    sorted.sort();
+    assert_eq!(
+        sorted,
+        [
+            "code%5Fjudge_mine.jsonl",
+            "scout_mine.jsonl",
+            "scout_mine.jsonl",
+            "scout_yours.jsonl"
+        ]
+    );
+}
+
+#[test]
+fn the_run_directory_links_to_the_session_and_only_its_user_can_read_it() {
+    let stage = SubagentStage::new(Script::new().otherwise([Turn::text("ok")]));
+    stage.preset("scout");
+    for runner in ["embedded", "pi"] {
+        let answer = stage.say(runner, runner, "x");
+        let directory = answer["details"]["runs"][0]["directory"].as_str().unwrap();
+        let link = fs::read_link(format!("{directory}/child-session.jsonl")).unwrap();
+        assert!(link.ends_with(format!("scout_{runner}.jsonl")), "{link:?}");
+        let content = fs::read_to_string(&link).unwrap();
+        assert!(content.starts_with("{\"type\":\"session\""), "{content}");
+    }
+    let mode = |path: &std::path::Path| path.metadata().unwrap().permissions().mode() & 0o777;
+    for file in stage.sticky_files() {
+        assert_eq!(mode(&file), 0o600, "{file:?}");
+        assert_eq!(mode(file.parent().unwrap()), 0o700);
+    }
+}
+
+#[test]
+fn a_second_writer_is_told_who_has_the_session() {
+    let stage = SubagentStage::new(
+        Script::new()
+            .on("slow", [Turn::text("done").gate("go")])
+            .otherwise([Turn::text("ok")]),
+    );
+    stage.preset("scout");
+    let session = json!({"preset": "scout", "task": "slow", "sessionId": "busy"});
+    let first = stage.call(&session).spawn();
+    stage.server.wait_for_requests(1, Duration::from_mins(1));
+    for runner in ["embedded", "pi"] {
+        let second = json!({"preset": "scout", "task": "quick", "sessionId": "busy"});
+        let command = stage.stage.command(&["run", "--file", "-", "--json"]);
+        let command = command.args(["--runner", runner]).stdin(second.to_string());
+        let second = stage.with_real_pi(command).run();
+        assert_eq!(second.code, Some(1));
+        let hash = stage.sticky_files()[0].parent().unwrap().to_owned();
+        let told = text(&second).replace(&hash.display().to_string(), "$STICKY");
+        insta::allow_duplicates! {
+            insta::assert_snapshot!(stage.stage.sandbox.normalise(&told), @"
+            **Status:** ERROR
+            **Session ID:** `busy`
+
+            ---
+
+            Session busy ($STICKY/scout_busy.jsonl) is in use by run <run-1>. Wait for it, or stop it: pi-subagents stop <run-1>
+
+            ! There was no session busy of this preset in this directory; it is new.
+            ");
+        }
+    }
+    stage.server.release("go");
+    _ = first.wait().expect_success();
+    assert_eq!(
+        stage.say("embedded", "busy", "again")["details"]["status"],
+        "completed"
+    );
+    let roles: Vec<_> = stage.last_conversation();
+    assert_eq!(
+        roles,
+        said(&[("user", "slow"), ("assistant", "done"), ("user", "again")])
+    );
+}
+
+#[test]
+fn a_session_resumes_from_another_project_with_its_own_definition() {
+    let stage = SubagentStage::new(Script::new().otherwise([Turn::text("ok")]));
+    stage.stage.sandbox.write(
+        "project/.pi/subagents/local.md",
+        "---\nname: local\ndescription: of the project\nmodel: fake/fake-model\n---\nYou know this project.\n",
+    );
+    let call = json!({"preset": "local", "task": "one", "sessionId": "mine"});
+    _ = stage.call(&call).arg("--trust").run().expect_success();
+    let elsewhere = stage.stage.sandbox.root().join("elsewhere/.pi");
+    fs::create_dir_all(&elsewhere).unwrap();
+    let resume = ["resume", "mine", "two", "--runner", "embedded", "--trust"];
+    let command = stage.stage.command(&resume).cwd(elsewhere);
+    _ = command.run().expect_success();
+    assert_eq!(
+        stage.last_conversation(),
+        said(&[("user", "one"), ("assistant", "ok"), ("user", "two")])
+    );
+    assert!(
+        stage.last_messages()[0]
+            .1
+            .contains("You know this project.")
+    );
+}
+
+#[test]
+fn a_call_without_a_session_begins_a_new_one() {
+    let stage = SubagentStage::new(Script::new().otherwise([Turn::text("ok")]));
+    stage.preset("scout");
+    let session = || {
+        let output = stage.call(&scout("x")).run().expect_success();
+        assert!(!text(&output).contains("new"), "{output}");
+        output.json()["details"]["sessionId"].clone()
+    };
+    assert_ne!(session(), session());
+}

@@ -1,0 +1,230 @@
+//! Every field of a task, and what its child gets of it.
+
+use std::fs;
+
+use pi_subagents_testkit::llm::{LlmServer, Script, Turn};
+use pretty_assertions::assert_eq;
+use serde_json::{Value, json};
+
+use crate::stage::{Stage, asked};
+
+/// A task with these fields whose child writes down where and how it was started.
+fn witness(stage: &Stage, name: &str, fields: &Value) -> Value {
+    let script = json!([
+        {"dumpCwd": stage.path(&format!("{name}.cwd"))},
+        {"dumpArgs": stage.path(&format!("{name}.args"))},
+        {"reply": "seen"}
+    ]);
+    let mut task = json!({"name": name, "prompt": script.to_string()});
+    task.as_object_mut()
+        .unwrap()
+        .extend(fields.as_object().unwrap().clone());
+    task
+}
+
+/// What the child saw, and what the answer tells of it.
+fn seen(stage: &Stage, window: &Value) -> String {
+    let name = window["name"].as_str().unwrap();
+    let read = |kind: &str| fs::read_to_string(stage.path(&format!("{name}.{kind}"))).unwrap();
+    let arguments: Vec<String> = serde_json::from_str(&read("args")).unwrap();
+    let place = |text: &str| text.replace(&stage.sandbox.root().display().to_string(), "$SANDBOX");
+    let arguments = stage.sandbox.normalise(&arguments.join(" "));
+    format!(
+        "{name}: profile {}, timeout {}, files {}\n  in {}\n  {arguments}\n",
+        window["profileName"].as_str().unwrap_or("none"),
+        window["timeout"],
+        window["fileCount"],
+        place(read("cwd").trim()),
+    )
+}
+
+#[test]
+fn every_field_of_a_task_reaches_its_child() {
+    let stage = Stage::new();
+    stage.sandbox.write("project/sub/a.txt", "a\n");
+    stage.profile("base", "model: fake/small", "");
+    stage.profile("own", "model: fake/large\ntimeout: 45", "Do it well.");
+    let sub = stage.sandbox.project().join("sub");
+    let task = |name: &str, fields: Value| witness(&stage, name, &fields);
+    let call = json!({"profile": "base", "unknown": 1, "tasks": [
+        task("default", json!({})),
+        task("nothing", json!({"cwd": null, "profile": null, "timeout": null, "resume": null, "files": null})),
+        task("cwd", json!({"cwd": sub, "files": "a.txt"})),
+        task("profile", json!({"profile": "own"})),
+        task("timeout", json!({"timeout": 5, "profile": "own"})),
+        task("words", json!({"timeout": "7.5", "files": [{"path": "x", "head": "3"}], "more": true})),
+    ]});
+    let output = stage.delegate(&call).run().expect_success();
+    let answer = output.json();
+    let windows = answer["details"]["windows"].as_array().unwrap();
+    let table: String = windows.iter().map(|window| seen(&stage, window)).collect();
+    insta::assert_snapshot!(table, @"
+    default: profile base, timeout 600, files 0
+      in $SANDBOX/project
+      --mode rpc --session $PROJECT/.pi/subagents/runs/<run-1>/child-session.jsonl --model fake/small --no-approve
+    nothing: profile base, timeout 600, files 0
+      in $SANDBOX/project
+      --mode rpc --session $PROJECT/.pi/subagents/runs/<run-2>/child-session.jsonl --model fake/small --no-approve
+    cwd: profile base, timeout 600, files 1
+      in $SANDBOX/project/sub
+      --mode rpc --session $PROJECT/.pi/subagents/runs/<run-3>/child-session.jsonl --model fake/small --no-approve
+    profile: profile own, timeout 45, files 0
+      in $SANDBOX/project
+      --mode rpc --session $PROJECT/.pi/subagents/runs/<run-4>/child-session.jsonl --model fake/large --system-prompt $PROJECT/.pi/subagents/runs/<run-4>/system-prompt.md --no-approve
+    timeout: profile own, timeout 5, files 0
+      in $SANDBOX/project
+      --mode rpc --session $PROJECT/.pi/subagents/runs/<run-5>/child-session.jsonl --model fake/large --system-prompt $PROJECT/.pi/subagents/runs/<run-5>/system-prompt.md --no-approve
+    words: profile base, timeout 7.5, files 1
+      in $SANDBOX/project
+      --mode rpc --session $PROJECT/.pi/subagents/runs/<run-6>/child-session.jsonl --model fake/small --no-approve
+    ");
+}
+
+#[test]
+fn without_a_profile_the_child_has_only_the_flags_of_the_engine() {
+    let stage = Stage::new();
+    let task = witness(&stage, "plain", &json!({}));
+    let output = stage
+        .delegate(&json!({"tasks": [task]}))
+        .run()
+        .expect_success();
+    insta::assert_snapshot!(seen(&stage, &output.json()["details"]["windows"][0]), @"
+    plain: profile none, timeout 600, files 0
+      in $SANDBOX/project
+      --mode rpc --session $PROJECT/.pi/subagents/runs/<run-1>/child-session.jsonl --no-approve
+    ");
+}
+
+/// `files` of a task, and what then stands before its prompt.
+const FILES: &[(&str, &str)] = &[
+    ("[]", ""),
+    (
+        r#"["notes.txt"]"#,
+        "=== notes.txt ===\none\ntwo\nthree\nfour\n\n",
+    ),
+    (
+        r#""no-newline.txt""#,
+        "=== no-newline.txt ===\nleft open\n\n",
+    ),
+    (
+        r#"[{"path": "notes.txt", "start": 2, "end": 3}]"#,
+        "=== notes.txt ===\ntwo\nthree\n\n",
+    ),
+    (
+        r#"[{"path": "notes.txt", "start": 3}]"#,
+        "=== notes.txt ===\nthree\nfour\n\n",
+    ),
+    (
+        r#"[{"path": "notes.txt", "end": 2}]"#,
+        "=== notes.txt ===\none\ntwo\n\n",
+    ),
+    (
+        r#"[{"path": "notes.txt", "start": 9}]"#,
+        "=== notes.txt ===\n\n\n",
+    ),
+    (
+        r#"[{"path": "notes.txt", "start": 3, "end": 2}]"#,
+        "=== notes.txt ===\n\n\n",
+    ),
+    (
+        r#"[{"path": "notes.txt", "head": 1, "start": 3}]"#,
+        "=== notes.txt ===\none\n\n",
+    ),
+    (
+        r#"[{"path": "notes.txt", "tail": 2, "head": 1}]"#,
+        "=== notes.txt ===\nthree\nfour\n\n",
+    ),
+    (
+        r#"[{"path": "notes.txt", "tail": 99}]"#,
+        "=== notes.txt ===\none\ntwo\nthree\nfour\n\n",
+    ),
+    (
+        r#"["missing.txt"]"#,
+        "=== missing.txt ===\n[file not found: missing.txt]\n\n",
+    ),
+    (
+        r#"["src", {"path": "bytes.bin", "head": 1}]"#,
+        "=== src ===\n[could not read file: src]\n\n=== bytes.bin ===\n[could not read file: bytes.bin]\n\n",
+    ),
+    (
+        r#"["large.txt"]"#,
+        "=== large.txt ===\n[file too large: large.txt (1025KB, limit 1024KB)]\n\n",
+    ),
+    (
+        r#"["no-newline.txt", "notes.txt", "ABSOLUTE"]"#,
+        "=== no-newline.txt ===\nleft open\n\n=== notes.txt ===\none\ntwo\nthree\nfour\n\n=== ABSOLUTE ===\nfar away\n\n",
+    ),
+];
+
+#[test]
+fn files_stand_before_the_prompt_in_their_order() {
+    let stage = Stage::new();
+    let server = LlmServer::start(Script::new().otherwise([Turn::text("ok")]));
+    stage.sandbox.models_json(&server.base_url());
+    let work = stage.sandbox.root().join("work");
+    stage
+        .sandbox
+        .write("work/notes.txt", "one\ntwo\nthree\nfour\n");
+    stage.sandbox.write("work/no-newline.txt", "left open");
+    stage.sandbox.write("work/src/a.rs", "");
+    stage
+        .sandbox
+        .write("work/large.txt", &"x".repeat((1 << 20) + 1));
+    fs::write(work.join("bytes.bin"), b"\xff\xfe").unwrap();
+    let absolute = stage.sandbox.write("elsewhere.txt", "far away\n");
+    let absolute = absolute.display().to_string();
+    let placed = |text: &str| text.replace("ABSOLUTE", &absolute);
+    let tasks: Vec<Value> = FILES
+        .iter()
+        .enumerate()
+        .map(|(row, (files, _))| {
+            let files: Value = serde_json::from_str(&placed(files)).unwrap();
+            json!({"name": files.to_string(), "prompt": format!("row {row}."), "files": files, "cwd": work})
+        })
+        .collect();
+    _ = stage
+        .delegate_to("embedded", &json!({"tasks": tasks}))
+        .run()
+        .expect_success();
+    let requests = server.requests();
+    let told: Vec<String> = requests
+        .iter()
+        .map(|request| asked(&request.body))
+        .collect();
+    for (row, (files, before)) in FILES.iter().enumerate() {
+        let prompt = format!("row {row}.");
+        let found = told.iter().find(|text| text.ends_with(&prompt));
+        assert_eq!(found, Some(&(placed(before) + &prompt)), "{files}");
+    }
+    assert_eq!(told.len(), FILES.len());
+}
+
+#[test]
+fn a_prompt_reaches_the_model_byte_for_byte() {
+    let stage = Stage::new();
+    let server = LlmServer::start(Script::new().otherwise([Turn::text("ok")]));
+    stage.sandbox.models_json(&server.base_url());
+    let prompts = [
+        "-p --version".to_owned(),
+        "--help".to_owned(),
+        "@notes.txt".to_owned(),
+        "/compact".to_owned(),
+        "!ls".to_owned(),
+        "\n\n  blank lines around  \n\n".to_owned(),
+        "tab\tnull\u{1}escape\u{1b}[31m 日本語 👩‍👩‍👧 e\u{301} \\n \"quoted\"".to_owned(),
+        "long ".repeat(200_000),
+    ];
+    let tasks: Vec<Value> = prompts
+        .iter()
+        .map(|prompt| json!({"name": "p", "prompt": prompt}))
+        .collect();
+    _ = stage
+        .delegate_to("embedded", &json!({"tasks": tasks}))
+        .run()
+        .expect_success();
+    let mut told: Vec<String> = server.requests().iter().map(|it| asked(&it.body)).collect();
+    told.sort();
+    let mut expected = prompts.to_vec();
+    expected.sort();
+    assert!(told == expected, "{:?}", told.iter().map(String::len));
+}

@@ -1,0 +1,202 @@
+//! Whether a pi child will ask the model it was told to, before it gets its prompt.
+//!
+//! Pi refuses an unknown model by itself, but it takes another provider in place of one that it
+//! does not know, and any id of a provider that it does. Pure.
+
+use pi_subagents_delegation::child_protocol::{Command, ModelName, Response, ResponseData};
+use pi_subagents_delegation::{Ending, ModelChoice, Runner, TaskPlan};
+
+/// The id of the commands that ask.
+const CHECK: &str = "check";
+
+/// What is still to be found out.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct ModelCheck {
+    provider: Option<String>,
+    names_a_model: bool,
+    /// The model that will answer, once it is known.
+    chosen: Option<ModelName>,
+}
+
+/// What follows from an answer of the child.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Checked {
+    /// It was an answer to something else.
+    NotYet,
+    /// Ask this too.
+    Ask(Command),
+    /// The prompt may be sent.
+    Fine,
+    /// The prompt may be sent, and a person should know this.
+    Doubtful(String),
+    /// The run is over.
+    Wrong(Ending),
+}
+
+impl ModelCheck {
+    /// The check that a plan needs, if it needs one.
+    pub(crate) fn of(plan: &TaskPlan) -> Option<Self> {
+        match (&plan.model, plan.runner) {
+            (
+                ModelChoice::Named {
+                    provider, model, ..
+                },
+                Runner::Pi,
+            ) if provider.is_some() || model.is_some() => Some(Self {
+                provider: provider.clone(),
+                names_a_model: model.is_some(),
+                chosen: None,
+            }),
+            // The embedded agent checks for itself.
+            (ModelChoice::Named { .. } | ModelChoice::Inherit, Runner::Pi | Runner::Embedded) => {
+                None
+            }
+        }
+    }
+
+    /// The first question.
+    pub(crate) fn question() -> Command {
+        let id = CHECK.to_owned();
+        Command::GetState { id }
+    }
+
+    /// Takes an answer. A child that does not know our questions gets its prompt all the same.
+    pub(crate) fn heard(&mut self, response: &Response) -> Checked {
+        if response.id.as_deref() != Some(CHECK) {
+            return Checked::NotYet;
+        }
+        match &response.data {
+            ResponseData::State(Some(chosen)) => self.heard_of_choice(chosen),
+            ResponseData::Models(models) => self.heard_of_models(models),
+            ResponseData::State(None) | ResponseData::Nothing => Checked::Fine,
+        }
+    }
+
+    fn heard_of_choice(&mut self, chosen: &ModelName) -> Checked {
+        if let Some(provider) = &self.provider
+            && *provider != chosen.provider
+        {
+            let ModelName {
+                provider: other,
+                id,
+            } = chosen;
+            let message = format!(
+                "pi does not know the provider \"{provider}\" or has no key for it, and would have asked {other}/{id} instead. See what it knows: pi --list-models"
+            );
+            return Checked::Wrong(Ending::ModelError { message });
+        }
+        if !self.names_a_model {
+            return Checked::Fine;
+        }
+        self.chosen = Some(chosen.clone());
+        let id = CHECK.to_owned();
+        Checked::Ask(Command::GetModels { id })
+    }
+
+    /// Only models whose provider has a key are listed, so a provider that is not there at all
+    /// says nothing about its model.
+    fn heard_of_models(&self, models: &[ModelName]) -> Checked {
+        let Some(chosen) = &self.chosen else {
+            return Checked::Fine;
+        };
+        let mut of_provider = models
+            .iter()
+            .filter(|model| model.provider == chosen.provider)
+            .peekable();
+        let is_provider_listed = of_provider.peek().is_some();
+        if is_provider_listed && !of_provider.any(|model| model.id == chosen.id) {
+            let ModelName { provider, id } = chosen;
+            return Checked::Doubtful(format!(
+                "pi knows no model \"{id}\" of the provider \"{provider}\"; the id is sent as it is"
+            ));
+        }
+        Checked::Fine
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use pretty_assertions::assert_eq;
+
+    use super::*;
+
+    fn check(provider: Option<&str>, names_a_model: bool) -> ModelCheck {
+        ModelCheck {
+            provider: provider.map(str::to_owned),
+            names_a_model,
+            chosen: None,
+        }
+    }
+
+    fn name(provider: &str, id: &str) -> ModelName {
+        ModelName {
+            provider: provider.to_owned(),
+            id: id.to_owned(),
+        }
+    }
+
+    fn answer(data: ResponseData) -> Response {
+        Response {
+            id: Some(CHECK.to_owned()),
+            command: String::new(),
+            error: None,
+            data,
+        }
+    }
+
+    fn state(provider: &str, id: &str) -> Response {
+        answer(ResponseData::State(Some(name(provider, id))))
+    }
+
+    #[test]
+    fn another_provider_than_the_one_asked_for_ends_the_run() {
+        let mut asked = check(Some("nope"), false);
+        let Checked::Wrong(ending) = asked.heard(&state("fake", "m")) else {
+            panic!("it was not noticed");
+        };
+        insta::assert_snapshot!(
+            ending.message().unwrap(),
+            @r#"pi does not know the provider "nope" or has no key for it, and would have asked fake/m instead. See what it knows: pi --list-models"#
+        );
+        assert_eq!(
+            check(Some("fake"), false).heard(&state("fake", "m")),
+            Checked::Fine
+        );
+    }
+
+    #[test]
+    fn an_unknown_id_of_a_known_provider_is_a_doubt() {
+        let id = CHECK.to_owned();
+        for (listed, expected) in [
+            (vec![name("fake", "m"), name("fake", "x")], Checked::Fine),
+            (vec![name("other", "x")], Checked::Fine),
+            (
+                vec![name("fake", "x")],
+                Checked::Doubtful(
+                    "pi knows no model \"m\" of the provider \"fake\"; the id is sent as it is"
+                        .to_owned(),
+                ),
+            ),
+        ] {
+            let mut asked = check(None, true);
+            let more = asked.heard(&state("fake", "m"));
+            assert_eq!(more, Checked::Ask(Command::GetModels { id: id.clone() }));
+            assert_eq!(asked.heard(&answer(ResponseData::Models(listed))), expected);
+        }
+    }
+
+    #[test]
+    fn a_child_that_does_not_answer_the_question_gets_its_prompt() {
+        let mut asked = check(Some("nope"), true);
+        let refused = Response {
+            error: Some("Unknown command: get_state".to_owned()),
+            ..answer(ResponseData::Nothing)
+        };
+        assert_eq!(asked.heard(&refused), Checked::Fine);
+        let other = Response {
+            id: None,
+            ..refused
+        };
+        assert_eq!(asked.heard(&other), Checked::NotYet);
+    }
+}

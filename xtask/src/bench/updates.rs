@@ -1,0 +1,115 @@
+//! What it costs an owner to follow children that have a lot to say.
+
+use std::fs::File;
+use std::io::{self, Read as _};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+use rustix::termios::{Winsize, tcsetwinsize};
+
+use super::figures::{heading, row};
+use super::processes::processor_time;
+use super::stage::{Stage, release};
+use crate::Outcome;
+
+const CHILDREN: usize = 16;
+
+/// Each child says 12.5 things a second, all together say 200.
+const PAUSE_MS: u32 = 80;
+
+/// How long all of them take to start.
+const SETTLING: Duration = Duration::from_secs(2);
+
+/// How long the owner is looked at.
+const MEASURED: Duration = Duration::from_secs(5);
+
+/// What each of them says: for a little longer than it is looked at.
+const SAYINGS: usize = 110;
+
+const BUDGET: &str = "5 % of one core";
+
+pub(super) fn measure() -> Outcome<()> {
+    heading("Following 16 children that say 200 things a second together");
+    let stage = Stage::new()?;
+    let call = stage.write("call.json", &call())?;
+    let start = |more: &[&str]| -> Outcome<Command> {
+        let mut command = stage.command(&["delegate", "--runner", "pi", "--concurrency", "16"])?;
+        command
+            .args(more)
+            .arg(&call)
+            .env("PI_SUBAGENTS_PI", release("misbehave")?)
+            .env("TERM", "xterm-256color")
+            .stderr(Stdio::null());
+        Ok(command)
+    };
+    share_of_core("nobody watches", start(&["--quiet"])?)?;
+    share_of_core("one line per change", start(&[])?)?;
+    share_of_core("events as JSON", start(&["--quiet", "--json-stream"])?)?;
+    let mut live = start(&[])?;
+    live.stderr(terminal()?);
+    share_of_core("live windows of 120 × 60", live)
+}
+
+/// The call of the delegation tool, written by hand because this crate knows no JSON.
+fn call() -> String {
+    let saying = r#"{\"say\":\"I have found one more place where a name is wrong.\"}"#;
+    let step = format!(r#"{saying},{{\"sleepMs\":{PAUSE_MS}}},"#);
+    let script = format!(r#"[{}{{\"reply\":\"ok\"}}]"#, step.repeat(SAYINGS));
+    let tasks: Vec<String> = (0..CHILDREN)
+        .map(|number| format!(r#"{{"name": "child{number}", "prompt": "{script}"}}"#))
+        .collect();
+    format!(r#"{{"tasks": [{}]}}"#, tasks.join(","))
+}
+
+/// Looks at the processor time of an owner while its children are at work.
+fn share_of_core(name: &str, mut command: Command) -> Outcome<()> {
+    let mut owner = command.spawn()?;
+    // The slave of a terminal is held by the command as long as it lives.
+    drop(command);
+    thread::sleep(SETTLING);
+    let (begun, before) = (Instant::now(), processor_time(owner.id()));
+    thread::sleep(MEASURED);
+    let (lasted, after) = (begun.elapsed(), processor_time(owner.id()));
+    expect_success(&mut owner)?;
+    let share = (after - before).as_secs_f64() / lasted.as_secs_f64() * 100.0;
+    row(name, &format!("{share:.1} % of one core"), BUDGET);
+    Ok(())
+}
+
+fn expect_success(owner: &mut Child) -> Outcome<()> {
+    let status = owner.wait()?;
+    if status.success() {
+        return Ok(());
+    }
+    Err(format!("the delegation ended with {status}").into())
+}
+
+/// The slave of a new pseudo-terminal that somebody reads.
+fn terminal() -> Outcome<Stdio> {
+    let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY)?;
+    grantpt(&master)?;
+    unlockpt(&master)?;
+    let size = Winsize {
+        ws_col: 120,
+        ws_row: 60,
+        ws_xpixel: 0,
+        ws_ypixel: 0,
+    };
+    tcsetwinsize(&master, size)?;
+    let name = ptsname(&master, Vec::new())?;
+    let slave = File::options()
+        .read(true)
+        .write(true)
+        .open(Path::new(name.to_str()?))?;
+    let mut shown = File::from(master);
+    thread::spawn(move || -> io::Result<()> {
+        let mut bytes = vec![0; 64 << 10];
+        // Reading fails once nobody holds the slave any more.
+        while shown.read(&mut bytes)? > 0 {}
+        Ok(())
+    });
+    Ok(slave.into())
+}
