@@ -1,4 +1,17 @@
 //! `subagent` and `run`: which definition and model a task gets, and what its caller is answered.
+//!
+//! The lists of presets-and-background-agents.md, as far as they are about this tool:
+//!
+//! | coverage | test |
+//! |---|---|
+//! | presets of global and project directories, override by name | `a_preset_of_a_trusted_project_takes_the_place_of_the_users_own` |
+//! | a preset is required, in single and parallel mode | `what_does_not_fit_fails_the_call_and_starts_nothing` |
+//! | model of the call, of the preset, of neither | `the_model_is_the_calls_then_the_presets_and_a_preset_without_any_is_an_error` |
+//! | no chain in the schema | `subagent::schema::tests::the_schema_knows_both_forms_and_no_chain` |
+//! | no chain at run time | `what_does_not_fit_fails_the_call_and_starts_nothing` |
+//! | the resolved model is used where it differs from the requested one | `lowering::model::tests` |
+//! | the github-copilot initiator | `pi_children` |
+//! | a log that cannot be written prevents no `result.json` | `record::a_full_disk_stops_the_record_and_not_the_run` |
 
 use std::fs;
 
@@ -253,7 +266,7 @@ fn the_model_is_the_calls_then_the_presets_and_a_preset_without_any_is_an_error(
 
     ---
 
-    no model resolved: the call names none and preset "bare" has none. Give "model" in the call, or write "model:" into the preset.
+    no model resolved: the call names none and preset "bare" has none. Name one in the call ("model", or --model), or write "model:" into the preset.
     "#);
     let flag = stage.call(&json!({"preset": "bare", "task": "x"}));
     _ = flag.args(["--model", other]).run().expect_success();
@@ -272,6 +285,22 @@ fn tasks_have_no_timeout_unless_the_call_or_the_definition_gives_one() {
     assert_eq!(timeout(json!({"preset": "hasty", "task": "x"})), 77.0);
     let call = json!({"preset": "hasty", "task": "x", "timeout": 55});
     assert_eq!(timeout(call), 55.0);
+}
+
+#[test]
+fn a_text_that_is_not_held_whole_is_said_to_be_cut() {
+    let long = "x".repeat(300 << 10);
+    let stage = SubagentStage::new(Script::new().otherwise([Turn::text(long)]));
+    stage.preset("scout");
+    let output = stage.call(&scout("find it")).run().expect_success();
+    let session = output.json()["details"]["sessionId"].clone();
+    let session = session.as_str().unwrap();
+    assert!(
+        text(&output).ends_with(&format!(
+            "xxx...\n\n! It said more; pi-subagents output {session} prints all of it."
+        )),
+        "{output}"
+    );
 }
 
 #[test]

@@ -6,6 +6,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::time::Duration;
 
 use pi_subagents_testkit::llm::{Script, Turn};
+use pi_subagents_testkit::{Signal, wait_until};
 use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
 
@@ -207,6 +208,42 @@ fn a_session_resumes_from_another_project_with_its_own_definition() {
             .1
             .contains("You know this project.")
     );
+}
+
+#[test]
+fn a_conversation_goes_on_after_its_owner_was_killed_in_the_middle() {
+    let stage = SubagentStage::new(
+        Script::new()
+            .on_every("one", [Turn::text("first answer")])
+            .on_every("two", [Turn::text("lost").gate("never")])
+            .otherwise([Turn::text("third answer")]),
+    );
+    stage.preset("scout");
+    for runner in ["embedded", "pi"] {
+        stage.say(runner, runner, "say one");
+    }
+    for runner in ["embedded", "pi"] {
+        let asked = stage.server.requests().len();
+        let flags = ["--runner", runner, "--session", runner, "--json"];
+        let command = stage.stage.command(&["run", "scout", "say two"]);
+        let owner = stage.with_real_pi(command.args(flags)).spawn();
+        let patience = Duration::from_mins(1);
+        stage.server.wait_for_requests(asked + 1, patience);
+        owner.kill(Signal::KILL);
+        _ = owner.wait();
+        // The keeper has the lock until it has ended the child.
+        let again = || {
+            let command = stage.stage.command(&["run", "scout", "say three"]);
+            let output = stage.with_real_pi(command.args(flags)).run();
+            (output.code == Some(0)).then_some(output)
+        };
+        let output = wait_until(patience, again).unwrap();
+        assert_eq!(output.json()["details"]["isNewSession"], false);
+        let conversation = stage.last_conversation();
+        let before = said(&[("user", "say one"), ("assistant", "first answer")]);
+        assert_eq!(conversation[..2], before);
+        assert_eq!(conversation.last(), said(&[("user", "say three")]).last());
+    }
 }
 
 #[test]

@@ -125,7 +125,7 @@ fn with_provider(provider: Option<&str>, model: &str) -> String {
 fn no_model(preset: &str) -> Refusal {
     Refusal {
         message: format!(
-            "no model resolved: the call names none and preset \"{preset}\" has none. Give \"model\" in the call, or write \"model:\" into the preset."
+            "no model resolved: the call names none and preset \"{preset}\" has none. Name one in the call (\"model\", or --model), or write \"model:\" into the preset."
         ),
     }
 }
@@ -192,7 +192,7 @@ mod tests {
         assert_eq!(choose(None, &without(Dialect::Profile)), "- -> -");
         assert_eq!(
             choose(None, &without(Dialect::Preset)),
-            "no model resolved: the call names none and preset \"scout\" has none. Give \"model\" in the call, or write \"model:\" into the preset."
+            "no model resolved: the call names none and preset \"scout\" has none. Name one in the call (\"model\", or --model), or write \"model:\" into the preset."
         );
         let alone = ChosenModel::choose(None, Some(&without(Dialect::Prompt)), None);
         assert_eq!(alone.unwrap().choice, ModelChoice::Inherit);

@@ -1,13 +1,11 @@
 //! What a caller of the subagent family reads: a status, a session id and what was found.
 
-use pi_subagents_delegation::{Ending, RunSummary, Status, Task};
+use pi_subagents_delegation::{Ending, LAST_TEXT_LIMIT, RunSummary, Status, Task};
+use pi_subagents_sessions::transcript::NO_TEXT;
 use serde_json::{Map, Value, json};
 
 use super::schema::SubagentCall;
 use crate::dialects::answer::{Outcomes, finalized_json};
-
-/// What a run that said nothing is shown as.
-const NO_TEXT: &str = "(no text output)";
 
 /// One block for one task, or a block with a heading for each of several; then what a person
 /// should know.
@@ -19,6 +17,12 @@ pub(super) fn text(call: &SubagentCall, outcomes: &Outcomes, is_new: &[bool]) ->
             parts.push(format!("## {}. {agent}", index + 1));
         }
         parts.push(block(task, run));
+        if is_cut(run) {
+            parts.push(format!(
+                "! It said more; pi-subagents output {} prints all of it.",
+                task.session
+            ));
+        }
         if *is_new {
             parts.push(format!(
                 "! There was no session {} of this preset in this directory; it is new.",
@@ -56,6 +60,12 @@ fn result(run: &RunSummary) -> String {
             None => message,
         },
     }
+}
+
+/// Only so much of a text is held; a report is held whole.
+fn is_cut(run: &RunSummary) -> bool {
+    let output = run.output().map_or(0, str::len);
+    run.finalized.is_none() && output > LAST_TEXT_LIMIT
 }
 
 /// What the family adds to the details: of one task its session and report, and of every task
