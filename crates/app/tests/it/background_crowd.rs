@@ -90,7 +90,9 @@ fn a_crowd_of_runs_is_counted_told_and_ended_without_remainder() {
     assert!(counts["failed"].as_u64().unwrap() > 0, "{counts}");
     eprintln!("COUNTS {counts}");
     watchers.into_iter().for_each(Pi::quit);
-    runs.iter().for_each(|run| expect_nothing_left(run));
+    for run in &runs {
+        expect_nothing_left(run);
+    }
 }
 
 /// Every answer counts all runs that were launched, each in one state.
