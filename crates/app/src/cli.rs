@@ -168,7 +168,7 @@ fn dispatch(command: Command, printer: Printer) -> Result<ExitCode, CommandError
         Command::Delegate(args) => commands::delegate::run(&args, printer),
         Command::Run(args) => commands::run::run(args, printer),
         Command::Spawn(args) => commands::spawn::run(&args, printer),
-        Command::Resume(args) => commands::resume::run(args, printer),
+        Command::Resume(args) => commands::resume::run(&args, printer),
         Command::Output(args) => commands::read::output(&args, printer),
         Command::Session(args) => commands::read::session(&args, printer),
         Command::Events(args) => commands::events::run(&args, printer),

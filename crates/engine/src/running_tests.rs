@@ -601,6 +601,12 @@ async fn a_pi_is_asked_for_its_model_before_it_gets_the_prompt() {
     let mut stand = choosing("fake");
     let question = r#"0 ms, child: {"type":"get_state","id":"check"}"#;
     assert_eq!(stand.told().await, question);
+    let (answer, answered) = tokio::sync::oneshot::channel();
+    let message = "left".to_owned();
+    let steer = UnitRequest::Steer { message, answer };
+    stand.ask.send(steer).unwrap();
+    let run = RunId::parse("r").unwrap();
+    assert_eq!(answered.await.unwrap(), Err(SteerError::NotStarted(run)));
     stand.say(STATE);
     assert_eq!(stand.told().await, PROMPT_LINE);
     stand.say(SETTLED);

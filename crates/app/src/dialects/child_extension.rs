@@ -11,7 +11,8 @@ use serde_json::Value;
 
 const SOURCE: &str = include_str!("child_extension.js");
 
-/// Writes the extension of a child, if it is a pi, and tells where it is.
+/// Writes the extension of a child, if it is a pi, and tells where it is. Fails only where the
+/// child cannot do without: a full disk does not stop a run.
 pub(crate) fn write_child_extension(
     patch: Option<&PlanPatch>,
     runner: Runner,
@@ -21,8 +22,12 @@ pub(crate) fn write_child_extension(
         return Ok(None);
     }
     let file = directory.path().join("child-extension.js");
-    write_whole(&file, source(patch).as_bytes())?;
-    Ok(Some(file))
+    let is_needed = patch.is_some_and(|patch| patch.finalize || patch.api_key.is_some());
+    match write_whole(&file, source(patch).as_bytes()) {
+        Ok(()) => Ok(Some(file)),
+        Err(error) if is_needed => Err(error),
+        Err(_) => Ok(None),
+    }
 }
 
 fn source(patch: Option<&PlanPatch>) -> String {

@@ -245,9 +245,12 @@ fn both_kinds_of_child_that_never_report_keep_their_text() {
 fn both_kinds_of_child_that_die_go_on_where_they_were() {
     let stage = stage();
     let done = json!({"status": "SUCCESS", "result": "alive"});
+    // What a child has not written when it is killed, nobody has heard.
+    let die = "until grep -q 'I see' .pi/subagents/runs/$PI_SUBAGENTS_RUN/events.jsonl; \
+        do sleep 0.02; done; kill -9 $PPID";
     for runner in RUNNERS {
         let turns = [
-            Turn::text("I see.").and_tool_call("bash", json!({"command": "kill -9 $PPID"})),
+            Turn::text("I see.").and_tool_call("bash", json!({"command": die})),
             finalize(&done),
         ];
         let (output, server) = answer(&stage, runner, "scout", &turns);

@@ -39,6 +39,7 @@ mod stage;
 mod stopping;
 mod subagent;
 mod subagent_finalize;
+mod subagent_in_pi;
 mod subagent_sessions;
 mod subagent_stage;
 mod task_fields;

@@ -105,8 +105,8 @@ fn a_session_belongs_to_a_directory_an_agent_and_an_id() {
     let names: Vec<_> = stage
         .sticky_files()
         .iter()
+        .filter(|file| file.extension().is_some_and(|kind| kind == "jsonl"))
         .map(|file| file.file_name().unwrap().to_str().unwrap().to_owned())
-        .filter(|name| !name.ends_with(".lock"))
         .collect();
     let mut sorted = names.clone();
     sorted.sort();

@@ -32,6 +32,26 @@ fn every_prompt_is_a_script() {
 }
 
 #[test]
+fn prompts_without_a_script_take_the_next_one_of_a_file_also_in_a_later_process() {
+    let sandbox = Sandbox::new();
+    let next = json!([[{"say": "one"}], [{"say": "two"}]]).to_string();
+    let file = sandbox.write("next.json", &next);
+    let said = [
+        "message_end assistant one stop",
+        "message_end assistant two stop",
+    ];
+    for expected in said {
+        let output = misbehave(&sandbox)
+            .env("MISBEHAVE_NEXT", &file)
+            .stdin(command("prompt", "Go on.") + "\n")
+            .run()
+            .expect_success();
+        assert_eq!(outline(&output.stdout)[1], expected);
+    }
+    assert_eq!(std::fs::read_to_string(file).unwrap(), "[]");
+}
+
+#[test]
 fn steering_is_heard_while_a_script_waits_and_after_it() {
     let sandbox = Sandbox::new();
     let mut running = start(&sandbox, &json!([{"hang": true}]));

@@ -71,17 +71,14 @@ impl Lowering<'_> {
         asked: &Asked<'_>,
         prepared: &Result<Prepared, Refusal>,
     ) -> Option<UsedDefinition> {
-        match prepared {
-            Ok(prepared) => Some(UsedDefinition {
+        if let Ok(prepared) = prepared {
+            return Some(UsedDefinition {
                 model: prepared.model.choice.clone(),
                 ..prepared.definition.as_ref()?.used.clone()
-            }),
-            Err(_) => {
-                let found =
-                    find_definition(asked.definition?, self.family.asker, self.configuration);
-                Some(used(found.ok()?))
-            }
+            });
         }
+        let found = find_definition(asked.definition?, self.family.asker, self.configuration);
+        Some(used(found.ok()?))
     }
 
     /// Writes down that the run begins.
