@@ -1,11 +1,13 @@
 //! Who calls a tool: what a door knows about them.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use pi_subagents_definitions::{RunnerChoice, Skill};
 use pi_subagents_delegation::Program;
 
+use crate::host::Memory;
 use crate::places::Places;
 
 /// A caller of tools, seen through its door.
@@ -21,6 +23,8 @@ pub(crate) struct Caller {
     pub(crate) columns: Option<usize>,
     /// The pi that calls, where it is one.
     pub(crate) pi: Option<CallingPi>,
+    /// The runs they may know of, where that is not all.
+    pub(crate) memory: Option<Arc<Memory>>,
 }
 
 /// What holds for all tasks of a call, unless a task says otherwise.
@@ -61,6 +65,7 @@ impl Caller {
             overrides: Overrides::default(),
             columns: None,
             pi: None,
+            memory: None,
         }
     }
 }

@@ -162,7 +162,7 @@ pub(crate) fn run(arguments: Vec<OsString>) -> ExitCode {
     }
 }
 
-fn dispatch(command: Command, printer: Printer) -> Result<ExitCode, CommandError> {
+fn dispatch(command: Command, printer: Printer<'static>) -> Result<ExitCode, CommandError> {
     match command {
         Command::Tour => commands::tour::run(printer),
         Command::Delegate(args) => commands::delegate::run(&args, printer),

@@ -12,7 +12,7 @@ use crate::print::Printer;
 
 /// A sink that prints each recorded event with the run it belongs to.
 pub(crate) struct JsonStream {
-    printer: Printer,
+    printer: Printer<'static>,
     tasks: HashMap<RunId, Arc<Task>>,
 }
 
@@ -27,7 +27,7 @@ struct StreamedEvent<'a> {
 }
 
 impl JsonStream {
-    pub(crate) fn new(printer: Printer) -> Self {
+    pub(crate) fn new(printer: Printer<'static>) -> Self {
         Self {
             printer,
             tasks: HashMap::new(),

@@ -15,6 +15,7 @@ mod error;
 mod exit;
 mod host;
 mod json_stream;
+mod known_runs;
 mod owner;
 mod places;
 mod print;

@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use pi_subagents_delegation::{EventSink, Plan, Program, RunId, RunSummary, Timestamp};
 use pi_subagents_engine::{
-    Engine, Launcher, OwnChildren, OwnerLimits, OwnerSocket, ProcessName, end_leftovers,
+    Engine, Launcher, NotRunning, OwnChildren, OwnerLimits, OwnerSocket, ProcessName, SteerError,
+    end_leftovers,
 };
 use pi_subagents_sessions::{Detached, IndexedRun, OwnerName, Recorder, Store};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
@@ -109,6 +110,16 @@ impl Owner {
             let engine = self.engine.clone();
             tokio::spawn(async move { engine.stop(run).await });
         }
+    }
+
+    /// Stops a run and waits until nothing of it is left.
+    pub(crate) async fn stop_one(&self, run: RunId) -> Result<Arc<RunSummary>, NotRunning> {
+        self.engine.stop(run).await
+    }
+
+    /// Says something to the child of a run, which hears it before its next turn.
+    pub(crate) async fn steer(&self, run: RunId, message: String) -> Result<(), SteerError> {
+        self.engine.steer(run, message).await
     }
 
     /// Ends all runs because we were told to by this signal; called again, at once.

@@ -1,9 +1,9 @@
-//! The one place that writes to stdout and stderr: data to the first, words for people to the
-//! second.
+//! Where commands print: data to stdout, words for people to stderr, or both to a page.
 
 use std::borrow::Cow;
 use std::io::{self, IsTerminal as _, Write as _};
 use std::process::ExitCode;
+use std::sync::{Mutex, PoisonError};
 
 use pi_subagents_delegation::text::clean;
 use serde_json::Value;
@@ -13,13 +13,54 @@ use crate::error::CommandError;
 
 /// How this command prints.
 #[derive(Clone, Copy)]
-pub(crate) struct Printer {
+pub(crate) struct Printer<'a> {
     options: OutputArgs,
+    /// Takes everything, where there is no terminal to print to.
+    page: Option<&'a Page>,
 }
 
-impl Printer {
+/// What was printed, in its order.
+#[derive(Debug, Default)]
+pub(crate) struct Page {
+    printed: Mutex<Vec<Printed>>,
+}
+
+/// One piece of it.
+#[derive(Debug)]
+pub(crate) enum Printed {
+    Data(String),
+    Note(String),
+}
+
+impl Page {
+    pub(crate) fn into_printed(self) -> Vec<Printed> {
+        self.printed
+            .into_inner()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn add(&self, printed: Printed) {
+        self.printed
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .push(printed);
+    }
+}
+
+impl<'a> Printer<'a> {
     pub(crate) fn new(options: OutputArgs) -> Self {
-        Self { options }
+        Self {
+            options,
+            page: None,
+        }
+    }
+
+    /// Prints text to a page.
+    pub(crate) fn to_page(page: &'a Page) -> Self {
+        Self {
+            options: OutputArgs::default(),
+            page: Some(page),
+        }
     }
 
     /// Prints text, for a command that takes no options of ours.
@@ -50,8 +91,10 @@ impl Printer {
     /// Prints data, with a newline if it lacks one. A reader that left is no error of ours.
     ///
     /// A pipe gets it as it is; to a terminal no escape sequence of a child may come through.
-    #[expect(clippy::unused_self, reason = "whoever prints has a printer")]
     pub(crate) fn data(self, text: &str) {
+        if let Some(page) = self.page {
+            return page.add(Printed::Data(text.to_owned()));
+        }
         let mut stdout = io::stdout().lock();
         let text = harmless(text, stdout.is_terminal());
         let newline = if text.ends_with('\n') { "" } else { "\n" };
@@ -88,6 +131,9 @@ impl Printer {
 
     /// Prints a sentence for people, unless they asked for quiet.
     pub(crate) fn note(self, text: &str) {
+        if let Some(page) = self.page {
+            return page.add(Printed::Note(text.to_owned()));
+        }
         if !self.is_quiet() {
             // Nothing can be done about a terminal that is gone.
             let mut stderr = io::stderr().lock();

@@ -7,13 +7,17 @@ use crate::error::CommandError;
 use crate::owner::close_abandoned;
 use crate::places::Places;
 
-/// The runs an id stands for, oldest first; those that the index lost are found in their
-/// project's directory.
+/// The runs an id stands for, oldest first.
 pub(crate) fn find_runs(
     store: &Store,
     places: &Places,
     id: &str,
 ) -> Result<Vec<IndexedRun>, FindError> {
+    find_recorded(store, places, id).map(Found::into_runs)
+}
+
+/// What an id stands for; what the index lost is found in its project's directory.
+pub(crate) fn find_recorded(store: &Store, places: &Places, id: &str) -> Result<Found, FindError> {
     close_abandoned(store);
     let reindex = || {
         let settings = Configuration::read_once(places, false).settings;
@@ -21,11 +25,10 @@ pub(crate) fn find_runs(
             .with_runs_dir(settings.runs_dir)
             .reindex(&places.project)
     };
-    let found = match store.find(id) {
+    match store.find(id) {
         Err(FindError::NotFound(_)) if reindex().is_ok_and(|entered| entered > 0) => store.find(id),
         other => other,
-    };
-    found.map(Found::into_runs)
+    }
 }
 
 /// Says how to go on with a run or a session that is over.

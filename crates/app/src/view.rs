@@ -22,7 +22,7 @@ const USUAL_SIZE: (usize, usize) = (80, 24);
 pub(crate) fn sinks(
     caller: &Caller,
     settings: &Settings,
-    printer: Printer,
+    printer: Printer<'static>,
 ) -> Vec<Box<dyn EventSink>> {
     let mut sinks: Vec<Box<dyn EventSink>> = Vec::new();
     if !printer.is_quiet() {

@@ -23,7 +23,7 @@ use crate::view;
 pub(super) fn answer_of(
     caller: &Caller,
     args: &RunArgs,
-    printer: Printer,
+    printer: Printer<'static>,
     call: impl AsyncFnOnce(&Toolbox, Watch) -> Result<Answer, CommandError>,
 ) -> Result<Answer, CommandError> {
     let settings = Configuration::read_once(&caller.places, caller.trusts_project).settings;

@@ -41,7 +41,10 @@ fn parse_task(text: &str) -> Result<(String, String), String> {
     }
 }
 
-pub(crate) fn run(args: &DelegateArgs, printer: Printer) -> Result<ExitCode, CommandError> {
+pub(crate) fn run(
+    args: &DelegateArgs,
+    printer: Printer<'static>,
+) -> Result<ExitCode, CommandError> {
     let mut call = call_of(args)?;
     if args.profile.is_some() {
         call.profile.clone_from(&args.profile);
@@ -59,7 +62,7 @@ pub(super) fn delegate(
     call: &DelegateCall,
     caller: &Caller,
     args: &RunArgs,
-    printer: Printer,
+    printer: Printer<'static>,
 ) -> Result<Answer, CommandError> {
     answer_of(caller, args, printer, async |toolbox, watch| {
         delegation::delegate(toolbox, call, caller, watch).await

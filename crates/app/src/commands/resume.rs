@@ -26,7 +26,7 @@ pub(crate) struct ResumeArgs {
     run: RunArgs,
 }
 
-pub(crate) fn run(args: &ResumeArgs, printer: Printer) -> Result<ExitCode, CommandError> {
+pub(crate) fn run(args: &ResumeArgs, printer: Printer<'static>) -> Result<ExitCode, CommandError> {
     let mut caller = caller(&args.run)?;
     let store = Store::new(&caller.places.agent_dir);
     let latest = find_runs(&store, &caller.places, &args.id)?

@@ -37,7 +37,7 @@ pub(super) fn parse_session(text: &str) -> Result<SessionId, String> {
     SessionId::parse(text).map_err(|error| error.to_string())
 }
 
-pub(crate) fn run(args: RunTaskArgs, printer: Printer) -> Result<ExitCode, CommandError> {
+pub(crate) fn run(args: RunTaskArgs, printer: Printer<'static>) -> Result<ExitCode, CommandError> {
     let caller = caller(&args.run)?;
     let call = match (&args.file, args.agent) {
         (Some(file), _) => {

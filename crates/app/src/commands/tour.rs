@@ -35,7 +35,7 @@ const TASKS: [(&str, &str); 3] = [
     ),
 ];
 
-pub(crate) fn run(printer: Printer) -> Result<ExitCode, CommandError> {
+pub(crate) fn run(printer: Printer<'static>) -> Result<ExitCode, CommandError> {
     let tasks = TASKS.map(|(name, prompt)| TaskCall {
         name: name.to_owned(),
         prompt: prompt.to_owned(),

@@ -12,7 +12,7 @@ use pi_subagents_definitions::{
 use pi_subagents_delegation::{Definition, Scope, text};
 use serde_json::{Value, json};
 
-use crate::commands::profile::ask;
+use crate::commands::profile::ask::{self, AtTerminal, Person as _};
 use crate::commands::profile::seen::Seen;
 use crate::error::CommandError;
 use crate::print::Printer;
@@ -35,14 +35,17 @@ pub(crate) fn run(args: &TrustArgs, printer: Printer) -> Result<ExitCode, Comman
     if args.yes || args.no {
         return decide(args.yes, &seen, printer);
     }
-    if args.show || !ask::can_ask(printer) {
+    let person = AtTerminal {
+        places: &seen.places,
+    };
+    if args.show || !ask::can_ask(&person, printer) {
         report(&seen, printer);
         return Ok(ExitCode::SUCCESS);
     }
     printer.note(&page(&Carried::look(&seen), &seen));
     let question = format!("Use what {} carries?", seen.places.project.display());
     let is_trusted = seen.trust().of(&seen.places.project).is_trusted();
-    match ask::yes(&question, is_trusted) {
+    match person.yes(&question, is_trusted) {
         Ok(Some(answer)) => decide(answer, &seen, printer),
         Ok(None) => Ok(ask::nothing_written(printer)),
         Err(stopped) => stopped.into_result(printer),
@@ -61,7 +64,7 @@ fn decide(is_trusted: bool, seen: &Seen, printer: Printer) -> Result<ExitCode, C
 }
 
 /// Whoever trusts the home directory trusts every repository that is ever put into it.
-fn check_extent(project: &Path, home: &Path) -> Result<(), CommandError> {
+pub(crate) fn check_extent(project: &Path, home: &Path) -> Result<(), CommandError> {
     let real = |path: &Path| fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     if !real(home).starts_with(real(project)) {
         return Ok(());

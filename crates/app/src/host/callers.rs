@@ -1,16 +1,25 @@
 //! What the shim tells about a caller → a caller as the tools know them.
 
+use std::sync::Arc;
+
 use pi_subagents_definitions::Skill;
 use pi_subagents_delegation::Program;
 
+use super::memory::Memory;
 use super::wire::{CallerParams, PiParams};
 use crate::caller::{Caller, CallingPi};
 use crate::places::Places;
 
 /// The caller, in a session of pi.
-pub(super) fn caller(told: &CallerParams, places: &Places, session: String) -> Caller {
+pub(super) fn caller(
+    told: &CallerParams,
+    places: &Places,
+    session: String,
+    memory: Arc<Memory>,
+) -> Caller {
     Caller {
         columns: told.columns,
+        memory: Some(memory),
         pi: told.pi.as_ref().map(|pi| calling_pi(told, pi, session)),
         ..Caller::at(places.seen_from(told.cwd.clone()))
     }

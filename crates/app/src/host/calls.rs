@@ -58,10 +58,21 @@ impl Calls {
         }
     }
 
-    /// Nobody wants any answer any more.
-    pub(super) fn cancel_all(&self) {
-        for handle in self.lock().values() {
-            handle.cancelled.send_replace(true);
+    /// Cancels all calls; ends when they are over.
+    pub(super) fn end_all(&self) -> impl Future<Output = ()> + Send + 'static {
+        let open = self.lock();
+        let senders: Vec<_> = open
+            .values()
+            .map(|handle| handle.cancelled.clone())
+            .collect();
+        for sender in &senders {
+            sender.send_replace(true);
+        }
+        async move {
+            for sender in senders {
+                // The call holds the only receivers.
+                sender.closed().await;
+            }
         }
     }
 

@@ -48,7 +48,7 @@ struct Asked {
 
 /// What comes from the other side.
 pub(super) struct Lines {
-    lines: mpsc::Receiver<Vec<u8>>,
+    incoming: mpsc::Receiver<Vec<u8>>,
     connection: Connection,
     written: threads::Receiver<()>,
 }
@@ -64,7 +64,7 @@ pub(super) fn open() -> Result<(Connection, Lines), CommandError> {
         // Nobody may be left to hear it.
         _ = done.send(());
     })?;
-    let (sender, lines) = mpsc::channel(LINES_IN);
+    let (sender, incoming) = mpsc::channel(LINES_IN);
     spawn("wire-in", move || read_lines(&sender))?;
     let connection = Connection {
         shared: Arc::new(Shared {
@@ -74,7 +74,7 @@ pub(super) fn open() -> Result<(Connection, Lines), CommandError> {
         }),
     };
     let lines = Lines {
-        lines,
+        incoming,
         connection: connection.clone(),
         written,
     };
@@ -170,7 +170,7 @@ impl Lines {
     /// The next request or notification, or none when the other side is gone.
     pub(super) async fn next(&mut self) -> Option<Incoming> {
         loop {
-            let line = self.lines.recv().await?;
+            let line = self.incoming.recv().await?;
             if line.trim_ascii().is_empty() {
                 continue;
             }

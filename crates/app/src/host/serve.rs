@@ -4,22 +4,31 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use serde_json::{Value, json};
-use tokio::task::JoinSet;
+use tokio::runtime::Handle;
+use tokio::task::{JoinError, JoinSet, spawn_blocking};
 
 use super::callers::caller;
-use super::calls::{Call, Calls};
+use super::calls::Calls;
+use super::commands::{self, Subagents};
 use super::connection::{self, Connection};
-use super::session::{HostLink, SessionListener as _, StartedSession};
+use super::dialogs::InPi;
+use super::execution::Execution;
+use super::memory::Memory;
+use super::record::SessionRecord;
+use super::session::{HostLink, SessionListener, StartedSession};
+use super::trust::{TrustQuestions, trusts_for_session};
 use super::wire::{
-    self, CancelParams, ExecuteParams, ExpandParams, FAILED, INTERNAL_ERROR, IdleParams, Incoming,
-    METHOD_NOT_FOUND, RpcError, StartParams,
+    self, CallerParams, CancelParams, CommandParams, CompleteParams, ExecuteParams, ExpandParams,
+    INTERNAL_ERROR, INVALID_PARAMS, IdleParams, Incoming, METHOD_NOT_FOUND, RpcError, StartParams,
 };
 use crate::background::Registry;
+use crate::caller::Caller;
+use crate::commands::profile::seen::Seen;
 use crate::configuration::Configuration;
 use crate::error::CommandError;
 use crate::places::Places;
 use crate::signals::Signals;
-use crate::toolbox::{Toolbox, Watch};
+use crate::toolbox::Toolbox;
 
 /// What runs hear when pi is gone: it hung up.
 const HANG_UP: i32 = 1;
@@ -30,8 +39,11 @@ pub(crate) async fn serve(places: &Places) -> Result<ExitCode, CommandError> {
     let settings = Configuration::read_once(places, false).settings;
     let mut toolbox = Toolbox::open(places, settings.max_concurrency)?;
     let (connection, mut lines) = connection::open()?;
+    let memory = Arc::<Memory>::default();
     let link = HostLink::new(connection.clone());
-    toolbox.background = Some(Registry::new(link.clone(), toolbox.owner.store.clone()));
+    let store = toolbox.owner.store.clone();
+    let registry = Registry::new(link.clone(), store, Arc::clone(&memory));
+    toolbox.background = Some(registry.clone());
     let toolbox = Arc::new(toolbox);
     let mut host = Host {
         places: places.clone(),
@@ -39,17 +51,21 @@ pub(crate) async fn serve(places: &Places) -> Result<ExitCode, CommandError> {
         link,
         connection: connection.clone(),
         calls: Arc::default(),
+        memory: Arc::clone(&memory),
+        questions: Arc::default(),
+        // Background runs are remembered too, so they come second.
+        listeners: vec![memory, Arc::new(registry)],
         work: JoinSet::new(),
     };
     let code = loop {
         tokio::select! {
-            incoming = lines.next() => match incoming {
-                Some(incoming) => host.take(incoming),
-                None => {
+            incoming = lines.next() => {
+                let Some(incoming) = incoming else {
                     toolbox.owner.shut_down(HANG_UP);
                     break ExitCode::SUCCESS;
-                }
-            },
+                };
+                host.take(incoming);
+            }
             number = signals.next() => {
                 toolbox.owner.shut_down(number);
                 break ExitCode::from(u8::try_from(128 + number).unwrap_or(1));
@@ -65,7 +81,8 @@ pub(crate) async fn serve(places: &Places) -> Result<ExitCode, CommandError> {
             number = signals.next() => toolbox.owner.shut_down(number),
         }
     }
-    drop((host.link, host.connection, host.toolbox, connection));
+    drop((host.link, host.connection, host.toolbox, host.listeners));
+    drop(connection);
     if let Some(toolbox) = Arc::into_inner(toolbox) {
         if let Some(registry) = toolbox.background {
             registry.close().await;
@@ -82,6 +99,10 @@ struct Host {
     connection: Connection,
     link: HostLink,
     calls: Arc<Calls>,
+    memory: Arc<Memory>,
+    questions: Arc<TrustQuestions>,
+    /// Who hears of pi's sessions, in this order.
+    listeners: Vec<Arc<dyn SessionListener>>,
     /// The requests under way.
     work: JoinSet<()>,
 }
@@ -127,30 +148,49 @@ impl Host {
             "session/start" => {
                 let told: StartParams = wire::params(params)?;
                 self.link.set_session(&told.session_id);
-                if let Some(registry) = &self.toolbox.background {
-                    registry.began(&StartedSession {
-                        id: &told.session_id,
-                        is_new: told.reason == "new",
-                        entries: &told.entries,
-                    });
+                let session = StartedSession {
+                    id: &told.session_id,
+                    is_new: told.reason == "new",
+                    entries: &told.entries,
+                };
+                for listener in &self.listeners {
+                    listener.began(&session);
                 }
                 self.connection.answer(&id, Ok(json!({})));
             }
             "session/shutdown" => {
-                self.calls.cancel_all();
-                if let Some(registry) = &self.toolbox.background {
-                    registry.ended();
+                // Answered once the calls are over, while pi still takes their entries.
+                let over = self.calls.end_all();
+                for listener in &self.listeners {
+                    listener.ended();
                 }
-                self.connection.answer(&id, Ok(json!({})));
+                self.answer_later(id, async move {
+                    over.await;
+                    Ok(json!({}))
+                });
             }
             "tool/execute" => {
                 let told: ExecuteParams = wire::params(params)?;
                 let call = self.calls.begin(&told.call_id)?;
-                let (toolbox, link) = (Arc::clone(&self.toolbox), self.link.clone());
-                let places = self.places.clone();
-                self.answer_later(id, async move {
-                    execute(told, call, &places, &toolbox, link).await
-                });
+                let execution = Execution {
+                    caller: self.caller(&told.caller),
+                    told: told.caller,
+                    questions: Arc::clone(&self.questions),
+                    record: SessionRecord::new(Arc::clone(&self.memory), self.link.clone()),
+                    link: self.link.clone(),
+                    toolbox: Arc::clone(&self.toolbox),
+                    call,
+                };
+                self.answer_later(id, execution.run(told.tool, told.arguments));
+            }
+            "command/run" => {
+                let told: CommandParams = wire::params(params)?;
+                self.run_command(id, told)?;
+            }
+            "command/complete" => {
+                let told: CompleteParams = wire::params(params)?;
+                let items = self.complete(&told);
+                self.connection.answer(&id, Ok(json!({"items": items})));
             }
             other => {
                 let message = format!("there is no method {other}");
@@ -158,6 +198,64 @@ impl Host {
             }
         }
         Ok(())
+    }
+
+    fn run_command(&mut self, id: Value, told: CommandParams) -> Result<(), RpcError> {
+        let caller = self.caller(&told.caller);
+        let (link, has_ui) = (self.link.clone(), told.caller.has_ui);
+        match told.command.as_str() {
+            commands::PROFILE => {
+                let person = InPi {
+                    link,
+                    runtime: Handle::current(),
+                    has_ui,
+                };
+                self.answer_later(id, async move {
+                    // It waits for answers, so it gets a thread of its own.
+                    let work = spawn_blocking(move || {
+                        let seen = Seen::from(caller.places, caller.trusts_project);
+                        commands::run_profile(&told.arguments, &seen, &person);
+                    });
+                    work.await.map(|()| json!({})).map_err(|error| bug(&error))
+                });
+            }
+            commands::SUBAGENTS => {
+                let command = Subagents {
+                    toolbox: Arc::clone(&self.toolbox),
+                    memory: Arc::clone(&self.memory),
+                    link,
+                    caller,
+                    has_ui,
+                };
+                self.answer_later(id, async move {
+                    command.run(told.arguments).await;
+                    Ok(json!({}))
+                });
+            }
+            other => return Err(no_command(other)),
+        }
+        Ok(())
+    }
+
+    fn complete(&self, told: &CompleteParams) -> Vec<Value> {
+        match told.command.as_str() {
+            commands::PROFILE => {
+                let caller = self.caller(&told.caller);
+                let seen = Seen::from(caller.places, caller.trusts_project);
+                commands::complete_profile(&told.prefix, &seen)
+            }
+            commands::SUBAGENTS => Subagents::complete(&self.memory, &told.prefix),
+            _ => Vec::new(),
+        }
+    }
+
+    fn caller(&self, told: &CallerParams) -> Caller {
+        let memory = Arc::clone(&self.memory);
+        let caller = caller(told, &self.places, self.link.session_id(), memory);
+        Caller {
+            trusts_project: trusts_for_session(told, &caller),
+            ..caller
+        }
     }
 
     /// Works on a request beside all others. Whatever becomes of it, it is answered.
@@ -168,41 +266,18 @@ impl Host {
     ) {
         let connection = self.connection.clone();
         self.work.spawn(async move {
-            let outcome = tokio::spawn(work).await.unwrap_or_else(|error| {
-                let message = format!("a bug of pi-subagents: {error}");
-                Err(RpcError::new(INTERNAL_ERROR, message))
-            });
+            let outcome = tokio::spawn(work)
+                .await
+                .unwrap_or_else(|error| Err(bug(&error)));
             connection.answer(&id, outcome);
         });
     }
 }
 
-async fn execute(
-    told: ExecuteParams,
-    call: Call,
-    places: &Places,
-    toolbox: &Toolbox,
-    link: HostLink,
-) -> Result<Value, RpcError> {
-    let caller = caller(&told.caller, places, link.session_id());
-    let call_id = call.id.clone();
-    let watch = Watch {
-        sinks: Vec::new(),
-        on_update: Some(Box::new(move |answer| link.update(&call_id, &answer))),
-        expanded: Arc::clone(&call.expanded),
-        cancelled: Box::pin(call.cancelled()),
-    };
-    let answer = toolbox
-        .call(&told.tool, &told.arguments, &caller, watch)
-        .await
-        .map_err(failed)?;
-    let mut result = answer.json();
-    if let (Value::Object(fields), Some(usage)) = (&mut result, answer.usage) {
-        fields.insert("usage".to_owned(), wire::usage_json(usage));
-    }
-    Ok(result)
+fn bug(error: &JoinError) -> RpcError {
+    RpcError::new(INTERNAL_ERROR, format!("a bug of pi-subagents: {error}"))
 }
 
-fn failed(error: CommandError) -> RpcError {
-    RpcError::new(FAILED, error.sentence())
+fn no_command(name: &str) -> RpcError {
+    RpcError::new(INVALID_PARAMS, format!("there is no command {name}"))
 }

@@ -132,11 +132,6 @@ impl HostLink {
         self.connection.notify_if_calm("tool/update", &params);
     }
 
-    /// Whether pi's agent is idle, now and from now on.
-    pub(crate) fn idle(&self) -> watch::Receiver<bool> {
-        self.state.idle.subscribe()
-    }
-
     pub(super) fn set_idle(&self, idle: bool) {
         self.state.idle.send_replace(idle);
     }
@@ -164,6 +159,11 @@ impl HostLink {
             let params = json!({"customType": custom_type, "content": content});
             self.connection.notify("message/send", &params);
         }
+    }
+
+    /// Whether pi's agent is idle, now and from now on.
+    pub(crate) fn idle(&self) -> watch::Receiver<bool> {
+        self.state.idle.subscribe()
     }
 
     /// Sets the line in pi's footer, or takes it away.

@@ -46,7 +46,8 @@ fn a_run_that_outlives_its_pi_is_told_to_the_pi_that_comes_back() {
     let stage = BackgroundStage::new();
     let go = stage.path("go");
     let mut first = Pi::open(&stage, "s1", "startup", &[]);
-    let run = run_id(&first.launch(&json!([{"waitForFile": go}, {"reply": "still here"}])));
+    let launched = first.launch(&json!([{"waitForFile": go}, {"reply": "still here"}]));
+    let (run, session) = (run_id(&launched), &launched["sessionId"]);
     first.wait_for_footer("bg: 1 running / 1 total");
     let mut entries = first.entries();
     first.host.kill(Signal::KILL);
@@ -68,6 +69,11 @@ fn a_run_that_outlives_its_pi_is_told_to_the_pi_that_comes_back() {
         assert_eq!(
             one["result"]["details"]["runs"][0]["output"], "still here",
             "{one:#}"
+        );
+        let read = later.call("get_subagent_output", &json!({"sessionId": session}));
+        assert_eq!(
+            read["result"]["content"][0]["text"], "still here",
+            "{read:#}"
         );
         assert_eq!(later.told("message/send"), Vec::<Value>::new());
         assert_eq!(later.entries(), Vec::<Value>::new());

@@ -5,7 +5,7 @@ use xtask::source::{SourceFile, Tree};
 use crate::finding::Finding;
 
 /// The edges, and what crosses there. A file, or a directory with a `/` at its end.
-const EDGES: [(&str, &str); 28] = [
+const EDGES: [(&str, &str); 31] = [
     ("crates/agent/src/event.rs", "records the agent prints"),
     (
         "crates/agent/src/message.rs",
@@ -38,6 +38,15 @@ const EDGES: [(&str, &str); 28] = [
     (
         "crates/app/src/error.rs",
         "errors, as a detached process answers them",
+    ),
+    (
+        "crates/app/src/host/entries.rs",
+        "what pi's sessions keep of runs",
+    ),
+    ("crates/app/src/host/entries/", "messages of pi in entries"),
+    (
+        "crates/app/src/host/wire.rs",
+        "what pi and host tell each other",
     ),
     (
         "crates/app/src/json_stream.rs",

@@ -1,9 +1,9 @@
-//! Questions on a terminal. Escape skips one, Ctrl-C ends the command.
+//! Questions, to whoever can answer them. On a terminal Escape skips one, Ctrl-C ends the command.
 
 use std::borrow::Cow;
 use std::ffi::OsStr;
 use std::fmt::Display;
-use std::io::{self, IsTerminal as _};
+use std::io::{self, IsTerminal as _, Write as _};
 use std::process::ExitCode;
 
 use inquire::{Confirm, Editor, InquireError, Select, Text};
@@ -17,7 +17,7 @@ use crate::print::Printer;
 const INTERRUPTED: u8 = 130;
 
 /// Nobody goes on answering.
-pub(in crate::commands) enum Stopped {
+pub(crate) enum Stopped {
     /// Ctrl-C was pressed.
     Interrupted,
     /// The terminal or the editor cannot be used.
@@ -25,7 +25,7 @@ pub(in crate::commands) enum Stopped {
 }
 
 /// An answer, or none if the question was skipped.
-pub(in crate::commands) type Answer<T> = Result<Option<T>, Stopped>;
+pub(crate) type Answer<T> = Result<Option<T>, Stopped>;
 
 impl Stopped {
     /// What the command comes to.
@@ -52,9 +52,44 @@ impl From<InquireError> for Stopped {
     }
 }
 
-/// Whether somebody is there to answer: questions stand on stderr, answers come from stdin.
-pub(in crate::commands) fn can_ask(printer: Printer) -> bool {
-    !printer.is_json() && io::stdin().is_terminal() && io::stderr().is_terminal()
+/// Whoever answers.
+pub(crate) trait Person {
+    /// Whether they are there.
+    fn is_there(&self) -> bool;
+
+    /// Yes or no.
+    fn yes(&self, question: &str, default: bool) -> Answer<bool>;
+
+    /// A line of text; the one that is there already is left by an empty answer.
+    fn line(&self, question: &str, initial: &str, help: &str) -> Answer<String>;
+
+    /// One of several, by its place.
+    fn place(&self, question: &str, options: &[String], cursor: usize) -> Answer<usize>;
+
+    /// A long text.
+    fn long_text(&self, question: &str, initial: &str) -> Answer<String>;
+
+    /// Shows what the next question is about.
+    fn show(&self, page: &str) -> Result<(), Stopped>;
+}
+
+impl dyn Person + '_ {
+    /// One of several.
+    pub(super) fn choice<T: Display>(
+        &self,
+        question: &str,
+        options: Vec<T>,
+        cursor: usize,
+    ) -> Answer<T> {
+        let texts: Vec<String> = options.iter().map(ToString::to_string).collect();
+        let place = self.place(question, &texts, cursor)?;
+        Ok(place.and_then(|place| options.into_iter().nth(place)))
+    }
+}
+
+/// Whether a question makes sense: programs are asked nothing.
+pub(in crate::commands) fn can_ask(person: &dyn Person, printer: Printer) -> bool {
+    !printer.is_json() && person.is_there()
 }
 
 /// Says that all is as it was.
@@ -63,52 +98,68 @@ pub(in crate::commands) fn nothing_written(printer: Printer) -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// Yes or no.
-pub(in crate::commands) fn yes(question: &str, default: bool) -> Answer<bool> {
-    let question = clean(question);
-    Ok(Confirm::new(&question)
-        .with_default(default)
-        .prompt_skippable()?)
+/// A person at a terminal: questions stand on stderr, answers come from stdin.
+pub(in crate::commands) struct AtTerminal<'a> {
+    pub(in crate::commands) places: &'a Places,
 }
 
-/// A line of text, which may be there already.
-pub(super) fn line(question: &str, initial: &str, help: &str) -> Answer<String> {
-    let (question, initial) = (clean(question), clean(initial));
-    Ok(Text::new(&question)
-        .with_initial_value(&initial)
-        .with_help_message(help)
-        .prompt_skippable()?)
-}
+impl Person for AtTerminal<'_> {
+    fn is_there(&self) -> bool {
+        io::stdin().is_terminal() && io::stderr().is_terminal()
+    }
 
-/// One of several.
-pub(super) fn choice<T: Display>(question: &str, options: Vec<T>, cursor: usize) -> Answer<T> {
-    let question = clean(question);
-    Ok(Select::new(&question, options)
-        .with_starting_cursor(cursor)
-        .without_filtering()
-        .prompt_skippable()?)
-}
+    fn yes(&self, question: &str, default: bool) -> Answer<bool> {
+        let question = clean(question);
+        Ok(Confirm::new(&question)
+            .with_default(default)
+            .prompt_skippable()?)
+    }
 
-/// A long text, in the user's editor.
-pub(super) fn long_text(question: &str, initial: &str, places: &Places) -> Answer<String> {
-    let command = editor(places);
-    let mut words = command.split_whitespace();
-    let program = words.next().unwrap_or(FALLBACK_EDITOR);
-    let arguments: Vec<&OsStr> = words.map(OsStr::new).collect();
-    let answer = Editor::new(question)
-        .with_editor_command(OsStr::new(program))
-        .with_args(&arguments)
-        .with_file_extension(".md")
-        .with_predefined_text(initial)
-        .prompt_skippable();
-    answer.map_err(|error| match error {
-        InquireError::IO(cause) => Stopped::Failed(
-            CommandError::failed(format!("the editor {program} cannot be used"))
-                .because(&cause)
-                .hint("Set EDITOR to one that works, or use --system-prompt @FILE."),
-        ),
-        other => other.into(),
-    })
+    fn line(&self, question: &str, initial: &str, help: &str) -> Answer<String> {
+        let (question, initial) = (clean(question), clean(initial));
+        Ok(Text::new(&question)
+            .with_initial_value(&initial)
+            .with_help_message(help)
+            .prompt_skippable()?)
+    }
+
+    fn place(&self, question: &str, options: &[String], cursor: usize) -> Answer<usize> {
+        let question = clean(question);
+        let answer = Select::new(&question, options.to_vec())
+            .with_starting_cursor(cursor)
+            .without_filtering()
+            .raw_prompt_skippable()?;
+        Ok(answer.map(|chosen| chosen.index))
+    }
+
+    /// In the user's editor.
+    fn long_text(&self, question: &str, initial: &str) -> Answer<String> {
+        let command = editor(self.places);
+        let mut words = command.split_whitespace();
+        let program = words.next().unwrap_or(FALLBACK_EDITOR);
+        let arguments: Vec<&OsStr> = words.map(OsStr::new).collect();
+        let answer = Editor::new(question)
+            .with_editor_command(OsStr::new(program))
+            .with_args(&arguments)
+            .with_file_extension(".md")
+            .with_predefined_text(initial)
+            .prompt_skippable();
+        answer.map_err(|error| match error {
+            InquireError::IO(cause) => Stopped::Failed(
+                CommandError::failed(format!("the editor {program} cannot be used"))
+                    .because(&cause)
+                    .hint("Set EDITOR to one that works, or use --system-prompt @FILE."),
+            ),
+            other => other.into(),
+        })
+    }
+
+    /// The page belongs to the question, so it is shown where the question is, quiet or not.
+    fn show(&self, page: &str) -> Result<(), Stopped> {
+        writeln!(io::stderr(), "\n{}\n", clean(page)).map_err(|error| {
+            Stopped::Failed(CommandError::failed("the terminal is gone").because(&error))
+        })
+    }
 }
 
 /// What every POSIX system has.

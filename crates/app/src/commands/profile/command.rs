@@ -5,6 +5,7 @@ use std::process::ExitCode;
 use clap::{Args, Subcommand, ValueEnum};
 use pi_subagents_delegation::{Dialect, Scope};
 
+use super::ask::{AtTerminal, Person};
 use super::seen::Seen;
 use super::{create, delete, edit, explain, list, show};
 use crate::error::CommandError;
@@ -26,10 +27,10 @@ enum ProfileCommand {
     List,
     /// Show everything a definition says
     Show(NameArgs),
-    /// Make a new definition: with flags, or step by step on a terminal
+    /// Make a new definition: with flags, or step by step
     #[command(visible_alias = "new")]
     Create(create::CreateArgs),
-    /// Change a definition: with flags, or step by step on a terminal
+    /// Change a definition: with flags, or step by step
     Edit(edit::EditArgs),
     /// Delete the file of a definition
     #[command(visible_aliases = ["rm", "remove"])]
@@ -81,15 +82,29 @@ impl From<DialectName> for Dialect {
     }
 }
 
+/// The command as it was typed on a terminal.
 pub(crate) fn run(args: &ProfileArgs, printer: Printer) -> Result<ExitCode, CommandError> {
     let seen = Seen::look()?;
+    let person = AtTerminal {
+        places: &seen.places,
+    };
+    run_for(args, &seen, &person, printer)
+}
+
+/// The command for whoever typed it, wherever they did.
+pub(crate) fn run_for(
+    args: &ProfileArgs,
+    seen: &Seen,
+    person: &dyn Person,
+    printer: Printer,
+) -> Result<ExitCode, CommandError> {
     match (&args.command, &args.name) {
-        (Some(ProfileCommand::List), _) | (None, None) => Ok(list::run(&seen, printer)),
-        (None, Some(name)) => show::run(name, &seen, printer),
-        (Some(ProfileCommand::Show(args)), _) => show::run(&args.name, &seen, printer),
-        (Some(ProfileCommand::Create(args)), _) => create::run(args, &seen, printer),
-        (Some(ProfileCommand::Edit(args)), _) => edit::run(args, &seen, printer),
-        (Some(ProfileCommand::Delete(args)), _) => delete::run(args, &seen, printer),
-        (Some(ProfileCommand::Explain(args)), _) => explain::run(&args.name, &seen, printer),
+        (Some(ProfileCommand::List), _) | (None, None) => Ok(list::run(seen, printer)),
+        (None, Some(name)) => show::run(name, seen, printer),
+        (Some(ProfileCommand::Show(args)), _) => show::run(&args.name, seen, printer),
+        (Some(ProfileCommand::Create(args)), _) => create::run(args, seen, person, printer),
+        (Some(ProfileCommand::Edit(args)), _) => edit::run(args, seen, person, printer),
+        (Some(ProfileCommand::Delete(args)), _) => delete::run(args, seen, person, printer),
+        (Some(ProfileCommand::Explain(args)), _) => explain::run(&args.name, seen, printer),
     }
 }

@@ -6,6 +6,7 @@ use clap::Args;
 use pi_subagents_definitions::fits_name;
 use pi_subagents_delegation::{Definition, Dialect, Scope};
 
+use super::ask::Person;
 use super::command::{DialectName, ScopeName};
 use super::flags::FieldArgs;
 use super::seen::Seen;
@@ -31,6 +32,7 @@ pub(super) struct CreateArgs {
 pub(super) fn run(
     args: &CreateArgs,
     seen: &Seen,
+    person: &dyn Person,
     printer: Printer,
 ) -> Result<ExitCode, CommandError> {
     if !fits_name(&args.name) {
@@ -45,8 +47,8 @@ pub(super) fn run(
     if !args.fields.is_empty() {
         check_absent(&definition, seen)?;
         args.fields.apply(&mut definition, &seen.places)?;
-    } else if ask::can_ask(printer) {
-        match wizard::walk(definition, seen) {
+    } else if ask::can_ask(person, printer) {
+        match wizard::walk(person, definition, seen) {
             Ok(Some(finished)) => definition = finished,
             Ok(None) => return Ok(ask::nothing_written(printer)),
             Err(stopped) => return stopped.into_result(printer),

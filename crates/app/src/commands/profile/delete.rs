@@ -7,6 +7,7 @@ use clap::Args;
 use pi_subagents_definitions::{Asker, delete};
 use serde_json::json;
 
+use super::ask::Person;
 use super::choose::{self, ChoiceArgs, Chosen};
 use super::seen::Seen;
 use super::{ask, save};
@@ -25,17 +26,18 @@ pub(super) struct DeleteArgs {
 pub(super) fn run(
     args: &DeleteArgs,
     seen: &Seen,
+    person: &dyn Person,
     printer: Printer,
 ) -> Result<ExitCode, CommandError> {
     let (title, file) = chosen(&args.choice, seen)?;
     if !args.yes {
-        if !ask::can_ask(printer) {
+        if !ask::can_ask(person, printer) {
             return Err(
                 CommandError::usage(format!("{title} is not deleted unasked")).hint("Add --yes."),
             );
         }
         let question = format!("Delete {title} ({})?", seen.short(&file));
-        match ask::yes(&question, false) {
+        match person.yes(&question, false) {
             Ok(Some(true)) => {}
             Ok(Some(false) | None) => {
                 printer.note("Nothing was deleted.");

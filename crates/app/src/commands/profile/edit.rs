@@ -5,6 +5,7 @@ use std::process::ExitCode;
 use clap::Args;
 use pi_subagents_delegation::{Definition, Field};
 
+use super::ask::Person;
 use super::choose::{self, ChoiceArgs, Chosen};
 use super::flags::{self, FieldArgs};
 use super::seen::Seen;
@@ -27,6 +28,7 @@ pub(super) struct EditArgs {
 pub(super) fn run(
     args: &EditArgs,
     seen: &Seen,
+    person: &dyn Person,
     printer: Printer,
 ) -> Result<ExitCode, CommandError> {
     let old = match choose::any(&args.choice, seen)? {
@@ -43,8 +45,8 @@ pub(super) fn run(
             flags::unset(&mut new, *field);
         }
         args.fields.apply(&mut new, &seen.places)?;
-    } else if ask::can_ask(printer) {
-        match wizard::walk(new, seen) {
+    } else if ask::can_ask(person, printer) {
+        match wizard::walk(person, new, seen) {
             Ok(Some(finished)) => new = finished,
             Ok(None) => return Ok(ask::nothing_written(printer)),
             Err(stopped) => return stopped.into_result(printer),

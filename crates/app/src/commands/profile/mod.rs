@@ -3,7 +3,7 @@
 //! [`Seen`] is what can be seen from the current directory; each subcommand has a file of its own.
 //! Why it is so is written in `docs/design/catalogue.md`.
 
-pub(super) mod ask;
+pub(crate) mod ask;
 mod choose;
 mod command;
 mod create;
@@ -15,8 +15,8 @@ mod fields;
 mod flags;
 mod list;
 mod save;
-pub(super) mod seen;
+pub(crate) mod seen;
 mod show;
 mod wizard;
 
-pub(crate) use command::{ProfileArgs, run};
+pub(crate) use command::{ProfileArgs, run, run_for};

@@ -15,38 +15,38 @@ use crate::places::Places;
 use crate::print::Printer;
 
 /// Everything that was read, and from where.
-pub(in crate::commands) struct Seen {
+pub(crate) struct Seen {
     pub(in crate::commands) places: Places,
     configuration: Configuration,
+    trusts_project: bool,
 }
 
 impl Seen {
     /// Reads what counts here.
     pub(in crate::commands) fn look() -> Result<Self, CommandError> {
-        let places = Places::find()?;
-        Ok(Self {
-            configuration: Configuration::read_once(&places, false),
+        Ok(Self::from(Places::find()?, false))
+    }
+
+    /// Reads what counts somewhere; the project may be trusted for this call.
+    pub(crate) fn from(places: Places, trusts_project: bool) -> Self {
+        Self {
+            configuration: Configuration::read_once(&places, trusts_project),
             places,
-        })
+            trusts_project,
+        }
     }
 
     /// Reads everything again, after a file was changed.
     pub(in crate::commands) fn again(&self) -> Self {
-        Self {
-            places: self.places.clone(),
-            configuration: Configuration::read_once(&self.places, false),
-        }
+        Self::from(self.places.clone(), self.trusts_project)
     }
 
     /// Reads everything as if the project were trusted, to show what a yes would mean.
     pub(in crate::commands) fn as_if_trusted(&self) -> Self {
-        Self {
-            places: self.places.clone(),
-            configuration: Configuration::read_once(&self.places, true),
-        }
+        Self::from(self.places.clone(), true)
     }
 
-    pub(in crate::commands) fn catalogue(&self) -> &Catalogue {
+    pub(crate) fn catalogue(&self) -> &Catalogue {
         &self.configuration.catalogue
     }
 

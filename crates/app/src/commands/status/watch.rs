@@ -27,7 +27,7 @@ pub(super) async fn watch(
     args: &StatusArgs,
     store: &Store,
     places: &Places,
-    printer: Printer,
+    printer: Printer<'_>,
 ) -> Result<ExitCode, CommandError> {
     let mut signals = Signals::listen()?;
     let changes = watch_index(places)

@@ -5,25 +5,25 @@ use std::fs;
 
 use pi_subagents_definitions::ResumeMode;
 use pi_subagents_delegation::SessionId;
-use pi_subagents_sessions::{FindError, IndexedRun, RunDir, Store, history, transcript};
+use pi_subagents_sessions::{FindError, RunDir, Store, transcript};
 
+use super::retrieval::hint_at_all;
 use super::schema::TaskCall;
+use crate::caller::Caller;
 use crate::error::CommandError;
-use crate::owner::is_owned;
-use crate::places::Places;
-use crate::recorded::find_runs;
+use crate::known_runs::{self, KnownRun};
 
 /// A session with the runs it has had.
 pub(super) struct Earlier {
     pub(super) session: SessionId,
-    runs: Vec<IndexedRun>,
+    runs: Vec<KnownRun>,
 }
 
 /// The session of each task that resumes one. A session that runs, or that two tasks want, fails
 /// the call.
 pub(super) fn find_earlier(
     store: &Store,
-    places: &Places,
+    caller: &Caller,
     tasks: &[TaskCall],
 ) -> Result<Vec<Option<Earlier>>, CommandError> {
     let mut taken = HashSet::new();
@@ -31,7 +31,7 @@ pub(super) fn find_earlier(
     for task in tasks {
         let earlier = match &task.resume {
             None => None,
-            Some(id) => Some(find_session(store, places, id, &mut taken)?),
+            Some(id) => Some(find_session(store, caller, id, &mut taken)?),
         };
         found.push(earlier);
     }
@@ -40,19 +40,18 @@ pub(super) fn find_earlier(
 
 fn find_session(
     store: &Store,
-    places: &Places,
+    caller: &Caller,
     id: &str,
     taken: &mut HashSet<SessionId>,
 ) -> Result<Earlier, CommandError> {
-    let not_found = || {
-        CommandError::not_found(format!(
-            "Cannot resume: session \"{id}\" not found. The session may have expired or the ID is incorrect."
-        ))
-        .hint("pi-subagents status --all lists the runs of this project.")
-    };
-    let session = match find_runs(store, places, id) {
-        Ok(mut runs) => runs.pop().ok_or_else(not_found)?.session,
-        Err(FindError::NotFound(_)) => return Err(not_found()),
+    let found = match known_runs::find_session(store, caller, id) {
+        Ok(found) => found,
+        Err(FindError::NotFound(_)) => {
+            let error = CommandError::not_found(format!(
+                "Cannot resume: session \"{id}\" not found. The session may have expired or the ID is incorrect."
+            ));
+            return Err(hint_at_all(error, caller));
+        }
         Err(error @ FindError::Ambiguous { .. }) => {
             return Err(
                 CommandError::usage(format!("Cannot resume: {error}")).hint("Give more of the id.")
@@ -62,16 +61,17 @@ fn find_session(
             return Err(CommandError::failed("Cannot resume").because(&error));
         }
     };
-    let runs = store
-        .session(&session)
-        .map_err(|error| CommandError::failed("Cannot resume").because(&error))?;
-    let is_running = runs.iter().any(|run| run.is_open() && is_owned(run));
+    let is_running = found.is_running();
+    let session = found.id;
     if is_running || !taken.insert(session.clone()) {
         return Err(CommandError::usage(format!(
             "Cannot resume: session \"{session}\" is still running. Wait for it to complete before resuming."
         )));
     }
-    Ok(Earlier { session, runs })
+    Ok(Earlier {
+        session,
+        runs: found.runs,
+    })
 }
 
 impl Earlier {
@@ -88,7 +88,7 @@ impl Earlier {
         let runs: Vec<_> = self
             .runs
             .iter()
-            .filter_map(|run| history(&run.directory).ok())
+            .filter_map(|run| run.history().ok())
             .collect();
         transcript::resumed_prompt(&transcript::for_resuming(&runs), prompt)
     }
@@ -96,7 +96,8 @@ impl Earlier {
     /// Gives the child a copy of the session file of the latest run, if there is one; the earlier
     /// run's record stays as it is.
     fn copy_child_session(&self, directory: Option<&RunDir>) -> bool {
-        let (Some(directory), Some(latest)) = (directory, self.runs.last()) else {
+        let latest = self.runs.last().and_then(KnownRun::record);
+        let (Some(directory), Some(latest)) = (directory, latest) else {
             return false;
         };
         fs::copy(latest.directory.child_session(), directory.child_session()).is_ok()

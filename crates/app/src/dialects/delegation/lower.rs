@@ -24,7 +24,7 @@ pub(super) fn lower(
     lowering: &Lowering<'_>,
     call: &DelegateCall,
 ) -> Result<(Plan, Vec<String>), CommandError> {
-    let earlier = find_earlier(&lowering.owner.store, &lowering.caller.places, &call.tasks)?;
+    let earlier = find_earlier(&lowering.owner.store, lowering.caller, &call.tasks)?;
     let asked = call
         .tasks
         .iter()

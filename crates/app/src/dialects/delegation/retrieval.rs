@@ -1,20 +1,22 @@
 //! `get_subagent_output` and `get_subagent_session`: what was said in a session.
 
-use pi_subagents_delegation::{Ending, RunHistory, Status};
-use pi_subagents_sessions::{FindError, IndexedRun, Store, history, transcript};
+use pi_subagents_delegation::{RunHistory, RunId, SessionId, Status};
+use pi_subagents_sessions::{FindError, Store, transcript};
 use serde_json::{Map, Value, json};
 
 use super::tools::SessionCall;
 use crate::caller::Caller;
 use crate::dialects::arguments;
 use crate::error::CommandError;
-use crate::recorded::{find_runs, how_to_resume};
+use crate::known_runs::{KnownRun, find_session};
+use crate::recorded::how_to_resume;
 use crate::toolbox::{ToolAnswer, Toolbox};
 
-/// A session, read from its record.
+/// A session that was read.
 pub(crate) struct ReadSession {
+    session: SessionId,
     /// Its runs, oldest first.
-    runs: Vec<IndexedRun>,
+    runs: Vec<KnownRun>,
     /// What was said in each.
     histories: Vec<RunHistory>,
 }
@@ -55,18 +57,26 @@ fn lines(toolbox: &Toolbox, caller: &Caller) -> usize {
 impl ReadSession {
     /// Reads the session, or the one run, with this id or the beginning of it.
     pub(crate) fn find(store: &Store, caller: &Caller, id: &str) -> Result<Self, CommandError> {
-        let runs = match find_runs(store, &caller.places, id) {
-            Err(FindError::NotFound(_)) => return Err(not_found(id)),
+        let found = match find_session(store, caller, id) {
+            Err(FindError::NotFound(_)) => return Err(not_found(id, caller)),
             other => other?,
         };
+        let (session, mut runs) = (found.id, found.runs);
+        if found.meant.is_some() {
+            runs.retain(|run| run.run == found.meant);
+        }
         let histories = runs.iter().map(read).collect::<Result<_, _>>()?;
-        Ok(Self { runs, histories })
+        Ok(Self {
+            session,
+            runs,
+            histories,
+        })
     }
 
     /// What went wrong in the latest run, if anything did, and how to go on with it.
     pub(crate) fn problem(&self) -> Option<String> {
         let message = self.histories.last()?.summary.ending.as_ref()?.message()?;
-        let how = how_to_resume(self.runs.last()?.session.as_str());
+        let how = how_to_resume(self.session.as_str());
         Some(format!("! {message}\nhint: {how}"))
     }
 
@@ -81,9 +91,11 @@ impl ReadSession {
     pub(crate) fn whole(&self, max_lines: usize) -> ToolAnswer {
         let messages: usize = self.histories.iter().map(|run| run.messages.len()).sum();
         let latest = self.histories.last().map(|run| &run.summary);
-        let exit_code = latest
-            .and_then(|run| run.ending.as_ref())
-            .map(Ending::exit_code);
+        let exit_code = self
+            .runs
+            .last()
+            .zip(self.histories.last())
+            .and_then(|(run, history)| run.exit_code(history));
         let mut details = self.details(max_lines);
         details.insert("messageCount".to_owned(), json!(messages));
         details.insert("exitCode".to_owned(), json!(exit_code));
@@ -99,10 +111,7 @@ impl ReadSession {
         let run = self.runs.last();
         let status = self.histories.last().map(|run| run.summary.status());
         Map::from_iter([
-            (
-                "sessionId".to_owned(),
-                json!(run.map(|run| run.session.as_str())),
-            ),
+            ("sessionId".to_owned(), json!(self.session.as_str())),
             (
                 "status".to_owned(),
                 json!(status.map(Status::as_delegation_word)),
@@ -114,20 +123,27 @@ impl ReadSession {
     }
 }
 
-fn not_found(id: &str) -> CommandError {
-    CommandError::not_found(format!(
+fn not_found(id: &str, caller: &Caller) -> CommandError {
+    let error = CommandError::not_found(format!(
         "Session \"{id}\" not found. The session may have expired or the ID is incorrect."
-    ))
-    .hint("pi-subagents status --all lists the runs of this project.")
+    ));
+    hint_at_all(error, caller)
 }
 
-fn read(run: &IndexedRun) -> Result<RunHistory, CommandError> {
-    history(&run.directory).map_err(|error| {
-        CommandError::failed(format!(
-            "the record of run {} in {} cannot be read",
-            run.run,
-            run.directory.path().display()
-        ))
-        .because(&error)
+/// Says how to find the id, to those who may know all.
+pub(super) fn hint_at_all(error: CommandError, caller: &Caller) -> CommandError {
+    match caller.memory {
+        None => error.hint("pi-subagents status --all lists the runs of this project."),
+        Some(_) => error,
+    }
+}
+
+fn read(run: &KnownRun) -> Result<RunHistory, CommandError> {
+    run.history().map_err(|error| {
+        let name = run.run.as_ref().map_or(run.name.as_str(), RunId::as_str);
+        let place = run.record().map(|record| record.directory.path().display());
+        let place = place.map_or(String::new(), |path| format!(" in {path}"));
+        CommandError::failed(format!("the record of run {name}{place} cannot be read"))
+            .because(&error)
     })
 }

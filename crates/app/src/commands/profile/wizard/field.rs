@@ -4,7 +4,7 @@ use std::fmt;
 
 use pi_subagents_delegation::text;
 
-use crate::commands::profile::ask::{self, Stopped};
+use crate::commands::profile::ask::{Person, Stopped};
 use crate::commands::profile::flags::filled;
 
 /// How much of a current value is shown.
@@ -32,18 +32,24 @@ impl fmt::Display for Wish {
 }
 
 /// Asks about a field that one sets on purpose only.
-pub(super) fn wish(step: &str, question: &str, current: Option<&str>) -> Result<Wish, Stopped> {
+pub(super) fn wish(
+    person: &dyn Person,
+    step: &str,
+    question: &str,
+    current: Option<&str>,
+) -> Result<Wish, Stopped> {
     match current {
-        None => Ok(match ask::yes(&format!("{step} {question}"), false)? {
+        None => Ok(match person.yes(&format!("{step} {question}"), false)? {
             Some(true) => Wish::Set,
             Some(false) | None => Wish::Keep,
         }),
-        Some(current) => about_current(step, current),
+        Some(current) => about_current(person, step, current),
     }
 }
 
 /// Asks for a line of text; an empty answer leaves everything as it is.
 pub(super) fn line(
+    person: &dyn Person,
     step: &str,
     noun: &str,
     help: &str,
@@ -51,7 +57,7 @@ pub(super) fn line(
 ) -> Result<(), Stopped> {
     let wish = match field.as_deref() {
         None => Wish::Set,
-        Some(current) => about_current(step, &format!("{noun}: {current}"))?,
+        Some(current) => about_current(person, step, &format!("{noun}: {current}"))?,
     };
     match wish {
         Wish::Keep => {}
@@ -59,16 +65,16 @@ pub(super) fn line(
         Wish::Set => {
             let question = format!("{step} {noun}:");
             let initial = field.clone().unwrap_or_default();
-            let answer = ask::line(&question, &initial, help)?;
+            let answer = person.line(&question, &initial, help)?;
             *field = answer.as_deref().and_then(filled).or(field.take());
         }
     }
     Ok(())
 }
 
-fn about_current(step: &str, current: &str) -> Result<Wish, Stopped> {
+fn about_current(person: &dyn Person, step: &str, current: &str) -> Result<Wish, Stopped> {
     let shown = text::cut_columns(&text::clean(current).replace('\n', " "), WIDEST_VALUE);
     let options = vec![Wish::Keep, Wish::Set, Wish::Remove];
-    let answer = ask::choice(&format!("{step} {shown}"), options, 0)?;
+    let answer = person.choice(&format!("{step} {shown}"), options, 0)?;
     Ok(answer.unwrap_or(Wish::Keep))
 }

@@ -5,7 +5,7 @@ use std::fmt;
 use pi_subagents_delegation::{Definition, Field};
 
 use super::field::{Wish, wish};
-use crate::commands::profile::ask::{self, Stopped};
+use crate::commands::profile::ask::{Person, Stopped};
 use crate::commands::profile::fields;
 use crate::commands::profile::flags::{names, unset};
 
@@ -43,13 +43,17 @@ impl fmt::Display for Extensions {
     }
 }
 
-pub(super) fn tools(step: &str, definition: &mut Definition) -> Result<(), Stopped> {
+pub(super) fn tools(
+    person: &dyn Person,
+    step: &str,
+    definition: &mut Definition,
+) -> Result<(), Stopped> {
     const FIELDS: [Field; 3] = [Field::NoTools, Field::Tools, Field::ExcludeTools];
-    if !wants_new(step, "Configure tools?", definition, &FIELDS)? {
+    if !wants_new(person, step, "Configure tools?", definition, &FIELDS)? {
         return Ok(());
     }
     let options = vec![Tools::Disable, Tools::Allow, Tools::Exclude];
-    let Some(choice) = ask::choice(&format!("{step} Tools:"), options, 0)? else {
+    let Some(choice) = person.choice(&format!("{step} Tools:"), options, 0)? else {
         return Ok(());
     };
     match choice {
@@ -59,14 +63,14 @@ pub(super) fn tools(step: &str, definition: &mut Definition) -> Result<(), Stopp
         }
         Tools::Allow => {
             let current = definition.tools.clone().unwrap_or_default();
-            if let Some(names) = ask_names(step, "Allowed tools", &current)? {
+            if let Some(names) = ask_names(person, step, "Allowed tools", &current)? {
                 clear(definition, &FIELDS);
                 definition.tools = Some(names);
             }
         }
         Tools::Exclude => {
             let current = definition.exclude_tools.clone().unwrap_or_default();
-            if let Some(names) = ask_names(step, "Excluded tools", &current)? {
+            if let Some(names) = ask_names(person, step, "Excluded tools", &current)? {
                 clear(definition, &FIELDS);
                 definition.exclude_tools = Some(names);
             }
@@ -75,13 +79,17 @@ pub(super) fn tools(step: &str, definition: &mut Definition) -> Result<(), Stopp
     Ok(())
 }
 
-pub(super) fn extensions(step: &str, definition: &mut Definition) -> Result<(), Stopped> {
+pub(super) fn extensions(
+    person: &dyn Person,
+    step: &str,
+    definition: &mut Definition,
+) -> Result<(), Stopped> {
     const FIELDS: [Field; 2] = [Field::NoExtensions, Field::Extensions];
-    if !wants_new(step, "Configure extensions?", definition, &FIELDS)? {
+    if !wants_new(person, step, "Configure extensions?", definition, &FIELDS)? {
         return Ok(());
     }
     let options = vec![Extensions::Disable, Extensions::Load];
-    match ask::choice(&format!("{step} Extensions:"), options, 0)? {
+    match person.choice(&format!("{step} Extensions:"), options, 0)? {
         None => {}
         Some(Extensions::Disable) => {
             clear(definition, &FIELDS);
@@ -89,7 +97,7 @@ pub(super) fn extensions(step: &str, definition: &mut Definition) -> Result<(), 
         }
         Some(Extensions::Load) => {
             let current = definition.extensions.clone();
-            if let Some(paths) = ask_names(step, "Extension paths", &current)? {
+            if let Some(paths) = ask_names(person, step, "Extension paths", &current)? {
                 clear(definition, &FIELDS);
                 definition.extensions = paths;
             }
@@ -98,13 +106,22 @@ pub(super) fn extensions(step: &str, definition: &mut Definition) -> Result<(), 
     Ok(())
 }
 
-pub(super) fn skills(step: &str, definition: &mut Definition) -> Result<(), Stopped> {
+pub(super) fn skills(
+    person: &dyn Person,
+    step: &str,
+    definition: &mut Definition,
+) -> Result<(), Stopped> {
     const FIELDS: [Field; 3] = [Field::NoSkills, Field::SuggestedSkills, Field::LoadSkills];
-    if !wants_new(step, "Configure skills?", definition, &FIELDS)? {
+    if !wants_new(person, step, "Configure skills?", definition, &FIELDS)? {
         return Ok(());
     }
-    let suggested = ask_names(step, "Suggested skills", &definition.suggested_skills)?;
-    let loaded = ask_names(step, "Pre-loaded skills", &definition.load_skills)?;
+    let suggested = ask_names(
+        person,
+        step,
+        "Suggested skills",
+        &definition.suggested_skills,
+    )?;
+    let loaded = ask_names(person, step, "Pre-loaded skills", &definition.load_skills)?;
     if suggested.is_some() || loaded.is_some() {
         definition.no_skills = false;
     }
@@ -119,6 +136,7 @@ pub(super) fn skills(step: &str, definition: &mut Definition) -> Result<(), Stop
 
 /// Asks what is to become of a group of fields, and removes them if that is the wish.
 fn wants_new(
+    person: &dyn Person,
     step: &str,
     question: &str,
     definition: &mut Definition,
@@ -132,7 +150,7 @@ fn wants_new(
         })
         .collect();
     let current = (!set.is_empty()).then(|| set.join("; "));
-    Ok(match wish(step, question, current.as_deref())? {
+    Ok(match wish(person, step, question, current.as_deref())? {
         Wish::Keep => false,
         Wish::Set => true,
         Wish::Remove => {
@@ -148,8 +166,13 @@ fn clear(definition: &mut Definition, group: &[Field]) {
     }
 }
 
-fn ask_names(step: &str, noun: &str, current: &[String]) -> Result<Option<Vec<String>>, Stopped> {
-    let answer = ask::line(&format!("{step} {noun}:"), &current.join(", "), COMMAS)?;
+fn ask_names(
+    person: &dyn Person,
+    step: &str,
+    noun: &str,
+    current: &[String],
+) -> Result<Option<Vec<String>>, Stopped> {
+    let answer = person.line(&format!("{step} {noun}:"), &current.join(", "), COMMAS)?;
     Ok(answer
         .map(|text| names(&text))
         .filter(|names| !names.is_empty()))

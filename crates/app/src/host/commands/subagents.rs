@@ -1,0 +1,224 @@
+//! `/subagents`: the runs of this session of pi; one can be shown, steered or stopped.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use pi_subagents_delegation::{Status, Timestamp, text};
+use serde_json::Value;
+
+use super::{item, tell};
+use crate::caller::Caller;
+use crate::dialects::delegation::ReadSession;
+use crate::error::CommandError;
+use crate::host::memory::{Memory, Remembered};
+use crate::host::session::HostLink;
+use crate::print::Printed;
+use crate::toolbox::Toolbox;
+
+const SHOW: &str = "Show what was said";
+const STEER: &str = "Say something to it";
+const STOP: &str = "Stop it";
+
+/// What the command needs.
+pub(in crate::host) struct Subagents {
+    pub(in crate::host) toolbox: Arc<Toolbox>,
+    pub(in crate::host) memory: Arc<Memory>,
+    pub(in crate::host) link: HostLink,
+    pub(in crate::host) caller: Caller,
+    pub(in crate::host) has_ui: bool,
+}
+
+impl Subagents {
+    /// Runs the command and shows what came of it.
+    pub(in crate::host) async fn run(self, typed: String) {
+        let mut printed = Vec::new();
+        let outcome = self.try_run(&typed, &mut printed).await;
+        let title = format!("/subagents {typed}");
+        tell(
+            &self.link,
+            title.trim_end(),
+            &printed,
+            outcome.err().as_ref(),
+        );
+    }
+
+    async fn try_run(&self, typed: &str, printed: &mut Vec<Printed>) -> Result<(), CommandError> {
+        let (word, rest) = typed.trim().split_once(' ').unwrap_or((typed.trim(), ""));
+        let rest = rest.trim();
+        match word {
+            "" if self.has_ui => self.choose(printed).await,
+            "" | "list" | "ls" => {
+                self.list(printed);
+                Ok(())
+            }
+            "show" => self.show(rest, printed),
+            "stop" => self.stop(rest, printed).await,
+            "steer" => {
+                let (id, message) = rest.split_once(' ').unwrap_or((rest, ""));
+                self.steer(id, message.trim(), printed).await
+            }
+            other => Err(CommandError::usage(format!("/subagents {other} is not known"))
+                .hint("Use /subagents, /subagents show ID, /subagents stop ID or /subagents steer ID TEXT.")),
+        }
+    }
+
+    fn list(&self, printed: &mut Vec<Printed>) {
+        let runs = self.memory.all();
+        if runs.is_empty() {
+            printed.push(Printed::Note(NOTHING.to_owned()));
+            return;
+        }
+        let now = Timestamp::now();
+        let lines: Vec<String> = runs.iter().map(|run| line(run, now)).collect();
+        printed.push(Printed::Data(lines.join("\n")));
+    }
+
+    /// Lets a person pick a run and what to do with it.
+    async fn choose(&self, printed: &mut Vec<Printed>) -> Result<(), CommandError> {
+        let mut runs = self.memory.all();
+        runs.reverse();
+        let now = Timestamp::now();
+        let lines: Vec<String> = runs.iter().map(|run| line(run, now)).collect();
+        if lines.is_empty() {
+            self.list(printed);
+            return Ok(());
+        }
+        let Some(chosen) = self.link.select("Sub-agents of this session", &lines).await else {
+            return Ok(());
+        };
+        let place = lines.iter().position(|line| *line == chosen);
+        let Some(run) = place.and_then(|place| runs.get(place)) else {
+            return Ok(());
+        };
+        let id = run
+            .run
+            .as_ref()
+            .map_or_else(|| run.session.to_string(), ToString::to_string);
+        let options: Vec<String> = if run.status.is_over() {
+            vec![SHOW.to_owned()]
+        } else {
+            [SHOW, STEER, STOP].map(str::to_owned).into()
+        };
+        match self.link.select(&run.name, &options).await.as_deref() {
+            Some(SHOW) => self.show(&id, printed),
+            Some(STOP) => self.stop(&id, printed).await,
+            Some(STEER) => match self.link.input("What should it hear?", "").await {
+                Some(message) => self.steer(&id, message.trim(), printed).await,
+                None => Ok(()),
+            },
+            Some(_) | None => Ok(()),
+        }
+    }
+
+    fn show(&self, id: &str, printed: &mut Vec<Printed>) -> Result<(), CommandError> {
+        let session = ReadSession::find(&self.toolbox.owner.store, &self.caller, id)?;
+        printed.push(Printed::Data(session.whole(0).text));
+        Ok(())
+    }
+
+    async fn stop(&self, id: &str, printed: &mut Vec<Printed>) -> Result<(), CommandError> {
+        let run = self.running(id)?;
+        let Some(run_id) = run.run else {
+            return Err(not_running(id));
+        };
+        let stopped = self.toolbox.owner.stop_one(run_id).await;
+        stopped.map_err(|error| CommandError::failed(error.to_string()))?;
+        printed.push(Printed::Note(format!("{} was stopped.", run.name)));
+        Ok(())
+    }
+
+    async fn steer(
+        &self,
+        id: &str,
+        message: &str,
+        printed: &mut Vec<Printed>,
+    ) -> Result<(), CommandError> {
+        let run = self.running(id)?;
+        let Some(run_id) = run.run else {
+            return Err(not_running(id));
+        };
+        if message.is_empty() {
+            return Err(CommandError::usage("the text must not be empty")
+                .hint("Use /subagents steer ID TEXT."));
+        }
+        let steered = self.toolbox.owner.steer(run_id, message.to_owned()).await;
+        steered.map_err(|error| CommandError::failed(error.to_string()))?;
+        let heard = format!("{} hears it before its next turn.", run.name);
+        printed.push(Printed::Note(heard));
+        Ok(())
+    }
+
+    /// The run of an id that is under way.
+    fn running(&self, id: &str) -> Result<Remembered, CommandError> {
+        let meant = self.memory.find(id)?;
+        let mut runs = self.memory.session(&meant.session);
+        runs.retain(|run| !run.status.is_over());
+        runs.retain(|run| meant.run.is_none() || run.run == meant.run);
+        runs.pop().ok_or_else(|| not_running(id))
+    }
+
+    /// Words and ids that begin with what was typed so far.
+    pub(in crate::host) fn complete(memory: &Memory, typed: &str) -> Vec<Value> {
+        let runs = memory.all();
+        match typed.split_once(' ') {
+            None => [
+                ("list", "all sub-agents of this session"),
+                ("show", "what one said"),
+                ("stop", "end one"),
+                ("steer", "say something to one"),
+            ]
+            .iter()
+            .filter(|(word, _)| word.starts_with(typed))
+            .map(|(word, what_for)| item(word, word, what_for))
+            .collect(),
+            Some((word @ ("show" | "stop" | "steer"), begun)) => runs
+                .iter()
+                .rev()
+                .filter(|run| word == "show" || !run.status.is_over())
+                .filter(|run| run.session.as_str().starts_with(begun.trim_start()))
+                .map(|run| {
+                    let value = format!("{word} {}", run.session);
+                    item(&value, &run.name, run.session.as_str())
+                })
+                .collect(),
+            Some(_) => Vec::new(),
+        }
+    }
+}
+
+const NOTHING: &str = "No sub-agent has run in this session yet.";
+
+fn not_running(id: &str) -> CommandError {
+    CommandError::failed(format!("{id} is not running"))
+}
+
+/// A run in one line: how it stands, its name, its time, its session and its model.
+fn line(run: &Remembered, now: Timestamp) -> String {
+    let icon = match run.status {
+        Status::Queued | Status::Running => "⏳",
+        Status::Completed => "✓",
+        Status::Failed | Status::Aborted => "✗",
+    };
+    let name = text::clean(&run.name).replace('\n', " ");
+    let end = match run.ended_at {
+        Some(end) => Some(end),
+        None if run.status.is_over() => None,
+        None => Some(now),
+    };
+    let lasted = run.started_at.zip(end).map(|(start, end)| {
+        let lasted = Duration::try_from(end.duration_since(start)).unwrap_or_default();
+        text::duration(lasted)
+    });
+    let model = run.model.clone();
+    [
+        Some(format!("{icon} {name}")),
+        Some(run.status.as_str().to_owned()),
+        lasted,
+        Some(run.session.to_string()),
+        model,
+    ]
+    .into_iter()
+    .flatten()
+    .collect::<Vec<_>>()
+    .join(" • ")
+}

@@ -1,0 +1,87 @@
+//! One tool call of pi, from its trust question to its answer.
+
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use super::calls::Call;
+use super::record::SessionRecord;
+use super::session::HostLink;
+use super::trust::TrustQuestions;
+use super::wire::{self, CallerParams, FAILED, RpcError};
+use crate::caller::Caller;
+use crate::dialects::{background, delegation};
+use crate::error::CommandError;
+use crate::toolbox::{Toolbox, Watch};
+
+/// A tool call with all it needs.
+pub(super) struct Execution {
+    pub(super) caller: Caller,
+    pub(super) told: CallerParams,
+    pub(super) questions: Arc<TrustQuestions>,
+    pub(super) record: SessionRecord,
+    pub(super) link: HostLink,
+    pub(super) toolbox: Arc<Toolbox>,
+    pub(super) call: Call,
+}
+
+impl Execution {
+    pub(super) async fn run(self, tool: String, arguments: Value) -> Result<Value, RpcError> {
+        let ignored = tokio::select! {
+            ignored = self.settle_trust(&tool) => ignored,
+            () = self.call.cancelled() => {
+                return Err(RpcError::new(FAILED, "Stopped before anything was started."));
+            }
+        };
+        let (link, call_id) = (self.link, self.call.id.clone());
+        let watch = Watch {
+            sinks: vec![Box::new(self.record)],
+            on_update: Some(Box::new(move |answer| link.update(&call_id, &answer))),
+            expanded: Arc::clone(&self.call.expanded),
+            cancelled: Box::pin(self.call.cancelled()),
+        };
+        let mut answer = self
+            .toolbox
+            .call(&tool, &arguments, &self.caller, watch)
+            .await
+            .map_err(|error| failed(&error))?;
+        if let Some(ignored) = ignored {
+            answer.text += "\n! ";
+            answer.text += &ignored;
+        }
+        if tool != background::STATUS {
+            leave_out_outputs(&mut answer.details);
+        }
+        let mut result = answer.json();
+        if let (Value::Object(fields), Some(usage)) = (&mut result, answer.usage) {
+            fields.insert("usage".to_owned(), wire::usage_json(usage));
+        }
+        Ok(result)
+    }
+
+    /// What the answer must say of what is ignored; asks about it first, where that is new.
+    async fn settle_trust(&self, tool: &str) -> Option<String> {
+        if ![delegation::DELEGATE, delegation::PROFILES].contains(&tool) {
+            return None;
+        }
+        let configuration = || self.toolbox.configuration(&self.caller);
+        let ignored = self
+            .questions
+            .settle(&self.told, &self.caller, configuration, &self.link)
+            .await;
+        // The list of profiles tells of all that is ignored anyway.
+        ignored.filter(|_| tool == delegation::DELEGATE)
+    }
+}
+
+/// Pi keeps the details of an answer in its session, which has the entries of the runs already.
+fn leave_out_outputs(details: &mut Value) {
+    let runs = details.get_mut("runs").and_then(Value::as_array_mut);
+    for run in runs.into_iter().flatten().filter_map(Value::as_object_mut) {
+        run.remove("output");
+    }
+}
+
+fn failed(error: &CommandError) -> RpcError {
+    RpcError::new(FAILED, error.sentence())
+}

@@ -1,0 +1,269 @@
+//! The runs of the session pi is in: those its entries tell of, and those under way.
+//!
+//! Inside pi an id is known if it is here. What was said in a run is read from its directory; the
+//! entry is held only for runs that have none any more, and only of the newest sessions.
+
+use std::collections::HashSet;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use pi_subagents_delegation::{RunId, RunSummary, SessionId, Status, Task, Timestamp};
+use pi_subagents_sessions::FindError;
+
+use super::entries::Entry;
+use super::session::{SessionListener, StartedSession};
+use crate::background::Row;
+
+/// Of how many sessions the entries are held.
+const MAX_SESSIONS: usize = 32;
+
+/// Of how many runs of one session the entries are held.
+const MAX_RUNS: usize = 10;
+
+/// What is known of the runs of pi's session.
+#[derive(Debug, Default)]
+pub(crate) struct Memory {
+    state: Mutex<State>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    pi_session: String,
+    /// In the order they began.
+    runs: Vec<Remembered>,
+}
+
+/// A run of pi's session.
+#[derive(Debug, Clone)]
+pub(crate) struct Remembered {
+    /// The first implementation gave no ids to runs.
+    pub(crate) run: Option<RunId>,
+    pub(crate) session: SessionId,
+    pub(crate) name: String,
+    pub(crate) status: Status,
+    pub(crate) model: Option<String>,
+    pub(crate) started_at: Option<Timestamp>,
+    pub(crate) ended_at: Option<Timestamp>,
+    /// What pi's session keeps of it, once it is over and unless it was dropped here.
+    pub(crate) entry: Option<Arc<Entry>>,
+}
+
+/// What an id stands for.
+pub(crate) struct Meant {
+    pub(crate) session: SessionId,
+    /// The one run, if the id is that of a run.
+    pub(crate) run: Option<RunId>,
+}
+
+impl Memory {
+    /// What an id, or the unique beginning of one, stands for in pi's session.
+    pub(crate) fn find(&self, prefix: &str) -> Result<Meant, FindError> {
+        let state = self.lock();
+        let ids = state.runs.iter().flat_map(|run| {
+            let id_of_run = run.run.as_ref().map(RunId::as_str);
+            [Some(run.session.as_str()), id_of_run]
+                .into_iter()
+                .flatten()
+        });
+        let mut fitting: Vec<&str> = ids
+            .filter(|id| !prefix.is_empty() && id.starts_with(prefix))
+            .collect();
+        fitting.sort_unstable();
+        fitting.dedup();
+        let exact = fitting.iter().find(|id| **id == prefix).copied();
+        let id = match (exact, fitting.as_slice()) {
+            (Some(id), _) | (None, &[id]) => id,
+            (None, []) => return Err(FindError::NotFound(prefix.to_owned())),
+            (None, several) => {
+                return Err(FindError::Ambiguous {
+                    prefix: prefix.to_owned(),
+                    candidates: several.iter().take(5).map(|id| (*id).to_owned()).collect(),
+                });
+            }
+        };
+        let of_session = state.runs.iter().find(|run| run.session.as_str() == id);
+        let of_run = || {
+            let is_it = |run: &&Remembered| run.run.as_ref().is_some_and(|one| one.as_str() == id);
+            state.runs.iter().find(is_it)
+        };
+        let (session, run) = match of_session {
+            Some(found) => (&found.session, None),
+            None => match of_run() {
+                Some(found) => (&found.session, found.run.clone()),
+                None => return Err(FindError::NotFound(prefix.to_owned())),
+            },
+        };
+        Ok(Meant {
+            session: session.clone(),
+            run,
+        })
+    }
+
+    /// The runs of a session, oldest first.
+    pub(crate) fn session(&self, session: &SessionId) -> Vec<Remembered> {
+        let mut runs = self.all();
+        runs.retain(|run| run.session == *session);
+        runs
+    }
+
+    /// All runs, in the order they began.
+    pub(crate) fn all(&self) -> Vec<Remembered> {
+        self.lock().runs.clone()
+    }
+
+    /// A run of a session of pi began.
+    pub(super) fn began(&self, pi_session: &str, task: &Task, at: Timestamp) {
+        let mut state = self.lock();
+        if state.pi_session == pi_session {
+            state.runs.push(Remembered {
+                run: Some(task.run.clone()),
+                session: task.session.clone(),
+                name: task.name.clone(),
+                status: Status::Queued,
+                model: None,
+                started_at: Some(at),
+                ended_at: None,
+                entry: None,
+            });
+            state.drop_oldest();
+        }
+    }
+
+    /// A background run of the session that pi is in has begun, or is over.
+    pub(crate) fn know(&self, row: &Row) {
+        let mut state = self.lock();
+        let Some(news) = Remembered::in_background(row) else {
+            return;
+        };
+        let known = state.runs.iter_mut().find(|known| known.run == news.run);
+        match known {
+            Some(known) => *known = news,
+            None => state.runs.push(news),
+        }
+    }
+
+    /// Something is known of a run under way.
+    pub(super) fn changed(&self, run: &RunId, summary: &RunSummary) {
+        let mut state = self.lock();
+        if let Some(known) = state.run(run) {
+            known.status = summary.status();
+            known.model.clone_from(&summary.model);
+            known.started_at = summary.started_at.or(known.started_at);
+        }
+    }
+
+    /// A run is over.
+    pub(super) fn ended(&self, run: &RunId, entry: &Arc<Entry>) {
+        let mut state = self.lock();
+        if let Some(known) = state.run(run)
+            && let Some(over) = Remembered::of(entry)
+        {
+            *known = over;
+            state.drop_oldest();
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl SessionListener for Memory {
+    fn began(&self, session: &StartedSession<'_>) {
+        let mut state = self.lock();
+        // Runs under way belong to no entry yet; a second start must not lose them.
+        if state.pi_session != session.id {
+            state.runs.clear();
+        }
+        session.id.clone_into(&mut state.pi_session);
+        state.runs.retain(|run| !run.status.is_over());
+        if session.is_new {
+            return;
+        }
+        let entries = session.entries.iter().filter_map(Entry::read);
+        let mut runs: Vec<Remembered> = Vec::new();
+        for run in entries.filter_map(|entry| Remembered::of(&Arc::new(entry))) {
+            // The last entry of a run counts.
+            runs.retain(|known| known.run.is_none() || known.run != run.run);
+            runs.push(run);
+        }
+        runs.append(&mut state.runs);
+        state.runs = runs;
+        state.drop_oldest();
+    }
+
+    fn ended(&self) {
+        *self.lock() = State::default();
+    }
+}
+
+impl State {
+    fn run(&mut self, run: &RunId) -> Option<&mut Remembered> {
+        let mut runs = self.runs.iter_mut();
+        runs.find(|known| known.run.as_ref() == Some(run))
+    }
+
+    /// Drops the entries that are too many, oldest first; the ids of runs that have a directory
+    /// stay known.
+    fn drop_oldest(&mut self) {
+        let mut newest: Vec<SessionId> = Vec::new();
+        let running: HashSet<SessionId> = self
+            .runs
+            .iter()
+            .filter(|run| !run.status.is_over())
+            .map(|run| run.session.clone())
+            .collect();
+        for run in self.runs.iter().rev() {
+            if !newest.contains(&run.session) {
+                newest.push(run.session.clone());
+            }
+        }
+        let mut room = MAX_SESSIONS.saturating_sub(running.len());
+        newest.retain(|session| {
+            let is_kept = running.contains(session) || room > 0;
+            room -= usize::from(is_kept && !running.contains(session));
+            is_kept
+        });
+        let mut kept_runs: Vec<usize> = vec![0; newest.len()];
+        for run in self.runs.iter_mut().rev() {
+            let place = newest.iter().position(|session| *session == run.session);
+            let is_kept = place.is_some_and(|place| {
+                kept_runs[place] += 1;
+                kept_runs[place] <= MAX_RUNS
+            });
+            if !is_kept {
+                run.entry = None;
+            }
+        }
+        self.runs
+            .retain(|run| run.run.is_some() || run.entry.is_some());
+    }
+}
+
+impl Remembered {
+    /// Its entry is the registry's.
+    fn in_background(row: &Row) -> Option<Self> {
+        Some(Self {
+            run: Some(RunId::parse(&row.run_id).ok()?),
+            session: SessionId::parse(&row.session_id).ok()?,
+            name: row.name.clone(),
+            status: row.status.into(),
+            model: row.resolved_model.clone(),
+            started_at: row.accepted_at.parse().ok(),
+            ended_at: row.end.as_ref().and_then(|end| end.ended_at.parse().ok()),
+            entry: None,
+        })
+    }
+
+    fn of(entry: &Arc<Entry>) -> Option<Self> {
+        Some(Self {
+            run: entry.run(),
+            session: entry.session()?,
+            name: entry.name().to_owned(),
+            status: entry.status(),
+            model: entry.model().map(str::to_owned),
+            started_at: entry.started_at(),
+            ended_at: entry.ended_at(),
+            entry: Some(Arc::clone(entry)),
+        })
+    }
+}

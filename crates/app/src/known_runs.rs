@@ -1,0 +1,140 @@
+//! The runs an id stands for, as far as the caller may know of them.
+//!
+//! Most callers know all runs on this machine. Inside pi only those of pi's session are known;
+//! some of them may have nothing left but the entry that pi kept.
+
+use std::io;
+use std::sync::Arc;
+
+use pi_subagents_delegation::{Ending, RunHistory, RunId, SessionId};
+use pi_subagents_sessions::{FindError, Found, IndexedRun, Store, history};
+
+use crate::caller::Caller;
+use crate::host::{Entry, Memory};
+use crate::owner::{close_abandoned, is_owned};
+use crate::recorded::find_recorded;
+
+/// A session with all runs that are known of it.
+pub(crate) struct KnownSession {
+    pub(crate) id: SessionId,
+    /// Oldest first.
+    pub(crate) runs: Vec<KnownRun>,
+    /// The one that was meant, if the id was that of a run.
+    pub(crate) meant: Option<RunId>,
+}
+
+/// A run that can be read.
+pub(crate) struct KnownRun {
+    pub(crate) run: Option<RunId>,
+    pub(crate) name: String,
+    record: Option<IndexedRun>,
+    entry: Option<Arc<Entry>>,
+    is_under_way: bool,
+}
+
+/// Finds a session by its id, by the id of one of its runs, or by the beginning of either.
+pub(crate) fn find_session(
+    store: &Store,
+    caller: &Caller,
+    id: &str,
+) -> Result<KnownSession, FindError> {
+    match &caller.memory {
+        None => match find_recorded(store, &caller.places, id)? {
+            Found::Session(id, runs) => Ok(KnownSession {
+                id,
+                runs: runs.into_iter().map(KnownRun::recorded).collect(),
+                meant: None,
+            }),
+            Found::Run(run) => Ok(KnownSession {
+                runs: recorded_runs(store, &run.session)?,
+                id: run.session,
+                meant: Some(run.run),
+            }),
+        },
+        Some(memory) => in_memory(store, memory, id),
+    }
+}
+
+fn in_memory(store: &Store, memory: &Memory, id: &str) -> Result<KnownSession, FindError> {
+    let meant = memory.find(id)?;
+    close_abandoned(store);
+    let mut runs = recorded_runs(store, &meant.session)?;
+    let mut entries_only = Vec::new();
+    for remembered in memory.session(&meant.session) {
+        let recorded = runs
+            .iter_mut()
+            .find(|run| run.run.is_some() && run.run == remembered.run);
+        match recorded {
+            Some(run) => run.entry = remembered.entry,
+            // What was dropped here and is not on disk has expired.
+            None if remembered.entry.is_none() && remembered.status.is_over() => {}
+            None => entries_only.push(KnownRun {
+                run: remembered.run,
+                name: remembered.name,
+                record: None,
+                entry: remembered.entry,
+                is_under_way: !remembered.status.is_over(),
+            }),
+        }
+    }
+    // Runs without an id are of the first implementation, and so the oldest.
+    runs.extend(entries_only);
+    runs.sort_by(|a, b| a.run.cmp(&b.run));
+    if runs.is_empty() {
+        return Err(FindError::NotFound(id.to_owned()));
+    }
+    Ok(KnownSession {
+        id: meant.session,
+        runs,
+        meant: meant.run,
+    })
+}
+
+fn recorded_runs(store: &Store, session: &SessionId) -> Result<Vec<KnownRun>, FindError> {
+    let runs = store.session(session)?;
+    Ok(runs.into_iter().map(KnownRun::recorded).collect())
+}
+
+impl KnownSession {
+    /// Whether a run of it is under way.
+    pub(crate) fn is_running(&self) -> bool {
+        self.runs.iter().any(|run| run.is_under_way)
+    }
+}
+
+impl KnownRun {
+    fn recorded(record: IndexedRun) -> Self {
+        Self {
+            run: Some(record.run.clone()),
+            name: record.name.clone(),
+            is_under_way: record.is_open() && is_owned(&record),
+            record: Some(record),
+            entry: None,
+        }
+    }
+
+    /// Its record, unless there is none.
+    pub(crate) fn record(&self) -> Option<&IndexedRun> {
+        self.record.as_ref()
+    }
+
+    /// What was said in it: from its directory, or from what pi kept of it.
+    pub(crate) fn history(&self) -> io::Result<RunHistory> {
+        let recorded = self.record.as_ref().map(|run| history(&run.directory));
+        match (recorded, &self.entry) {
+            (Some(Ok(history)), _) => Ok(history),
+            (_, Some(entry)) => Ok(entry.history()),
+            (Some(Err(error)), None) => Err(error),
+            (None, None) => Ok(RunHistory::default()),
+        }
+    }
+
+    /// The exit code of the run whose history this is.
+    pub(crate) fn exit_code(&self, history: &RunHistory) -> Option<i32> {
+        let ending = history.summary.ending.as_ref()?;
+        match (&self.record, &self.entry) {
+            (None, Some(entry)) => Some(entry.exit_code()),
+            (Some(_), _) | (None, None) => Some(Ending::exit_code(ending)),
+        }
+    }
+}

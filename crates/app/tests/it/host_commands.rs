@@ -1,0 +1,264 @@
+//! `/profile` and `/subagents`, as pi's person types them.
+
+use std::fs;
+
+use pi_subagents_testkit::{wait_for_file, wait_until};
+use pretty_assertions::assert_eq;
+use serde_json::{Value, json};
+
+use crate::host_stage::{PATIENCE, Shim};
+use crate::stage::Stage;
+
+fn with_profiles() -> Stage {
+    let stage = Stage::new();
+    for name in ["reviewer", "writer"] {
+        let text = format!("---\nname: {name}\nmodel: m-{name}\n---\nYou are a {name}.\n");
+        stage
+            .sandbox
+            .write(&format!("home/.pi/agent/agent-profiles/{name}.md"), &text);
+    }
+    stage
+}
+
+/// Runs a command to its end.
+fn run(shim: &mut Shim, command: &str, arguments: &str) {
+    let id = shim.command(command, arguments);
+    assert_eq!(shim.result(id), json!({}));
+}
+
+/// The last notice.
+fn notice(shim: &Shim) -> Value {
+    shim.told("ui/notify").pop().unwrap_or_default()
+}
+
+#[test]
+fn profiles_are_listed_shown_and_explained() {
+    let stage = with_profiles();
+    let mut shim = Shim::start(&stage);
+    let mut pages = Vec::new();
+    for arguments in [
+        "",
+        "ls",
+        "show writer",
+        "writer",
+        "explain writer",
+        "--help",
+    ] {
+        run(&mut shim, "profile", arguments);
+        pages.push(shim.shown());
+    }
+    insta::assert_snapshot!(stage.sandbox.normalise(&pages.join("\n\n")));
+    run(&mut shim, "profile", "show nobody");
+    assert_eq!(
+        notice(&shim),
+        json!({"level": "error", "message": "Unknown profile: \"nobody\". Available profiles: reviewer, writer"})
+    );
+    run(&mut shim, "profile", "create x --system-prompt -");
+    assert_eq!(
+        notice(&shim),
+        json!({"level": "error", "message": "- reads stdin, which there is none of inside pi"})
+    );
+}
+
+#[test]
+fn a_profile_is_made_changed_and_deleted_by_dialogs() {
+    let stage = Stage::new();
+    let mut shim = Shim::start(&stage);
+    let id = shim.command("profile", "create helper");
+    let mut asked = Vec::new();
+    let mut answer = |shim: &mut Shim, kind: &str, result: Value| {
+        let question = shim.answer(&format!("ui/{kind}"), &result);
+        asked.push(format!("{kind} {question}"));
+        question
+    };
+    let scopes = answer(&mut shim, "select", json!({}))["options"].clone();
+    assert_eq!(scopes.as_array().unwrap().len(), 2);
+    answer(&mut shim, "input", json!({}));
+    answer(&mut shim, "input", json!({"value": "fast-model"}));
+    answer(&mut shim, "confirm", json!({"confirmed": true}));
+    answer(&mut shim, "editor", json!({"value": "You help.\nAlways."}));
+    answer(&mut shim, "confirm", json!({"confirmed": false}));
+    answer(&mut shim, "confirm", json!({"confirmed": true}));
+    answer(&mut shim, "select", json!({"value": "low"}));
+    answer(&mut shim, "confirm", json!({"confirmed": true}));
+    answer(
+        &mut shim,
+        "select",
+        json!({"value": "Allowlist: only the tools you name"}),
+    );
+    answer(&mut shim, "input", json!({"value": "read, bash"}));
+    answer(&mut shim, "confirm", json!({"confirmed": false}));
+    answer(&mut shim, "confirm", json!({}));
+    answer(&mut shim, "confirm", json!({"confirmed": true}));
+    assert_eq!(shim.result(id), json!({}));
+    insta::assert_snapshot!(stage.sandbox.normalise(&asked.join("\n")));
+    let file = stage.sandbox.agent_dir().join("agent-profiles/helper.md");
+    let written = fs::read_to_string(&file).unwrap();
+    insta::assert_snapshot!(written, @"
+    ---
+    name: helper
+    model: fast-model
+    thinkingLevel: low
+    tools: read,bash
+    ---
+
+    You help.
+    Always.
+    ");
+    assert!(
+        shim.shown().contains("Created profile helper"),
+        "{}",
+        shim.shown()
+    );
+
+    let id = shim.command("profile", "delete helper");
+    shim.answer("ui/confirm", &json!({"confirmed": false}));
+    _ = shim.result(id);
+    assert_eq!(notice(&shim)["message"], "Nothing was deleted.");
+    assert!(file.exists());
+    let id = shim.command("profile", "rm helper");
+    shim.answer("ui/confirm", &json!({"confirmed": true}));
+    _ = shim.result(id);
+    assert!(!file.exists());
+}
+
+#[test]
+fn without_a_ui_nothing_is_asked() {
+    let stage = with_profiles();
+    let mut shim = Shim::start(&stage);
+    shim.caller(json!({"hasUI": false}));
+    run(&mut shim, "profile", "delete writer");
+    assert_eq!(
+        notice(&shim)["message"],
+        "profile \"writer\" is not deleted unasked\nhint: Add --yes."
+    );
+    run(&mut shim, "profile", "edit writer --model other");
+    assert!(
+        shim.shown().contains("Changed profile writer"),
+        "{}",
+        shim.shown()
+    );
+    run(&mut shim, "subagents", "");
+    assert_eq!(
+        notice(&shim)["message"],
+        "No sub-agent has run in this session yet."
+    );
+}
+
+#[test]
+fn arguments_are_completed() {
+    let stage = with_profiles();
+    let mut shim = Shim::start(&stage);
+    assert_eq!(
+        shim.completions("profile", ""),
+        [
+            "list", "show", "create", "edit", "delete", "explain", "reviewer", "writer"
+        ]
+    );
+    assert_eq!(shim.completions("profile", "e"), ["edit", "explain"]);
+    assert_eq!(
+        shim.completions("profile", "edit "),
+        ["edit reviewer", "edit writer"]
+    );
+    assert_eq!(shim.completions("profile", "rm w"), ["rm writer"]);
+    assert_eq!(
+        shim.completions("profile", "create w"),
+        Vec::<String>::new()
+    );
+    assert_eq!(shim.completions("subagents", "st"), ["stop", "steer"]);
+    let session = shim.delegated("one", json!([{"reply": "done"}]));
+    assert_eq!(
+        shim.completions("subagents", "show "),
+        [format!("show {session}")]
+    );
+    assert_eq!(shim.completions("subagents", "stop "), Vec::<String>::new());
+}
+
+#[test]
+fn sub_agents_are_listed_shown_steered_and_stopped() {
+    let stage = Stage::new();
+    let mut shim = Shim::start(&stage);
+    let done = shim.delegated("done", json!([{"reply": "the answer"}]));
+    let script = json!([{"say": "at it"}, {"touch": stage.path("ready")}, {"hang": true}]);
+    let id = shim.delegate("c2", &[("going", script)]);
+    wait_for_file(stage.path("ready"), PATIENCE);
+    let model_is_known = || {
+        let updates = shim.told("tool/update");
+        updates.last()?["details"]["windows"][0]["model"]
+            .as_str()
+            .map(str::to_owned)
+    };
+    wait_until(PATIENCE, model_is_known).unwrap();
+
+    run(&mut shim, "subagents", "list");
+    let list = stage.sandbox.normalise(&shim.shown());
+    let times = |line: &str| {
+        line.split(" • ")
+            .enumerate()
+            .filter(|(place, _)| *place != 2)
+            .map(|(_, part)| part.to_owned())
+            .collect::<Vec<_>>()
+            .join(" • ")
+    };
+    let list: Vec<String> = list.lines().map(times).collect();
+    insta::assert_snapshot!(list.join("\n"), @"
+    /subagents list
+    ✓ done • completed • <session-1> • fake-model
+    ⏳ going • running • <session-2> • fake-model
+    ");
+
+    run(&mut shim, "subagents", &format!("show {done}"));
+    assert!(shim.shown().ends_with("the answer"), "{}", shim.shown());
+
+    let command = shim.command("subagents", "");
+    let runs = shim.next("ui/select");
+    let line = runs["params"]["options"][0].clone();
+    assert!(
+        line.as_str().unwrap().starts_with("⏳ going • running"),
+        "{line}"
+    );
+    shim.line(&json!({"jsonrpc": "2.0", "id": runs["id"], "result": {"value": line}}).to_string());
+    let actions = shim.answer("ui/select", &json!({"value": "Say something to it"}));
+    assert_eq!(
+        actions,
+        json!({"title": "going", "options": ["Show what was said", "Say something to it", "Stop it"]})
+    );
+    shim.answer("ui/input", &json!({"value": "hurry up"}));
+    assert_eq!(shim.result(command), json!({}));
+    assert_eq!(
+        notice(&shim),
+        json!({"level": "info", "message": "going hears it before its next turn."})
+    );
+
+    let session = runs["params"]["options"][0]
+        .as_str()
+        .unwrap()
+        .split(" • ")
+        .nth(3)
+        .unwrap()
+        .to_owned();
+    run(&mut shim, "subagents", &format!("steer {session}"));
+    assert_eq!(
+        notice(&shim)["message"],
+        "the text must not be empty\nhint: Use /subagents steer ID TEXT."
+    );
+    run(&mut shim, "subagents", &format!("stop {}", &session[..10]));
+    assert_eq!(notice(&shim)["message"], "going was stopped.");
+    let answer = shim.result(id);
+    assert!(
+        answer["content"][0]["text"]
+            .as_str()
+            .unwrap()
+            .contains("Stopped on request.")
+    );
+    run(&mut shim, "subagents", &format!("stop {session}"));
+    assert_eq!(
+        notice(&shim),
+        json!({"level": "error", "message": format!("{session} is not running")})
+    );
+    run(&mut shim, "subagents", "fly");
+    assert_eq!(
+        notice(&shim)["message"],
+        "/subagents fly is not known\nhint: Use /subagents, /subagents show ID, /subagents stop ID or /subagents steer ID TEXT."
+    );
+}

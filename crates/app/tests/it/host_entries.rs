@@ -1,0 +1,290 @@
+//! What pi's session keeps of runs, and what is known in a session.
+
+use std::fs;
+
+use pi_subagents_testkit::wait_for_file;
+use pretty_assertions::assert_eq;
+use serde_json::{Value, json};
+
+use crate::host_stage::{PATIENCE, Shim};
+use crate::stage::Stage;
+
+/// The entries the host has sent, as pi gives them back.
+fn entries(shim: &Shim) -> Vec<Value> {
+    shim.told("entry/append")
+}
+
+fn not_found(id: &str) -> Result<String, String> {
+    Err(format!(
+        "Session \"{id}\" not found. The session may have expired or the ID is incorrect."
+    ))
+}
+
+/// An entry of the first implementation.
+fn old_entry(session: &str, status: &str, started_at: u64, answer: &str) -> Value {
+    json!({"customType": "pi-subagents", "data": {
+        "sessionId": session, "taskName": "old task", "prompt": "do it", "status": status,
+        "exitCode": 0, "startedAt": started_at, "model": "m", "stopReason": "stop",
+        "messages": [
+            {"role": "user", "content": [{"type": "text", "text": "do it"}], "timestamp": 1},
+            {"role": "assistant", "content": [{"type": "text", "text": answer}], "timestamp": 1},
+        ],
+    }})
+}
+
+#[test]
+fn a_run_leaves_one_entry_when_it_ends() {
+    let stage = Stage::new();
+    let mut shim = Shim::start(&stage);
+    let long = "x".repeat(5_000);
+    let script = json!([
+        {"toolCall": {"name": "read", "arguments": {"path": "a"}, "result": long}},
+        {"reply": "done"},
+    ]);
+    let bad = json!({"tasks": [
+        {"name": "good", "prompt": script.to_string()},
+        {"name": "bad", "prompt": "p", "profile": "nobody"},
+    ]});
+    let id = shim.execute("c1", "delegate_to_subagents", &bad);
+    _ = shim.result(id);
+    let mut entries = entries(&shim);
+    entries.sort_by_key(|entry| entry["data"]["taskName"].to_string());
+    for entry in &mut entries {
+        for time in ["startedAt", "endedAt"] {
+            assert!(entry["data"][time].as_i64() > Some(1_700_000_000_000));
+            entry["data"][time] = 1.into();
+        }
+    }
+    let text = serde_json::to_string_pretty(&entries).unwrap();
+    let text = text
+        .replace(&long, "<long>")
+        .replace(&long[..2_000], "<cut>");
+    insta::assert_snapshot!(stage.sandbox.normalise(&text));
+    // Pi has the entries before the answer.
+    let heard = shim.heard();
+    let place = |is_it: &dyn Fn(&Value) -> bool| heard.iter().rposition(is_it);
+    let last_entry = place(&|message| message["method"] == "entry/append");
+    assert!(last_entry < place(&|message| message["id"] == id));
+}
+
+#[test]
+fn a_session_is_rebuilt_from_its_entries_and_a_new_one_knows_nothing() {
+    let stage = Stage::new();
+    let mut shim = Shim::start(&stage);
+    let session = shim.delegated("one", json!([{"reply": "from before"}]));
+    let kept = entries(&shim);
+    shim.session_shutdown();
+    assert_eq!(shim.output(&session), not_found(&session));
+    shim.session_start("new", "s2", &kept);
+    assert_eq!(shim.output(&session), not_found(&session));
+    let resumed = json!({"tasks": [{"name": "again", "prompt": "p", "resume": session}]});
+    let id = shim.execute("c2", "delegate_to_subagents", &resumed);
+    assert_eq!(
+        shim.response(id)["error"]["message"],
+        format!(
+            "Cannot resume: session \"{session}\" not found. The session may have expired or the ID is incorrect."
+        )
+    );
+    shim.session_shutdown();
+    // Pi says it twice where it replaces a session.
+    shim.session_start("resume", "s1", &kept);
+    shim.session_start("resume", "s1", &kept);
+    assert_eq!(shim.output(&session), Ok("from before".to_owned()));
+    assert_eq!(shim.output(&session[..8]), Ok("from before".to_owned()));
+    let run = kept[0]["data"]["runId"].as_str().unwrap();
+    assert_eq!(shim.output(run), Ok("from before".to_owned()));
+    assert_eq!(shim.completions("subagents", "show ").len(), 1);
+    shim.hang_up();
+
+    // Another host, as after a restart of pi; and one after that on another machine.
+    let mut shim = Shim::start_unasked(&stage);
+    shim.session_start("startup", "s1", &kept);
+    assert_eq!(shim.output(&session), Ok("from before".to_owned()));
+    fs::remove_dir_all(stage.sandbox.project().join(".pi/subagents/runs")).unwrap();
+    assert_eq!(shim.output(&session), Ok("from before".to_owned()));
+    shim.hang_up();
+    fs::remove_file(stage.sandbox.agent_dir().join("subagents-index.jsonl")).unwrap();
+    let mut shim = Shim::start_unasked(&stage);
+    shim.session_start("fork", "s3", &kept);
+    assert_eq!(
+        shim.read("get_subagent_session", &session),
+        Ok("[{\"reply\":\"from before\"}]\nfrom before".to_owned())
+    );
+    let id = shim.execute(
+        "c1",
+        "delegate_to_subagents",
+        &json!({"tasks": [{
+            "name": "again", "resume": session,
+            "prompt": json!([{"reply": "went on"}]).to_string(),
+        }]}),
+    );
+    _ = shim.result(id);
+    assert_eq!(shim.output(&session), Ok("went on".to_owned()));
+    let whole = shim.read("get_subagent_session", &session).unwrap();
+    assert!(
+        whole.starts_with("=== Run 1/2 (completed) ===\n"),
+        "{whole}"
+    );
+}
+
+#[test]
+fn entries_of_the_first_implementation_stale_ones_and_broken_ones() {
+    let stage = Stage::new();
+    let mut shim = Shim::start_unasked(&stage);
+    let broken = [
+        json!({"customType": "pi-subagents"}),
+        json!({"customType": "pi-subagents", "data": null}),
+        json!({"customType": "pi-subagents", "data": {"sessionId": 5}}),
+        json!({"customType": "pi-subagents", "data": {"sessionId": "../x", "taskName": "t", "status": "completed"}}),
+        json!({"customType": "pi-subagents", "data": {"sessionId": "m", "taskName": "t", "status": "completed", "messages": 5}}),
+        json!({"customType": "other", "data": {"sessionId": "o", "taskName": "t", "status": "completed"}}),
+        json!({"data": {}}),
+        json!(7),
+    ];
+    let mut all = broken.to_vec();
+    all.push(old_entry(
+        "aaaa",
+        "completed",
+        1_700_000_000_000,
+        "old answer",
+    ));
+    all.push(old_entry(
+        "aaaa",
+        "error",
+        1_700_000_001_000,
+        "second answer",
+    ));
+    all.push(old_entry("bbbb", "running", 1_700_000_002_000, "half"));
+    shim.session_start("startup", "s1", &all);
+    assert_eq!(shim.output("aaaa"), Ok("second answer".to_owned()));
+    assert_eq!(
+        shim.read("get_subagent_session", "aaaa"),
+        Ok("=== Run 1/2 (completed) ===\ndo it\nold answer\n---\n\
+            === Run 2/2 (error) ===\ndo it\nsecond answer\n[Error: The sub-agent failed.]"
+            .to_owned())
+    );
+    let id = shim.execute("c1", "get_subagent_session", &json!({"sessionId": "bbbb"}));
+    let result = shim.result(id);
+    assert_eq!(
+        result["details"],
+        json!({
+            "sessionId": "bbbb", "status": "error", "taskName": "old task", "runCount": 1,
+            "maxLines": 15, "messageCount": 2, "exitCode": 0, "model": null,
+        })
+    );
+    for id in ["m", "o", "x"] {
+        assert_eq!(shim.output(id), not_found(id));
+    }
+}
+
+#[test]
+fn memory_is_bounded_and_what_it_drops_is_on_disk() {
+    let stage = Stage::new();
+    let mut shim = Shim::start(&stage);
+    let recorded = shim.delegated("recorded", json!([{"reply": "on disk"}]));
+    let mut all = entries(&shim);
+    all.push(old_entry("first", "completed", 1_700_000_000_000, "first"));
+    for number in 0..11 {
+        let answer = format!("run {number}");
+        all.push(old_entry(
+            "many",
+            "completed",
+            1_700_000_000_001 + number,
+            &answer,
+        ));
+    }
+    for number in 0..31 {
+        let session = format!("session{number:02}");
+        all.push(old_entry(
+            &session,
+            "completed",
+            1_700_000_001_000 + number,
+            "kept",
+        ));
+    }
+    shim.session_start("resume", "s1", &all);
+    assert_eq!(shim.output(&recorded), Ok("on disk".to_owned()));
+    assert_eq!(shim.output("first"), not_found("first"));
+    assert_eq!(shim.output("session00"), Ok("kept".to_owned()));
+    let many = shim.read("get_subagent_session", "many").unwrap();
+    assert!(
+        many.starts_with("=== Run 1/10 (completed) ===\ndo it\nrun 1\n"),
+        "{many}"
+    );
+    // A session that runs is not dropped, however many come after it.
+    let script = json!([{"touch": stage.path("ready")}, {"waitForFile": stage.path("go")}, {"reply": "end"}]);
+    let id = shim.delegate("c9", &[("running", script)]);
+    wait_for_file(stage.path("ready"), PATIENCE);
+    shim.session_start("resume", "s1", &all);
+    fs::write(stage.path("go"), "").unwrap();
+    let running = shim.result(id)["details"]["sessionIds"][0]
+        .as_str()
+        .unwrap()
+        .to_owned();
+    assert_eq!(shim.output(&running), Ok("end".to_owned()));
+}
+
+#[test]
+fn a_running_session_can_be_read_and_not_resumed() {
+    let stage = Stage::new();
+    let mut shim = Shim::start(&stage);
+    let script = json!([{"say": "so far"}, {"touch": stage.path("ready")}, {"waitForFile": stage.path("go")}, {"reply": "end"}]);
+    let id = shim.delegate("c1", &[("running", script)]);
+    wait_for_file(stage.path("ready"), PATIENCE);
+    let session = shim.told("tool/update").last().unwrap()["details"]["sessionIds"][0]
+        .as_str()
+        .unwrap()
+        .to_owned();
+    let again = json!({"tasks": [{"name": "a", "prompt": "p", "resume": session}]});
+    let refused = shim.execute("c2", "delegate_to_subagents", &again);
+    assert_eq!(
+        shim.response(refused)["error"]["message"],
+        format!(
+            "Cannot resume: session \"{session}\" is still running. Wait for it to complete before resuming."
+        )
+    );
+    fs::write(stage.path("go"), "").unwrap();
+    _ = shim.result(id);
+}
+
+#[test]
+fn a_session_that_ends_takes_its_calls_along() {
+    let stage = Stage::new();
+    let mut shim = Shim::start(&stage);
+    let id = shim.delegate(
+        "c1",
+        &[("a", json!([{"touch": stage.path("ready")}, {"hang": true}]))],
+    );
+    wait_for_file(stage.path("ready"), PATIENCE);
+    shim.session_shutdown();
+    let entry = &entries(&shim)[0]["data"];
+    assert_eq!(
+        (&entry["status"], &entry["exitCode"], &entry["errorMessage"]),
+        (&json!("error"), &json!(143), &json!("Stopped on request."))
+    );
+    _ = shim.result(id);
+    shim.session_start("new", "s2", &[]);
+    assert_eq!(shim.completions("subagents", "show "), Vec::<String>::new());
+}
+
+#[test]
+fn an_entry_stays_small_however_much_was_said() {
+    let stage = Stage::new();
+    let mut shim = Shim::start(&stage);
+    let many = json!([{"messages": {"count": 600, "bytes": 10}}, {"reply": "the end"}]);
+    let large = json!([{"messages": {"count": 40, "bytes": 60_000}}, {"reply": "the end"}]);
+    let sessions = [shim.delegated("many", many), shim.delegated("large", large)];
+    let entries = entries(&shim);
+    let count = |entry: &Value| entry["data"]["messages"].as_array().unwrap().len();
+    assert_eq!(count(&entries[0]), 500);
+    assert!(
+        (10..20).contains(&count(&entries[1])),
+        "{}",
+        count(&entries[1])
+    );
+    assert!(entries[1].to_string().len() < (1 << 20) + 10_000);
+    fs::remove_dir_all(stage.sandbox.project().join(".pi/subagents/runs")).unwrap();
+    for session in sessions {
+        assert_eq!(shim.output(&session), Ok("the end".to_owned()));
+    }
+}

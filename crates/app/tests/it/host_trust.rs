@@ -1,0 +1,140 @@
+//! What a project carries, in calls from pi.
+
+use std::fs;
+
+use pretty_assertions::assert_eq;
+use serde_json::{Value, json};
+
+use crate::host_stage::Shim;
+use crate::stage::Stage;
+
+/// A project that carries a definition.
+fn repository() -> Stage {
+    let stage = Stage::new();
+    stage.sandbox.write(
+        "project/.pi/agent-profiles/theirs.md",
+        "---\nname: theirs\nmodel: m\n---\n",
+    );
+    stage
+}
+
+fn calls(shim: &mut Shim, call_id: &str) -> u64 {
+    let task = json!({"name": "one", "prompt": json!([{"reply": "done"}]).to_string(), "profile": "theirs"});
+    shim.execute(call_id, "delegate_to_subagents", &json!({"tasks": [task]}))
+}
+
+/// What a call answers, without the session.
+fn answer(shim: &Shim, stage: &Stage, id: u64) -> String {
+    let text = shim.result(id)["content"][0]["text"]
+        .as_str()
+        .unwrap()
+        .to_owned();
+    stage.sandbox.normalise(&text)
+}
+
+const UNKNOWN: &str = "✗ one: error — Unknown profile";
+const USED: &str = "✓ one: completed";
+const IGNORED: &str = "! the definitions (theirs) of $PROJECT are ignored: nobody has trusted it yet (pi-subagents trust)";
+
+fn decisions(stage: &Stage) -> Option<Value> {
+    let file = stage.sandbox.agent_dir().join("subagents-trust.json");
+    let decisions: Value = serde_json::from_str(&fs::read_to_string(file).ok()?).unwrap();
+    Some(
+        decisions[fs::canonicalize(stage.sandbox.project())
+            .unwrap()
+            .to_str()
+            .unwrap()]
+        .clone(),
+    )
+}
+
+#[test]
+fn a_yes_is_asked_for_once_and_remembered() {
+    let stage = repository();
+    let mut shim = Shim::start(&stage);
+    let first = calls(&mut shim, "c1");
+    let second = calls(&mut shim, "c2");
+    let asked = shim.answer("ui/select", &json!({"value": "Yes, from now on"}));
+    assert_eq!(
+        stage.sandbox.normalise(asked["title"].as_str().unwrap()),
+        "Use the definitions (theirs) of $PROJECT for sub-agents?"
+    );
+    assert_eq!(
+        asked["options"],
+        json!(["Yes, from now on", "No, ignore it from now on", "Not now"])
+    );
+    for id in [first, second] {
+        assert!(answer(&shim, &stage, id).starts_with(USED));
+    }
+    assert_eq!(shim.told("ui/select").len(), 1);
+    assert_eq!(decisions(&stage), Some(true.into()));
+}
+
+#[test]
+fn a_no_is_remembered_and_beats_what_pi_says() {
+    let stage = repository();
+    let mut shim = Shim::start(&stage);
+    let id = calls(&mut shim, "c1");
+    shim.answer("ui/select", &json!({"value": "No, ignore it from now on"}));
+    let text = answer(&shim, &stage, id);
+    assert!(text.starts_with(UNKNOWN), "{text}");
+    assert_eq!(decisions(&stage), Some(false.into()));
+    shim.caller(json!({"trusted": true, "hasTrustQuestion": true}));
+    let id = calls(&mut shim, "c2");
+    assert!(answer(&shim, &stage, id).starts_with(UNKNOWN));
+    assert_eq!(shim.told("ui/select").len(), 1);
+}
+
+#[test]
+fn who_does_not_answer_is_asked_again_in_the_next_session() {
+    let stage = repository();
+    let mut shim = Shim::start(&stage);
+    let id = calls(&mut shim, "c1");
+    shim.answer("ui/select", &json!({}));
+    let text = answer(&shim, &stage, id);
+    assert!(
+        text.starts_with(UNKNOWN) && text.ends_with(IGNORED),
+        "{text}"
+    );
+    let id = calls(&mut shim, "c2");
+    assert!(answer(&shim, &stage, id).ends_with(IGNORED));
+    assert_eq!(decisions(&stage), None);
+    shim.session_shutdown();
+    shim.session_start("new", "s2", &[]);
+    let id = calls(&mut shim, "c3");
+    shim.answer("ui/select", &json!({"value": "Not now"}));
+    assert!(answer(&shim, &stage, id).ends_with(IGNORED));
+    assert_eq!(decisions(&stage), None);
+}
+
+#[test]
+fn without_a_ui_nobody_is_asked_and_pis_own_answer_counts() {
+    let stage = repository();
+    let mut shim = Shim::start(&stage);
+    shim.caller(json!({"hasUI": false, "mode": "json"}));
+    let id = calls(&mut shim, "c1");
+    assert!(answer(&shim, &stage, id).ends_with(IGNORED));
+    // Pi's word counts where it had something to ask about, and only then.
+    shim.caller(json!({"trusted": false, "hasTrustQuestion": true}));
+    let id = calls(&mut shim, "c2");
+    assert!(answer(&shim, &stage, id).ends_with(IGNORED));
+    shim.caller(json!({"trusted": true}));
+    let id = calls(&mut shim, "c3");
+    let text = answer(&shim, &stage, id);
+    assert!(text.starts_with(USED) && !text.contains('!'), "{text}");
+    assert_eq!(shim.told("ui/select").len(), 0);
+    assert_eq!(decisions(&stage), None);
+}
+
+#[test]
+fn a_call_can_be_cancelled_while_it_asks() {
+    let stage = repository();
+    let mut shim = Shim::start(&stage);
+    let id = calls(&mut shim, "c1");
+    shim.next("ui/select");
+    shim.notify("tool/cancel", &json!({"callId": "c1"}));
+    assert_eq!(
+        shim.response(id)["error"]["message"],
+        "Stopped before anything was started."
+    );
+}
