@@ -44,6 +44,14 @@ pub fn generated_documents(binary: &Path) -> Outcome<Vec<Document>> {
             content: tools(binary, "subagent", &["subagent"])?,
         },
         Document {
+            path: "docs/tools/background.md",
+            content: tools(
+                binary,
+                "background",
+                &["background_agent", "background_agent_status"],
+            )?,
+        },
+        Document {
             path: "extension/manifest.json",
             content: output_of(binary, &["tools", "--json"])?,
         },

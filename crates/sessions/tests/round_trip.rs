@@ -15,7 +15,8 @@ use pi_subagents_delegation::{
     Status, Task, Timestamp,
 };
 use pi_subagents_sessions::{
-    FindError, Found, NewRun, OwnerName, Recorder, RunState, Store, history, transcript,
+    Detached, FindError, Found, NewRun, OwnerName, RecordedRun, Recorder, RunDir, RunState, Store,
+    history, transcript,
 };
 use pretty_assertions::assert_eq;
 
@@ -27,6 +28,7 @@ const ANSWER: &str = r#"{"type":"message_end","message":{"role":"assistant","con
 /// A store in a temporary home, with one run that has begun.
 struct Desk {
     home: tempfile::TempDir,
+    detached: Option<Detached>,
     store: Store,
     recorder: Recorder,
 }
@@ -38,6 +40,7 @@ impl Desk {
         let recorder = Recorder::start(store.index());
         Self {
             home,
+            detached: None,
             store,
             recorder,
         }
@@ -61,7 +64,7 @@ impl Desk {
             start_time: 1,
             host: "here".to_owned(),
             socket: None,
-            detached: None,
+            detached: self.detached.clone(),
         };
         self.store
             .begin(&NewRun {
@@ -202,6 +205,64 @@ fn an_abandoned_run_is_closed_once_and_keeps_what_it_said() {
         panic!("still open");
     };
     assert_eq!(status, Status::Aborted);
+}
+
+#[test]
+fn files_that_cannot_be_written_never_prevent_the_result() {
+    let mut desk = Desk::new();
+    let task = desk.begin("run-1", "session-1");
+    for in_the_way in ["events.jsonl", "transcript.log", "stderr.log"] {
+        fs::create_dir(directory(&task).join(in_the_way)).unwrap();
+    }
+    let open = desk.store.runs().unwrap().remove(0);
+    desk.record_lines(&task, &[PROMPT, ANSWER], Some(Ending::Completed));
+    let read = || RecordedRun::read(&open.directory).unwrap().end.unwrap();
+    assert_eq!(
+        (read().status, read().output.as_deref()),
+        (Status::Completed, Some("Done."))
+    );
+    assert!(!desk.store.close_interrupted(&open).unwrap());
+    assert_eq!(read().status, Status::Completed);
+    let RunState::Over { status, .. } = desk.store.runs().unwrap()[0].state else {
+        panic!("still open");
+    };
+    assert_eq!(status, Status::Completed);
+}
+
+#[test]
+fn a_background_run_without_its_owner_has_failed() {
+    let mut desk = Desk::new();
+    desk.detached = Some(Detached {
+        pi_session: Some("pi".to_owned()),
+    });
+    let task = desk.begin("run-1", "session-1");
+    desk.record_lines(&task, &[PROMPT, ANSWER], None);
+    let open = desk.store.runs().unwrap().remove(0);
+    assert!(desk.store.close_interrupted(&open).unwrap());
+    let end = RecordedRun::read(&open.directory).unwrap().end.unwrap();
+    assert_eq!(
+        (
+            end.status,
+            end.error_message.as_deref(),
+            end.resume.as_str()
+        ),
+        (
+            Status::Failed,
+            Some("Lost the sub-agent: owner process exited."),
+            "pi-subagents resume session-1 PROMPT"
+        )
+    );
+}
+
+#[test]
+fn a_notice_is_claimed_once() {
+    let desk = Desk::new();
+    let task = desk.begin("run-1", "session-1");
+    let directory = RunDir::new(directory(&task));
+    let claims = [0; 3].map(|_| directory.claim_notice().unwrap());
+    assert_eq!(claims, [true, false, false]);
+    let gone = RunDir::new(desk.home.path().join("gone"));
+    assert!(gone.claim_notice().is_err());
 }
 
 #[test]

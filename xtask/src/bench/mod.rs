@@ -1,6 +1,7 @@
 //! What we cost, measured. Nothing is asserted: figures of one run are compared with each other,
 //! and the budgets beside them are ratios.
 
+mod background;
 mod crowd;
 mod figures;
 mod installed;
@@ -52,6 +53,7 @@ pub(crate) fn bench(wishes: Wishes) -> Outcome<()> {
     } else {
         &[16, 200]
     })?;
+    background::measure()?;
     past_runs::measure()?;
     if let Some(pi) = pi {
         pi::compare(&pi)?;

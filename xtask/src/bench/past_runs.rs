@@ -34,7 +34,7 @@ fn write_runs(stage: &Stage) -> Outcome<()> {
         let run = format!("20260101-000000-000-{number:06x}");
         let (at, session) = ("2026-01-01T00:00:00Z", format!("{number:016x}"));
         let directory = format!("{project}/.pi/subagents/runs/{run}");
-        let owner = r#"{"pid":1,"startTime":1,"socket":null}"#;
+        let owner = r#"{"pid":1,"startTime":1,"host":"here","socket":null}"#;
         let what =
             format!(r#""name":"task","project":"{project}","acceptedAt":"{at}","owner":{owner}"#);
         writeln!(

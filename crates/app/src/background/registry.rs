@@ -12,7 +12,7 @@ use super::row::Row;
 use super::run_watch::RunWatch;
 use crate::counts::Counts;
 use crate::dialects::background::notice;
-use crate::host::{HostLink, Level, SessionListener, StartedSession};
+use crate::host::{HostLink, Level, Memory, SessionListener, StartedSession};
 use crate::owner::close_abandoned;
 
 /// The message a session gets when a run is over.
@@ -27,6 +27,8 @@ pub(crate) struct Registry {
 struct Shared {
     link: HostLink,
     store: Store,
+    /// Where the ids of this session are known.
+    memory: Arc<Memory>,
     state: Mutex<State>,
 }
 
@@ -42,11 +44,12 @@ struct State {
 }
 
 impl Registry {
-    pub(crate) fn new(link: HostLink, store: Store) -> Self {
+    pub(crate) fn new(link: HostLink, store: Store, memory: Arc<Memory>) -> Self {
         Self {
             shared: Arc::new(Shared {
                 link,
                 store,
+                memory,
                 state: Mutex::default(),
             }),
         }
@@ -58,6 +61,7 @@ impl Registry {
         let mut state = shared.state();
         if row.pi_session.as_ref() == Some(&state.session) {
             let row = row.clone().begun();
+            shared.memory.know(&row);
             shared.keep(&state.session, RUN_ENTRY, &row);
             state.rows.push(row.clone());
             shared.follow(&mut state, row);
@@ -90,6 +94,7 @@ impl SessionListener for Registry {
             state.rows = rows_of(session.entries);
         }
         for row in state.rows.clone() {
+            shared.memory.know(&row);
             if row.is_over() {
                 shared.tell_later(&mut state, row, Told::Perhaps);
             } else {
@@ -158,6 +163,7 @@ impl Shared {
                 known.clone_from(row);
             }
         }
+        self.memory.know(row);
         self.keep(session, UPDATE_ENTRY, &RunUpdate::of(row));
         self.show_counts(&state);
         true

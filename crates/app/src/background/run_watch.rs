@@ -13,7 +13,8 @@ use crate::changes::{Changes, owner_gone};
 /// One set of file events for all runs: a user may have few of them.
 pub(super) struct RunWatch {
     changes: Option<Arc<Changes>>,
-    changed: watch::Sender<()>,
+    /// Something has happened to a run.
+    news: watch::Sender<()>,
     pump: Option<JoinHandle<()>>,
 }
 
@@ -21,19 +22,19 @@ impl RunWatch {
     /// Without file events the ends of owners are still seen.
     pub(super) fn start() -> Self {
         let changes = Changes::new().ok().map(Arc::new);
-        let changed = watch::Sender::new(());
+        let news = watch::Sender::new(());
         let pump = changes.clone().map(|changes| {
-            let changed = changed.clone();
+            let news = news.clone();
             tokio::spawn(async move {
                 loop {
                     changes.next().await;
-                    changed.send_replace(());
+                    news.send_replace(());
                 }
             })
         });
         Self {
             changes,
-            changed,
+            news,
             pump,
         }
     }
@@ -42,7 +43,7 @@ impl RunWatch {
     pub(super) fn over(&self, directory: RunDir) -> impl Future<Output = ()> + Send + 'static {
         // Before the first look, so that nothing happens unseen in between.
         self.watch(directory.path());
-        let mut changed = self.changed.subscribe();
+        let mut news = self.news.subscribe();
         async move {
             let Some(run) = RecordedRun::read(&directory) else {
                 return;
@@ -51,7 +52,7 @@ impl RunWatch {
             tokio::pin!(gone);
             while !directory.result().exists() {
                 tokio::select! {
-                    Ok(()) = changed.changed() => {}
+                    Ok(()) = news.changed() => {}
                     () = &mut gone => return,
                 }
             }

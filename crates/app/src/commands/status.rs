@@ -90,10 +90,20 @@ impl Seen {
                 let record = (index >= short)
                     .then(|| RecordedRun::read(&run.directory))
                     .flatten();
-                row_json(run, record, self.is_named)
+                row_json(run, record.map(|record| self.row(run, record)))
             })
             .collect();
         json!({"counts": self.counts.json(), "runs": rows})
+    }
+
+    /// What the record tells of a run; a list has the beginnings of answers only.
+    fn row(&self, run: &IndexedRun, mut record: RecordedRun) -> Row {
+        if run.is_open() {
+            // It ended just now; the next look tells of it.
+            record.end = None;
+        }
+        let row = Row::of(&record);
+        if self.is_named { row } else { row.shortened() }
     }
 }
 
@@ -104,8 +114,8 @@ fn status(run: &IndexedRun) -> Status {
     }
 }
 
-/// What the index tells, with what the record does; a list has the beginnings of answers only.
-fn row_json(run: &IndexedRun, record: Option<RecordedRun>, is_named: bool) -> Value {
+/// What the index tells, with what the record does.
+fn row_json(run: &IndexedRun, told: Option<Row>) -> Value {
     let (ended_at, exit_code) = match run.state {
         RunState::Open => (None, None),
         RunState::Over { at, exit_code, .. } => (Some(at.to_string()), Some(exit_code)),
@@ -123,15 +133,7 @@ fn row_json(run: &IndexedRun, record: Option<RecordedRun>, is_named: bool) -> Va
         "ownerPid": run.owner.pid,
         "directory": run.directory.path(),
     });
-    let told = record.map(|mut record| {
-        if run.is_open() {
-            // It ended just now; the next look tells of it.
-            record.end = None;
-        }
-        let told = Row::of(&record);
-        let told = if is_named { told } else { told.shortened() };
-        serde_json::to_value(told).unwrap_or_default()
-    });
+    let told = told.and_then(|told| serde_json::to_value(told).ok());
     if let (Value::Object(row), Some(Value::Object(told))) = (&mut row, told) {
         for (field, value) in told {
             row.entry(field).or_insert(value);

@@ -10,7 +10,7 @@ use super::session::HostLink;
 use super::trust::TrustQuestions;
 use super::wire::{self, CallerParams, FAILED, RpcError};
 use crate::caller::Caller;
-use crate::dialects::delegation;
+use crate::dialects::{background, delegation};
 use crate::error::CommandError;
 use crate::toolbox::{Toolbox, Watch};
 
@@ -49,7 +49,9 @@ impl Execution {
             answer.text += "\n! ";
             answer.text += &ignored;
         }
-        leave_out_outputs(&mut answer.details);
+        if tool != background::STATUS {
+            leave_out_outputs(&mut answer.details);
+        }
         let mut result = answer.json();
         if let (Value::Object(fields), Some(usage)) = (&mut result, answer.usage) {
             fields.insert("usage".to_owned(), wire::usage_json(usage));

@@ -11,6 +11,7 @@ use pi_subagents_sessions::FindError;
 
 use super::entries::Entry;
 use super::session::{SessionListener, StartedSession};
+use crate::background::Row;
 
 /// Of how many sessions the entries are held.
 const MAX_SESSIONS: usize = 32;
@@ -127,6 +128,19 @@ impl Memory {
         }
     }
 
+    /// A background run of the session that pi is in has begun, or is over.
+    pub(crate) fn know(&self, row: &Row) {
+        let mut state = self.lock();
+        let Some(news) = Remembered::in_background(row) else {
+            return;
+        };
+        let known = state.runs.iter_mut().find(|known| known.run == news.run);
+        match known {
+            Some(known) => *known = news,
+            None => state.runs.push(news),
+        }
+    }
+
     /// Something is known of a run under way.
     pub(super) fn changed(&self, run: &RunId, summary: &RunSummary) {
         let mut state = self.lock();
@@ -226,6 +240,20 @@ impl State {
 }
 
 impl Remembered {
+    /// Its entry is the registry's.
+    fn in_background(row: &Row) -> Option<Self> {
+        Some(Self {
+            run: Some(RunId::parse(&row.run_id).ok()?),
+            session: SessionId::parse(&row.session_id).ok()?,
+            name: row.name.clone(),
+            status: row.status.into(),
+            model: row.resolved_model.clone(),
+            started_at: row.accepted_at.parse().ok(),
+            ended_at: row.end.as_ref().and_then(|end| end.ended_at.parse().ok()),
+            entry: None,
+        })
+    }
+
     fn of(entry: &Arc<Entry>) -> Option<Self> {
         Some(Self {
             run: entry.run(),

@@ -40,11 +40,12 @@ pub(crate) async fn serve(places: &Places) -> Result<ExitCode, CommandError> {
     let settings = Configuration::read_once(places, false).settings;
     let mut toolbox = Toolbox::open(places, settings.max_concurrency)?;
     let (connection, mut lines) = connection::open()?;
+    let memory = Arc::<Memory>::default();
     let link = HostLink::new(connection.clone());
-    let registry = Registry::new(link.clone(), toolbox.owner.store.clone());
+    let store = toolbox.owner.store.clone();
+    let registry = Registry::new(link.clone(), store, Arc::clone(&memory));
     toolbox.background = Some(registry.clone());
     let toolbox = Arc::new(toolbox);
-    let memory = Arc::<Memory>::default();
     let mut host = Host {
         places: places.clone(),
         toolbox: Arc::clone(&toolbox),
@@ -53,6 +54,7 @@ pub(crate) async fn serve(places: &Places) -> Result<ExitCode, CommandError> {
         calls: Arc::default(),
         memory: Arc::clone(&memory),
         questions: Arc::default(),
+        // Background runs are remembered too, so they come second.
         listeners: vec![memory, Arc::new(registry)],
         work: JoinSet::new(),
     };

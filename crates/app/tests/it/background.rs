@@ -281,7 +281,7 @@ fn a_watched_run_whose_owner_is_killed_is_seen_to_fail() {
 #[test]
 fn a_background_run_continues_a_session() {
     let stage = BackgroundStage::new();
-    stage.talker();
+    stage.talker(0);
     let say = |words: &str| {
         let arguments = ["spawn", "talker", words, "--session", "talk", "--json"];
         stage.command(&arguments).run().expect_success().json()

@@ -1,124 +1,13 @@
-//! Background runs inside pi: what its session keeps, shows and is told, spoken as the shim does.
+//! Background runs inside pi: what its session keeps, shows and is told.
 
-use std::cell::Cell;
 use std::fs;
 
-use pi_subagents_testkit::sandbox::RunningCommand;
-use pi_subagents_testkit::{Signal, bin, process, wait_for_file, wait_until};
+use pi_subagents_testkit::{Signal, process, wait_for_file, wait_until};
 use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
 
+use crate::background_host::Pi;
 use crate::background_stage::{BackgroundStage, PATIENCE, expect_nothing_left, run_id};
-
-/// A host, and the pi it is told to belong to.
-struct Pi<'a> {
-    stage: &'a BackgroundStage,
-    host: RunningCommand,
-    last_id: Cell<u64>,
-}
-
-impl<'a> Pi<'a> {
-    /// A pi that has opened a session with these entries, and is idle.
-    fn open(stage: &'a BackgroundStage, session: &str, reason: &str, entries: &[Value]) -> Self {
-        let mut pi = Self {
-            stage,
-            host: stage.command(&["host"]).spawn(),
-            last_id: Cell::new(0),
-        };
-        pi.begin(session, reason, entries);
-        pi
-    }
-
-    fn begin(&mut self, session: &str, reason: &str, entries: &[Value]) {
-        let cwd = self.stage.stage.sandbox.project();
-        let started = self.request(
-            "session/start",
-            &json!({"reason": reason, "cwd": cwd, "sessionId": session, "entries": entries}),
-        );
-        assert_eq!(started["result"], json!({}));
-    }
-
-    fn request(&mut self, method: &str, params: &Value) -> Value {
-        let id = self.last_id.get() + 1;
-        self.last_id.set(id);
-        let request = json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params});
-        assert!(self.host.write_line(&request.to_string()));
-        self.wait_for(|line| (line["id"] == id).then(|| line.clone()))
-    }
-
-    fn call(&mut self, tool: &str, arguments: &Value) -> Value {
-        let caller = json!({
-            "cwd": self.stage.stage.sandbox.project(),
-            "mode": "tui",
-            "hasUI": true,
-            "models": ["test/model"],
-            "activeTools": ["read", "bash"],
-            "pi": {"execPath": bin("misbehave"), "version": "0.87.1"},
-        });
-        let params = json!({
-            "callId": format!("call-{}", self.last_id.get()),
-            "tool": tool,
-            "arguments": arguments,
-            "caller": caller,
-        });
-        self.request("tool/execute", &params)
-    }
-
-    /// `background_agent` with this script; gives its details.
-    fn launch(&mut self, script: &Value) -> Value {
-        let arguments = json!({"preset": "worker", "task": script.to_string()});
-        let answer = self.call("background_agent", &arguments);
-        answer["result"]["details"].clone()
-    }
-
-    fn set_idle(&mut self, idle: bool) {
-        let told = json!({"jsonrpc": "2.0", "method": "idle", "params": {"idle": idle}});
-        assert!(self.host.write_line(&told.to_string()));
-    }
-
-    /// Everything the host has said.
-    fn lines(&self) -> Vec<Value> {
-        let stdout = self.host.stdout();
-        let whole = stdout.rsplit_once('\n').map_or("", |(whole, _)| whole);
-        whole
-            .lines()
-            .map(|line| serde_json::from_str(line).unwrap())
-            .collect()
-    }
-
-    /// The parameters of all notifications of this method.
-    fn told(&self, method: &str) -> Vec<Value> {
-        let lines = self.lines().into_iter();
-        let told = lines.filter(|line| line["method"] == method);
-        told.map(|line| line["params"].clone()).collect()
-    }
-
-    #[track_caller]
-    fn wait_for<T>(&self, mut probe: impl FnMut(&Value) -> Option<T>) -> T {
-        let found = wait_until(PATIENCE, || self.lines().iter().find_map(&mut probe));
-        found.unwrap_or_else(|| panic!("the host said only: {:#?}", self.lines()))
-    }
-
-    /// Waits until the footer says this.
-    #[track_caller]
-    fn wait_for_footer(&self, text: &str) {
-        self.wait_for(|line| {
-            let is_status = line["method"] == "ui/status";
-            (is_status && line["params"]["text"] == text).then_some(())
-        });
-    }
-
-    /// The entries as pi would give them back.
-    fn entries(&self) -> Vec<Value> {
-        self.told("entry/append")
-    }
-
-    /// Leaves as pi does when its user quits.
-    fn quit(mut self) {
-        self.host.close_stdin();
-        _ = self.host.wait();
-    }
-}
 
 #[test]
 fn a_session_keeps_its_run_and_is_told_of_its_end_once_pi_is_idle() {
@@ -157,7 +46,8 @@ fn a_run_that_outlives_its_pi_is_told_to_the_pi_that_comes_back() {
     let stage = BackgroundStage::new();
     let go = stage.path("go");
     let mut first = Pi::open(&stage, "s1", "startup", &[]);
-    let run = run_id(&first.launch(&json!([{"waitForFile": go}, {"reply": "still here"}])));
+    let launched = first.launch(&json!([{"waitForFile": go}, {"reply": "still here"}]));
+    let (run, session) = (run_id(&launched), &launched["sessionId"]);
     first.wait_for_footer("bg: 1 running / 1 total");
     let mut entries = first.entries();
     first.host.kill(Signal::KILL);
@@ -179,6 +69,11 @@ fn a_run_that_outlives_its_pi_is_told_to_the_pi_that_comes_back() {
         assert_eq!(
             one["result"]["details"]["runs"][0]["output"], "still here",
             "{one:#}"
+        );
+        let read = later.call("get_subagent_output", &json!({"sessionId": session}));
+        assert_eq!(
+            read["result"]["content"][0]["text"], "still here",
+            "{read:#}"
         );
         assert_eq!(later.told("message/send"), Vec::<Value>::new());
         assert_eq!(later.entries(), Vec::<Value>::new());

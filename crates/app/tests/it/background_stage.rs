@@ -35,10 +35,12 @@ impl BackgroundStage {
         self.stage.path(name)
     }
 
-    /// Adds the preset `talker`, the embedded agent on the scripted model.
-    pub(crate) fn talker(&self) {
+    /// Adds the preset `talker`, the embedded agent on the scripted model, which thinks so long.
+    pub(crate) fn talker(&self, delay_ms: u64) {
         let sandbox = &self.stage.sandbox;
-        let script = json!({"rules": [{"turns": [{"text": "You said: {{prompt}}"}]}]});
+        let script = json!({"rules": [
+            {"turns": [{"delayMs": delay_ms, "text": "You said: {{prompt}}"}]},
+        ]});
         let script = sandbox.write("script.json", &script.to_string());
         let preset = format!(
             "---\nname: talker\ndescription: Talks.\nmodel: scripted/{}\nrunner: embedded\n---\nYou talk.\n",

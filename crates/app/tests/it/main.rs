@@ -13,6 +13,8 @@ mod agent_sessions;
 mod agent_stage;
 mod answers;
 mod background;
+mod background_crowd;
+mod background_host;
 mod background_pi;
 mod background_stage;
 mod concurrency;

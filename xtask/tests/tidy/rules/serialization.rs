@@ -5,7 +5,7 @@ use xtask::source::{SourceFile, Tree};
 use crate::finding::Finding;
 
 /// The edges, and what crosses there. A file, or a directory with a `/` at its end.
-const EDGES: [(&str, &str); 28] = [
+const EDGES: [(&str, &str); 31] = [
     ("crates/agent/src/event.rs", "records the agent prints"),
     (
         "crates/agent/src/message.rs",
@@ -26,7 +26,19 @@ const EDGES: [(&str, &str); 28] = [
     ("crates/agent/src/settings.rs", "settings.json"),
     ("crates/agent/src/tools/", "arguments and details of tools"),
     ("crates/agent/src/usage.rs", "usage as records hold it"),
+    (
+        "crates/app/src/background/",
+        "orders to a detached process, rows and entries of runs",
+    ),
+    (
+        "crates/app/src/counts.rs",
+        "counts, as a detached process answers them",
+    ),
     ("crates/app/src/dialects/", "tool calls and answers"),
+    (
+        "crates/app/src/error.rs",
+        "errors, as a detached process answers them",
+    ),
     (
         "crates/app/src/host/entries.rs",
         "what pi's sessions keep of runs",

@@ -28,7 +28,7 @@ pub(crate) async fn background_agent(
     if let Some(registry) = &toolbox.background {
         spawned.counts = registry.launched(&spawned.row);
     }
-    Ok(spawned.to_tool_answer(caller))
+    Ok(spawned.to_tool_answer())
 }
 
 /// Starts a background run.
@@ -73,8 +73,8 @@ impl Spawned {
         })
     }
 
-    fn to_tool_answer(&self, caller: &Caller) -> ToolAnswer {
-        let mut lines = vec![text::started(&self.row, self.counts, caller.pi.is_some())];
+    fn to_tool_answer(&self) -> ToolAnswer {
+        let mut lines = vec![text::started(&self.row, self.counts)];
         lines.extend(self.warnings.iter().map(|warning| format!("! {warning}")));
         ToolAnswer::new(lines.join("\n"), self.json())
     }

@@ -3,7 +3,7 @@
 use pi_subagents_sessions::{FindError, IndexedRun, RecordedRun};
 use serde_json::{Value, json};
 
-use super::text;
+use super::text::{self, Shown};
 use super::tools::StatusCall;
 use crate::background::{Row, background_counts};
 use crate::caller::Caller;
@@ -28,15 +28,15 @@ pub(crate) fn background_agent_status(
         Some(registry) => registry.rows(),
         None => recorded(toolbox, caller, &call)?,
     };
-    let shown = match &call.run_id {
-        Some(id) => vec![one(rows, id)?],
-        None => rows
-            .into_iter()
-            .filter(|row| call.include_completed || !row.is_over())
-            .map(Row::shortened)
-            .collect(),
-    };
-    Ok(answer(counts, shown, call.run_id.is_some()))
+    if let Some(id) = &call.run_id {
+        return Ok(answer(counts, &[one(rows, id)?], Shown::Whole));
+    }
+    let shown: Vec<Row> = rows
+        .into_iter()
+        .filter(|row| call.include_completed || !row.is_over())
+        .map(Row::shortened)
+        .collect();
+    Ok(answer(counts, &shown, Shown::Beginning))
 }
 
 /// The runs of the index, with those of its rows that are asked for.
@@ -88,9 +88,9 @@ fn one(rows: Vec<Row>, id: &str) -> Result<Row, CommandError> {
     Ok(recorded.map_or(row, |run| Row::of(&run)))
 }
 
-fn answer(counts: Counts, rows: Vec<Row>, with_result: bool) -> ToolAnswer {
+fn answer(counts: Counts, rows: &[Row], shown: Shown) -> ToolAnswer {
     let mut parts = vec![text::counts(counts)];
-    parts.extend(rows.iter().map(|row| text::row(row, with_result)));
+    parts.extend(rows.iter().map(|row| text::row(row, shown)));
     if rows.is_empty() && counts.total() > 0 {
         parts.push("None is running. includeCompleted lists those that are over.".to_owned());
     }

@@ -13,9 +13,16 @@ const SHORT_TASK: usize = 120;
 /// How much of an answer is shown where it was not asked for.
 const SHORT_ANSWER: usize = 300;
 
-/// The answer of `background_agent`.
-pub(super) fn started(row: &Row, counts: Counts, is_told: bool) -> String {
-    let wait = if is_told {
+/// How much of an answer is shown.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Shown {
+    Whole,
+    Beginning,
+}
+
+/// The answer of `background_agent`; a pi is told when the run ends, anybody else has to ask.
+pub(super) fn started(row: &Row, counts: Counts) -> String {
+    let wait = if row.pi_session.is_some() {
         "Do not poll for it: this conversation is told when it ends. Go on with something else; background_agent_status with this run id is for when you need the result now."
     } else {
         "Do not poll for it: go on with something else, and ask background_agent_status with this run id once you need the result."
@@ -38,8 +45,8 @@ pub(super) fn counts(counts: Counts) -> String {
     )
 }
 
-/// A run with what was asked; its whole answer, or the beginning of it.
-pub(super) fn row(row: &Row, with_result: bool) -> String {
+/// A run with what was asked and what came of it.
+pub(super) fn row(row: &Row, shown: Shown) -> String {
     let mut lines = vec![
         headline(row),
         format!("  task: {}", one_line(&row.task, SHORT_TASK)),
@@ -57,31 +64,32 @@ pub(super) fn row(row: &Row, with_result: bool) -> String {
     if row.status != RowStatus::Completed {
         lines.push(format!("  go on with it: {}", end.resume));
     }
-    match &end.output {
-        Some(output) if with_result => lines.push(format!("\n{}", output.trim_end())),
-        Some(output) => lines.push(format!("  answer: {}", one_line(output, SHORT_ANSWER))),
-        None => lines.push("  answer: (no text output)".to_owned()),
-    }
+    lines.push(match (&end.output, shown) {
+        (Some(output), Shown::Whole) => format!("\n{}", output.trim_end()),
+        (Some(output), Shown::Beginning) => {
+            format!("  answer: {}", one_line(output, SHORT_ANSWER))
+        }
+        (None, _) => "  answer: (no text output)".to_owned(),
+    });
     lines.join("\n")
 }
 
 /// What its pi session is told when a run is over: a message, and a line for a moment.
 pub(crate) fn notice(row: &Row) -> (String, String) {
-    let mut message = format!("Background agent {}", state(row));
+    let mut lines = vec![format!("Background agent {}", state(row))];
     if let Some(end) = &row.end {
         if row.status != RowStatus::Completed {
-            message.push_str(&format!("\nGo on with it: {}", end.resume));
+            lines.push(format!("Go on with it: {}", end.resume));
         }
-        if let Some(output) = &end.output {
-            message.push_str(&format!("\n\n{}", output.trim_end()));
-        }
+        let output = end.output.as_deref().map(str::trim_end);
+        lines.extend(output.map(|output| format!("\n{output}")));
     }
     let brief = format!(
         "Background agent {} {}",
         row.known_as(),
         row.status.as_str()
     );
-    (message, brief)
+    (lines.join("\n"), brief)
 }
 
 fn headline(row: &Row) -> String {
