@@ -12,7 +12,10 @@ export function findBinary(): string {
   const named = process.env[VARIABLE];
   if (named) {
     if (isProgram(named)) return named;
-    throw new Error(`${VARIABLE} is ${named}, which is no program that can be started. Set it to the path of ${NAME}, or unset it.`);
+    throw new Error(
+      `${VARIABLE} is ${named}, which is no program that can be started. ` +
+        `Set it to the path of ${NAME}, or unset it.`,
+    );
   }
   const inPackage = fileURLToPath(new URL(`../bin/${NAME}`, import.meta.url));
   const built = fileURLToPath(new URL(`../../target/release/${NAME}`, import.meta.url));

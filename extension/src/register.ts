@@ -13,7 +13,7 @@ import type { Place } from "./place.ts";
 
 const PLACE = Symbol.for("pi-subagents.host");
 
-/** What a command has printed: kept to be drawn again, of no use to the host. */
+// Also in `entries.ts`, which is not read before it is needed.
 const SHOWN = "pi-subagents:shown";
 const BACKGROUND_RUN = "pi-subagents:bg-run";
 

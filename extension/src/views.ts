@@ -35,8 +35,8 @@ function callWords(args: unknown): string[] {
 }
 
 function word(value: unknown): string {
-  const text = plain(value);
-  return text.length > MAX_NAME ? `${text.slice(0, MAX_NAME)}…` : text;
+  const characters = [...plain(value)];
+  return characters.length > MAX_NAME ? `${characters.slice(0, MAX_NAME).join("")}…` : characters.join("");
 }
 
 /** What a command has printed. */

@@ -2,7 +2,7 @@
 
 use pi_subagents_testkit::llm::{Script, Turn};
 use pretty_assertions::assert_eq;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::stage::PiDoor;
 use crate::profile::terminal::{ENTER, Terminal};
@@ -85,6 +85,61 @@ fn see(columns: u16) {
     // The first may go to the list of completions.
     terminal.answer("fake-model", "/profile show brush");
     terminal.press_until(ENTER, "System prompt, in place of");
+    terminal.answer("fake-model", CTRL_D);
+    let (code, screen) = terminal.end();
+    assert_eq!(code, Some(0), "{screen}");
+    assert!(!door.sandbox.agent_dir().join("pi-tui-crash.log").exists());
+}
+
+/// A session file in which somebody has changed a call of ours and its result.
+fn edited_session(door: &PiDoor, arguments: &Value, details: &Value) -> String {
+    let usage = json!({"input": 0, "output": 0, "cacheRead": 0, "cacheWrite": 0, "totalTokens": 0,
+        "cost": {"input": 0, "output": 0, "cacheRead": 0, "cacheWrite": 0, "total": 0}});
+    let call = json!({"type": "toolCall", "id": "1", "name": "delegate_to_subagents", "arguments": arguments});
+    let text = json!([{"type": "text", "text": "old words"}]);
+    let messages = [
+        json!({"role": "user", "content": text, "timestamp": 1}),
+        json!({"role": "assistant", "content": [call], "api": "openai-completions", "provider": "fake",
+            "model": "fake-model", "usage": usage, "stopReason": "toolUse", "timestamp": 2}),
+        json!({"role": "toolResult", "toolCallId": "1", "toolName": "delegate_to_subagents",
+            "content": text, "details": details, "isError": false, "timestamp": 3}),
+    ];
+    let time = "2026-01-01T00:00:00.000Z";
+    let mut lines = vec![json!({"type": "session", "version": 3, "id": "edited",
+        "timestamp": time, "cwd": door.sandbox.project()})];
+    for (number, message) in messages.iter().enumerate() {
+        let parent = number
+            .checked_sub(1)
+            .map(|parent| format!("0000000{parent}"));
+        lines.push(json!({"type": "message", "id": format!("0000000{number}"),
+            "parentId": parent, "timestamp": time, "message": message}));
+    }
+    let lines: Vec<String> = lines.iter().map(Value::to_string).collect();
+    let file = door
+        .sandbox
+        .write("edited.jsonl", &format!("{}\n", lines.join("\n")));
+    file.display().to_string()
+}
+
+#[test]
+fn what_a_session_file_holds_cannot_hurt_the_screen() {
+    let door = PiDoor::new("embedded", Script::new());
+    let wide = "幅".repeat(3_000);
+    let arguments = json!({"profile": wide, "tasks": [null, 5, {"profile": "\u{1b}[2Jgone\nline"}, {"profile": {}}]});
+    let details = json!({
+        "header": 7, "footer": [null, [{"text": wide, "role": "shiny"}]],
+        "windows": [
+            null, "text", {"lines": "none", "header": [[], null, {"text": 5}]},
+            {"header": [{"text": "\u{1b}[31mred\r\n\tend", "role": "title"}],
+             "lines": [3, {"spans": [{"text": wide}]}], "allMessages": {}, "errorMessage": wide},
+        ],
+    });
+    let session = edited_session(&door, &arguments, &details);
+    let mut terminal = Terminal::start_with(door.pi(&["--session", &session]), 60);
+    let collapsed = terminal.wait_for("[31mred  end");
+    insta::assert_snapshot!("edited", windows(&door, &collapsed));
+    terminal.answer("", CTRL_O);
+    terminal.wait_for("Tool output: expanded");
     terminal.answer("fake-model", CTRL_D);
     let (code, screen) = terminal.end();
     assert_eq!(code, Some(0), "{screen}");
