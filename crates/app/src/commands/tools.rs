@@ -49,14 +49,18 @@ fn manifest(tools: &[Tool]) -> Value {
 }
 
 fn to_json(tool: &Tool) -> Value {
-    json!({
+    let mut json = json!({
         "name": tool.name,
         "label": tool.label,
         "description": tool.description,
         "promptSnippet": tool.snippet,
         "promptGuidelines": tool.guidelines,
         "parameters": tool.parameters,
-    })
+    });
+    if tool.needs_models {
+        json["models"] = true.into();
+    }
+    json
 }
 
 fn to_page(tool: &Tool) -> String {

@@ -9,6 +9,8 @@ pub(crate) struct Tool {
     /// What a person reads where it is listed.
     pub(crate) label: &'static str,
     pub(crate) description: &'static str,
+    /// Whether pi offers it only while it has models, and lets the caller choose among them.
+    pub(crate) needs_models: bool,
     /// The line that pi's system prompt has about it.
     pub(crate) snippet: &'static str,
     /// What pi's system prompt says about using it well.

@@ -27,6 +27,7 @@ pub(crate) fn tools() -> Vec<Tool> {
         Tool {
             name: BACKGROUND,
             label: "Background agent",
+            needs_models: true,
             snippet: "Start a named sub-agent that works on its own while you go on",
             guidelines: &[
                 "Use background_agent for work whose result you do not need for your next step; use subagent when you do.",
@@ -38,6 +39,7 @@ pub(crate) fn tools() -> Vec<Tool> {
         Tool {
             name: STATUS,
             label: "Background agents",
+            needs_models: true,
             snippet: "See what the background agents do, or read the result of one",
             guidelines: &[
                 "Call background_agent_status when you need a result or are asked about background agents, not again and again.",

@@ -32,6 +32,7 @@ pub(crate) fn tools() -> Vec<Tool> {
         Tool {
             name: DELEGATE,
             label: "Delegate",
+            needs_models: false,
             snippet: "Run tasks in parallel in isolated sub-agents",
             guidelines: &[
                 "Use delegate_to_subagents for independent pieces of work that need no answers from each other; write each prompt so that it can be understood without this conversation.",
@@ -43,6 +44,7 @@ pub(crate) fn tools() -> Vec<Tool> {
         Tool {
             name: OUTPUT,
             label: "Sub-agent output",
+            needs_models: false,
             snippet: "Read the final answer of a sub-agent session",
             guidelines: &[],
             description: "Retrieve the final text of a sub-agent session; for a resumed session, that of its latest run.",
@@ -51,6 +53,7 @@ pub(crate) fn tools() -> Vec<Tool> {
         Tool {
             name: SESSION,
             label: "Sub-agent session",
+            needs_models: false,
             snippet: "Read everything a sub-agent said and did",
             guidelines: &[
                 "Prefer get_subagent_output; get_subagent_session is long and meant for finding out what went wrong.",
@@ -61,6 +64,7 @@ pub(crate) fn tools() -> Vec<Tool> {
         Tool {
             name: PROFILES,
             label: "Sub-agent profiles",
+            needs_models: false,
             snippet: "List the named sub-agents that can be used",
             guidelines: &[
                 "Before you name a profile, look with list_subagent_profiles whether it exists.",

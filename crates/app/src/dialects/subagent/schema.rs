@@ -58,7 +58,8 @@ struct TaskArguments {
 /// The schema of the arguments of a tool that takes one task.
 pub(crate) fn task_parameters() -> Value {
     let mut schema = parameters::<TaskArguments>();
-    schema["required"] = json!(["preset", "task"]);
+    // Who does it is named by either of two fields.
+    schema["required"] = json!(["task"]);
     schema
 }
 

@@ -10,6 +10,7 @@ pub(crate) fn tools() -> Vec<Tool> {
     vec![Tool {
         name: SUBAGENT,
         label: "Sub-agent",
+        needs_models: true,
         snippet: "Hand a task to a named sub-agent, or several tasks to several at once",
         guidelines: &[
             "Use subagent when a named preset fits the work; write the task so that it can be understood without this conversation.",
