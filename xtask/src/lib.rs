@@ -17,9 +17,11 @@ mod check;
 pub mod documents;
 mod hints;
 mod machine;
+mod npm;
 mod real_pi;
 pub mod source;
 mod steps;
+mod typescript;
 
 use std::error::Error;
 use std::process::ExitCode;
@@ -30,7 +32,7 @@ pub type Outcome<T> = Result<T, Box<dyn Error>>;
 const USAGE: &str = "\
 usage: cargo xtask COMMAND
 
-  test [FILTER…]        format, clippy, build, tidy, real pi, all tests; FILTER goes to cargo test
+  test [FILTER…]        format, clippy, build, tidy, types, all tests; FILTER goes to cargo test
   check                 format, clippy, build, tidy; then the longest files and functions, as a hint
   bench [--pi] [--full] build for release and measure; --pi installs pi to compare with,
                         --full also starts 1,000 agents at once

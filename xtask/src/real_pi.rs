@@ -5,7 +5,8 @@ use std::env;
 use std::path::PathBuf;
 
 use crate::Outcome;
-use crate::machine::{program, target};
+use crate::machine::target;
+use crate::npm;
 
 const PI: &str = "@earendil-works/pi-coding-agent";
 const VERSION: &str = "0.87.1";
@@ -29,19 +30,10 @@ pub(crate) fn install() -> Outcome<RealPi> {
     if installed.program.exists() && installed.node.exists() {
         return Ok(installed);
     }
-    let packages = [format!("{PI}@{VERSION}"), format!("{node}@24")];
-    println!("xtask: npm install {}", packages.join(" "));
-    let quiet = ["--no-audit", "--no-fund", "--loglevel=error"];
-    let status = program("npm")
-        .arg("install")
-        .args(quiet)
-        .arg("--prefix")
-        .arg(&directory)
-        .args(&packages)
-        .status()?;
-    if !status.success() {
-        return Err(format!("npm install {} ({status})", packages.join(" ")).into());
-    }
+    npm::install(
+        &directory,
+        &[&format!("{PI}@{VERSION}"), &format!("{node}@24")],
+    )?;
     Ok(installed)
 }
 

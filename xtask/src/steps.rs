@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use crate::Outcome;
 use crate::machine::{cargo, target};
-use crate::real_pi;
+use crate::{real_pi, typescript};
 
 /// One call of cargo.
 pub(crate) struct Step {
@@ -56,7 +56,7 @@ pub(crate) fn test(filter: &[String]) -> Outcome<()> {
     let begun = Instant::now();
     let was_cold = !target()?.join("debug/pi-subagents").exists();
     run(&[Step::format(), Step::clippy(), Step::build(), Step::tidy()])?;
-    real_pi::install()?;
+    typescript::check(&real_pi::install()?)?;
     run(&[Step::tests(filter)])?;
     let from = if was_cold { "a cold" } else { "a warm" };
     println!(
@@ -92,6 +92,6 @@ pub(crate) fn run(steps: &[Step]) -> Outcome<()> {
     Ok(())
 }
 
-fn seconds(duration: Duration) -> String {
+pub(crate) fn seconds(duration: Duration) -> String {
     format!("{:.1} s", duration.as_secs_f64())
 }

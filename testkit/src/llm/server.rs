@@ -10,7 +10,7 @@ use axum::Router;
 use tokio::sync::oneshot;
 
 use super::answer::answer;
-use super::script::Script;
+use super::script::{Rule, Script};
 use super::state::{Request, State};
 use crate::wait::wait_until;
 
@@ -50,6 +50,11 @@ impl LlmServer {
     /// Returns the address, for tests that speak HTTP by hand.
     pub fn address(&self) -> SocketAddr {
         self.address
+    }
+
+    /// Adds a rule that is asked before all others, for what a test learns while it runs.
+    pub fn add(&self, rule: Rule) {
+        self.state.add(rule);
     }
 
     /// Returns the requests so far.

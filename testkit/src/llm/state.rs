@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use serde_json::Value;
 use tokio::sync::watch;
 
-use super::script::Script;
+use super::script::{Rule, Script};
 use super::turn::Turn;
 
 /// A request as it came.
@@ -23,9 +23,7 @@ pub struct Request {
 /// The state that all requests share.
 #[derive(Debug)]
 pub(super) struct State {
-    script: Script,
-    /// How many turns of each rule were played.
-    played: Mutex<Vec<usize>>,
+    rules: Mutex<Vec<PlayedRule>>,
     requests: Mutex<Vec<Request>>,
     open: Mutex<Open>,
     released: watch::Sender<HashSet<String>>,
@@ -34,12 +32,16 @@ pub(super) struct State {
 impl State {
     pub(super) fn new(script: Script) -> Arc<Self> {
         Arc::new(Self {
-            played: Mutex::new(vec![0; script.rules.len()]),
-            script,
+            rules: Mutex::new(script.rules.into_iter().map(PlayedRule::new).collect()),
             requests: Mutex::default(),
             open: Mutex::default(),
             released: watch::Sender::default(),
         })
+    }
+
+    /// Adds a rule that is asked before all others.
+    pub(super) fn add(&self, rule: Rule) {
+        lock(&self.rules).insert(0, PlayedRule::new(rule));
     }
 
     /// Records a request and returns its number, from 1.
@@ -59,8 +61,7 @@ impl State {
 
     /// Takes the turn that answers this request.
     pub(super) fn take_turn(&self, user: &str, model: &str) -> Option<Turn> {
-        let mut played = lock(&self.played);
-        for (rule, played) in self.script.rules.iter().zip(played.iter_mut()) {
+        for PlayedRule { rule, played } in lock(&self.rules).iter_mut() {
             if rule.turns.is_empty() || !rule.matches(user, model) {
                 continue;
             }
@@ -100,6 +101,19 @@ impl State {
         let mut released = self.released.subscribe();
         // The sender lives as long as this state, so the wait can only end well.
         let _ = released.wait_for(|names| names.contains(gate)).await;
+    }
+}
+
+/// A rule, and how many turns of it were played.
+#[derive(Debug)]
+struct PlayedRule {
+    rule: Rule,
+    played: usize,
+}
+
+impl PlayedRule {
+    fn new(rule: Rule) -> Self {
+        Self { rule, played: 0 }
     }
 }
 

@@ -25,9 +25,14 @@ impl Times {
     pub(super) fn add(&mut self, work: impl FnOnce() -> Outcome<()>) -> Outcome<()> {
         let begun = Instant::now();
         work()?;
-        self.0.push(begun.elapsed());
-        self.0.sort();
+        self.push(begun.elapsed());
         Ok(())
+    }
+
+    /// Adds a time that was measured elsewhere.
+    pub(super) fn push(&mut self, time: Duration) {
+        self.0.push(time);
+        self.0.sort();
     }
 
     /// The run that was disturbed least.

@@ -4,6 +4,7 @@
 mod background;
 mod crowd;
 mod figures;
+mod installed;
 mod one_turn;
 mod past_runs;
 mod pi;
@@ -55,7 +56,8 @@ pub(crate) fn bench(wishes: Wishes) -> Outcome<()> {
     background::measure()?;
     past_runs::measure()?;
     if let Some(pi) = pi {
-        return pi::compare(&pi);
+        pi::compare(&pi)?;
+        return installed::measure(&pi);
     }
     println!("\nNo pi to compare with: put it on PATH, set PI_SUBAGENTS_PI, or add --pi.");
     Ok(())

@@ -19,8 +19,8 @@ const TOGETHER: usize = 4;
 
 /// A pi, and the PATH on which it finds its Node.
 pub(super) struct Pi {
-    program: PathBuf,
-    path: OsString,
+    pub(super) program: PathBuf,
+    pub(super) path: OsString,
 }
 
 /// Finds pi, or installs it by name if that is wanted.

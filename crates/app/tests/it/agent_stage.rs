@@ -1,6 +1,7 @@
 //! What the tests of the embedded agent share: a scripted server in one of the four wire
 //! formats, and our binary as an agent that is driven over pi's protocol.
 
+use std::cell::{Cell, Ref, RefCell};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -92,12 +93,17 @@ impl AgentStage {
 /// A client of pi's protocol.
 pub(crate) struct Rpc {
     running: RunningCommand,
+    /// What it has printed, as far as it was read.
+    events: RefCell<Vec<Value>>,
+    bytes_read: Cell<usize>,
 }
 
 impl Rpc {
     pub(crate) fn start(command: SandboxCommand) -> Self {
         Self {
             running: command.spawn(),
+            events: RefCell::default(),
+            bytes_read: Cell::default(),
         }
     }
 
@@ -121,19 +127,32 @@ impl Rpc {
 
     /// What was printed so far, whole lines only.
     pub(crate) fn events(&self) -> Vec<Value> {
+        self.read().clone()
+    }
+
+    /// Reads what has come since it was read last.
+    fn read(&self) -> Ref<'_, Vec<Value>> {
         let text = self.running.stdout();
-        let whole = text.rfind('\n').map_or("", |end| &text[..end]);
-        whole
-            .lines()
-            .map(|line| serde_json::from_str(line).unwrap())
-            .collect()
+        let whole = text.rfind('\n').map_or(0, |end| end + 1);
+        let begun = self.bytes_read.replace(whole);
+        self.events.borrow_mut().extend(
+            text[begun..whole]
+                .lines()
+                .map(|line| serde_json::from_str::<Value>(line).unwrap()),
+        );
+        self.events.borrow()
+    }
+
+    /// The process that is driven.
+    pub(crate) fn running(&self) -> &RunningCommand {
+        &self.running
     }
 
     /// Waits for an event and returns it.
     #[track_caller]
     pub(crate) fn wait_for(&self, is_meant: impl Fn(&Value) -> bool) -> Value {
         let found = wait_until(PATIENCE, || {
-            self.events().into_iter().find(|event| is_meant(event))
+            self.read().iter().find(|event| is_meant(event)).cloned()
         });
         found.unwrap_or_else(|| {
             panic!(
@@ -148,7 +167,7 @@ impl Rpc {
     #[track_caller]
     pub(crate) fn wait_for_settled(&self, times: usize) {
         let settled = || {
-            let events = self.events();
+            let events = self.read();
             let count = events
                 .iter()
                 .filter(|event| event["type"] == "agent_settled");

@@ -31,6 +31,7 @@ mod host_stage;
 mod host_trust;
 mod offline;
 mod pi_children;
+mod pi_door;
 mod profile;
 mod real_model;
 mod real_pi;

@@ -26,6 +26,7 @@ pub(crate) const CTRL_C: &str = "\x03";
 /// A command that believes it is used by a person.
 pub(crate) struct Terminal {
     child: Child,
+    columns: u16,
     keyboard: File,
     screen: Arc<Mutex<vt100::Parser>>,
     reader: JoinHandle<()>,
@@ -33,6 +34,11 @@ pub(crate) struct Terminal {
 
 impl Terminal {
     pub(crate) fn start(command: SandboxCommand) -> Self {
+        Self::start_with(command, COLUMNS)
+    }
+
+    /// Starts a command in a terminal of this width.
+    pub(crate) fn start_with(command: SandboxCommand, columns: u16) -> Self {
         let keyboard = rustix::pty::openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
         rustix::pty::grantpt(&keyboard).unwrap();
         rustix::pty::unlockpt(&keyboard).unwrap();
@@ -41,7 +47,7 @@ impl Terminal {
         let terminal = File::from(rustix::fs::open(&name, flags, Mode::empty()).unwrap());
         let size = Winsize {
             ws_row: ROWS,
-            ws_col: COLUMNS,
+            ws_col: columns,
             ws_xpixel: 0,
             ws_ypixel: 0,
         };
@@ -56,10 +62,11 @@ impl Terminal {
             .spawn()
             .unwrap();
         let keyboard = File::from(keyboard);
-        let screen = Arc::new(Mutex::new(vt100::Parser::new(ROWS, COLUMNS, 0)));
+        let screen = Arc::new(Mutex::new(vt100::Parser::new(ROWS, columns, 0)));
         let reader = draw(keyboard.try_clone().unwrap(), Arc::clone(&screen));
         Self {
             child,
+            columns,
             keyboard,
             screen,
             reader,
@@ -69,9 +76,21 @@ impl Terminal {
     /// Waits until a question is on the screen, then presses keys.
     #[track_caller]
     pub(crate) fn answer(&mut self, question: &str, keys: &str) {
-        let seen = wait_until(PATIENCE, || self.text().contains(question).then_some(()));
-        assert!(seen.is_some(), "no `{question}` on\n{}", self.text());
+        self.wait_for(question);
         self.keyboard.write_all(keys.as_bytes()).unwrap();
+    }
+
+    /// Waits until something is on the screen, and returns all of it.
+    #[track_caller]
+    pub(crate) fn wait_for(&self, text: &str) -> String {
+        self.wait_for_screen(|screen| screen.contains(text))
+    }
+
+    /// Waits until the screen is as it should be, and returns it.
+    #[track_caller]
+    pub(crate) fn wait_for_screen(&self, is_meant: impl Fn(&str) -> bool) -> String {
+        let seen = wait_until(PATIENCE, || Some(self.text()).filter(|text| is_meant(text)));
+        seen.unwrap_or_else(|| panic!("it is not on\n{}", self.text()))
     }
 
     /// Waits for the end; the exit code and all that is on the screen.
@@ -88,7 +107,7 @@ impl Terminal {
 
     fn text(&self) -> String {
         let parser = self.screen.lock().unwrap_or_else(PoisonError::into_inner);
-        let lines = parser.screen().rows(0, COLUMNS);
+        let lines = parser.screen().rows(0, self.columns);
         let lines: Vec<String> = lines.map(|line| line.trim_end().to_owned()).collect();
         lines.join("\n").trim_end().to_owned()
     }

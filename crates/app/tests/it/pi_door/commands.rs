@@ -1,0 +1,191 @@
+//! The commands a person types in pi, with pi's dialogs for their questions.
+
+use std::fs;
+use std::time::Duration;
+
+use pi_subagents_testkit::llm::{Script, Turn};
+use pi_subagents_testkit::wait_until;
+use pretty_assertions::assert_eq;
+use serde_json::{Value, json};
+
+use super::stage::{Parent, PiDoor};
+
+const PATIENCE: Duration = Duration::from_mins(1);
+
+/// Somebody who types commands and answers dialogs.
+struct Person<'a> {
+    parent: Parent<'a>,
+    door: &'a PiDoor,
+    /// How many requests of the user interface were looked at.
+    seen: usize,
+    /// All that was asked, answered and told.
+    talk: Vec<String>,
+}
+
+impl<'a> Person<'a> {
+    fn at(door: &'a PiDoor) -> Self {
+        Self {
+            parent: door.parent(&[]),
+            door,
+            seen: 0,
+            talk: Vec::new(),
+        }
+    }
+
+    fn type_in(&mut self, command: &str) {
+        self.talk.push(format!("> {command}"));
+        self.parent.rpc.prompt(command);
+    }
+
+    /// The next thing that the user interface is asked to show.
+    #[track_caller]
+    fn next(&mut self) -> Value {
+        let is_ours = |event: &&Value| {
+            let method = event["method"].as_str().unwrap_or_default();
+            let shown = ["notify", "select", "confirm", "input", "editor"];
+            event["type"] == "extension_ui_request" && shown.contains(&method)
+        };
+        let place = self.seen;
+        self.seen += 1;
+        let found = wait_until(PATIENCE, || {
+            let events = self.parent.rpc.events();
+            events.iter().filter(is_ours).nth(place).cloned()
+        });
+        found.unwrap_or_else(|| panic!("nothing more after\n{}", self.talk.join("\n")))
+    }
+
+    /// Answers a dialog whose title begins so; a list is a choice by its beginning.
+    #[track_caller]
+    fn answer(&mut self, title: &str, answer: &str) {
+        let asked = self.next();
+        let method = asked["method"].as_str().unwrap();
+        let question = asked["title"].as_str().unwrap_or_default();
+        assert!(question.starts_with(title), "{asked}");
+        let mut reply = json!({"type": "extension_ui_response", "id": asked["id"]});
+        match method {
+            "confirm" => reply["confirmed"] = json!(answer == "yes"),
+            "select" => {
+                let options = asked["options"].as_array().unwrap();
+                let begins = |option: &&Value| option.as_str().unwrap().starts_with(answer);
+                reply["value"] = options
+                    .iter()
+                    .find(begins)
+                    .unwrap_or_else(|| panic!("no {answer} in {asked}"))
+                    .clone();
+            }
+            _ => reply["value"] = json!(answer),
+        }
+        self.talk.push(format!("{method} {question} {answer}"));
+        self.parent.rpc.send(&reply);
+    }
+
+    /// Listens to a notice.
+    #[track_caller]
+    fn listen(&mut self) -> String {
+        let told = self.next();
+        assert_eq!(told["method"], "notify", "{told}");
+        let message = told["message"].as_str().unwrap().to_owned();
+        self.talk.push(message.clone());
+        message
+    }
+
+    fn talk(&self) -> String {
+        self.door.sandbox.normalise(&self.talk.join("\n"))
+    }
+}
+
+#[test]
+fn profiles_are_made_shown_changed_and_deleted_by_dialogs() {
+    let door = PiDoor::new("embedded", Script::new());
+    let mut person = Person::at(&door);
+    person.type_in("/profile list");
+    person.listen();
+    person.type_in("/profile create poet");
+    person.answer("1/10 Scope:", "Global");
+    person.answer("2/10 Provider", "fake");
+    person.answer("3/10 Model", "fake-model");
+    person.answer("4/10 Set a custom system prompt?", "yes");
+    person.answer("4/10 System prompt:", "You write poems.\nShort ones.");
+    person.answer("5/10 Append text to the system prompt?", "no");
+    person.answer("6/10 Set a thinking level?", "yes");
+    person.answer("6/10 Thinking level:", "low");
+    person.answer("7/10 Configure tools?", "no");
+    person.answer("8/10 Configure extensions?", "no");
+    person.answer("9/10 Configure skills?", "no");
+    person.listen();
+    person.answer("10/10 Save this profile?", "yes");
+    person.listen();
+    let file = door.sandbox.agent_dir().join("agent-profiles/poet.md");
+    let written = fs::read_to_string(&file).unwrap();
+    insta::assert_snapshot!(written, @"
+    ---
+    name: poet
+    provider: fake
+    model: fake-model
+    thinkingLevel: low
+    ---
+
+    You write poems.
+    Short ones.
+    ");
+
+    person.type_in("/profile list");
+    person.listen();
+    person.type_in("/profile show poet");
+    person.listen();
+    person.type_in("/profile edit poet");
+    person.answer("1/10 Scope:", "Global");
+    person.answer("2/10 Provider: fake", "Keep");
+    person.answer("3/10 Model: fake-model", "Change");
+    person.answer("3/10 Model:", "other-model");
+    person.answer("4/10 System prompt:", "Keep");
+    person.answer("5/10 Append text to the system prompt?", "no");
+    person.answer("6/10 Thinking level: low", "Remove");
+    person.answer("7/10 Configure tools?", "no");
+    person.answer("8/10 Configure extensions?", "no");
+    person.answer("9/10 Configure skills?", "no");
+    person.listen();
+    person.answer("10/10 Save this profile?", "yes");
+    person.listen();
+    person.type_in("/profile delete poet");
+    person.answer("Delete profile", "no");
+    person.listen();
+    assert!(file.exists());
+    person.type_in("/profile delete poet");
+    person.answer("Delete profile", "yes");
+    person.listen();
+    assert!(!file.exists());
+    person.type_in("/profile show poet");
+    person.listen();
+    insta::assert_snapshot!(person.talk());
+    person.parent.rpc.finish();
+}
+
+#[test]
+fn sub_agents_are_listed_shown_steered_and_stopped() {
+    let script = Script::new()
+        .on_every("Quick", [Turn::text("Quick as ever.")])
+        .otherwise([Turn::text("Late.").gate("never")]);
+    let door = PiDoor::new("embedded", script);
+    let mut person = Person::at(&door);
+    person.type_in("/subagents list");
+    person.listen();
+    let tasks = json!({"tasks": [{"name": "quick", "prompt": "Quick."}, {"name": "slow", "prompt": "Slow."}]});
+    person.parent.begin("delegate_to_subagents", tasks);
+    person.parent.rpc.wait_for(|event| {
+        event["partialResult"]["content"][0]["text"] == "Sub-agents: 1 running, 1 done"
+    });
+    person.type_in("/subagents");
+    person.answer("Sub-agents of this session", "⏳ slow");
+    person.answer("slow", "Stop it");
+    person.listen();
+    let answer = person.parent.settle();
+    person.type_in("/subagents list");
+    person.listen();
+    person.type_in(&format!("/subagents show {}", answer.sessions()[0]));
+    person.listen();
+    person.type_in("/subagents steer nobody hello");
+    person.listen();
+    insta::assert_snapshot!(person.talk());
+    person.parent.rpc.finish();
+}

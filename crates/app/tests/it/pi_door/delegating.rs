@@ -1,0 +1,198 @@
+//! The tools, called by the model of a pi.
+
+use pi_subagents_testkit::llm::{Rule, Script, Turn};
+use pretty_assertions::assert_eq;
+use serde_json::{Value, json};
+
+use super::stage::{PiDoor, RUNNERS};
+
+const PROFILE: &str = "\
+---
+name: poet
+model: fake/fake-model
+tools: read
+loadSkills: haiku
+---
+You write poems.
+";
+
+const SKILL: &str = "\
+---
+name: haiku
+description: Short poems
+---
+Five, seven, five.
+";
+
+fn poet(runner: &str) -> PiDoor {
+    let script = Script::new()
+        .on_every(
+            "Read the notes",
+            [
+                Turn::tool_call("read", json!({"path": "notes.txt"})),
+                Turn::text("The notes are about rain."),
+            ],
+        )
+        .on_every("Write a poem", [Turn::text("Rain on the roof.")])
+        .on_every("Once more", [Turn::text("Rain on the river.")])
+        .otherwise([Turn::text("Done.")]);
+    let door = PiDoor::new(runner, script);
+    let write = |path: &str, text: &str| door.sandbox.write(path, text);
+    write("home/.pi/agent/agent-profiles/poet.md", PROFILE);
+    write("home/.pi/agent/skills/haiku/SKILL.md", SKILL);
+    write("project/notes.txt", "rain\n");
+    door
+}
+
+/// What the model was sent in the request that holds these words.
+fn request_with(door: &PiDoor, words: &str) -> Value {
+    let requests = door.server.requests();
+    let of_child = |body: &Value| {
+        let messages = body["messages"].as_array().unwrap();
+        messages
+            .iter()
+            .any(|message| message["role"] == "user" && message.to_string().contains(words))
+    };
+    let found = requests.into_iter().find(|request| of_child(&request.body));
+    found.unwrap().body
+}
+
+fn tools_of(body: &Value) -> Vec<&str> {
+    let tools = body["tools"].as_array().unwrap();
+    tools
+        .iter()
+        .map(|tool| tool["function"]["name"].as_str().unwrap())
+        .collect()
+}
+
+#[test]
+fn every_tool_answers_as_the_command_line_does() {
+    for runner in RUNNERS {
+        let door = poet(runner);
+        let mut parent = door.parent(&[]);
+        let call = json!({"tasks": [
+            {"name": "reader", "prompt": "Read the notes."},
+            {"name": "writer", "prompt": "Write a poem.", "profile": "poet", "files": ["notes.txt"]},
+            {"name": "nobody", "prompt": "Hello.", "profile": "missing"},
+        ]});
+        let delegated = parent.call("delegate_to_subagents", call);
+        assert!(!delegated.is_error, "{runner}: {delegated:?}");
+        assert_eq!(
+            door.sandbox.normalise(&delegated.text),
+            "✓ reader: completed (session: <session-1>)\n\
+             ✓ writer: completed (session: <session-2>) (profile: poet, model=fake/fake-model, custom-system-prompt, tools=[read], loadSkills=[haiku])\n\
+             ✗ nobody: error — Unknown profile: \"missing\". Available profiles: poet (session: <session-3>)",
+            "{runner}"
+        );
+        assert_eq!(delegated.usage["input"], 300, "{runner}: three requests");
+        assert_eq!(delegated.usage["totalTokens"], 330, "{runner}");
+
+        let told = request_with(&door, "Write a poem.");
+        let said = told.to_string();
+        for part in [
+            "You write poems.",
+            "Five, seven, five.",
+            "=== notes.txt ===\\nrain\\n",
+        ] {
+            assert!(said.contains(part), "{runner}: no {part} in {said}");
+        }
+        assert_eq!(tools_of(&told), ["read"], "{runner}");
+        let reader = request_with(&door, "Read the notes.");
+        let tools = tools_of(&reader);
+        assert!(tools.contains(&"bash"), "{runner}: {tools:?}");
+        assert!(
+            !tools.contains(&"delegate_to_subagents"),
+            "{runner}: a sub-agent has no sub-agents"
+        );
+
+        let sessions = delegated.sessions();
+        let output = parent.call("get_subagent_output", json!({"sessionId": sessions[0]}));
+        assert_eq!(output.text, "The notes are about rain.", "{runner}");
+        assert_eq!(output.details["maxLines"], 15, "{runner}");
+        let session = parent.call("get_subagent_session", json!({"sessionId": sessions[0]}));
+        for (command, text) in [("output", &output.text), ("session", &session.text)] {
+            let by_hand = door.command(&[command, &sessions[0]]).run();
+            assert_eq!(by_hand.stdout.trim_end(), text.trim_end(), "{runner}");
+        }
+        let profiles = parent.call("list_subagent_profiles", json!({}));
+        assert_eq!(
+            profiles.text,
+            "profile: poet, model=fake/fake-model, custom-system-prompt, tools=[read], loadSkills=[haiku]",
+            "{runner}"
+        );
+
+        let resumed =
+            json!({"tasks": [{"name": "writer", "prompt": "Once more.", "resume": sessions[1]}]});
+        let resumed = parent.call("delegate_to_subagents", resumed);
+        assert_eq!(resumed.sessions(), [sessions[1].clone()], "{runner}");
+        let told = request_with(&door, "Once more.").to_string();
+        assert!(
+            told.contains("Previously:") && told.contains("Rain on the roof."),
+            "{runner}: {told}"
+        );
+        let unknown = parent.call(
+            "get_subagent_output",
+            json!({"sessionId": "0123456789abcdef"}),
+        );
+        assert!(unknown.is_error, "{runner}");
+        assert_eq!(
+            unknown.text,
+            "Session \"0123456789abcdef\" not found. The session may have expired or the ID is incorrect.",
+            "{runner}"
+        );
+    }
+}
+
+#[test]
+fn sixteen_tasks_of_a_call_and_two_calls_at_once() {
+    let door = poet("embedded");
+    let mut parent = door.parent(&[]);
+    let tasks: Vec<Value> = (1..=16)
+        .map(|number| json!({"name": format!("task-{number}"), "prompt": "Write a poem."}))
+        .collect();
+    let sixteen = parent.call("delegate_to_subagents", json!({"tasks": tasks}));
+    let lines: Vec<String> = (1..=16)
+        .map(|number| format!("✓ task-{number}: completed"))
+        .collect();
+    let said: Vec<&str> = sixteen
+        .text
+        .lines()
+        .map(|line| line.split_once(" (session").unwrap().0)
+        .collect();
+    assert_eq!(said, lines);
+    assert_eq!(sixteen.usage["input"], 1600);
+
+    let too_many: Vec<Value> = (0..17).map(|_| tasks[0].clone()).collect();
+    let refused = parent.call("delegate_to_subagents", json!({"tasks": too_many}));
+    assert!(refused.is_error, "{refused:?}");
+
+    let words = "Two at once, please.";
+    let one = |name: &str| json!({"tasks": [{"name": name, "prompt": "Write a poem."}]});
+    door.server.add(Rule {
+        user: Some(words.to_owned()),
+        turns: vec![
+            Turn::tool_call("delegate_to_subagents", one("left"))
+                .and_tool_call("delegate_to_subagents", one("right")),
+            Turn::text("Both."),
+        ],
+        ..Rule::default()
+    });
+    parent.rpc.prompt(words);
+    parent.settle();
+    let results: Vec<String> = parent
+        .rpc
+        .events()
+        .iter()
+        .rev()
+        .filter(|event| event["type"] == "message_end" && event["message"]["role"] == "toolResult")
+        .take(2)
+        .map(|event| {
+            event["message"]["content"][0]["text"]
+                .as_str()
+                .unwrap()
+                .to_owned()
+        })
+        .collect();
+    assert!(results[0].starts_with("✓ right: completed"), "{results:?}");
+    assert!(results[1].starts_with("✓ left: completed"), "{results:?}");
+}

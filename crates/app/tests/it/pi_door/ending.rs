@@ -1,0 +1,125 @@
+//! However a pi ends, or is told to stop: its sub-agents end, and what they said is kept.
+
+use std::time::Duration;
+
+use pi_subagents_testkit::llm::{Script, Turn};
+use pi_subagents_testkit::process::{descendants, kill, wait_until_gone};
+use pi_subagents_testkit::{Signal, wait_until};
+use pretty_assertions::assert_eq;
+use serde_json::{Value, json};
+
+use super::stage::{Parent, PiDoor, RUNNERS};
+
+/// How long processes may take to be gone; the machine may be busy.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// A sub-agent that says something, starts a command and never comes to an end.
+fn endless(runner: &str) -> PiDoor {
+    let script = Script::new()
+        .on_every("Quick", [Turn::text("Quick as ever.")])
+        .on_every(
+            "Slow",
+            [
+                Turn {
+                    text: "Half of it is done.".to_owned(),
+                    ..Turn::tool_call("bash", json!({"command": "sleep 1000"}))
+                },
+                Turn::text("Never."),
+            ],
+        );
+    PiDoor::new(runner, script)
+}
+
+fn tasks() -> Value {
+    json!({"tasks": [{"name": "quick", "prompt": "Quick."}, {"name": "slow", "prompt": "Slow."}]})
+}
+
+fn command_line(pid: u32) -> String {
+    let bytes = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+    String::from_utf8_lossy(&bytes).replace('\0', " ")
+}
+
+/// What runs below pi apart from the host and its warden, who wait for the next call.
+fn at_work(pi: u32) -> Vec<String> {
+    let lines = descendants(pi).into_iter().map(command_line);
+    lines
+        .filter(|line| {
+            !line.contains("pi-subagents host ") && !line.contains("pi-subagents warden ")
+        })
+        .collect()
+}
+
+/// Waits until the command of the slow sub-agent runs, and returns all processes below pi.
+fn wait_until_slow(parent: &Parent<'_>) -> Vec<u32> {
+    let is_sleep = |pid: &u32| command_line(*pid).starts_with("sleep ");
+    let found = wait_until(PATIENCE, || {
+        let below = descendants(parent.pid());
+        below.iter().any(is_sleep).then_some(below)
+    });
+    found.unwrap_or_else(|| panic!("the command does not run: {:?}", parent.rpc.events().last()))
+}
+
+#[test]
+fn an_abort_ends_the_sub_agents_and_keeps_what_they_said() {
+    for runner in RUNNERS {
+        let door = endless(runner);
+        let mut parent = door.parent(&[]);
+        parent.begin("delegate_to_subagents", tasks());
+        wait_until_slow(&parent);
+        parent.rpc.wait_for(|event| {
+            let text = &event["partialResult"]["content"][0]["text"];
+            text == "Sub-agents: 1 running, 1 done"
+        });
+        parent.rpc.send(&json!({"type": "abort"}));
+        let answer = parent.settle();
+        assert_eq!(
+            door.sandbox.normalise(&answer.text),
+            "✓ quick: completed (session: <session-1>)\n✗ slow: error — Stopped on request. (session: <session-2>)",
+            "{runner}"
+        );
+        let nobody_works = || at_work(parent.pid()).is_empty().then_some(());
+        let work = wait_until(PATIENCE, nobody_works);
+        assert!(work.is_some(), "{runner}: {:?}", at_work(parent.pid()));
+        let slow = &answer.sessions()[1];
+        let output = parent.call("get_subagent_output", json!({"sessionId": slow}));
+        assert_eq!(output.text, "Half of it is done.", "{runner}");
+        let below = descendants(parent.pid());
+        parent.rpc.finish();
+        assert_eq!(wait_until_gone(&below, PATIENCE), Ok(()), "{runner}");
+    }
+}
+
+#[test]
+fn a_pi_that_is_ended_or_killed_leaves_no_process() {
+    for (runner, signal) in [("embedded", Signal::TERM), ("pi", Signal::KILL)] {
+        let door = endless(runner);
+        let mut parent = door.parent(&[]);
+        parent.begin("delegate_to_subagents", tasks());
+        let below = wait_until_slow(&parent);
+        parent.rpc.running().kill(signal);
+        assert_eq!(
+            wait_until_gone(&below, PATIENCE),
+            Ok(()),
+            "{runner} {signal:?}"
+        );
+    }
+}
+
+#[test]
+fn a_host_that_dies_is_started_again_and_knows_the_session() {
+    let door = endless("embedded");
+    let mut parent = door.parent(&[]);
+    let quick = json!({"tasks": [{"name": "quick", "prompt": "Quick."}]});
+    let delegated = parent.call("delegate_to_subagents", quick);
+    let host = descendants(parent.pid());
+    parent.begin("delegate_to_subagents", tasks());
+    let below = wait_until_slow(&parent);
+    kill(host[0], Signal::KILL);
+    let failed = parent.settle();
+    assert!(failed.is_error, "{failed:?}");
+    assert!(failed.text.contains("has stopped (SIGKILL)"), "{failed:?}");
+    assert_eq!(wait_until_gone(&below, PATIENCE), Ok(()));
+    let id = &delegated.sessions()[0];
+    let output = parent.call("get_subagent_output", json!({"sessionId": id}));
+    assert_eq!(output.text, "Quick as ever.");
+}

@@ -1,0 +1,69 @@
+//! What a session of pi remembers of its sub-agents, and what it forgets.
+
+use pi_subagents_testkit::llm::{Script, Turn};
+use pretty_assertions::assert_eq;
+use serde_json::{Value, json};
+
+use super::stage::{Answer, Parent, PiDoor};
+
+fn output(parent: &mut Parent<'_>, session: &str) -> Answer {
+    parent.call("get_subagent_output", json!({"sessionId": session}))
+}
+
+/// The records of our runs in a session file.
+fn records(file: &str) -> Vec<Value> {
+    let text = std::fs::read_to_string(file).unwrap();
+    let entries = text
+        .lines()
+        .map(|line| serde_json::from_str::<Value>(line).unwrap());
+    entries
+        .filter(|entry| entry["type"] == "custom" && entry["customType"] == "pi-subagents")
+        .map(|entry| entry["data"].clone())
+        .collect()
+}
+
+#[test]
+fn a_session_knows_its_sub_agents_after_a_restart_and_a_new_one_does_not() {
+    let script = Script::new().otherwise([Turn::text("Rain.")]);
+    let door = PiDoor::new("embedded", script);
+    let not_found = |answer: &Answer| answer.is_error && answer.text.contains("not found");
+
+    let mut first = door.parent(&[]);
+    let tasks =
+        json!({"tasks": [{"name": "a", "prompt": "One."}, {"name": "b", "prompt": "Two."}]});
+    let delegated = first.call("delegate_to_subagents", tasks);
+    let sessions = delegated.sessions();
+    let file = first.session_file();
+    first.rpc.finish();
+    let kept = records(&file);
+    assert_eq!(kept.len(), 2, "one record for each run");
+    assert!(
+        !kept[0].to_string().contains("\"role\":\"system\""),
+        "pi's system message is not kept"
+    );
+
+    let mut second = door.parent(&["--continue"]);
+    assert_eq!(output(&mut second, &sessions[0]).text, "Rain.");
+    let again = json!({"tasks": [{"name": "a", "prompt": "Again.", "resume": sessions[0]}]});
+    assert!(!second.call("delegate_to_subagents", again).is_error);
+    assert_eq!(output(&mut second, &sessions[0]).details["runCount"], 2);
+    second.rpc.ask(&json!({"type": "new_session"}));
+    assert!(not_found(&output(&mut second, &sessions[0])));
+    second
+        .rpc
+        .ask(&json!({"type": "switch_session", "sessionPath": file}));
+    assert_eq!(output(&mut second, &sessions[1]).text, "Rain.");
+    second.rpc.finish();
+
+    let mut third = door.parent(&["--session", &file]);
+    assert_eq!(output(&mut third, &sessions[0]).details["runCount"], 2);
+    third.rpc.finish();
+
+    let mut fork = door.parent(&["--fork", &file]);
+    assert_eq!(output(&mut fork, &sessions[1]).text, "Rain.");
+    fork.rpc.finish();
+
+    let mut other = door.parent(&[]);
+    assert!(not_found(&output(&mut other, &sessions[0])));
+    other.rpc.finish();
+}

@@ -1,0 +1,74 @@
+/** What the host asks of pi, and how pi answers. */
+
+import type { Host } from "./host.ts";
+import type { Json } from "./manifest.ts";
+import type { Session } from "./place.ts";
+import { type Level, say, show, type View } from "./shown.ts";
+
+const FOOTER = "pi-subagents";
+
+/** Answers a request or a notification of the host; `undefined` if it is unknown. */
+export async function answer(host: Host, method: string, params: Json): Promise<Json | undefined> {
+  if (method === "tool/update") {
+    host.calls.get(params.callId as string)?.update(params);
+    return {};
+  }
+  const { session } = host.place;
+  if (method.startsWith("ui/")) return answerDialog(session, method, params);
+  if (method === "entry/append") {
+    if (session) append(session, params);
+    return {};
+  }
+  if (method === "message/send") {
+    session?.held.push(params);
+    if (session) sendHeld(session);
+    return {};
+  }
+  return undefined;
+}
+
+/** Sends what was held back while the agent was at work, where it would be taken for an order. */
+export function sendHeld(session: Session): void {
+  if (!session.ctx.isIdle()) return;
+  for (const { customType, content, details } of session.held.splice(0)) {
+    const message = { customType: customType as string, content: content as string, details, display: true };
+    session.pi.sendMessage(message, { triggerTurn: false });
+  }
+}
+
+/** A record that cannot be kept is no reason to fail. */
+function append(session: Session, { customType, data }: Json): void {
+  try {
+    session.pi.appendEntry(customType as string, data);
+  } catch (error) {
+    say(session.ctx, `pi could not keep a record of a sub-agent: ${(error as Error).message}`, "warning");
+  }
+}
+
+async function answerDialog(session: Session | undefined, method: string, params: Json): Promise<Json | undefined> {
+  if (!session) return {};
+  const { pi, ctx } = session;
+  const { ui } = ctx;
+  const title = params.title as string;
+  switch (method) {
+    case "ui/notify":
+      say(ctx, params.message as string, params.level as Level);
+      return {};
+    case "ui/status":
+      ui.setStatus(FOOTER, params.text as string | undefined);
+      return {};
+    case "ui/show":
+      show(pi, ctx, params as unknown as View);
+      return {};
+    case "ui/select":
+      return { value: await ui.select(title, params.options as string[]) };
+    case "ui/confirm":
+      return { confirmed: await ui.confirm(title, params.message as string) };
+    case "ui/input":
+      return { value: await ui.input(title, params.placeholder as string | undefined) };
+    case "ui/editor":
+      return { value: await ui.editor(title, params.prefill as string | undefined) };
+    default:
+      return undefined;
+  }
+}

@@ -1,0 +1,65 @@
+/** Lines of spans, as Rust prepared them, in the colours of pi's theme. */
+
+import type { Theme, ThemeColor } from "@earendil-works/pi-coding-agent";
+import { type Component, truncateToWidth, wrapTextWithAnsi } from "@earendil-works/pi-tui";
+
+export interface Span {
+  text: string;
+  role: string;
+}
+
+export type Line = Span[];
+
+/** The roles of `windows/src/span.rs`. */
+const COLOURS: Record<string, ThemeColor> = {
+  plain: "toolOutput",
+  title: "toolTitle",
+  muted: "muted",
+  added: "toolDiffAdded",
+  removed: "toolDiffRemoved",
+  failed: "error",
+  accent: "accent",
+  success: "success",
+  warning: "warning",
+};
+
+/** Gives each span its colour. What is not a line, in a session somebody has edited, is empty. */
+export function paint(line: unknown, theme: Theme): string {
+  if (!Array.isArray(line)) return "";
+  return (line as Partial<Span>[]).map((span) => paintSpan(span, theme)).join("");
+}
+
+function paintSpan(span: Partial<Span>, theme: Theme): string {
+  const text = theme.fg(COLOURS[span?.role ?? ""] ?? "toolOutput", plain(span?.text));
+  return span?.role === "title" ? theme.bold(text) : text;
+}
+
+/** The text of a line without anything that could move the cursor or end the line. */
+export function plain(text: unknown): string {
+  if (typeof text !== "string") return "";
+  return text.replace(/\t/g, "  ").replace(/[\p{Cc}\u2028\u2029]/gu, "");
+}
+
+/** A line wider than the screen ends pi. */
+export function cut(line: string, width: number): string {
+  return truncateToWidth(line, Math.max(width, 0), "…");
+}
+
+/** Breaks a painted line where it has to be read to its end. */
+export function wrap(line: string, width: number): string[] {
+  return wrapTextWithAnsi(line, Math.max(width, 1)).map((part) => cut(part, width));
+}
+
+/** A component that draws anew only when the width has changed. */
+export function component(draw: (width: number) => string[]): Component {
+  let drawn: { width: number; lines: string[] } | undefined;
+  return {
+    render(width) {
+      if (drawn?.width !== width) drawn = { width, lines: draw(width) };
+      return drawn.lines;
+    },
+    invalidate() {
+      drawn = undefined;
+    },
+  };
+}

@@ -1,0 +1,94 @@
+/**
+ * The host: `pi-subagents host`, one per pi process, whatever becomes of pi's session.
+ *
+ * It is started by the first use, and started again by the next use when it has died.
+ */
+
+import { answer, sendHeld } from "./answers.ts";
+import { findBinary } from "./binary.ts";
+import { Connection } from "./connection.ts";
+import { entriesOf } from "./entries.ts";
+import type { Json } from "./manifest.ts";
+import type { Place } from "./place.ts";
+
+/** A call of a tool that is under way. */
+interface Call {
+  update: (params: Json) => void;
+  /** What the host was told last. */
+  isExpanded: boolean;
+}
+
+export class Host {
+  readonly place: Place;
+  readonly calls = new Map<string, Call>();
+  #connection: Connection | undefined;
+  #announced: Promise<void> = Promise.resolve();
+
+  private constructor(place: Place) {
+    this.place = place;
+  }
+
+  static of(place: Place): Host {
+    place.host ??= new Host(place);
+    return place.host;
+  }
+
+  get isRunning(): boolean {
+    return this.#connection?.isOpen === true;
+  }
+
+  /** Starts the host unless it runs, and waits until it knows pi's session. */
+  async ready(): Promise<Connection> {
+    if (!this.isRunning) void this.announce();
+    await this.#announced;
+    if (!this.#connection) throw new Error("pi-subagents was closed.");
+    return this.#connection;
+  }
+
+  /** Tells the host of pi's session, and starts it for that. */
+  announce(): Promise<void> {
+    this.#announced = this.#tellSession();
+    // Whoever waits for it hears of it.
+    this.#announced.catch(() => {});
+    return this.#announced;
+  }
+
+  /** Updates of a call carry all lines only while somebody looks at them. */
+  tellExpanded(callId: string, expanded: boolean): void {
+    const call = this.calls.get(callId);
+    if (!call || call.isExpanded === expanded) return;
+    call.isExpanded = expanded;
+    this.#connection?.notify("tool/expand", { callId, expanded });
+  }
+
+  tellIdle(idle: boolean): void {
+    this.#connection?.notify("idle", { idle });
+    if (idle && this.place.session) sendHeld(this.place.session);
+  }
+
+  /** Ends the host and all it runs. */
+  close(): void {
+    this.#connection?.close();
+    this.#connection = undefined;
+  }
+
+  async #tellSession(): Promise<void> {
+    if (!this.#connection?.isOpen) {
+      this.#connection = new Connection(findBinary(), ["host"], (method, params) => answer(this, method, params));
+    }
+    const { session } = this.place;
+    if (!session) return;
+    const { sessionManager } = session.ctx;
+    // A host that comes later has to hear what the one before has left in the session.
+    const reason = session.wasAnnounced && session.reason === "new" ? "resume" : session.reason;
+    session.wasAnnounced = true;
+    await this.#connection.request("session/start", {
+      reason,
+      cwd: session.ctx.cwd,
+      sessionId: sessionManager.getSessionId(),
+      sessionFile: sessionManager.getSessionFile(),
+      entries: reason === "new" ? [] : entriesOf(sessionManager.getEntries()),
+    });
+    this.tellIdle(session.ctx.isIdle());
+  }
+}

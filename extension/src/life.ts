@@ -1,0 +1,46 @@
+/** The beginning and the end of pi's session, told to the host. */
+
+import { hasUnfinishedRun } from "./entries.ts";
+import { Host } from "./host.ts";
+import type { Place } from "./place.ts";
+import { say } from "./shown.ts";
+
+/** Pi waits for its extensions as long as they like. */
+const PATIENCE_MS = 2000;
+
+/** Tells a host that runs of the session; starts one only for a background run that goes on. */
+export async function begin(place: Place): Promise<void> {
+  const { session } = place;
+  if (!session) return;
+  const isNeeded = place.host?.isRunning || hasUnfinishedRun(session.ctx.sessionManager.getEntries());
+  if (!isNeeded) return;
+  try {
+    await atMost(PATIENCE_MS, Host.of(place).announce());
+  } catch (error) {
+    say(session.ctx, (error as Error).message, "warning");
+  }
+}
+
+export async function end(host: Host, reason: string): Promise<void> {
+  if (!host.isRunning) return;
+  try {
+    const connection = await host.ready();
+    await atMost(PATIENCE_MS, connection.request("session/shutdown", { reason }));
+  } catch {
+    // It has died, and everything it ran with it.
+  }
+  if (reason === "quit") host.close();
+}
+
+/** Waits for something, but not for ever. */
+async function atMost(milliseconds: number, work: Promise<unknown>): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const end = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, milliseconds);
+  });
+  try {
+    await Promise.race([work, end]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

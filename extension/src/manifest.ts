@@ -1,0 +1,25 @@
+/** What is registered: the shape of `manifest.json`, which `cargo xtask docs` writes. */
+
+export type Json = Record<string, unknown>;
+
+export interface Manifest {
+  tools: ToolEntry[];
+  commands: CommandEntry[];
+}
+
+export interface ToolEntry {
+  name: string;
+  label: string;
+  description: string;
+  promptSnippet: string;
+  promptGuidelines: string[];
+  /** A JSON Schema. */
+  parameters: Json;
+  /** Whether it is there only while pi has models, whose names its `model` takes. */
+  models?: boolean;
+}
+
+export interface CommandEntry {
+  name: string;
+  description: string;
+}

@@ -1,0 +1,25 @@
+/** What outlives a session of pi: `/new`, `/resume`, `/fork` and `/reload` find it again. */
+
+import type { ExtensionAPI, ExtensionContext } from "@earendil-works/pi-coding-agent";
+
+import type { Host } from "./host.ts";
+import type { Json } from "./manifest.ts";
+
+/** One per pi process, kept in `globalThis`. */
+export interface Place {
+  session: Session | undefined;
+  host: Host | undefined;
+  /** How tools are drawn, once it was needed. */
+  views: typeof import("./views.ts") | undefined;
+}
+
+/** The session that pi is in; the next one has a new `pi` and `ctx`, and the old ones throw. */
+export interface Session {
+  pi: ExtensionAPI;
+  ctx: ExtensionContext;
+  reason: string;
+  /** Whether a host was told of it. */
+  wasAnnounced: boolean;
+  /** Messages that wait until the agent is idle. */
+  held: Json[];
+}

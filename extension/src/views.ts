@@ -1,0 +1,124 @@
+/** How calls of tools and their results look in pi. */
+
+import type { Theme } from "@earendil-works/pi-coding-agent";
+import type { Component } from "@earendil-works/pi-tui";
+
+import { component, cut, paint, plain, wrap } from "./draw.ts";
+import type { Json } from "./manifest.ts";
+
+const MARGIN = 2;
+const MAX_CALL_LINES = 4;
+const MAX_ERROR_LINES = 6;
+const MAX_NAME = 60;
+
+/** A call in a line: `delegate_to_subagents 3 sub-agents (default profile: researcher) …`. */
+export function drawCall(tool: string, args: unknown, theme: Theme): Component {
+  const words = callWords(args).map((word) => ` ${word}`).join("");
+  const line = theme.bold(theme.fg("toolTitle", tool)) + theme.fg("muted", words);
+  return component((width) => wrap(line, width).slice(0, MAX_CALL_LINES));
+}
+
+/** What a call is about. While it is still being written, anything may be missing. */
+function callWords(args: unknown): string[] {
+  const { tasks, profile, preset, agent, sessionId, runId } = (args ?? {}) as Json;
+  const names = list(tasks).map((task) => word(task.profile ?? task.preset ?? task.agent));
+  const profiles = [...new Set(names.filter(Boolean))];
+  const count = list(tasks).length;
+  return [
+    Array.isArray(tasks) ? `${count} sub-agent${count === 1 ? "" : "s"}` : "",
+    word(profile) && `(default profile: ${word(profile)})`,
+    profiles.length > 0 ? `profiles: [${profiles.join(", ")}]` : "",
+    word(preset ?? agent),
+    word(sessionId),
+    word(runId),
+  ].filter(Boolean);
+}
+
+function word(value: unknown): string {
+  const text = plain(value);
+  return text.length > MAX_NAME ? `${text.slice(0, MAX_NAME)}…` : text;
+}
+
+/** What a command has printed. */
+export function drawShown(data: unknown, theme: Theme): Component {
+  const { title, lines } = (data ?? {}) as Json;
+  const heading = plain(title) && theme.bold(theme.fg("customMessageLabel", plain(title)));
+  const body = lineList(lines).map((line) => paint(line, theme));
+  const drawn = heading ? [heading, ...body] : body;
+  return component((width) => drawn.map((line) => cut(` ${line}`, width)));
+}
+
+/** A result by the shape of its details: windows, text of which the beginning is shown, or text. */
+export function drawResult(result: { content: unknown; details: unknown }, look: Look, theme: Theme): Component {
+  const details = (result.details ?? {}) as Json;
+  if (!look.isError && Array.isArray(details.windows)) return drawWindows(details, look.expanded, theme);
+  const lines = textOf(result.content).split("\n").map(plain);
+  if (look.isError) {
+    return component((width) => lines.flatMap((line) => wrap(theme.fg("error", line), width)));
+  }
+  const limit = typeof details.maxLines === "number" ? details.maxLines : lines.length;
+  return drawText(lines, limit, look.expanded, theme);
+}
+
+export interface Look {
+  expanded: boolean;
+  isError: boolean;
+}
+
+/** Expanded, everything can be read; otherwise as many lines as the settings allow. */
+function drawText(lines: string[], limit: number, expanded: boolean, theme: Theme): Component {
+  const painted = (line: string) => theme.fg("toolOutput", line);
+  if (expanded) return component((width) => lines.flatMap((line) => wrap(painted(line), width)));
+  const shown = lines.slice(0, limit).map(painted);
+  const more = lines.length - shown.length;
+  if (more > 0) shown.push(theme.fg("muted", `... (${more} more line${more === 1 ? "" : "s"})`));
+  return component((width) => shown.map((line) => cut(line, width)));
+}
+
+function drawWindows(details: Json, expanded: boolean, theme: Theme): Component {
+  const windows = list(details.windows);
+  return component((width) => [
+    cut(paint(details.header, theme), width),
+    ...windows.flatMap((window) => drawWindow(window, expanded, width, theme)),
+    ...lineList(details.footer).map((line) => cut(paint(line, theme), width)),
+  ]);
+}
+
+function drawWindow(window: Json, expanded: boolean, width: number, theme: Theme): string[] {
+  const lines = list(expanded ? (window.allMessages ?? window.lines) : window.lines);
+  const body = lines.map((line) => indented(paint(line.spans, theme), width));
+  const error = errorLines(window.errorMessage, width, theme);
+  if (body.length === 0 && error.length === 0) {
+    const words = window.status === "running" && !expanded ? "(starting...)" : "(no output)";
+    body.push(indented(theme.fg("muted", words), width));
+  }
+  return [cut(paint(window.header, theme), width), ...body, ...error];
+}
+
+/** Of all lines an error alone is wrapped: it is what a person has to read to its end. */
+function errorLines(message: unknown, width: number, theme: Theme): string[] {
+  if (typeof message !== "string") return [];
+  return `Error: ${message}`
+    .split("\n")
+    .flatMap((line) => wrap(theme.fg("error", plain(line)), width - MARGIN))
+    .slice(0, MAX_ERROR_LINES)
+    .map((line) => indented(line, width));
+}
+
+function indented(line: string, width: number): string {
+  return cut(" ".repeat(MARGIN) + line, width);
+}
+
+function textOf(content: unknown): string {
+  return list(content).map((part) => (typeof part.text === "string" ? part.text : "")).join("\n");
+}
+
+function lineList(value: unknown): unknown[] {
+  return Array.isArray(value) ? value : [];
+}
+
+/** A list of objects, whatever it really is. */
+function list(value: unknown): Json[] {
+  if (!Array.isArray(value)) return [];
+  return value.map((item) => (typeof item === "object" && item !== null ? (item as Json) : {}));
+}
