@@ -1,5 +1,6 @@
 //! The names of the files of one run directory.
 
+use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -73,5 +74,10 @@ impl RunDir {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(false),
             Err(error) => Err(error),
         }
+    }
+
+    /// Takes a claim back: nobody was told.
+    pub fn release_notice(&self) -> io::Result<()> {
+        fs::remove_file(self.notified())
     }
 }

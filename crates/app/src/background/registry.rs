@@ -30,6 +30,8 @@ struct Shared {
     /// Where the ids of this session are known.
     memory: Arc<Memory>,
     state: Mutex<State>,
+    /// Notices that are claimed and not yet taken; none of them is given up half-way.
+    telling: Mutex<JoinSet<()>>,
 }
 
 /// What is known of the session pi is in.
@@ -51,6 +53,7 @@ impl Registry {
                 store,
                 memory,
                 state: Mutex::default(),
+                telling: Mutex::default(),
             }),
         }
     }
@@ -75,10 +78,12 @@ impl Registry {
         (state.counts(), state.rows.clone())
     }
 
-    /// Waits for nothing any more.
+    /// Waits for nothing any more. What pi has not taken by now is told by the next one.
     pub(crate) async fn close(self) {
         let mut waiting = std::mem::take(&mut *self.shared.state()).waiting;
         waiting.shutdown().await;
+        let telling = std::mem::take(&mut *self.shared.telling());
+        telling.join_all().await;
     }
 }
 
@@ -177,7 +182,7 @@ impl Shared {
 
     /// Tells the user once, and only the session that started the run; a running model would hear
     /// it, so pi must be idle.
-    async fn tell(&self, session: &str, row: &Row, told: Told) {
+    async fn tell(self: &Arc<Self>, session: &str, row: &Row, told: Told) {
         if row.pi_session.as_deref() != Some(session) {
             return;
         }
@@ -188,10 +193,25 @@ impl Shared {
         // Without a directory nobody else can know whether they were told.
         let is_ours = row.directory().claim_notice();
         if is_ours.unwrap_or(told == Told::Never) {
-            let (message, brief) = notice(row);
-            self.link.notify(&brief, Level::of(row.status));
-            self.link.send_message(session, DONE_MESSAGE, &message);
+            let telling = Arc::clone(self).send(session.to_owned(), row.clone());
+            self.telling().spawn(telling);
         }
+    }
+
+    /// A pi that died before it took the message has told nobody: the next one shall.
+    async fn send(self: Arc<Self>, session: String, row: Row) {
+        let (message, brief) = notice(&row);
+        let sent = self.link.send_message(&session, DONE_MESSAGE, &message);
+        if sent.await {
+            self.link.notify(&brief, Level::of(row.status));
+        } else {
+            // It cannot be claimed again if it cannot be removed; then the footer tells.
+            _ = row.directory().release_notice();
+        }
+    }
+
+    fn telling(&self) -> MutexGuard<'_, JoinSet<()>> {
+        self.telling.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn keep(&self, session: &str, custom_type: &str, data: &impl serde::Serialize) {

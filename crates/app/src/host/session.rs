@@ -153,12 +153,18 @@ impl HostLink {
 
 impl HostLink {
     /// Puts a message into a session of pi, without a turn of its model. Only while pi is idle:
-    /// a running model would hear it.
-    pub(crate) fn send_message(&self, session: &str, custom_type: &str, content: &str) {
-        if *self.session() == session {
-            let params = json!({"customType": custom_type, "content": content});
-            self.connection.notify("message/send", &params);
+    /// a running model would hear it. Tells whether pi has taken it.
+    pub(crate) async fn send_message(
+        &self,
+        session: &str,
+        custom_type: &str,
+        content: &str,
+    ) -> bool {
+        if *self.session() != session {
+            return false;
         }
+        let params = json!({"customType": custom_type, "content": content});
+        self.connection.ask("message/send", &params).await.is_some()
     }
 
     /// Whether pi's agent is idle, now and from now on.

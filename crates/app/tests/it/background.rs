@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::process::CommandExt as _;
 use std::path::Path;
 
-use pi_subagents_testkit::{Signal, process, wait_for_file};
+use pi_subagents_testkit::{Signal, process, wait_for_file, wait_until};
 use pretty_assertions::assert_eq;
 use rustix::process::{Pid, kill_process_group};
 use serde_json::{Value, json};
@@ -102,6 +102,9 @@ fn a_detached_process_that_is_killed_leaves_a_failed_run_and_nothing_else() {
     let spawned = stage.spawn(&json!([{"say": "so far"}, {"touch": ready}, {"hang": true}]));
     let run = run_id(&spawned);
     wait_for_file(&ready, PATIENCE);
+    let events = text(&spawned["artifacts"]["events"]);
+    let is_recorded = || fs::read_to_string(&events).is_ok_and(|text| text.contains("so far"));
+    wait_until(PATIENCE, || is_recorded().then_some(())).unwrap();
     process::kill(stage.owner(&run), Signal::KILL);
     let waited = stage.command(&["wait", &run]).run();
     assert_eq!(waited.code, Some(1));

@@ -54,7 +54,7 @@ impl<'a> Pi<'a> {
     }
 
     pub(crate) fn answer(&self, id: u64) -> Value {
-        self.wait_for(|line| (line["id"] == id).then(|| line.clone()))
+        self.wait_for(|line| (line["id"] == id && line["method"].is_null()).then(|| line.clone()))
     }
 
     pub(crate) fn call(&mut self, tool: &str, arguments: &Value) -> Value {
@@ -132,7 +132,32 @@ impl<'a> Pi<'a> {
 
     /// Leaves as pi does when its user quits.
     pub(crate) fn quit(mut self) {
+        self.take_messages();
         self.host.close_stdin();
         _ = self.host.wait();
+    }
+
+    /// Waits for a message, takes it, and waits for the line that follows.
+    #[track_caller]
+    pub(crate) fn take_notice(&mut self) {
+        self.wait_for_message();
+        self.take_messages();
+        self.wait_for(|line| (line["method"] == "ui/notify").then_some(()));
+    }
+
+    /// Waits until the host has sent a message.
+    #[track_caller]
+    pub(crate) fn wait_for_message(&self) {
+        self.wait_for(|line| (line["method"] == "message/send").then_some(()));
+    }
+
+    /// Says that the messages so far have been shown.
+    pub(crate) fn take_messages(&mut self) {
+        for line in self.lines() {
+            if line["method"] == "message/send" {
+                let taken = json!({"jsonrpc": "2.0", "id": line["id"], "result": {}});
+                assert!(self.host.write_line(&taken.to_string()));
+            }
+        }
     }
 }

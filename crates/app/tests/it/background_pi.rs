@@ -35,7 +35,7 @@ fn a_session_keeps_its_run_and_is_told_of_its_end_once_pi_is_idle() {
         (0, 0)
     );
     pi.set_idle(true);
-    pi.wait_for(|line| (line["method"] == "message/send").then_some(()));
+    pi.take_notice();
     insta::assert_snapshot!("pi_message", stage.normal(&json!(pi.told("message/send"))));
     insta::assert_snapshot!("pi_notify", stage.normal(&json!(pi.told("ui/notify"))));
     pi.quit();
@@ -57,8 +57,8 @@ fn a_run_that_outlives_its_pi_is_told_to_the_pi_that_comes_back() {
     watching.quit();
     fs::write(&go, "").unwrap();
     assert_eq!(stage.ended(&run)["output"], "still here");
-    let second = Pi::open(&stage, "s1", "resume", &entries);
-    second.wait_for(|line| (line["method"] == "message/send").then_some(()));
+    let mut second = Pi::open(&stage, "s1", "resume", &entries);
+    second.take_notice();
     second.wait_for_footer("bg: 0 running / 1 total");
     entries.extend(second.entries());
     second.quit();
@@ -102,6 +102,8 @@ fn of_all_who_watch_one_tells_and_only_in_the_session_that_asked() {
         all.iter().map(|pi| pi.told(method).len()).sum()
     };
     wait_until(PATIENCE, || (told(&all, "message/send") > 0).then_some(())).unwrap();
+    all.iter_mut().for_each(Pi::take_messages);
+    wait_until(PATIENCE, || (told(&all, "ui/notify") > 0).then_some(())).unwrap();
     for pi in &mut all {
         pi.call("background_agent_status", &json!({}));
     }
@@ -114,6 +116,32 @@ fn of_all_who_watch_one_tells_and_only_in_the_session_that_asked() {
 }
 
 #[test]
+fn what_a_dying_pi_did_not_take_is_told_by_the_next() {
+    let stage = BackgroundStage::new();
+    let mut dying = Pi::open(&stage, "s1", "startup", &[]);
+    dying.launch(&json!([{"reply": "heard?"}]));
+    dying.wait_for_message();
+    let mut entries = dying.entries();
+    dying.host.close_stdin();
+    _ = dying.host.wait();
+    // It dies without a word, again and again.
+    for _ in 0..2 {
+        let mut next = Pi::open(&stage, "s1", "resume", &entries);
+        next.wait_for_message();
+        entries.extend(next.entries());
+        next.host.close_stdin();
+        _ = next.host.wait();
+    }
+    let mut last = Pi::open(&stage, "s1", "resume", &entries);
+    last.take_notice();
+    last.quit();
+    let quiet = Pi::open(&stage, "s1", "resume", &entries);
+    quiet.wait_for_footer("bg: 0 running / 1 total");
+    assert_eq!(quiet.told("message/send"), Vec::<Value>::new());
+    quiet.quit();
+}
+
+#[test]
 fn a_run_whose_owner_is_killed_is_told_as_failed() {
     let stage = BackgroundStage::new();
     let ready = stage.path("ready");
@@ -121,7 +149,7 @@ fn a_run_whose_owner_is_killed_is_told_as_failed() {
     let run = run_id(&pi.launch(&json!([{"touch": ready}, {"hang": true}])));
     wait_for_file(&ready, PATIENCE);
     process::kill(stage.owner(&run), Signal::KILL);
-    pi.wait_for(|line| (line["method"] == "message/send").then_some(()));
+    pi.take_notice();
     insta::assert_snapshot!(stage.normal(&pi.told("message/send")[0]["content"]));
     assert_eq!(pi.told("ui/notify")[0]["level"], "error");
     assert_eq!(pi.entries()[1]["data"]["status"], "failed");
@@ -155,7 +183,7 @@ fn a_new_session_knows_nothing_of_the_runs_of_the_old() {
     );
     assert_eq!(pi.told("message/send"), Vec::<Value>::new());
     pi.begin("s1", "resume", &entries);
-    pi.wait_for(|line| (line["method"] == "message/send").then_some(()));
+    pi.take_notice();
     pi.quit();
 }
 

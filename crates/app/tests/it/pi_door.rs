@@ -1,6 +1,7 @@
 //! Inside the real pi: its model calls our tools, its user types our commands, and whatever
 //! becomes of it, nothing of ours hurts it or outlives it.
 
+mod background;
 mod commands;
 mod delegating;
 mod ending;

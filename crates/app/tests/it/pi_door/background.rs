@@ -1,0 +1,83 @@
+//! Background agents of the real pi: they outlive it, and it is told of their end once.
+
+use std::fs;
+use std::time::Duration;
+
+use pi_subagents_testkit::llm::{Rule, Script, Turn};
+use pi_subagents_testkit::{Signal, process, wait_until};
+use pretty_assertions::assert_eq;
+use serde_json::{Value, json};
+
+use super::stage::{PiDoor, RUNNERS};
+
+const PATIENCE: Duration = Duration::from_mins(1);
+
+/// A pi with the preset `scout`, whose task takes until the file `go` is there.
+fn door(runner: &str) -> PiDoor {
+    let door = PiDoor::new(runner, Script::new());
+    let wait = format!("until [ -e {} ]; do sleep 0.05; done", go(&door));
+    door.server.add(Rule {
+        user: Some("Look around.".to_owned()),
+        turns: vec![
+            Turn::tool_call("bash", json!({"command": wait})),
+            Turn::text("All quiet."),
+        ],
+        ..Rule::default()
+    });
+    door.sandbox.write(
+        "home/.pi/agent/subagents/scout.md",
+        "---\nname: scout\ndescription: Looks.\nmodel: fake/fake-model\n---\nYou look.\n",
+    );
+    door
+}
+
+fn go(door: &PiDoor) -> String {
+    door.sandbox.root().join("go").display().to_string()
+}
+
+/// The entries of a session file with this custom type.
+fn entries(file: &str, custom_type: &str) -> Vec<Value> {
+    let text = fs::read_to_string(file).unwrap_or_default();
+    let entries = text
+        .lines()
+        .filter_map(|line| serde_json::from_str(line).ok());
+    entries
+        .filter(|entry: &Value| entry["customType"] == custom_type)
+        .collect()
+}
+
+#[test]
+fn a_background_agent_outlives_pi_and_the_next_pi_is_told_once() {
+    for runner in RUNNERS {
+        let door = door(runner);
+        let mut first = door.parent(&[]);
+        let arguments = json!({"preset": "scout", "task": "Look around."});
+        let started = first.call("background_agent", arguments);
+        assert!(!started.is_error, "{}", started.text);
+        let run = started.details["runId"].as_str().unwrap().to_owned();
+        let file = first.session_file();
+        assert_eq!(entries(&file, "pi-subagents:bg-run").len(), 1);
+        process::kill(first.pid(), Signal::KILL);
+        fs::write(go(&door), "").unwrap();
+        let waited = door.command(&["wait", &run]).run();
+        assert_eq!(waited.code, Some(0), "{waited}");
+        let asked = door.server.requests().len();
+
+        let second = door.parent(&["--continue"]);
+        let told = || entries(&file, "pi-subagents:bg-done");
+        wait_until(PATIENCE, || (!told().is_empty()).then_some(())).expect("a message");
+        let content = told()[0]["content"].to_string();
+        assert!(content.contains("All quiet."), "{content}");
+        assert_eq!(entries(&file, "pi-subagents:bg-update").len(), 1);
+        second.rpc.finish();
+
+        let mut third = door.parent(&["--continue"]);
+        let arguments = json!({"includeCompleted": true});
+        let status = third.call("background_agent_status", arguments);
+        assert_eq!(status.details["counts"]["completed"], 1, "{}", status.text);
+        third.rpc.finish();
+        assert_eq!(told().len(), 1);
+        // The message started no turn: only the call of the status did.
+        assert_eq!(door.server.requests().len(), asked + 2);
+    }
+}
