@@ -13,6 +13,10 @@ use rustix::process::{Pid, Signal, WaitOptions};
 /// How long a sweep goes on against processes that keep forking or will not die.
 const PATIENCE: Duration = Duration::from_secs(2);
 
+/// How often, and how soon again, an environment that is empty is looked at.
+const LOOKS: u32 = 20;
+const LOOK_AGAIN: Duration = Duration::from_millis(1);
+
 /// Makes orphans come back to this process instead of init.
 pub(crate) fn adopt_orphans() {
     #[cfg(target_os = "linux")]
@@ -138,11 +142,22 @@ fn children(parent: u32) -> Vec<u32> {
 }
 
 fn carries(id: u32, mark: &str) -> bool {
-    fs::read(format!("/proc/{id}/environ")).is_ok_and(|variables| {
-        variables
-            .split(|byte| *byte == 0)
-            .any(|one| one == mark.as_bytes())
-    })
+    environment(id)
+        .split(|byte| *byte == 0)
+        .any(|one| one == mark.as_bytes())
+}
+
+/// The environment of a process. It has none for a moment while it becomes another program, so
+/// one without any is looked at again.
+fn environment(id: u32) -> Vec<u8> {
+    for _ in 0..LOOKS {
+        match fs::read(format!("/proc/{id}/environ")) {
+            Ok(variables) if variables.is_empty() => std::thread::sleep(LOOK_AGAIN),
+            Ok(variables) => return variables,
+            Err(_) => break,
+        }
+    }
+    Vec::new()
 }
 
 fn kill(id: u32) {
