@@ -10,7 +10,7 @@
 //!     stdout.log            what the child printed that was no record
 //!     stderr.log            what it complained about
 //!     transcript.log        the conversation as a person reads it
-//!     child-extension.js    what a pi child loads beside its flags
+//!     child-extension.cjs   what a pi child loads beside its flags
 //!     child-session.jsonl   the child's own session file
 //!     system-prompt.md      what the child was told about itself, if we told it anything
 //!     result.json           how it ended; written last, by rename

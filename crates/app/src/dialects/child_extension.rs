@@ -9,7 +9,7 @@ use pi_subagents_delegation::{ModelChoice, Runner, Secret};
 use pi_subagents_sessions::{RunDir, write_whole};
 use serde_json::Value;
 
-const SOURCE: &str = include_str!("child_extension.js");
+const SOURCE: &str = include_str!("child_extension.cjs");
 
 /// Writes the extension of a child, if it is a pi, and tells where it is. Fails only where the
 /// child cannot do without: a full disk does not stop a run.
@@ -21,7 +21,7 @@ pub(crate) fn write_child_extension(
     if runner != Runner::Pi {
         return Ok(None);
     }
-    let file = directory.path().join("child-extension.js");
+    let file = directory.path().join("child-extension.cjs");
     let is_needed = patch.is_some_and(|patch| patch.finalize || patch.api_key.is_some());
     match write_whole(&file, source(patch).as_bytes()) {
         Ok(()) => Ok(Some(file)),

@@ -1,5 +1,6 @@
-// Written by pi-subagents for one run: what a child of pi needs beside its flags.
-import { closeSync, readFileSync } from "node:fs";
+// Written by pi-subagents for one run: what a child of pi needs beside its flags. It is CommonJS,
+// because pi would spend a sixth of a second on turning a new ES module into it.
+const { closeSync, readFileSync } = require("node:fs");
 
 const FINALIZE = __FINALIZE__;
 const PROVIDER = __PROVIDER__;
@@ -11,7 +12,7 @@ const KEY_HEADERS = {
   "google-generative-ai": "x-goog-api-key",
 };
 
-export default function (pi) {
+module.exports = function (pi) {
   const key = takeKey();
   if (key !== undefined) lendKey(pi, key);
   pi.on("before_provider_headers", (event, ctx) => {
@@ -22,7 +23,7 @@ export default function (pi) {
     if (provider === "github-copilot") sayWhoAsks(event.headers);
   });
   if (FINALIZE) registerFinalize(pi);
-}
+};
 
 // The descriptor is read and closed before anything else can look at it.
 function takeKey() {
