@@ -8,6 +8,9 @@ use crate::{Happening, Message, Part, RunEvent, RunSummary};
 /// How many messages of one run are held; older ones are still in the record on disk.
 pub const MAX_MESSAGES_PER_RUN: usize = 500;
 
+/// How many bytes of what they say; the last one is held however long it is.
+const MAX_BYTES_PER_RUN: usize = 32 << 20;
+
 /// A run's summary with its messages.
 #[derive(Debug, Clone, Default)]
 pub struct RunHistory {
@@ -15,6 +18,8 @@ pub struct RunHistory {
     pub summary: RunSummary,
     /// What was said, oldest first.
     pub messages: VecDeque<Message>,
+    /// How many bytes they say.
+    bytes: usize,
     has_prompt: bool,
     /// The whole text that [`RunSummary::text_before_correction`] begins.
     text_before_correction: Option<String>,
@@ -56,32 +61,39 @@ impl RunHistory {
             .or_else(|| self.last_text())
     }
 
+    /// The last text, whole while its message is held.
     fn last_text(&self) -> Option<String> {
-        self.messages
+        let held = self
+            .messages
             .iter()
             .rev()
             .find_map(|message| match message {
                 Message::Assistant(answer) => answer.text(),
-                Message::System { .. }
+                Message::System(_)
                 | Message::User(_)
                 | Message::ToolResult(_)
                 | Message::Other { .. } => None,
-            })
+            });
+        held.or_else(|| self.summary.last_text.clone())
     }
 
     fn heard(&mut self, message: &Message) {
         let message = match message {
-            Message::System { .. } => return,
+            Message::System(_) => return,
             Message::User(_) if !self.has_prompt => {
                 self.has_prompt = true;
                 self.prompt_of_task().unwrap_or_else(|| message.clone())
             }
             other => other.clone(),
         };
-        if self.messages.len() == MAX_MESSAGES_PER_RUN {
-            self.messages.pop_front();
-        }
+        self.bytes += size(&message);
         self.messages.push_back(message);
+        while self.messages.len() > MAX_MESSAGES_PER_RUN
+            || (self.bytes > MAX_BYTES_PER_RUN && self.messages.len() > 1)
+        {
+            let oldest = self.messages.pop_front();
+            self.bytes -= oldest.as_ref().map_or(0, size);
+        }
     }
 
     /// Transcripts must not nest, so the first message is the task's own prompt, without the
@@ -89,5 +101,60 @@ impl RunHistory {
     fn prompt_of_task(&self) -> Option<Message> {
         let task = self.summary.task.as_ref()?;
         Some(Message::User(vec![Part::Text(task.prompt.clone())]))
+    }
+}
+
+/// How many bytes a message says, about.
+fn size(message: &Message) -> usize {
+    let sizes = message.parts().iter().map(|part| match part {
+        Part::Text(text) | Part::Thinking(text) => text.len(),
+        Part::ToolCall(call) => call.name.len() + call.arguments.to_string().len(),
+        Part::Image { mime_type } => mime_type.len(),
+    });
+    sizes.sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use pretty_assertions::assert_eq;
+
+    use super::*;
+    use crate::{AssistantMessage, ToolResult};
+
+    fn result(bytes: usize) -> Message {
+        Message::ToolResult(ToolResult {
+            parts: vec![Part::Text("x".repeat(bytes))],
+            ..ToolResult::default()
+        })
+    }
+
+    fn heard(messages: impl IntoIterator<Item = Message>) -> RunHistory {
+        let mut history = RunHistory::default();
+        for message in messages {
+            history.summary.heard_message(&message);
+            history.heard(&message);
+        }
+        history
+    }
+
+    #[test]
+    fn neither_many_nor_long_messages_fill_the_memory() {
+        let many = heard((0..2 * MAX_MESSAGES_PER_RUN).map(|_| result(1)));
+        assert_eq!((many.messages.len(), many.bytes), (500, 500));
+        let long = heard((0..5).map(|_| result(MAX_BYTES_PER_RUN / 2)));
+        assert_eq!((long.messages.len(), long.bytes), (2, MAX_BYTES_PER_RUN));
+        let longest = heard([result(1), result(2 * MAX_BYTES_PER_RUN)]);
+        assert_eq!(longest.messages.len(), 1);
+    }
+
+    #[test]
+    fn the_last_text_outlives_its_message() {
+        let answer = Message::Assistant(AssistantMessage {
+            parts: vec![Part::Text("The finding.".to_owned())],
+            ..AssistantMessage::default()
+        });
+        let results = (0..MAX_MESSAGES_PER_RUN).map(|_| result(1));
+        let history = heard([answer].into_iter().chain(results));
+        assert_eq!(history.output().as_deref(), Some("The finding."));
     }
 }

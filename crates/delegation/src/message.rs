@@ -9,10 +9,7 @@ use crate::text::CUT_MARK;
 #[derive(Debug, Clone, PartialEq)]
 pub enum Message {
     /// The child's own instructions; never counted, stored or shown as a message.
-    System {
-        /// Names of the tools it was given, where it says so.
-        tools: Option<Vec<String>>,
-    },
+    System(ToolChange),
     /// What the child was asked.
     User(Vec<Part>),
     /// What the model answered.
@@ -26,6 +23,18 @@ pub enum Message {
         /// Its content.
         parts: Vec<Part>,
     },
+}
+
+/// What a child's instructions say about its tools.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct ToolChange {
+    /// Whether these are the first instructions of a session. Later ones, also the first that a
+    /// resumed session shows, tell only what has changed.
+    pub is_first: bool,
+    /// Names of the tools it was given.
+    pub added: Vec<String>,
+    /// Names of the tools that were taken from it, or given again in another form.
+    pub removed: Vec<String>,
 }
 
 /// One answer of the model.
@@ -132,7 +141,7 @@ impl Message {
     /// The pieces of the message.
     pub fn parts(&self) -> &[Part] {
         match self {
-            Self::System { .. } => &[],
+            Self::System(_) => &[],
             Self::User(parts) | Self::Other { parts, .. } => parts,
             Self::Assistant(message) => &message.parts,
             Self::ToolResult(result) => &result.parts,

@@ -1,13 +1,15 @@
 //! What a run amounts to, small enough to be held for as long as anybody asks.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use jiff::Timestamp;
 
 use crate::child_protocol::ChildRecord;
+use crate::text;
 use crate::{
     AssistantMessage, Ending, FINALIZE_TOOL, Finalized, Happening, Message, RunEvent, Runner,
-    Status, StopReason, Task, Usage,
+    Status, StopReason, Task, ToolChange, Usage,
 };
 
 /// How much of the last text is held in memory; the record on disk has all of it.
@@ -15,6 +17,9 @@ pub const LAST_TEXT_LIMIT: usize = 256 << 10;
 
 /// How many warnings of one run are held.
 const MAX_WARNINGS: usize = 20;
+
+/// How much of one warning, and of what a model said went wrong: both are others' words.
+const MAX_COMPLAINT_BYTES: usize = 16 << 10;
 
 /// A fold over the events of one run; nothing in it is ever set from outside.
 #[derive(Debug, Clone, Default)]
@@ -41,8 +46,9 @@ pub struct RunSummary {
     pub model_error: Option<String>,
     /// What it consumed.
     pub usage: Usage,
-    /// How many tools the child says it has.
-    pub tools: Option<usize>,
+    /// The tools of the child, where it told all of them: one that goes on in an old session tells
+    /// only what has changed.
+    pub tools: Option<BTreeSet<String>>,
     /// How often a tool was called.
     pub tool_calls: usize,
     /// How many messages were said.
@@ -83,7 +89,8 @@ impl RunSummary {
             Happening::Said { record, .. } => self.heard(record),
             Happening::Warned(warning) => {
                 if self.warnings.len() < MAX_WARNINGS {
-                    self.warnings.push(warning.clone());
+                    let warning = text::cut_bytes(warning.clone(), MAX_COMPLAINT_BYTES);
+                    self.warnings.push(warning);
                 }
             }
             Happening::Corrected(_) => {
@@ -140,25 +147,31 @@ impl RunSummary {
         }
     }
 
-    fn heard_message(&mut self, message: &Message) {
+    pub(crate) fn heard_message(&mut self, message: &Message) {
         match message {
-            Message::System { tools } => {
-                if let Some(tools) = tools {
-                    self.tools = Some(tools.len());
-                }
-                return;
-            }
+            Message::System(change) => return self.heard_of_tools(change),
             Message::Assistant(answer) => self.heard_answer(answer),
             Message::User(_) | Message::ToolResult(_) | Message::Other { .. } => {}
         }
         self.messages += 1;
     }
 
+    fn heard_of_tools(&mut self, change: &ToolChange) {
+        if change.is_first {
+            self.tools = Some(BTreeSet::new());
+        }
+        if let Some(tools) = &mut self.tools {
+            tools.retain(|tool| !change.removed.contains(tool));
+            tools.extend(change.added.iter().cloned());
+        }
+    }
+
     fn heard_answer(&mut self, answer: &AssistantMessage) {
         self.usage += answer.usage;
         self.tool_calls += answer.tool_calls().count();
         self.stop_reason.clone_from(&answer.stop_reason);
-        self.model_error.clone_from(&answer.error);
+        let error = answer.error.clone();
+        self.model_error = error.map(|error| text::cut_bytes(error, MAX_COMPLAINT_BYTES));
         if answer.provider.is_some() {
             self.provider.clone_from(&answer.provider);
         }
@@ -168,5 +181,41 @@ impl RunSummary {
         if let Some(said) = answer.text_up_to(LAST_TEXT_LIMIT) {
             self.last_text = Some(said);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use pretty_assertions::assert_eq;
+
+    use super::*;
+
+    fn tools(changes: &[(bool, &[&str], &[&str])]) -> Option<Vec<String>> {
+        let names = |names: &[&str]| names.iter().map(|&name| name.to_owned()).collect();
+        let mut summary = RunSummary::default();
+        for (is_first, added, removed) in changes {
+            summary.heard_message(&Message::System(ToolChange {
+                is_first: *is_first,
+                added: names(added),
+                removed: names(removed),
+            }));
+        }
+        summary.tools.map(|tools| tools.into_iter().collect())
+    }
+
+    #[test]
+    fn tools_are_known_once_a_session_told_all_of_them() {
+        let all: (bool, &[&str], &[&str]) = (true, &["bash", "read"], &[]);
+        assert_eq!(
+            tools(&[all]),
+            Some(vec!["bash".to_owned(), "read".to_owned()])
+        );
+        // A tool in another form is removed and added.
+        assert_eq!(
+            tools(&[all, (false, &["ls", "read"], &["bash", "read"])]),
+            Some(vec!["ls".to_owned(), "read".to_owned()])
+        );
+        assert_eq!(tools(&[(true, &[], &[])]), Some(vec![]));
+        assert_eq!(tools(&[(false, &["ls"], &["bash"])]), None);
     }
 }

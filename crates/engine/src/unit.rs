@@ -10,7 +10,7 @@ use tokio::sync::mpsc;
 use tokio::time::Instant;
 
 use crate::Launcher;
-use crate::child::{LineMemory, launch};
+use crate::child::{LaunchError, LineMemory, SessionLock, launch, lock_session};
 use crate::completion::{LastAnswer, Reports};
 use crate::guards::{Deadline, Repetition};
 use crate::model_check::ModelCheck;
@@ -78,23 +78,36 @@ impl Unit {
         self.tell(Happening::Ended(ending)).await;
     }
 
+    /// The session is locked over all children of the run, so that nobody writes in between.
     async fn course(&mut self) -> Ending {
+        let lock = match lock_session(&self.task, &self.plan).await {
+            Ok(lock) => lock,
+            Err(error) => return error.ending(&self.task),
+        };
+        match self.children(lock.as_ref()).await {
+            Ok(ending) => {
+                if let Some(lock) = lock {
+                    lock.release();
+                }
+                ending
+            }
+            Err(error) => error.ending(&self.task),
+        }
+    }
+
+    async fn children(&mut self, lock: Option<&SessionLock>) -> Result<Ending, LaunchError> {
         let mut course = None;
         loop {
-            let launched =
-                launch(&self.launcher, &self.task, &self.plan, self.memory.clone()).await;
-            let child = match launched {
-                Ok(child) => child,
-                Err(error) => return error.ending(&self.task),
-            };
+            let memory = self.memory.clone();
+            let child = launch(&self.launcher, &self.task, &self.plan, memory, lock).await?;
             let course = course.get_or_insert_with(|| Course::begin(&mut self.plan));
             match Running::new(self, course, child).run().await {
-                Outcome::Over(ending) => return ending,
+                Outcome::Over(ending) => return Ok(ending),
                 Outcome::Again(prompt) => course.prompt = prompt,
             }
             if let Some(decision) = self.told_to_end() {
                 self.tell(Happening::Stopping(decision)).await;
-                return decision.ending();
+                return Ok(decision.ending());
             }
         }
     }

@@ -79,7 +79,7 @@ fn message_for_people(message: &Message) -> Option<String> {
 /// The lines of one message as a person reads them; long texts are not copied.
 pub(crate) fn lines_for_people(message: &Message) -> impl Iterator<Item = Cow<'_, str>> {
     let (parts, result, error) = match message {
-        Message::System { .. } => ([].as_slice(), None, None),
+        Message::System(_) => ([].as_slice(), None, None),
         Message::User(parts) | Message::Other { parts, .. } => (parts.as_slice(), None, None),
         Message::ToolResult(result) => ([].as_slice(), Some(result), None),
         Message::Assistant(answer) => (answer.parts.as_slice(), None, answer.error.as_ref()),
@@ -108,7 +108,7 @@ fn part_for_people(part: &Part) -> Option<Cow<'_, str>> {
 
 fn message_for_child(message: &Message) -> Vec<String> {
     match message {
-        Message::System { .. } => Vec::new(),
+        Message::System(_) => Vec::new(),
         Message::User(_) => message
             .text()
             .map(|text| format!("User: {text}"))

@@ -1,5 +1,6 @@
 //! The rolling view of one run: a fold over its events.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use pi_subagents_delegation::child_protocol::ChildRecord;
@@ -148,9 +149,9 @@ impl Window {
         }
     }
 
-    /// How many tools the child says it has.
+    /// How many tools the child has, where it told all of them.
     pub fn tools(&self) -> Option<usize> {
-        self.summary.tools
+        self.summary.tools.as_ref().map(BTreeSet::len)
     }
 
     /// How far it is with its list of things to do.

@@ -103,7 +103,7 @@ fn a_window_tells_profile_thinking_tools_and_progress() {
     let tools = json!([{"name": "read"}, {"name": "ls"}]);
     let todos = json!({"todos": [{"status": "completed"}, {"status": "pending"}]});
     let script = json!([
-        {"record": {"type": "message_end", "message": {"role": "system", "content": "", "toolsAdded": tools}}},
+        {"record": {"type": "message_end", "message": {"role": "system", "content": "", "sections": {"cwd": "<cwd>/</cwd>"}, "toolsAdded": tools}}},
         {"toolCall": {"name": "write_todos", "arguments": todos, "result": "ok"}},
         {"stderr": "careful\n"},
         {"say": "Done."},

@@ -114,8 +114,8 @@ fn a_child_that_answered_and_does_not_exit_is_ended_and_its_answer_kept() {
 #[test]
 fn a_child_that_settles_and_exits_at_once_has_completed() {
     let stage = Stage::new();
-    let eager = json!([{"messages": {"count": 1800, "bytes": 10}}, {"say": "the answer"}, {"settle": true}, {"exit": 0}]);
-    let names: Vec<String> = (0..16).map(|n| format!("t{n}")).collect();
+    let eager = json!([{"messages": {"count": 900, "bytes": 10}}, {"say": "the answer"}, {"settle": true}, {"exit": 0}]);
+    let names: Vec<String> = (0..8).map(|n| format!("t{n}")).collect();
     let tasks: Vec<_> = names
         .iter()
         .map(|name| (name.as_str(), eager.clone()))

@@ -283,13 +283,19 @@ fn definitions_of_a_project_count_only_when_it_is_trusted() {
     );
     let mut task = call(&[("a", json!([{"reply": "helped"}]))]);
     task["profile"] = json!("helper");
-    let mut client = McpClient::start(&stage, "auto", &PI);
-    client.call("a", DELEGATE, &task);
-    let refused = client.answer("a");
-    assert_eq!(refused["details"]["runs"][0]["status"], "failed");
-    let mut client = McpClient::start(&stage, "auto", &[&PI[..], &["--trust"]].concat());
-    client.call("a", DELEGATE, &task);
-    assert_eq!(outputs(&client.answer("a")), [("a", "helped")]);
+    let status = |flags: &[&str]| {
+        let server = Alone::calling(&stage, flags, &task);
+        let answered = wait_until(PATIENCE, || {
+            let stdout = server.stdout();
+            let answer = stdout.lines().find(|line| line.contains("\"id\":2"))?;
+            serde_json::from_str::<Value>(answer).ok()
+        });
+        let answer = answered.unwrap();
+        let runs = &answer["result"]["structuredContent"]["runs"];
+        runs[0]["status"].as_str().unwrap().to_owned()
+    };
+    assert_eq!(status(&[]), "failed");
+    assert_eq!(status(&["--trust"]), "completed");
 }
 
 /// The server alone, with a client that is nothing but our pipes.
@@ -301,20 +307,27 @@ struct Alone {
 impl Alone {
     fn with_an_endless_call() -> (Self, u32) {
         let stage = Stage::new();
-        let mut server = stage.command(&["mcp", "--runner", "pi"]).spawn();
+        let server = Self::calling(&stage, &[], &endless(&stage, "one"));
+        let started = at_work(&stage, "one");
+        (Self { stage, server }, started)
+    }
+
+    /// The server with these flags and one call.
+    fn calling(stage: &Stage, flags: &[&str], arguments: &Value) -> RunningCommand {
+        let command = stage.command(&["mcp"]).args(PI).args(flags);
+        let mut server = command.spawn();
         let messages = [
             json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
                 "protocolVersion": "2025-06-18", "capabilities": {},
                 "clientInfo": {"name": "pipes", "version": "1"}}}),
             json!({"jsonrpc": "2.0", "method": "notifications/initialized"}),
             json!({"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {
-                "name": DELEGATE, "arguments": endless(&stage, "one")}}),
+                "name": DELEGATE, "arguments": arguments}}),
         ];
         for message in messages {
             assert!(server.write_line(&message.to_string()));
         }
-        let started = at_work(&stage, "one");
-        (Self { stage, server }, started)
+        server
     }
 }
 

@@ -3,7 +3,7 @@
 use std::fs::{self, File};
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use pi_subagents_delegation::{
     Completion, Ending, Limits, ModelChoice, Plan, PlannedTask, Program, RunId, Runner, SessionId,
@@ -23,6 +23,9 @@ const PATIENCE: Duration = Duration::from_secs(20);
 
 /// The variable that makes an owner of [`runs_continue_a_session_one_after_another`].
 const SCRIPT: &str = "OWNER_OF_THIS_SCRIPT";
+
+/// The variable that makes such an owner want a report.
+const REPORT: &str = "OWNER_WANTS_A_REPORT";
 
 const SESSION: &str = "sticky/scout_s1.jsonl";
 const LOCK: &str = "sticky/scout_s1.jsonl.lock";
@@ -106,7 +109,7 @@ fn plan(script: String) -> Plan {
             file: root.join(SESSION),
             lock: root.join(LOCK),
         },
-        completion: Completion::LastMessage,
+        completion: completion(),
         limits: Limits {
             timeout: None,
             extension: Duration::ZERO,
@@ -121,6 +124,17 @@ fn plan(script: String) -> Plan {
             task: Arc::new(task),
             work: Ok(Box::new(work)),
         }],
+    }
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the test starts itself again and says so by a variable"
+)]
+fn completion() -> Completion {
+    match std::env::var_os(REPORT) {
+        Some(_) => Completion::Finalized { corrections: 3 },
+        None => Completion::LastMessage,
     }
 }
 
@@ -194,6 +208,36 @@ fn a_second_run_is_refused_while_the_first_lives() {
     let refused = run(&stage, &json!([{"touch": stage.path("started")}]));
     assert_eq!(Some(refused), expected.message());
     assert!(!fs::exists(stage.path("started")).unwrap());
+}
+
+#[test]
+fn nobody_gets_the_session_between_two_children_of_a_run() {
+    let stage = Stage::new();
+    let [started, again] = ["started", "again"].map(|name| stage.path(name));
+    let done = json!({"status": "SUCCESS", "result": "All of it."});
+    let report = json!({"toolCall": {
+        "name": "subagent_finalize", "arguments": done, "details": done, "terminate": true,
+    }});
+    let next = json!([[{"touch": again}, report, {"settle": true}]]);
+    let next = stage.sandbox.write("next.json", &next.to_string());
+    let first = json!([{"touch": started}, {"say": "Half of it."}, {"exit": 0}]);
+    let owner = owner(&stage, &first)
+        .env(REPORT, "1")
+        .env("MISBEHAVE_NEXT", next)
+        .spawn();
+    wait_for_file(&started, PATIENCE);
+    let lock = lock(&stage);
+    let patience = Instant::now() + PATIENCE;
+    while !fs::exists(&again).unwrap() {
+        let taken = flock(&lock, FlockOperation::NonBlockingLockExclusive);
+        assert_eq!(taken, Err(rustix::io::Errno::WOULDBLOCK));
+        assert!(Instant::now() < patience, "no second child was started");
+    }
+    assert!(owner.wait().stdout.contains("ended: completed"));
+    assert_eq!(
+        flock(&lock, FlockOperation::NonBlockingLockExclusive),
+        Ok(())
+    );
 }
 
 #[test]

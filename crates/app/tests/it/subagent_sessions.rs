@@ -3,8 +3,11 @@
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
+use std::path::PathBuf;
 use std::time::Duration;
 
+use pi_subagents_delegation::child_protocol::{self, ChildLine, ChildRecord};
+use pi_subagents_delegation::{Message, ToolChange};
 use pi_subagents_testkit::llm::{Script, Turn};
 use pi_subagents_testkit::{Signal, wait_until};
 use pretty_assertions::assert_eq;
@@ -244,6 +247,53 @@ fn a_conversation_goes_on_after_its_owner_was_killed_in_the_middle() {
         assert_eq!(conversation[..2], before);
         assert_eq!(conversation.last(), said(&[("user", "say three")]).last());
     }
+}
+
+/// What each run was told about the tools of its child, the first run first.
+fn tool_changes(stage: &SubagentStage) -> Vec<Vec<ToolChange>> {
+    let runs = fs::read_dir(stage.stage.path("project/.pi/subagents/runs")).unwrap();
+    let mut directories: Vec<_> = runs.map(|entry| entry.unwrap().path()).collect();
+    directories.retain(|path| path.is_dir());
+    directories.sort();
+    let of_run = |directory: &PathBuf| {
+        let events = fs::read_to_string(directory.join("events.jsonl")).unwrap();
+        let changes =
+            events
+                .lines()
+                .filter_map(|line| match child_protocol::decode(line.as_bytes()) {
+                    ChildLine::Record(ChildRecord::MessageEnded(Message::System(change))) => {
+                        Some(change)
+                    }
+                    _ => None,
+                });
+        changes.collect()
+    };
+    directories.iter().map(of_run).collect()
+}
+
+#[test]
+fn only_the_first_run_of_a_conversation_tells_all_tools() {
+    let stage = SubagentStage::new(Script::new().otherwise([Turn::text("ok")]));
+    for (runner, tools) in [("embedded", "read, ls"), ("pi", "read"), ("pi", "grep, ls")] {
+        let fields = format!("model: fake/fake-model\ntools: [{tools}]");
+        stage.define("subagents", "scout", &fields, "You look around.");
+        stage.say(runner, "talk", "x");
+    }
+    let told: Vec<Vec<bool>> = tool_changes(&stage)
+        .iter()
+        .map(|changes| changes.iter().map(|change| change.is_first).collect())
+        .collect();
+    assert_eq!(told, [vec![true], vec![false], vec![false]]);
+    let last = tool_changes(&stage).pop().unwrap();
+    let names = |names: &[&str]| -> Vec<String> { names.iter().map(|&name| name.into()).collect() };
+    assert_eq!(
+        last,
+        [ToolChange {
+            is_first: false,
+            added: names(&["grep", "ls"]),
+            removed: names(&["read"]),
+        }]
+    );
 }
 
 #[test]

@@ -7,7 +7,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::record::{ChildLine, ChildRecord, ModelName, Question, Response, ResponseData};
-use crate::{AssistantMessage, Message, Part, StopReason, ToolCall, ToolResult, Usage};
+use crate::{AssistantMessage, Message, Part, StopReason, ToolCall, ToolChange, ToolResult, Usage};
 
 /// Decodes one line, given without its newline.
 pub fn decode(line: &[u8]) -> ChildLine {
@@ -199,16 +199,21 @@ struct WireMessage<'a> {
     is_error: Raw<'a>,
     #[serde(rename = "toolsAdded", borrow, default)]
     tools_added: Raw<'a>,
+    #[serde(rename = "toolsRemoved", borrow, default)]
+    tools_removed: Raw<'a>,
+    #[serde(borrow, default)]
+    sections: Raw<'a>,
 }
 
 fn message(raw: Raw<'_>) -> Option<Message> {
     let wire: WireMessage<'_> = read(raw)?;
     let role = string(wire.role)?;
     Some(match &*role {
-        "system" => Message::System {
-            tools: read::<Vec<Named>>(wire.tools_added)
-                .map(|tools| tools.into_iter().map(|tool| tool.name).collect()),
-        },
+        "system" => Message::System(ToolChange {
+            is_first: is_first(wire.sections),
+            added: names(wire.tools_added),
+            removed: names(wire.tools_removed),
+        }),
         "user" => Message::User(parts(wire.content)),
         "assistant" => Message::Assistant(AssistantMessage {
             parts: parts(wire.content),
@@ -234,6 +239,21 @@ fn message(raw: Raw<'_>) -> Option<Message> {
 #[derive(Deserialize)]
 struct Named {
     name: String,
+}
+
+fn names(raw: Raw<'_>) -> Vec<String> {
+    let named: Vec<Named> = read(raw).unwrap_or_default();
+    named.into_iter().map(|named| named.name).collect()
+}
+
+/// The directory of a session never changes, so only its first instructions have that section.
+fn is_first(sections: Raw<'_>) -> bool {
+    #[derive(Deserialize)]
+    struct Sections<'a> {
+        #[serde(borrow, default)]
+        cwd: Raw<'a>,
+    }
+    read::<Sections<'_>>(sections).is_some_and(|sections| string(sections.cwd).is_some())
 }
 
 /// Content is a string or a list of parts; parts we cannot read are left out.

@@ -13,11 +13,11 @@ use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags, sendmsg}
 use rustix::pipe::{PipeFlags, pipe_with};
 use tokio::process::Command;
 
-use super::session_lock::{self, LockError};
+use super::session_lock::{LockError, SessionLock};
 use super::{Inbox, LineMemory, LineReader, Outbox, StderrLines, command_line};
 use crate::Launcher;
 use crate::keeper::{Handed, KeeperLink, Report};
-use crate::leftovers::{OWNER_MARK, ProcessName, RUN_MARK};
+use crate::leftovers::{OWNER_MARK, ProcessName, RUN_MARK, end_leftovers};
 
 /// A child that runs, with everything that connects us to it.
 #[derive(Debug)]
@@ -73,11 +73,12 @@ pub(crate) async fn launch(
     task: &Task,
     plan: &TaskPlan,
     memory: LineMemory,
+    lock: Option<&SessionLock>,
 ) -> Result<LaunchedChild, LaunchError> {
     if !task.cwd.is_dir() {
         return Err(LaunchError::NoDirectory(task.cwd.display().to_string()));
     }
-    let lock = lock_session(task, plan).await?;
+    lock.map_or(Ok(()), SessionLock::enter_name)?;
     let (child_stdin, stdin) = pipe()?;
     let (stdout, child_stdout) = pipe()?;
     let (stderr, child_stderr) = pipe()?;
@@ -98,10 +99,13 @@ pub(crate) async fn launch(
     let key = plan.api_key.as_ref().map(key_pipe).transpose()?;
     hand_over(
         &ours,
-        &child_stdin,
-        [(Handed::Key, key.as_ref()), (Handed::Lock, lock.as_ref())],
+        child_stdin.as_fd(),
+        [
+            (Handed::Key, key.as_ref().map(OwnedFd::as_fd)),
+            (Handed::Lock, lock.map(SessionLock::as_fd)),
+        ],
     )?;
-    drop((child_stdin, key, lock));
+    drop((child_stdin, key));
 
     let reader = LineReader::new(memory, task.directory.clone());
     let stdin = Outbox::new(stdin)?;
@@ -121,20 +125,29 @@ pub(crate) async fn launch(
             keeper,
         }),
         Some(Report::CouldNotStart { reason }) => Err(LaunchError::Child(reason)),
-        Some(Report::Exited { .. } | Report::Gone { .. }) | None => Err(LaunchError::KeeperGone),
+        Some(Report::Exited { .. } | Report::Gone { .. }) | None => {
+            // It may have been killed after it had started the child and before it could say so.
+            let run = task.run.clone();
+            // The task cannot fail: it does not panic and nobody aborts it.
+            _ = tokio::task::spawn_blocking(move || end_leftovers(&run)).await;
+            Err(LaunchError::KeeperGone)
+        }
     }
 }
 
-/// The lock of a session that several runs continue. The keeper will hold it; we do not.
-async fn lock_session(task: &Task, plan: &TaskPlan) -> Result<Option<OwnedFd>, LaunchError> {
+/// Takes the lock of a session that several runs continue.
+pub(crate) async fn lock_session(
+    task: &Task,
+    plan: &TaskPlan,
+) -> Result<Option<SessionLock>, LaunchError> {
     let SessionPolicy::Shared { file, lock } = plan.session.clone() else {
         return Ok(None);
     };
     let run = task.run.clone();
     let path = lock.clone();
-    let taken = tokio::task::spawn_blocking(move || session_lock::take(&path, &run)).await;
+    let taken = tokio::task::spawn_blocking(move || SessionLock::take(&path, &run)).await;
     match taken {
-        Ok(Ok(taken)) => Ok(Some(taken.into())),
+        Ok(Ok(taken)) => Ok(Some(taken)),
         Ok(Err(LockError::InUse { holder })) => Err(LaunchError::SessionInUse { file, holder }),
         Ok(Err(LockError::Io(source))) => Err(LaunchError::Lock {
             lock: lock.display().to_string(),
@@ -205,14 +218,14 @@ fn key_pipe(key: &Secret) -> Result<OwnedFd, LaunchError> {
 /// because a sibling that is started at the same moment would inherit them too.
 fn hand_over(
     control: &UnixStream,
-    child_stdin: &OwnedFd,
-    further: [(Handed, Option<&OwnedFd>); 2],
+    child_stdin: BorrowedFd<'_>,
+    further: [(Handed, Option<BorrowedFd<'_>>); 2],
 ) -> io::Result<()> {
-    let mut descriptors: Vec<BorrowedFd<'_>> = vec![child_stdin.as_fd()];
+    let mut descriptors: Vec<BorrowedFd<'_>> = vec![child_stdin];
     let mut what = Handed::NOTHING_MORE;
     for (handed, descriptor) in further {
         if let Some(descriptor) = descriptor {
-            descriptors.push(descriptor.as_fd());
+            descriptors.push(descriptor);
             what |= handed.bit();
         }
     }

@@ -11,8 +11,9 @@ mod session_lock;
 mod stderr;
 
 pub(crate) use inbox::Inbox;
-pub(crate) use launch::{LaunchedChild, launch};
+pub(crate) use launch::{LaunchError, LaunchedChild, launch, lock_session};
 pub(crate) use lines::{Line, LineReader};
 pub(crate) use memory::LineMemory;
 pub(crate) use outbox::Outbox;
+pub(crate) use session_lock::SessionLock;
 pub(crate) use stderr::StderrLines;

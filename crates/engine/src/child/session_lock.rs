@@ -1,10 +1,11 @@
 //! One writer at a time for a session that several runs continue.
 //!
-//! The owner takes the lock and the keeper holds it, so it is free when nothing of the run is
-//! left. See `docs/design/stopping.md`.
+//! The owner takes the lock and holds it together with the keeper of its child, so it is free when
+//! nothing of the run is left. See `docs/design/stopping.md`.
 
 use std::fs::{DirBuilder, File};
 use std::io::{self, Read as _, Seek as _, Write as _};
+use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::Path;
 
@@ -28,27 +29,60 @@ impl From<io::Error> for LockError {
     }
 }
 
-/// Takes the lock for a run, without waiting for it, and leaves the run's name in it.
+/// The lock of a session, as the owner of a run holds it.
 ///
-/// A name that still stands in a free lock is that of a run whose keeper was killed. Something of
-/// it may live on and write, so that is ended first.
-pub(crate) fn take(lock: &Path, run: &RunId) -> Result<File, LockError> {
-    let mut file = open(lock)?;
-    match flock(&file, FlockOperation::NonBlockingLockExclusive) {
-        Ok(()) => {}
-        Err(rustix::io::Errno::WOULDBLOCK) => {
-            let holder = name_in(&mut file)?;
-            return Err(LockError::InUse { holder });
+/// Keepers share it (an `flock` belongs to the open file, not to a descriptor), so a child can be
+/// started after another without anybody in between.
+#[derive(Debug)]
+pub(crate) struct SessionLock {
+    file: File,
+    run: RunId,
+}
+
+impl SessionLock {
+    /// Takes the lock for a run, without waiting for it.
+    ///
+    /// A name that still stands in a free lock is that of a run whose keeper was killed. Something
+    /// of it may live on and write, so that is ended first.
+    pub(crate) fn take(lock: &Path, run: &RunId) -> Result<Self, LockError> {
+        let mut file = open(lock)?;
+        match flock(&file, FlockOperation::NonBlockingLockExclusive) {
+            Ok(()) => {}
+            Err(rustix::io::Errno::WOULDBLOCK) => {
+                let holder = name_in(&mut file)?;
+                return Err(LockError::InUse { holder });
+            }
+            Err(error) => return Err(LockError::Io(error.into())),
         }
-        Err(error) => return Err(LockError::Io(error.into())),
+        if let Some(earlier) = name_in(&mut file)? {
+            end_leftovers(&earlier);
+        }
+        let run = run.clone();
+        let taken = Self { file, run };
+        taken.enter_name()?;
+        Ok(taken)
     }
-    if let Some(earlier) = name_in(&mut file)? {
-        end_leftovers(&earlier);
+
+    /// Leaves the run's name in the lock; each keeper takes it out when its tree is gone.
+    pub(crate) fn enter_name(&self) -> io::Result<()> {
+        let mut file = &self.file;
+        file.set_len(0)?;
+        file.rewind()?;
+        writeln!(file, "{} {}", self.run, std::process::id())
     }
-    file.set_len(0)?;
-    file.rewind()?;
-    writeln!(file, "{run} {}", std::process::id())?;
-    Ok(file)
+
+    /// Frees the session, when nothing of the run is left. Closing it would do so too, but only
+    /// when a sibling that is being started at this moment has closed its copy.
+    pub(crate) fn release(self) {
+        // It fails for no open file.
+        _ = flock(&self.file, FlockOperation::Unlock);
+    }
+}
+
+impl AsFd for SessionLock {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.file.as_fd()
+    }
 }
 
 fn open(lock: &Path) -> io::Result<File> {
@@ -91,16 +125,18 @@ mod tests {
     fn a_lock_is_held_by_one_run_and_names_it() {
         let directory = tempfile::tempdir().unwrap();
         let lock = directory.path().join("of-a-cwd/scout_s.jsonl.lock");
-        let held = take(&lock, &run("first")).unwrap();
+        let held = SessionLock::take(&lock, &run("first")).unwrap();
         let mode = |path: &Path| path.metadata().unwrap().permissions().mode() & 0o777;
         assert_eq!((mode(&lock), mode(lock.parent().unwrap())), (0o600, 0o700));
-        match take(&lock, &run("second")).unwrap_err() {
+        match SessionLock::take(&lock, &run("second")).unwrap_err() {
             LockError::InUse { holder } => assert_eq!(holder, Some(run("first"))),
             LockError::Io(error) => panic!("{error}"),
         }
-        drop(held);
-        let mut held = take(&lock, &run("second")).unwrap();
-        assert_eq!(name_in(&mut held).unwrap(), Some(run("second")));
+        let of_its_keeper = held.file.try_clone().unwrap();
+        held.release();
+        let mut held = SessionLock::take(&lock, &run("second")).unwrap();
+        assert_eq!(name_in(&mut held.file).unwrap(), Some(run("second")));
+        drop(of_its_keeper);
     }
 
     #[test]
@@ -109,8 +145,8 @@ mod tests {
         let lock = directory.path().join("lock");
         for text in ["", "\n", "../x 1", "\u{1b}[31m"] {
             std::fs::write(&lock, text).unwrap();
-            let mut held = take(&lock, &run("a")).unwrap();
-            assert_eq!(name_in(&mut held).unwrap(), Some(run("a")), "{text:?}");
+            let mut held = SessionLock::take(&lock, &run("a")).unwrap();
+            assert_eq!(name_in(&mut held.file).unwrap(), Some(run("a")), "{text:?}");
         }
     }
 }

@@ -5,6 +5,9 @@ use std::fs;
 
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 
+/// The flag of a thread of the kernel in its `stat`.
+const OF_KERNEL: u32 = 0x0020_0000;
+
 /// All processes of this moment.
 #[derive(Debug)]
 pub(crate) struct ProcessTree {
@@ -79,6 +82,15 @@ pub(crate) fn start_time(pid: u32) -> Option<u64> {
     (!stat.is_zombie).then_some(stat.start_time)
 }
 
+/// Tells whether a process that shows no environment may show one soon: not a dead one, not a
+/// thread of the kernel, and not one that was started without any.
+pub(crate) fn may_have_environment(pid: u32) -> bool {
+    Stat::read(pid).is_some_and(|stat| {
+        let is_without = stat.environment.0 == stat.environment.1 && stat.environment.0 != 0;
+        !(stat.is_zombie || stat.is_of_kernel || is_without)
+    })
+}
+
 /// All process ids of this moment.
 pub(crate) fn all_processes() -> impl Iterator<Item = u32> {
     fs::read_dir("/proc")
@@ -92,6 +104,9 @@ struct Stat {
     parent: u32,
     is_zombie: bool,
     start_time: u64,
+    is_of_kernel: bool,
+    /// Where its environment begins and ends; 0 while it becomes another program.
+    environment: (u64, u64),
 }
 
 impl Stat {
@@ -104,6 +119,8 @@ impl Stat {
             is_zombie: matches!(*fields.first()?, "Z" | "X"),
             parent: fields.get(1)?.parse().ok()?,
             start_time: fields.get(19)?.parse().ok()?,
+            is_of_kernel: fields.get(6)?.parse::<u32>().ok()? & OF_KERNEL != 0,
+            environment: (fields.get(47)?.parse().ok()?, fields.get(48)?.parse().ok()?),
         })
     }
 }

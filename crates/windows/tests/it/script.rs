@@ -189,6 +189,6 @@ pub(crate) fn busy_call() -> Script {
         .ended(9, "types", Ending::Refused { message: "cwd must be an absolute path".to_owned() })
 }
 
-const SYSTEM: &str = r#"{"type":"message_end","message":{"role":"system","content":"","toolsAdded":[{"name":"read"},{"name":"bash"},{"name":"edit"},{"name":"write"}]}}"#;
+const SYSTEM: &str = r#"{"type":"message_end","message":{"role":"system","content":"","sections":{"cwd":"/"},"toolsAdded":[{"name":"read"},{"name":"bash"},{"name":"edit"},{"name":"write"}]}}"#;
 
 const ANSWER: &str = r#"{"type":"message_end","message":{"role":"assistant","provider":"anthropic","model":"claude-sonnet-4-5","stopReason":"toolUse","content":[{"type":"thinking","thinking":"never shown"},{"type":"text","text":"I will look around.\n\nFirst the files:\n"},{"type":"toolCall","id":"call-3","name":"ls","arguments":{}},{"type":"toolCall","id":"call-x","name":"read","arguments":{"path":"/home/ada/engine/src/lib.rs","offset":10,"limit":40}},{"type":"toolCall","id":"call-y","name":"edit","arguments":{"path":"src/lib.rs","edits":[{"oldText":"a\n\nb","newText":"c\nd\ne"}]}}]}}"#;

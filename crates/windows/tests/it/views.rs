@@ -259,7 +259,7 @@ fn a_header_gives_up_what_matters_least_first() {
     let fleet = Script::new()
         .accepted(0, task)
         .started(0, "review")
-        .printed(0, "review", r#"{"type":"message_end","message":{"role":"system","toolsAdded":[{"name":"read"}]}}"#)
+        .printed(0, "review", r#"{"type":"message_end","message":{"role":"system","sections":{"cwd":"/"},"toolsAdded":[{"name":"read"}]}}"#)
         .printed(1, "review", r#"{"type":"tool_execution_start","toolCallId":"t","toolName":"write_todos","args":{"todos":[{"status":"completed"},{"status":"pending"},{"status":"pending"}]}}"#)
         .printed(1, "review", r#"{"type":"tool_execution_end","toolCallId":"t","toolName":"write_todos","isError":false,"result":{}}"#)
         .happened(9, "review", Happening::Stopping(Decision::Stop))

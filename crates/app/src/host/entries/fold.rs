@@ -38,7 +38,7 @@ impl EntryFold {
             line,
             record: ChildRecord::MessageEnded(message),
         } = &event.happening
-            && !matches!(message, Message::System { .. })
+            && !matches!(message, Message::System(_))
             && let Ok(line) = serde_json::from_slice::<MessageLine>(line)
         {
             let is_prompt = matches!(message, Message::User(_)) && !self.has_prompt;

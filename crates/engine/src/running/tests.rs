@@ -4,10 +4,12 @@ use std::fs::File;
 use std::io::Write as _;
 use std::os::unix::net::UnixStream as StdStream;
 use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
 
 use pi_subagents_delegation::{
-    Completion, Limits, ModelChoice, Program, RunId, Runner, SessionId, SessionPolicy, Started,
-    SystemPrompt, Task, TaskPlan, ToolPolicy,
+    Completion, Decision, Limits, ModelChoice, Program, RunId, Runner, SessionId, SessionPolicy,
+    Started, SystemPrompt, Task, TaskPlan, ToolPolicy,
 };
 use pretty_assertions::assert_eq;
 use rustix::pipe::{PipeFlags, pipe_with};

@@ -1,0 +1,162 @@
+//! How the life of a child ends: who wants it, what its keeper says, and what it means for the run.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use pi_subagents_delegation::child_protocol::Command;
+use pi_subagents_delegation::{Decision, Ending, Happening};
+use tokio::time::Instant;
+
+use super::{Outcome, Running};
+use crate::completion::Exit;
+use crate::keeper::Report;
+use crate::leftovers::end_leftovers;
+use crate::stopping::{AFTER_ITS_ANSWER, Pace, Phase};
+
+impl Running<'_> {
+    /// The run is over for us; the child needs only to exit. It may have exited already: then we
+    /// heard of that before we read its last words, and they count all the same.
+    pub(super) async fn conclude(&mut self, ending: Ending) {
+        self.verdict.get_or_insert(ending);
+        if self.phase == Phase::Working {
+            self.leave(AFTER_ITS_ANSWER).await;
+        }
+    }
+
+    /// Ends a run that would go on.
+    pub(super) async fn decide(&mut self, decision: Decision) {
+        self.verdict = Some(decision.ending());
+        self.unit.tell(Happening::Stopping(decision)).await;
+        self.say(&Command::Abort);
+        self.phase = Phase::aborting(Instant::now(), Pace::of(decision));
+    }
+
+    /// Somebody asks for the end of the run; whoever asks again is in a hurry, and a second
+    /// shutdown waits for nothing.
+    pub(super) async fn asked_to_end(&mut self, decision: Decision) {
+        let is_shutdown = matches!(decision, Decision::Shutdown { .. });
+        self.course.shutdowns += u32::from(is_shutdown);
+        let grace = if self.course.shutdowns > 1 {
+            Duration::ZERO
+        } else {
+            Pace::of(decision).grace
+        };
+        match self.phase {
+            Phase::Working => self.decide(decision).await,
+            Phase::Aborting { .. } | Phase::Leaving { .. } => self.end_tree(grace).await,
+            Phase::Ending if is_shutdown => self.keeper.stop(grace),
+            Phase::Ending | Phase::Draining { .. } => {}
+        }
+    }
+
+    pub(super) async fn alarmed(&mut self) {
+        match self.phase {
+            Phase::Working => {
+                let now = Instant::now();
+                let deadline = self.course.deadline.as_ref();
+                if let Some(decision) = deadline.and_then(|deadline| deadline.check(now)) {
+                    self.decide(decision).await;
+                }
+            }
+            Phase::Aborting { pace, .. } => self.leave(pace).await,
+            Phase::Leaving { pace, .. } => {
+                if self.verdict.is_none() {
+                    self.verdict = Some(Ending::Lost {
+                        reason: "it closed its output and lived on".to_owned(),
+                    });
+                }
+                self.end_tree(pace.grace).await;
+            }
+            Phase::Ending | Phase::Draining { .. } => {}
+        }
+    }
+
+    /// A child that closes its output can say nothing more; most of the time it is exiting.
+    pub(super) async fn output_closed(&mut self) {
+        self.stdout_is_open = false;
+        if self.phase == Phase::Working {
+            self.leave(AFTER_ITS_ANSWER).await;
+        }
+    }
+
+    pub(super) async fn leave(&mut self, pace: Pace) {
+        self.close_stdin().await;
+        self.phase = Phase::leaving(Instant::now(), pace);
+    }
+
+    async fn end_tree(&mut self, grace: Duration) {
+        self.close_stdin().await;
+        self.keeper.stop(grace);
+        self.phase = Phase::Ending;
+    }
+
+    pub(super) async fn keeper_said(&mut self, report: Option<Report>) {
+        match report {
+            Some(Report::Exited { code, signal }) => {
+                self.exit = Some(Exit::new(code, signal));
+                self.close_stdin().await;
+                self.phase = Phase::Ending;
+            }
+            Some(Report::Gone { .. }) => self.tree_is_gone(),
+            Some(Report::Started { .. } | Report::CouldNotStart { .. }) => {}
+            None => self.keeper_died().await,
+        }
+    }
+
+    /// The owner inherits what a dead keeper kept, and ends it in its place.
+    async fn keeper_died(&mut self) {
+        self.close_stdin().await;
+        let run = self.unit.task.run.clone();
+        let launcher = Arc::clone(&self.unit.launcher);
+        // The task cannot fail: it does not panic and nobody aborts it.
+        _ = tokio::task::spawn_blocking(move || {
+            end_leftovers(&run);
+            launcher.own_children.end_strangers();
+        })
+        .await;
+        self.verdict.get_or_insert_with(|| Ending::Lost {
+            reason: "its keeper was killed".to_owned(),
+        });
+        self.tree_is_gone();
+    }
+
+    fn tree_is_gone(&mut self) {
+        self.keeper_is_there = false;
+        self.phase = Phase::draining(Instant::now());
+    }
+
+    pub(super) async fn outcome(&mut self) -> Outcome {
+        if let Some(verdict) = self.verdict.take() {
+            return Outcome::Over(verdict);
+        }
+        let exit = self.exit.unwrap_or(Exit::Unknown);
+        if !self.can_go_on(exit) {
+            return Outcome::Over(self.judge(exit));
+        }
+        if let Some(unheard) = self.correction.take() {
+            return Outcome::Again(unheard);
+        }
+        match self.course.reports.correct() {
+            Ok(correction) => {
+                let told = Happening::Corrected(correction.clone());
+                self.unit.tell(told).await;
+                Outcome::Again(correction)
+            }
+            Err(never_finalized) if exit == Exit::Code(0) => Outcome::Over(never_finalized),
+            Err(_) => Outcome::Over(self.judge(exit)),
+        }
+    }
+
+    /// Tells whether another child could still give the report: the session must hold the task,
+    /// and pi writes none before the first answer.
+    fn can_go_on(&self, exit: Exit) -> bool {
+        self.course.reports.are_needed()
+            && exit.is_known()
+            && self.course.last_answer.is_there()
+            && self.unit.plan.session.file().is_some()
+    }
+
+    fn judge(&mut self, exit: Exit) -> Ending {
+        exit.judge(self.stderr.splitter().last_words())
+    }
+}

@@ -1,0 +1,174 @@
+//! What a child says, and what follows from it for the run.
+
+use pi_subagents_delegation::child_protocol::{ChildRecord, Command, Question, Response};
+use pi_subagents_delegation::{AssistantMessage, Decision, Ending, Happening, Message};
+use tokio::time::Instant;
+
+use super::Running;
+use crate::child::Line;
+use crate::completion::Verdict;
+use crate::model_check::Checked;
+use crate::stopping::{AFTER_ITS_REPORT, Phase};
+
+/// What follows from a record.
+enum Consequence {
+    None,
+    Decide(Decision),
+    Settled,
+    /// The child did not take the prompt.
+    Refused(String),
+    /// An extension waits for an answer.
+    Asked(Question),
+    /// The child answered what was asked about its model.
+    Checked(Checked),
+}
+
+impl Running<'_> {
+    pub(super) async fn heard(&mut self, line: Line) {
+        match line {
+            Line::ToolReported => self.tool_was_at_work(),
+            Line::Text(line) => self.unit.tell(Happening::Printed(line)).await,
+            Line::Record { line, record } => {
+                let consequence = self.weigh(&record);
+                self.unit.tell_record(line, record).await;
+                self.follow(consequence).await;
+            }
+        }
+    }
+
+    /// What a record means for the run, beside being told to everybody.
+    fn weigh(&mut self, record: &ChildRecord) -> Consequence {
+        match record {
+            ChildRecord::MessageEnded(Message::Assistant(answer)) => self.weigh_answer(answer),
+            ChildRecord::ToolStarted { .. } | ChildRecord::ToolProgressed { .. } => {
+                self.tool_was_at_work();
+                Consequence::None
+            }
+            ChildRecord::ToolEnded {
+                tool,
+                is_error,
+                details,
+                ..
+            } => {
+                self.tool_was_at_work();
+                if !is_error
+                    && let Some(ending) = self.course.reports.ending(tool, details.as_ref())
+                {
+                    self.reported(ending);
+                }
+                Consequence::None
+            }
+            ChildRecord::Settled => Consequence::Settled,
+            ChildRecord::Responded(response) => self.weigh_response(response),
+            ChildRecord::Asked(question) if question.is_waiting() => {
+                Consequence::Asked(question.clone())
+            }
+            _ => Consequence::None,
+        }
+    }
+
+    fn weigh_answer(&mut self, answer: &AssistantMessage) -> Consequence {
+        self.course.last_answer.heard(answer);
+        answer
+            .tool_calls()
+            .find_map(|call| self.course.repetition.observe(call))
+            .map_or(Consequence::None, Consequence::Decide)
+    }
+
+    fn weigh_response(&mut self, response: &Response) -> Consequence {
+        match (&response.error, response.command.as_str()) {
+            (Some(error), "prompt") => Consequence::Refused(error.clone()),
+            (None, "prompt") => {
+                self.correction = None;
+                Consequence::None
+            }
+            (Some(_) | None, _) => match &mut self.course.check {
+                Some(check) => Consequence::Checked(check.heard(response)),
+                None => Consequence::None,
+            },
+        }
+    }
+
+    async fn follow(&mut self, consequence: Consequence) {
+        match consequence {
+            Consequence::Decide(decision) if self.phase == Phase::Working => {
+                self.decide(decision).await;
+            }
+            Consequence::None | Consequence::Decide(_) => {}
+            Consequence::Settled => self.settled().await,
+            Consequence::Refused(message) => {
+                self.conclude(Ending::ModelError { message }).await;
+            }
+            Consequence::Asked(question) => self.cancel(question).await,
+            Consequence::Checked(checked) => self.checked(checked).await,
+        }
+    }
+
+    fn tool_was_at_work(&mut self) {
+        if let Some(deadline) = &mut self.course.deadline {
+            deadline.tool_was_at_work(Instant::now());
+        }
+    }
+
+    /// Nobody sees the dialogs of a child, and the child would wait for ever.
+    async fn cancel(&mut self, question: Question) {
+        let title = question.title.unwrap_or(question.method);
+        let warning = format!("an extension asked \"{title}\": cancelled, nobody can answer here");
+        self.say(&Command::CancelQuestion { id: question.id });
+        self.unit.tell(Happening::Warned(warning)).await;
+    }
+
+    async fn checked(&mut self, checked: Checked) {
+        match checked {
+            Checked::NotYet => return,
+            Checked::Ask(command) => {
+                self.say(&command);
+                return;
+            }
+            Checked::Fine => {}
+            Checked::Doubtful(warning) => self.unit.tell(Happening::Warned(warning)).await,
+            Checked::Wrong(ending) => return self.conclude(ending).await,
+        }
+        self.course.check = None;
+        if self.phase == Phase::Working {
+            self.prompt();
+        }
+    }
+
+    async fn settled(&mut self) {
+        if let Phase::Aborting { pace, .. } = self.phase {
+            self.leave(pace).await;
+            return;
+        }
+        match self.course.reports.judge(&self.course.last_answer) {
+            Verdict::Over(ending) => self.conclude(ending).await,
+            Verdict::Unreported if self.phase == Phase::Working => self.correct().await,
+            // A child that is leaving cannot be told any more; what follows is seen at its end.
+            Verdict::Unreported => {}
+        }
+    }
+
+    async fn correct(&mut self) {
+        match self.course.reports.correct() {
+            Ok(correction) => {
+                self.say_prompt(correction.clone());
+                self.correction = Some(correction.clone());
+                self.unit.tell(Happening::Corrected(correction)).await;
+            }
+            Err(ending) => self.conclude(ending).await,
+        }
+    }
+
+    /// The child has reported. Its turn ends by itself, unless its model called something beside
+    /// the report.
+    fn reported(&mut self, ending: Ending) {
+        self.verdict.get_or_insert(ending);
+        if self.phase != Phase::Working {
+            return;
+        }
+        if self.course.last_answer.called_several() {
+            self.say(&Command::Abort);
+        }
+        self.phase = Phase::aborting(Instant::now(), AFTER_ITS_REPORT);
+    }
+}

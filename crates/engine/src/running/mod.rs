@@ -1,0 +1,195 @@
+//! A sub-agent whose child lives: listen, stop, end.
+//!
+//! Everything that can wake it is one value of [`Happened`]. What the child says is heard in
+//! `hearing.rs`, its end is in `ending.rs`, and the clocks of that are in `stopping.rs`.
+
+mod ending;
+mod hearing;
+
+use pi_subagents_delegation::child_protocol::Command;
+use pi_subagents_delegation::{Ending, Happening, Started};
+use tokio::time::{Instant, sleep_until};
+
+use crate::child::{Inbox, LaunchedChild, Line, LineReader, Outbox, StderrLines};
+use crate::completion::Exit;
+use crate::guards::Deadline;
+use crate::keeper::{KeeperLink, Report};
+use crate::model_check::ModelCheck;
+use crate::request::{SteerError, UnitRequest};
+use crate::stopping::Phase;
+use crate::unit::{Course, Unit};
+
+/// The id of commands that start work.
+const PROMPT: &str = "prompt";
+
+/// The id of commands that steer.
+const STEER: &str = "steer";
+
+/// How a child left its run.
+#[derive(Debug)]
+pub(crate) enum Outcome {
+    /// The run is over.
+    Over(Ending),
+    /// It goes on with another child on the same session, which is told this.
+    Again(String),
+}
+
+/// A sub-agent whose child has been started.
+pub(crate) struct Running<'a> {
+    unit: &'a mut Unit,
+    course: &'a mut Course,
+    started: Started,
+    /// `None` once it is closed.
+    stdin: Option<Outbox>,
+    stdout: Inbox<LineReader>,
+    stdout_is_open: bool,
+    stderr: Inbox<StderrLines>,
+    stderr_is_open: bool,
+    keeper: KeeperLink,
+    keeper_is_there: bool,
+    phase: Phase,
+    /// How the run ends, once that is known.
+    verdict: Option<Ending>,
+    exit: Option<Exit>,
+    /// What the child was told and has not taken yet.
+    correction: Option<String>,
+}
+
+/// Everything that can wake a unit.
+enum Happened {
+    Output(Option<Vec<Line>>),
+    Stderr(Option<Vec<String>>),
+    Keeper(Option<Report>),
+    Asked(UnitRequest),
+    Alarm,
+}
+
+impl<'a> Running<'a> {
+    pub(crate) fn new(unit: &'a mut Unit, course: &'a mut Course, child: LaunchedChild) -> Self {
+        Self {
+            unit,
+            course,
+            started: child.started,
+            stdin: Some(child.stdin),
+            stdout: child.stdout,
+            stdout_is_open: true,
+            stderr: child.stderr,
+            stderr_is_open: true,
+            keeper: child.keeper,
+            keeper_is_there: true,
+            phase: Phase::Working,
+            verdict: None,
+            exit: None,
+            correction: None,
+        }
+    }
+
+    /// Lives with the child until nothing of it is left.
+    pub(crate) async fn run(mut self) -> Outcome {
+        self.unit.tell(Happening::Started(self.started)).await;
+        match &self.course.check {
+            Some(_) => self.say(&ModelCheck::question()),
+            None => self.prompt(),
+        }
+        while !self.is_over() {
+            let happened = self.next().await;
+            self.handle(happened).await;
+        }
+        let outcome = self.outcome().await;
+        self.keeper.ended().await;
+        outcome
+    }
+
+    fn prompt(&mut self) {
+        let message = std::mem::take(&mut self.course.prompt);
+        self.say_prompt(message);
+    }
+
+    fn say_prompt(&mut self, message: String) {
+        let id = PROMPT.to_owned();
+        self.say(&Command::Prompt { id, message });
+    }
+
+    fn is_over(&self) -> bool {
+        match self.phase {
+            Phase::Draining { until } => {
+                !(self.stdout_is_open || self.stderr_is_open) || Instant::now() >= until
+            }
+            Phase::Working | Phase::Aborting { .. } | Phase::Leaving { .. } | Phase::Ending => {
+                false
+            }
+        }
+    }
+
+    async fn next(&mut self) -> Happened {
+        let alarm = self.alarm();
+        tokio::select! {
+            lines = self.stdout.next(), if self.stdout_is_open => Happened::Output(lines),
+            lines = self.stderr.next(), if self.stderr_is_open => Happened::Stderr(lines),
+            report = self.keeper.next(), if self.keeper_is_there => Happened::Keeper(report),
+            Some(request) = self.unit.requests.recv() => Happened::Asked(request),
+            () = sleep_until(alarm.unwrap_or_else(Instant::now)), if alarm.is_some() => Happened::Alarm,
+        }
+    }
+
+    fn alarm(&self) -> Option<Instant> {
+        match self.phase {
+            Phase::Working => self.course.deadline.as_ref().map(Deadline::alarm),
+            phase => phase.alarm(),
+        }
+    }
+
+    async fn handle(&mut self, happened: Happened) {
+        match happened {
+            Happened::Output(Some(lines)) => {
+                for line in lines {
+                    self.heard(line).await;
+                }
+            }
+            Happened::Output(None) => self.output_closed().await,
+            Happened::Stderr(Some(lines)) => {
+                for line in lines {
+                    self.unit.tell(Happening::Complained(line)).await;
+                }
+            }
+            Happened::Stderr(None) => self.stderr_is_open = false,
+            Happened::Keeper(report) => self.keeper_said(report).await,
+            Happened::Asked(UnitRequest::End(decision)) => self.asked_to_end(decision).await,
+            Happened::Asked(UnitRequest::Steer { message, answer }) => {
+                // Whoever asked may have left.
+                _ = answer.send(self.steer(message).await);
+            }
+            Happened::Alarm => self.alarmed().await,
+        }
+    }
+
+    async fn steer(&mut self, message: String) -> Result<(), SteerError> {
+        if self.phase != Phase::Working || self.stdin.is_none() {
+            return Err(SteerError::Ending(self.unit.task.run.clone()));
+        }
+        if self.course.check.is_some() {
+            return Err(SteerError::NotStarted(self.unit.task.run.clone()));
+        }
+        self.say(&Command::Steer {
+            id: STEER.to_owned(),
+            message: message.clone(),
+        });
+        self.unit.tell(Happening::Steered(message)).await;
+        Ok(())
+    }
+
+    fn say(&mut self, command: &Command) {
+        if let Some(stdin) = &self.stdin {
+            stdin.send(command);
+        }
+    }
+
+    async fn close_stdin(&mut self) {
+        if let Some(stdin) = self.stdin.take() {
+            stdin.close().await;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;
