@@ -116,6 +116,8 @@ function followSession(pi: ExtensionAPI, place: Place, { tools }: Manifest): voi
     place.session = undefined;
   });
   pi.on("model_select", (_event, ctx) => registerForModels(ctx));
+  // A login or another extension may bring models without one being selected.
+  pi.on("before_agent_start", (_event, ctx) => registerForModels(ctx));
   pi.on("agent_start", async (_event, ctx) => {
     if (ctx.mode === "tui") await readViews(place);
     place.host?.tellIdle(false);

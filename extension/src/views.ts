@@ -86,13 +86,18 @@ function drawWindows(details: Json, expanded: boolean, theme: Theme): Component 
 
 function drawWindow(window: Json, expanded: boolean, width: number, theme: Theme): string[] {
   const lines = list(expanded ? (window.allMessages ?? window.lines) : window.lines);
-  const body = lines.map((line) => indented(paint(line.spans, theme), width));
+  const body = lines.map((line) => indented(paint(spansOf(line), theme), width));
   const error = errorLines(window.errorMessage, width, theme);
   if (body.length === 0 && error.length === 0) {
     const words = window.status === "running" && !expanded ? "(starting...)" : "(no output)";
     body.push(indented(theme.fg("muted", words), width));
   }
   return [cut(paint(window.header, theme), width), ...body, ...error];
+}
+
+/** A line without spans has the usual role of its kind; also in `window_record.rs`. */
+function spansOf({ spans, text, kind }: Json): unknown {
+  return spans ?? [{ text, role: kind === "tool" ? "muted" : "plain" }];
 }
 
 /** Of all lines an error alone is wrapped: it is what a person has to read to its end. */
