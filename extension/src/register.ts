@@ -16,6 +16,7 @@ const PLACE = Symbol.for("pi-subagents.host");
 // Also in `entries.ts`, which is not read before it is needed.
 const SHOWN = "pi-subagents:shown";
 const BACKGROUND_RUN = "pi-subagents:bg-run";
+const BACKGROUND_END = "pi-subagents:bg-done";
 
 export function register(pi: ExtensionAPI): void {
   const manifest = readManifest();
@@ -27,6 +28,7 @@ export function register(pi: ExtensionAPI): void {
   }
   for (const command of manifest.commands) registerCommand(pi, place, command);
   pi.registerEntryRenderer(SHOWN, (entry, _options, theme) => viewsOf(place).drawShown(entry.data, theme));
+  pi.registerMessageRenderer(BACKGROUND_END, ({ content }, _options, theme) => viewsOf(place).drawMessage(content, theme));
   followSession(pi, place, manifest);
 }
 

@@ -6,6 +6,8 @@ import type { Component } from "@earendil-works/pi-tui";
 import { component, cut, paint, plain, wrap } from "./draw.ts";
 import type { Json } from "./manifest.ts";
 
+export { drawMessage } from "./message.ts";
+
 const MARGIN = 2;
 const MAX_CALL_LINES = 4;
 const MAX_ERROR_LINES = 6;
@@ -21,17 +23,21 @@ export function drawCall(tool: string, args: unknown, theme: Theme): Component {
 /** What a call is about. While it is still being written, anything may be missing. */
 function callWords(args: unknown): string[] {
   const { tasks, profile, preset, agent, sessionId, runId } = (args ?? {}) as Json;
-  const names = list(tasks).map((task) => word(task.profile ?? task.preset ?? task.agent));
-  const profiles = [...new Set(names.filter(Boolean))];
   const count = list(tasks).length;
   return [
     Array.isArray(tasks) ? `${count} sub-agent${count === 1 ? "" : "s"}` : "",
     word(profile) && `(default profile: ${word(profile)})`,
-    profiles.length > 0 ? `profiles: [${profiles.join(", ")}]` : "",
+    ...["profile", "preset", "agent"].map((field) => namesIn(list(tasks), field)),
     word(preset ?? agent),
     word(sessionId),
     word(runId),
   ].filter(Boolean);
+}
+
+/** The names that tasks have in a field: `profiles: [researcher, tester]`. */
+function namesIn(tasks: Json[], field: string): string {
+  const names = new Set(tasks.map((task) => word(task[field])).filter(Boolean));
+  return names.size > 0 ? `${field}s: [${[...names].join(", ")}]` : "";
 }
 
 function word(value: unknown): string {
@@ -86,7 +92,9 @@ function drawWindows(details: Json, expanded: boolean, theme: Theme): Component 
 
 function drawWindow(window: Json, expanded: boolean, width: number, theme: Theme): string[] {
   const lines = list(expanded ? (window.allMessages ?? window.lines) : window.lines);
-  const body = lines.map((line) => indented(paint(spansOf(line), theme), width));
+  const painted = lines.map((line) => paint(spansOf(line), theme));
+  const laid = expanded ? painted.flatMap((line) => wrap(line, width - MARGIN)) : painted;
+  const body = laid.map((line) => indented(line, width));
   const error = errorLines(window.errorMessage, width, theme);
   if (body.length === 0 && error.length === 0) {
     const words = window.status === "running" && !expanded ? "(starting...)" : "(no output)";
@@ -100,7 +108,7 @@ function spansOf({ spans, text, kind }: Json): unknown {
   return spans ?? [{ text, role: kind === "tool" ? "muted" : "plain" }];
 }
 
-/** Of all lines an error alone is wrapped: it is what a person has to read to its end. */
+/** An error is wrapped in either view: it is what a person has to read to its end. */
 function errorLines(message: unknown, width: number, theme: Theme): string[] {
   if (typeof message !== "string") return [];
   return `Error: ${message}`
