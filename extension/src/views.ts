@@ -51,7 +51,7 @@ export function drawShown(data: unknown, theme: Theme): Component {
   const heading = plain(title) && theme.bold(theme.fg("customMessageLabel", plain(title)));
   const body = lineList(lines).map((line) => paint(line, theme));
   const drawn = heading ? [heading, ...body] : body;
-  return component((width) => drawn.map((line) => cut(` ${line}`, width)));
+  return component((width) => drawn.flatMap((line) => wrap(line, width - 1)).map((line) => cut(` ${line}`, width)));
 }
 
 /** A result by the shape of its details: windows, text of which the beginning is shown, or text. */
@@ -62,8 +62,8 @@ export function drawResult(result: { content: unknown; details: unknown }, look:
   if (look.isError) {
     return component((width) => lines.flatMap((line) => wrap(theme.fg("error", line), width)));
   }
-  const limit = typeof details.maxLines === "number" ? details.maxLines : lines.length;
-  return drawText(lines, limit, look.expanded, theme);
+  const limit = typeof details.maxLines === "number" && !look.expanded ? details.maxLines : undefined;
+  return drawText(lines, limit, theme);
 }
 
 export interface Look {
@@ -71,10 +71,10 @@ export interface Look {
   isError: boolean;
 }
 
-/** Expanded, everything can be read; otherwise as many lines as the settings allow. */
-function drawText(lines: string[], limit: number, expanded: boolean, theme: Theme): Component {
+/** All of a text, so that it can be read, or its first lines. */
+function drawText(lines: string[], limit: number | undefined, theme: Theme): Component {
   const painted = (line: string) => theme.fg("toolOutput", line);
-  if (expanded) return component((width) => lines.flatMap((line) => wrap(painted(line), width)));
+  if (limit === undefined) return component((width) => lines.flatMap((line) => wrap(painted(line), width)));
   const shown = lines.slice(0, limit).map(painted);
   const more = lines.length - shown.length;
   if (more > 0) shown.push(theme.fg("muted", `... (${more} more line${more === 1 ? "" : "s"})`));

@@ -161,10 +161,7 @@ fn another_order_of_the_models_is_no_news_and_another_set_is() {
 
     pi.command("/offer alpha,zeta,beta");
     pi.select("alpha");
-    assert_eq!(
-        pi.tools(),
-        all(&["late/alpha", "late/zeta", "late/beta"])
-    );
+    assert_eq!(pi.tools(), all(&["late/alpha", "late/zeta", "late/beta"]));
     pi.pi.rpc.finish();
 }
 
