@@ -16,6 +16,7 @@ const PLACE = Symbol.for("pi-subagents.host");
 // Also in `entries.ts`, which is not read before it is needed.
 const SHOWN = "pi-subagents:shown";
 const BACKGROUND_RUN = "pi-subagents:bg-run";
+const BACKGROUND_END = "pi-subagents:bg-done";
 
 export function register(pi: ExtensionAPI): void {
   const manifest = readManifest();
@@ -27,6 +28,7 @@ export function register(pi: ExtensionAPI): void {
   }
   for (const command of manifest.commands) registerCommand(pi, place, command);
   pi.registerEntryRenderer(SHOWN, (entry, _options, theme) => viewsOf(place).drawShown(entry.data, theme));
+  pi.registerMessageRenderer(BACKGROUND_END, ({ content }, _options, theme) => viewsOf(place).drawMessage(content, theme));
   followSession(pi, place, manifest);
 }
 
@@ -116,6 +118,8 @@ function followSession(pi: ExtensionAPI, place: Place, { tools }: Manifest): voi
     place.session = undefined;
   });
   pi.on("model_select", (_event, ctx) => registerForModels(ctx));
+  // A login or another extension may bring models without one being selected.
+  pi.on("before_agent_start", (_event, ctx) => registerForModels(ctx));
   pi.on("agent_start", async (_event, ctx) => {
     if (ctx.mode === "tui") await readViews(place);
     place.host?.tellIdle(false);

@@ -6,6 +6,8 @@ import type { Component } from "@earendil-works/pi-tui";
 import { component, cut, paint, plain, wrap } from "./draw.ts";
 import type { Json } from "./manifest.ts";
 
+export { drawMessage } from "./message.ts";
+
 const MARGIN = 2;
 const MAX_CALL_LINES = 4;
 const MAX_ERROR_LINES = 6;
@@ -21,17 +23,21 @@ export function drawCall(tool: string, args: unknown, theme: Theme): Component {
 /** What a call is about. While it is still being written, anything may be missing. */
 function callWords(args: unknown): string[] {
   const { tasks, profile, preset, agent, sessionId, runId } = (args ?? {}) as Json;
-  const names = list(tasks).map((task) => word(task.profile ?? task.preset ?? task.agent));
-  const profiles = [...new Set(names.filter(Boolean))];
   const count = list(tasks).length;
   return [
     Array.isArray(tasks) ? `${count} sub-agent${count === 1 ? "" : "s"}` : "",
     word(profile) && `(default profile: ${word(profile)})`,
-    profiles.length > 0 ? `profiles: [${profiles.join(", ")}]` : "",
+    ...["profile", "preset", "agent"].map((field) => namesIn(list(tasks), field)),
     word(preset ?? agent),
     word(sessionId),
     word(runId),
   ].filter(Boolean);
+}
+
+/** The names that tasks have in a field: `profiles: [researcher, tester]`. */
+function namesIn(tasks: Json[], field: string): string {
+  const names = new Set(tasks.map((task) => word(task[field])).filter(Boolean));
+  return names.size > 0 ? `${field}s: [${[...names].join(", ")}]` : "";
 }
 
 function word(value: unknown): string {
@@ -45,7 +51,7 @@ export function drawShown(data: unknown, theme: Theme): Component {
   const heading = plain(title) && theme.bold(theme.fg("customMessageLabel", plain(title)));
   const body = lineList(lines).map((line) => paint(line, theme));
   const drawn = heading ? [heading, ...body] : body;
-  return component((width) => drawn.map((line) => cut(` ${line}`, width)));
+  return component((width) => drawn.flatMap((line) => wrap(line, width - 1)).map((line) => cut(` ${line}`, width)));
 }
 
 /** A result by the shape of its details: windows, text of which the beginning is shown, or text. */
@@ -56,8 +62,8 @@ export function drawResult(result: { content: unknown; details: unknown }, look:
   if (look.isError) {
     return component((width) => lines.flatMap((line) => wrap(theme.fg("error", line), width)));
   }
-  const limit = typeof details.maxLines === "number" ? details.maxLines : lines.length;
-  return drawText(lines, limit, look.expanded, theme);
+  const limit = typeof details.maxLines === "number" && !look.expanded ? details.maxLines : undefined;
+  return drawText(lines, limit, theme);
 }
 
 export interface Look {
@@ -65,10 +71,10 @@ export interface Look {
   isError: boolean;
 }
 
-/** Expanded, everything can be read; otherwise as many lines as the settings allow. */
-function drawText(lines: string[], limit: number, expanded: boolean, theme: Theme): Component {
+/** All of a text, so that it can be read, or its first lines. */
+function drawText(lines: string[], limit: number | undefined, theme: Theme): Component {
   const painted = (line: string) => theme.fg("toolOutput", line);
-  if (expanded) return component((width) => lines.flatMap((line) => wrap(painted(line), width)));
+  if (limit === undefined) return component((width) => lines.flatMap((line) => wrap(painted(line), width)));
   const shown = lines.slice(0, limit).map(painted);
   const more = lines.length - shown.length;
   if (more > 0) shown.push(theme.fg("muted", `... (${more} more line${more === 1 ? "" : "s"})`));
@@ -86,7 +92,9 @@ function drawWindows(details: Json, expanded: boolean, theme: Theme): Component 
 
 function drawWindow(window: Json, expanded: boolean, width: number, theme: Theme): string[] {
   const lines = list(expanded ? (window.allMessages ?? window.lines) : window.lines);
-  const body = lines.map((line) => indented(paint(line.spans, theme), width));
+  const painted = lines.map((line) => paint(spansOf(line), theme));
+  const laid = expanded ? painted.flatMap((line) => wrap(line, width - MARGIN)) : painted;
+  const body = laid.map((line) => indented(line, width));
   const error = errorLines(window.errorMessage, width, theme);
   if (body.length === 0 && error.length === 0) {
     const words = window.status === "running" && !expanded ? "(starting...)" : "(no output)";
@@ -95,7 +103,12 @@ function drawWindow(window: Json, expanded: boolean, width: number, theme: Theme
   return [cut(paint(window.header, theme), width), ...body, ...error];
 }
 
-/** Of all lines an error alone is wrapped: it is what a person has to read to its end. */
+/** A line without spans has the usual role of its kind; also in `window_record.rs`. */
+function spansOf({ spans, text, kind }: Json): unknown {
+  return spans ?? [{ text, role: kind === "tool" ? "muted" : "plain" }];
+}
+
+/** An error is wrapped in either view: it is what a person has to read to its end. */
 function errorLines(message: unknown, width: number, theme: Theme): string[] {
   if (typeof message !== "string") return [];
   return `Error: ${message}`

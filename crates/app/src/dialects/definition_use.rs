@@ -36,15 +36,13 @@ pub(crate) fn find_definition<'a>(
 ) -> Result<&'a Definition, Refusal> {
     let found = configuration.catalogue.find(name, asker);
     found.map(|found| found.definition).map_err(|error| {
-        let notices = configuration.catalogue.notices();
-        let hint = if error.ignored.is_empty() {
-            ""
+        let message = if error.ignored.is_empty() {
+            error.to_string()
         } else {
-            &notices.join(" ")
+            let notices = configuration.catalogue.notices();
+            format!("{error}. {}", notices.join(" "))
         };
-        Refusal {
-            message: format!("{error} {hint}").trim_end().to_owned(),
-        }
+        Refusal { message }
     })
 }
 

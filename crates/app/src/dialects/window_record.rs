@@ -8,7 +8,9 @@ use std::time::Duration;
 use pi_subagents_delegation::{
     Ending, EventSink, RunEvent, StopReason, ThinkingLevel, Timestamp, UsedDefinition,
 };
-use pi_subagents_windows::{Fleet, Line, PreviewContext, Window, WindowLine, header};
+use pi_subagents_windows::{
+    Fleet, Line, LineKind, PreviewContext, Role, Window, WindowLine, header,
+};
 use serde_json::{Map, Value, json};
 
 use crate::toolbox::ToolAnswer;
@@ -148,8 +150,22 @@ fn seconds(duration: Duration) -> Value {
     }
 }
 
+/// A session keeps every line, so the spans of one that looks as its kind usually does are left out.
 fn line_json(line: &WindowLine) -> Value {
-    json!({"text": line.text(), "kind": line.kind.as_str(), "spans": spans_json(&line.line)})
+    let mut json = json!({"text": line.text(), "kind": line.kind.as_str()});
+    let usual = usual_role(line.kind);
+    if !matches!(line.line.spans(), [only] if only.role() == usual) {
+        json["spans"] = spans_json(&line.line);
+    }
+    json
+}
+
+/// The role of a line without spans; also in `extension/src/views.ts`.
+fn usual_role(kind: LineKind) -> Role {
+    match kind {
+        LineKind::Text => Role::Plain,
+        LineKind::Tool => Role::Muted,
+    }
 }
 
 fn spans_json(line: &Line) -> Value {

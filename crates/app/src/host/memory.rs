@@ -107,7 +107,10 @@ impl Memory {
 
     /// All runs, in the order they began.
     pub(crate) fn all(&self) -> Vec<Remembered> {
-        self.lock().runs.clone()
+        let mut runs = self.lock().runs.clone();
+        // Of a session that is read again, the runs in the background are heard of last.
+        runs.sort_by_key(|run| run.started_at);
+        runs
     }
 
     /// A run of a session of pi began.
@@ -247,7 +250,7 @@ impl Remembered {
             session: SessionId::parse(&row.session_id).ok()?,
             name: row.name.clone(),
             status: row.status.into(),
-            model: row.resolved_model.clone(),
+            model: row.resolved_model.as_deref().map(without_provider),
             started_at: row.accepted_at.parse().ok(),
             ended_at: row.end.as_ref().and_then(|end| end.ended_at.parse().ok()),
             entry: None,
@@ -266,4 +269,10 @@ impl Remembered {
             entry: Some(Arc::clone(entry)),
         })
     }
+}
+
+/// The model as the entries of other runs name it.
+fn without_provider(model: &str) -> String {
+    let id = model.split_once('/').map_or(model, |(_, id)| id);
+    id.to_owned()
 }

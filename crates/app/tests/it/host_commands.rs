@@ -58,6 +58,16 @@ fn profiles_are_listed_shown_and_explained() {
         notice(&shim),
         json!({"level": "error", "message": "- reads stdin, which there is none of inside pi"})
     );
+    run(&mut shim, "profile", "create");
+    assert_eq!(
+        notice(&shim)["message"],
+        "/profile create needs a name\nhint: Use /profile create NAME."
+    );
+    run(&mut shim, "profile", "list --loud");
+    assert_eq!(
+        notice(&shim)["message"],
+        "unexpected argument '--loud' found\nhint: /profile --help tells what can be typed."
+    );
 }
 
 #[test]
@@ -209,6 +219,17 @@ fn sub_agents_are_listed_shown_steered_and_stopped() {
 
     run(&mut shim, "subagents", &format!("show {done}"));
     assert!(shim.shown().ends_with("the answer"), "{}", shim.shown());
+
+    // One that is over can only be shown.
+    let command = shim.command("subagents", "");
+    let runs = shim.next("ui/select");
+    let line = runs["params"]["options"][1].clone();
+    shim.line(&json!({"jsonrpc": "2.0", "id": runs["id"], "result": {"value": line}}).to_string());
+    assert_eq!(shim.result(command), json!({}));
+    let shown = shim.shown();
+    let shown: Vec<&str> = shown.lines().collect();
+    assert_eq!(shown[..2], ["/subagents", line.as_str().unwrap()]);
+    assert_eq!(shown.last(), Some(&"the answer"));
 
     let command = shim.command("subagents", "");
     let runs = shim.next("ui/select");

@@ -1,6 +1,7 @@
 //! `/profile`: the same command as in a terminal, with pi's dialogs for its questions.
 
 use clap::Parser;
+use clap::error::ErrorKind;
 use pi_subagents_definitions::{Asker, summary};
 use serde_json::Value;
 
@@ -64,18 +65,27 @@ fn parse(typed: &str, page: &Page) -> Result<Option<Typed>, CommandError> {
         let message = format!("{word} reads stdin, which there is none of inside pi");
         return Err(CommandError::usage(message));
     }
-    match Typed::try_parse_from(words) {
+    match Typed::try_parse_from(&words) {
         Ok(typed) => Ok(Some(typed)),
-        Err(error) if error.use_stderr() => {
-            let text = error.render().to_string();
-            let message = text.trim_start_matches("error: ").trim().to_owned();
-            Err(CommandError::usage(message))
-        }
+        Err(error) if error.use_stderr() => Err(refusal(&words, &error)),
         Err(help) => {
             Printer::to_page(page).data(&help.render().to_string());
             Ok(None)
         }
     }
+}
+
+/// What is wrong, without the advice that is meant for a shell.
+fn refusal(words: &[&str], error: &clap::Error) -> CommandError {
+    let typed = words.join(" ");
+    if error.kind() == ErrorKind::MissingRequiredArgument {
+        return CommandError::usage(format!("/profile {typed} needs a name"))
+            .hint(format!("Use /profile {typed} NAME."));
+    }
+    let text = error.render().to_string();
+    let said = text.trim_start_matches("error: ");
+    let sentence = said.split("\n\n").next().unwrap_or(said);
+    CommandError::usage(sentence.trim()).hint("/profile --help tells what can be typed.")
 }
 
 /// Subcommands and names that begin with what was typed so far.

@@ -94,13 +94,17 @@ impl Subagents {
             .run
             .as_ref()
             .map_or_else(|| run.session.to_string(), ToString::to_string);
-        let options: Vec<String> = if run.status.is_over() {
-            vec![SHOW.to_owned()]
+        let wish = if run.status.is_over() {
+            Some(SHOW.to_owned())
         } else {
-            [SHOW, STEER, STOP].map(str::to_owned).into()
+            let options = [SHOW, STEER, STOP].map(str::to_owned);
+            self.link.select(&run.name, &options).await
         };
-        match self.link.select(&run.name, &options).await.as_deref() {
-            Some(SHOW) => self.show(&id, printed),
+        match wish.as_deref() {
+            Some(SHOW) => {
+                printed.push(Printed::Note(chosen));
+                self.show(&id, printed)
+            }
             Some(STOP) => self.stop(&id, printed).await,
             Some(STEER) => match self.link.input("What should it hear?", "").await {
                 Some(message) => self.steer(&id, message.trim(), printed).await,

@@ -9,8 +9,11 @@ use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
 
 use super::stage::PiDoor;
+use crate::profile::terminal::Terminal;
 
 const PATIENCE: Duration = Duration::from_mins(1);
+
+const CTRL_D: &str = "\x04";
 
 /// A pi with the preset `scout`, whose task takes until the file `go` is there. The child is a pi
 /// too; background_crowd.rs has embedded ones.
@@ -25,11 +28,15 @@ fn door() -> PiDoor {
         ],
         ..Rule::default()
     });
+    define_scout(&door);
+    door
+}
+
+fn define_scout(door: &PiDoor) {
     door.sandbox.write(
         "home/.pi/agent/subagents/scout.md",
         "---\nname: scout\ndescription: Looks.\nmodel: fake/fake-model\n---\nYou look.\n",
     );
-    door
 }
 
 fn go(door: &PiDoor) -> String {
@@ -79,4 +86,35 @@ fn a_background_agent_outlives_pi_and_the_next_pi_is_told_once() {
     assert_eq!(told().len(), 1);
     // The message started no turn: only the call of the status did.
     assert_eq!(door.server.requests().len(), asked + 2);
+}
+
+#[test]
+fn a_terminal_shows_what_runs_and_tells_of_its_end() {
+    let quiet = Turn::text("All **quiet**:\n\n- nobody came\n- nobody left").gate("quiet");
+    let door = PiDoor::new("embedded", Script::new().on("Look around.", [quiet]));
+    define_scout(&door);
+    let arguments = json!({"preset": "scout", "task": "Look around."});
+    let words = door.script_call("background_agent", arguments);
+    // Wide enough that nothing is broken at a place that depends on a time or a path.
+    let mut terminal = Terminal::start_with(door.pi(&[&words]), 200);
+    terminal.wait_for_screen(|screen| {
+        screen.contains("Called.") && screen.contains("bg: 1 running / 1 total")
+    });
+    let asked = door.server.requests().len();
+    door.server.release("quiet");
+    let told = terminal.wait_for_screen(|screen| {
+        screen.contains("Background agent scout completed")
+            && screen.contains("nobody left")
+            && screen.contains("bg: 0 running / 1 total")
+    });
+    let lines = told
+        .lines()
+        .skip_while(|line| !line.contains("background_agent scout"))
+        .take_while(|line| !line.starts_with("──"));
+    let lines: Vec<&str> = lines.map(str::trim_end).collect();
+    insta::assert_snapshot!(door.sandbox.normalise(lines.join("\n").trim_end()));
+    assert_eq!(door.server.requests().len(), asked);
+    terminal.answer("fake-model", CTRL_D);
+    let (code, screen) = terminal.end();
+    assert_eq!(code, Some(0), "{screen}");
 }
