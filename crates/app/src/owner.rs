@@ -10,7 +10,8 @@ use pi_subagents_engine::{
 };
 use pi_subagents_sessions::{Detached, IndexedRun, OwnerName, Recorder, Store};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
-use tokio::task::JoinHandle;
+use tokio::runtime::Handle;
+use tokio::task::{JoinHandle, spawn_blocking};
 
 use crate::commands::{keeper, warden};
 use crate::error::CommandError;
@@ -97,23 +98,33 @@ impl Owner {
         })
     }
 
-    /// Runs a plan to its end, until its record is on disk.
-    pub(crate) async fn run(
+    /// Runs a plan to its end, until its record is on disk. The engine has it when this returns,
+    /// so whoever stops a run after that stops one that is known.
+    pub(crate) fn run(
         &self,
         plan: Plan,
         mut sinks: Vec<Box<dyn EventSink>>,
-    ) -> Vec<Arc<RunSummary>> {
+    ) -> impl Future<Output = Vec<Arc<RunSummary>>> + Send + use<> {
         sinks.push(Box::new(self.recorder.clone()));
-        let outcomes = self.engine.run(plan, sinks).outcomes().await;
-        self.recorder.settle();
-        outcomes
+        let call = self.engine.run(plan, sinks);
+        let recorder = self.recorder.clone();
+        async move {
+            let outcomes = call.outcomes().await;
+            // The disk is waited for on a thread that may wait; if it panics, the record is as it is.
+            _ = spawn_blocking(move || recorder.settle()).await;
+            outcomes
+        }
     }
 
     /// Tells these runs to end; whoever waits for them hears of it.
     pub(crate) fn stop(&self, runs: &[RunId]) {
+        // Without a runtime the engine is gone, and with it all runs.
+        let Ok(runtime) = Handle::try_current() else {
+            return;
+        };
         for run in runs.iter().cloned() {
             let engine = self.engine.clone();
-            tokio::spawn(async move { engine.stop(run).await });
+            runtime.spawn(async move { engine.stop(run).await });
         }
     }
 

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use pi_subagents_definitions::CatalogueCache;
-use pi_subagents_delegation::{EventSink, Plan, RunSummary, Usage};
+use pi_subagents_delegation::{EventSink, Plan, RunId, RunSummary, Usage};
 use pi_subagents_engine::OwnChildren;
 use serde_json::{Value, json};
 use tokio::time::{MissedTickBehavior, interval};
@@ -153,7 +153,8 @@ impl Toolbox {
         )
     }
 
-    /// Runs a plan to its end. Whoever stops watching stops its runs, and these alone.
+    /// Runs a plan to its end. Whoever cancels it or waits no longer stops its runs, and these
+    /// alone.
     pub(crate) async fn run(
         &self,
         plan: Plan,
@@ -174,16 +175,23 @@ impl Toolbox {
             .collect();
         let work = self.owner.run(plan, sinks);
         tokio::pin!(work);
+        let mut under_way = UnderWay {
+            owner: &self.owner,
+            runs,
+        };
         let mut is_cancelled = false;
         let mut updated_at = Instant::now();
         let mut ticks = interval(UPDATE_EVERY);
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
             tokio::select! {
-                outcomes = &mut work => return outcomes,
+                outcomes = &mut work => {
+                    under_way.runs.clear();
+                    return outcomes;
+                }
                 () = &mut cancelled, if !is_cancelled => {
                     is_cancelled = true;
-                    self.owner.stop(&runs);
+                    self.owner.stop(&under_way.runs);
                 }
                 _ = ticks.tick(), if on_update.is_some() => {
                     if let Some(on_update) = &mut on_update
@@ -195,5 +203,17 @@ impl Toolbox {
                 }
             }
         }
+    }
+}
+
+/// The runs of a call, which end when nobody waits for it any more.
+struct UnderWay<'a> {
+    owner: &'a Owner,
+    runs: Vec<RunId>,
+}
+
+impl Drop for UnderWay<'_> {
+    fn drop(&mut self) {
+        self.owner.stop(&self.runs);
     }
 }
