@@ -8,7 +8,7 @@ use pi_subagents_engine::{
     Engine, Launcher, NotRunning, OwnChildren, OwnerLimits, OwnerSocket, ProcessName, SteerError,
     end_leftovers,
 };
-use pi_subagents_sessions::{Detached, IndexedRun, OwnerName, Recorder, Store};
+use pi_subagents_sessions::{Detached, FindError, IndexedRun, OwnerName, Recorder, Store};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use tokio::runtime::Handle;
 use tokio::task::{JoinHandle, spawn_blocking};
@@ -175,18 +175,34 @@ impl Owner {
     }
 }
 
+/// All runs of the index, after those were closed whose owner is gone. The index is read once:
+/// after some years it is long.
+pub(crate) fn current_runs(store: &Store) -> Result<Vec<IndexedRun>, FindError> {
+    let runs = store.runs()?;
+    if close(store, &runs) {
+        return store.runs();
+    }
+    Ok(runs)
+}
+
 /// Closes the runs whose owner is gone, and ends what is left of them.
 pub(crate) fn close_abandoned(store: &Store) {
-    let Ok(runs) = store.runs() else {
-        return;
-    };
-    for run in runs.iter().filter(|run| run.is_open()) {
-        if !is_owned(run) {
-            end_leftovers(&run.run);
-            // A record that cannot be closed now is found again next time.
-            _ = store.close_interrupted(run);
-        }
+    // An index that cannot be read now is read by the next one who needs it.
+    if let Ok(runs) = store.runs() {
+        close(store, &runs);
     }
+}
+
+/// Tells whether there was any to be closed.
+fn close(store: &Store, runs: &[IndexedRun]) -> bool {
+    let mut is_any = false;
+    for run in runs.iter().filter(|run| run.is_open() && !is_owned(run)) {
+        is_any = true;
+        end_leftovers(&run.run);
+        // A record that cannot be closed now is found again next time.
+        _ = store.close_interrupted(run);
+    }
+    is_any
 }
 
 /// Tells whether the owner of an open run still lives. Of one on another machine we cannot know:
