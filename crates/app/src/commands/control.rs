@@ -207,7 +207,8 @@ fn name_json(run: &IndexedRun) -> Value {
     })
 }
 
-async fn request(run: &IndexedRun, want: Want) -> Result<OwnerReply, CommandError> {
+/// Asks the owner of a run, whichever process that is.
+pub(crate) async fn request(run: &IndexedRun, want: Want) -> Result<OwnerReply, CommandError> {
     let Some(socket) = &run.owner.socket else {
         return Err(CommandError::failed(format!(
             "the owner of run {} (pid {}) cannot be reached: it has no socket",
