@@ -11,7 +11,7 @@ use pi_subagents_sessions::{FindError, Found, IndexedRun, Store, history};
 
 use crate::caller::Caller;
 use crate::host::{Entry, Memory};
-use crate::owner::{close_abandoned, is_owned};
+use crate::owner::{current_runs, is_owned};
 use crate::recorded::find_recorded;
 
 /// A session with all runs that are known of it.
@@ -46,7 +46,11 @@ pub(crate) fn find_session(
                 meant: None,
             }),
             Found::Run(run) => Ok(KnownSession {
-                runs: recorded_runs(store, &run.session)?,
+                runs: store
+                    .session(&run.session)?
+                    .into_iter()
+                    .map(KnownRun::recorded)
+                    .collect(),
                 id: run.session,
                 meant: Some(run.run),
             }),
@@ -57,8 +61,11 @@ pub(crate) fn find_session(
 
 fn in_memory(store: &Store, memory: &Memory, id: &str) -> Result<KnownSession, FindError> {
     let meant = memory.find(id)?;
-    close_abandoned(store);
-    let mut runs = recorded_runs(store, &meant.session)?;
+    let mut runs: Vec<KnownRun> = current_runs(store)?
+        .into_iter()
+        .filter(|run| run.session == meant.session)
+        .map(KnownRun::recorded)
+        .collect();
     let mut entries_only = Vec::new();
     for remembered in memory.session(&meant.session) {
         let recorded = runs
@@ -88,11 +95,6 @@ fn in_memory(store: &Store, memory: &Memory, id: &str) -> Result<KnownSession, F
         runs,
         meant: meant.run,
     })
-}
-
-fn recorded_runs(store: &Store, session: &SessionId) -> Result<Vec<KnownRun>, FindError> {
-    let runs = store.session(session)?;
-    Ok(runs.into_iter().map(KnownRun::recorded).collect())
 }
 
 impl KnownSession {

@@ -8,9 +8,10 @@ use pi_subagents_engine::{
     Engine, Launcher, NotRunning, OwnChildren, OwnerLimits, OwnerSocket, ProcessName, SteerError,
     end_leftovers,
 };
-use pi_subagents_sessions::{Detached, IndexedRun, OwnerName, Recorder, Store};
+use pi_subagents_sessions::{Detached, FindError, IndexedRun, OwnerName, Recorder, Store};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
-use tokio::task::JoinHandle;
+use tokio::runtime::Handle;
+use tokio::task::{JoinHandle, spawn_blocking};
 
 use crate::commands::{keeper, warden};
 use crate::error::CommandError;
@@ -97,23 +98,33 @@ impl Owner {
         })
     }
 
-    /// Runs a plan to its end, until its record is on disk.
-    pub(crate) async fn run(
+    /// Runs a plan to its end, until its record is on disk. The engine has it when this returns,
+    /// so whoever stops a run after that stops one that is known.
+    pub(crate) fn run(
         &self,
         plan: Plan,
         mut sinks: Vec<Box<dyn EventSink>>,
-    ) -> Vec<Arc<RunSummary>> {
+    ) -> impl Future<Output = Vec<Arc<RunSummary>>> + Send + use<> {
         sinks.push(Box::new(self.recorder.clone()));
-        let outcomes = self.engine.run(plan, sinks).outcomes().await;
-        self.recorder.settle();
-        outcomes
+        let call = self.engine.run(plan, sinks);
+        let recorder = self.recorder.clone();
+        async move {
+            let outcomes = call.outcomes().await;
+            // The disk is waited for on a thread that may wait; if it panics, the record is as it is.
+            _ = spawn_blocking(move || recorder.settle()).await;
+            outcomes
+        }
     }
 
     /// Tells these runs to end; whoever waits for them hears of it.
     pub(crate) fn stop(&self, runs: &[RunId]) {
+        // Without a runtime the engine is gone, and with it all runs.
+        let Ok(runtime) = Handle::try_current() else {
+            return;
+        };
         for run in runs.iter().cloned() {
             let engine = self.engine.clone();
-            tokio::spawn(async move { engine.stop(run).await });
+            runtime.spawn(async move { engine.stop(run).await });
         }
     }
 
@@ -164,18 +175,34 @@ impl Owner {
     }
 }
 
+/// All runs of the index, after those were closed whose owner is gone. The index is read once:
+/// after some years it is long.
+pub(crate) fn current_runs(store: &Store) -> Result<Vec<IndexedRun>, FindError> {
+    let runs = store.runs()?;
+    if close(store, &runs) {
+        return store.runs();
+    }
+    Ok(runs)
+}
+
 /// Closes the runs whose owner is gone, and ends what is left of them.
 pub(crate) fn close_abandoned(store: &Store) {
-    let Ok(runs) = store.runs() else {
-        return;
-    };
-    for run in runs.iter().filter(|run| run.is_open()) {
-        if !is_owned(run) {
-            end_leftovers(&run.run);
-            // A record that cannot be closed now is found again next time.
-            _ = store.close_interrupted(run);
-        }
+    // An index that cannot be read now is read by the next one who needs it.
+    if let Ok(runs) = store.runs() {
+        close(store, &runs);
     }
+}
+
+/// Tells whether there was any to be closed.
+fn close(store: &Store, runs: &[IndexedRun]) -> bool {
+    let mut is_any = false;
+    for run in runs.iter().filter(|run| run.is_open() && !is_owned(run)) {
+        is_any = true;
+        end_leftovers(&run.run);
+        // A record that cannot be closed now is found again next time.
+        _ = store.close_interrupted(run);
+    }
+    is_any
 }
 
 /// Tells whether the owner of an open run still lives. Of one on another machine we cannot know:

@@ -1,6 +1,7 @@
 //! Finds recorded runs by what a person types.
 
-use pi_subagents_sessions::{FindError, Found, IndexedRun, Store};
+use pi_subagents_delegation::Status;
+use pi_subagents_sessions::{FindError, Found, IndexedRun, RunState, Store};
 
 use crate::configuration::Configuration;
 use crate::error::CommandError;
@@ -31,6 +32,14 @@ pub(crate) fn find_recorded(store: &Store, places: &Places, id: &str) -> Result<
     }
 }
 
+/// How a run stands, as far as the index knows.
+pub(crate) fn status_of(run: &IndexedRun) -> Status {
+    match run.state {
+        RunState::Open => Status::Running,
+        RunState::Over { status, .. } => status,
+    }
+}
+
 /// Says how to go on with a run or a session that is over.
 pub(crate) fn how_to_resume(id: &str) -> String {
     format!("pi-subagents resume {id} PROMPT goes on with it.")
@@ -44,7 +53,9 @@ impl From<FindError> for CommandError {
             FindError::Ambiguous { .. } => {
                 Self::usage(error.to_string()).hint("Give more of the id.")
             }
-            FindError::Unreadable { .. } => Self::failed("no index").because(&error),
+            FindError::Unreadable { .. } => {
+                Self::failed("the index cannot be read").because(&error)
+            }
         }
     }
 }

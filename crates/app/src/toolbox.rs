@@ -2,13 +2,14 @@
 
 use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use pi_subagents_definitions::CatalogueCache;
-use pi_subagents_delegation::{EventSink, Plan, RunSummary, Usage};
+use pi_subagents_delegation::{EventSink, Plan, RunId, RunSummary, Usage};
 use pi_subagents_engine::OwnChildren;
 use serde_json::{Value, json};
+use tokio::task::spawn_blocking;
 use tokio::time::{MissedTickBehavior, interval};
 
 use crate::background::Registry;
@@ -31,6 +32,7 @@ pub(crate) struct Toolbox {
     /// The background runs of the pi we belong to, where there is one.
     pub(crate) background: Option<Registry>,
     catalogues: Mutex<CatalogueCache>,
+    lowering: Mutex<()>,
 }
 
 /// How a door takes part in a call.
@@ -109,12 +111,13 @@ impl Toolbox {
             owner: owner?,
             background: None,
             catalogues: Mutex::default(),
+            lowering: Mutex::default(),
         })
     }
 
     /// Calls a tool by its name.
     pub(crate) async fn call(
-        &self,
+        self: &Arc<Self>,
         tool: &str,
         arguments: &Value,
         caller: &Caller,
@@ -123,21 +126,60 @@ impl Toolbox {
         match tool {
             delegation::DELEGATE => {
                 let call = delegation::DelegateCall::parse(arguments)?;
-                let answer = delegation::delegate(self, &call, caller, watch).await?;
-                Ok(answer.to_tool_answer())
+                let lower = move |toolbox: &Self, caller: &Caller| {
+                    delegation::Delegation::new(toolbox, &call, caller)
+                };
+                let delegation = self.beside(caller, lower).await?;
+                Ok(delegation.run(self, watch).await.to_tool_answer())
             }
             subagent::SUBAGENT => {
                 let call = subagent::SubagentCall::parse(arguments)?;
-                let answer = subagent::subagent(self, &call, caller, watch).await?;
-                Ok(answer.to_tool_answer())
+                let lower = move |toolbox: &Self, caller: &Caller| {
+                    subagent::Delegation::new(toolbox, call, caller)
+                };
+                let delegation = self.beside(caller, lower).await?;
+                Ok(delegation.run(self, watch).await.to_tool_answer())
             }
             background::BACKGROUND => background::background_agent(self, arguments, caller).await,
-            background::STATUS => background::background_agent_status(self, arguments, caller),
-            delegation::OUTPUT => delegation::output(self, arguments, caller),
-            delegation::SESSION => delegation::session(self, arguments, caller),
-            delegation::PROFILES => delegation::profiles(self, arguments, caller),
+            background::STATUS => {
+                let read = background::background_agent_status;
+                self.read(read, arguments, caller).await
+            }
+            delegation::OUTPUT => self.read(delegation::output, arguments, caller).await,
+            delegation::SESSION => self.read(delegation::session, arguments, caller).await,
+            delegation::PROFILES => self.read(delegation::profiles, arguments, caller).await,
             other => Err(CommandError::not_found(format!("there is no tool {other}"))),
         }
+    }
+
+    /// Calls a tool that only reads.
+    async fn read(
+        self: &Arc<Self>,
+        tool: fn(&Self, &Value, &Caller) -> Result<ToolAnswer, CommandError>,
+        arguments: &Value,
+        caller: &Caller,
+    ) -> Result<ToolAnswer, CommandError> {
+        let arguments = arguments.clone();
+        let read = move |toolbox: &Self, caller: &Caller| tool(toolbox, &arguments, caller);
+        self.beside(caller, read).await
+    }
+
+    /// Does on a thread of its own what waits for the disk or for other processes: calls under
+    /// way and signals are served meanwhile.
+    pub(crate) async fn beside<T: Send + 'static>(
+        self: &Arc<Self>,
+        caller: &Caller,
+        work: impl FnOnce(&Self, &Caller) -> Result<T, CommandError> + Send + 'static,
+    ) -> Result<T, CommandError> {
+        let (toolbox, caller) = (Arc::clone(self), caller.clone());
+        spawn_blocking(move || work(&toolbox, &caller))
+            .await
+            .unwrap_or_else(|error| Err(CommandError::failed("a bug of ours").because(&error)))
+    }
+
+    /// Calls are lowered one after the other: two at once must not find the same session free.
+    pub(crate) fn lower_alone(&self) -> MutexGuard<'_, ()> {
+        self.lowering.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// What the caller and their project have written down.
@@ -153,7 +195,8 @@ impl Toolbox {
         )
     }
 
-    /// Runs a plan to its end. Whoever stops watching stops its runs, and these alone.
+    /// Runs a plan to its end. Whoever cancels it or waits no longer stops its runs, and these
+    /// alone.
     pub(crate) async fn run(
         &self,
         plan: Plan,
@@ -174,16 +217,23 @@ impl Toolbox {
             .collect();
         let work = self.owner.run(plan, sinks);
         tokio::pin!(work);
+        let mut under_way = UnderWay {
+            owner: &self.owner,
+            runs,
+        };
         let mut is_cancelled = false;
         let mut updated_at = Instant::now();
         let mut ticks = interval(UPDATE_EVERY);
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
             tokio::select! {
-                outcomes = &mut work => return outcomes,
+                outcomes = &mut work => {
+                    under_way.runs.clear();
+                    return outcomes;
+                }
                 () = &mut cancelled, if !is_cancelled => {
                     is_cancelled = true;
-                    self.owner.stop(&runs);
+                    self.owner.stop(&under_way.runs);
                 }
                 _ = ticks.tick(), if on_update.is_some() => {
                     if let Some(on_update) = &mut on_update
@@ -195,5 +245,17 @@ impl Toolbox {
                 }
             }
         }
+    }
+}
+
+/// The runs of a call, which end when nobody waits for it any more.
+struct UnderWay<'a> {
+    owner: &'a Owner,
+    runs: Vec<RunId>,
+}
+
+impl Drop for UnderWay<'_> {
+    fn drop(&mut self) {
+        self.owner.stop(&self.runs);
     }
 }

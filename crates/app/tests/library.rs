@@ -231,6 +231,9 @@ async fn whoever_stops_waiting_stops_the_runs() {
         _ = team.delegate(tasks, sinks) => panic!("the model never answers"),
         () = async { for _ in 0..2 { started.recv().await.unwrap(); } } => {}
     }
+    // The sinks of a call are dropped when its runs are over.
+    let over = tokio::time::timeout(Duration::from_mins(1), started.recv()).await;
+    assert_eq!(over, Ok(None));
     team.close().await;
     assert_eq!(statuses(&sandbox), ["aborted", "aborted"]);
 }

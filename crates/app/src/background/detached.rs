@@ -5,6 +5,7 @@ use std::io::{self, Read as _, Write as _};
 use std::path::PathBuf;
 
 use pi_subagents_delegation::Plan;
+use pi_subagents_sessions::RunDir;
 use rustix::stdio::dup2_stdout;
 use serde_json::Value;
 
@@ -67,9 +68,12 @@ fn take_over() -> Result<(Owner, Plan, TakenOver), CommandError> {
             .push("There was no session with this id, preset and directory; it is new.".to_owned());
     }
     let task = lowered.plan.tasks.first();
-    let directory = task.and_then(|planned| planned.task.directory.clone());
+    let directory = task
+        .and_then(|planned| planned.task.directory.clone())
+        .filter(|directory| RunDir::new(directory).meta().exists())
+        .ok_or_else(|| no_record(&lowered.warnings))?;
     let taken = TakenOver {
-        directory: directory.ok_or_else(|| no_record(&lowered.warnings))?,
+        directory,
         counts: place.counts,
         refusal: task.and_then(|planned| Some(planned.work.as_ref().err()?.message.clone())),
         warnings: lowered.warnings,
@@ -89,8 +93,9 @@ fn one_task(arguments: &Value) -> Result<AgentTask, CommandError> {
 /// Nobody could ever read what such a run answers.
 fn no_record(warnings: &[String]) -> CommandError {
     let why = warnings.last().map_or("", String::as_str);
-    CommandError::failed(format!("a background run needs a run directory: {why}"))
-        .hint("Make the project or the agent directory writable.")
+    CommandError::failed(format!("a background run needs a record: {why}")).hint(
+        "Make the project or the agent directory writable, and see that the disk is not full.",
+    )
 }
 
 fn read_order() -> Result<Order, CommandError> {

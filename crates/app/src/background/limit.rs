@@ -2,14 +2,14 @@
 
 use std::fs::{self, File};
 
-use pi_subagents_delegation::Status;
-use pi_subagents_sessions::{IndexedRun, RunState};
+use pi_subagents_sessions::IndexedRun;
 use rustix::fs::{FlockOperation, flock};
 
 use crate::counts::Counts;
 use crate::error::CommandError;
 use crate::owner::Owner;
 use crate::places::Places;
+use crate::recorded::status_of;
 
 /// A place among the background runs of this user. While it is held nobody else takes one, so it
 /// is dropped as soon as the run is in the index.
@@ -24,10 +24,7 @@ impl Place {
     /// Waits for the others who take one, and takes one if there is one left.
     pub(super) fn take(owner: &Owner, places: &Places, most: usize) -> Result<Self, CommandError> {
         let lock = lock(places);
-        let runs = owner
-            .store
-            .runs()
-            .map_err(|error| CommandError::failed("the index cannot be read").because(&error))?;
+        let runs = owner.store.runs()?;
         let open = runs
             .iter()
             .filter(|run| run.is_background() && run.is_open());
@@ -58,10 +55,7 @@ pub(crate) fn background_counts(runs: &[IndexedRun], places: &Places) -> Counts 
         runs.iter()
             .filter(|run| run.is_background())
             .filter(|run| run.is_open() || run.project == places.project)
-            .map(|run| match run.state {
-                RunState::Open => Status::Running,
-                RunState::Over { status, .. } => status,
-            }),
+            .map(status_of),
     )
 }
 

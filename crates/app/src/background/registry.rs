@@ -62,10 +62,14 @@ impl Registry {
     pub(crate) fn launched(&self, row: &Row) -> Counts {
         let shared = &self.shared;
         let mut state = shared.state();
+        let row = row.clone().begun();
+        if let Some(session) = &row.pi_session {
+            // Also where pi is about to leave that session: the run goes on, and pi still takes
+            // the entry by which it is known when the session is opened again.
+            shared.keep(session, RUN_ENTRY, &row);
+        }
         if row.pi_session.as_ref() == Some(&state.session) {
-            let row = row.clone().begun();
             shared.memory.know(&row);
-            shared.keep(&state.session, RUN_ENTRY, &row);
             state.rows.push(row.clone());
             shared.follow(&mut state, row);
         }
@@ -82,8 +86,8 @@ impl Registry {
     pub(crate) async fn close(self) {
         let mut waiting = std::mem::take(&mut *self.shared.state()).waiting;
         waiting.shutdown().await;
-        let telling = std::mem::take(&mut *self.shared.telling());
-        telling.join_all().await;
+        let mut telling = std::mem::take(&mut *self.shared.telling());
+        while telling.join_next().await.is_some() {}
     }
 }
 
@@ -194,7 +198,9 @@ impl Shared {
         let is_ours = row.directory().claim_notice();
         if is_ours.unwrap_or(told == Told::Never) {
             let telling = Arc::clone(self).send(session.to_owned(), row.clone());
-            self.telling().spawn(telling);
+            let mut under_way = self.telling();
+            let_go_of_ended(&mut under_way);
+            under_way.spawn(telling);
         }
     }
 
@@ -234,8 +240,12 @@ impl State {
     }
 
     fn wait_for(&mut self, end: impl Future<Output = ()> + Send + 'static) {
-        // Those who have waited long enough are let go.
-        while self.waiting.try_join_next().is_some() {}
+        let_go_of_ended(&mut self.waiting);
         self.waiting.spawn(end);
     }
+}
+
+/// A set holds on to its ended tasks until somebody asks for them, and a pi may live for weeks.
+fn let_go_of_ended(tasks: &mut JoinSet<()>) {
+    while tasks.try_join_next().is_some() {}
 }

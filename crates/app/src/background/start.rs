@@ -3,7 +3,7 @@
 use std::process::Stdio;
 
 use pi_subagents_engine::{MARKS, OwnChildren};
-use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::process::{Child, Command};
 
 use super::order::{Order, Reply, TakenOver};
@@ -33,9 +33,10 @@ pub(crate) async fn start(
         _ = stdin.write_all(&line).await;
     }
     let mut answer = Vec::new();
-    if let Some(mut stdout) = stdout {
-        stdout
-            .read_to_end(&mut answer)
+    if let Some(stdout) = stdout {
+        // Not to its end: whatever keeps the other side open must not keep us.
+        BufReader::new(stdout)
+            .read_until(b'\n', &mut answer)
             .await
             .map_err(|error| failed(&error))?;
     }

@@ -13,10 +13,10 @@ use crate::commands::block_on;
 use crate::commands::read::joined;
 use crate::error::CommandError;
 use crate::exit;
-use crate::owner::{close_abandoned, is_owned};
+use crate::owner::{current_runs, is_owned};
 use crate::places::Places;
 use crate::print::Printer;
-use crate::recorded::{find_runs, how_to_resume};
+use crate::recorded::{find_runs, how_to_resume, status_of};
 
 /// How often a run is looked at whose owner cannot be asked.
 const LOOK_AGAIN: Duration = Duration::from_millis(100);
@@ -74,16 +74,14 @@ pub(crate) fn steer(args: &SteerArgs, printer: Printer) -> Result<ExitCode, Comm
 pub(crate) fn stop(args: &StopArgs, printer: Printer) -> Result<ExitCode, CommandError> {
     let places = Places::find()?;
     let store = Store::new(&places.agent_dir);
-    close_abandoned(&store);
     let mut asked = if args.all {
-        all_runs(&store)?
+        current_runs(&store)?
     } else {
         runs_of_all(&store, &places, &args.ids)?
     };
     asked.retain(IndexedRun::is_open);
     let problems = block_on(stop_all(asked.clone()))?;
-    close_abandoned(&store);
-    let mut stopped = all_runs(&store)?;
+    let mut stopped = current_runs(&store)?;
     stopped.retain(|run| asked.iter().any(|one| one.run == run.run));
     print_stopped(&stopped, printer);
     if stopped.iter().all(|run| !run.is_open()) {
@@ -149,7 +147,6 @@ pub(crate) fn wait(args: &WaitArgs, printer: Printer) -> Result<ExitCode, Comman
         let open = runs.iter().filter(|run| run.is_open()).cloned().collect();
         block_on(wait_for(open, args.any))?;
     }
-    close_abandoned(&store);
     let mut over = runs_of_all(&store, &places, &args.ids)?;
     over.retain(|run| !run.is_open());
     let codes: Vec<i32> = over
@@ -192,30 +189,26 @@ async fn wait_for(runs: Vec<IndexedRun>, any: bool) -> Result<(), CommandError> 
 }
 
 fn ended_line(run: &IndexedRun) -> String {
-    let status = match run.state {
-        RunState::Open => "running",
-        RunState::Over { status, .. } => status.as_str(),
-    };
+    let status = status_of(run).as_str();
     format!("{}: {status} (session: {})", run.name, run.session)
 }
 
 fn name_json(run: &IndexedRun) -> Value {
-    let (status, exit_code) = match run.state {
-        RunState::Open => ("running", None),
-        RunState::Over {
-            status, exit_code, ..
-        } => (status.as_str(), Some(exit_code)),
+    let exit_code = match run.state {
+        RunState::Open => None,
+        RunState::Over { exit_code, .. } => Some(exit_code),
     };
     json!({
         "runId": run.run.as_str(),
         "sessionId": run.session.as_str(),
         "name": run.name,
-        "status": status,
+        "status": status_of(run).as_str(),
         "exitCode": exit_code,
     })
 }
 
-async fn request(run: &IndexedRun, want: Want) -> Result<OwnerReply, CommandError> {
+/// Asks the owner of a run, whichever process that is.
+pub(crate) async fn request(run: &IndexedRun, want: Want) -> Result<OwnerReply, CommandError> {
     let Some(socket) = &run.owner.socket else {
         return Err(CommandError::failed(format!(
             "the owner of run {} (pid {}) cannot be reached: it has no socket",
@@ -246,12 +239,6 @@ fn runs_of_all(
         }
     }
     Ok(runs)
-}
-
-fn all_runs(store: &Store) -> Result<Vec<IndexedRun>, CommandError> {
-    store
-        .runs()
-        .map_err(|error| CommandError::failed("the index cannot be read").because(&error))
 }
 
 fn not_running(id: &str) -> CommandError {

@@ -53,7 +53,7 @@ pub(crate) fn run(args: &ResumeArgs, printer: Printer<'static>) -> Result<ExitCo
         Some(agent) if latest.directory.is_sticky() => {
             let call = sticky(&latest, agent, prompt);
             answer_of(&caller, &args.run, printer, async |toolbox, watch| {
-                subagent(toolbox, &call, &caller, watch).await
+                subagent(toolbox, call, &caller, watch).await
             })?
         }
         profile => delegate(

@@ -63,7 +63,7 @@ pub(crate) fn run(args: RunTaskArgs, printer: Printer<'static>) -> Result<ExitCo
         (None, None) => return Err(CommandError::usage("there is no task")),
     };
     let answer = answer_of(&caller, &args.run, printer, async |toolbox, watch| {
-        subagent(toolbox, &call, &caller, watch).await
+        subagent(toolbox, call, &caller, watch).await
     })?;
     let code = print(&answer, printer);
     if !printer.is_json() {

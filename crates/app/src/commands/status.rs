@@ -6,7 +6,7 @@ mod watch;
 use std::process::ExitCode;
 
 use clap::Args;
-use pi_subagents_delegation::{Status, Timestamp};
+use pi_subagents_delegation::Timestamp;
 use pi_subagents_sessions::{IndexedRun, RecordedRun, RunState, Store};
 use serde_json::{Value, json};
 
@@ -14,10 +14,10 @@ use crate::background::Row;
 use crate::commands::block_on;
 use crate::counts::Counts;
 use crate::error::CommandError;
-use crate::owner::close_abandoned;
+use crate::owner::current_runs;
 use crate::places::Places;
 use crate::print::Printer;
-use crate::recorded::find_runs;
+use crate::recorded::{find_runs, status_of};
 
 /// How many rows tell what the record says; older ones only what the index does.
 const FULL_ROWS: usize = 200;
@@ -62,16 +62,15 @@ impl Seen {
         if let Some(id) = &args.id {
             let runs = find_runs(store, places, id)?;
             return Ok(Self {
-                counts: Counts::of(runs.iter().map(status)),
+                counts: Counts::of(runs.iter().map(status_of)),
                 runs,
                 is_named: true,
             });
         }
-        close_abandoned(store);
-        let mut runs = store.runs()?;
+        let mut runs = current_runs(store)?;
         // What runs is shown wherever it runs; what is over only where it belongs.
         runs.retain(|run| run.is_open() || run.project == places.project);
-        let counts = Counts::of(runs.iter().map(status));
+        let counts = Counts::of(runs.iter().map(status_of));
         runs.retain(|run| args.all || run.is_open());
         Ok(Self {
             counts,
@@ -107,13 +106,6 @@ impl Seen {
     }
 }
 
-fn status(run: &IndexedRun) -> Status {
-    match run.state {
-        RunState::Open => Status::Running,
-        RunState::Over { status, .. } => status,
-    }
-}
-
 /// What the index tells, with what the record does.
 fn row_json(run: &IndexedRun, told: Option<Row>) -> Value {
     let (ended_at, exit_code) = match run.state {
@@ -124,7 +116,7 @@ fn row_json(run: &IndexedRun, told: Option<Row>) -> Value {
         "runId": run.run.as_str(),
         "sessionId": run.session.as_str(),
         "name": run.name,
-        "status": status(run).as_str(),
+        "status": status_of(run).as_str(),
         "exitCode": exit_code,
         "background": run.is_background(),
         "project": run.project,

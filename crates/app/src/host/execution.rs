@@ -28,10 +28,12 @@ pub(super) struct Execution {
 impl Execution {
     pub(super) async fn run(self, tool: String, arguments: Value) -> Result<Value, RpcError> {
         let ignored = tokio::select! {
-            ignored = self.settle_trust(&tool) => ignored,
+            // A call that was cancelled before we came to it starts nothing.
+            biased;
             () = self.call.cancelled() => {
                 return Err(RpcError::new(FAILED, "Stopped before anything was started."));
             }
+            ignored = self.settle_trust(&tool) => ignored,
         };
         let (link, call_id) = (self.link, self.call.id.clone());
         let watch = Watch {

@@ -190,8 +190,7 @@ impl Host {
             }
             "command/complete" => {
                 let told: CompleteParams = wire::params(params)?;
-                let items = self.complete(&told);
-                self.connection.answer(&id, Ok(json!({"items": items})));
+                self.complete(id, told);
             }
             other => {
                 let message = format!("there is no method {other}");
@@ -239,16 +238,22 @@ impl Host {
         Ok(())
     }
 
-    fn complete(&self, told: &CompleteParams) -> Vec<Value> {
-        match told.command.as_str() {
-            commands::PROFILE => {
-                let caller = self.caller(&told.caller);
-                let seen = Seen::from(caller.places, caller.trusts_project);
-                commands::complete_profile(&told.prefix, &seen)
-            }
-            commands::SUBAGENTS => Subagents::complete(&self.memory, &told.prefix),
-            _ => Vec::new(),
-        }
+    fn complete(&mut self, id: Value, told: CompleteParams) {
+        let caller = self.caller(&told.caller);
+        let memory = Arc::clone(&self.memory);
+        self.answer_later(id, async move {
+            // Definitions are read from the disk, for every letter that is typed.
+            let work = spawn_blocking(move || match told.command.as_str() {
+                commands::PROFILE => {
+                    let seen = Seen::from(caller.places, caller.trusts_project);
+                    commands::complete_profile(&told.prefix, &seen)
+                }
+                commands::SUBAGENTS => Subagents::complete(&memory, &told.prefix),
+                _ => Vec::new(),
+            });
+            let items = work.await.map_err(|error| bug(&error))?;
+            Ok(json!({"items": items}))
+        });
     }
 
     fn caller(&self, told: &CallerParams) -> Caller {

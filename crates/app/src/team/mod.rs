@@ -4,7 +4,6 @@ mod failure;
 mod options;
 mod outcome;
 mod task;
-mod under_way;
 
 use pi_subagents_definitions::Asker;
 use pi_subagents_delegation::{Definition, EventSink, RunId};
@@ -13,10 +12,10 @@ pub use self::failure::TeamError;
 pub use self::options::TeamOptions;
 pub use self::outcome::{Delegated, Outcome};
 pub use self::task::Task;
-use self::under_way::RunsUnderWay;
 use crate::caller::{Caller, Overrides};
 use crate::configuration::Configuration;
 use crate::dialects::delegation::{self, DelegateCall};
+use crate::error::CommandError;
 use crate::places::Places;
 use crate::toolbox::{Toolbox, Watch};
 
@@ -79,11 +78,11 @@ impl Team {
         sinks: Vec<Box<dyn EventSink>>,
     ) -> Result<Delegated, TeamError> {
         let tasks = tasks.into_iter().map(Task::into_call).collect();
-        let call = DelegateCall::new(tasks).map_err(crate::error::CommandError::from)?;
-        let under_way = RunsUnderWay::of(&self.toolbox.owner);
-        let mut watch = Watch::nobody();
-        watch.sinks = sinks;
-        watch.sinks.push(under_way.sink());
+        let call = DelegateCall::new(tasks).map_err(CommandError::from)?;
+        let watch = Watch {
+            sinks,
+            ..Watch::nobody()
+        };
         let answer = delegation::delegate(&self.toolbox, &call, &self.caller, watch).await?;
         Ok(Delegated::new(&answer))
     }

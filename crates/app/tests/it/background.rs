@@ -247,6 +247,27 @@ fn files_that_cannot_grow_never_prevent_the_result() {
 }
 
 #[test]
+fn without_a_record_nothing_runs() {
+    let stage = BackgroundStage::new();
+    let sandbox = &stage.stage.sandbox;
+    sandbox.write(
+        "home/.pi/agent/subagents/mute.md",
+        "---\nname: mute\ndescription: Says nothing.\nmodel: test/model\nrunner: embedded\n---\n",
+    );
+    sandbox.write("project/.pi/subagents/runs/.gitignore", "*\n");
+    let output = sandbox
+        .command(Path::new("/bin/bash"))
+        .args(["-c", "ulimit -f 0; exec \"$0\" spawn mute hello"])
+        .arg(env!("CARGO_BIN_EXE_pi-subagents"))
+        .run();
+    assert_eq!(output.code, Some(1));
+    let why = "error: a background run needs a record: mute: the record of this run is incomplete";
+    assert!(output.stderr.starts_with(why), "{}", output.stderr);
+    let status = stage.command(&["status", "--all", "--json"]).run().json();
+    assert_eq!(status["counts"]["total"], 0);
+}
+
+#[test]
 fn status_is_watched_until_the_run_is_over() {
     let stage = BackgroundStage::new();
     let go = stage.path("go");

@@ -45,7 +45,7 @@ impl<'a> Pi<'a> {
     }
 
     /// Asks without waiting for the answer.
-    fn ask(&mut self, method: &str, params: &Value) -> u64 {
+    pub(crate) fn ask(&mut self, method: &str, params: &Value) -> u64 {
         self.last_id += 1;
         let id = self.last_id;
         let request = json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params});
@@ -64,21 +64,31 @@ impl<'a> Pi<'a> {
 
     /// Calls a tool without waiting for the answer.
     pub(crate) fn begin_call(&mut self, tool: &str, arguments: &Value) -> u64 {
-        let caller = json!({
+        let params = json!({
+            "callId": format!("call-{}", self.last_id),
+            "tool": tool,
+            "arguments": arguments,
+            "caller": self.caller(),
+        });
+        self.ask("tool/execute", &params)
+    }
+
+    /// Types a command and waits until it is over.
+    pub(crate) fn command(&mut self, command: &str, arguments: &str) {
+        let params = json!({"command": command, "arguments": arguments, "caller": self.caller()});
+        let answer = self.request("command/run", &params);
+        assert_eq!(answer["result"], json!({}));
+    }
+
+    fn caller(&self) -> Value {
+        json!({
             "cwd": self.stage.stage.sandbox.project(),
             "mode": "tui",
             "hasUI": true,
             "models": ["test/model"],
             "activeTools": ["read", "bash"],
             "pi": {"execPath": bin("misbehave"), "version": "0.87.1"},
-        });
-        let params = json!({
-            "callId": format!("call-{}", self.last_id),
-            "tool": tool,
-            "arguments": arguments,
-            "caller": caller,
-        });
-        self.ask("tool/execute", &params)
+        })
     }
 
     /// `background_agent` with this script; gives its details.

@@ -188,6 +188,71 @@ fn a_new_session_knows_nothing_of_the_runs_of_the_old() {
 }
 
 #[test]
+fn a_run_that_begins_while_pi_leaves_the_session_is_known_when_it_comes_back() {
+    let stage = BackgroundStage::new();
+    let go = stage.path("go");
+    let mut pi = Pi::open(&stage, "s1", "startup", &[]);
+    let script = json!([{"waitForFile": go}, {"reply": "late"}]).to_string();
+    // Whoever holds this lock keeps others from taking a place.
+    let sandbox = &stage.stage.sandbox;
+    let lock = sandbox.write("home/.pi/agent/subagents-background.lock", "");
+    let lock = fs::File::open(lock).unwrap();
+    lock.lock().unwrap();
+    let call = pi.begin_call(
+        "background_agent",
+        &json!({"preset": "worker", "task": script}),
+    );
+    let sockets = sandbox.runtime_dir().join("pi-subagents");
+    let has_owner = || (fs::read_dir(&sockets).unwrap().count() == 2).then_some(());
+    wait_until(PATIENCE, has_owner).unwrap();
+    let left = pi.ask("session/shutdown", &json!({"reason": "resume"}));
+    // The footer is taken away when a session begins without runs, and when it is left.
+    let is_left = || (pi.told("ui/status").len() == 2).then_some(());
+    wait_until(PATIENCE, is_left).unwrap();
+    lock.unlock().unwrap();
+    assert_eq!(pi.answer(left)["result"], json!({}));
+    let run = run_id(&pi.answer(call)["result"]["details"]);
+    let entries = pi.entries();
+    let kept: Vec<&Value> = entries
+        .iter()
+        .map(|entry| &entry["data"]["runId"])
+        .collect();
+    assert_eq!(kept, [&json!(run)]);
+    pi.begin("s1", "resume", &entries);
+    pi.wait_for_footer("bg: 1 running / 1 total");
+    fs::write(&go, "").unwrap();
+    pi.take_notice();
+    pi.quit();
+}
+
+#[test]
+fn a_person_can_steer_and_stop_a_background_run() {
+    let stage = BackgroundStage::new();
+    let ready = stage.path("ready");
+    let mut pi = Pi::open(&stage, "s1", "startup", &[]);
+    let run = run_id(&pi.launch(&json!([{"touch": ready}, {"hang": true}])));
+    wait_for_file(&ready, PATIENCE);
+    pi.command("subagents", &format!("steer {run} Look under the sink."));
+    pi.command("subagents", &format!("stop {run}"));
+    let row = stage.ended(&run);
+    assert_eq!(
+        (&row["status"], &row["output"]),
+        (&json!("aborted"), &json!("steered: Look under the sink."))
+    );
+    pi.wait_for_footer("bg: 0 running / 1 total");
+    let told = pi.told("ui/notify");
+    let told: Vec<&Value> = told.iter().map(|notice| &notice["message"]).collect();
+    assert_eq!(
+        told[..2],
+        [
+            "worker hears it before its next turn.",
+            "worker was stopped."
+        ]
+    );
+    pi.quit();
+}
+
+#[test]
 fn status_lists_what_runs_and_with_includecompleted_what_is_over() {
     let stage = BackgroundStage::new();
     let ready = stage.path("go");

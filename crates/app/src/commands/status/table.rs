@@ -5,7 +5,8 @@ use std::time::Duration;
 use pi_subagents_delegation::{Status, Timestamp, text};
 use pi_subagents_sessions::{IndexedRun, RecordedRun, RunState};
 
-use super::{Seen, status};
+use super::Seen;
+use crate::recorded::status_of;
 
 /// How much of a prompt is shown.
 const SHORT_PROMPT: usize = 100;
@@ -20,8 +21,8 @@ impl Seen {
             let name = text::cut_columns(&one_line(&run.name), width.max(3));
             lines.push(format!(
                 "{}{name:width$}  {:9}  {:>8}  {}  {}",
-                icon(status(run)),
-                status(run).as_str(),
+                icon(status_of(run)),
+                status_of(run).as_str(),
                 text::duration(lasted(run, now)),
                 run.session,
                 run.run,

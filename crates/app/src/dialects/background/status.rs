@@ -10,7 +10,7 @@ use crate::caller::Caller;
 use crate::counts::Counts;
 use crate::dialects::arguments;
 use crate::error::CommandError;
-use crate::owner::close_abandoned;
+use crate::owner::current_runs;
 use crate::recorded::find_runs;
 use crate::toolbox::{ToolAnswer, Toolbox};
 
@@ -46,20 +46,18 @@ fn recorded(
     call: &StatusCall,
 ) -> Result<(Counts, Vec<Row>), CommandError> {
     let store = &toolbox.owner.store;
-    close_abandoned(store);
-    let mut runs = store.runs()?;
+    // Which runs of all a beginning of an id means, the store knows best.
+    let found = match &call.run_id {
+        Some(id) => Some(find_runs(store, &caller.places, id).or_else(not_found)?),
+        None => None,
+    };
+    let mut runs = current_runs(store)?;
     let counts = background_counts(&runs, &caller.places);
     runs.retain(IndexedRun::is_background);
-    match &call.run_id {
-        Some(id) => {
-            // Which runs of all a beginning of an id means, the store knows best.
-            let found = find_runs(store, &caller.places, id).or_else(not_found)?;
-            runs.retain(|run| found.iter().any(|one| one.run == run.run));
-        }
-        None => runs.retain(|run| {
-            run.is_open() || (call.include_completed && run.project == caller.places.project)
-        }),
-    }
+    runs.retain(|run| match &found {
+        Some(found) => found.iter().any(|one| one.run == run.run),
+        None => run.is_open() || (call.include_completed && run.project == caller.places.project),
+    });
     let newest = runs.len().saturating_sub(MOST_ROWS);
     let rows = runs.iter().skip(newest).filter_map(row).collect();
     Ok((counts, rows))

@@ -1,5 +1,7 @@
 //! `delegate_to_subagents`, from the call to its answer.
 
+use pi_subagents_delegation::Plan;
+
 use super::answer::summary;
 use super::lower::{FAMILY, lower};
 use super::schema::DelegateCall;
@@ -11,6 +13,13 @@ use crate::error::CommandError;
 use crate::toolbox::{Toolbox, Watch};
 use crate::view;
 
+/// A call that was lowered and is ready to run.
+pub(crate) struct Delegation {
+    plan: Plan,
+    windows: WindowRecord,
+    warnings: Vec<String>,
+}
+
 /// Runs the tasks of a call and waits for them.
 pub(crate) async fn delegate(
     toolbox: &Toolbox,
@@ -18,7 +27,17 @@ pub(crate) async fn delegate(
     caller: &Caller,
     watch: Watch,
 ) -> Result<Answer, CommandError> {
-    let (plan, windows, warnings) = {
+    let delegation = Delegation::new(toolbox, call, caller)?;
+    Ok(delegation.run(toolbox, watch).await)
+}
+
+impl Delegation {
+    pub(crate) fn new(
+        toolbox: &Toolbox,
+        call: &DelegateCall,
+        caller: &Caller,
+    ) -> Result<Self, CommandError> {
+        let _alone = toolbox.lower_alone();
         let configuration = toolbox.configuration(caller);
         let settings = &configuration.settings;
         let lowering = Lowering {
@@ -33,14 +52,22 @@ pub(crate) async fn delegate(
             call.tasks.iter().map(|task| task.files.len()),
             settings.max_lines_per_window,
         );
-        (plan, windows, warnings)
-    };
-    let runs = toolbox.run(plan, &windows, watch).await;
-    let outcomes = Outcomes::new(runs, warnings, &toolbox.owner.recorder);
-    Ok(Answer {
-        text: summary(&outcomes),
-        outcomes,
-        windows,
-        more: serde_json::Map::new(),
-    })
+        Ok(Self {
+            plan,
+            windows,
+            warnings,
+        })
+    }
+
+    /// Runs it and waits for its end.
+    pub(crate) async fn run(self, toolbox: &Toolbox, watch: Watch) -> Answer {
+        let runs = toolbox.run(self.plan, &self.windows, watch).await;
+        let outcomes = Outcomes::new(runs, self.warnings, &toolbox.owner.recorder);
+        Answer {
+            text: summary(&outcomes),
+            outcomes,
+            windows: self.windows,
+            more: serde_json::Map::new(),
+        }
+    }
 }

@@ -23,14 +23,31 @@ pub(crate) fn check_agent(name: &str, configuration: &Configuration) -> Result<(
         })
 }
 
+/// A call that was lowered and is ready to run.
+pub(crate) struct Delegation {
+    call: SubagentCall,
+    lowered: Lowered,
+    windows: WindowRecord,
+}
+
 /// Runs the tasks of a call and waits for them.
 pub(crate) async fn subagent(
     toolbox: &Toolbox,
-    call: &SubagentCall,
+    call: SubagentCall,
     caller: &Caller,
     watch: Watch,
 ) -> Result<Answer, CommandError> {
-    let (lowered, windows) = {
+    let delegation = Delegation::new(toolbox, call, caller)?;
+    Ok(delegation.run(toolbox, watch).await)
+}
+
+impl Delegation {
+    pub(crate) fn new(
+        toolbox: &Toolbox,
+        call: SubagentCall,
+        caller: &Caller,
+    ) -> Result<Self, CommandError> {
+        let _alone = toolbox.lower_alone();
         let configuration = toolbox.configuration(caller);
         let settings = &configuration.settings;
         let lowering = Lowering {
@@ -39,25 +56,33 @@ pub(crate) async fn subagent(
             configuration: &configuration,
             owner: &toolbox.owner,
         };
-        let lowered = lower(&lowering, call)?;
+        let lowered = lower(&lowering, &call)?;
         let windows = WindowRecord::new(
             view::preview_context(caller, settings),
             [],
             settings.max_lines_per_window,
         );
-        (lowered, windows)
-    };
-    let Lowered {
-        plan,
-        warnings,
-        named_new_session,
-    } = lowered;
-    let runs = toolbox.run(plan, &windows, watch).await;
-    let outcomes = Outcomes::new(runs, warnings, &toolbox.owner.recorder);
-    Ok(Answer {
-        text: text(call, &outcomes, &named_new_session),
-        more: details(call, &outcomes, &named_new_session),
-        outcomes,
-        windows,
-    })
+        Ok(Self {
+            call,
+            lowered,
+            windows,
+        })
+    }
+
+    /// Runs it and waits for its end.
+    pub(crate) async fn run(self, toolbox: &Toolbox, watch: Watch) -> Answer {
+        let Lowered {
+            plan,
+            warnings,
+            named_new_session,
+        } = self.lowered;
+        let runs = toolbox.run(plan, &self.windows, watch).await;
+        let outcomes = Outcomes::new(runs, warnings, &toolbox.owner.recorder);
+        Answer {
+            text: text(&self.call, &outcomes, &named_new_session),
+            more: details(&self.call, &outcomes, &named_new_session),
+            outcomes,
+            windows: self.windows,
+        }
+    }
 }

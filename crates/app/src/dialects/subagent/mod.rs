@@ -7,7 +7,7 @@ mod lower;
 mod schema;
 mod tools;
 
-pub(crate) use call::{check_agent, subagent};
+pub(crate) use call::{Delegation, check_agent, subagent};
 pub(crate) use lower::{FAMILY, lower};
 pub(crate) use schema::{AgentTask, SubagentCall, task_parameters};
 pub(crate) use tools::{SUBAGENT, tools};

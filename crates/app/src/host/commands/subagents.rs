@@ -3,16 +3,20 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use pi_subagents_delegation::{Status, Timestamp, text};
+use pi_subagents_delegation::{RunId, Status, Timestamp, text};
+use pi_subagents_engine::{NotRunning, OwnerReply, SteerError, Want};
+use pi_subagents_sessions::IndexedRun;
 use serde_json::Value;
 
 use super::{item, tell};
 use crate::caller::Caller;
+use crate::commands::control::request;
 use crate::dialects::delegation::ReadSession;
 use crate::error::CommandError;
 use crate::host::memory::{Memory, Remembered};
 use crate::host::session::HostLink;
 use crate::print::Printed;
+use crate::recorded::find_runs;
 use crate::toolbox::Toolbox;
 
 const SHOW: &str = "Show what was said";
@@ -51,7 +55,7 @@ impl Subagents {
                 self.list(printed);
                 Ok(())
             }
-            "show" => self.show(rest, printed),
+            "show" => self.show(rest, printed).await,
             "stop" => self.stop(rest, printed).await,
             "steer" => {
                 let (id, message) = rest.split_once(' ').unwrap_or((rest, ""));
@@ -103,7 +107,7 @@ impl Subagents {
         match wish.as_deref() {
             Some(SHOW) => {
                 printed.push(Printed::Note(chosen));
-                self.show(&id, printed)
+                self.show(&id, printed).await
             }
             Some(STOP) => self.stop(&id, printed).await,
             Some(STEER) => match self.link.input("What should it hear?", "").await {
@@ -114,8 +118,12 @@ impl Subagents {
         }
     }
 
-    fn show(&self, id: &str, printed: &mut Vec<Printed>) -> Result<(), CommandError> {
-        let session = ReadSession::find(&self.toolbox.owner.store, &self.caller, id)?;
+    async fn show(&self, id: &str, printed: &mut Vec<Printed>) -> Result<(), CommandError> {
+        let id = id.to_owned();
+        let read = move |toolbox: &Toolbox, caller: &Caller| {
+            ReadSession::find(&toolbox.owner.store, caller, &id)
+        };
+        let session = self.toolbox.beside(&self.caller, read).await?;
         printed.push(Printed::Data(session.whole(0).text));
         Ok(())
     }
@@ -125,8 +133,9 @@ impl Subagents {
         let Some(run_id) = run.run else {
             return Err(not_running(id));
         };
-        let stopped = self.toolbox.owner.stop_one(run_id).await;
-        stopped.map_err(|error| CommandError::failed(error.to_string()))?;
+        if let Err(NotRunning(run_id)) = self.toolbox.owner.stop_one(run_id).await {
+            self.ask_owner(run_id, Want::Stop).await?;
+        }
         printed.push(Printed::Note(format!("{} was stopped.", run.name)));
         Ok(())
     }
@@ -145,11 +154,33 @@ impl Subagents {
             return Err(CommandError::usage("the text must not be empty")
                 .hint("Use /subagents steer ID TEXT."));
         }
-        let steered = self.toolbox.owner.steer(run_id, message.to_owned()).await;
-        steered.map_err(|error| CommandError::failed(error.to_string()))?;
+        let message = message.to_owned();
+        match self.toolbox.owner.steer(run_id, message.clone()).await {
+            Ok(()) => {}
+            Err(SteerError::NotRunning(NotRunning(run_id))) => {
+                self.ask_owner(run_id, Want::Steer { message }).await?;
+            }
+            Err(error @ (SteerError::NotStarted(_) | SteerError::Ending(_))) => {
+                return Err(CommandError::failed(error.to_string()));
+            }
+        }
         let heard = format!("{} hears it before its next turn.", run.name);
         printed.push(Printed::Note(heard));
         Ok(())
+    }
+
+    /// A background run is not ours: its owner is asked.
+    async fn ask_owner(&self, run: RunId, want: Want) -> Result<(), CommandError> {
+        let find = move |toolbox: &Toolbox, caller: &Caller| {
+            let found = find_runs(&toolbox.owner.store, &caller.places, run.as_str())?;
+            let open = found.into_iter().find(IndexedRun::is_open);
+            open.ok_or_else(|| not_running(run.as_str()))
+        };
+        let run = self.toolbox.beside(&self.caller, find).await?;
+        match request(&run, want).await? {
+            OwnerReply::Done => Ok(()),
+            OwnerReply::Refused { message } => Err(CommandError::failed(message)),
+        }
     }
 
     /// The run of an id that is under way.
