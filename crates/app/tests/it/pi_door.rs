@@ -11,3 +11,4 @@ mod registering;
 mod remembering;
 mod screens;
 mod stage;
+mod subagent;

@@ -143,7 +143,7 @@ fn several_tasks_run_side_by_side_and_one_that_fails_ends_no_other() {
 
     There it is.
 
-    ! There was no session mine of this preset in this directory; it is new.
+    ! There was no session `mine` of this preset in this directory; it is new.
     "#);
     let answer = output.json();
     let details = &answer["details"];

@@ -171,7 +171,7 @@ fn a_second_writer_is_told_who_has_the_session() {
 
             Session busy ($STICKY/scout_busy.jsonl) is in use by run <run-1>. Wait for it, or stop it: pi-subagents stop <run-1>
 
-            ! There was no session busy of this preset in this directory; it is new.
+            ! There was no session `busy` of this preset in this directory; it is new.
             ");
         }
     }

@@ -25,7 +25,7 @@ pub(super) fn text(call: &SubagentCall, outcomes: &Outcomes, is_new: &[bool]) ->
         }
         if *is_new {
             parts.push(format!(
-                "! There was no session {} of this preset in this directory; it is new.",
+                "! There was no session `{}` of this preset in this directory; it is new.",
                 task.session
             ));
         }

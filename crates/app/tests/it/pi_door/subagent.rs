@@ -1,0 +1,94 @@
+//! `subagent`, called by the model of a real pi.
+
+use pi_subagents_testkit::llm::{Script, Turn};
+use pretty_assertions::assert_eq;
+use serde_json::{Value, json};
+
+use super::stage::{PiDoor, RUNNERS};
+
+fn door(runner: &str, script: Script) -> PiDoor {
+    let door = PiDoor::new(runner, script);
+    door.sandbox.write(
+        "home/.pi/agent/subagents/scout.md",
+        "---\nname: scout\ndescription: Looks.\nmodel: fake/fake-model\n---\nYou look.\n",
+    );
+    door
+}
+
+/// The words of a message, which is a text or has parts.
+fn text(content: &Value) -> String {
+    let parts = content.as_array().into_iter().flatten();
+    let joined = parts.filter_map(|part| part["text"].as_str()).collect();
+    content.as_str().map_or(joined, str::to_owned)
+}
+
+/// What the sub-agent was asked last: the conversation whose last words are these.
+fn asked(door: &PiDoor, words: &str) -> Vec<String> {
+    let requests = door.server.requests();
+    let conversation = |body: &Value| -> Vec<String> {
+        let messages = body["messages"].as_array().unwrap().iter();
+        let spoken = messages.filter(|message| message["role"] != "system");
+        spoken.map(|message| text(&message["content"])).collect()
+    };
+    let mut conversations = requests.iter().map(|request| conversation(&request.body));
+    let found = conversations.find(|said| said.last().is_some_and(|last| last == words));
+    found.unwrap()
+}
+
+#[test]
+fn a_session_goes_on_while_pi_is_restarted_between_its_calls() {
+    for runner in RUNNERS {
+        let script = Script::new()
+            .on("say one", [Turn::text("first answer")])
+            .on("say two", [Turn::text("second answer")])
+            .on("say three", [Turn::text("third answer")]);
+        let door = door(runner, script);
+        let calls: [(&[&str], &str, &str); 3] = [
+            (
+                &[],
+                "say one",
+                "first answer\n\n! There was no session `talk` of this preset in this directory; it is new.",
+            ),
+            (&["--continue"], "say two", "second answer"),
+            // Also a pi that knows nothing of it goes on with it.
+            (&[], "say three", "third answer"),
+        ];
+        for (flags, task, said) in calls {
+            let mut pi = door.parent(flags);
+            let arguments = json!({"preset": "scout", "task": task, "sessionId": "talk"});
+            let answer = pi.call("subagent", arguments);
+            assert_eq!(
+                answer.text,
+                format!("**Status:** SUCCESS\n**Session ID:** `talk`\n\n---\n\n{said}")
+            );
+            pi.rpc.finish();
+        }
+        assert_eq!(
+            asked(&door, "say three"),
+            [
+                "say one",
+                "first answer",
+                "say two",
+                "second answer",
+                "say three"
+            ]
+        );
+    }
+}
+
+#[test]
+fn several_tasks_are_answered_in_their_order() {
+    let script = Script::new()
+        .on("say one", [Turn::text("first answer")])
+        .on("say two", [Turn::text("second answer")]);
+    let door = door("embedded", script);
+    let mut pi = door.parent(&[]);
+    let tasks = json!([
+        {"preset": "scout", "task": "say one", "sessionId": "left"},
+        {"preset": "scout", "task": "say two", "sessionId": "right", "model": "fake/fake-model"},
+    ]);
+    let answer = pi.call("subagent", json!({"tasks": tasks}));
+    insta::assert_snapshot!(answer.text);
+    assert_eq!(answer.sessions(), ["left", "right"]);
+    pi.rpc.finish();
+}
