@@ -21,17 +21,20 @@ struct Cli {
     command: Option<Command>,
 }
 
+/// What all commands take stands after what each has of its own.
+const LAST: usize = 900;
+
 /// How results are printed.
 #[derive(Args, Clone, Copy, Default)]
 pub(crate) struct OutputArgs {
     /// Print one JSON object to stdout instead of text
-    #[arg(long, global = true)]
+    #[arg(long, global = true, display_order = LAST)]
     pub(crate) json: bool,
     /// Print JSON lines to stdout: each event as it happens, then the object of --json
-    #[arg(long, global = true, conflicts_with = "json")]
+    #[arg(long, global = true, conflicts_with = "json", display_order = LAST)]
     pub(crate) json_stream: bool,
     /// Show no progress on stderr
-    #[arg(long, short, global = true)]
+    #[arg(long, short, global = true, display_order = LAST)]
     pub(crate) quiet: bool,
 }
 
@@ -105,10 +108,10 @@ pub(crate) struct RunArgs {
     /// The model: an id, provider/id or a pattern, with :thinking if wanted
     #[arg(long, value_name = "MODEL")]
     pub(crate) model: Option<String>,
-    /// The directory the sub-agents work in [default: this one]
+    /// The directory the sub-agents work in [default: this one; for resume that of the session]
     #[arg(long, value_name = "DIR")]
     pub(crate) cwd: Option<PathBuf>,
-    /// Seconds a task may take unless it says so itself [default: 600; for run no limit]
+    /// Seconds a task may take unless it says so itself [default: 600; for run and spawn no limit]
     #[arg(long, value_name = "SECONDS", value_parser = parse_timeout)]
     pub(crate) timeout: Option<f64>,
     /// Use the definitions and settings of this project, for this call

@@ -1,7 +1,7 @@
 //! Finds recorded runs by what a person types.
 
-use pi_subagents_delegation::Status;
-use pi_subagents_sessions::{FindError, Found, IndexedRun, RunState, Store};
+use pi_subagents_delegation::{Ending, RunHistory, Status};
+use pi_subagents_sessions::{FindError, Found, IndexedRun, RunState, Store, history};
 
 use crate::configuration::Configuration;
 use crate::error::CommandError;
@@ -38,6 +38,24 @@ pub(crate) fn status_of(run: &IndexedRun) -> Status {
         RunState::Open => Status::Running,
         RunState::Over { status, .. } => status,
     }
+}
+
+/// Tells whether another run held the session, which therefore goes on without this one.
+pub(crate) fn was_kept_out(run: &RunHistory) -> bool {
+    matches!(run.summary.ending, Some(Ending::SessionInUse { .. }))
+}
+
+/// Of what an id stands for, what runs; if nothing does, the latest that was let into its session.
+pub(crate) fn current(mut runs: Vec<IndexedRun>) -> Vec<IndexedRun> {
+    if runs.iter().any(IndexedRun::is_open) {
+        runs.retain(IndexedRun::is_open);
+        return runs;
+    }
+    let was_let_in =
+        |run: &IndexedRun| !history(&run.directory).is_ok_and(|run| was_kept_out(&run));
+    let latest = runs.iter().rposition(was_let_in);
+    let latest = latest.or_else(|| runs.len().checked_sub(1));
+    latest.map(|at| runs.swap_remove(at)).into_iter().collect()
 }
 
 /// Says how to go on with a run or a session that is over.

@@ -15,7 +15,7 @@ pub struct SessionId(Arc<str>);
 
 /// A text that cannot be an id.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("\"{0}\" is not an id: 1 to 64 letters, digits, \"_\" or \"-\" are")]
+#[error("\"{0}\" is not an id: it must have 1 to 64 letters, digits, \"_\" or \"-\"")]
 pub struct BadId(String);
 
 impl RunId {

@@ -79,11 +79,14 @@ pub enum FindError {
     #[error("no run and no session begins with \"{0}\"")]
     NotFound(String),
     /// Several begin with it.
-    #[error("\"{prefix}\" is the beginning of several ids: {}", candidates.join(", "))]
+    #[error(
+        "\"{prefix}\" is the beginning of several ids: {}",
+        some_of(candidates)
+    )]
     Ambiguous {
         /// What was asked for.
         prefix: String,
-        /// Some of what begins with it.
+        /// What begins with it.
         candidates: Vec<String>,
     },
     /// The index cannot be read.
@@ -94,6 +97,14 @@ pub enum FindError {
         /// What the system said.
         source: io::Error,
     },
+}
+
+/// As many ids as a person reads, and how many more there are.
+fn some_of(ids: &[String]) -> String {
+    match ids.split_at_checked(5) {
+        Some((first, rest @ [_, ..])) => format!("{} and {} more", first.join(", "), rest.len()),
+        Some(_) | None => ids.join(", "),
+    }
 }
 
 impl Store {
@@ -225,7 +236,7 @@ impl Store {
                 None => {
                     return Err(FindError::Ambiguous {
                         prefix: prefix.to_owned(),
-                        candidates: several.iter().take(5).map(|id| (*id).to_owned()).collect(),
+                        candidates: several.iter().map(|id| (*id).to_owned()).collect(),
                     });
                 }
             },

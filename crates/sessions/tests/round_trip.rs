@@ -284,6 +284,14 @@ fn ids_are_found_by_their_unique_beginning() {
         found("aa"),
         "\"aa\" is the beginning of several ids: aaaa, aabb"
     );
+    let many = FindError::Ambiguous {
+        prefix: "a".to_owned(),
+        candidates: (1..=7).map(|number| format!("a{number}")).collect(),
+    };
+    assert_eq!(
+        many.to_string(),
+        "\"a\" is the beginning of several ids: a1, a2, a3, a4, a5 and 2 more"
+    );
     assert_eq!(found(""), "no run and no session begins with \"\"");
     assert!(matches!(desk.store.find("x"), Err(FindError::NotFound(_))));
 }

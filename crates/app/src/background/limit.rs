@@ -64,5 +64,5 @@ fn full(counts: Counts, most: usize) -> CommandError {
         "{most} background runs are running already, and no more may (subagents.maxBackground): {}",
         counts.line()
     ))
-    .hint("Wait for one of them with background_agent_status or pi-subagents wait, or stop one.")
+    .hint("pi-subagents status lists them; wait until one is over (pi-subagents wait RUN), or stop one (pi-subagents stop RUN).")
 }

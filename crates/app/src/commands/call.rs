@@ -54,6 +54,14 @@ pub(super) fn print(answer: &Answer, printer: Printer) -> ExitCode {
     exit::of_runs(answer.exit_codes())
 }
 
+/// Says what to do next, unless no child has left anything to go on from.
+pub(super) fn suggest(answer: &Answer, next: &str, printer: Printer) {
+    let mut runs = answer.outcomes().iter();
+    if !printer.is_json() && runs.any(|run| run.started_at.is_some()) {
+        printer.note(&format!("\n{next}"));
+    }
+}
+
 /// Reads the JSON of a call from a file, or with `-` from stdin; also gives its name for errors.
 pub(super) fn read_call(file: &Path) -> Result<(String, Value), CommandError> {
     let name = if file == Path::new("-") {

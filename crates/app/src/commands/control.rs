@@ -16,7 +16,7 @@ use crate::exit;
 use crate::owner::{current_runs, is_owned};
 use crate::places::Places;
 use crate::print::Printer;
-use crate::recorded::{find_runs, how_to_resume, status_of};
+use crate::recorded::{current, find_runs, how_to_resume, status_of};
 
 /// How often a run is looked at whose owner cannot be asked.
 const LOOK_AGAIN: Duration = Duration::from_millis(100);
@@ -33,7 +33,11 @@ pub(crate) struct SteerArgs {
 #[derive(Args)]
 pub(crate) struct StopArgs {
     /// Ids of runs or sessions, or the beginnings of them
-    #[arg(required_unless_present = "all", conflicts_with = "all")]
+    #[arg(
+        value_name = "ID",
+        required_unless_present = "all",
+        conflicts_with = "all"
+    )]
     ids: Vec<String>,
     /// Stop everything of this user that runs
     #[arg(long)]
@@ -42,8 +46,8 @@ pub(crate) struct StopArgs {
 
 #[derive(Args)]
 pub(crate) struct WaitArgs {
-    /// Ids of runs or sessions, or the beginnings of them
-    #[arg(required = true)]
+    /// Ids of runs or sessions, or the beginnings of them; a session is what runs in it, else its latest run
+    #[arg(value_name = "ID", required = true)]
     ids: Vec<String>,
     /// Return when the first of them is over
     #[arg(long)]
@@ -53,7 +57,7 @@ pub(crate) struct WaitArgs {
 pub(crate) fn steer(args: &SteerArgs, printer: Printer) -> Result<ExitCode, CommandError> {
     let places = Places::find()?;
     let store = Store::new(&places.agent_dir);
-    let message = joined(&args.message)?;
+    let message = joined("message", &args.message)?;
     let run = find_runs(&store, &places, &args.id)?
         .into_iter()
         .rfind(IndexedRun::is_open)
@@ -77,7 +81,7 @@ pub(crate) fn stop(args: &StopArgs, printer: Printer) -> Result<ExitCode, Comman
     let mut asked = if args.all {
         current_runs(&store)?
     } else {
-        runs_of_all(&store, &places, &args.ids)?
+        runs_of_all(&store, &places, &args.ids, |runs| runs)?
     };
     asked.retain(IndexedRun::is_open);
     let problems = block_on(stop_all(asked.clone()))?;
@@ -141,14 +145,14 @@ fn print_stopped(runs: &[IndexedRun], printer: Printer) {
 pub(crate) fn wait(args: &WaitArgs, printer: Printer) -> Result<ExitCode, CommandError> {
     let places = Places::find()?;
     let store = Store::new(&places.agent_dir);
-    let runs = runs_of_all(&store, &places, &args.ids)?;
+    let runs = runs_of_all(&store, &places, &args.ids, current)?;
     let is_one_over = runs.iter().any(|run| !run.is_open());
     if !(args.any && is_one_over) {
         let open = runs.iter().filter(|run| run.is_open()).cloned().collect();
         block_on(wait_for(open, args.any))?;
     }
-    let mut over = runs_of_all(&store, &places, &args.ids)?;
-    over.retain(|run| !run.is_open());
+    let mut over = current_runs(&store)?;
+    over.retain(|run| !run.is_open() && runs.iter().any(|one| one.run == run.run));
     let codes: Vec<i32> = over
         .iter()
         .map(|run| match run.state {
@@ -224,15 +228,16 @@ pub(crate) async fn request(run: &IndexedRun, want: Want) -> Result<OwnerReply, 
     })
 }
 
-/// The runs of several ids, each once.
+/// The runs of several ids, each once; of those of one id, the ones that are meant.
 fn runs_of_all(
     store: &Store,
     places: &Places,
     ids: &[String],
+    meant: fn(Vec<IndexedRun>) -> Vec<IndexedRun>,
 ) -> Result<Vec<IndexedRun>, CommandError> {
     let mut runs: Vec<IndexedRun> = Vec::new();
     for id in ids {
-        for run in find_runs(store, places, id)? {
+        for run in meant(find_runs(store, places, id)?) {
             if !runs.iter().any(|known| known.run == run.run) {
                 runs.push(run);
             }

@@ -9,7 +9,8 @@ use pi_subagents_definitions::RunnerChoice;
 
 use crate::caller::{Caller, Overrides};
 use crate::cli::RunArgs;
-use crate::commands::call::{answer_of, print, read_call};
+use crate::commands::call::{answer_of, print, read_call, suggest};
+use crate::configuration::Configuration;
 use crate::dialects::Answer;
 use crate::dialects::delegation::{self, DelegateCall, TaskCall};
 use crate::error::CommandError;
@@ -46,14 +47,19 @@ pub(crate) fn run(
     printer: Printer<'static>,
 ) -> Result<ExitCode, CommandError> {
     let mut call = call_of(args)?;
-    if args.profile.is_some() {
-        call.profile.clone_from(&args.profile);
+    let caller = caller(&args.run)?;
+    if let Some(profile) = &args.profile {
+        let configuration = Configuration::read_once(&caller.places, caller.trusts_project);
+        delegation::check_profile(profile, &configuration)?;
+        call.profile = Some(profile.clone());
     }
-    let answer = delegate(&call, &caller(&args.run)?, &args.run, printer)?;
+    let answer = delegate(&call, &caller, &args.run, printer)?;
     let code = print(&answer, printer);
-    if !printer.is_json() {
-        printer.note("\nRead an answer:  pi-subagents output SESSION\nGo on with one:  pi-subagents resume SESSION PROMPT");
-    }
+    suggest(
+        &answer,
+        "Read an answer:  pi-subagents output SESSION\nGo on with one:  pi-subagents resume SESSION PROMPT",
+        printer,
+    );
     Ok(code)
 }
 

@@ -54,7 +54,7 @@ fn read(id: &str) -> Result<(ReadSession, usize), CommandError> {
 }
 
 /// Words of the command line as one text; `-` alone reads it from stdin.
-pub(super) fn joined(words: &[String]) -> Result<String, CommandError> {
+pub(super) fn joined(what: &str, words: &[String]) -> Result<String, CommandError> {
     let text = if words == ["-"] {
         let mut text = String::new();
         io::stdin()
@@ -65,7 +65,7 @@ pub(super) fn joined(words: &[String]) -> Result<String, CommandError> {
         words.join(" ")
     };
     if text.trim().is_empty() {
-        return Err(CommandError::usage("the text must not be empty"));
+        return Err(CommandError::usage(format!("the {what} must not be empty")));
     }
     Ok(text)
 }

@@ -3,6 +3,7 @@
 use std::process::ExitCode;
 
 use clap::Args;
+use pi_subagents_delegation::RunHistory;
 use pi_subagents_sessions::{IndexedRun, Store, history};
 
 use crate::cli::RunArgs;
@@ -29,14 +30,10 @@ pub(crate) struct ResumeArgs {
 pub(crate) fn run(args: &ResumeArgs, printer: Printer<'static>) -> Result<ExitCode, CommandError> {
     let mut caller = caller(&args.run)?;
     let store = Store::new(&caller.places.agent_dir);
-    let latest = find_runs(&store, &caller.places, &args.id)?
-        .pop()
+    let runs = find_runs(&store, &caller.places, &args.id)?;
+    let (latest, earlier) = latest_of(runs)?
         .ok_or_else(|| CommandError::not_found(format!("session {} has no runs", args.id)))?;
-    let earlier = history(&latest.directory).map_err(|error| {
-        CommandError::failed(format!("the record of run {} cannot be read", latest.run))
-            .because(&error)
-    })?;
-    let prompt = joined(&args.prompt)?;
+    let prompt = joined("prompt", &args.prompt)?;
     // A session goes on as it was and where it was, unless it is told otherwise.
     let task = earlier.summary.task;
     caller.overrides.cwd = match caller.overrides.cwd {
@@ -64,6 +61,23 @@ pub(crate) fn run(args: &ResumeArgs, printer: Printer<'static>) -> Result<ExitCo
         )?,
     };
     Ok(print(&answer, printer))
+}
+
+/// The latest run that had a child, with what was said in it: one that was refused says nothing
+/// about how the session goes on. If none had a child, the latest.
+fn latest_of(runs: Vec<IndexedRun>) -> Result<Option<(IndexedRun, RunHistory)>, CommandError> {
+    let mut latest = None;
+    for run in runs.into_iter().rev() {
+        let said = history(&run.directory).map_err(|error| {
+            CommandError::failed(format!("the record of run {} cannot be read", run.run))
+                .because(&error)
+        })?;
+        if said.summary.started_at.is_some() {
+            return Ok(Some((run, said)));
+        }
+        latest.get_or_insert((run, said));
+    }
+    Ok(latest)
 }
 
 /// The call that goes on in the child's own session.

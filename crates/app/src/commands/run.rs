@@ -7,7 +7,7 @@ use clap::Args;
 use pi_subagents_delegation::SessionId;
 
 use crate::cli::RunArgs;
-use crate::commands::call::{answer_of, print, read_call};
+use crate::commands::call::{answer_of, print, read_call, suggest};
 use crate::commands::delegate::caller;
 use crate::commands::read::joined;
 use crate::configuration::Configuration;
@@ -53,7 +53,7 @@ pub(crate) fn run(args: RunTaskArgs, printer: Printer<'static>) -> Result<ExitCo
             check_agent(&agent, &configuration)?;
             SubagentCall::Single(AgentTask {
                 agent,
-                task: joined(&args.task)?,
+                task: joined("task", &args.task)?,
                 model: None,
                 cwd: None,
                 session: args.session,
@@ -66,8 +66,10 @@ pub(crate) fn run(args: RunTaskArgs, printer: Printer<'static>) -> Result<ExitCo
         subagent(toolbox, call, &caller, watch).await
     })?;
     let code = print(&answer, printer);
-    if !printer.is_json() {
-        printer.note("\nGo on with it:  pi-subagents resume SESSION PROMPT");
-    }
+    suggest(
+        &answer,
+        "Go on with it:  pi-subagents resume SESSION PROMPT",
+        printer,
+    );
     Ok(code)
 }

@@ -41,7 +41,7 @@ pub(crate) fn run(args: &SpawnArgs, printer: Printer) -> Result<ExitCode, Comman
         Some(file) => read_call(file)?.1,
         None => json!({
             "preset": args.agent,
-            "task": joined(&args.task)?,
+            "task": joined("task", &args.task)?,
             "sessionId": args.session.as_ref().map(SessionId::as_str),
         }),
     };

@@ -59,8 +59,9 @@ pub(crate) fn run(printer: Printer<'static>) -> Result<ExitCode, CommandError> {
     } else {
         // In live windows the answers have just been read.
         let has_been_read = !printer.is_quiet() && view::is_live(&Places::find()?);
+        printer.note("");
         printer.data(&if has_been_read {
-            format!("\n{}", answer.text())
+            answer.text().to_owned()
         } else {
             report(&answer)
         });
@@ -76,7 +77,7 @@ fn report(answer: &Answer) -> String {
         format!("{}\n  {indented}\n", task.name)
     });
     format!(
-        "\n{}\n{}",
+        "{}\n{}",
         sections.collect::<Vec<_>>().join("\n"),
         answer.text()
     )

@@ -12,6 +12,7 @@ use pi_subagents_delegation::{Definition, Refusal, Runner, UsedDefinition};
 use crate::caller::Caller;
 use crate::configuration::Configuration;
 use crate::dialects::arguments::CallError;
+use crate::error::CommandError;
 
 /// All tools of the embedded agent; those of a pi depend on its extensions.
 const EMBEDDED_TOOLS: [&str; 7] = ["read", "bash", "edit", "write", "grep", "find", "ls"];
@@ -44,6 +45,19 @@ pub(crate) fn find_definition<'a>(
         };
         Refusal { message }
     })
+}
+
+/// Fails if there is no definition of this name, and says how to get one.
+pub(crate) fn check_definition(
+    name: &str,
+    asker: Asker,
+    configuration: &Configuration,
+) -> Result<(), CommandError> {
+    match find_definition(name, asker, configuration) {
+        Ok(_) => Ok(()),
+        Err(refusal) => Err(CommandError::not_found(refusal.message)
+            .hint("pi-subagents profile list shows what there is, profile create NAME makes one.")),
+    }
 }
 
 /// Makes a definition ready for a task that this kind of child does in `cwd`.

@@ -76,7 +76,7 @@ impl Memory {
             (None, several) => {
                 return Err(FindError::Ambiguous {
                     prefix: prefix.to_owned(),
-                    candidates: several.iter().take(5).map(|id| (*id).to_owned()).collect(),
+                    candidates: several.iter().map(|id| (*id).to_owned()).collect(),
                 });
             }
         };

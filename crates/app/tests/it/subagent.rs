@@ -190,7 +190,14 @@ fn an_unknown_name_on_the_command_line_is_not_found() {
     assert_eq!(output.code, Some(3));
     insta::assert_snapshot!(output.stderr, @r#"
     error: Unknown preset: "nobody". Available presets: scout [preset]
-    hint: pi-subagents profile list shows what there is.
+    hint: pi-subagents profile list shows what there is, profile create NAME makes one.
+    "#);
+    let delegate = ["delegate", "--profile", "nobody", "--task", "a=find it"];
+    let output = stage.stage.command(&delegate).run();
+    assert_eq!(output.code, Some(3));
+    insta::assert_snapshot!(output.stderr, @r#"
+    error: Unknown profile: "nobody". Available profiles: scout [preset]
+    hint: pi-subagents profile list shows what there is, profile create NAME makes one.
     "#);
 }
 

@@ -170,13 +170,19 @@ fn a_second_writer_is_told_who_has_the_session() {
             ---
 
             Session busy ($STICKY/scout_busy.jsonl) is in use by run <run-1>. Wait for it, or stop it: pi-subagents stop <run-1>
-
-            ! There was no session `busy` of this preset in this directory; it is new.
             ");
         }
     }
     stage.server.release("go");
     _ = first.wait().expect_success();
+    // Those who were kept out are no part of the session.
+    let read = |command: &str| stage.stage.command(&[command, "busy"]).run();
+    assert_eq!(read("output").expect_success().stdout, "done\n");
+    assert_eq!(read("session").expect_success().stdout, "slow\ndone\n");
+    assert_eq!(
+        read("wait").expect_success().stdout,
+        "scout: completed (session: busy)\n"
+    );
     assert_eq!(
         stage.say("embedded", "busy", "again")["details"]["status"],
         "completed"
@@ -186,6 +192,54 @@ fn a_second_writer_is_told_who_has_the_session() {
         roles,
         said(&[("user", "slow"), ("assistant", "done"), ("user", "again")])
     );
+}
+
+#[test]
+fn a_refused_call_does_not_lead_a_session_astray() {
+    let stage = SubagentStage::new(Script::new().otherwise([Turn::text("ok")]));
+    stage.preset("scout");
+    _ = stage.say("embedded", "mine", "one");
+    let away = [
+        "run",
+        "scout",
+        "x",
+        "--session",
+        "mine",
+        "--cwd",
+        "/nowhere",
+    ];
+    let refused = stage.stage.command(&away).run();
+    assert_eq!(refused.code, Some(1));
+    assert_eq!(
+        refused.stderr,
+        "scout  ✗ failed: cwd does not exist: /nowhere\n"
+    );
+    let resume = ["resume", "mine", "two", "--runner", "embedded"];
+    _ = stage.stage.command(&resume).run().expect_success();
+    assert_eq!(
+        stage.last_conversation(),
+        said(&[("user", "one"), ("assistant", "ok"), ("user", "two")])
+    );
+}
+
+#[test]
+fn the_columns_of_status_are_as_wide_as_the_ids_in_them() {
+    let stage = SubagentStage::new(Script::new().otherwise([Turn::text("ok")]));
+    stage.preset("scout");
+    for session in ["a", "of-many-letters"] {
+        _ = stage.say("embedded", session, "x");
+    }
+    let status = stage.stage.command(&["status", "--all"]).run();
+    let ends = |line: &str| {
+        Some((
+            line.split_whitespace().nth(4)?.to_owned(),
+            line.chars().count(),
+        ))
+    };
+    let (sessions, widths): (Vec<_>, Vec<_>) =
+        status.stdout.lines().skip(1).filter_map(ends).unzip();
+    assert_eq!(sessions, ["a", "of-many-letters"]);
+    assert_eq!(widths[0], widths[1], "{}", status.stdout);
 }
 
 #[test]

@@ -17,14 +17,16 @@ impl Seen {
         let mut lines = vec![self.counts.line()];
         let names = runs.iter().map(|run| run.name.chars().count());
         let width = names.max().unwrap_or(0).min(24);
+        let sessions = runs.iter().map(|run| run.session.as_str().len());
+        let session_width = sessions.max().unwrap_or(0);
         for run in runs {
             let name = text::cut_columns(&one_line(&run.name), width.max(3));
             lines.push(format!(
-                "{}{name:width$}  {:9}  {:>8}  {}  {}",
+                "{}{name:width$}  {:9}  {:>8}  {:session_width$}  {}",
                 icon(status_of(run)),
                 status_of(run).as_str(),
                 text::duration(lasted(run, now)),
-                run.session,
+                run.session.as_str(),
                 run.run,
             ));
             if self.is_named {

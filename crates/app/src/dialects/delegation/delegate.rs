@@ -6,12 +6,19 @@ use super::answer::summary;
 use super::lower::{FAMILY, lower};
 use super::schema::DelegateCall;
 use crate::caller::Caller;
+use crate::configuration::Configuration;
 use crate::dialects::answer::{Answer, Outcomes};
+use crate::dialects::definition_use::check_definition;
 use crate::dialects::lowering::Lowering;
 use crate::dialects::window_record::WindowRecord;
 use crate::error::CommandError;
 use crate::toolbox::{Toolbox, Watch};
 use crate::view;
+
+/// Fails if there is no definition of this name.
+pub(crate) fn check_profile(name: &str, configuration: &Configuration) -> Result<(), CommandError> {
+    check_definition(name, FAMILY.asker, configuration)
+}
 
 /// A call that was lowered and is ready to run.
 pub(crate) struct Delegation {

@@ -9,7 +9,7 @@ use crate::caller::Caller;
 use crate::dialects::arguments;
 use crate::error::CommandError;
 use crate::known_runs::{KnownRun, find_session};
-use crate::recorded::how_to_resume;
+use crate::recorded::{how_to_resume, was_kept_out};
 use crate::toolbox::{ToolAnswer, Toolbox};
 
 /// A session that was read.
@@ -65,7 +65,12 @@ impl ReadSession {
         if found.meant.is_some() {
             runs.retain(|run| run.run == found.meant);
         }
-        let histories = runs.iter().map(read).collect::<Result<_, _>>()?;
+        let histories: Vec<RunHistory> = runs.iter().map(read).collect::<Result<_, _>>()?;
+        let mut read: Vec<(KnownRun, RunHistory)> = runs.into_iter().zip(histories).collect();
+        if !read.iter().all(|(_, history)| was_kept_out(history)) {
+            read.retain(|(_, history)| !was_kept_out(history));
+        }
+        let (runs, histories) = read.into_iter().unzip();
         Ok(Self {
             session,
             runs,

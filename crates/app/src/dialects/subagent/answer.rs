@@ -23,7 +23,7 @@ pub(super) fn text(call: &SubagentCall, outcomes: &Outcomes, is_new: &[bool]) ->
                 task.session
             ));
         }
-        if *is_new {
+        if *is_new && was_begun(run) {
             parts.push(format!(
                 "! There was no session `{}` of this preset in this directory; it is new.",
                 task.session
@@ -34,6 +34,11 @@ pub(super) fn text(call: &SubagentCall, outcomes: &Outcomes, is_new: &[bool]) ->
     let warnings = warnings.collect::<Vec<_>>().join("\n");
     parts.extend((!warnings.is_empty()).then_some(warnings));
     parts.join("\n\n")
+}
+
+/// Whether anything came of the session; one that another run holds is not new.
+fn was_begun(run: &RunSummary) -> bool {
+    run.started_at.is_some()
 }
 
 /// The documented header, and what the run amounts to.
@@ -90,7 +95,7 @@ pub(super) fn details(
         if let Some(finalized) = &run.finalized {
             details.insert("finalized".to_owned(), finalized_json(finalized));
         }
-        let is_new = is_new.first().is_some_and(|is_new| *is_new);
+        let is_new = is_new.first().is_some_and(|is_new| *is_new) && was_begun(run);
         details.insert("isNewSession".to_owned(), is_new.into());
     }
     details

@@ -6,7 +6,7 @@ use super::schema::SubagentCall;
 use crate::caller::Caller;
 use crate::configuration::Configuration;
 use crate::dialects::answer::{Answer, Outcomes};
-use crate::dialects::definition_use::find_definition;
+use crate::dialects::definition_use::check_definition;
 use crate::dialects::lowering::Lowering;
 use crate::dialects::window_record::WindowRecord;
 use crate::error::CommandError;
@@ -15,12 +15,7 @@ use crate::view;
 
 /// Fails if there is no definition of this name.
 pub(crate) fn check_agent(name: &str, configuration: &Configuration) -> Result<(), CommandError> {
-    find_definition(name, FAMILY.asker, configuration)
-        .map(|_| ())
-        .map_err(|refusal| {
-            CommandError::not_found(refusal.message)
-                .hint("pi-subagents profile list shows what there is.")
-        })
+    check_definition(name, FAMILY.asker, configuration)
 }
 
 /// A call that was lowered and is ready to run.

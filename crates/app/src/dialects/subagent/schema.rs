@@ -299,9 +299,9 @@ mod tests {
         tasks[1].preset and tasks[1].agent name the same thing, but differ: "scout" and "judge"
         tasks[0].timeout must be at least 1
         chain is not supported: call subagent once per step and put what one step found into the task of the next; steps that need nothing from each other go into tasks
-        sessionId cannot be used: "../x" is not an id: 1 to 64 letters, digits, "_" or "-" are
-        sessionId cannot be used: "" is not an id: 1 to 64 letters, digits, "_" or "-" are
-        sessionId cannot be used: "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx" is not an id: 1 to 64 letters, digits, "_" or "-" are
+        sessionId cannot be used: "../x" is not an id: it must have 1 to 64 letters, digits, "_" or "-"
+        sessionId cannot be used: "" is not an id: it must have 1 to 64 letters, digits, "_" or "-"
+        sessionId cannot be used: "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx" is not an id: it must have 1 to 64 letters, digits, "_" or "-"
         timeout must be a number, not "soon"
         cwd must be a text, not {}
         "#);
