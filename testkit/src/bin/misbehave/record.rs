@@ -125,6 +125,7 @@ impl<'a> Message<'a> {
             content: "",
             sections: Sections {
                 preamble: "You misbehave by script.",
+                cwd: "<cwd>.</cwd>",
             },
             timestamp: TIMESTAMP,
             tools_added: [],
@@ -194,6 +195,7 @@ impl<'a> Message<'a> {
 #[derive(Debug, Serialize)]
 pub(crate) struct Sections<'a> {
     preamble: &'a str,
+    cwd: &'a str,
 }
 
 /// A block of a message's content.
