@@ -9,7 +9,7 @@ use crate::caller::Caller;
 use crate::dialects::arguments;
 use crate::error::CommandError;
 use crate::known_runs::{KnownRun, find_session};
-use crate::recorded::how_to_resume;
+use crate::recorded::{HOW_TO_LIST, how_to_resume};
 use crate::toolbox::{ToolAnswer, Toolbox};
 
 /// A session that was read.
@@ -133,7 +133,7 @@ fn not_found(id: &str, caller: &Caller) -> CommandError {
 /// Says how to find the id, to those who may know all.
 pub(super) fn hint_at_all(error: CommandError, caller: &Caller) -> CommandError {
     match caller.memory {
-        None => error.hint("pi-subagents status --all lists the runs of this project."),
+        None => error.hint(HOW_TO_LIST),
         Some(_) => error,
     }
 }

@@ -1,6 +1,6 @@
 //! What a caller of the subagent family reads: a status, a session id and what was found.
 
-use pi_subagents_delegation::{Ending, LAST_TEXT_LIMIT, RunSummary, Status, Task};
+use pi_subagents_delegation::{Ending, LAST_TEXT_LIMIT, RunSummary, SessionId, Status, Task};
 use pi_subagents_sessions::transcript::NO_TEXT;
 use serde_json::{Map, Value, json};
 
@@ -24,16 +24,18 @@ pub(super) fn text(call: &SubagentCall, outcomes: &Outcomes, is_new: &[bool]) ->
             ));
         }
         if *is_new {
-            parts.push(format!(
-                "! There was no session {} of this preset in this directory; it is new.",
-                task.session
-            ));
+            parts.push(format!("! {}", new_session(&task.session)));
         }
     }
     let warnings = outcomes.warnings.iter().map(|text| format!("! {text}"));
     let warnings = warnings.collect::<Vec<_>>().join("\n");
     parts.extend((!warnings.is_empty()).then_some(warnings));
     parts.join("\n\n")
+}
+
+/// Told to a caller who named a session, in case they meant another one.
+pub(crate) fn new_session(session: &SessionId) -> String {
+    format!("There was no session {session} of this preset in this directory; it is new.")
 }
 
 /// The documented header, and what the run amounts to.
