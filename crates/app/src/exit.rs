@@ -1,4 +1,4 @@
-//! The exit code of a command that had runs: 0 only when everything completed.
+//! Exit codes: of a command that had runs, 0 only when everything completed.
 
 use std::process::ExitCode;
 
@@ -12,6 +12,11 @@ const KNOWN: [i32; 5] = [0, 124, 129, 130, 143];
 /// One code for several runs: theirs if they agree.
 pub(crate) fn of_runs(codes: impl IntoIterator<Item = i32>) -> ExitCode {
     ExitCode::from(u8::try_from(merged(codes)).unwrap_or(1))
+}
+
+/// The code of a process that was told to end by this signal, as shells count.
+pub(crate) fn of_signal(number: i32) -> ExitCode {
+    ExitCode::from(u8::try_from(128 + number).unwrap_or(1))
 }
 
 fn merged(codes: impl IntoIterator<Item = i32>) -> i32 {

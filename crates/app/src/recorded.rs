@@ -8,6 +8,9 @@ use crate::error::CommandError;
 use crate::owner::close_abandoned;
 use crate::places::Places;
 
+/// Says where ids are found.
+pub(crate) const HOW_TO_LIST: &str = "pi-subagents status --all lists the runs of this project.";
+
 /// The runs an id stands for, oldest first.
 pub(crate) fn find_runs(
     store: &Store,
@@ -66,8 +69,7 @@ pub(crate) fn how_to_resume(id: &str) -> String {
 impl From<FindError> for CommandError {
     fn from(error: FindError) -> Self {
         match error {
-            FindError::NotFound(_) => Self::not_found(error.to_string())
-                .hint("pi-subagents status --all lists the runs of this project."),
+            FindError::NotFound(_) => Self::not_found(error.to_string()).hint(HOW_TO_LIST),
             FindError::Ambiguous { .. } => {
                 Self::usage(error.to_string()).hint("Give more of the id.")
             }

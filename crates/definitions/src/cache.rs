@@ -56,8 +56,10 @@ impl CatalogueCache {
     ) -> Arc<Catalogue> {
         let stamps = stamps(places);
         let kept = self.by_directory.get(cwd).filter(|kept| {
-            let is_young = now.saturating_duration_since(kept.loaded) < LIFETIME;
-            is_young && kept.stamps == stamps && kept.places == *places && kept.trust == *trust
+            kept.is_young(now)
+                && kept.stamps == stamps
+                && kept.places == *places
+                && kept.trust == *trust
         });
         if let Some(kept) = kept {
             return Arc::clone(&kept.catalogue);
@@ -70,13 +72,16 @@ impl CatalogueCache {
             stamps,
             catalogue: Arc::clone(&catalogue),
         };
+        // A long-lived process may see many directories, and most of them once.
+        self.by_directory.retain(|_, kept| kept.is_young(now));
         self.by_directory.insert(cwd.to_owned(), kept);
         catalogue
     }
+}
 
-    /// Drops everything; for whoever has saved or deleted a definition.
-    pub fn clear(&mut self) {
-        self.by_directory.clear();
+impl Kept {
+    fn is_young(&self, now: Instant) -> bool {
+        now.saturating_duration_since(self.loaded) < LIFETIME
     }
 }
 

@@ -44,6 +44,11 @@ pub fn cut_columns(text: &str, columns: usize) -> String {
     kept
 }
 
+/// Puts a text on one line, with one space between its words.
+pub fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
 /// Removes escape sequences and control characters; tabs become spaces.
 ///
 /// What a child prints is data: nothing it says may move a cursor or set a title.

@@ -13,7 +13,7 @@ use super::limit::Place;
 use super::order::{Order, Reply, TakenOver};
 use crate::configuration::Configuration;
 use crate::dialects::lowering::Lowering;
-use crate::dialects::subagent::{AgentTask, FAMILY, SubagentCall, check_agent, lower};
+use crate::dialects::subagent::{AgentTask, FAMILY, SubagentCall, check_agent, lower, new_session};
 use crate::error::CommandError;
 use crate::owner::Owner;
 use crate::places::Places;
@@ -62,12 +62,12 @@ fn take_over() -> Result<(Owner, Plan, TakenOver), CommandError> {
         owner: &owner,
     };
     let mut lowered = lower(&lowering, &SubagentCall::Single(task))?;
-    if lowered.named_new_session.contains(&true) {
-        lowered
-            .warnings
-            .push("There was no session with this id, preset and directory; it is new.".to_owned());
-    }
     let task = lowered.plan.tasks.first();
+    if let Some(planned) = task
+        && lowered.named_new_session.contains(&true)
+    {
+        lowered.warnings.push(new_session(&planned.task.session));
+    }
     let directory = task
         .and_then(|planned| planned.task.directory.clone())
         .filter(|directory| RunDir::new(directory).meta().exists())

@@ -18,5 +18,5 @@ pub(crate) use detached::live;
 pub(crate) use limit::background_counts;
 pub(crate) use order::Order;
 pub(crate) use registry::Registry;
-pub(crate) use row::{Row, RowStatus};
+pub(crate) use row::{Row, RowStatus, RowUsage};
 pub(crate) use start::start;

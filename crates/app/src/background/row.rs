@@ -79,6 +79,7 @@ pub(crate) struct RowEnd {
     pub(crate) resume: String,
 }
 
+/// What a run consumed, wherever we tell it.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct RowUsage {

@@ -2,13 +2,12 @@
 
 use std::sync::Arc;
 
-use pi_subagents_delegation::{
-    Ending, Finalized, RunSummary, Runner, StopReason, Task, Timestamp, Usage,
-};
+use pi_subagents_delegation::{Ending, Finalized, RunSummary, Runner, StopReason, Task, Timestamp};
 use pi_subagents_sessions::Recorder;
 use serde_json::{Map, Value, json};
 
 use super::window_record::WindowRecord;
+use crate::background::RowUsage;
 use crate::toolbox::ToolAnswer;
 
 /// What came of each task of a call, and what a person should know about it.
@@ -120,7 +119,7 @@ fn run_json(task: &Task, run: &RunSummary) -> Value {
         "provider": run.provider,
         "model": run.model,
         "stopReason": run.stop_reason.as_ref().map(StopReason::as_word),
-        "usage": usage_json(run.usage),
+        "usage": RowUsage::from(run.usage),
         "toolCalls": run.tool_calls,
         "startedAt": time(run.started_at),
         "endedAt": time(run.ended_at),
@@ -130,15 +129,4 @@ fn run_json(task: &Task, run: &RunSummary) -> Value {
         json["finalized"] = finalized_json(finalized);
     }
     json
-}
-
-fn usage_json(usage: Usage) -> Value {
-    json!({
-        "input": usage.input,
-        "output": usage.output,
-        "cacheRead": usage.cache_read,
-        "cacheWrite": usage.cache_write,
-        "totalTokens": usage.total(),
-        "cost": usage.cost,
-    })
 }

@@ -3,7 +3,7 @@
 //! Inside pi an id is known if it is here. What was said in a run is read from its directory; the
 //! entry is held only for runs that have none any more, and only of the newest sessions.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use pi_subagents_delegation::{RunId, RunSummary, SessionId, Status, Task, Timestamp};
@@ -208,30 +208,21 @@ impl State {
     /// Drops the entries that are too many, oldest first; the ids of runs that have a directory
     /// stay known.
     fn drop_oldest(&mut self) {
-        let mut newest: Vec<SessionId> = Vec::new();
-        let running: HashSet<SessionId> = self
+        // How many runs of each session that is kept have been seen; a running one always is.
+        let mut kept: HashMap<SessionId, usize> = self
             .runs
             .iter()
             .filter(|run| !run.status.is_over())
-            .map(|run| run.session.clone())
+            .map(|run| (run.session.clone(), 0))
             .collect();
-        for run in self.runs.iter().rev() {
-            if !newest.contains(&run.session) {
-                newest.push(run.session.clone());
-            }
-        }
-        let mut room = MAX_SESSIONS.saturating_sub(running.len());
-        newest.retain(|session| {
-            let is_kept = running.contains(session) || room > 0;
-            room -= usize::from(is_kept && !running.contains(session));
-            is_kept
-        });
-        let mut kept_runs: Vec<usize> = vec![0; newest.len()];
+        let most = MAX_SESSIONS.max(kept.len());
         for run in self.runs.iter_mut().rev() {
-            let place = newest.iter().position(|session| *session == run.session);
-            let is_kept = place.is_some_and(|place| {
-                kept_runs[place] += 1;
-                kept_runs[place] <= MAX_RUNS
+            if kept.len() < most {
+                kept.entry(run.session.clone()).or_default();
+            }
+            let is_kept = kept.get_mut(&run.session).is_some_and(|runs| {
+                *runs += 1;
+                *runs <= MAX_RUNS
             });
             if !is_kept {
                 run.entry = None;

@@ -27,6 +27,7 @@ use crate::caller::Caller;
 use crate::commands::profile::seen::Seen;
 use crate::configuration::Configuration;
 use crate::error::CommandError;
+use crate::exit;
 use crate::places::Places;
 use crate::signals::Signals;
 use crate::toolbox::Toolbox;
@@ -69,7 +70,7 @@ pub(crate) async fn serve(places: &Places) -> Result<ExitCode, CommandError> {
             }
             number = signals.next() => {
                 toolbox.owner.shut_down(number);
-                break ExitCode::from(u8::try_from(128 + number).unwrap_or(1));
+                break exit::of_signal(number);
             }
             Some(_) = host.work.join_next() => {}
         }

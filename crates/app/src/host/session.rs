@@ -149,9 +149,7 @@ impl HostLink {
         let session = self.state.session.lock();
         session.unwrap_or_else(PoisonError::into_inner)
     }
-}
 
-impl HostLink {
     /// Puts a message into a session of pi, without a turn of its model. Only while pi is idle:
     /// a running model would hear it. Tells whether pi has taken it.
     pub(crate) async fn send_message(

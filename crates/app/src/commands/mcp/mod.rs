@@ -17,6 +17,7 @@ use crate::cli::RunArgs;
 use crate::commands::{block_on, delegate};
 use crate::configuration::Configuration;
 use crate::error::CommandError;
+use crate::exit;
 use crate::signals::Signals;
 use crate::toolbox::Toolbox;
 
@@ -93,7 +94,7 @@ async fn serve(
                 return Ok(code);
             }
             number = signals.next() => {
-                code = ExitCode::from(u8::try_from(128 + number).unwrap_or(1));
+                code = exit::of_signal(number);
                 toolbox.owner.shut_down(number);
                 told_to_end.notify_one();
             }

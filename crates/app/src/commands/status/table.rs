@@ -74,9 +74,8 @@ fn details(run: &IndexedRun) -> Vec<String> {
     lines
 }
 
-fn one_line(text: &str) -> String {
-    let words = text::clean(text);
-    words.split_whitespace().collect::<Vec<_>>().join(" ")
+fn one_line(words: &str) -> String {
+    text::one_line(&text::clean(words))
 }
 
 /// Three columns; the hourglass alone takes two of them.

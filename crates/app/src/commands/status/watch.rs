@@ -14,6 +14,7 @@ use tokio::time::sleep;
 use super::{Seen, StatusArgs};
 use crate::changes::{Changes, owner_gone};
 use crate::error::CommandError;
+use crate::exit;
 use crate::owner::is_owned;
 use crate::places::Places;
 use crate::print::Printer;
@@ -46,7 +47,7 @@ pub(super) async fn watch(
             Some(_) = owners.join_next() => {}
             () = sleep(CLOCK), if printer.is_screen() && seen.counts.running > 0 => {}
             number = signals.next() => {
-                return Ok(ExitCode::from(u8::try_from(128 + number).unwrap_or(1)));
+                return Ok(exit::of_signal(number));
             }
         }
     }

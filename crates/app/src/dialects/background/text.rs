@@ -49,7 +49,7 @@ pub(super) fn counts(counts: Counts) -> String {
 pub(super) fn row(row: &Row, shown: Shown) -> String {
     let mut lines = vec![
         headline(row),
-        format!("  task: {}", one_line(&row.task, SHORT_TASK)),
+        format!("  task: {}", beginning(&row.task, SHORT_TASK)),
         format!("  cwd: {}", row.cwd.display()),
     ];
     if let Some(model) = &row.resolved_model {
@@ -67,7 +67,7 @@ pub(super) fn row(row: &Row, shown: Shown) -> String {
     lines.push(match (&end.output, shown) {
         (Some(output), Shown::Whole) => format!("\n{}", output.trim_end()),
         (Some(output), Shown::Beginning) => {
-            format!("  answer: {}", one_line(output, SHORT_ANSWER))
+            format!("  answer: {}", beginning(output, SHORT_ANSWER))
         }
         (None, _) => "  answer: (no text output)".to_owned(),
     });
@@ -113,7 +113,7 @@ fn state(row: &Row) -> String {
     match row.end.as_ref().and_then(|end| end.error_message.as_ref()) {
         None => format!("{name}: {status}{lasted} {ids}"),
         Some(error) => {
-            let error = error.split_whitespace().collect::<Vec<_>>().join(" ");
+            let error = text::one_line(error);
             format!("{name}: {status}{lasted} — {error} {ids}")
         }
     }
@@ -128,7 +128,6 @@ fn lasted(row: &Row) -> Option<Duration> {
     Duration::try_from(ended.duration_since(began)).ok()
 }
 
-fn one_line(text: &str, limit: usize) -> String {
-    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    text::cut_characters(&line, limit)
+fn beginning(words: &str, limit: usize) -> String {
+    text::cut_characters(&text::one_line(words), limit)
 }

@@ -1,5 +1,6 @@
 //! What a caller of the delegation family reads: one line per task.
 
+use pi_subagents_delegation::text::one_line;
 use pi_subagents_delegation::{Ending, RunSummary, Task};
 
 use crate::dialects::answer::Outcomes;
@@ -14,6 +15,7 @@ pub(super) fn summary(outcomes: &Outcomes) -> String {
     lines.chain(warnings).collect::<Vec<_>>().join("\n")
 }
 
+/// One task, one line, whatever a caller or a provider says.
 fn summary_line(task: &Task, run: &RunSummary) -> String {
     let (name, session) = (one_line(&task.name), &task.session);
     let profile = task
@@ -27,9 +29,4 @@ fn summary_line(task: &Task, run: &RunSummary) -> String {
             format!("✗ {name}: error — {message} (session: {session}){profile}")
         }
     }
-}
-
-/// One task, one line, whatever a caller or a provider says.
-fn one_line(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }

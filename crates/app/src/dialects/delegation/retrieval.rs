@@ -9,7 +9,7 @@ use crate::caller::Caller;
 use crate::dialects::arguments;
 use crate::error::CommandError;
 use crate::known_runs::{KnownRun, find_session};
-use crate::recorded::{how_to_resume, was_kept_out};
+use crate::recorded::{HOW_TO_LIST, how_to_resume, was_kept_out};
 use crate::toolbox::{ToolAnswer, Toolbox};
 
 /// A session that was read.
@@ -138,7 +138,7 @@ fn not_found(id: &str, caller: &Caller) -> CommandError {
 /// Says how to find the id, to those who may know all.
 pub(super) fn hint_at_all(error: CommandError, caller: &Caller) -> CommandError {
     match caller.memory {
-        None => error.hint("pi-subagents status --all lists the runs of this project."),
+        None => error.hint(HOW_TO_LIST),
         Some(_) => error,
     }
 }

@@ -1,6 +1,6 @@
 //! What a caller of the subagent family reads: a status, a session id and what was found.
 
-use pi_subagents_delegation::{Ending, LAST_TEXT_LIMIT, RunSummary, Status, Task};
+use pi_subagents_delegation::{Ending, LAST_TEXT_LIMIT, RunSummary, SessionId, Status, Task};
 use pi_subagents_sessions::transcript::NO_TEXT;
 use serde_json::{Map, Value, json};
 
@@ -24,10 +24,7 @@ pub(super) fn text(call: &SubagentCall, outcomes: &Outcomes, is_new: &[bool]) ->
             ));
         }
         if *is_new && was_begun(run) {
-            parts.push(format!(
-                "! There was no session `{}` of this preset in this directory; it is new.",
-                task.session
-            ));
+            parts.push(format!("! {}", new_session(&task.session)));
         }
     }
     let warnings = outcomes.warnings.iter().map(|text| format!("! {text}"));
@@ -39,6 +36,11 @@ pub(super) fn text(call: &SubagentCall, outcomes: &Outcomes, is_new: &[bool]) ->
 /// Whether anything came of the session; one that another run holds is not new.
 fn was_begun(run: &RunSummary) -> bool {
     run.started_at.is_some()
+}
+
+/// Told to a caller who named a session, in case they meant another one.
+pub(crate) fn new_session(session: &SessionId) -> String {
+    format!("There was no session `{session}` of this preset in this directory; it is new.")
 }
 
 /// The documented header, and what the run amounts to.

@@ -7,6 +7,7 @@ mod lower;
 mod schema;
 mod tools;
 
+pub(crate) use answer::new_session;
 pub(crate) use call::{Delegation, check_agent, subagent};
 pub(crate) use lower::{FAMILY, lower};
 pub(crate) use schema::{AgentTask, SubagentCall, task_parameters};
