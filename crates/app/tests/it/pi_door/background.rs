@@ -13,7 +13,7 @@ use super::stage::PiDoor;
 const PATIENCE: Duration = Duration::from_mins(1);
 
 /// A pi with the preset `scout`, whose task takes until the file `go` is there. The child is a pi
-/// too; background_crowd.rs has embedded ones.
+/// too; `background_crowd.rs` has embedded ones.
 fn door() -> PiDoor {
     let door = PiDoor::new("pi", Script::new());
     let wait = format!("until [ -e {} ]; do sleep 0.05; done", go(&door));
