@@ -313,7 +313,7 @@ fn a_background_run_continues_a_session() {
     let first = say("one");
     assert_eq!(
         first["warnings"],
-        json!(["There was no session talk of this preset in this directory; it is new."])
+        json!(["There was no session `talk` of this preset in this directory; it is new."])
     );
     assert_eq!(stage.ended(&run_id(&first))["output"], "You said: one");
     let second = say("two");

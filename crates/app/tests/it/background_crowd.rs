@@ -11,12 +11,12 @@ use serde_json::{Value, json};
 use crate::background_host::Pi;
 use crate::background_stage::{BackgroundStage, PATIENCE, expect_nothing_left, run_id};
 
-const RUNS: usize = 80;
+const RUNS: usize = 200;
 const AT_ONCE: usize = 8;
-const WATCHERS: usize = 4;
+const WATCHERS: usize = 5;
 
 /// How many owners are killed, each some launches after its own.
-const KILLS: usize = 10;
+const KILLS: usize = 20;
 
 #[test]
 fn a_crowd_of_runs_is_counted_told_and_ended_without_remainder() {
