@@ -1,9 +1,9 @@
 //! What it costs an owner to follow children that have a lot to say.
 
-use std::fs::File;
-use std::io::{self, Read as _};
+use std::fs::{self, File};
+use std::io::{self, Read, Write as _};
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, ChildStdin, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -50,7 +50,50 @@ pub(super) fn measure() -> Outcome<()> {
     share_of_core("events as JSON", start(&["--quiet", "--json-stream"])?)?;
     let mut live = start(&[])?;
     live.stderr(terminal()?);
-    share_of_core("live windows of 120 × 60", live)
+    share_of_core("live windows of 120 × 60", live)?;
+    inside_pi("windows inside pi", &stage, false)?;
+    inside_pi("windows inside pi, expanded", &stage, true)
+}
+
+/// The same call through the door of pi, whose end of the wire reads all updates.
+fn inside_pi(name: &str, stage: &Stage, expanded: bool) -> Outcome<()> {
+    let settings = r#"{"subagents": {"runner": "pi", "maxConcurrency": 16}}"#;
+    fs::write(stage.agent_dir().join("settings.json"), settings)?;
+    let mut host = stage
+        .command(&["host"])?
+        .env("PI_SUBAGENTS_PI", release("misbehave")?)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()?;
+    let (wire, said) = host.stdin.take().zip(host.stdout.take()).ok_or("no wire")?;
+    let reader = thread::spawn(move || drain(said));
+    tell(&wire, stage, expanded)?;
+    let share = share_while_at_work(&host);
+    // When pi is gone, so is the host.
+    drop(wire);
+    expect_success(&mut host)?;
+    reader.join().map_err(|_| "the reader panicked")??;
+    row(name, &format!("{share:.1} % of one core"), BUDGET);
+    Ok(())
+}
+
+/// What the shim would say, written by hand because this crate knows no JSON.
+fn tell(mut wire: &ChildStdin, stage: &Stage, expanded: bool) -> Outcome<()> {
+    let caller = format!(
+        r#"{{"cwd": "{}", "mode": "tui", "hasUI": true, "columns": 120, "trusted": true, "hasTrustQuestion": false, "models": [], "activeTools": [], "skills": []}}"#,
+        stage.project().display()
+    );
+    writeln!(
+        wire,
+        r#"{{"jsonrpc": "2.0", "id": 1, "method": "tool/execute", "params": {{"callId": "c", "tool": "delegate_to_subagents", "arguments": {}, "caller": {caller}}}}}"#,
+        call()
+    )?;
+    writeln!(
+        wire,
+        r#"{{"jsonrpc": "2.0", "method": "tool/expand", "params": {{"callId": "c", "expanded": {expanded}}}}}"#
+    )?;
+    Ok(())
 }
 
 /// The call of the delegation tool, written by hand because this crate knows no JSON.
@@ -69,14 +112,19 @@ fn share_of_core(name: &str, mut command: Command) -> Outcome<()> {
     let mut owner = command.spawn()?;
     // The slave of a terminal is held by the command as long as it lives.
     drop(command);
+    let share = share_while_at_work(&owner);
+    expect_success(&mut owner)?;
+    row(name, &format!("{share:.1} % of one core"), BUDGET);
+    Ok(())
+}
+
+/// In percent.
+fn share_while_at_work(owner: &Child) -> f64 {
     thread::sleep(SETTLING);
     let (begun, before) = (Instant::now(), processor_time(owner.id()));
     thread::sleep(MEASURED);
     let (lasted, after) = (begun.elapsed(), processor_time(owner.id()));
-    expect_success(&mut owner)?;
-    let share = after.saturating_sub(before).as_secs_f64() / lasted.as_secs_f64() * 100.0;
-    row(name, &format!("{share:.1} % of one core"), BUDGET);
-    Ok(())
+    after.saturating_sub(before).as_secs_f64() / lasted.as_secs_f64() * 100.0
 }
 
 fn expect_success(owner: &mut Child) -> Outcome<()> {
@@ -104,12 +152,14 @@ fn terminal() -> Outcome<Stdio> {
         .read(true)
         .write(true)
         .open(Path::new(name.to_str()?))?;
-    let mut shown = File::from(master);
-    thread::spawn(move || -> io::Result<()> {
-        let mut bytes = vec![0; 64 << 10];
-        // Reading fails once nobody holds the slave any more.
-        while shown.read(&mut bytes)? > 0 {}
-        Ok(())
-    });
+    let shown = File::from(master);
+    // Reading fails once nobody holds the slave any more.
+    thread::spawn(move || drain(shown));
     Ok(slave.into())
+}
+
+fn drain(mut output: impl Read) -> io::Result<()> {
+    let mut bytes = vec![0; 64 << 10];
+    while output.read(&mut bytes)? > 0 {}
+    Ok(())
 }
