@@ -23,6 +23,9 @@ use crate::places::Places;
 /// How often a door hears of a call under way, at most.
 const UPDATE_EVERY: Duration = Duration::from_millis(50);
 
+/// Of the time, at most one part in so many goes into telling how the windows look.
+const TELLING_SHARE: u32 = 50;
+
 /// How often at least, because the clocks of the windows go on.
 const CLOCK_EVERY: Duration = Duration::from_secs(1);
 
@@ -223,6 +226,7 @@ impl Toolbox {
         };
         let mut is_cancelled = false;
         let mut updated_at = Instant::now();
+        let mut next_update = updated_at;
         let mut ticks = interval(UPDATE_EVERY);
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
@@ -237,10 +241,12 @@ impl Toolbox {
                 }
                 _ = ticks.tick(), if on_update.is_some() => {
                     if let Some(on_update) = &mut on_update
+                        && Instant::now() >= next_update
                         && (windows.has_changed() || updated_at.elapsed() >= CLOCK_EVERY)
                     {
                         updated_at = Instant::now();
                         on_update(windows.update(expanded.load(Ordering::Relaxed)));
+                        next_update = updated_at + updated_at.elapsed() * TELLING_SHARE;
                     }
                 }
             }

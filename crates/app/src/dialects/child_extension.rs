@@ -1,33 +1,64 @@
 //! The extension that is written into a run directory for a pi child: its key, the tool it
 //! reports with, and who asks.
 
-use std::io;
 use std::path::PathBuf;
+use std::{fs, io};
 
 use pi_subagents_definitions::PlanPatch;
-use pi_subagents_delegation::{ModelChoice, Runner, Secret};
+use pi_subagents_delegation::{ModelChoice, Secret};
 use pi_subagents_sessions::{RunDir, write_whole};
 use serde_json::Value;
 
+use crate::caller::Caller;
+use crate::places::Places;
+
 const SOURCE: &str = include_str!("child_extension.cjs");
 
-/// Writes the extension of a child, if it is a pi, and tells where it is. Fails only where the
-/// child cannot do without: a full disk does not stop a run.
+/// The provider that wants to know who asks.
+const COPILOT: &str = "github-copilot";
+
+/// Writes the extension of a pi child that needs one, and tells where it is: a pi without any
+/// extension starts a sixth faster.
 pub(crate) fn write_child_extension(
     patch: Option<&PlanPatch>,
-    runner: Runner,
+    model: &ModelChoice,
+    caller: &Caller,
     directory: &RunDir,
 ) -> io::Result<Option<PathBuf>> {
-    if runner != Runner::Pi {
+    let must_have = patch.is_some_and(|patch| patch.finalize || patch.api_key.is_some());
+    if !must_have && !may_ask_copilot(model, caller) {
         return Ok(None);
     }
     let file = directory.path().join("child-extension.cjs");
-    let is_needed = patch.is_some_and(|patch| patch.finalize || patch.api_key.is_some());
     match write_whole(&file, source(patch).as_bytes()) {
         Ok(()) => Ok(Some(file)),
-        Err(error) if is_needed => Err(error),
+        Err(error) if must_have => Err(error),
+        // A full disk does not stop a run.
         Err(_) => Ok(None),
     }
+}
+
+/// Where nobody names the provider, it may be one that the user has set up.
+fn may_ask_copilot(model: &ModelChoice, caller: &Caller) -> bool {
+    let prefix = format!("{COPILOT}/");
+    match (provider_of(model), &caller.pi) {
+        (Some(provider), _) => provider == COPILOT,
+        (None, Some(pi)) => pi.models.iter().any(|name| name.starts_with(&prefix)),
+        (None, None) => has_copilot(&caller.places),
+    }
+}
+
+fn has_copilot(places: &Places) -> bool {
+    let of_user = ["auth.json", "models.json", "settings.json"];
+    let of_project = places.project.join(".pi").join("settings.json");
+    let mentions =
+        |file: PathBuf| fs::read_to_string(file).is_ok_and(|text| text.contains(COPILOT));
+    places.variable("COPILOT_GITHUB_TOKEN").is_some()
+        || of_user
+            .map(|name| places.agent_dir.join(name))
+            .into_iter()
+            .any(mentions)
+        || mentions(of_project)
 }
 
 fn source(patch: Option<&PlanPatch>) -> String {

@@ -70,7 +70,11 @@ fn a_child_is_told_what_it_is_and_the_network_is_the_users_choice() {
 #[test]
 fn copilot_is_told_that_an_agent_asks_and_nobody_else_is() {
     for runner in RUNNERS {
-        for (provider, expected) in [("github-copilot", Some("agent")), ("fake", None)] {
+        for (provider, is_named, expected) in [
+            ("github-copilot", true, Some("agent")),
+            ("github-copilot", false, Some("agent")),
+            ("fake", true, None),
+        ] {
             let (stage, server) = stage_with_model([Turn::text("ok")]);
             let models = json!({"providers": {provider: {
                 "baseUrl": server.base_url(), "api": "openai-completions", "apiKey": "k",
@@ -79,7 +83,10 @@ fn copilot_is_told_that_an_agent_asks_and_nobody_else_is() {
             let models_file = "home/.pi/agent/models.json";
             stage.sandbox.write(models_file, &models.to_string());
             profile(&stage, "asker", &format!("model: {provider}/m"));
-            let output = delegate(&stage, runner, &task(Some("asker"))).run();
+            let defaults = json!({"defaultProvider": provider, "defaultModel": "m"});
+            let settings_file = "home/.pi/agent/settings.json";
+            stage.sandbox.write(settings_file, &defaults.to_string());
+            let output = delegate(&stage, runner, &task(is_named.then_some("asker"))).run();
             assert_eq!(outcomes(&output), [completed("a", "ok")], "{runner}");
             let headers = &server.requests()[0].headers;
             let told = headers.get("x-initiator").map(String::as_str);

@@ -43,7 +43,6 @@ fn a_run_leaves_its_whole_record_readable_by_its_user_only() {
     assert_eq!(
         names_and_modes(&directory),
         [
-            "600 child-extension.cjs",
             "600 events.jsonl",
             "600 meta.json",
             "600 result.json",

@@ -61,22 +61,22 @@ fn every_field_of_a_task_reaches_its_child() {
     insta::assert_snapshot!(table, @"
     default: profile base, timeout 600, files 0
       in $SANDBOX/project
-      --mode rpc --session $PROJECT/.pi/subagents/runs/<run-1>/child-session.jsonl --model fake/small --no-approve --extension $PROJECT/.pi/subagents/runs/<run-1>/child-extension.cjs
+      --mode rpc --session $PROJECT/.pi/subagents/runs/<run-1>/child-session.jsonl --model fake/small --no-approve
     nothing: profile base, timeout 600, files 0
       in $SANDBOX/project
-      --mode rpc --session $PROJECT/.pi/subagents/runs/<run-2>/child-session.jsonl --model fake/small --no-approve --extension $PROJECT/.pi/subagents/runs/<run-2>/child-extension.cjs
+      --mode rpc --session $PROJECT/.pi/subagents/runs/<run-2>/child-session.jsonl --model fake/small --no-approve
     cwd: profile base, timeout 600, files 1
       in $SANDBOX/project/sub
-      --mode rpc --session $PROJECT/.pi/subagents/runs/<run-3>/child-session.jsonl --model fake/small --no-approve --extension $PROJECT/.pi/subagents/runs/<run-3>/child-extension.cjs
+      --mode rpc --session $PROJECT/.pi/subagents/runs/<run-3>/child-session.jsonl --model fake/small --no-approve
     profile: profile own, timeout 45, files 0
       in $SANDBOX/project
-      --mode rpc --session $PROJECT/.pi/subagents/runs/<run-4>/child-session.jsonl --model fake/large --system-prompt $PROJECT/.pi/subagents/runs/<run-4>/system-prompt.md --no-approve --extension $PROJECT/.pi/subagents/runs/<run-4>/child-extension.cjs
+      --mode rpc --session $PROJECT/.pi/subagents/runs/<run-4>/child-session.jsonl --model fake/large --system-prompt $PROJECT/.pi/subagents/runs/<run-4>/system-prompt.md --no-approve
     timeout: profile own, timeout 5, files 0
       in $SANDBOX/project
-      --mode rpc --session $PROJECT/.pi/subagents/runs/<run-5>/child-session.jsonl --model fake/large --system-prompt $PROJECT/.pi/subagents/runs/<run-5>/system-prompt.md --no-approve --extension $PROJECT/.pi/subagents/runs/<run-5>/child-extension.cjs
+      --mode rpc --session $PROJECT/.pi/subagents/runs/<run-5>/child-session.jsonl --model fake/large --system-prompt $PROJECT/.pi/subagents/runs/<run-5>/system-prompt.md --no-approve
     words: profile base, timeout 7.5, files 1
       in $SANDBOX/project
-      --mode rpc --session $PROJECT/.pi/subagents/runs/<run-6>/child-session.jsonl --model fake/small --no-approve --extension $PROJECT/.pi/subagents/runs/<run-6>/child-extension.cjs
+      --mode rpc --session $PROJECT/.pi/subagents/runs/<run-6>/child-session.jsonl --model fake/small --no-approve
     ");
 }
 
@@ -91,7 +91,7 @@ fn without_a_profile_the_child_has_only_the_flags_of_the_engine() {
     insta::assert_snapshot!(seen(&stage, &output.json()["details"]["windows"][0]), @"
     plain: profile none, timeout 600, files 0
       in $SANDBOX/project
-      --mode rpc --session $PROJECT/.pi/subagents/runs/<run-1>/child-session.jsonl --no-approve --extension $PROJECT/.pi/subagents/runs/<run-1>/child-extension.cjs
+      --mode rpc --session $PROJECT/.pi/subagents/runs/<run-1>/child-session.jsonl --no-approve
     ");
 }
 

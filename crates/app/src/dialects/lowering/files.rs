@@ -3,10 +3,11 @@
 use std::path::{Path, PathBuf};
 
 use pi_subagents_definitions::{PlanPatch, PromptFiles};
-use pi_subagents_delegation::{Refusal, SystemPrompt};
+use pi_subagents_delegation::{Refusal, Runner, SystemPrompt};
 use pi_subagents_sessions::{RunDir, write_whole};
 
 use super::prepare::Prepared;
+use crate::caller::Caller;
 use crate::dialects::child_extension::write_child_extension;
 
 /// The files of one child.
@@ -18,7 +19,11 @@ pub(super) struct RunFiles {
 
 impl RunFiles {
     /// Writes them. System prompts reach a child through files, never through arguments.
-    pub(super) fn write(prepared: &Prepared, directory: Option<&RunDir>) -> Result<Self, Refusal> {
+    pub(super) fn write(
+        prepared: &Prepared,
+        caller: &Caller,
+        directory: Option<&RunDir>,
+    ) -> Result<Self, Refusal> {
         let refuse = |why: &dyn std::fmt::Display| Refusal {
             message: format!("What its child needs could not be written down: {why}"),
         };
@@ -37,8 +42,11 @@ impl RunFiles {
             write_whole(path, text.as_bytes())
                 .map_err(|error| refuse(&format!("{}: {error}", path.display())))?;
         }
-        let extension = write_child_extension(patch, prepared.runner, directory)
-            .map_err(|error| refuse(&error))?;
+        let extension = match prepared.runner {
+            Runner::Pi => write_child_extension(patch, &prepared.model.choice, caller, directory)
+                .map_err(|error| refuse(&error))?,
+            Runner::Embedded => None,
+        };
         Ok(Self { prompts, extension })
     }
 

@@ -56,7 +56,7 @@ impl Lowering<'_> {
             directory: directory.as_ref().map(|made| made.path().to_owned()),
         });
         let ready = prepared.and_then(|prepared| {
-            let files = RunFiles::write(&prepared, directory.as_ref())?;
+            let files = RunFiles::write(&prepared, self.caller, directory.as_ref())?;
             let conversation = converse(&prepared, directory.as_ref())?;
             Ok((prepared, files, conversation))
         });
