@@ -167,6 +167,11 @@ fn sub_agents_are_listed_shown_steered_and_stopped() {
         .on_every("Quick", [Turn::text("Quick as ever.")])
         .otherwise([Turn::text("Late.").gate("never")]);
     let door = PiDoor::new("embedded", script);
+    // One after the other, so that they begin in their order.
+    let file = door.sandbox.agent_dir().join("settings.json");
+    let mut settings: Value = serde_json::from_str(&fs::read_to_string(&file).unwrap()).unwrap();
+    settings["subagents"]["maxConcurrency"] = 1.into();
+    fs::write(&file, settings.to_string()).unwrap();
     let mut person = Person::at(&door);
     person.type_in("/subagents list");
     person.listen();
