@@ -152,7 +152,10 @@ impl HeldTask {
                 payload
             }
             None if broke_off => TaskPayload::Failed {
-                error: object(&ErrorData::internal_error("The call broke off; this is a bug.", None)),
+                error: object(&ErrorData::internal_error(
+                    "The call broke off; this is a bug.",
+                    None,
+                )),
             },
             None => {
                 task.poll_interval_ms = Some(milliseconds(pause(now - self.began)));
@@ -185,6 +188,7 @@ impl BegunTask {
                 standing.message = Some(answer.text);
                 TaskPayload::Cancelled
             } else {
+                standing.message = None;
                 let result = object(&answered(answer));
                 TaskPayload::Completed { result }
             };

@@ -50,10 +50,7 @@ pub(crate) fn run(args: &McpArgs) -> Result<ExitCode, CommandError> {
     block_on(async {
         let mut signals = Signals::listen()?;
         let toolbox = Arc::new(Toolbox::open(&caller.places, concurrency)?);
-        let served = Arc::new(ServedTools {
-            toolbox: Arc::clone(&toolbox),
-            caller,
-        });
+        let served = Arc::new(ServedTools::new(Arc::clone(&toolbox), caller));
         let code = serve(served, &toolbox, &mut signals).await;
         // Somebody still holds it only if the client never read its last answer.
         if let Some(toolbox) = Arc::into_inner(toolbox) {
