@@ -4,9 +4,10 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CancelTaskParams, CreateTaskResult, ErrorData,
-    GetTaskParams, GetTaskResult, Implementation, InputRequiredResult, ListToolsResult,
-    PaginatedRequestParams, ServerCapabilities, ServerConfig, Tool, UpdateTaskParams,
+    CallToolRequestMethod, CallToolRequestParams, CallToolResponse, CancelTaskParams, ConstString,
+    CreateTaskResult, CustomRequest, CustomResult, ErrorCode, ErrorData, GetTaskParams,
+    GetTaskResult, Implementation, InputRequiredResult, ListToolsResult, PaginatedRequestParams,
+    ServerCapabilities, ServerConfig, Tool, UpdateTaskParams,
 };
 use rmcp::service::{NotificationContext, RequestContext};
 use rmcp::{RoleServer, ServerHandler};
@@ -204,6 +205,22 @@ impl ServerHandler for Door {
             return Ok(self.go_on(request, roots, begun));
         }
         Ok(self.answer(request, roots, context).await)
+    }
+
+    /// What the library cannot read as a request it knows comes here too.
+    async fn on_custom_request(
+        &self,
+        request: CustomRequest,
+        _: RequestContext<RoleServer>,
+    ) -> Result<CustomResult, ErrorData> {
+        let method = request.method;
+        if method == CallToolRequestMethod::VALUE {
+            let message =
+                format!("{method} takes the name of a tool and its arguments as an object.");
+            return Err(ErrorData::invalid_params(message, None));
+        }
+        let message = format!("There is no method {method}.");
+        Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, message, None))
     }
 
     async fn on_roots_list_changed(&self, _: NotificationContext<RoleServer>) {
