@@ -146,8 +146,10 @@ impl Door {
         };
         // It is awaited through what is under way.
         tokio::spawn(async move {
-            let _under_way = under_way;
-            begun.end(tools.call(call).await);
+            let answer = tools.call(call).await;
+            drop(tools);
+            begun.end(answer);
+            drop(under_way);
         });
         seed.into()
     }

@@ -31,16 +31,12 @@ fn decoded(path: &str) -> PathBuf {
             (b'%', [high, low, ..]) => hexadecimal(*high).zip(hexadecimal(*low)),
             _ => None,
         };
-        match escaped {
-            Some((high, low)) => {
-                bytes.push(high << 4 | low);
-                rest = &rest[3..];
-            }
-            None => {
-                bytes.push(*first);
-                rest = after;
-            }
-        }
+        let (byte, length) = match escaped {
+            Some((high, low)) => (high << 4 | low, "%00".len()),
+            None => (*first, 1),
+        };
+        bytes.push(byte);
+        rest = &rest[length..];
     }
     OsString::from_vec(bytes).into()
 }

@@ -136,9 +136,9 @@ fn a_task_is_described_as_the_extension_wants_it() {
     fs::write(go, "").unwrap();
     let over = loop {
         let id = server.request("tasks/get", &task);
-        let state = server.answer(id)["result"].clone();
-        if state["status"] != "working" {
-            break state;
+        let told = server.answer(id)["result"].clone();
+        if told["status"] != "working" {
+            break told;
         }
     };
     assert!(over["ttlMs"].as_u64() >= Some(3_600_000));

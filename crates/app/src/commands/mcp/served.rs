@@ -104,8 +104,8 @@ impl Tools for ServedTools {
             let watch = watching(call.on_progress, call.cancelled);
             let arguments = Value::Object(call.arguments);
             let caller = self.caller_in(&call.roots);
-            let called = self.toolbox.call(&call.tool, &arguments, &caller, watch);
-            match called.await {
+            let answered = self.toolbox.call(&call.tool, &arguments, &caller, watch);
+            match answered.await {
                 Ok(answer) => CallAnswer {
                     text: answer.text,
                     details: object(answer.details).map(undrawn),
