@@ -6,7 +6,7 @@ use clap::Args;
 use pi_subagents_delegation::RunHistory;
 use pi_subagents_sessions::{IndexedRun, Store, history};
 
-use crate::cli::RunArgs;
+use crate::cli::{ConcurrencyArgs, RunArgs};
 use crate::commands::call::{answer_of, print};
 use crate::commands::delegate::{caller, delegate};
 use crate::commands::read::joined;
@@ -46,17 +46,18 @@ pub(crate) fn run(args: &ResumeArgs, printer: Printer<'static>) -> Result<ExitCo
         caller.places.cwd.clone_from(&latest.project);
         caller.places.project.clone_from(&latest.project);
     }
+    let alone = ConcurrencyArgs::default();
     let answer = match definition {
         Some(agent) if latest.directory.is_sticky() => {
             let call = sticky(&latest, agent, prompt);
-            answer_of(&caller, &args.run, printer, async |toolbox, watch| {
+            answer_of(&caller, alone, printer, async |toolbox, watch| {
                 subagent(toolbox, call, &caller, watch).await
             })?
         }
         profile => delegate(
             &told(&latest, profile, prompt)?,
             &caller,
-            &args.run,
+            alone,
             printer,
         )?,
     };
