@@ -63,7 +63,7 @@ enum Command {
     /// Stop runs, and return when nothing of them is left
     Stop(commands::control::StopArgs),
     /// Wait until runs are over, and exit as they did
-    Wait(commands::control::WaitArgs),
+    Wait(commands::wait::WaitArgs),
     /// List, show, make, change, delete and explain definitions of agents
     Profile(Box<commands::profile::ProfileArgs>),
     /// Decide whether the definitions, settings and skills of this project are used
@@ -195,7 +195,7 @@ fn dispatch(command: Command, printer: Printer<'static>) -> Result<ExitCode, Com
         Command::Status(args) => commands::status::run(&args, printer),
         Command::Steer(args) => commands::control::steer(&args, printer),
         Command::Stop(args) => commands::control::stop(&args, printer),
-        Command::Wait(args) => commands::control::wait(&args, printer),
+        Command::Wait(args) => commands::wait::run(&args, printer),
         Command::Profile(args) => commands::profile::run(&args, printer),
         Command::Trust(args) => commands::trust::run(&args, printer),
         Command::Mcp(args) => commands::mcp::run(&args),

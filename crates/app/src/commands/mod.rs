@@ -19,6 +19,7 @@ pub(crate) mod status;
 pub(crate) mod tools;
 pub(crate) mod tour;
 pub(crate) mod trust;
+pub(crate) mod wait;
 pub(crate) mod warden;
 
 use std::future::Future;

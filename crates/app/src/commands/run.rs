@@ -37,9 +37,12 @@ pub(crate) fn run(args: &RunTaskArgs, printer: Printer<'static>) -> Result<ExitC
             )),
         }
     })?;
-    let answer = answer_of(&caller, args.concurrency, printer, async |toolbox, watch| {
-        subagent(toolbox, call, &caller, watch).await
-    })?;
+    let answer = answer_of(
+        &caller,
+        args.concurrency,
+        printer,
+        async |toolbox, watch| subagent(toolbox, call, &caller, watch).await,
+    )?;
     let code = print(&answer, printer);
     suggest(
         &answer,
