@@ -40,6 +40,8 @@ mod processes;
 mod providers;
 mod queue;
 mod retries;
+#[cfg(test)]
+mod retries_tests;
 mod rpc;
 mod run;
 #[cfg(test)]
