@@ -13,7 +13,7 @@ use tokio::sync::Notify;
 use self::served::ServedTools;
 
 use crate::caller::Caller;
-use crate::cli::RunArgs;
+use crate::cli::{ConcurrencyArgs, RunArgs};
 use crate::commands::{block_on, delegate};
 use crate::configuration::Configuration;
 use crate::error::CommandError;
@@ -38,6 +38,8 @@ running.";
 pub(crate) struct McpArgs {
     #[command(flatten)]
     run: RunArgs,
+    #[command(flatten)]
+    concurrency: ConcurrencyArgs,
 }
 
 pub(crate) fn run(args: &McpArgs) -> Result<ExitCode, CommandError> {
@@ -47,10 +49,7 @@ pub(crate) fn run(args: &McpArgs) -> Result<ExitCode, CommandError> {
         ..delegate::caller(&args.run)?
     };
     let settings = Configuration::read_once(&caller.places, caller.trusts_project).settings;
-    let concurrency = args
-        .run
-        .concurrency
-        .map_or(settings.max_concurrency, usize::from);
+    let concurrency = args.concurrency.or(settings.max_concurrency);
     block_on(async {
         let mut signals = Signals::listen()?;
         let toolbox = Arc::new(Toolbox::open(&caller.places, concurrency)?);
