@@ -68,6 +68,8 @@ enum Command {
     Profile(Box<commands::profile::ProfileArgs>),
     /// Decide whether the definitions, settings and skills of this project are used
     Trust(commands::trust::TrustArgs),
+    /// Say whether everything is in place, and what to do where it is not
+    Doctor,
     /// Serve the tools to an MCP client over stdin and stdout
     ///
     /// The options hold for all calls of the client. When stdin ends, all runs are stopped, and
@@ -198,6 +200,7 @@ fn dispatch(command: Command, printer: Printer<'static>) -> Result<ExitCode, Com
         Command::Wait(args) => commands::wait::run(&args, printer),
         Command::Profile(args) => commands::profile::run(&args, printer),
         Command::Trust(args) => commands::trust::run(&args, printer),
+        Command::Doctor => Ok(commands::doctor::run(printer)),
         Command::Mcp(args) => commands::mcp::run(&args),
         Command::Tools(args) => commands::tools::run(&args, printer),
         Command::Host => commands::host::run(),

@@ -5,6 +5,7 @@ mod call;
 pub(crate) mod control;
 pub(crate) mod delegate;
 pub(crate) mod detached;
+pub(crate) mod doctor;
 pub(crate) mod events;
 pub(crate) mod host;
 pub(crate) mod keeper;
