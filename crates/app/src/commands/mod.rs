@@ -9,6 +9,7 @@ pub(crate) mod doctor;
 pub(crate) mod events;
 pub(crate) mod host;
 pub(crate) mod keeper;
+pub(crate) mod manual;
 pub(crate) mod mcp;
 pub(crate) mod named_task;
 pub(crate) mod profile;

@@ -40,7 +40,7 @@ pub(super) fn platform() -> Check {
     let system = uname();
     let release = system.release().to_string_lossy();
     let machine = system.machine().to_string_lossy();
-    let check = Check::new("platform", format!("Linux {release} on {machine}"));
+    let system = format!("Linux {release} on {machine}");
     let missing: Vec<&str> = [
         ("/proc", fs::read("/proc/self/stat").is_ok()),
         ("pidfd", pidfd_open(getpid(), PidfdFlags::empty()).is_ok()),
@@ -51,10 +51,11 @@ pub(super) fn platform() -> Check {
     .filter_map(|(name, is_there)| (!is_there).then_some(name))
     .collect();
     if missing.is_empty() {
-        return check;
+        let text = format!("{system}, with /proc, pidfd, subreaper and inotify");
+        return Check::new("platform", text);
     }
-    check.problem().hint(format!(
-        "{} cannot be used here: Linux 5.3 or newer is needed, with /proc mounted and without a sandbox that forbids these calls.",
-        missing.join(", ")
-    ))
+    let text = format!("{system}, without {}", missing.join(", "));
+    Check::new("platform", text).problem().hint(
+        "Linux 5.3 or newer is needed, with /proc mounted and without a sandbox that forbids these calls.",
+    )
 }

@@ -81,7 +81,8 @@ fn folder(source: &str, base: &Path, agent_dir: &Path) -> PathBuf {
     if let Some(place) = source.strip_prefix("git:") {
         return agent_dir.join("git").join(without_version(place));
     }
-    base.join(source)
+    // Without the dot that such a path often begins with.
+    base.join(source).components().collect()
 }
 
 fn is_ours(folder: &Path) -> bool {

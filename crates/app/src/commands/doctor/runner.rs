@@ -21,27 +21,20 @@ pub(super) fn runner(seen: &Seen, pi: &Result<FoundPi, String>) -> Check {
         }
         (RunnerChoice::Pi, Ok(pi)) => check(format!("{}, as subagents.runner says", named(pi))),
         (RunnerChoice::Pi, Err(why)) => {
-            check("subagents.runner is pi, and there is none".to_owned())
+            check("subagents.runner is pi, and no pi can be used".to_owned())
                 .problem()
                 .hint(why)
         }
         (RunnerChoice::Auto, Ok(pi)) => check(format!("auto takes {}", named(pi))),
-        (RunnerChoice::Auto, Err(why)) => {
-            let text = "auto takes the embedded agent, because no pi was found".to_owned();
-            if is_pi_missing(seen) {
-                return check(text);
-            }
-            check(
-                "auto takes the embedded agent, because the pi there is cannot be used".to_owned(),
-            )
-            .warning()
-            .hint(why)
+        (RunnerChoice::Auto, Err(_)) if !is_pi_named(&seen.places) => {
+            check("auto takes the embedded agent, because no pi was found".to_owned())
         }
+        (RunnerChoice::Auto, Err(why)) => check(
+            "auto takes the embedded agent, because the pi there is cannot be used".to_owned(),
+        )
+        .warning()
+        .hint(why),
     }
-}
-
-fn is_pi_missing(seen: &Seen) -> bool {
-    !is_pi_named(&seen.places)
 }
 
 fn named(pi: &FoundPi) -> String {

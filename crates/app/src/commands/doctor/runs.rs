@@ -16,18 +16,18 @@ pub(super) fn runs(seen: &Seen) -> Check {
     let store = Store::new(&seen.places.agent_dir);
     let index = store.index();
     let shown = seen.short(&index);
-    let (runs, broken) = match (store.runs(), broken_lines(&index)) {
-        (Ok(runs), Ok(broken)) => (runs, broken),
-        (Err(error), _) => return unreadable(&shown, error.to_string()),
-        (_, Err(error)) => return unreadable(&shown, error.to_string()),
+    let broken = match broken_lines(&index) {
+        Ok(broken) => broken,
+        Err(error) => return unreadable(&shown, &error),
     };
+    let runs = store.runs().unwrap_or_default();
     if runs.is_empty() && broken == 0 {
         return Check::new("runs", "none yet");
     }
     let mut check = Check::new("runs", format!("{} in {shown}", count(runs.len(), "run")));
     if broken > 0 {
         check = check.warning().hint(format!(
-            "{} of the index cannot be read and are passed over. A run they told of is found again by its id in its project.",
+            "Passed over, because they cannot be read: {} of the index. A run they told of is found again by its id in its project.",
             count(broken, "line")
         ));
     }
@@ -35,13 +35,13 @@ pub(super) fn runs(seen: &Seen) -> Check {
     match lost.count() {
         0 => check,
         lost => check.warning().hint(format!(
-            "{} lost their owner; the next start closes them, and pi-subagents status does it now.",
+            "Without an owner: {}. The next start closes what its owner has left; pi-subagents status does it now.",
             count(lost, "run")
         )),
     }
 }
 
-fn unreadable(index: &str, why: String) -> Check {
+fn unreadable(index: &str, why: &io::Error) -> Check {
     Check::new("runs", format!("{index} cannot be read: {why}"))
         .problem()
         .hint("Move it away: a run is found again by its id in its project.")
