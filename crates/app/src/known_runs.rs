@@ -7,12 +7,12 @@ use std::io;
 use std::sync::Arc;
 
 use pi_subagents_delegation::{Ending, RunHistory, RunId, SessionId};
-use pi_subagents_sessions::{FindError, Found, IndexedRun, Store, history};
+use pi_subagents_sessions::{FindError, IndexedRun, Store, history};
 
 use crate::caller::Caller;
 use crate::host::{Entry, Memory};
 use crate::owner::{current_runs, is_owned};
-use crate::recorded::find_recorded;
+use crate::recorded;
 
 /// A session with all runs that are known of it.
 pub(crate) struct KnownSession {
@@ -39,22 +39,14 @@ pub(crate) fn find_session(
     id: &str,
 ) -> Result<KnownSession, FindError> {
     match &caller.memory {
-        None => match find_recorded(store, &caller.places, id)? {
-            Found::Session(id, runs) => Ok(KnownSession {
-                id,
+        None => {
+            let (session, runs, meant) = recorded::find_session(store, &caller.places, id)?;
+            Ok(KnownSession {
+                id: session,
                 runs: runs.into_iter().map(KnownRun::recorded).collect(),
-                meant: None,
-            }),
-            Found::Run(run) => Ok(KnownSession {
-                runs: store
-                    .session(&run.session)?
-                    .into_iter()
-                    .map(KnownRun::recorded)
-                    .collect(),
-                id: run.session,
-                meant: Some(run.run),
-            }),
-        },
+                meant,
+            })
+        }
         Some(memory) => in_memory(store, memory, id),
     }
 }

@@ -24,6 +24,8 @@
 //! other database. See `docs/design/record.md`.
 
 mod format;
+mod found;
+mod gathered;
 mod index;
 mod owner;
 mod private;
@@ -36,6 +38,7 @@ mod store;
 pub mod transcript;
 mod writer;
 
+pub use found::{FindError, Found, find, runs_of_session};
 pub use index::{IndexedRun, RunState};
 pub use owner::{Detached, OwnerName};
 pub use private::write_whole;
@@ -44,4 +47,4 @@ pub use recorder::{Recorder, recorded_line};
 pub use replay::{history, read_events};
 pub use run_dir::RunDir;
 pub use sticky::StickySession;
-pub use store::{BeginError, FindError, Found, NewRun, Store};
+pub use store::{BeginError, NewRun, Store};
