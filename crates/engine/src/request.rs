@@ -6,11 +6,11 @@ use bytes::Bytes;
 use pi_subagents_delegation::{Decision, EventSink, Happening, Plan, RunId, RunSummary};
 use tokio::sync::oneshot;
 
-/// Up: something happened in a unit.
+/// Up: what happened in a unit since it told last, in order.
 #[derive(Debug)]
-pub(crate) struct UnitEvent {
+pub(crate) struct UnitEvents {
     pub(crate) run: RunId,
-    pub(crate) what: UnitSaid,
+    pub(crate) what: Vec<UnitSaid>,
 }
 
 /// What a unit tells.
