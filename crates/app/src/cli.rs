@@ -98,8 +98,9 @@ enum Command {
     Doctor,
     /// Serve the tools to an MCP client over stdin and stdout
     ///
-    /// The options hold for all calls of the client. When stdin ends, all runs are stopped, and
-    /// nothing of them is left.
+    /// The options hold for all calls of the client. The project is that of the directory in which
+    /// the client starts this command, or of the folder it says it works in. When stdin ends, all
+    /// runs are stopped, and nothing of them is left.
     #[command(after_help = examples::MCP)]
     Mcp(commands::mcp::McpArgs),
     /// Print the tools that a caller's model sees, with their arguments

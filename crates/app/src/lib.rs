@@ -31,6 +31,7 @@ mod runner;
 mod signals;
 mod team;
 mod toolbox;
+mod trust_question;
 mod view;
 
 use std::ffi::OsString;
