@@ -10,8 +10,9 @@ use crate::cli::RunArgs;
 use crate::commands::call::{answer_of, print};
 use crate::commands::delegate::{caller, delegate};
 use crate::commands::read::joined;
+use crate::dialects;
 use crate::dialects::delegation::{DelegateCall, TaskCall};
-use crate::dialects::subagent::{AgentTask, SubagentCall, subagent};
+use crate::dialects::subagent::{AgentTask, SubagentCall};
 use crate::error::CommandError;
 use crate::print::Printer;
 use crate::recorded::find_runs;
@@ -50,15 +51,10 @@ pub(crate) fn run(args: &ResumeArgs, printer: Printer<'static>) -> Result<ExitCo
         Some(agent) if latest.directory.is_sticky() => {
             let call = sticky(&latest, agent, prompt);
             answer_of(&caller, &args.run, printer, async |toolbox, watch| {
-                subagent(toolbox, call, &caller, watch).await
+                dialects::run(toolbox, call, &caller, watch).await
             })?
         }
-        profile => delegate(
-            &told(&latest, profile, prompt)?,
-            &caller,
-            &args.run,
-            printer,
-        )?,
+        profile => delegate(told(&latest, profile, prompt)?, &caller, &args.run, printer)?,
     };
     Ok(print(&answer, printer))
 }

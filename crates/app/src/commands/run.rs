@@ -11,7 +11,8 @@ use crate::commands::call::{answer_of, print, read_call, suggest};
 use crate::commands::delegate::caller;
 use crate::commands::read::joined;
 use crate::configuration::Configuration;
-use crate::dialects::subagent::{AgentTask, SubagentCall, check_agent, subagent};
+use crate::dialects;
+use crate::dialects::subagent::{AgentTask, SubagentCall, check_agent};
 use crate::error::CommandError;
 use crate::print::Printer;
 
@@ -63,7 +64,7 @@ pub(crate) fn run(args: RunTaskArgs, printer: Printer<'static>) -> Result<ExitCo
         (None, None) => return Err(CommandError::usage("there is no task")),
     };
     let answer = answer_of(&caller, &args.run, printer, async |toolbox, watch| {
-        subagent(toolbox, call, &caller, watch).await
+        dialects::run(toolbox, call, &caller, watch).await
     })?;
     let code = print(&answer, printer);
     suggest(

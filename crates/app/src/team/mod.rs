@@ -14,7 +14,7 @@ pub use self::outcome::{Delegated, Outcome};
 pub use self::task::Task;
 use crate::caller::{Caller, Overrides};
 use crate::configuration::Configuration;
-use crate::dialects::delegation::{self, DelegateCall};
+use crate::dialects::{self, delegation::DelegateCall};
 use crate::error::CommandError;
 use crate::places::Places;
 use crate::toolbox::{Toolbox, Watch};
@@ -83,7 +83,7 @@ impl Team {
             sinks,
             ..Watch::nobody()
         };
-        let answer = delegation::delegate(&self.toolbox, &call, &self.caller, watch).await?;
+        let answer = dialects::run(&self.toolbox, call, &self.caller, watch).await?;
         Ok(Delegated::new(&answer))
     }
 
