@@ -11,7 +11,7 @@ use pi_subagents_delegation::RunnerChoice;
 /// use pi_subagents::{RunnerChoice, TeamOptions};
 ///
 /// let options = TeamOptions::new()
-///     .cwd("/work/lighthouse")
+///     .cwd("/home/me/lighthouse")
 ///     .runner(RunnerChoice::Embedded)
 ///     .model("local/qwen3-coder")
 ///     .tools(["read", "grep"]);
