@@ -44,9 +44,10 @@ pub use pi_subagents_delegation::{
     Definition, EventSink, RunEvent, RunId, RunnerChoice, SessionId, Status, Usage,
 };
 
-pub use crate::team::{Delegated, Outcome, Task, Team, TeamError, TeamOptions};
+pub use crate::team::{Delegated, Outcome, Task, Team, TeamError, TeamErrorKind, TeamOptions};
 
 /// The binary, from its arguments to its exit code.
+#[doc(hidden)]
 pub fn main() -> ExitCode {
     let arguments: Vec<OsString> = std::env::args_os().collect();
     // Children start a thousand times as often as people type: they pass the parser by.
