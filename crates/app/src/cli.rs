@@ -64,6 +64,8 @@ enum Command {
     Stop(commands::control::StopArgs),
     /// Wait until runs are over, and exit as they did
     Wait(commands::control::WaitArgs),
+    /// Watch, read, steer and stop runs on one screen
+    Attach(commands::attach::AttachArgs),
     /// List, show, make, change, delete and explain definitions of agents
     Profile(Box<commands::profile::ProfileArgs>),
     /// Decide whether the definitions, settings and skills of this project are used
@@ -184,6 +186,7 @@ fn dispatch(command: Command, printer: Printer<'static>) -> Result<ExitCode, Com
         Command::Steer(args) => commands::control::steer(&args, printer),
         Command::Stop(args) => commands::control::stop(&args, printer),
         Command::Wait(args) => commands::control::wait(&args, printer),
+        Command::Attach(args) => commands::attach::run(&args, printer),
         Command::Profile(args) => commands::profile::run(&args, printer),
         Command::Trust(args) => commands::trust::run(&args, printer),
         Command::Mcp(args) => commands::mcp::run(&args),
