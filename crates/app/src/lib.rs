@@ -22,6 +22,7 @@ mod host;
 mod json_stream;
 mod known_runs;
 mod owner;
+mod panes;
 mod places;
 mod print;
 mod random;

@@ -221,8 +221,9 @@ impl Model {
 
     /// The records that are to be followed.
     pub(crate) fn followed(&self) -> HashMap<Subject, RunDir> {
-        let running = self.rows.iter().filter(|row| row.run.is_open());
-        let rows = running.map(|row| (Subject::Row(row.run.run.clone()), &row.run.directory));
+        // The index may know of an end before the last events were read.
+        let unfinished = self.rows.iter().filter(|row| row.is_unfinished());
+        let rows = unfinished.map(|row| (Subject::Row(row.run.run.clone()), &row.run.directory));
         let opened = self.opened.iter();
         let window = opened.map(|opened| {
             let subject = Subject::Window(opened.run.run.clone(), opened.number);
@@ -427,6 +428,12 @@ fn order(one: &IndexedRun, other: &IndexedRun) -> std::cmp::Ordering {
 }
 
 impl RunRow {
+    /// Tells whether its events are still to be heard.
+    fn is_unfinished(&self) -> bool {
+        let is_live = |live: &Live| !live.window.status().is_over();
+        self.record != Record::Gone && self.live.as_ref().is_some_and(is_live)
+    }
+
     /// Tells whether there is somebody to be spoken to.
     pub(crate) fn is_running(&self) -> bool {
         self.run.is_open() && matches!(self.status(), Status::Queued | Status::Running)

@@ -12,6 +12,7 @@ use crate::dialects::definition_use::check_definition;
 use crate::dialects::lowering::Lowering;
 use crate::dialects::window_record::WindowRecord;
 use crate::error::CommandError;
+use crate::panes::Panes;
 use crate::toolbox::{Toolbox, Watch};
 use crate::view;
 
@@ -24,6 +25,7 @@ pub(crate) fn check_profile(name: &str, configuration: &Configuration) -> Result
 pub(crate) struct Delegation {
     plan: Plan,
     windows: WindowRecord,
+    panes: Panes,
     warnings: Vec<String>,
 }
 
@@ -62,18 +64,26 @@ impl Delegation {
         Ok(Self {
             plan,
             windows,
+            panes: Panes::of(&caller.places, settings),
             warnings,
         })
     }
 
     /// Runs it and waits for its end.
     pub(crate) async fn run(self, toolbox: &Toolbox, watch: Watch) -> Answer {
-        let runs = toolbox.run(self.plan, &self.windows, watch).await;
-        let outcomes = Outcomes::new(runs, self.warnings, &toolbox.owner.recorder);
+        let Self {
+            plan,
+            windows,
+            panes,
+            mut warnings,
+        } = self;
+        let runs = toolbox.run(plan, &windows, &panes, watch).await;
+        warnings.extend(panes.problem());
+        let outcomes = Outcomes::new(runs, warnings, &toolbox.owner.recorder);
         Answer {
             text: summary(&outcomes),
             outcomes,
-            windows: self.windows,
+            windows,
             more: serde_json::Map::new(),
         }
     }

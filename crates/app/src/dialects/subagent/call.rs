@@ -10,6 +10,7 @@ use crate::dialects::definition_use::check_definition;
 use crate::dialects::lowering::Lowering;
 use crate::dialects::window_record::WindowRecord;
 use crate::error::CommandError;
+use crate::panes::Panes;
 use crate::toolbox::{Toolbox, Watch};
 use crate::view;
 
@@ -23,6 +24,7 @@ pub(crate) struct Delegation {
     call: SubagentCall,
     lowered: Lowered,
     windows: WindowRecord,
+    panes: Panes,
 }
 
 /// Runs the tasks of a call and waits for them.
@@ -61,6 +63,7 @@ impl Delegation {
             call,
             lowered,
             windows,
+            panes: Panes::of(&caller.places, settings),
         })
     }
 
@@ -68,10 +71,11 @@ impl Delegation {
     pub(crate) async fn run(self, toolbox: &Toolbox, watch: Watch) -> Answer {
         let Lowered {
             plan,
-            warnings,
+            mut warnings,
             named_new_session,
         } = self.lowered;
-        let runs = toolbox.run(plan, &self.windows, watch).await;
+        let runs = toolbox.run(plan, &self.windows, &self.panes, watch).await;
+        warnings.extend(self.panes.problem());
         let outcomes = Outcomes::new(runs, warnings, &toolbox.owner.recorder);
         Answer {
             text: text(&self.call, &outcomes, &named_new_session),
