@@ -47,7 +47,7 @@ enum Command {
     /// Hand a task to a named sub-agent and wait for its result
     Run(commands::run::RunTaskArgs),
     /// Start a sub-agent that works on its own, and return at once
-    Spawn(commands::spawn::SpawnArgs),
+    Spawn(commands::named_task::NamedTaskArgs),
     /// Continue a run or a session with a new prompt
     Resume(commands::resume::ResumeArgs),
     /// Print what a run answered
@@ -63,7 +63,7 @@ enum Command {
     /// Stop runs, and return when nothing of them is left
     Stop(commands::control::StopArgs),
     /// Wait until runs are over, and exit as they did
-    Wait(commands::control::WaitArgs),
+    Wait(commands::wait::WaitArgs),
     /// Watch, read, steer and stop runs on one screen
     Attach(commands::attach::AttachArgs),
     /// List, show, make, change, delete and explain definitions of agents
@@ -119,9 +119,21 @@ pub(crate) struct RunArgs {
     /// Use the definitions and settings of this project, for this call
     #[arg(long)]
     pub(crate) trust: bool,
+}
+
+/// What every command that can start several runs at once takes.
+#[derive(Args, Clone, Copy, Default)]
+pub(crate) struct ConcurrencyArgs {
     /// How many sub-agents run at once [default: the setting subagents.maxConcurrency, else 4]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1000))]
-    pub(crate) concurrency: Option<u16>,
+    concurrency: Option<u16>,
+}
+
+impl ConcurrencyArgs {
+    /// What was asked for, else what the settings say.
+    pub(crate) fn or(self, setting: usize) -> usize {
+        self.concurrency.map_or(setting, usize::from)
+    }
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -176,7 +188,7 @@ fn dispatch(command: Command, printer: Printer<'static>) -> Result<ExitCode, Com
     match command {
         Command::Tour => commands::tour::run(printer),
         Command::Delegate(args) => commands::delegate::run(&args, printer),
-        Command::Run(args) => commands::run::run(args, printer),
+        Command::Run(args) => commands::run::run(&args, printer),
         Command::Spawn(args) => commands::spawn::run(&args, printer),
         Command::Resume(args) => commands::resume::run(&args, printer),
         Command::Output(args) => commands::read::output(&args, printer),
@@ -185,7 +197,7 @@ fn dispatch(command: Command, printer: Printer<'static>) -> Result<ExitCode, Com
         Command::Status(args) => commands::status::run(&args, printer),
         Command::Steer(args) => commands::control::steer(&args, printer),
         Command::Stop(args) => commands::control::stop(&args, printer),
-        Command::Wait(args) => commands::control::wait(&args, printer),
+        Command::Wait(args) => commands::wait::run(&args, printer),
         Command::Attach(args) => commands::attach::run(&args, printer),
         Command::Profile(args) => commands::profile::run(&args, printer),
         Command::Trust(args) => commands::trust::run(&args, printer),

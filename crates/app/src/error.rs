@@ -112,7 +112,7 @@ impl CommandError {
         json!({"error": {
             "kind": kind,
             "message": message.join(": "),
-            "hint": (!self.hints.is_empty()).then(|| self.hints.join(" ")),
+            "hint": (!self.hints.is_empty()).then(|| self.hints.join("\n")),
         }})
     }
 }

@@ -10,6 +10,7 @@ use pi_subagents_delegation::{Ending, RunHistory, RunId, SessionId};
 use pi_subagents_sessions::{FindError, Found, IndexedRun, Store, history};
 
 use crate::caller::Caller;
+use crate::conversations::of_one_conversation;
 use crate::host::{Entry, Memory};
 use crate::owner::{current_runs, is_owned};
 use crate::recorded::find_recorded;
@@ -40,20 +41,11 @@ pub(crate) fn find_session(
 ) -> Result<KnownSession, FindError> {
     match &caller.memory {
         None => match find_recorded(store, &caller.places, id)? {
-            Found::Session(id, runs) => Ok(KnownSession {
-                id,
-                runs: runs.into_iter().map(KnownRun::recorded).collect(),
-                meant: None,
-            }),
-            Found::Run(run) => Ok(KnownSession {
-                runs: store
-                    .session(&run.session)?
-                    .into_iter()
-                    .map(KnownRun::recorded)
-                    .collect(),
-                id: run.session,
-                meant: Some(run.run),
-            }),
+            Found::Session(id, runs) => KnownSession::of(id, None, recorded(runs)),
+            Found::Run(run) => {
+                let runs = recorded(store.session(&run.session)?);
+                KnownSession::of(run.session, Some(run.run), runs)
+            }
         },
         Some(memory) => in_memory(store, memory, id),
     }
@@ -90,14 +82,19 @@ fn in_memory(store: &Store, memory: &Memory, id: &str) -> Result<KnownSession, F
     if runs.is_empty() {
         return Err(FindError::NotFound(id.to_owned()));
     }
-    Ok(KnownSession {
-        id: meant.session,
-        runs,
-        meant: meant.run,
-    })
+    KnownSession::of(meant.session, meant.run, runs)
+}
+
+fn recorded(runs: Vec<IndexedRun>) -> Vec<KnownRun> {
+    runs.into_iter().map(KnownRun::recorded).collect()
 }
 
 impl KnownSession {
+    fn of(id: SessionId, meant: Option<RunId>, runs: Vec<KnownRun>) -> Result<Self, FindError> {
+        let runs = of_one_conversation(runs, meant.as_ref(), KnownRun::record)?;
+        Ok(Self { id, runs, meant })
+    }
+
     /// Whether a run of it is under way.
     pub(crate) fn is_running(&self) -> bool {
         self.runs.iter().any(|run| run.is_under_way)

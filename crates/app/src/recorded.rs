@@ -1,9 +1,10 @@
 //! Finds recorded runs by what a person types.
 
-use pi_subagents_delegation::{Ending, RunHistory, Status};
+use pi_subagents_delegation::{Ending, RunHistory, RunId, Status};
 use pi_subagents_sessions::{FindError, Found, IndexedRun, RunState, Store, history};
 
 use crate::configuration::Configuration;
+use crate::conversations::ask_which;
 use crate::error::CommandError;
 use crate::owner::close_abandoned;
 use crate::places::Places;
@@ -73,6 +74,7 @@ impl From<FindError> for CommandError {
             FindError::Ambiguous { .. } => {
                 Self::usage(error.to_string()).hint("Give more of the id.")
             }
+            FindError::Shared { .. } => ask_which(error, RunId::to_string),
             FindError::Unreadable { .. } => {
                 Self::failed("the index cannot be read").because(&error)
             }

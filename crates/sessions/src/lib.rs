@@ -45,5 +45,5 @@ pub use recorder::{Recorder, recorded_line};
 pub use replay::{history, read_events};
 pub use run_dir::RunDir;
 pub use sticky::StickySession;
-pub use store::{BeginError, FindError, Found, NewRun, Store};
+pub use store::{BeginError, Conversation, FindError, Found, NewRun, Store};
 pub use tail::RecordTail;

@@ -43,6 +43,8 @@ pub struct NewRun<'a> {
     pub tools: Option<Vec<String>>,
     /// What the child is told about itself, and the file it is told that by.
     pub system_prompt: Option<(&'a str, &'a Path)>,
+    /// The agent whose sticky session it was to continue, if it was.
+    pub sticky_agent: Option<&'a str>,
 }
 
 /// Why there is no record of a run.
@@ -89,6 +91,14 @@ pub enum FindError {
         /// What begins with it.
         candidates: Vec<String>,
     },
+    /// It is that of several conversations, which only look like one session.
+    #[error("\"{session}\" names {} sessions: {}", conversations.len(), agents(conversations))]
+    Shared {
+        /// What was asked for.
+        session: String,
+        /// What it may mean.
+        conversations: Vec<Conversation>,
+    },
     /// The index cannot be read.
     #[error("could not read {path}")]
     Unreadable {
@@ -97,6 +107,22 @@ pub enum FindError {
         /// What the system said.
         source: io::Error,
     },
+}
+
+/// One of several conversations with the same session id.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Conversation {
+    /// Who speaks in it.
+    pub agent: String,
+    /// Where.
+    pub cwd: PathBuf,
+    /// The latest run of it.
+    pub latest: RunId,
+}
+
+fn agents(conversations: &[Conversation]) -> String {
+    let agents: Vec<&str> = conversations.iter().map(|one| one.agent.as_str()).collect();
+    format!("one of {}", agents.join(", one of "))
 }
 
 /// As many ids as a person reads, and how many more there are.
@@ -381,6 +407,7 @@ fn meta(run: &NewRun<'_>, at: Timestamp) -> Meta {
             }
             Some(ModelChoice::Inherit) | None => None,
         },
+        sticky_agent: run.sticky_agent.map(str::to_owned),
         tools: run.tools.clone(),
         system_prompt: run.system_prompt.map(|(text, _)| text.to_owned()),
         system_prompt_path: run.system_prompt.map(|(_, path)| path.to_owned()),

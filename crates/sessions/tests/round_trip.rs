@@ -76,6 +76,7 @@ impl Desk {
                 model: None,
                 tools: None,
                 system_prompt: None,
+                sticky_agent: None,
             })
             .unwrap();
         task

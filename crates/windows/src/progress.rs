@@ -117,13 +117,11 @@ impl<W: Write + Send> ProgressLines<W> {
             .and_then(Result::ok)
             .map(|took| format!(" after {}", text::duration(took)))
             .unwrap_or_default();
-        match ending.message() {
-            None => self.write(&event.run, &format!("✓ completed{took}")),
-            Some(message) => {
-                let status = ending.status().as_str();
-                self.write(&event.run, &format!("✗ {status}{took}: {message}"));
-            }
-        }
+        let status = ending.status();
+        let (icon, word) = (status.icon(), status.as_str());
+        let why = ending.message().map(|message| format!(": {message}"));
+        let why = why.unwrap_or_default();
+        self.write(&event.run, &format!("{icon} {word}{took}{why}"));
         self.unstarted.retain(|run| *run != event.run);
         self.runs.remove(&event.run);
     }

@@ -8,7 +8,7 @@ use clap::Args;
 use pi_subagents_definitions::RunnerChoice;
 
 use crate::caller::{Caller, Overrides};
-use crate::cli::RunArgs;
+use crate::cli::{ConcurrencyArgs, RunArgs};
 use crate::commands::call::{answer_of, print, read_call, suggest};
 use crate::configuration::Configuration;
 use crate::dialects::Answer;
@@ -31,6 +31,8 @@ pub(crate) struct DelegateArgs {
     profile: Option<String>,
     #[command(flatten)]
     run: RunArgs,
+    #[command(flatten)]
+    concurrency: ConcurrencyArgs,
 }
 
 fn parse_task(text: &str) -> Result<(String, String), String> {
@@ -53,7 +55,7 @@ pub(crate) fn run(
         delegation::check_profile(profile, &configuration)?;
         call.profile = Some(profile.clone());
     }
-    let answer = delegate(&call, &caller, &args.run, printer)?;
+    let answer = delegate(&call, &caller, args.concurrency, printer)?;
     let code = print(&answer, printer);
     suggest(
         &answer,
@@ -67,10 +69,10 @@ pub(crate) fn run(
 pub(super) fn delegate(
     call: &DelegateCall,
     caller: &Caller,
-    args: &RunArgs,
+    concurrency: ConcurrencyArgs,
     printer: Printer<'static>,
 ) -> Result<Answer, CommandError> {
-    answer_of(caller, args, printer, async |toolbox, watch| {
+    answer_of(caller, concurrency, printer, async |toolbox, watch| {
         delegation::delegate(toolbox, call, caller, watch).await
     })
 }

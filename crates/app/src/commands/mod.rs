@@ -10,6 +10,7 @@ pub(crate) mod events;
 pub(crate) mod host;
 pub(crate) mod keeper;
 pub(crate) mod mcp;
+pub(crate) mod named_task;
 pub(crate) mod profile;
 pub(crate) mod read;
 pub(crate) mod resume;
@@ -19,6 +20,7 @@ pub(crate) mod status;
 pub(crate) mod tools;
 pub(crate) mod tour;
 pub(crate) mod trust;
+pub(crate) mod wait;
 pub(crate) mod warden;
 
 use std::future::Future;

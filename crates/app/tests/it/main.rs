@@ -19,6 +19,7 @@ mod background_pi;
 mod background_stage;
 mod concurrency;
 mod control;
+mod conversations;
 mod definitions;
 mod endings;
 mod error_reference;

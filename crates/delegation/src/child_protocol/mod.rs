@@ -6,9 +6,12 @@
 
 mod command;
 mod decode;
+mod fields;
+mod message;
 mod peek;
 mod piece;
 mod record;
+mod surrogates;
 
 pub use command::Command;
 pub use decode::decode;

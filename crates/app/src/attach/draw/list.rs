@@ -14,6 +14,9 @@ use crate::attach::figures::{clock, cost, tokens};
 use crate::attach::model::{Focus, Model, Scope};
 use crate::attach::run_row::RunRow;
 
+/// The hourglass alone takes two of them.
+const ICON_COLUMNS: usize = 3;
+
 /// No name and no model takes more columns than this.
 const WIDEST_NAME: usize = 20;
 const WIDEST_MODEL: usize = 20;
@@ -95,9 +98,9 @@ impl Columns {
     }
 
     fn line(&self, mark: &str, row: &RunRow, model: &Model, now: Timestamp) -> Line {
-        let (icon, role) = icon(row.status());
+        let status = row.status();
         let mut line = Line::new(Role::Plain, mark)
-            .with(role, icon)
+            .with(role(status), &padded(status.icon(), ICON_COLUMNS))
             .with(Role::Title, &padded(&row.run.name, self.name))
             .with(Role::Plain, " ");
         if self.model > 0 {
@@ -150,12 +153,11 @@ fn padded(words: &str, columns: usize) -> String {
     cut
 }
 
-/// Three columns; the hourglass alone takes two of them.
-fn icon(status: Status) -> (&'static str, Role) {
+fn role(status: Status) -> Role {
     match status {
-        Status::Queued => ("…  ", Role::Muted),
-        Status::Running => ("⏳ ", Role::Warning),
-        Status::Completed => ("✓  ", Role::Success),
-        Status::Failed | Status::Aborted => ("✗  ", Role::Failed),
+        Status::Queued => Role::Muted,
+        Status::Running => Role::Warning,
+        Status::Completed => Role::Success,
+        Status::Failed | Status::Aborted => Role::Failed,
     }
 }

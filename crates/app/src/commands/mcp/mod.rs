@@ -13,7 +13,7 @@ use tokio::sync::Notify;
 use self::served::ServedTools;
 
 use crate::caller::Caller;
-use crate::cli::RunArgs;
+use crate::cli::{ConcurrencyArgs, RunArgs};
 use crate::commands::{block_on, delegate};
 use crate::configuration::Configuration;
 use crate::error::CommandError;
@@ -34,6 +34,8 @@ running.";
 pub(crate) struct McpArgs {
     #[command(flatten)]
     run: RunArgs,
+    #[command(flatten)]
+    concurrency: ConcurrencyArgs,
 }
 
 pub(crate) fn run(args: &McpArgs) -> Result<ExitCode, CommandError> {
@@ -43,10 +45,7 @@ pub(crate) fn run(args: &McpArgs) -> Result<ExitCode, CommandError> {
         ..delegate::caller(&args.run)?
     };
     let settings = Configuration::read_once(&caller.places, caller.trusts_project).settings;
-    let concurrency = args
-        .run
-        .concurrency
-        .map_or(settings.max_concurrency, usize::from);
+    let concurrency = args.concurrency.or(settings.max_concurrency);
     block_on(async {
         let mut signals = Signals::listen()?;
         let toolbox = Arc::new(Toolbox::open(&caller.places, concurrency)?);
@@ -73,6 +72,7 @@ async fn serve(
     let told = Arc::clone(&told_to_end);
     let introduction = Introduction {
         name: env!("CARGO_PKG_NAME").to_owned(),
+        title: "Sub-agents".to_owned(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
         instructions: INSTRUCTIONS.to_owned(),
     };
