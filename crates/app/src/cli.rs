@@ -85,6 +85,8 @@ enum Command {
     /// Wait until runs are over, say how they ended, and exit as they did
     #[command(after_help = examples::WAIT)]
     Wait(commands::wait::WaitArgs),
+    /// Watch, read, steer and stop runs on one screen
+    Attach(commands::attach::AttachArgs),
     /// List, show, make, change, delete and explain definitions of agents
     #[command(after_help = examples::PROFILE)]
     Profile(Box<commands::profile::ProfileArgs>),
@@ -230,6 +232,7 @@ fn dispatch(command: Command, printer: Printer<'static>) -> Result<ExitCode, Com
         Command::Steer(args) => commands::control::steer(&args, printer),
         Command::Stop(args) => commands::control::stop(&args, printer),
         Command::Wait(args) => commands::wait::run(&args, printer),
+        Command::Attach(args) => commands::attach::run(&args, printer),
         Command::Profile(args) => commands::profile::run(&args, printer),
         Command::Trust(args) => commands::trust::run(&args, printer),
         Command::Doctor => Ok(commands::doctor::run(printer)),
