@@ -81,8 +81,9 @@ impl Door {
             None => known.insert(asker.roots().await?).clone(),
         };
         drop(known);
-        if asker.has_somebody() {
+        if asker.has_somebody() && self.tools.question(tool, &roots).await.is_some() {
             let _alone = self.question.lock().await;
+            // Another call may have had the answer meanwhile.
             if let Some(question) = self.tools.question(tool, &roots).await {
                 let option = asker.choice(&question).await?;
                 self.tools.decided(&question, option.as_deref());

@@ -134,3 +134,24 @@ fn the_question_says_what_it_is_about() {
     let asked = client.wait_for(|line| line["schema"].is_object());
     insta::assert_snapshot!(stage.sandbox.normalise(&asked.to_string()));
 }
+
+#[test]
+fn an_open_question_holds_up_only_who_needs_the_answer() {
+    let stage = Stage::new();
+    stage
+        .sandbox
+        .write("project/.pi/agent-profiles/helper.md", HELPER);
+    let mut server = McpServer::initialized(&stage, &[], &json!({"elicitation": {}}));
+    let list = json!({"name": PROFILES});
+    let waiting = [(); 2].map(|()| server.request("tools/call", &list));
+    let question = server.wait_for(|line| line["method"] == "elicitation/create");
+    let read = json!({"name": "get_subagent_output", "arguments": {"sessionId": "x"}});
+    let id = server.request("tools/call", &read);
+    assert_eq!(server.answer(id)["result"]["isError"], true);
+    let yes = json!({"action": "accept", "content": {"answer": "Yes, from now on"}});
+    server.send(&json!({"jsonrpc": "2.0", "id": question["id"], "result": yes}));
+    for id in waiting {
+        let text = server.answer(id)["result"]["content"][0]["text"].clone();
+        assert_eq!(text, "profile: helper");
+    }
+}

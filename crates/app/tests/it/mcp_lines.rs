@@ -1,5 +1,7 @@
 //! What a client may send that is not a good call.
 
+use std::fs;
+
 use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
 
@@ -72,13 +74,15 @@ fn tokens_of_progress_come_back_as_they_were() {
     let stage = Stage::new();
     let mut server = McpServer::initialized(&stage, &PI, &json!({}));
     for token in [json!(7), json!("seven"), json!(0)] {
-        let arguments = call(&[("a", json!([{"reply": "done"}]))]);
+        let go = stage.path(&format!("go {token}"));
+        let arguments = call(&[("a", json!([{"waitForFile": go}, {"reply": "done"}]))]);
         let params = json!({
             "name": DELEGATE, "arguments": arguments, "_meta": {"progressToken": token}
         });
         let id = server.request("tools/call", &params);
         let told = server.wait_for(|line| line["params"]["progressToken"] == token);
         assert_eq!(told["method"], "notifications/progress");
+        fs::write(go, "").unwrap();
         assert_eq!(server.answer(id)["result"]["isError"], false);
     }
 }
