@@ -3,54 +3,68 @@
 use std::sync::Arc;
 
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, ErrorData,
-    Implementation, ListToolsResult, PaginatedRequestParams, ServerCapabilities, ServerConfig,
-    Tool,
+    CallToolRequestParams, CallToolResponse, CancelTaskParams, CreateTaskResult, ErrorData,
+    GetTaskParams, GetTaskResult, Implementation, ListToolsResult, PaginatedRequestParams,
+    ServerCapabilities, ServerConfig, Tool, UpdateTaskParams,
 };
 use rmcp::service::RequestContext;
 use rmcp::{RoleServer, ServerHandler};
 use tokio_util::sync::CancellationToken;
 
 use crate::calls::Calls;
+use crate::listing::{answered, listed};
 use crate::progress::Teller;
-use crate::tools::{CallAnswer, CallWatch, Introduction, ToolDescription, Tools};
+use crate::tasks::{BegunTask, Tasks};
+use crate::tools::{Call, Introduction, ToolDescription, ToolEffect, Tools};
 
 /// Serves tools to one client.
 pub(crate) struct Door {
-    pub(crate) tools: Arc<dyn Tools>,
-    pub(crate) introduction: Introduction,
-    pub(crate) calls: Calls,
+    tools: Arc<dyn Tools>,
+    /// The tools as they are listed, each with what it does: schemas are not made for every call.
+    listed: Vec<(Tool, ToolEffect)>,
+    introduction: Introduction,
+    calls: Calls,
+    tasks: Tasks,
     /// Is cancelled when the client has stopped sending.
-    pub(crate) input_ended: CancellationToken,
+    input_ended: CancellationToken,
 }
 
-impl ServerHandler for Door {
-    fn get_info(&self) -> ServerConfig {
-        let Introduction {
-            name,
-            version,
-            instructions,
-        } = &self.introduction;
-        ServerConfig::new(ServerCapabilities::builder().enable_tools().build())
-            .with_server_info(Implementation::new(name, version))
-            .with_instructions(instructions)
+impl Door {
+    pub(crate) fn new(
+        tools: Arc<dyn Tools>,
+        introduction: Introduction,
+        calls: Calls,
+        input_ended: CancellationToken,
+    ) -> Self {
+        let with_effect = |tool: ToolDescription| {
+            let effect = tool.effect;
+            (listed(tool), effect)
+        };
+        Self {
+            listed: tools.list().into_iter().map(with_effect).collect(),
+            tools,
+            introduction,
+            calls,
+            tasks: Tasks::default(),
+            input_ended,
+        }
     }
 
-    async fn list_tools(
-        &self,
-        _: Option<PaginatedRequestParams>,
-        _: RequestContext<RoleServer>,
-    ) -> Result<ListToolsResult, ErrorData> {
-        let tools = self.tools.list().into_iter().map(listed).collect();
-        Ok(ListToolsResult::with_all_items(tools))
+    /// The protocol has an error of its own for a tool that is not listed.
+    fn effect_of(&self, name: &str) -> Result<ToolEffect, ErrorData> {
+        let found = self.listed.iter().find(|(tool, _)| tool.name == name);
+        found.map(|(_, effect)| *effect).ok_or_else(|| {
+            let message = format!("There is no tool {name}.");
+            ErrorData::invalid_params(message, None)
+        })
     }
 
-    async fn call_tool(
+    /// Answers a call when it is over.
+    async fn answer(
         &self,
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
-    ) -> Result<CallToolResponse, ErrorData> {
-        self.check_name(&request.name)?;
+    ) -> CallToolResponse {
         let (teller, on_progress) = context
             .meta
             .get_progress_token()
@@ -58,12 +72,13 @@ impl ServerHandler for Door {
             .unzip();
         let call = async {
             let _under_way = self.calls.begin();
-            let watch = CallWatch {
+            let call = Call {
+                tool: request.name.into_owned(),
+                arguments: request.arguments.unwrap_or_default(),
                 on_progress,
                 cancelled: Box::pin(either(context.ct.clone(), self.input_ended.clone())),
             };
-            let arguments = request.arguments.unwrap_or_default();
-            self.tools.call(&request.name, arguments, watch).await
+            self.tools.call(call).await
         };
         let told = async {
             if let Some(teller) = teller {
@@ -75,34 +90,100 @@ impl ServerHandler for Door {
             }
         };
         let (answer, ()) = tokio::join!(call, told);
-        Ok(answered(answer).into())
+        answered(answer).into()
+    }
+
+    /// Lets a call go on while its client does something else.
+    fn go_on(&self, request: CallToolRequestParams, begun: BegunTask) -> CallToolResponse {
+        let seed = CreateTaskResult::new(begun.task.clone());
+        let tools = Arc::clone(&self.tools);
+        let under_way = self.calls.begin();
+        let call = Call {
+            tool: request.name.into_owned(),
+            arguments: request.arguments.unwrap_or_default(),
+            on_progress: Some(begun.on_progress()),
+            cancelled: Box::pin(either(begun.cancelled.clone(), self.input_ended.clone())),
+        };
+        // It is awaited through what is under way.
+        tokio::spawn(async move {
+            let _under_way = under_way;
+            begun.end(tools.call(call).await);
+        });
+        seed.into()
     }
 }
 
-impl Door {
-    /// The protocol has an error of its own for a tool that is not listed.
-    fn check_name(&self, name: &str) -> Result<(), ErrorData> {
-        if self.tools.list().iter().any(|tool| tool.name == name) {
-            return Ok(());
+impl ServerHandler for Door {
+    fn get_info(&self) -> ServerConfig {
+        let Introduction {
+            name,
+            title,
+            version,
+            instructions,
+        } = &self.introduction;
+        let capabilities = ServerCapabilities::builder()
+            .enable_tools()
+            .enable_tasks()
+            .build();
+        ServerConfig::new(capabilities)
+            .with_server_info(Implementation::new(name, version).with_title(title))
+            .with_instructions(instructions)
+    }
+
+    async fn list_tools(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListToolsResult, ErrorData> {
+        let tools = self.listed.iter().map(|(tool, _)| tool.clone()).collect();
+        Ok(ListToolsResult::with_all_items(tools))
+    }
+
+    async fn call_tool(
+        &self,
+        request: CallToolRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        let effect = self.effect_of(&request.name)?;
+        // One that is too many is answered when it is over, which every client understands.
+        if effect == ToolEffect::ChangesForLong
+            && knows_tasks(&context)
+            && let Some(begun) = self.tasks.begin()
+        {
+            return Ok(self.go_on(request, begun));
         }
-        let message = format!("There is no tool {name}.");
-        Err(ErrorData::invalid_params(message, None))
+        Ok(self.answer(request, context).await)
+    }
+
+    async fn get_task(
+        &self,
+        request: GetTaskParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<GetTaskResult, ErrorData> {
+        self.tasks.get(&request.task_id).map(GetTaskResult::new)
+    }
+
+    /// No task asks anything, so there is nothing that an answer could be for.
+    async fn update_task(
+        &self,
+        request: UpdateTaskParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        self.tasks.get(&request.task_id).map(drop)
+    }
+
+    async fn cancel_task(
+        &self,
+        request: CancelTaskParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        self.tasks.cancel(&request.task_id)
     }
 }
 
-fn listed(tool: ToolDescription) -> Tool {
-    Tool::new(tool.name, tool.description, Arc::new(tool.input_schema)).with_title(tool.title)
-}
-
-fn answered(answer: CallAnswer) -> CallToolResult {
-    let content = vec![ContentBlock::text(answer.text)];
-    let mut result = if answer.is_error {
-        CallToolResult::error(content)
-    } else {
-        CallToolResult::success(content)
-    };
-    result.structured_content = answer.details.map(Into::into);
-    result
+fn knows_tasks(context: &RequestContext<RoleServer>) -> bool {
+    let capabilities = context.client_capabilities();
+    capabilities.is_some_and(|capabilities| capabilities.supports_tasks())
 }
 
 async fn either(one: CancellationToken, other: CancellationToken) {

@@ -11,16 +11,11 @@ use crate::progress::OnProgress;
 /// It is used as an object: whatever is generic over it would compile the protocol's library again
 /// in the crate that implements it.
 pub trait Tools: Send + Sync + 'static {
-    /// Lists all tools.
+    /// Lists all tools; asked once.
     fn list(&self) -> Vec<ToolDescription>;
 
     /// Calls a tool that is listed.
-    fn call<'a>(
-        &'a self,
-        tool: &'a str,
-        arguments: Map<String, Value>,
-        watch: CallWatch,
-    ) -> Pin<Box<dyn Future<Output = CallAnswer> + Send + 'a>>;
+    fn call(&self, call: Call) -> Pin<Box<dyn Future<Output = CallAnswer> + Send + '_>>;
 }
 
 /// What a client is told when it connects.
@@ -28,6 +23,8 @@ pub trait Tools: Send + Sync + 'static {
 pub struct Introduction {
     /// The name of the server.
     pub name: String,
+    /// What a person reads in its place.
+    pub title: String,
     /// Its version.
     pub version: String,
     /// What the client's model should know about the tools together.
@@ -45,11 +42,28 @@ pub struct ToolDescription {
     pub description: String,
     /// The JSON schema of its arguments.
     pub input_schema: Map<String, Value>,
+    /// What a call of it does.
+    pub effect: ToolEffect,
 }
 
-/// How a client takes part in a call.
-pub struct CallWatch {
-    /// Takes how far it is, if the client wants to know.
+/// What a call of a tool does, so that a client can decide whom it asks before.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ToolEffect {
+    /// It reads what this server has.
+    Reads,
+    /// It changes whatever it likes, and answers soon.
+    Changes,
+    /// It changes whatever it likes, and may take long: a client that knows tasks gets one.
+    ChangesForLong,
+}
+
+/// One call of a tool.
+pub struct Call {
+    /// The name of the tool.
+    pub tool: String,
+    /// What it was given.
+    pub arguments: Map<String, Value>,
+    /// Takes how far it is, if somebody wants to know.
     pub on_progress: Option<OnProgress>,
     /// Ends when nobody wants the answer any more.
     pub cancelled: Cancelled,

@@ -33,6 +33,7 @@ mod replay;
 mod run_dir;
 mod sticky;
 mod store;
+mod tail;
 pub mod transcript;
 mod writer;
 
@@ -45,3 +46,4 @@ pub use replay::{history, read_events};
 pub use run_dir::RunDir;
 pub use sticky::StickySession;
 pub use store::{BeginError, Conversation, FindError, Found, NewRun, Store};
+pub use tail::RecordTail;

@@ -7,7 +7,7 @@ use std::io::{self, BufWriter, Write as _};
 use std::path::Path;
 use std::sync::PoisonError;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use pi_subagents_delegation::child_protocol::{ChildLine, ChildRecord, decode};
@@ -23,6 +23,9 @@ const LONGEST_FOR_PEOPLE: usize = 256 << 10;
 
 /// What was written is handed to the system when nothing came for so long.
 const PAUSE: Duration = Duration::from_millis(10);
+
+/// Or after so long, when there is no such pause.
+const LONGEST_HELD: Duration = Duration::from_millis(50);
 
 /// Something to be written.
 pub(crate) enum Job {
@@ -67,6 +70,7 @@ pub(crate) fn write_all(jobs: &Receiver<Job>, index: &Path, problems: &Problems)
         index,
         problems,
         runs: HashMap::new(),
+        flushed_at: Instant::now(),
     };
     while let Some(job) = writing.next(jobs) {
         match job {
@@ -104,6 +108,7 @@ struct Writing<'a> {
     index: &'a Path,
     problems: &'a Problems,
     runs: HashMap<RunId, OpenRun>,
+    flushed_at: Instant,
 }
 
 struct OpenRun {
@@ -113,9 +118,12 @@ struct OpenRun {
 }
 
 impl Writing<'_> {
-    /// The next job; what was written is handed to the system whenever there is a pause, so that
-    /// whoever follows a file sees it grow.
+    /// The next job; what was written is handed to the system whenever there is a pause or none
+    /// for long, so that whoever follows a file sees it grow.
     fn next(&mut self, jobs: &Receiver<Job>) -> Option<Job> {
+        if self.flushed_at.elapsed() >= LONGEST_HELD {
+            self.flush();
+        }
         match jobs.recv_timeout(PAUSE) {
             Ok(job) => Some(job),
             Err(RecvTimeoutError::Timeout) => {
@@ -146,6 +154,7 @@ impl Writing<'_> {
     }
 
     fn flush(&mut self) {
+        self.flushed_at = Instant::now();
         let problems: Vec<(RunId, String)> = self
             .runs
             .iter_mut()

@@ -13,7 +13,7 @@ use unicode_width::UnicodeWidthStr;
 use crate::paint::fit;
 use crate::preview::PreviewContext;
 use crate::telling::tell;
-use crate::{Line, LineKind, Role};
+use crate::{Line, LineKind, Role, Room};
 
 /// A name takes no more columns than this.
 const MAX_NAME_COLUMNS: usize = 24;
@@ -96,7 +96,7 @@ impl<W: Write + Send> ProgressLines<W> {
             context.cwd.clone_from(&known.task.cwd);
         }
         let mut has_text = false;
-        for told in tell(&event.happening, &context) {
+        for told in tell(&event.happening, &context, Room::ROLLING) {
             let Some(line) = told.lines.first() else {
                 continue;
             };

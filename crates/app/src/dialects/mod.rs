@@ -14,7 +14,7 @@ mod working_directory;
 
 pub(crate) use answer::Answer;
 pub(crate) use arguments::CallError;
-pub(crate) use tool::Tool;
+pub(crate) use tool::{Effect, Tool};
 pub(crate) use window_record::WindowRecord;
 
 /// All tools, family by family.

@@ -5,8 +5,11 @@
 
 mod command;
 mod decode;
+mod fields;
+mod message;
 mod peek;
 mod record;
+mod surrogates;
 
 pub use command::Command;
 pub use decode::decode;

@@ -72,6 +72,7 @@ async fn serve(
     let told = Arc::clone(&told_to_end);
     let introduction = Introduction {
         name: env!("CARGO_PKG_NAME").to_owned(),
+        title: "Sub-agents".to_owned(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
         instructions: INSTRUCTIONS.to_owned(),
     };

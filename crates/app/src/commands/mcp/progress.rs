@@ -3,17 +3,17 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use pi_subagents_delegation::{EventSink, Happening, RunEvent};
-use pi_subagents_mcp::{CallWatch, OnProgress, Progress};
+use pi_subagents_mcp::{Cancelled, OnProgress, Progress};
 
 use crate::toolbox::{OnUpdate, ToolAnswer, Watch};
 
 /// Lets a client take part in a call as far as it wants to.
-pub(super) fn watching(watch: CallWatch) -> Watch {
+pub(super) fn watching(on_progress: Option<OnProgress>, cancelled: Cancelled) -> Watch {
     let nobody = Watch {
-        cancelled: watch.cancelled,
+        cancelled,
         ..Watch::nobody()
     };
-    let Some(on_progress) = watch.on_progress else {
+    let Some(on_progress) = on_progress else {
         return nobody;
     };
     let tally = Tally::default();

@@ -3,12 +3,12 @@
 use std::pin::Pin;
 use std::sync::Arc;
 
-use pi_subagents_mcp::{CallAnswer, CallWatch, ToolDescription, Tools};
+use pi_subagents_mcp::{Call, CallAnswer, ToolDescription, ToolEffect, Tools};
 use serde_json::{Map, Value};
 
 use super::progress::watching;
 use crate::caller::Caller;
-use crate::dialects::{Tool, tools};
+use crate::dialects::{Effect, Tool, tools};
 use crate::toolbox::Toolbox;
 
 /// The tools of this process, for one client.
@@ -22,16 +22,13 @@ impl Tools for ServedTools {
         tools().into_iter().map(description).collect()
     }
 
-    fn call<'a>(
-        &'a self,
-        tool: &'a str,
-        arguments: Map<String, Value>,
-        watch: CallWatch,
-    ) -> Pin<Box<dyn Future<Output = CallAnswer> + Send + 'a>> {
-        let arguments = Value::Object(arguments);
+    fn call(&self, call: Call) -> Pin<Box<dyn Future<Output = CallAnswer> + Send + '_>> {
         Box::pin(async move {
-            let watch = watching(watch);
-            let called = self.toolbox.call(tool, &arguments, &self.caller, watch);
+            let watch = watching(call.on_progress, call.cancelled);
+            let arguments = Value::Object(call.arguments);
+            let called = self
+                .toolbox
+                .call(&call.tool, &arguments, &self.caller, watch);
             match called.await {
                 Ok(answer) => CallAnswer {
                     text: answer.text,
@@ -54,6 +51,11 @@ fn description(tool: Tool) -> ToolDescription {
         title: tool.label.to_owned(),
         description: tool.description.to_owned(),
         input_schema: object(tool.parameters).unwrap_or_default(),
+        effect: match tool.effect {
+            Effect::Reads => ToolEffect::Reads,
+            Effect::Starts => ToolEffect::Changes,
+            Effect::Runs => ToolEffect::ChangesForLong,
+        },
     }
 }
 
