@@ -86,6 +86,7 @@ enum Command {
     #[command(after_help = examples::WAIT)]
     Wait(commands::wait::WaitArgs),
     /// Watch, read, steer and stop runs on one screen
+    #[command(after_help = examples::ATTACH)]
     Attach(commands::attach::AttachArgs),
     /// List, show, make, change, delete and explain definitions of agents
     #[command(after_help = examples::PROFILE)]
