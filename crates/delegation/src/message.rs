@@ -161,7 +161,7 @@ impl AssistantMessage {
     }
 
     /// The same, cut to a number of bytes without copying what is cut off.
-    pub fn text_up_to(&self, limit: usize) -> Option<String> {
+    pub(crate) fn text_up_to(&self, limit: usize) -> Option<String> {
         let mut kept = String::new();
         for text in texts(&self.parts) {
             let separator = if kept.is_empty() { "" } else { "\n" };
