@@ -7,6 +7,7 @@
 //! gives [`Outcome`]s. What happens in the runs is told to [`EventSink`]s. The words of events are
 //! those of [`delegation`].
 
+mod attach;
 mod background;
 mod caller;
 mod changes;
@@ -22,6 +23,7 @@ mod host;
 mod json_stream;
 mod known_runs;
 mod owner;
+mod panes;
 mod places;
 mod print;
 mod random;
@@ -31,6 +33,7 @@ mod runner;
 mod signals;
 mod team;
 mod toolbox;
+mod trust_question;
 mod view;
 
 use std::ffi::OsString;

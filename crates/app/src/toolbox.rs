@@ -18,6 +18,7 @@ use crate::configuration::Configuration;
 use crate::dialects::{Call, ReadyCall, WindowRecord, background, delegation, subagent};
 use crate::error::CommandError;
 use crate::owner::Owner;
+use crate::panes::Panes;
 use crate::places::Places;
 
 /// How often a door hears of a call under way, at most.
@@ -208,6 +209,7 @@ impl Toolbox {
         &self,
         plan: Plan,
         windows: &WindowRecord,
+        panes: &Panes,
         watch: Watch,
     ) -> Vec<Arc<RunSummary>> {
         let Watch {
@@ -217,6 +219,10 @@ impl Toolbox {
             mut cancelled,
         } = watch;
         sinks.push(Box::new(windows.clone()));
+        let (starts, opening) = panes.open(&self.owner.own_children);
+        sinks.extend(starts);
+        tokio::pin!(opening);
+        let mut is_opening = true;
         let runs: Vec<_> = plan
             .tasks
             .iter()
@@ -243,6 +249,7 @@ impl Toolbox {
                     is_cancelled = true;
                     self.owner.stop(&under_way.runs);
                 }
+                () = &mut opening, if is_opening => is_opening = false,
                 _ = ticks.tick(), if on_update.is_some() => {
                     if let Some(on_update) = &mut on_update
                         && Instant::now() >= next_update

@@ -19,6 +19,9 @@ use crate::print::Printer;
 use crate::view;
 
 #[derive(Args)]
+#[command(
+    override_usage = "pi-subagents delegate [OPTIONS] --task <NAME=PROMPT>...\n       pi-subagents delegate [OPTIONS] <FILE>"
+)]
 pub(crate) struct DelegateArgs {
     /// A file with the JSON of `delegate_to_subagents`, or - for stdin
     #[arg(value_name = "FILE")]

@@ -15,6 +15,9 @@ use crate::error::CommandError;
 use crate::print::Printer;
 
 #[derive(Args)]
+#[command(
+    override_usage = "pi-subagents run [OPTIONS] <NAME> <TASK>...\n       pi-subagents run [OPTIONS] --file <FILE>"
+)]
 pub(crate) struct RunTaskArgs {
     #[command(flatten)]
     task: NamedTaskArgs,

@@ -9,6 +9,7 @@ use super::lowering::{Family, Lowering};
 use super::window_record::WindowRecord;
 use crate::caller::Caller;
 use crate::error::CommandError;
+use crate::panes::Panes;
 use crate::toolbox::{Toolbox, Watch};
 use crate::view;
 
@@ -42,6 +43,7 @@ pub(crate) struct ReadyCall<C: Call> {
     call: C,
     lowered: Lowered<C::Notes>,
     windows: WindowRecord,
+    panes: Panes,
 }
 
 impl<C: Call> ReadyCall<C> {
@@ -64,6 +66,7 @@ impl<C: Call> ReadyCall<C> {
             call,
             lowered,
             windows,
+            panes: Panes::of(&caller.places, settings),
         })
     }
 
@@ -71,10 +74,11 @@ impl<C: Call> ReadyCall<C> {
     pub(crate) async fn run(self, toolbox: &Toolbox, watch: Watch) -> Answer {
         let Lowered {
             plan,
-            warnings,
+            mut warnings,
             notes,
         } = self.lowered;
-        let runs = toolbox.run(plan, &self.windows, watch).await;
+        let runs = toolbox.run(plan, &self.windows, &self.panes, watch).await;
+        warnings.extend(self.panes.problem());
         let outcomes = Outcomes::new(runs, warnings, &toolbox.owner.recorder);
         let (text, more) = self.call.word(&outcomes, &notes);
         Answer {
