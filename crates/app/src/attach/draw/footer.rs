@@ -8,6 +8,7 @@ use ratatui::style::Style;
 use super::Canvas;
 use crate::attach::line_editor::LineEditor;
 use crate::attach::model::{Focus, Mode, Model, Notice};
+use crate::attach::run_row::RunRow;
 
 pub(super) fn footer(model: &Model, area: Rect, canvas: &mut Canvas<'_, '_>) {
     match &model.mode {
@@ -55,11 +56,11 @@ fn said(model: &Model) -> Line {
 
 /// The keys that matter where the person is; the help has all of them.
 fn keys(model: &Model) -> Line {
-    let is_running = model.selected_row().is_some_and(|row| row.is_running());
+    let is_running = model.selected_row().is_some_and(RunRow::is_running);
     let is_held = model
         .opened
         .as_ref()
-        .is_some_and(|opened| opened.place() != Place::End);
+        .is_some_and(|opened| opened.output.is_none() && opened.place != Place::End);
     let mut keys = vec![("?", "help"), ("q", "leave")];
     match model.focus {
         Focus::List => keys.extend([("↑↓", "select"), ("Enter", "open")]),
