@@ -119,21 +119,21 @@ fn nothing_is_shown_before_the_index_was_read_and_then_what_there_is() {
 
 
 
-    ? help  q leave  ↑↓ select  Enter open  r resume  o answe...
+    ? help  q leave  ↑↓ select  Enter open  r resume  o answer
     ~~~
     Sub-agents: none
     Nothing runs, and nothing ran here. What begins appears.
 
 
 
-    ? help  q leave  ↑↓ select  Enter open  r resume  o answe...
+    ? help  q leave  ↑↓ select  Enter open  r resume  o answer
     ~~~
     Sub-agents: 1 running
     > ⏳ first      0s
 
 
 
-    ? help  q leave  ↑↓ select  Enter open  s steer  x stop  ...
+    ? help  q leave  ↑↓ select  Enter open  s steer  x stop
     ");
 }
 
@@ -167,7 +167,7 @@ fn a_run_that_begins_appears_and_one_that_ends_stays_selected() {
 
 
 
-    ? help  q leave  ↑↓ select  Enter open  r resume  o answer  / filter  PgUp ba...
+    ? help  q leave  ↑↓ select  Enter open  r resume  o answer  / filter  PgUp back
     ");
 }
 
@@ -203,7 +203,7 @@ fn what_is_being_said_is_seen_until_it_is_in_the_record() {
 
 
 
-    ? help  q leave  ↑↓ select  Enter open  s steer  x stop  ...
+    ? help  q leave  ↑↓ select  Enter open  s steer  x stop
     ~~~
     Sub-agents: 1 running
     > ⏳ talker      0s  Hello world.
@@ -216,7 +216,7 @@ fn what_is_being_said_is_seen_until_it_is_in_the_record() {
 
 
 
-    ? help  q leave  ↑↓ select  Enter open  s steer  x stop  ...
+    ? help  q leave  ↑↓ select  Enter open  s steer  x stop
     ~~~
     Sub-agents: 1 running
     > ⏳ talker      0s  Hello world.
@@ -229,7 +229,7 @@ fn what_is_being_said_is_seen_until_it_is_in_the_record() {
 
 
 
-    ? help  q leave  ↑↓ select  Enter open  s steer  x stop  ...
+    ? help  q leave  ↑↓ select  Enter open  s steer  x stop
     ");
 }
 
@@ -363,7 +363,7 @@ fn an_answer_is_a_page_of_its_own() {
     1. Parse what was written down.
     2. Check it against all that is known.
 
-    ? help  q leave  ↑↓ select  Enter open  r resum...
+    ? help  q leave  ↑↓ select  Enter open  r resume
     ");
     desk.press_key(KeyCode::Esc);
     assert_eq!(desk.model.opened.as_ref().unwrap().output, None);
@@ -456,7 +456,7 @@ fn one_run_has_the_screen_for_itself_until_all_are_asked_for() {
 
 
 
-    ? help  q leave  ↑↓ scroll  Tab list  s steer  x stop  o ...
+    ? help  q leave  ↑↓ scroll  Tab list  s steer  x stop
     ");
     desk.press("a");
     assert_eq!(desk.effects, [Effect::Look]);

@@ -249,7 +249,8 @@ fn every_size_works_and_the_window_grows_with_it() {
     terminal.resize(1, 1);
     terminal.wait_for_screen(|screen| screen.chars().count() <= 1);
     terminal.resize(40, 10);
-    let screen = terminal.wait_for("? help  q leave  ↑↓ select  Enter ope...");
+    let screen = terminal
+        .wait_for_screen(|screen| screen.ends_with("? help  q leave  ↑↓ select  Enter open"));
     assert!(
         screen.lines().all(|row| row.chars().count() <= 40),
         "{screen}"
