@@ -85,6 +85,9 @@ enum Command {
     /// Wait until runs are over, say how they ended, and exit as they did
     #[command(after_help = examples::WAIT)]
     Wait(commands::wait::WaitArgs),
+    /// Watch, read, steer and stop runs on one screen
+    #[command(after_help = examples::ATTACH)]
+    Attach(commands::attach::AttachArgs),
     /// List, show, make, change, delete and explain definitions of agents
     #[command(after_help = examples::PROFILE)]
     Profile(Box<commands::profile::ProfileArgs>),
@@ -98,8 +101,9 @@ enum Command {
     Doctor,
     /// Serve the tools to an MCP client over stdin and stdout
     ///
-    /// The options hold for all calls of the client. When stdin ends, all runs are stopped, and
-    /// nothing of them is left.
+    /// The options hold for all calls of the client. The project is that of the directory in which
+    /// the client starts this command, or of the folder it says it works in. When stdin ends, all
+    /// runs are stopped, and nothing of them is left.
     #[command(after_help = examples::MCP)]
     Mcp(commands::mcp::McpArgs),
     /// Print the tools that a caller's model sees, with their arguments
@@ -229,6 +233,7 @@ fn dispatch(command: Command, printer: Printer<'static>) -> Result<ExitCode, Com
         Command::Steer(args) => commands::control::steer(&args, printer),
         Command::Stop(args) => commands::control::stop(&args, printer),
         Command::Wait(args) => commands::wait::run(&args, printer),
+        Command::Attach(args) => commands::attach::run(&args, printer),
         Command::Profile(args) => commands::profile::run(&args, printer),
         Command::Trust(args) => commands::trust::run(&args, printer),
         Command::Doctor => Ok(commands::doctor::run(printer)),

@@ -152,7 +152,10 @@ impl HeldTask {
                 payload
             }
             None if broke_off => TaskPayload::Failed {
-                error: object(&ErrorData::internal_error("The call broke off; this is a bug.", None)),
+                error: object(&ErrorData::internal_error(
+                    "The call broke off; this is a bug.",
+                    None,
+                )),
             },
             None => {
                 task.poll_interval_ms = Some(milliseconds(pause(now - self.began)));
@@ -185,6 +188,7 @@ impl BegunTask {
                 standing.message = Some(answer.text);
                 TaskPayload::Cancelled
             } else {
+                standing.message = None;
                 let result = object(&answered(answer));
                 TaskPayload::Completed { result }
             };
@@ -247,7 +251,7 @@ mod tests {
         let begun = tasks.begin().unwrap();
         let id = begun.task.task_id.clone();
         assert_eq!(begun.task.ttl_ms, None);
-        let later = |wait| tasks.with(&id, Instant::now() + wait, |task| task.is_over());
+        let later = |wait| tasks.with(&id, Instant::now() + wait, HeldTask::is_over);
         assert_eq!(later(10 * KEPT), Ok(false));
         begun.end(answer("done"));
         assert!(tasks.get(&id).unwrap().task.ttl_ms >= Some(milliseconds(KEPT)));

@@ -12,6 +12,9 @@ use crate::{Line, LineKind, Role, Window};
 /// How many lines of what was asked stand above what came of it.
 const MAX_PROMPT_LINES: usize = 12;
 
+/// How much of each.
+const MAX_PROMPT_CHARACTERS: usize = 300;
+
 /// Where the reader of a page is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Place {
@@ -177,7 +180,10 @@ fn asked(window: &Window) -> Vec<Line> {
     let Some(task) = &window.summary().task else {
         return Vec::new();
     };
-    let quoted = |words: &str| Line::new(Role::Accent, "> ").with(Role::Muted, words);
+    let quoted = |words: &str| {
+        let words = text::cut_characters(words, MAX_PROMPT_CHARACTERS);
+        Line::new(Role::Accent, "> ").with(Role::Muted, &words)
+    };
     let prompt = task.prompt.trim();
     let mut lines: Vec<Line> = prompt.lines().take(MAX_PROMPT_LINES).map(quoted).collect();
     let more = prompt.lines().count().saturating_sub(MAX_PROMPT_LINES);

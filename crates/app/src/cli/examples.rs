@@ -51,6 +51,11 @@ Examples:
   pi-subagents resume 9c9fa4 And the horn?
   pi-subagents resume review - < comments.txt";
 
+pub(super) const ATTACH: &str = "\
+Examples:
+  pi-subagents attach
+  pi-subagents attach 9c9fa4";
+
 pub(super) const OUTPUT: &str = "\
 Examples:
   pi-subagents output 9c9fa4

@@ -11,8 +11,8 @@ use crate::caller::{Caller, Overrides};
 use crate::cli::{ConcurrencyArgs, RunArgs};
 use crate::commands::call::{answer_of, print, read_call, suggest};
 use crate::configuration::Configuration;
-use crate::dialects::Answer;
 use crate::dialects::delegation::{self, DelegateCall, TaskCall};
+use crate::dialects::{self, Answer};
 use crate::error::CommandError;
 use crate::places::Places;
 use crate::print::Printer;
@@ -58,7 +58,7 @@ pub(crate) fn run(
         delegation::check_profile(profile, &configuration)?;
         call.profile = Some(profile.clone());
     }
-    let answer = delegate(&call, &caller, args.concurrency, printer)?;
+    let answer = delegate(call, &caller, args.concurrency, printer)?;
     let code = print(&answer, printer);
     suggest(
         &answer,
@@ -70,13 +70,13 @@ pub(crate) fn run(
 
 /// Runs a call to its end, and shows how it goes.
 pub(super) fn delegate(
-    call: &DelegateCall,
+    call: DelegateCall,
     caller: &Caller,
     concurrency: ConcurrencyArgs,
     printer: Printer<'static>,
 ) -> Result<Answer, CommandError> {
     answer_of(caller, concurrency, printer, async |toolbox, watch| {
-        delegation::delegate(toolbox, call, caller, watch).await
+        dialects::run(toolbox, call, caller, watch).await
     })
 }
 

@@ -1,6 +1,7 @@
 //! One file per command, or per few that share their shape.
 
 pub(crate) mod agent;
+pub(crate) mod attach;
 mod call;
 pub(crate) mod control;
 pub(crate) mod delegate;

@@ -22,8 +22,9 @@ use tokio::task::JoinHandle;
 use super::*;
 use crate::Launcher;
 use crate::child::LineMemory;
+use crate::child::Speech;
 use crate::own_children::OwnChildren;
-use crate::request::{UnitEvent, UnitSaid};
+use crate::request::{UnitEvents, UnitSaid};
 
 /// One run whose other side the test holds.
 struct Stand {
@@ -34,7 +35,7 @@ struct Stand {
     /// What the child and the keeper were told, with the second they were told it.
     told: mpsc::UnboundedReceiver<String>,
     ask: mpsc::UnboundedSender<UnitRequest>,
-    events: mpsc::Receiver<UnitEvent>,
+    events: mpsc::Receiver<UnitEvents>,
     running: JoinHandle<()>,
 }
 
@@ -63,6 +64,7 @@ impl Stand {
         let (events_in, events) = mpsc::channel(64);
         let (ask, requests) = mpsc::unbounded_channel();
         let unit = Unit {
+            speech: Speech::default(),
             task: Arc::new(task()),
             plan: Box::new(plan),
             launcher: Arc::new(Launcher {
@@ -73,6 +75,7 @@ impl Stand {
             }),
             memory,
             events: events_in,
+            untold: Vec::new(),
             requests,
         };
         let start = Instant::now();
@@ -137,15 +140,11 @@ impl Stand {
     }
 
     /// How often the child was corrected until it was started again, and with which words it is.
-    async fn restart(mut self) -> (usize, String) {
-        let patience = Duration::from_hours(1000);
-        let ended = tokio::time::timeout(patience, self.running).await;
-        ended.expect("the child to be gone").unwrap();
-        self.events.close();
+    async fn restart(self) -> (usize, String) {
         let mut corrections = 0;
         let mut again = None;
-        while let Some(event) = self.events.recv().await {
-            match event.what {
+        for event in self.all_told().await {
+            match event {
                 UnitSaid::Happened(Happening::Corrected(_)) => corrections += 1,
                 UnitSaid::Happened(Happening::Printed(words)) => again = Some(words),
                 _ => {}
@@ -155,14 +154,23 @@ impl Stand {
         (corrections, String::from_utf8_lossy(&again).into_owned())
     }
 
-    async fn ending(mut self) -> Ending {
+    /// All that was told until the child was gone.
+    async fn all_told(mut self) -> Vec<UnitSaid> {
         let patience = Duration::from_hours(1000);
         let ended = tokio::time::timeout(patience, self.running).await;
-        ended.expect("the run to end").unwrap();
+        ended.expect("the child to be gone").unwrap();
         self.events.close();
+        let mut all = Vec::new();
+        while let Some(events) = self.events.recv().await {
+            all.extend(events.what);
+        }
+        all
+    }
+
+    async fn ending(self) -> Ending {
         let mut ending = None;
-        while let Some(event) = self.events.recv().await {
-            if let UnitSaid::Happened(Happening::Ended(ended)) = event.what {
+        for event in self.all_told().await {
+            if let UnitSaid::Happened(Happening::Ended(ended)) = event {
                 assert_eq!(ending, None, "a run ends once");
                 ending = Some(ended);
             }
@@ -178,6 +186,7 @@ async fn live(mut unit: Unit, child: LaunchedChild) {
         Outcome::Over(ending) => unit.tell(Happening::Ended(ending)).await,
         Outcome::Again(prompt) => unit.tell(Happening::Printed(prompt.into())).await,
     }
+    unit.tell_all().await;
 }
 
 /// Notes what is said on a stream, with the time it was said, and when it closes.
