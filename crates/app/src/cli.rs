@@ -70,7 +70,7 @@ enum Command {
     /// Print what a run answered
     #[command(after_help = examples::OUTPUT)]
     Output(commands::read::IdArgs),
-    /// Print the whole conversation of a session or run
+    /// Print the whole conversation of a session, or of the one a run belongs to
     #[command(after_help = examples::SESSION)]
     Session(commands::read::IdArgs),
     /// Print the recorded events of a run, one JSON object per line

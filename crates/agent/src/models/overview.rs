@@ -151,3 +151,69 @@ fn written(
     }
     Ok(names.pop().map_or(KeyPlace::File(file), KeyPlace::Variable))
 }
+
+#[cfg(test)]
+mod tests {
+    use pretty_assertions::assert_eq;
+    use serde_json::json;
+
+    use super::*;
+    use crate::testing::Sandbox;
+
+    #[test]
+    fn the_place_of_each_key_is_told_and_no_key() {
+        let mut sandbox = Sandbox::new();
+        let models = json!({"providers": {
+            "written": {"baseUrl": "http://x", "apiKey": "a-secret"},
+            "named": {"baseUrl": "http://x", "apiKey": "$NAMED_KEY"},
+            "printed": {"baseUrl": "http://x", "apiKey": "!touch ran; echo a-secret"},
+            "open": {"baseUrl": "http://x"},
+            "unset": {"baseUrl": "http://x", "apiKey": "$NOT_SET"},
+        }});
+        sandbox.write("agent/models.json", models.to_string());
+        let auth = json!({
+            "anthropic": {"type": "oauth", "access": "a-secret"},
+            "groq": {"type": "api_key", "key": "a-secret"},
+        });
+        sandbox.write("agent/auth.json", auth.to_string());
+        let settings = json!({"defaultProvider": "groq", "defaultModel": "fast"});
+        sandbox.write("agent/settings.json", settings.to_string());
+        for name in ["NAMED_KEY", "OPENAI_API_KEY", "GROQ_API_KEY"] {
+            let secret = "a-secret".to_owned();
+            sandbox.variables.insert(name.to_owned(), secret);
+        }
+        let agent_dir = sandbox.path("agent");
+        let overview = model_overview(&Surroundings {
+            cwd: sandbox.path("project"),
+            home: sandbox.path("home"),
+            agent_dir: agent_dir.clone(),
+            variables: sandbox.variables.clone(),
+        });
+        let auth = agent_dir.join(AUTH_FILE);
+        let models = agent_dir.join(MODELS_FILE);
+        let usable = [
+            ("anthropic", KeyPlace::Login(auth.clone())),
+            ("groq", KeyPlace::File(auth)),
+            ("named", KeyPlace::Variable("NAMED_KEY".to_owned())),
+            ("open", KeyPlace::None),
+            ("openai", KeyPlace::Variable("OPENAI_API_KEY".to_owned())),
+            ("printed", KeyPlace::Command(models.clone())),
+            ("written", KeyPlace::File(models)),
+        ];
+        assert_eq!(
+            overview,
+            ModelOverview {
+                default_provider: Some("groq".to_owned()),
+                default_model: Some("fast".to_owned()),
+                usable: usable
+                    .map(|(name, key)| UsableProvider {
+                        name: name.to_owned(),
+                        key,
+                    })
+                    .into(),
+                unset: vec![("unset".to_owned(), "NOT_SET".to_owned())],
+                problems: Vec::new(),
+            }
+        );
+    }
+}
