@@ -34,9 +34,7 @@ impl Places {
         reason = "this is the one place that reads the environment"
     )]
     pub(crate) fn find() -> Result<Self, CommandError> {
-        let cwd = std::env::current_dir().map_err(|error| {
-            CommandError::failed("the current directory cannot be used").because(&error)
-        })?;
+        let cwd = current_directory()?;
         let program = std::env::current_exe()
             .map_err(|error| CommandError::failed("our own binary is gone").because(&error))?;
         Self::new(cwd, program, std::env::vars_os().collect())
@@ -52,9 +50,7 @@ impl Places {
         home: Option<&Path>,
         binary: Option<&Path>,
     ) -> Result<Self, CommandError> {
-        let here = std::env::current_dir().map_err(|error| {
-            CommandError::failed("the current directory cannot be used").because(&error)
-        })?;
+        let here = current_directory()?;
         let mut variables: BTreeMap<OsString, OsString> = std::env::vars_os().collect();
         let for_children: Vec<(OsString, OsString)> = home
             .map(|home| here.join(home))
@@ -129,6 +125,16 @@ impl Places {
 }
 
 /// Our binary, as a program finds it that is another one.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "whoever needs the directory gets it from its places"
+)]
+fn current_directory() -> Result<PathBuf, CommandError> {
+    std::env::current_dir().map_err(|error| {
+        CommandError::failed("the current directory cannot be used").because(&error)
+    })
+}
+
 fn find_binary(
     given: Option<&Path>,
     here: &Path,
