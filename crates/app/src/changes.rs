@@ -13,7 +13,7 @@ use tokio::net::unix::pipe::Receiver;
 
 use crate::owner::this_host;
 
-/// Directories in which files may appear, be replaced or grow.
+/// Directories in which files may appear, be replaced, grow or go.
 pub(crate) struct Changes {
     events: OwnedFd,
     ready: Receiver,
@@ -33,9 +33,10 @@ impl Changes {
         inotify::init(CreateFlags::CLOEXEC).is_ok()
     }
 
-    /// Watches one more directory: for new files, and for files that grow.
+    /// Watches one more directory: for new files, for files that grow, and for files that go.
     pub(crate) fn watch(&self, directory: &Path) -> io::Result<()> {
-        let what = WatchFlags::CREATE | WatchFlags::MOVED_TO | WatchFlags::MODIFY;
+        let what =
+            WatchFlags::CREATE | WatchFlags::MOVED_TO | WatchFlags::MODIFY | WatchFlags::DELETE;
         inotify::add_watch(&self.events, directory, what)?;
         Ok(())
     }

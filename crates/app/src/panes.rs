@@ -193,6 +193,7 @@ async fn tmux(
 fn command() -> Command {
     let mut command = Command::new("tmux");
     command
+        .kill_on_drop(true)
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped());

@@ -10,7 +10,7 @@ use pi_subagents_delegation::{EventSink, Plan, RunId, RunSummary, Usage};
 use pi_subagents_engine::OwnChildren;
 use serde_json::{Value, json};
 use tokio::task::spawn_blocking;
-use tokio::time::{MissedTickBehavior, interval};
+use tokio::time::{MissedTickBehavior, interval, timeout};
 
 use crate::background::Registry;
 use crate::caller::Caller;
@@ -29,6 +29,9 @@ const TELLING_SHARE: u32 = 50;
 
 /// How often at least, because the clocks of the windows go on.
 const CLOCK_EVERY: Duration = Duration::from_secs(1);
+
+/// How long a call that is over waits for its last pane to be opened.
+const LAST_PANES: Duration = Duration::from_secs(5);
 
 /// The tools of this process, for all calls of its door.
 pub(crate) struct Toolbox {
@@ -243,6 +246,10 @@ impl Toolbox {
             tokio::select! {
                 outcomes = &mut work => {
                     under_way.runs.clear();
+                    if is_opening {
+                        // A tmux that hangs keeps nobody.
+                        _ = timeout(LAST_PANES, opening).await;
+                    }
                     return outcomes;
                 }
                 () = &mut cancelled, if !is_cancelled => {

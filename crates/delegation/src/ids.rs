@@ -57,7 +57,7 @@ impl SessionId {
 }
 
 /// Tells whether a text can be an id, and so a file name.
-pub fn fits_id(text: &str) -> bool {
+fn fits_id(text: &str) -> bool {
     (1..=64).contains(&text.len())
         && text
             .bytes()

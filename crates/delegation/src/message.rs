@@ -162,7 +162,7 @@ impl AssistantMessage {
 
     /// The same, cut to a number of bytes without copying what is cut off, in the place of `kept`;
     /// where there is no text, what was kept stays.
-    pub fn keep_text_up_to(&self, limit: usize, kept: &mut Option<String>) {
+    pub(crate) fn keep_text_up_to(&self, limit: usize, kept: &mut Option<String>) {
         if texts(&self.parts).next().is_none() {
             return;
         }

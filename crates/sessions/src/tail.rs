@@ -42,14 +42,13 @@ impl RecordTail {
     /// What comes next, from about so many bytes; empty when there is nothing more for now.
     pub fn next(&mut self, bytes: usize) -> io::Result<Vec<RunEvent>> {
         let mut found = Vec::new();
-        let (run, mut last_time) = match &self.begun {
-            Some((run, last_time)) => (run.clone(), *last_time),
-            None => {
-                let accepted = replay::accepted(&self.directory)?;
-                let begun = (accepted.run.clone(), accepted.at);
-                found.push(accepted);
-                begun
-            }
+        let (run, mut last_time) = if let Some((run, last_time)) = &self.begun {
+            (run.clone(), *last_time)
+        } else {
+            let accepted = replay::accepted(&self.directory)?;
+            let begun = (accepted.run.clone(), accepted.at);
+            found.push(accepted);
+            begun
         };
         // There are lines that tell nothing, and what comes behind them must not wait.
         let mut is_more = true;

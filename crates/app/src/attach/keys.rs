@@ -95,7 +95,10 @@ impl Model {
                 editor.insert(&self.filter);
                 self.mode = Mode::Filtering(editor);
             }
-            KeyCode::Char('a') => return self.show_all(),
+            KeyCode::Char('a') => {
+                self.show_all();
+                return Some(Effect::Look);
+            }
             KeyCode::Char('o') => return self.show_answer(),
             KeyCode::Char('s') => self.begin_steering(),
             KeyCode::Char('x') => self.begin_stopping(),
@@ -123,11 +126,10 @@ impl Model {
         None
     }
 
-    fn show_all(&mut self) -> Option<Effect> {
+    fn show_all(&mut self) {
         self.scope = Scope::Project(self.project.clone());
         self.is_zoomed = false;
         self.focus = Focus::List;
-        Some(Effect::Look)
     }
 
     fn go(&mut self, rows: isize) {
@@ -236,18 +238,14 @@ impl Model {
             return None;
         };
         let row = self.rows.iter().find(|row| row.run.run == run)?;
-        match key.code {
-            KeyCode::Char('y' | 'Y' | 'x') => {
-                let text = format!("Stopping {}...", row.run.name);
-                let effect = Effect::Stop(row.run.clone());
-                self.notice = Some(Notice::new(Role::Warning, text));
-                Some(effect)
-            }
-            _ => {
-                self.notice = Some(Notice::new(Role::Muted, "It goes on."));
-                None
-            }
+        if !matches!(key.code, KeyCode::Char('y' | 'Y' | 'x')) {
+            self.notice = Some(Notice::new(Role::Muted, "It goes on."));
+            return None;
         }
+        let text = format!("Stopping {}...", row.run.name);
+        let effect = Effect::Stop(row.run.clone());
+        self.notice = Some(Notice::new(Role::Warning, text));
+        Some(effect)
     }
 
     fn edit_filter(&mut self, key: KeyEvent) {

@@ -5,7 +5,7 @@ use ratatui::layout::Rect;
 use super::model::{Focus, Model};
 
 /// With fewer rows the list and the window do not stand below each other.
-const ROWS_FOR_BOTH: u16 = 7;
+const ROWS_FOR_BOTH: u16 = 5;
 
 /// With fewer rows there is no title.
 const ROWS_FOR_TITLE: u16 = 5;
@@ -53,7 +53,7 @@ fn list_rows(model: &Model, room: u16) -> u16 {
         return room;
     }
     let wanted = u16::try_from(model.listed().count()).unwrap_or(u16::MAX);
-    wanted.clamp(1, (room / 3).max(3))
+    wanted.clamp(1, (room / 3).max(1))
 }
 
 fn from_top(area: Rect, rows: u16) -> (Rect, Rect) {

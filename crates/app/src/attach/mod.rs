@@ -18,6 +18,10 @@ mod reader;
 mod run_row;
 mod screen;
 mod session;
+#[cfg(test)]
+mod testing;
+#[cfg(test)]
+mod tests;
 
 pub(crate) use model::{Leaving, Scope};
 pub(crate) use session::{Attachment, attach};

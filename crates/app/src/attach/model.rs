@@ -367,7 +367,7 @@ impl Model {
                 self.notice = Some(Notice::new(
                     Role::Muted,
                     "It has not answered anything yet.",
-                ))
+                ));
             }
         }
     }

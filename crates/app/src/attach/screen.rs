@@ -45,6 +45,10 @@ impl Screen {
 
     /// Draws a frame, which appears at once.
     pub(super) fn draw(&mut self, draw: impl FnOnce(&mut Frame<'_>)) -> io::Result<()> {
+        if !IS_OURS.load(Ordering::SeqCst) {
+            // A thread of ours has panicked and given it back.
+            return Err(io::Error::other("a part of attach has failed"));
+        }
         queue!(stdout(), BeginSynchronizedUpdate)?;
         self.terminal.draw(draw)?;
         execute!(stdout(), EndSynchronizedUpdate)

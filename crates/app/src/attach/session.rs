@@ -21,7 +21,7 @@ use super::keyboard::{self, Typed};
 use super::model::{Effect, Leaving, Message, Model, Notice, Scope};
 use super::owners::{self, Ear, Owners};
 use super::reader::Reader;
-use super::run_row::{Facts, Record};
+use super::run_row::{Facts, Record, RunRow};
 use super::screen::{Screen, terminal_size};
 use crate::changes::Changes;
 use crate::error::CommandError;
@@ -222,7 +222,7 @@ impl Session {
     fn alarm(&self) -> Option<Instant> {
         let drawn_at = self.pace.drawn_at.unwrap_or_else(Instant::now);
         let frame = self.pace.is_dirty.then(|| drawn_at + FRAME);
-        let has_clock = self.model.rows.iter().any(|row| row.is_running());
+        let has_clock = self.model.rows.iter().any(RunRow::is_running);
         let clock = has_clock.then(|| drawn_at + CLOCK);
         let look = self.pace.look_at_index.filter(|_| self.looking.is_empty());
         let leave = self.model.leaves_at().map(|at| {

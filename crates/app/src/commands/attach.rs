@@ -62,5 +62,5 @@ fn check_terminal(places: &Places, printer: Printer) -> Result<(), CommandError>
         return Ok(());
     };
     Err(CommandError::usage(problem)
-        .hint("pi-subagents status --watch shows what runs, and pi-subagents events ID --follow what happens in a run; both take --json or print it."))
+        .hint("pi-subagents status --watch shows what runs; pi-subagents events ID --follow prints what happens in a run."))
 }

@@ -12,6 +12,8 @@ mod agent_pi;
 mod agent_sessions;
 mod agent_stage;
 mod answers;
+mod attach;
+mod attach_tmux;
 mod background;
 mod background_crowd;
 mod background_host;

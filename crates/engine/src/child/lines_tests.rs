@@ -141,3 +141,33 @@ fn when_memory_is_used_up_a_line_is_spilled_early_and_nothing_waits() {
     }
     assert!(said(&lines[0]).ends_with("was lost: the run has no directory]"));
 }
+
+#[test]
+fn pieces_of_messages_are_told_while_somebody_listens_and_skipped_otherwise() {
+    let mut reader = reader();
+    let speech = Speech::default();
+    reader.tell(speech.clone());
+    let piece = |text: &str| {
+        format!(
+            r#"{{"type":"message_update","assistantMessageEvent":{{"type":"text_end","contentIndex":0,"content":"{text}"}}}}"#
+        ) + "\n"
+    };
+    let answer =
+        "{\"type\":\"message_end\",\"message\":{\"role\":\"assistant\",\"content\":\"x\"}}\n";
+    let mut lines = Vec::new();
+    reader.feed(piece("unheard").as_bytes(), &mut lines);
+    let listener = speech.listen();
+    assert_eq!(listener.borrow().text, "");
+    for byte in piece("heard").as_bytes() {
+        reader.feed(&[*byte], &mut lines);
+    }
+    assert_eq!(
+        (listener.borrow().message, listener.borrow().text.as_str()),
+        (0, "heard")
+    );
+    reader.feed(piece(&"long".repeat(1 << 20)).as_bytes(), &mut lines);
+    assert_eq!(listener.borrow().text, "heard");
+    assert_eq!(lines, []);
+    reader.feed(answer.as_bytes(), &mut lines);
+    assert_eq!((lines.len(), listener.borrow().message), (1, 1));
+}

@@ -4,10 +4,12 @@ use pi_subagents_windows::paint::fit;
 use pi_subagents_windows::{Line, Place, Role};
 use ratatui::layout::{Position, Rect};
 use ratatui::style::Style;
+use unicode_width::UnicodeWidthStr as _;
 
 use super::Canvas;
 use crate::attach::line_editor::LineEditor;
 use crate::attach::model::{Focus, Mode, Model, Notice};
+use crate::attach::run_row::RunRow;
 
 pub(super) fn footer(model: &Model, area: Rect, canvas: &mut Canvas<'_, '_>) {
     match &model.mode {
@@ -18,8 +20,7 @@ pub(super) fn footer(model: &Model, area: Rect, canvas: &mut Canvas<'_, '_>) {
             edited(&format!("Say to {name}: "), editor, area, canvas);
         }
         Mode::Confirming(_) | Mode::Browsing | Mode::Help => {
-            let line = fit(&said(model), area.width.into());
-            canvas.line(&line, area, Style::new());
+            canvas.line(&said(model, area.width.into()), area, Style::new());
         }
     }
 }
@@ -39,27 +40,28 @@ fn edited(question: &str, editor: &LineEditor, area: Rect, canvas: &mut Canvas<'
     }
 }
 
-fn said(model: &Model) -> Line {
+fn said(model: &Model, columns: usize) -> Line {
     if let Mode::Confirming(run) = &model.mode {
         let row = model.rows.iter().find(|row| row.run.run == *run);
         let name = row.map_or(run.as_str(), |row| &row.run.name);
         let question = format!("Stop {name} and everything it started?");
-        return Line::new(Role::Warning, &question)
+        let line = Line::new(Role::Warning, &question)
             .with(Role::Plain, "  y stops it, any other key does not");
+        return fit(&line, columns);
     }
     match &model.notice {
-        Some(Notice { role, text }) => Line::new(*role, text),
-        None => keys(model),
+        Some(Notice { role, text }) => fit(&Line::new(*role, text), columns),
+        None => keys(model, columns),
     }
 }
 
-/// The keys that matter where the person is; the help has all of them.
-fn keys(model: &Model) -> Line {
-    let is_running = model.selected_row().is_some_and(|row| row.is_running());
+/// The keys that matter where the person is, as many as fit; the help has all of them.
+fn keys(model: &Model, columns: usize) -> Line {
+    let is_running = model.selected_row().is_some_and(RunRow::is_running);
     let is_held = model
         .opened
         .as_ref()
-        .is_some_and(|opened| opened.place() != Place::End);
+        .is_some_and(|opened| opened.output.is_none() && opened.place != Place::End);
     let mut keys = vec![("?", "help"), ("q", "leave")];
     match model.focus {
         Focus::List => keys.extend([("↑↓", "select"), ("Enter", "open")]),
@@ -74,8 +76,15 @@ fn keys(model: &Model) -> Line {
         keys.push(("r", "resume"));
     }
     keys.extend([("o", "answer"), ("/", "filter"), ("PgUp", "back")]);
-    keys.into_iter().fold(Line::default(), |line, (key, does)| {
-        line.with(Role::Title, key)
-            .with(Role::Muted, &format!(" {does}  "))
-    })
+    let lines = keys
+        .into_iter()
+        .scan(Line::default(), |line, (key, does)| {
+            *line = line
+                .clone()
+                .with(Role::Title, key)
+                .with(Role::Muted, &format!(" {does}  "));
+            Some(line.clone())
+        })
+        .take_while(|line| line.text().trim_end().width() <= columns);
+    lines.last().unwrap_or_default()
 }

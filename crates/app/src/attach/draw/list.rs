@@ -134,11 +134,13 @@ impl Columns {
 
 /// Turns, tokens and cost: eight, six and seven columns.
 fn usage(row: &RunRow) -> String {
-    let turns = row.turns().map(|turns| text::count(turns, "turn"));
-    let usage = row.usage();
+    let turns = row.turns().filter(|turns| *turns > 0);
+    let usage = row.usage().filter(|usage| usage.total() > 0);
     format!(
         "{:>8} {:>5} {:>6}  ",
-        turns.unwrap_or_default(),
+        turns
+            .map(|turns| text::count(turns, "turn"))
+            .unwrap_or_default(),
         usage.map(|usage| tokens(usage.total())).unwrap_or_default(),
         usage.map(|usage| cost(usage.cost)).unwrap_or_default(),
     )

@@ -17,8 +17,12 @@ pub(super) fn window(model: &Model, now: Timestamp, layout: &Layout, canvas: &mu
         return;
     };
     let columns = usize::from(layout.header.width);
-    let header = header(&opened.window, now, columns);
-    canvas.line(&fit(&header, columns), layout.header, Style::new());
+    let header = match opened.window.summary().task {
+        Some(_) => header(&opened.window, now, columns),
+        // Its record is being read.
+        None => fit(&Line::new(Role::Title, &opened.run.name), columns),
+    };
+    canvas.line(&header, layout.header, Style::new());
     let page = opened.page(layout.page.width.into());
     let rows = page.rows(opened.place(), layout.page.height.into());
     canvas.lines(&rows, layout.page);
@@ -49,7 +53,7 @@ fn named(opened: &Opened, columns: usize) -> String {
     let page = opened.page(columns);
     let place = match opened.place() {
         Place::End => String::new(),
-        place => format!("── {}% ", page.percent(place)),
+        place @ Place::At { .. } => format!("── {}% ", page.percent(place)),
     };
     format!("{what}{} {place}", opened.run.run)
 }

@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::io::{Read as _, Write as _};
 use std::process::Child;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use pi_subagents_testkit::sandbox::SandboxCommand;
 use pi_subagents_testkit::{Signal, wait_until};
 use rustix::fs::{Mode, OFlags};
 use rustix::pty::OpenptFlags;
-use rustix::termios::{Winsize, tcsetwinsize};
+use rustix::termios::{LocalModes, Winsize, tcgetattr, tcsetwinsize};
 
 const PATIENCE: Duration = Duration::from_mins(1);
 
@@ -27,7 +27,6 @@ pub(crate) const CTRL_C: &str = "\x03";
 /// A command that believes it is used by a person.
 pub(crate) struct Terminal {
     child: Child,
-    columns: u16,
     keyboard: File,
     screen: Arc<Mutex<vt100::Parser>>,
     reader: JoinHandle<()>,
@@ -40,19 +39,18 @@ impl Terminal {
 
     /// Starts a command in a terminal of this width.
     pub(crate) fn start_with(command: SandboxCommand, columns: u16) -> Self {
+        Self::start_sized(command, columns, ROWS)
+    }
+
+    /// Starts a command in a terminal of this size.
+    pub(crate) fn start_sized(command: SandboxCommand, columns: u16, rows: u16) -> Self {
         let keyboard = rustix::pty::openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
         rustix::pty::grantpt(&keyboard).unwrap();
         rustix::pty::unlockpt(&keyboard).unwrap();
         let name = rustix::pty::ptsname(&keyboard, Vec::new()).unwrap();
         let flags = OFlags::RDWR | OFlags::NOCTTY | OFlags::CLOEXEC;
         let terminal = File::from(rustix::fs::open(&name, flags, Mode::empty()).unwrap());
-        let size = Winsize {
-            ws_row: ROWS,
-            ws_col: columns,
-            ws_xpixel: 0,
-            ws_ypixel: 0,
-        };
-        tcsetwinsize(&terminal, size).unwrap();
+        tcsetwinsize(&terminal, size(columns, rows)).unwrap();
         let child = command
             .env("TERM", "xterm")
             .env("NO_COLOR", "1")
@@ -63,11 +61,10 @@ impl Terminal {
             .spawn()
             .unwrap();
         let keyboard = File::from(keyboard);
-        let screen = Arc::new(Mutex::new(vt100::Parser::new(ROWS, columns, 0)));
+        let screen = Arc::new(Mutex::new(vt100::Parser::new(rows, columns, 0)));
         let reader = draw(keyboard.try_clone().unwrap(), Arc::clone(&screen));
         Self {
             child,
-            columns,
             keyboard,
             screen,
             reader,
@@ -79,6 +76,32 @@ impl Terminal {
     pub(crate) fn answer(&mut self, question: &str, keys: &str) {
         self.wait_for(question);
         self.keyboard.write_all(keys.as_bytes()).unwrap();
+    }
+
+    /// Presses keys.
+    pub(crate) fn press(&mut self, keys: &str) {
+        self.keyboard.write_all(keys.as_bytes()).unwrap();
+    }
+
+    /// Makes the terminal larger or smaller, as a person does with a window.
+    pub(crate) fn resize(&mut self, columns: u16, rows: u16) {
+        self.parser().screen_mut().set_size(rows, columns);
+        tcsetwinsize(&self.keyboard, size(columns, rows)).unwrap();
+        self.signal(Signal::WINCH);
+    }
+
+    /// Sends a signal to the command.
+    pub(crate) fn signal(&self, signal: Signal) {
+        kill(self.child.id(), signal);
+    }
+
+    /// What a person would notice of a terminal that was not given back as it was.
+    fn is_as_it_was(&self) -> bool {
+        let modes = tcgetattr(&self.keyboard).unwrap().local_modes;
+        let parser = self.parser();
+        let screen = parser.screen();
+        modes.contains(LocalModes::ICANON | LocalModes::ECHO | LocalModes::ISIG)
+            && !(screen.alternate_screen() || screen.hide_cursor() || screen.bracketed_paste())
     }
 
     /// Presses keys until something is on the screen.
@@ -99,7 +122,7 @@ impl Terminal {
 
     /// Waits until the screen is as it should be, and returns it.
     #[track_caller]
-    pub(crate) fn wait_for_screen(&self, is_meant: impl Fn(&str) -> bool) -> String {
+    pub(crate) fn wait_for_screen(&self, mut is_meant: impl FnMut(&str) -> bool) -> String {
         let seen = wait_until(PATIENCE, || Some(self.text()).filter(|text| is_meant(text)));
         seen.unwrap_or_else(|| panic!("it is not on\n{}", self.text()))
     }
@@ -115,9 +138,24 @@ impl Terminal {
         (status.code(), self.text())
     }
 
+    /// Waits for the end; the exit code, and whether the terminal is as it was before.
+    #[track_caller]
+    pub(crate) fn leave(mut self) -> (Option<i32>, bool) {
+        let status = wait_until(PATIENCE, || self.child.try_wait().unwrap());
+        let Some(status) = status else {
+            panic!("not over:\n{}", self.text());
+        };
+        wait_until(PATIENCE, || self.reader.is_finished().then_some(()));
+        (status.code(), self.is_as_it_was())
+    }
+
+    fn parser(&self) -> MutexGuard<'_, vt100::Parser> {
+        self.screen.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     fn text(&self) -> String {
-        let parser = self.screen.lock().unwrap_or_else(PoisonError::into_inner);
-        let lines = parser.screen().rows(0, self.columns);
+        let parser = self.parser();
+        let lines = parser.screen().rows(0, parser.screen().size().1);
         let lines: Vec<String> = lines.map(|line| line.trim_end().to_owned()).collect();
         lines.join("\n").trim_end().to_owned()
     }
@@ -136,6 +174,15 @@ impl Drop for Terminal {
         for process in below {
             kill(process, Signal::KILL);
         }
+    }
+}
+
+fn size(columns: u16, rows: u16) -> Winsize {
+    Winsize {
+        ws_row: rows,
+        ws_col: columns,
+        ws_xpixel: 0,
+        ws_ypixel: 0,
     }
 }
 

@@ -1,0 +1,214 @@
+//! Made-up runs for the tests of the model and of the frames.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use pi_subagents_delegation::child_protocol::{ChildLine, decode};
+use pi_subagents_delegation::{
+    Ending, Happening, RunEvent, RunId, Runner, SessionId, Started, Status, Task, Timestamp,
+};
+use pi_subagents_sessions::{Detached, IndexedRun, OwnerName, RunDir, RunState};
+use pi_subagents_windows::{Paint, PreviewContext};
+use ratatui::Terminal;
+use ratatui::backend::TestBackend;
+use ratatui::buffer::Cell;
+use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use serde_json::{Value, json};
+use unicode_width::UnicodeWidthStr as _;
+
+use super::draw::draw;
+use super::model::{Effect, Message, Model, Scope, Subject};
+
+pub(super) const PROJECT: &str = "/home/ada/engine";
+
+/// The moment of a second after the runs began.
+pub(super) fn at(second: i64) -> Timestamp {
+    Timestamp::from_second(1_794_000_000 + second).unwrap()
+}
+
+/// A run that is called by its name; those with lower numbers began earlier.
+pub(super) fn run(number: u32, name: &str, state: RunState) -> IndexedRun {
+    let id = format!("20261115-000000-{number:03}-aaaaaa");
+    IndexedRun {
+        run: RunId::parse(&id).unwrap(),
+        session: SessionId::new(0xa3f7_0000_0000_0000 + u64::from(number)),
+        name: name.to_owned(),
+        directory: RunDir::new(format!("{PROJECT}/.pi/subagents/runs/{id}")),
+        project: PathBuf::from(PROJECT),
+        accepted_at: at(0),
+        owner: OwnerName {
+            pid: 1,
+            start_time: 1,
+            host: "here".to_owned(),
+            socket: None,
+            detached: None,
+        },
+        state,
+    }
+}
+
+pub(super) fn open(number: u32, name: &str) -> IndexedRun {
+    run(number, name, RunState::Open)
+}
+
+pub(super) fn over(number: u32, name: &str) -> IndexedRun {
+    let state = RunState::Over {
+        status: Status::Completed,
+        exit_code: 0,
+        at: at(61),
+    };
+    run(number, name, state)
+}
+
+pub(super) fn in_background(mut run: IndexedRun) -> IndexedRun {
+    run.owner.detached = Some(Detached { pi_session: None });
+    run
+}
+
+/// A model with a screen, to which things happen.
+pub(super) struct Desk {
+    pub(super) model: Model,
+    pub(super) effects: Vec<Effect>,
+    pub(super) second: i64,
+}
+
+impl Desk {
+    pub(super) fn new(columns: u16, rows: u16) -> Self {
+        Self::with_scope(Scope::Project(PathBuf::from(PROJECT)), (columns, rows))
+    }
+
+    pub(super) fn with_scope(scope: Scope, size: (u16, u16)) -> Self {
+        let context = PreviewContext {
+            home: Some(PathBuf::from("/home/ada")),
+            cwd: PathBuf::from(PROJECT),
+            width: 200,
+        };
+        Self {
+            model: Model::new(scope, PathBuf::from(PROJECT), context, size),
+            effects: Vec::new(),
+            second: 0,
+        }
+    }
+
+    pub(super) fn happens(&mut self, message: Message) {
+        let effect = self.model.update(message, at(self.second));
+        self.effects.extend(effect);
+    }
+
+    pub(super) fn wait(&mut self, seconds: i64) {
+        self.second += seconds;
+        self.happens(Message::Clock);
+    }
+
+    pub(super) fn sees(&mut self, runs: &[IndexedRun]) {
+        self.happens(Message::Looked(runs.to_vec(), 0));
+    }
+
+    pub(super) fn press(&mut self, keys: &str) {
+        for character in keys.chars() {
+            self.press_key(KeyCode::Char(character));
+        }
+    }
+
+    pub(super) fn press_key(&mut self, code: KeyCode) {
+        self.happens(Message::Pressed(KeyEvent::new(code, KeyModifiers::NONE)));
+    }
+
+    /// The run's record grows, for all who follow it.
+    pub(super) fn hears(&mut self, run: &IndexedRun, happenings: Vec<Happening>) {
+        let events: Vec<RunEvent> = happenings
+            .into_iter()
+            .map(|happening| RunEvent {
+                run: run.run.clone(),
+                at: at(self.second),
+                happening,
+            })
+            .collect();
+        let subjects: Vec<Subject> = self.model.followed().into_keys().collect();
+        for subject in subjects {
+            let (Subject::Row(of) | Subject::Window(of, _)) = &subject;
+            if *of == run.run {
+                self.happens(Message::Heard(subject, events.clone()));
+            }
+        }
+    }
+
+    /// The screen, row by row.
+    pub(super) fn screen(&self) -> String {
+        let (columns, rows) = self.model.size;
+        let mut terminal = Terminal::new(TestBackend::new(columns, rows)).unwrap();
+        let now = at(self.second);
+        terminal
+            .draw(|frame| draw(&self.model, now, Paint::Ansi, frame))
+            .unwrap();
+        let buffer = terminal.backend().buffer();
+        let rows: Vec<String> = buffer
+            .content
+            .chunks(columns.into())
+            .map(|cells| row_text(cells).trim_end().to_owned())
+            .collect();
+        rows.join("\n").trim_end().to_owned()
+    }
+}
+
+/// A wide character hides the cell behind it.
+fn row_text(cells: &[Cell]) -> String {
+    let mut hidden = 0;
+    let mut text = String::new();
+    for cell in cells {
+        if hidden == 0 {
+            text.push_str(cell.symbol());
+            hidden = cell.symbol().width();
+        }
+        hidden = hidden.saturating_sub(1);
+    }
+    text
+}
+
+pub(super) fn accepted(run: &IndexedRun, prompt: &str) -> Happening {
+    Happening::Accepted(Arc::new(Task {
+        run: run.run.clone(),
+        session: run.session.clone(),
+        name: run.name.clone(),
+        prompt: prompt.to_owned(),
+        cwd: PathBuf::from(PROJECT),
+        definition: None,
+        timeout: None,
+        directory: None,
+    }))
+}
+
+pub(super) fn started() -> Happening {
+    Happening::Started(Started {
+        runner: Runner::Embedded,
+        child: 7,
+        keeper: 6,
+    })
+}
+
+pub(super) fn said(text: &str) -> Happening {
+    answered(&json!([{"type": "text", "text": text}]))
+}
+
+pub(super) fn called(tool: &str, arguments: &Value) -> Happening {
+    answered(&json!([
+        {"type": "toolCall", "id": "1", "name": tool, "arguments": arguments}
+    ]))
+}
+
+fn answered(content: &Value) -> Happening {
+    let line = json!({"type": "message_end", "message": {
+        "role": "assistant", "content": content, "model": "haiku", "provider": "anthropic",
+        "usage": {"input": 1000, "output": 500, "cost": {"total": 0.01}},
+    }});
+    let line = Bytes::from(line.to_string());
+    match decode(&line) {
+        ChildLine::Record(record) => Happening::Said { line, record },
+        ChildLine::Text => Happening::Printed(line),
+    }
+}
+
+pub(super) fn ended(ending: Ending) -> Happening {
+    Happening::Ended(ending)
+}

@@ -1,0 +1,100 @@
+//! Panes of tmux, seen by a stand-in on PATH that writes down what it is asked.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+
+use pi_subagents_testkit::sandbox::SandboxCommand;
+use pretty_assertions::assert_eq;
+use serde_json::json;
+
+use crate::stage::Stage;
+
+/// A stage inside tmux, whose tmux does this after it wrote its arguments down, one per line.
+fn inside_tmux(then: &str) -> Stage {
+    let stage = Stage::new();
+    stage.settings(&json!({"tmux": true}));
+    let log = stage.path("asked");
+    let program = stage.sandbox.write(
+        "tools/tmux",
+        &format!("#!/bin/sh\nprintf '%s\\n' \"$@\" -- >> {log}\n{then}\n"),
+    );
+    fs::set_permissions(program, fs::Permissions::from_mode(0o700)).unwrap();
+    let script = json!({"rules": [{"turns": [{"text": "Done."}]}]});
+    stage
+        .sandbox
+        .write("project/talk.json", &script.to_string());
+    stage
+}
+
+fn with_tmux(stage: &Stage, command: SandboxCommand) -> SandboxCommand {
+    let path = format!("{}:/usr/bin:/bin", stage.path("tools"));
+    command
+        .env("PATH", path)
+        .env("TMUX", "/tmp/tmux-1/default,1,0")
+        .env("TMUX_PANE", "%7")
+}
+
+fn delegate(stage: &Stage, tasks: &[&str]) -> SandboxCommand {
+    let options = [
+        "--runner",
+        "embedded",
+        "--model",
+        "scripted/talk.json",
+        "--json",
+    ];
+    let tasks = tasks.iter().flat_map(|task| ["--task", *task]);
+    with_tmux(
+        stage,
+        stage.command(&["delegate"]).args(options).args(tasks),
+    )
+}
+
+fn asked(stage: &Stage) -> String {
+    let asked = fs::read_to_string(stage.path("asked")).unwrap_or_default();
+    let binary = env!("CARGO_BIN_EXE_pi-subagents");
+    stage.sandbox.normalise(&asked.replace(binary, "$BINARY"))
+}
+
+#[test]
+fn each_foreground_run_opens_a_pane_that_follows_it() {
+    let stage = inside_tmux("echo %8");
+    let output = delegate(&stage, &["one=Go", "two=Go"])
+        .run()
+        .expect_success();
+    assert_eq!(output.json()["details"]["warnings"], json!([]));
+    insta::assert_snapshot!(asked(&stage));
+}
+
+#[test]
+fn a_tmux_that_fails_is_one_warning_and_no_error() {
+    let stage = inside_tmux("echo 'no space for new pane' >&2; exit 1");
+    let output = delegate(&stage, &["one=Go", "two=Go"])
+        .run()
+        .expect_success();
+    assert_eq!(
+        output.json()["details"]["warnings"],
+        json!(["tmux opened no pane: no space for new pane"])
+    );
+}
+
+#[test]
+fn no_pane_is_opened_outside_tmux_or_for_a_background_run_or_unasked() {
+    let stage = inside_tmux("echo %8");
+    delegate(&stage, &["one=Go"])
+        .env_remove("TMUX")
+        .run()
+        .expect_success();
+    stage.sandbox.write(
+        "home/.pi/agent/subagents/worker.md",
+        "---\nname: worker\ndescription: Works.\nmodel: scripted/talk.json\nrunner: embedded\n---\nYou work.\n",
+    );
+    let spawned = with_tmux(&stage, stage.command(&["spawn", "worker", "Go", "--json"])).run();
+    let run = spawned.expect_success().json()["runId"]
+        .as_str()
+        .unwrap()
+        .to_owned();
+    stage.command(&["wait", &run]).run().expect_success();
+    stage.settings(&json!({"tmux": false}));
+    delegate(&stage, &["two=Go"]).run().expect_success();
+    assert_eq!(asked(&stage), "");
+}
