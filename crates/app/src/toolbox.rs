@@ -50,8 +50,8 @@ pub(crate) struct Watch {
     pub(crate) cancelled: Pin<Box<dyn Future<Output = ()> + Send>>,
 }
 
-/// Takes what is known of a call under way.
-pub(crate) type OnUpdate = Box<dyn FnMut(ToolAnswer) + Send>;
+/// Takes what is known of a call under way, and whether all lines of the windows are shown.
+pub(crate) type OnUpdate = Box<dyn FnMut(&WindowRecord, bool) + Send>;
 
 /// What a tool answers.
 #[derive(Debug, Clone)]
@@ -245,7 +245,7 @@ impl Toolbox {
                         && (windows.has_changed() || updated_at.elapsed() >= CLOCK_EVERY)
                     {
                         updated_at = Instant::now();
-                        on_update(windows.update(expanded.load(Ordering::Relaxed)));
+                        on_update(windows, expanded.load(Ordering::Relaxed));
                         next_update = updated_at + updated_at.elapsed() * TELLING_SHARE;
                     }
                 }

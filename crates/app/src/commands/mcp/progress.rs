@@ -5,7 +5,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use pi_subagents_delegation::{EventSink, Happening, RunEvent};
 use pi_subagents_mcp::{CallWatch, OnProgress, Progress};
 
-use crate::toolbox::{OnUpdate, ToolAnswer, Watch};
+use crate::dialects::WindowRecord;
+use crate::toolbox::{OnUpdate, Watch};
 
 /// Lets a client take part in a call as far as it wants to.
 pub(super) fn watching(watch: CallWatch) -> Watch {
@@ -27,14 +28,14 @@ pub(super) fn watching(watch: CallWatch) -> Watch {
 /// Tells how far a call is, when more has happened than that time went by.
 fn told_by(tally: Tally, mut on_progress: OnProgress) -> OnUpdate {
     let mut told = 0;
-    Box::new(move |update: ToolAnswer| {
+    Box::new(move |windows: &WindowRecord, _| {
         let counts = tally.counts();
         if counts.events != told {
             told = counts.events;
             on_progress(Progress {
                 finished: counts.ended,
                 total: counts.accepted,
-                message: update.text,
+                message: windows.text(),
             });
         }
     })
