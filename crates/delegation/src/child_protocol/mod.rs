@@ -5,7 +5,7 @@
 
 mod command;
 mod decode;
-mod fields;
+mod json;
 mod message;
 mod peek;
 mod record;
