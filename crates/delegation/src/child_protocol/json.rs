@@ -9,6 +9,9 @@ use serde_json::value::RawValue;
 
 use super::surrogates;
 
+/// A string up to this length is looked at byte by byte.
+const SHORT_STRING: usize = 24;
+
 /// A place in a text. Every method gives `None` where the text is no JSON.
 #[derive(Debug)]
 pub(super) struct Json<'a> {
@@ -133,16 +136,19 @@ impl<'a> Json<'a> {
                 begin
             }
             b'{' | b'[' => return self.nested(),
-            _ => {
-                let begin = self.at;
-                let rest = &self.text.as_bytes()[begin..];
-                let is_of_it = |byte: &u8| byte.is_ascii_alphanumeric() || b"+-.".contains(byte);
-                let length = rest.iter().position(|byte| !is_of_it(byte));
-                self.at += length.unwrap_or(rest.len());
-                is_plain(&self.text[begin..self.at]).then_some(begin)?
-            }
+            _ => self.word()?,
         };
         Some(&self.text[begin..self.at])
+    }
+
+    /// Goes behind the number or the like that begins here, and gives its beginning.
+    fn word(&mut self) -> Option<usize> {
+        let begin = self.at;
+        let bytes = self.text.as_bytes();
+        while let Some(b'0'..=b'9' | b'a'..=b'z' | b'E' | b'+' | b'-' | b'.') = bytes.get(self.at) {
+            self.at += 1;
+        }
+        is_plain(&self.text[begin..self.at]).then_some(begin)
     }
 
     /// Nesting of any depth is left to a library that neither recurses nor copies here.
@@ -172,6 +178,19 @@ impl<'a> Json<'a> {
         }
         let mut at = self.at + 1;
         let mut is_escaped = false;
+        // Most strings are names, which end before a search for their end has begun.
+        let short = bytes.len().min(at + SHORT_STRING);
+        while at < short {
+            match bytes[at] {
+                b'"' => {
+                    self.at = at + 1;
+                    return Some(false);
+                }
+                b'\\' => break,
+                byte if byte < b' ' => return None,
+                _ => at += 1,
+            }
+        }
         loop {
             let rest = bytes.get(at..)?;
             let length = memchr2(b'"', b'\\', rest)?;
@@ -195,6 +214,9 @@ impl<'a> Json<'a> {
 
 /// Tells whether this is `true`, `false`, `null` or a number as JSON has it.
 fn is_plain(word: &str) -> bool {
+    if word.bytes().all(|byte| byte.is_ascii_digit()) {
+        return word.len() == 1 || !(word.is_empty() || word.starts_with('0'));
+    }
     if matches!(word, "true" | "false" | "null") {
         return true;
     }
