@@ -16,24 +16,46 @@ export async function answer(host: Host, method: string, params: Json): Promise<
   const { session } = host.place;
   if (method.startsWith("ui/")) return answerDialog(session, method, params);
   if (method === "entry/append") {
-    if (session) append(session, params);
+    if (isMeantFor(session, params)) append(session, params);
     return {};
   }
   if (method === "message/send") {
-    session?.held.push(params);
-    if (session) sendHeld(session);
+    if (!isMeantFor(session, params)) throw new Error("pi is in another session");
+    await new Promise<void>((resolve, reject) => {
+      session.held.push({ message: params, resolve, reject });
+      sendHeld(session);
+    });
     return {};
   }
   return undefined;
 }
 
+/** Pi may have left a session while something for it was on its way. */
+function isMeantFor(session: Session | undefined, { sessionId }: Json): session is Session {
+  return session !== undefined && session.ctx.sessionManager.getSessionId() === sessionId;
+}
+
 /** Sends what was held back while the agent was at work, where it would be taken for an order. */
 export function sendHeld(session: Session): void {
   if (!session.ctx.isIdle()) return;
-  for (const { customType, content, details } of session.held.splice(0)) {
-    const message = { customType: customType as string, content: content as string, details, display: true };
-    session.pi.sendMessage(message, { triggerTurn: false });
+  for (const { message, resolve, reject } of session.held.splice(0)) {
+    try {
+      send(session, message);
+      resolve();
+    } catch (error) {
+      reject(error as Error);
+    }
   }
+}
+
+/** The host shall know that nobody was told, so that it can tell later. */
+export function refuseHeld(session: Session): void {
+  for (const { reject } of session.held.splice(0)) reject(new Error("pi has left the session"));
+}
+
+function send({ pi }: Session, { customType, content, details }: Json): void {
+  const message = { customType: customType as string, content: content as string, details, display: true };
+  pi.sendMessage(message, { triggerTurn: false });
 }
 
 /** A record that cannot be kept is no reason to fail. */

@@ -1,8 +1,9 @@
 /** The beginning and the end of pi's session, told to the host. */
 
+import { refuseHeld } from "./answers.ts";
 import { hasUnfinishedRun } from "./entries.ts";
 import { Host } from "./host.ts";
-import type { Place } from "./place.ts";
+import type { Place, Session } from "./place.ts";
 import { say } from "./shown.ts";
 
 /** Pi waits for its extensions as long as they like. */
@@ -21,7 +22,8 @@ export async function begin(place: Place): Promise<void> {
   }
 }
 
-export async function end(host: Host, reason: string): Promise<void> {
+export async function end(host: Host, session: Session, reason: string): Promise<void> {
+  refuseHeld(session);
   if (!host.isRunning) return;
   try {
     const connection = await host.ready();

@@ -1,10 +1,130 @@
-/** The pi package: registers the tools and commands of pi-subagents in a pi. */
+/**
+ * The pi package: registers the tools and commands of pi-subagents in a pi.
+ *
+ * Nothing is started here, because pi does this for `--help` too, and what does the work is read
+ * when it is used for the first time, because every file that pi reads makes its start longer.
+ */
 
-import type { ExtensionAPI } from "@earendil-works/pi-coding-agent";
+import { readFileSync } from "node:fs";
+import type { ExtensionAPI, ExtensionContext, ToolDefinition } from "@earendil-works/pi-coding-agent";
 
-export default async function piSubagents(pi: ExtensionAPI): Promise<void> {
-  // A sub-agent has no sub-agents, and need not even read the rest.
+import type { CommandEntry, Manifest, ToolEntry } from "./manifest.ts";
+import type { Place } from "./place.ts";
+
+const PLACE = Symbol.for("pi-subagents.host");
+
+// Also in `entries.ts`, which is not read before it is needed.
+const SHOWN = "pi-subagents:shown";
+const BACKGROUND_RUN = "pi-subagents:bg-run";
+const BACKGROUND_END = "pi-subagents:bg-done";
+
+export default function register(pi: ExtensionAPI): void {
+  // A sub-agent has no sub-agents.
   if (process.env.PI_SUBAGENTS_CHILD === "1") return;
-  const { register } = await import("./register.ts");
-  register(pi);
+  const manifest = readManifest();
+  const place = placeOfThisProcess();
+  // A reload may have brought new ones.
+  place.views = undefined;
+  for (const tool of manifest.tools) {
+    if (tool.models !== true) registerTool(pi, place, tool);
+  }
+  for (const command of manifest.commands) registerCommand(pi, place, command);
+  pi.registerEntryRenderer(SHOWN, (entry, _options, theme) => viewsOf(place).drawShown(entry.data, theme));
+  pi.registerMessageRenderer(BACKGROUND_END, ({ content }, _options, theme) => viewsOf(place).drawMessage(content, theme));
+  followSession(pi, place, manifest);
+}
+
+function readManifest(): Manifest {
+  const file = new URL("../manifest.json", import.meta.url);
+  return JSON.parse(readFileSync(file, "utf8")) as Manifest;
+}
+
+function placeOfThisProcess(): Place {
+  const places = globalThis as unknown as Record<symbol, Place | undefined>;
+  places[PLACE] ??= { session: undefined, host: undefined, views: undefined };
+  return places[PLACE];
+}
+
+function registerTool(pi: ExtensionAPI, place: Place, tool: ToolEntry): void {
+  pi.registerTool({
+    name: tool.name,
+    label: tool.label,
+    description: tool.description,
+    promptSnippet: tool.promptSnippet,
+    promptGuidelines: tool.promptGuidelines,
+    parameters: tool.parameters as ToolDefinition["parameters"],
+    async execute(callId, params, signal, onUpdate, ctx) {
+      const { execute } = await import("./execute.ts");
+      return execute(pi, place, { callId, tool: tool.name, arguments: params }, signal, onUpdate, ctx);
+    },
+    renderCall: (args, theme) => viewsOf(place).drawCall(tool.name, args, theme),
+    renderResult(result, { expanded, isPartial }, theme, { toolCallId, isError }) {
+      if (isPartial) place.host?.tellExpanded(toolCallId, expanded);
+      return viewsOf(place).drawResult(result, { expanded, isError }, theme);
+    },
+  });
+}
+
+/** Pi draws in its own way where this throws. */
+function viewsOf(place: Place): NonNullable<Place["views"]> {
+  if (!place.views) throw new Error("nothing can be drawn yet");
+  return place.views;
+}
+
+async function readViews(place: Place): Promise<void> {
+  place.views ??= await import("./views.ts");
+}
+
+function registerCommand(pi: ExtensionAPI, place: Place, { name, description }: CommandEntry): void {
+  pi.registerCommand(name, {
+    description,
+    async getArgumentCompletions(prefix) {
+      const { complete } = await import("./commands.ts");
+      return complete(place, name, prefix);
+    },
+    async handler(args, ctx) {
+      await readViews(place);
+      const { run } = await import("./commands.ts");
+      await run(pi, place, name, args, ctx);
+    },
+  });
+}
+
+function followSession(pi: ExtensionAPI, place: Place, { tools }: Manifest): void {
+  const needModels = tools.filter((tool) => tool.models === true);
+  let known = "";
+  const registerForModels = async (ctx: ExtensionContext) => {
+    if (needModels.length === 0) return;
+    const { availableModels, withModels } = await import("./models.ts");
+    const models = availableModels(ctx);
+    // Another order is no news; without models there is nothing that a call could name.
+    const set = models.toSorted().join("\n");
+    if (models.length === 0 || set === known) return;
+    known = set;
+    for (const tool of needModels) {
+      registerTool(pi, place, { ...tool, parameters: withModels(tool.parameters, models) });
+    }
+  };
+
+  pi.on("session_start", async ({ reason }, ctx) => {
+    place.session = { pi, ctx, reason, wasAnnounced: false, held: [] };
+    await registerForModels(ctx);
+    const entries = ctx.sessionManager.getEntries();
+    if (ctx.mode === "tui" && entries.length > 0) await readViews(place);
+    const mayRun = entries.some((entry) => entry.type === "custom" && entry.customType === BACKGROUND_RUN);
+    if (place.host || mayRun) await (await import("./life.ts")).begin(place);
+  });
+  pi.on("session_shutdown", async ({ reason }) => {
+    if (place.session?.pi !== pi) return;
+    if (place.host) await (await import("./life.ts")).end(place.host, place.session, reason);
+    place.session = undefined;
+  });
+  pi.on("model_select", (_event, ctx) => registerForModels(ctx));
+  // A login or another extension may bring models without one being selected.
+  pi.on("before_agent_start", (_event, ctx) => registerForModels(ctx));
+  pi.on("agent_start", async (_event, ctx) => {
+    if (ctx.mode === "tui") await readViews(place);
+    place.host?.tellIdle(false);
+  });
+  pi.on("agent_settled", () => place.host?.tellIdle(true));
 }

@@ -21,5 +21,11 @@ export interface Session {
   /** Whether a host was told of it. */
   wasAnnounced: boolean;
   /** Messages that wait until the agent is idle. */
-  held: Json[];
+  held: Held[];
+}
+
+interface Held {
+  message: Json;
+  resolve: () => void;
+  reject: (error: Error) => void;
 }

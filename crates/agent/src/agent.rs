@@ -11,7 +11,7 @@ use std::rc::Rc;
 use crate::abort::{AbortSwitch, Aborted};
 use crate::conversation::Conversation;
 use crate::event::Event;
-use crate::message::Message;
+use crate::message::{Message, ToolDeclaration};
 use crate::models::{Model, ThinkingLevel};
 use crate::output::Output;
 use crate::providers::Provider;
@@ -30,6 +30,13 @@ pub(crate) struct Setup {
     pub(crate) sections: Sections,
     pub(crate) retry: RetrySettings,
     pub(crate) compaction: CompactionSettings,
+}
+
+impl Setup {
+    /// The tools as the model sees them.
+    pub(crate) fn declared_tools(&self) -> Vec<ToolDeclaration> {
+        self.tools.iter().map(|tool| tool.declaration()).collect()
+    }
 }
 
 /// A model and who speaks for it.

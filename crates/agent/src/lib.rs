@@ -4,8 +4,8 @@
 //! starts in milliseconds and is launched, supervised, recorded and shown like the real pi.
 //!
 //! The way through: [`run()`] reads the flags and puts an agent together; `rpc` or
-//! `one_shot` hand it prompts; `turns` asks the model (`providers`) and runs the tools it
-//! calls (`calls`, `tools`); every step is announced on stdout (`event`, `output`) and kept
+//! `one_shot` hand it prompts; `turns` asks the model (`asking`, `providers`) and runs the
+//! tools it calls (`calls`, `tools`); every step is announced on stdout (`event`, `output`) and kept
 //! in the conversation and its session file (`conversation`, `session`); what has become too
 //! long is summarized (`compaction`). The reasons are in `docs/design/embedded-agent.md`.
 //!
@@ -21,6 +21,7 @@
 mod abort;
 mod agent;
 mod answer;
+mod asking;
 mod calls;
 mod clock;
 mod compaction;
@@ -40,6 +41,8 @@ mod processes;
 mod providers;
 mod queue;
 mod retries;
+#[cfg(test)]
+mod retries_tests;
 mod rpc;
 mod run;
 #[cfg(test)]
@@ -62,4 +65,5 @@ mod turns;
 mod turns_tests;
 mod usage;
 
+pub use models::{KeyPlace, ModelOverview, UsableProvider, model_overview};
 pub use run::{Surroundings, run};

@@ -2,20 +2,13 @@
 
 use std::rc::Rc;
 
-use futures_util::StreamExt;
-
 use crate::abort::Aborted;
 use crate::agent::Agent;
-use crate::answer::Answer;
 use crate::calls;
 use crate::compaction::{Reason, Trigger};
 use crate::event::Event;
 use crate::message::{AssistantMessage, Block, Message, StopReason};
-use crate::models::Model;
-use crate::providers::{ProviderError, Request};
-
-/// Tokens that an estimate may have overlooked.
-const UNCOUNTED_TOKENS: u64 = 4096;
+use crate::providers::ProviderError;
 
 /// What one run has come to so far.
 pub(crate) struct Run {
@@ -102,12 +95,7 @@ impl Agent {
     }
 
     fn opening(&self, prompt: Vec<Block>) -> Vec<Message> {
-        let tools: Vec<_> = self
-            .setup
-            .tools
-            .iter()
-            .map(|tool| tool.declaration())
-            .collect();
+        let tools = self.setup.declared_tools();
         let conversation = self.conversation.borrow();
         let system = conversation.declare(&self.setup.sections, &tools);
         let mut opening: Vec<Message> = system.map(Message::System).into_iter().collect();
@@ -182,88 +170,6 @@ impl Agent {
         next
     }
 
-    /// Lets the model answer; the message is there also when it failed.
-    async fn ask(&self, run: &mut Run) -> (Rc<Message>, Option<ProviderError>) {
-        let (message, failure) = self.answer(&run.aborted).await;
-        let message = self.conversation.borrow_mut().add(message);
-        self.last_answer.replace(Some(Rc::clone(&message)));
-        self.output
-            .emit(&Event::MessageEnd { message: &message })
-            .await;
-        run.messages.push(Rc::clone(&message));
-        let is_error = message
-            .as_assistant()
-            .is_some_and(|answer| answer.stop_reason == StopReason::Error);
-        if !is_error && run.retries > 0 {
-            let attempt = std::mem::take(&mut run.retries);
-            self.end_retry(true, attempt, None).await;
-        }
-        (message, failure)
-    }
-
-    async fn answer(&self, aborted: &Aborted) -> (Message, Option<ProviderError>) {
-        let chosen = self.chosen.borrow().clone();
-        let ready = chosen.and_then(|chosen| Some((chosen.model, chosen.provider?)));
-        let Some((model, provider)) = ready else {
-            // A prompt without a model is refused before the run begins.
-            let error = ProviderError::permanent("No model selected.");
-            let message = failed_without_model(&error);
-            return (message, Some(error));
-        };
-        let messages = self.conversation.borrow().for_model();
-        let system = self.setup.sections.text();
-        let tools: Vec<_> = self
-            .setup
-            .tools
-            .iter()
-            .map(|tool| tool.declaration())
-            .collect();
-        let mut stream = provider.stream(Request {
-            model: &model,
-            system: &system,
-            messages: &messages,
-            tools: &tools,
-            thinking: self.thinking.get(),
-            max_tokens: self.room_for_answer(&model),
-        });
-        let mut answer = Answer::new(&model, &self.output);
-        let failure = loop {
-            let next = tokio::select! {
-                biased;
-                () = aborted.raised() => {
-                    answer.fail(StopReason::Aborted, "Request aborted".to_owned()).await;
-                    break None;
-                }
-                next = stream.next() => next,
-            };
-            let error = match next {
-                Some(Ok(chunk)) => {
-                    if answer.take(chunk).await {
-                        break None;
-                    }
-                    continue;
-                }
-                Some(Err(error)) => error,
-                None => {
-                    ProviderError::transient("The stream ended before the answer was complete.")
-                }
-            };
-            answer.fail(StopReason::Error, error.message.clone()).await;
-            break Some(error);
-        };
-        (answer.into_message(), failure)
-    }
-
-    /// What the answer may hold; servers refuse more than the context has left.
-    fn room_for_answer(&self, model: &Model) -> Option<u64> {
-        let limit = model.max_tokens?;
-        let Some(window) = model.context_window else {
-            return Some(limit);
-        };
-        let used = self.conversation.borrow().context_tokens() + UNCOUNTED_TOKENS;
-        Some(limit.min(window.saturating_sub(used).max(1)))
-    }
-
     async fn use_tools(&self, answer: &AssistantMessage, run: &mut Run) -> Batch {
         let done = if answer.stop_reason == StopReason::Length {
             calls::refuse_all(answer, &self.output).await
@@ -316,19 +222,4 @@ struct Batch {
     results: Vec<Rc<Message>>,
     /// Whether the model wants to see them.
     goes_on: bool,
-}
-
-fn failed_without_model(error: &ProviderError) -> Message {
-    Message::Assistant(AssistantMessage {
-        content: Vec::new(),
-        api: String::new(),
-        provider: String::new(),
-        model: String::new(),
-        usage: crate::usage::Usage::default(),
-        stop_reason: StopReason::Error,
-        timestamp: crate::clock::milliseconds(),
-        response_id: None,
-        raw_stop_reason: None,
-        error_message: Some(error.message.clone()),
-    })
 }

@@ -10,6 +10,7 @@ use pi_subagents_delegation::{Ending, RunHistory, RunId, SessionId};
 use pi_subagents_sessions::{FindError, IndexedRun, Store, history};
 
 use crate::caller::Caller;
+use crate::conversations::of_one_conversation;
 use crate::host::{Entry, Memory};
 use crate::owner::{current_runs, is_owned};
 use crate::recorded;
@@ -41,11 +42,8 @@ pub(crate) fn find_session(
     match &caller.memory {
         None => {
             let (session, runs, meant) = recorded::find_session(store, &caller.places, id)?;
-            Ok(KnownSession {
-                id: session,
-                runs: runs.into_iter().map(KnownRun::recorded).collect(),
-                meant,
-            })
+            let runs = runs.into_iter().map(KnownRun::recorded).collect();
+            KnownSession::of(session, meant, runs)
         }
         Some(memory) => in_memory(store, memory, id),
     }
@@ -82,14 +80,15 @@ fn in_memory(store: &Store, memory: &Memory, id: &str) -> Result<KnownSession, F
     if runs.is_empty() {
         return Err(FindError::NotFound(id.to_owned()));
     }
-    Ok(KnownSession {
-        id: meant.session,
-        runs,
-        meant: meant.run,
-    })
+    KnownSession::of(meant.session, meant.run, runs)
 }
 
 impl KnownSession {
+    fn of(id: SessionId, meant: Option<RunId>, runs: Vec<KnownRun>) -> Result<Self, FindError> {
+        let runs = of_one_conversation(runs, meant.as_ref(), KnownRun::record)?;
+        Ok(Self { id, runs, meant })
+    }
+
     /// Whether a run of it is under way.
     pub(crate) fn is_running(&self) -> bool {
         self.runs.iter().any(|run| run.is_under_way)

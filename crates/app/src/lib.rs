@@ -7,12 +7,14 @@
 //! gives [`Outcome`]s. What happens in the runs is told to [`EventSink`]s. The words of events are
 //! those of [`delegation`].
 
+mod attach;
 mod background;
 mod caller;
 mod changes;
 mod cli;
 mod commands;
 mod configuration;
+mod conversations;
 mod counts;
 mod dialects;
 mod error;
@@ -21,14 +23,17 @@ mod host;
 mod json_stream;
 mod known_runs;
 mod owner;
+mod panes;
 mod places;
 mod print;
 mod random;
 mod recorded;
+mod run_changes;
 mod runner;
 mod signals;
 mod team;
 mod toolbox;
+mod trust_question;
 mod view;
 
 use std::ffi::OsString;
@@ -41,9 +46,10 @@ pub use pi_subagents_delegation::{
     Definition, EventSink, RunEvent, RunId, RunnerChoice, SessionId, Status, Usage,
 };
 
-pub use crate::team::{Delegated, Outcome, Task, Team, TeamError, TeamOptions};
+pub use crate::team::{Delegated, Outcome, Task, Team, TeamError, TeamErrorKind, TeamOptions};
 
 /// The binary, from its arguments to its exit code.
+#[doc(hidden)]
 pub fn main() -> ExitCode {
     let arguments: Vec<OsString> = std::env::args_os().collect();
     // Children start a thousand times as often as people type: they pass the parser by.

@@ -6,6 +6,7 @@ use pi_subagents_sessions::{
 };
 
 use crate::configuration::Configuration;
+use crate::conversations::ask_which;
 use crate::error::CommandError;
 use crate::owner::current_runs;
 use crate::places::Places;
@@ -112,6 +113,7 @@ impl From<FindError> for CommandError {
             FindError::Ambiguous { .. } => {
                 Self::usage(error.to_string()).hint("Give more of the id.")
             }
+            FindError::Shared { .. } => ask_which(error, RunId::to_string),
             FindError::Unreadable { .. } => {
                 Self::failed("the index cannot be read").because(&error)
             }

@@ -15,9 +15,10 @@ use tokio::time::{MissedTickBehavior, interval};
 use crate::background::Registry;
 use crate::caller::Caller;
 use crate::configuration::Configuration;
-use crate::dialects::{WindowRecord, background, delegation, subagent};
+use crate::dialects::{Call, ReadyCall, WindowRecord, background, delegation, subagent};
 use crate::error::CommandError;
 use crate::owner::Owner;
+use crate::panes::Panes;
 use crate::places::Places;
 
 /// How often a door hears of a call under way, at most.
@@ -129,19 +130,11 @@ impl Toolbox {
         match tool {
             delegation::DELEGATE => {
                 let call = delegation::DelegateCall::parse(arguments)?;
-                let lower = move |toolbox: &Self, caller: &Caller| {
-                    delegation::Delegation::new(toolbox, &call, caller)
-                };
-                let delegation = self.beside(caller, lower).await?;
-                Ok(delegation.run(self, watch).await.to_tool_answer())
+                self.answer(call, caller, watch).await
             }
             subagent::SUBAGENT => {
                 let call = subagent::SubagentCall::parse(arguments)?;
-                let lower = move |toolbox: &Self, caller: &Caller| {
-                    subagent::Delegation::new(toolbox, call, caller)
-                };
-                let delegation = self.beside(caller, lower).await?;
-                Ok(delegation.run(self, watch).await.to_tool_answer())
+                self.answer(call, caller, watch).await
             }
             background::BACKGROUND => background::background_agent(self, arguments, caller).await,
             background::STATUS => {
@@ -153,6 +146,18 @@ impl Toolbox {
             delegation::PROFILES => self.read(delegation::profiles, arguments, caller).await,
             other => Err(CommandError::not_found(format!("there is no tool {other}"))),
         }
+    }
+
+    /// Calls a tool that starts runs.
+    async fn answer<C: Call<Notes: Send> + Send + 'static>(
+        self: &Arc<Self>,
+        call: C,
+        caller: &Caller,
+        watch: Watch,
+    ) -> Result<ToolAnswer, CommandError> {
+        let lower = move |toolbox: &Self, caller: &Caller| ReadyCall::new(toolbox, call, caller);
+        let ready = self.beside(caller, lower).await?;
+        Ok(ready.run(self, watch).await.to_tool_answer())
     }
 
     /// Calls a tool that only reads.
@@ -204,6 +209,7 @@ impl Toolbox {
         &self,
         plan: Plan,
         windows: &WindowRecord,
+        panes: &Panes,
         watch: Watch,
     ) -> Vec<Arc<RunSummary>> {
         let Watch {
@@ -213,6 +219,10 @@ impl Toolbox {
             mut cancelled,
         } = watch;
         sinks.push(Box::new(windows.clone()));
+        let (starts, opening) = panes.open(&self.owner.own_children);
+        sinks.extend(starts);
+        tokio::pin!(opening);
+        let mut is_opening = true;
         let runs: Vec<_> = plan
             .tasks
             .iter()
@@ -239,6 +249,7 @@ impl Toolbox {
                     is_cancelled = true;
                     self.owner.stop(&under_way.runs);
                 }
+                () = &mut opening, if is_opening => is_opening = false,
                 _ = ticks.tick(), if on_update.is_some() => {
                     if let Some(on_update) = &mut on_update
                         && Instant::now() >= next_update

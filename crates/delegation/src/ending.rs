@@ -254,6 +254,15 @@ impl Status {
         }
     }
 
+    /// The sign for it, which says the same without colour.
+    pub fn icon(self) -> &'static str {
+        match self {
+            Self::Queued | Self::Running => "⏳",
+            Self::Completed => "✓",
+            Self::Failed | Self::Aborted => "✗",
+        }
+    }
+
     /// The word for it in the delegation family, which knows three.
     pub fn as_delegation_word(self) -> &'static str {
         match self {

@@ -14,7 +14,7 @@ use pi_subagents_delegation::{
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::{Id, JoinError, JoinSet};
 
-use crate::child::LineMemory;
+use crate::child::{LineMemory, Speech};
 use crate::request::{EngineRequest, NotRunning, SteerError, UnitEvents, UnitRequest, UnitSaid};
 use crate::scheduler::Scheduler;
 use crate::unit::Unit;
@@ -102,6 +102,7 @@ struct LiveRun {
     call: CallNumber,
     summary: RunSummary,
     state: RunState,
+    speech: Speech,
     waiters: Vec<oneshot::Sender<Result<Arc<RunSummary>, NotRunning>>>,
 }
 
@@ -127,6 +128,11 @@ impl Dispatcher {
                 message,
                 answer,
             } => self.steer(run, message, answer),
+            EngineRequest::Listen { run, answer } => {
+                let live = self.runs.get(&run).ok_or(NotRunning(run));
+                // Whoever asked may have left.
+                _ = answer.send(live.map(|live| live.speech.listen()));
+            }
             EngineRequest::Shutdown { signal } => {
                 let decision = Decision::Shutdown { signal };
                 self.shutdown = Some(decision);
@@ -193,6 +199,7 @@ impl Dispatcher {
                 call,
                 summary: RunSummary::default(),
                 state,
+                speech: Speech::default(),
                 waiters: Vec::new(),
             },
         );
@@ -231,6 +238,7 @@ impl Dispatcher {
                 plan,
                 launcher: Arc::clone(&self.launcher),
                 memory: self.memory.clone(),
+                speech: live.speech.clone(),
                 events: self.events.clone(),
                 untold: Vec::new(),
                 requests,

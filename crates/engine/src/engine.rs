@@ -5,9 +5,10 @@ use std::io;
 use std::sync::Arc;
 
 use pi_subagents_delegation::{EventSink, Plan, Program, RunId, RunSummary};
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::{mpsc, oneshot, watch};
 use tokio::task::JoinHandle;
 
+use crate::child::Spoken;
 use crate::dispatcher::dispatch;
 use crate::own_children::OwnChildren;
 use crate::request::{EngineRequest, NotRunning, SteerError};
@@ -101,6 +102,16 @@ impl Engine {
         answered
             .await
             .unwrap_or_else(|_| Err(NotRunning(run).into()))
+    }
+
+    /// Listens to the model of a run from now on, until the run is over.
+    pub async fn listen(&self, run: RunId) -> Result<watch::Receiver<Spoken>, NotRunning> {
+        let (answer, answered) = oneshot::channel();
+        self.ask(EngineRequest::Listen {
+            run: run.clone(),
+            answer,
+        });
+        answered.await.unwrap_or(Err(NotRunning(run)))
     }
 
     /// Ends all runs because the owner was told to by this signal; called again, at once.

@@ -35,10 +35,11 @@ mod stopping;
 mod unit;
 mod warden;
 
+pub use child::Spoken;
 pub use engine::{Call, Engine, Launcher, OwnerLimits};
 pub use keeper::keep;
 pub use leftovers::{MARKS, ProcessName, end_leftovers};
 pub use own_children::{HasProcess, OwnChildren};
-pub use owner::{AskError, OwnerReply, OwnerRequest, OwnerSocket, Want, ask};
+pub use owner::{Act, AskError, Listening, OwnerReply, OwnerRequest, OwnerSocket, Want, ask};
 pub use request::{NotRunning, SteerError};
 pub use warden::ward;

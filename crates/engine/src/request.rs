@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use pi_subagents_delegation::{Decision, EventSink, Happening, Plan, RunId, RunSummary};
-use tokio::sync::oneshot;
+use tokio::sync::{oneshot, watch};
+
+use crate::child::Spoken;
 
 /// Up: what happened in a unit since it told last, in order.
 #[derive(Debug)]
@@ -53,6 +55,10 @@ pub(crate) enum EngineRequest {
         run: RunId,
         message: String,
         answer: oneshot::Sender<Result<(), SteerError>>,
+    },
+    Listen {
+        run: RunId,
+        answer: oneshot::Sender<Result<watch::Receiver<Spoken>, NotRunning>>,
     },
     /// End all runs; the second time at once.
     Shutdown { signal: i32 },

@@ -10,7 +10,7 @@ use tokio::sync::mpsc;
 use tokio::time::Instant;
 
 use crate::Launcher;
-use crate::child::{LaunchError, LineMemory, SessionLock, launch, lock_session};
+use crate::child::{LaunchError, LineMemory, SessionLock, Speech, launch, lock_session};
 use crate::completion::{LastAnswer, Reports};
 use crate::guards::{Deadline, Repetition};
 use crate::model_check::ModelCheck;
@@ -29,6 +29,7 @@ pub(crate) struct Unit {
     pub(crate) plan: Box<TaskPlan>,
     pub(crate) launcher: Arc<Launcher>,
     pub(crate) memory: LineMemory,
+    pub(crate) speech: Speech,
     pub(crate) events: mpsc::Sender<UnitEvents>,
     /// What has happened and is not told yet; a unit that waits for anything has told all.
     pub(crate) untold: Vec<UnitSaid>,

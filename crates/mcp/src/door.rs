@@ -1,56 +1,104 @@
 //! The handler of the protocol's library: its requests become calls of [`Tools`].
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, ErrorData,
-    Implementation, ListToolsResult, PaginatedRequestParams, ServerCapabilities, ServerConfig,
-    Tool,
+    CallToolRequestMethod, CallToolRequestParams, CallToolResponse, CancelTaskParams, ConstString,
+    CreateTaskResult, CustomRequest, CustomResult, ErrorCode, ErrorData, GetTaskParams,
+    GetTaskResult, Implementation, InputRequiredResult, ListToolsResult, PaginatedRequestParams,
+    ServerCapabilities, ServerConfig, Tool, UpdateTaskParams,
 };
-use rmcp::service::RequestContext;
+use rmcp::service::{NotificationContext, RequestContext};
 use rmcp::{RoleServer, ServerHandler};
+use tokio::sync::Mutex;
 use tokio_util::sync::CancellationToken;
 
+use crate::asking::Asker;
 use crate::calls::Calls;
+use crate::listing::{answered, listed};
 use crate::progress::Teller;
-use crate::tools::{CallAnswer, CallWatch, Introduction, ToolDescription, Tools};
+use crate::tasks::{BegunTask, Tasks};
+use crate::tools::{Call, Introduction, ToolDescription, ToolEffect, Tools};
 
 /// Serves tools to one client.
 pub(crate) struct Door {
-    pub(crate) tools: Arc<dyn Tools>,
-    pub(crate) introduction: Introduction,
-    pub(crate) calls: Calls,
+    tools: Arc<dyn Tools>,
+    /// The tools as they are listed, each with what it does: schemas are not made for every call.
+    listed: Vec<(Tool, ToolEffect)>,
+    introduction: Introduction,
+    calls: Calls,
+    tasks: Tasks,
+    /// The directories the client works in, once it has told; who asks holds the others up.
+    roots: Mutex<Option<Vec<PathBuf>>>,
+    /// Held while the client's person is asked, so that calls at once wait for the one answer.
+    question: Mutex<()>,
     /// Is cancelled when the client has stopped sending.
-    pub(crate) input_ended: CancellationToken,
+    input_ended: CancellationToken,
 }
 
-impl ServerHandler for Door {
-    fn get_info(&self) -> ServerConfig {
-        let Introduction {
-            name,
-            version,
-            instructions,
-        } = &self.introduction;
-        ServerConfig::new(ServerCapabilities::builder().enable_tools().build())
-            .with_server_info(Implementation::new(name, version))
-            .with_instructions(instructions)
+impl Door {
+    pub(crate) fn new(
+        tools: Arc<dyn Tools>,
+        introduction: Introduction,
+        calls: Calls,
+        input_ended: CancellationToken,
+    ) -> Self {
+        let with_effect = |tool: ToolDescription| {
+            let effect = tool.effect;
+            (listed(tool), effect)
+        };
+        Self {
+            listed: tools.list().into_iter().map(with_effect).collect(),
+            tools,
+            introduction,
+            calls,
+            tasks: Tasks::default(),
+            roots: Mutex::default(),
+            question: Mutex::default(),
+            input_ended,
+        }
     }
 
-    async fn list_tools(
+    /// The protocol has an error of its own for a tool that is not listed.
+    fn effect_of(&self, name: &str) -> Result<ToolEffect, ErrorData> {
+        let found = self.listed.iter().find(|(tool, _)| tool.name == name);
+        found.map(|(_, effect)| *effect).ok_or_else(|| {
+            let message = format!("There is no tool {name}.");
+            ErrorData::invalid_params(message, None)
+        })
+    }
+
+    /// Learns from the client what a call must know; fails where the client has to call again.
+    async fn prepare(
         &self,
-        _: Option<PaginatedRequestParams>,
-        _: RequestContext<RoleServer>,
-    ) -> Result<ListToolsResult, ErrorData> {
-        let tools = self.tools.list().into_iter().map(listed).collect();
-        Ok(ListToolsResult::with_all_items(tools))
+        tool: &str,
+        mut asker: Asker<'_>,
+    ) -> Result<Vec<PathBuf>, InputRequiredResult> {
+        let mut known = self.roots.lock().await;
+        let roots = match &*known {
+            Some(roots) => roots.clone(),
+            None => known.insert(asker.roots().await?).clone(),
+        };
+        drop(known);
+        if asker.has_somebody() && self.tools.question(tool, &roots).await.is_some() {
+            let _alone = self.question.lock().await;
+            // Another call may have had the answer meanwhile.
+            if let Some(question) = self.tools.question(tool, &roots).await {
+                let option = asker.choice(&question).await?;
+                self.tools.decided(&question, option.as_deref());
+            }
+        }
+        Ok(roots)
     }
 
-    async fn call_tool(
+    /// Answers a call when it is over.
+    async fn answer(
         &self,
         request: CallToolRequestParams,
+        roots: Vec<PathBuf>,
         context: RequestContext<RoleServer>,
-    ) -> Result<CallToolResponse, ErrorData> {
-        self.check_name(&request.name)?;
+    ) -> CallToolResponse {
         let (teller, on_progress) = context
             .meta
             .get_progress_token()
@@ -58,12 +106,14 @@ impl ServerHandler for Door {
             .unzip();
         let call = async {
             let _under_way = self.calls.begin();
-            let watch = CallWatch {
+            let call = Call {
+                tool: request.name.into_owned(),
+                arguments: request.arguments.unwrap_or_default(),
+                roots,
                 on_progress,
                 cancelled: Box::pin(either(context.ct.clone(), self.input_ended.clone())),
             };
-            let arguments = request.arguments.unwrap_or_default();
-            self.tools.call(&request.name, arguments, watch).await
+            self.tools.call(call).await
         };
         let told = async {
             if let Some(teller) = teller {
@@ -75,34 +125,140 @@ impl ServerHandler for Door {
             }
         };
         let (answer, ()) = tokio::join!(call, told);
-        Ok(answered(answer).into())
+        answered(answer).into()
+    }
+
+    /// Lets a call go on while its client does something else.
+    fn go_on(
+        &self,
+        request: CallToolRequestParams,
+        roots: Vec<PathBuf>,
+        begun: BegunTask,
+    ) -> CallToolResponse {
+        let seed = CreateTaskResult::new(begun.task.clone());
+        let tools = Arc::clone(&self.tools);
+        let under_way = self.calls.begin();
+        let call = Call {
+            tool: request.name.into_owned(),
+            arguments: request.arguments.unwrap_or_default(),
+            roots,
+            on_progress: Some(begun.on_progress()),
+            cancelled: Box::pin(either(begun.cancelled.clone(), self.input_ended.clone())),
+        };
+        // It is awaited through what is under way.
+        tokio::spawn(async move {
+            let answer = tools.call(call).await;
+            drop(tools);
+            begun.end(answer);
+            drop(under_way);
+        });
+        seed.into()
     }
 }
 
-impl Door {
-    /// The protocol has an error of its own for a tool that is not listed.
-    fn check_name(&self, name: &str) -> Result<(), ErrorData> {
-        if self.tools.list().iter().any(|tool| tool.name == name) {
-            return Ok(());
+impl ServerHandler for Door {
+    fn get_info(&self) -> ServerConfig {
+        let Introduction {
+            name,
+            title,
+            version,
+            instructions,
+        } = &self.introduction;
+        let capabilities = ServerCapabilities::builder()
+            .enable_tools()
+            .enable_tasks()
+            .build();
+        ServerConfig::new(capabilities)
+            .with_server_info(Implementation::new(name, version).with_title(title))
+            .with_instructions(instructions)
+    }
+
+    async fn list_tools(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListToolsResult, ErrorData> {
+        let tools = self.listed.iter().map(|(tool, _)| tool.clone()).collect();
+        Ok(ListToolsResult::with_all_items(tools))
+    }
+
+    async fn call_tool(
+        &self,
+        mut request: CallToolRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        let effect = self.effect_of(&request.name)?;
+        let asker = Asker::new(&mut request, &context);
+        let prepared = tokio::select! {
+            prepared = self.prepare(&request.name, asker) => prepared,
+            () = either(context.ct.clone(), self.input_ended.clone()) => {
+                let message = "The call was cancelled before it began.";
+                return Err(ErrorData::internal_error(message, None));
+            }
+        };
+        let roots = match prepared {
+            Ok(roots) => roots,
+            Err(ask_first) => return Ok(ask_first.into()),
+        };
+        // One that is too many is answered when it is over, which every client understands.
+        if effect == ToolEffect::ChangesForLong
+            && knows_tasks(&context)
+            && let Some(begun) = self.tasks.begin()
+        {
+            return Ok(self.go_on(request, roots, begun));
         }
-        let message = format!("There is no tool {name}.");
-        Err(ErrorData::invalid_params(message, None))
+        Ok(self.answer(request, roots, context).await)
+    }
+
+    /// What the library cannot read as a request it knows comes here too.
+    async fn on_custom_request(
+        &self,
+        request: CustomRequest,
+        _: RequestContext<RoleServer>,
+    ) -> Result<CustomResult, ErrorData> {
+        let method = request.method;
+        if method == CallToolRequestMethod::VALUE {
+            let message =
+                format!("{method} takes the name of a tool and its arguments as an object.");
+            return Err(ErrorData::invalid_params(message, None));
+        }
+        let message = format!("There is no method {method}.");
+        Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, message, None))
+    }
+
+    async fn on_roots_list_changed(&self, _: NotificationContext<RoleServer>) {
+        *self.roots.lock().await = None;
+    }
+
+    async fn get_task(
+        &self,
+        request: GetTaskParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<GetTaskResult, ErrorData> {
+        self.tasks.get(&request.task_id).map(GetTaskResult::new)
+    }
+
+    /// No task asks anything, so there is nothing that an answer could be for.
+    async fn update_task(
+        &self,
+        request: UpdateTaskParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        self.tasks.get(&request.task_id).map(drop)
+    }
+
+    async fn cancel_task(
+        &self,
+        request: CancelTaskParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        self.tasks.cancel(&request.task_id)
     }
 }
 
-fn listed(tool: ToolDescription) -> Tool {
-    Tool::new(tool.name, tool.description, Arc::new(tool.input_schema)).with_title(tool.title)
-}
-
-fn answered(answer: CallAnswer) -> CallToolResult {
-    let content = vec![ContentBlock::text(answer.text)];
-    let mut result = if answer.is_error {
-        CallToolResult::error(content)
-    } else {
-        CallToolResult::success(content)
-    };
-    result.structured_content = answer.details.map(Into::into);
-    result
+fn knows_tasks(context: &RequestContext<RoleServer>) -> bool {
+    let capabilities = context.client_capabilities();
+    capabilities.is_some_and(|capabilities| capabilities.supports_tasks())
 }
 
 async fn either(one: CancellationToken, other: CancellationToken) {

@@ -44,12 +44,7 @@ pub async fn serve(
     let input_ended = CancellationToken::new();
     let connection = CancellationToken::new();
     let (reader, writer) = stdio_pipes();
-    let door = Door {
-        tools,
-        introduction,
-        calls: calls.clone(),
-        input_ended: input_ended.clone(),
-    };
+    let door = Door::new(tools, introduction, calls.clone(), input_ended.clone());
     let transport = (Input::new(reader, input_ended), writer);
     let connected = tokio::select! {
         connected = serve_server_with_ct(door, transport, connection.clone()) => connected,

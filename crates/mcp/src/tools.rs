@@ -1,5 +1,6 @@
 //! What is served: the other side of this crate's boundary.
 
+use std::path::PathBuf;
 use std::pin::Pin;
 
 use serde_json::{Map, Value};
@@ -11,16 +12,22 @@ use crate::progress::OnProgress;
 /// It is used as an object: whatever is generic over it would compile the protocol's library again
 /// in the crate that implements it.
 pub trait Tools: Send + Sync + 'static {
-    /// Lists all tools.
+    /// Lists all tools; asked once.
     fn list(&self) -> Vec<ToolDescription>;
 
-    /// Calls a tool that is listed.
-    fn call<'a>(
+    /// What the client's person should decide before this call. The same is asked for until
+    /// [`Tools::decided`] is told.
+    fn question<'a>(
         &'a self,
         tool: &'a str,
-        arguments: Map<String, Value>,
-        watch: CallWatch,
-    ) -> Pin<Box<dyn Future<Output = CallAnswer> + Send + 'a>>;
+        roots: &'a [PathBuf],
+    ) -> Pin<Box<dyn Future<Output = Option<Question>> + Send + 'a>>;
+
+    /// Takes what was decided; none where nobody wanted to.
+    fn decided(&self, question: &Question, option: Option<&str>);
+
+    /// Calls a tool that is listed.
+    fn call(&self, call: Call) -> Pin<Box<dyn Future<Output = CallAnswer> + Send + '_>>;
 }
 
 /// What a client is told when it connects.
@@ -28,6 +35,8 @@ pub trait Tools: Send + Sync + 'static {
 pub struct Introduction {
     /// The name of the server.
     pub name: String,
+    /// What a person reads in its place.
+    pub title: String,
     /// Its version.
     pub version: String,
     /// What the client's model should know about the tools together.
@@ -45,11 +54,41 @@ pub struct ToolDescription {
     pub description: String,
     /// The JSON schema of its arguments.
     pub input_schema: Map<String, Value>,
+    /// What a call of it does.
+    pub effect: ToolEffect,
 }
 
-/// How a client takes part in a call.
-pub struct CallWatch {
-    /// Takes how far it is, if the client wants to know.
+/// What a call of a tool does, so that a client can decide whom it asks before.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ToolEffect {
+    /// It reads what this server has.
+    Reads,
+    /// It changes whatever it likes, and answers soon.
+    Changes,
+    /// It changes whatever it likes, and may take long: a client that knows tasks gets one.
+    ChangesForLong,
+}
+
+/// A question to a person, with the answers it can have.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Question {
+    /// What it is about: no two questions about the same are asked at once.
+    pub about: PathBuf,
+    /// What the person reads.
+    pub message: String,
+    /// What they can choose.
+    pub options: Vec<String>,
+}
+
+/// One call of a tool.
+pub struct Call {
+    /// The name of the tool.
+    pub tool: String,
+    /// What it was given.
+    pub arguments: Map<String, Value>,
+    /// The directories the client works in, as far as it tells.
+    pub roots: Vec<PathBuf>,
+    /// Takes how far it is, if somebody wants to know.
     pub on_progress: Option<OnProgress>,
     /// Ends when nobody wants the answer any more.
     pub cancelled: Cancelled,
@@ -63,7 +102,7 @@ pub type Cancelled = Pin<Box<dyn Future<Output = ()> + Send>>;
 pub struct CallAnswer {
     /// What the client's model reads.
     pub text: String,
-    /// The same as data, for whoever shows it.
+    /// The same as data, for programs.
     pub details: Option<Map<String, Value>>,
     /// Whether the tool could not do its job.
     pub is_error: bool,

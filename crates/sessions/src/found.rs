@@ -1,8 +1,9 @@
 //! What an id stands for, among the runs of the index.
 
 use std::io;
+use std::path::PathBuf;
 
-use pi_subagents_delegation::SessionId;
+use pi_subagents_delegation::{RunId, SessionId};
 
 use crate::index::IndexedRun;
 
@@ -42,6 +43,14 @@ pub enum FindError {
         /// What begins with it.
         candidates: Vec<String>,
     },
+    /// It is that of several conversations, which only look like one session.
+    #[error("\"{session}\" names {} sessions: {}", conversations.len(), agents(conversations))]
+    Shared {
+        /// What was asked for.
+        session: String,
+        /// What it may mean.
+        conversations: Vec<Conversation>,
+    },
     /// The index cannot be read.
     #[error("could not read {path}")]
     Unreadable {
@@ -50,6 +59,22 @@ pub enum FindError {
         /// What the system said.
         source: io::Error,
     },
+}
+
+/// One of several conversations with the same session id.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Conversation {
+    /// Who speaks in it.
+    pub agent: String,
+    /// Where.
+    pub cwd: PathBuf,
+    /// The latest run of it.
+    pub latest: RunId,
+}
+
+fn agents(conversations: &[Conversation]) -> String {
+    let agents: Vec<&str> = conversations.iter().map(|one| one.agent.as_str()).collect();
+    format!("one of {}", agents.join(", one of "))
 }
 
 /// As many ids as a person reads, and how many more there are.

@@ -35,10 +35,11 @@ mod replay;
 mod run_dir;
 mod sticky;
 mod store;
+mod tail;
 pub mod transcript;
 mod writer;
 
-pub use found::{FindError, Found, find, runs_of_session};
+pub use found::{Conversation, FindError, Found, find, runs_of_session};
 pub use index::{IndexedRun, RunState};
 pub use owner::{Detached, OwnerName};
 pub use private::write_whole;
@@ -48,3 +49,4 @@ pub use replay::{history, read_events};
 pub use run_dir::RunDir;
 pub use sticky::StickySession;
 pub use store::{BeginError, NewRun, Store};
+pub use tail::RecordTail;

@@ -27,6 +27,8 @@ pub struct RecordedRun {
     pub requested_model: Option<String>,
     /// The model its child is told.
     pub model: Option<String>,
+    /// The agent whose sticky session it was to continue, if it was.
+    pub sticky_agent: Option<String>,
     /// When it was taken on.
     pub accepted_at: Timestamp,
     /// How it ended, if it did.
@@ -71,6 +73,7 @@ impl RecordedRun {
             runner: meta.runner,
             requested_model: meta.requested_model,
             model: meta.model,
+            sticky_agent: meta.sticky_agent,
             end: read_result(directory).map(RecordedEnd::from),
         })
     }

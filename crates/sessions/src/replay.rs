@@ -20,28 +20,17 @@ pub fn history(directory: &RunDir) -> io::Result<RunHistory> {
 /// Reads the recorded events of a run in order, one at a time, so that a long record is never
 /// held as a whole.
 pub fn read_events(directory: &RunDir, mut each: impl FnMut(&RunEvent)) -> io::Result<()> {
-    let meta: Meta = serde_json::from_slice(&fs::read(directory.meta())?)?;
-    let Some(task) = meta.task(directory) else {
-        return Err(io::Error::new(
-            io::ErrorKind::InvalidData,
-            format!("{} names no run", directory.meta().display()),
-        ));
-    };
-    let run = task.run.clone();
-    each(&RunEvent {
-        run: run.clone(),
-        at: meta.accepted_at(),
-        happening: Happening::Accepted(task),
-    });
+    let accepted = accepted(directory)?;
+    let (run, mut last_time) = (accepted.run.clone(), accepted.at);
+    each(&accepted);
     let file = match File::open(directory.events()) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
         other => other?,
     };
     let mut reader = BufReader::with_capacity(256 << 10, file);
-    let mut last_time = meta.accepted_at();
     let mut line = Vec::new();
     while reader.read_until(b'\n', &mut line)? > 0 {
-        if let Some(event) = event(&mut line, &run, last_time) {
+        if let Some(event) = event(&line, &run, last_time) {
             last_time = event.at;
             each(&event);
         }
@@ -50,11 +39,25 @@ pub fn read_events(directory: &RunDir, mut each: impl FnMut(&RunEvent)) -> io::R
     Ok(())
 }
 
+/// The first event of a run, which stands in `meta.json`.
+pub(crate) fn accepted(directory: &RunDir) -> io::Result<RunEvent> {
+    let meta: Meta = serde_json::from_slice(&fs::read(directory.meta())?)?;
+    let Some(task) = meta.task(directory) else {
+        return Err(io::Error::new(
+            io::ErrorKind::InvalidData,
+            format!("{} names no run", directory.meta().display()),
+        ));
+    };
+    Ok(RunEvent {
+        run: task.run.clone(),
+        at: meta.accepted_at(),
+        happening: Happening::Accepted(task),
+    })
+}
+
 /// A line that cannot be read, such as the torn last one of a crash, is passed over.
-fn event(line: &mut Vec<u8>, run: &RunId, last_time: Timestamp) -> Option<RunEvent> {
-    if line.last() == Some(&b'\n') {
-        line.pop();
-    }
+pub(crate) fn event(line: &[u8], run: &RunId, last_time: Timestamp) -> Option<RunEvent> {
+    let line = line.strip_suffix(b"\n").unwrap_or(line);
     if line.starts_with(br#"{"type":"run_"#) {
         let record: LifeRecord = serde_json::from_slice(line).ok()?;
         return record.into_event(run);

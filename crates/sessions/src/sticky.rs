@@ -71,9 +71,9 @@ impl StickySession {
 }
 
 impl RunDir {
-    /// Tells whether the run continued a conversation that other runs may continue too.
-    pub fn is_sticky(&self) -> bool {
-        self.child_session().is_symlink()
+    /// The file of the conversation that the run continued, if other runs may continue it too.
+    pub fn sticky_file(&self) -> Option<PathBuf> {
+        fs::read_link(self.child_session()).ok()
     }
 }
 
@@ -162,9 +162,9 @@ mod tests {
         fs::write(session.file(), "{}\n").unwrap();
         assert!(session.is_known());
         let run = RunDir::new(home.path());
-        assert!(!run.is_sticky());
+        assert_eq!(run.sticky_file(), None);
         session.link_from(&run).unwrap();
-        assert!(run.is_sticky());
+        assert_eq!(run.sticky_file().as_deref(), Some(session.file()));
         assert_eq!(fs::read(run.child_session()).unwrap(), b"{}\n");
     }
 }

@@ -43,6 +43,8 @@ pub struct NewRun<'a> {
     pub tools: Option<Vec<String>>,
     /// What the child is told about itself, and the file it is told that by.
     pub system_prompt: Option<(&'a str, &'a Path)>,
+    /// The agent whose sticky session it was to continue, if it was.
+    pub sticky_agent: Option<&'a str>,
 }
 
 /// Why there is no record of a run.
@@ -294,6 +296,7 @@ fn meta(run: &NewRun<'_>, at: Timestamp) -> Meta {
             }
             Some(ModelChoice::Inherit) | None => None,
         },
+        sticky_agent: run.sticky_agent.map(str::to_owned),
         tools: run.tools.clone(),
         system_prompt: run.system_prompt.map(|(text, _)| text.to_owned()),
         system_prompt_path: run.system_prompt.map(|(_, path)| path.to_owned()),

@@ -7,7 +7,7 @@ use std::io::{self, BufWriter, Write as _};
 use std::path::Path;
 use std::sync::PoisonError;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use pi_subagents_delegation::{Ending, RunId, Timestamp};
@@ -19,6 +19,9 @@ use crate::{index, private};
 
 /// What was written is handed to the system when nothing came for so long.
 const PAUSE: Duration = Duration::from_millis(10);
+
+/// Or after so long, when there is no such pause.
+const LONGEST_HELD: Duration = Duration::from_millis(50);
 
 /// Something to be written.
 pub(crate) enum Job {
@@ -57,6 +60,7 @@ pub(crate) fn write_all(jobs: &Receiver<Job>, index: &Path, problems: &Problems)
         index,
         problems,
         runs: HashMap::new(),
+        flushed_at: Instant::now(),
     };
     while let Some(job) = writing.next(jobs) {
         match job {
@@ -84,6 +88,7 @@ struct Writing<'a> {
     index: &'a Path,
     problems: &'a Problems,
     runs: HashMap<RunId, OpenRun>,
+    flushed_at: Instant,
 }
 
 struct OpenRun {
@@ -93,9 +98,12 @@ struct OpenRun {
 }
 
 impl Writing<'_> {
-    /// The next job; what was written is handed to the system whenever there is a pause, so that
-    /// whoever follows a file sees it grow.
+    /// The next job; what was written is handed to the system whenever there is a pause or none
+    /// for long, so that whoever follows a file sees it grow.
     fn next(&mut self, jobs: &Receiver<Job>) -> Option<Job> {
+        if self.flushed_at.elapsed() >= LONGEST_HELD {
+            self.flush();
+        }
         match jobs.recv_timeout(PAUSE) {
             Ok(job) => Some(job),
             Err(RecvTimeoutError::Timeout) => {
@@ -115,6 +123,7 @@ impl Writing<'_> {
     }
 
     fn flush(&mut self) {
+        self.flushed_at = Instant::now();
         let problems: Vec<(RunId, String)> = self
             .runs
             .iter_mut()

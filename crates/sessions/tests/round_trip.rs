@@ -15,8 +15,8 @@ use pi_subagents_delegation::{
     Status, Task, Timestamp,
 };
 use pi_subagents_sessions::{
-    Detached, FindError, Found, NewRun, OwnerName, RecordedRun, Recorder, RunDir, RunState, Store,
-    find, history, transcript,
+    Detached, FindError, Found, NewRun, OwnerName, RecordTail, RecordedRun, Recorder, RunDir,
+    RunState, Store, find, history, transcript,
 };
 use pretty_assertions::assert_eq;
 
@@ -76,6 +76,7 @@ impl Desk {
                 model: None,
                 tools: None,
                 system_prompt: None,
+                sticky_agent: None,
             })
             .unwrap();
         task
@@ -314,4 +315,48 @@ fn the_index_is_rebuilt_from_the_directories() {
     after.sort_by(|a, b| a.run.cmp(&b.run));
     assert_eq!(after, before);
     assert_eq!(desk.store.reindex(desk.home.path()).unwrap(), 0);
+}
+
+#[test]
+fn a_reader_of_a_growing_record_misses_nothing_and_sees_nothing_twice() {
+    let desk = Desk::new();
+    let task = desk.begin("20261115-000000-000-aaaaaa", "1111111111111111");
+    let directory = RunDir::new(task.directory.clone().unwrap());
+    let mut tail = RecordTail::new(&directory);
+    let mut read = |bytes| {
+        let mut kinds = Vec::new();
+        loop {
+            let events = tail.next(bytes).unwrap();
+            if events.is_empty() {
+                return kinds;
+            }
+            kinds.extend(events.iter().map(|event| kind(&event.happening)));
+        }
+    };
+    assert_eq!(read(10), ["accepted"]);
+    let events = directory.events();
+    let mut written = String::new();
+    let mut write = |text: &str| {
+        written.push_str(text);
+        fs::write(&events, &written).unwrap();
+    };
+    write(&format!("{PROMPT}\n{CALL}\n{}", &RESULT[..40]));
+    assert_eq!(read(10), ["said", "said"]);
+    assert_eq!(read(10), [""; 0]);
+    write(&format!("{}\n\n{{torn\n", &RESULT[40..]));
+    fs::write(directory.stdout(), "plain\n").unwrap();
+    fs::write(directory.stderr(), "angry\n").unwrap();
+    assert_eq!(read(1 << 20), ["said", "printed", "complained"]);
+    write(&format!("{ANSWER}\n"));
+    assert_eq!(read(1 << 20), ["said"]);
+}
+
+fn kind(happening: &Happening) -> &'static str {
+    match happening {
+        Happening::Accepted(_) => "accepted",
+        Happening::Said { .. } => "said",
+        Happening::Printed(_) => "printed",
+        Happening::Complained(_) => "complained",
+        _ => "other",
+    }
 }

@@ -1,9 +1,9 @@
 //! What stands under the header of a window: its lines, and why it failed.
 
 use pi_subagents_delegation::{Status, text};
-use unicode_width::UnicodeWidthStr;
 
 use crate::paint::fit;
+use crate::wrap::wrap;
 use crate::{Line, Role, View, Window, WindowLine};
 
 /// An error is told in no more lines than this; the record has all of it.
@@ -30,7 +30,7 @@ impl<'a> Body<'a> {
         };
         let mut notes = error(window, view.columns);
         if lines.is_empty() {
-            let words = placeholder(window, view);
+            let words = placeholder(window.status(), view.expanded);
             notes.extend(words.map(|words| Line::new(Role::Muted, words).indented()));
         }
         Self {
@@ -68,38 +68,33 @@ impl<'a> Body<'a> {
 }
 
 /// A run that waits says so in its header, and one that failed says why below.
-fn placeholder(window: &Window, view: &View) -> Option<&'static str> {
-    match window.status() {
-        Status::Running if !view.expanded => Some("(starting...)"),
+pub(crate) fn placeholder(status: Status, is_expanded: bool) -> Option<&'static str> {
+    match status {
+        Status::Running if !is_expanded => Some("(starting...)"),
         Status::Running | Status::Completed => Some("(no output)"),
         Status::Queued | Status::Failed | Status::Aborted => None,
     }
 }
 
-/// Of all lines an error alone is wrapped: it is what a person has to read to its end.
-fn error(window: &Window, columns: usize) -> Vec<Line> {
+/// Why a run failed, line by line.
+pub(crate) fn error_lines(window: &Window) -> Vec<Line> {
     let Some(message) = window.error() else {
         return Vec::new();
     };
     text::clean(&format!("Error: {message}"))
         .lines()
-        .flat_map(|line| wrapped(line, columns.saturating_sub(MARGIN)))
-        .take(MAX_ERROR_LINES)
-        .map(|line| Line::new(Role::Failed, &line).indented())
+        .map(text::one_line)
+        .filter(|line| !line.is_empty())
+        .map(|line| Line::new(Role::Failed, &line))
         .collect()
 }
 
-/// Breaks a line between its words.
-fn wrapped(line: &str, columns: usize) -> Vec<String> {
-    let mut lines: Vec<String> = Vec::new();
-    for word in line.split_whitespace() {
-        match lines.last_mut() {
-            Some(last) if last.width() + 1 + word.width() <= columns => {
-                last.push(' ');
-                last.push_str(word);
-            }
-            _ => lines.push(word.to_owned()),
-        }
-    }
-    lines
+/// Of all lines an error alone is wrapped: it is what a person has to read to its end.
+fn error(window: &Window, columns: usize) -> Vec<Line> {
+    error_lines(window)
+        .iter()
+        .flat_map(|line| wrap(line, columns.saturating_sub(MARGIN)))
+        .take(MAX_ERROR_LINES)
+        .map(|line| line.indented())
+        .collect()
 }

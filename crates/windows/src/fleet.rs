@@ -87,12 +87,7 @@ impl Fleet {
     pub fn counts(&self) -> Counts {
         let mut counts = Counts::default();
         for window in &self.windows {
-            match window.status() {
-                Status::Queued => counts.waiting += 1,
-                Status::Running => counts.running += 1,
-                Status::Completed => counts.done += 1,
-                Status::Failed | Status::Aborted => counts.failed += 1,
-            }
+            counts.add(window.status());
         }
         counts
     }
@@ -170,7 +165,18 @@ impl Fleet {
 }
 
 impl Counts {
-    fn header(self) -> Line {
+    /// Counts one more run.
+    pub fn add(&mut self, status: Status) {
+        match status {
+            Status::Queued => self.waiting += 1,
+            Status::Running => self.running += 1,
+            Status::Completed => self.done += 1,
+            Status::Failed | Status::Aborted => self.failed += 1,
+        }
+    }
+
+    /// How many runs are in which state, as one line.
+    pub fn header(self) -> Line {
         let states = [
             (self.running, "running", Role::Warning),
             (self.waiting, "waiting", Role::Muted),

@@ -66,9 +66,9 @@ fn segments(window: &Window, now: Timestamp) -> Vec<Segment> {
 }
 
 fn joined(window: &Window, segments: &[Segment]) -> Line {
-    let (icon, role) = icon(window.status());
+    let status = window.status();
     let name = text::cut_columns(&text::clean(window.name()), MAX_NAME_COLUMNS);
-    let line = Line::new(role, icon)
+    let line = Line::new(role(status), status.icon())
         .with(Role::Plain, " ")
         .with(Role::Title, &name);
     segments.iter().fold(line, |line, segment| {
@@ -77,11 +77,11 @@ fn joined(window: &Window, segments: &[Segment]) -> Line {
     })
 }
 
-fn icon(status: Status) -> (&'static str, Role) {
+fn role(status: Status) -> Role {
     match status {
-        Status::Queued | Status::Running => ("⏳", Role::Warning),
-        Status::Completed => ("✓", Role::Success),
-        Status::Failed | Status::Aborted => ("✗", Role::Failed),
+        Status::Queued | Status::Running => Role::Warning,
+        Status::Completed => Role::Success,
+        Status::Failed | Status::Aborted => Role::Failed,
     }
 }
 

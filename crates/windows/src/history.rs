@@ -6,14 +6,39 @@ use pi_subagents_delegation::text;
 
 use crate::{Line, Role};
 
-/// How many lines of one window are held.
-pub(crate) const MAX_LINES: usize = 500;
+/// How much one window holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Room {
+    /// How many lines.
+    pub lines: usize,
+    /// How many bytes of text.
+    pub bytes: usize,
+    /// How much of one line.
+    pub line_bytes: usize,
+}
 
-/// How many bytes of text one window holds.
-const MAX_BYTES: usize = 64 * 1024;
+impl Room {
+    /// For a view of the newest lines, each cut to the width of a terminal.
+    pub const ROLLING: Self = Self {
+        lines: 500,
+        bytes: 64 << 10,
+        line_bytes: 2 << 10,
+    };
 
-/// No view shows more of one line than this.
-const MAX_LINE_BYTES: usize = 2 * 1024;
+    /// For whoever reads a run from its beginning.
+    pub const WHOLE: Self = Self {
+        lines: 100_000,
+        bytes: 32 << 20,
+        line_bytes: 64 << 10,
+    };
+
+    /// For whoever wants to know just what a run does now.
+    pub const LAST_LINE: Self = Self {
+        lines: 1,
+        bytes: 2 << 10,
+        line_bytes: 512,
+    };
+}
 
 /// A line of a window.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -45,11 +70,11 @@ impl LineKind {
 
 impl WindowLine {
     /// A line of words, or `None` where nothing is left of them.
-    pub(crate) fn words(role: Role, words: &str) -> Option<Self> {
+    pub(crate) fn words(role: Role, words: &str, room: Room) -> Option<Self> {
         // A line of a megabyte is cut before it is cleaned and once more when its size is known.
-        let beginning = &words[..words.floor_char_boundary(8 * MAX_LINE_BYTES)];
+        let beginning = &words[..words.floor_char_boundary(8 * room.line_bytes)];
         let clean = text::clean(last_overprint(beginning));
-        let clean = text::cut_bytes(clean.trim_end().to_owned(), MAX_LINE_BYTES);
+        let clean = text::cut_bytes(clean.trim_end().to_owned(), room.line_bytes);
         (!clean.is_empty()).then(|| Self {
             kind: LineKind::Text,
             line: Line::new(role, &clean),
@@ -76,8 +101,9 @@ fn last_overprint(line: &str) -> &str {
 }
 
 /// The newest lines of a window, oldest first.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub(crate) struct History {
+    room: Room,
     lines: VecDeque<Held>,
     bytes: usize,
 }
@@ -90,6 +116,18 @@ struct Held {
 }
 
 impl History {
+    pub(crate) fn new(room: Room) -> Self {
+        Self {
+            room,
+            lines: VecDeque::new(),
+            bytes: 0,
+        }
+    }
+
+    pub(crate) fn room(&self) -> Room {
+        self.room
+    }
+
     pub(crate) fn push(&mut self, line: WindowLine) {
         self.insert(self.lines.len(), Held { line, call: None });
     }
@@ -122,6 +160,10 @@ impl History {
         self.lines.iter().map(|held| &held.line)
     }
 
+    pub(crate) fn get(&self, place: usize) -> Option<&WindowLine> {
+        self.lines.get(place).map(|held| &held.line)
+    }
+
     /// The newest lines, at most `limit`, oldest first.
     pub(crate) fn newest(&self, limit: usize) -> impl Iterator<Item = &WindowLine> {
         self.iter().skip(self.lines.len().saturating_sub(limit))
@@ -130,7 +172,7 @@ impl History {
     fn insert(&mut self, place: usize, held: Held) {
         self.bytes += held.line.line.size();
         self.lines.insert(place, held);
-        while self.lines.len() > MAX_LINES || self.bytes > MAX_BYTES {
+        while self.lines.len() > self.room.lines || self.bytes > self.room.bytes {
             let Some(oldest) = self.lines.pop_front() else {
                 return;
             };
@@ -144,28 +186,28 @@ mod tests {
     use super::*;
 
     fn words(words: &str) -> WindowLine {
-        WindowLine::words(Role::Plain, words).unwrap()
+        WindowLine::words(Role::Plain, words, Room::ROLLING).unwrap()
     }
 
     #[test]
     fn a_window_is_bounded_in_lines_and_in_bytes() {
-        let mut history = History::default();
+        let mut history = History::new(Room::ROLLING);
         for number in 0..600 {
             history.push(words(&format!("line {number}")));
         }
-        assert_eq!(history.iter().len(), MAX_LINES);
+        assert_eq!(history.iter().len(), Room::ROLLING.lines);
         assert_eq!(history.iter().next().unwrap().text(), "line 100");
         for _ in 0..100 {
             history.push(words(&"x".repeat(1 << 20)));
         }
         let bytes: usize = history.iter().map(|line| line.text().len()).sum();
-        assert!(bytes <= MAX_BYTES, "{bytes}");
+        assert!(bytes <= Room::ROLLING.bytes, "{bytes}");
         assert!(history.iter().len() > 15);
     }
 
     #[test]
     fn a_result_stands_under_its_call() {
-        let mut history = History::default();
+        let mut history = History::new(Room::ROLLING);
         history.push_call(words("ls → a"), "1");
         history.push_call(words("ls → b"), "2");
         history.answer("1", words("  1 file"));
@@ -181,6 +223,9 @@ mod tests {
     #[test]
     fn of_a_progress_bar_the_last_state_is_left() {
         assert_eq!(words("10%\r20%\r30%\r").text(), "30%");
-        assert_eq!(WindowLine::words(Role::Plain, " \u{1b}[0m\t "), None);
+        assert_eq!(
+            WindowLine::words(Role::Plain, " \u{1b}[0m\t ", Room::ROLLING),
+            None
+        );
     }
 }

@@ -1,4 +1,4 @@
-//! Lines as text: the only file that names colours.
+//! Lines as text: the only file that knows colours.
 //!
 //! Colours are the sixteen that a person's theme decides about, and none carries meaning alone.
 
@@ -57,22 +57,45 @@ pub fn fit(line: &Line, columns: usize) -> Line {
     kept
 }
 
-fn painted(span: &Span) -> String {
-    match code(span.role()) {
-        Some(code) => format!("\u{1b}[{code}m{}\u{1b}[0m", span.text()),
-        None => span.text().to_owned(),
+/// How a role looks on a terminal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Look {
+    /// As everything else.
+    Usual,
+    /// Bold.
+    Bold,
+    /// In one of the sixteen colours, by its number.
+    Colour(u8),
+}
+
+impl Look {
+    /// How this role looks.
+    pub fn of(role: Role) -> Self {
+        match role {
+            Role::Plain => Self::Usual,
+            Role::Title => Self::Bold,
+            Role::Muted => Self::Colour(8),
+            Role::Added | Role::Success => Self::Colour(2),
+            Role::Removed | Role::Failed => Self::Colour(1),
+            Role::Accent => Self::Colour(6),
+            Role::Warning => Self::Colour(3),
+        }
+    }
+
+    fn code(self) -> Option<u8> {
+        match self {
+            Self::Usual => None,
+            Self::Bold => Some(1),
+            Self::Colour(dim @ 0..8) => Some(30 + dim),
+            Self::Colour(bright) => Some(82 + bright),
+        }
     }
 }
 
-fn code(role: Role) -> Option<&'static str> {
-    match role {
-        Role::Plain => None,
-        Role::Title => Some("1"),
-        Role::Muted => Some("90"),
-        Role::Added | Role::Success => Some("32"),
-        Role::Removed | Role::Failed => Some("31"),
-        Role::Accent => Some("36"),
-        Role::Warning => Some("33"),
+fn painted(span: &Span) -> String {
+    match Look::of(span.role()).code() {
+        Some(code) => format!("\u{1b}[{code}m{}\u{1b}[0m", span.text()),
+        None => span.text().to_owned(),
     }
 }
 

@@ -13,7 +13,7 @@ use unicode_width::UnicodeWidthStr;
 use crate::paint::fit;
 use crate::preview::PreviewContext;
 use crate::telling::tell;
-use crate::{LineKind, Role, Span};
+use crate::{LineKind, Role, Room, Span};
 
 /// A name takes no more columns than this.
 const MAX_NAME_COLUMNS: usize = 24;
@@ -105,7 +105,7 @@ impl<W: Write + Send> ProgressLines<W> {
         let known = self.runs.get(&event.run);
         let context = known.map_or(&self.context, |known| &known.context);
         let mut has_text = false;
-        for told in tell(&event.happening, context) {
+        for told in tell(&event.happening, context, Room::ROLLING) {
             let Some(line) = told.lines.first() else {
                 continue;
             };
@@ -126,13 +126,11 @@ impl<W: Write + Send> ProgressLines<W> {
             .and_then(Result::ok)
             .map(|took| format!(" after {}", text::duration(took)))
             .unwrap_or_default();
-        match ending.message() {
-            None => self.write(&event.run, &format!("✓ completed{took}")),
-            Some(message) => {
-                let status = ending.status().as_str();
-                self.write(&event.run, &format!("✗ {status}{took}: {message}"));
-            }
-        }
+        let status = ending.status();
+        let (icon, word) = (status.icon(), status.as_str());
+        let why = ending.message().map(|message| format!(": {message}"));
+        let why = why.unwrap_or_default();
+        self.write(&event.run, &format!("{icon} {word}{took}{why}"));
         self.unstarted.retain(|run| *run != event.run);
         self.runs.remove(&event.run);
     }

@@ -3,9 +3,8 @@
 use pi_subagents_delegation::child_protocol::ChildRecord;
 use pi_subagents_delegation::{AssistantMessage, Happening, Message, Part, ToolCall};
 
-use crate::history::MAX_LINES;
 use crate::preview::{self, PreviewContext};
-use crate::{Role, WindowLine};
+use crate::{Role, Room, WindowLine};
 
 /// More of one printed line is never shown, and so never copied.
 const LONGEST_PRINTED: usize = 64 << 10;
@@ -19,9 +18,10 @@ pub(crate) struct Told {
 }
 
 /// Tells a happening in lines, piece by piece; most happenings have nothing to tell.
-pub(crate) fn tell(happening: &Happening, context: &PreviewContext) -> Vec<Told> {
+pub(crate) fn tell(happening: &Happening, context: &PreviewContext, room: Room) -> Vec<Told> {
+    let words = |role, text: &str| words(role, text, room);
     match happening {
-        Happening::Said { record, .. } => tell_record(record, context),
+        Happening::Said { record, .. } => tell_record(record, context, room),
         Happening::Printed(line) => {
             let shown = &line[..line.len().min(LONGEST_PRINTED)];
             words(Role::Plain, &String::from_utf8_lossy(shown))
@@ -37,9 +37,10 @@ pub(crate) fn tell(happening: &Happening, context: &PreviewContext) -> Vec<Told>
     }
 }
 
-fn tell_record(record: &ChildRecord, context: &PreviewContext) -> Vec<Told> {
+fn tell_record(record: &ChildRecord, context: &PreviewContext, room: Room) -> Vec<Told> {
+    let words = |role, text: &str| words(role, text, room);
     match record {
-        ChildRecord::MessageEnded(Message::Assistant(answer)) => tell_answer(answer, context),
+        ChildRecord::MessageEnded(Message::Assistant(answer)) => tell_answer(answer, context, room),
         ChildRecord::Retrying {
             attempt,
             max_attempts,
@@ -59,12 +60,12 @@ fn tell_record(record: &ChildRecord, context: &PreviewContext) -> Vec<Told> {
     }
 }
 
-fn tell_answer(answer: &AssistantMessage, context: &PreviewContext) -> Vec<Told> {
+fn tell_answer(answer: &AssistantMessage, context: &PreviewContext, room: Room) -> Vec<Told> {
     answer
         .parts
         .iter()
         .flat_map(|part| match part {
-            Part::Text(text) => words(Role::Plain, text),
+            Part::Text(text) => words(Role::Plain, text, room),
             Part::ToolCall(call) => vec![tell_call(call, context)],
             Part::Thinking(_) | Part::Image { .. } => Vec::new(),
         })
@@ -82,12 +83,12 @@ fn tell_call(call: &ToolCall, context: &PreviewContext) -> Told {
 }
 
 /// Of a long text only the end can stay in a window, so only that is looked at.
-fn words(role: Role, text: &str) -> Vec<Told> {
+fn words(role: Role, text: &str, room: Room) -> Vec<Told> {
     let mut lines: Vec<WindowLine> = text
         .split('\n')
         .rev()
-        .filter_map(|line| WindowLine::words(role, line))
-        .take(MAX_LINES)
+        .filter_map(|line| WindowLine::words(role, line, room))
+        .take(room.lines)
         .collect();
     lines.reverse();
     vec![Told { lines, call: None }]

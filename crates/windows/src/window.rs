@@ -13,7 +13,7 @@ use crate::history::History;
 use crate::preview::{self, PreviewContext};
 use crate::telling::tell;
 use crate::todos::Todos;
-use crate::{TodoProgress, WindowLine};
+use crate::{Room, TodoProgress, WindowLine};
 
 /// One run as people see it: its header's facts, its newest lines, its clock.
 ///
@@ -41,9 +41,18 @@ impl Window {
             planned: ModelChoice::Inherit,
             // The answer's text can be long and is none of a window's business.
             summary: RunSummary::without_text(),
-            history: History::default(),
+            history: History::new(Room::ROLLING),
             todos: Todos::default(),
             is_stopping: false,
+        }
+    }
+
+    /// The same window with more or less room.
+    #[must_use]
+    pub fn with_room(self, room: Room) -> Self {
+        Self {
+            history: History::new(room),
+            ..self
         }
     }
 
@@ -61,7 +70,7 @@ impl Window {
             Happening::Said { record, .. } => self.heard(record),
             _ => {}
         }
-        for told in tell(&event.happening, &self.context) {
+        for told in tell(&event.happening, &self.context, self.history.room()) {
             let last = told.lines.len().saturating_sub(1);
             for (place, line) in told.lines.into_iter().enumerate() {
                 match &told.call {
@@ -178,6 +187,11 @@ impl Window {
     /// The newest lines, at most `limit`, oldest first.
     pub fn lines(&self, limit: usize) -> impl Iterator<Item = &WindowLine> {
         self.history.newest(limit)
+    }
+
+    /// The line at this place of all that are held, the oldest being the first.
+    pub fn line(&self, place: usize) -> Option<&WindowLine> {
+        self.history.get(place)
     }
 
     /// All lines that are held, oldest first.

@@ -16,6 +16,18 @@ mod updates;
 use crate::Outcome;
 use crate::machine::cargo;
 
+/// What can be measured, by the names that a person types.
+const MEASURES: [&str; 8] = [
+    "one-turn",
+    "stream",
+    "updates",
+    "crowd",
+    "background",
+    "past-runs",
+    "delegating",
+    "installed",
+];
+
 /// What was asked for.
 #[derive(Debug, Default)]
 pub(crate) struct Wishes {
@@ -23,6 +35,8 @@ pub(crate) struct Wishes {
     install_pi: bool,
     /// Also what takes long.
     full: bool,
+    /// Only these; all if none is named.
+    only: Vec<String>,
 }
 
 impl Wishes {
@@ -32,10 +46,19 @@ impl Wishes {
             match argument.as_str() {
                 "--pi" => wishes.install_pi = true,
                 "--full" => wishes.full = true,
-                other => return Err(format!("bench takes --pi and --full, not {other}").into()),
+                name if MEASURES.contains(&name) => wishes.only.push(name.to_owned()),
+                other => {
+                    let names = MEASURES.join(", ");
+                    let error = format!("bench takes --pi, --full and {names}, not {other}");
+                    return Err(error.into());
+                }
             }
         }
         Ok(wishes)
+    }
+
+    fn want(&self, name: &str) -> bool {
+        self.only.is_empty() || self.only.iter().any(|wanted| wanted == name)
     }
 }
 
@@ -45,21 +68,26 @@ pub(crate) fn bench(wishes: Wishes) -> Outcome<()> {
     build("build --release --locked")?;
     build("build --release --locked --package pi-subagents-testkit --bins")?;
     let pi = pi::find(wishes.install_pi)?;
-    one_turn::measure()?;
-    stream::measure()?;
-    updates::measure()?;
-    crowd::measure(if wishes.full {
+    let crowds: &[usize] = if wishes.full {
         &[16, 200, 1000]
     } else {
         &[16, 200]
-    })?;
-    background::measure()?;
-    past_runs::measure()?;
-    if let Some(pi) = pi {
-        pi::compare(&pi)?;
-        return installed::measure(&pi);
+    };
+    for name in MEASURES.into_iter().filter(|name| wishes.want(name)) {
+        match (name, &pi) {
+            ("one-turn", _) => one_turn::measure()?,
+            ("stream", _) => stream::measure()?,
+            ("updates", _) => updates::measure()?,
+            ("crowd", _) => crowd::measure(crowds)?,
+            ("background", _) => background::measure()?,
+            ("past-runs", _) => past_runs::measure()?,
+            ("delegating", Some(pi)) => pi::compare(pi)?,
+            (_, Some(pi)) => installed::measure(pi)?,
+            (_, None) => println!(
+                "\n{name}: no pi to compare with; put it on PATH, set PI_SUBAGENTS_PI, or add --pi."
+            ),
+        }
     }
-    println!("\nNo pi to compare with: put it on PATH, set PI_SUBAGENTS_PI, or add --pi.");
     Ok(())
 }
 

@@ -5,7 +5,7 @@ use std::fs;
 use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
 
-use crate::testing::{Sandbox, outline};
+use crate::testing::{Bench, Sandbox, outline};
 
 const SETTINGS: &str = r#"{"compaction": {"keepRecentTokens": 4, "reserveTokens": 1000}}"#;
 
@@ -26,78 +26,48 @@ fn script() -> Value {
     ]})
 }
 
-fn with_compactions(events: &[Value]) -> String {
-    let shown: Vec<Value> = events
-        .iter()
-        .map(|event| {
-            let mut event = event.clone();
-            for place in ["summary", "tokensBefore"] {
-                if let Some(value) = event["result"].get(place).cloned() {
-                    let told = format!("{} {place}={value}", event["type"].as_str().unwrap());
-                    event["type"] = json!(told);
-                }
-            }
-            event
-        })
-        .collect();
-    outline(&shown)
+/// An agent that shortens early.
+fn bench(sandbox: &Sandbox, flags: &str) -> Bench {
+    sandbox.write("agent/settings.json", SETTINGS);
+    let flags = format!("{} {flags}", sandbox.script(&script()));
+    sandbox.agent(&flags).unwrap()
 }
 
 #[tokio::test]
 async fn an_overflow_is_answered_after_the_conversation_was_shortened() {
     let sandbox = Sandbox::new();
-    sandbox.write("agent/settings.json", SETTINGS);
     let file = sandbox.path("s.jsonl");
-    let flags = format!(
-        "{} --tools read --session {}",
-        sandbox.script(&script()),
-        file.display()
-    );
-    let mut bench = sandbox.agent(&flags).unwrap();
+    let session = format!("--session {}", file.display());
+    let mut bench = bench(&sandbox, &format!("--tools read {session}"));
     bench.prompt("hi").await;
     let events = bench.prompt("overflow, please").await;
-    insta::assert_snapshot!(with_compactions(&events), @r#"
+    insta::assert_snapshot!(outline(&events), @r#"
     agent_start
     turn_start
     message role="user" "overflow, please"
     message role="assistant" stopReason="error" errorMessage="400: prompt is too long: 300000 tokens > 200000 maximum"
-    turn_end role="assistant" stopReason="error" errorMessage="400: prompt is too long: 300000 tokens > 200000 maximum"
+    turn_end
     agent_end willRetry=false
     entry_appended type="context_edit"
     compaction_start
-    compaction_end summary="They greeted each other." tokensBefore=157 willRetry=true
+    compaction_end willRetry=true summary="They greeted each other." tokensBefore=157
     agent_start
     turn_start
-    message_start role="assistant" stopReason="pending"
-    message_end role="assistant" stopReason="stop" "Now it fits."
-    turn_end role="assistant" stopReason="stop"
+    streamed role="assistant" stopReason="stop" "Now it fits."
+    turn_end
     agent_end willRetry=false
     agent_settled
     "#);
-    let shown: Vec<Value> = bench
-        .agent
-        .conversation
-        .borrow()
-        .messages()
-        .iter()
-        .map(|message| json!(message.as_ref())["role"].clone())
-        .collect();
-    assert_eq!(shown, ["system", "compactionSummary", "user", "assistant"]);
+    let shown = ["system", "compactionSummary", "user", "assistant"];
+    assert_eq!(bench.roles(), shown);
     let stats = bench.agent.conversation.borrow().tally().clone();
     assert_eq!((stats.users, stats.assistants), (2, 3));
     drop(bench);
 
-    let again = sandbox
-        .agent(&format!("--session {}", file.display()))
-        .unwrap();
-    let resumed = again.agent.conversation.borrow();
-    let roles: Vec<Value> = resumed
-        .messages()
-        .iter()
-        .map(|message| json!(message.as_ref())["role"].clone())
-        .collect();
-    assert_eq!(roles, shown);
-    assert_eq!(resumed.tally().assistants, stats.assistants);
+    let resumed = sandbox.agent(&session).unwrap();
+    assert_eq!(resumed.roles(), shown);
+    let conversation = resumed.agent.conversation.borrow();
+    assert_eq!(conversation.tally().assistants, stats.assistants);
     let entry = fs::read_to_string(&file).unwrap();
     let entry = entry.lines().find(|line| line.contains("\"compaction\""));
     let entry: Value = serde_json::from_str(entry.unwrap()).unwrap();
@@ -109,28 +79,27 @@ async fn an_overflow_is_answered_after_the_conversation_was_shortened() {
 #[tokio::test]
 async fn what_never_fits_ends_as_an_error() {
     let sandbox = Sandbox::new();
-    sandbox.write("agent/settings.json", SETTINGS);
-    let mut bench = sandbox
-        .agent(&format!("{} --no-session", sandbox.script(&script())))
-        .unwrap();
+    let mut bench = bench(&sandbox, "--no-session");
     bench.prompt("hi").await;
     let events = bench.prompt("never").await;
-    let last = |kind: &str| {
-        let mut found = events.iter().rev().filter(|event| event["type"] == kind);
-        found.next().cloned().unwrap()
-    };
-    assert_eq!(
-        last("turn_end")["message"]["errorMessage"],
-        "400: context_length_exceeded"
-    );
-    assert_eq!(last("compaction_end")["willRetry"], false);
-    assert!(
-        last("compaction_end")["errorMessage"]
-            .as_str()
-            .unwrap()
-            .starts_with("Context overflow recovery failed: "),
-    );
-    assert_eq!(events.last().unwrap()["type"], "agent_settled");
+    insta::assert_snapshot!(outline(&events), @r#"
+    agent_start
+    turn_start
+    message role="user" "never"
+    message role="assistant" stopReason="error" errorMessage="400: context_length_exceeded"
+    turn_end
+    agent_end willRetry=false
+    entry_appended type="context_edit"
+    compaction_start
+    compaction_end willRetry=true summary="They greeted each other." tokensBefore=300
+    agent_start
+    turn_start
+    message role="assistant" stopReason="error" errorMessage="400: context_length_exceeded"
+    turn_end
+    agent_end willRetry=false
+    compaction_end willRetry=false errorMessage="Context overflow recovery failed: the conversation does not fit, not even shortened. Give the task in smaller parts, or use a model with a larger context."
+    agent_settled
+    "#);
 }
 
 #[tokio::test]
@@ -145,22 +114,20 @@ async fn a_long_conversation_is_shortened_after_the_answer() {
     // The prompt alone fills a third of the window, so it is what stays.
     assert!(!outline(&events).contains("compaction"));
     let events = bench.prompt(&format!("{long} hi again")).await;
-    let outline = with_compactions(&events);
+    let outline = outline(&events);
     let (_, end) = outline.split_once("agent_end").unwrap();
     insta::assert_snapshot!(end, @r#"
      willRetry=false
     compaction_start
-    compaction_end summary="They greeted each other." tokensBefore=140309 willRetry=false
+    compaction_end willRetry=false summary="They greeted each other." tokensBefore=140309
     agent_settled
     "#);
 }
 
 #[tokio::test]
-async fn a_command_shortens_too() {
+async fn a_command_shortens_once_there_is_something_to_shorten() {
     let sandbox = Sandbox::new();
-    sandbox.write("agent/settings.json", SETTINGS);
-    let flags = format!("{} --no-session", sandbox.script(&script()));
-    let mut bench = sandbox.agent(&flags).unwrap();
+    let mut bench = bench(&sandbox, "--no-session");
     let aborted = bench.agent.begin_run();
     let nothing = bench.agent.compact_on_command(None, &aborted).await;
     assert_eq!(

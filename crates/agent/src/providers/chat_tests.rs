@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use tokio::net::TcpListener;
 
 use super::testing::{Server, events, failure, whole};
-use crate::testing::{Bench, Sandbox, outline};
+use crate::testing::{Bench, Sandbox, messages_of, normalized, outline};
 
 fn delta(delta: &Value) -> Value {
     json!({"id": "chatcmpl-1", "choices": [{"index": 0, "delta": delta, "finish_reason": null}]})
@@ -65,11 +65,7 @@ async fn thinking_text_tool_calls_usage_and_cost_arrive() {
     .await;
     let mut bench = bench(&mut sandbox, &server);
     let events = bench.prompt("What is in a.txt?").await;
-    let answers: Vec<&Value> = events
-        .iter()
-        .filter(|event| event["type"] == "message_end" && event["message"]["role"] == "assistant")
-        .map(|event| &event["message"])
-        .collect();
+    let answers = messages_of("assistant", &events);
     assert_eq!(
         answers[0]["content"],
         json!([
@@ -104,7 +100,7 @@ async fn thinking_text_tool_calls_usage_and_cost_arrive() {
     body["tools"][0]["function"]["description"] = json!("…");
     body["tools"][0]["function"]["parameters"] = json!("…");
     insta::assert_snapshot!(
-        crate::testing::normalized(&serde_json::to_string_pretty(&body).unwrap(), &sandbox.path("project")),
+        normalized(&serde_json::to_string_pretty(&body).unwrap(), &sandbox.path("project")),
         @r#"
     {
       "model": "m",
@@ -221,31 +217,29 @@ async fn errors_are_retried_or_reported() {
     message role="system"
     message role="user" "one"
     message role="assistant" stopReason="error" errorMessage="429: Rate limit reached"
-    turn_end role="assistant" stopReason="error" errorMessage="429: Rate limit reached"
+    turn_end
     agent_end willRetry=true
     auto_retry_start attempt=1 delayMs=0 errorMessage="429: Rate limit reached"
     entry_appended type="context_edit"
     agent_start
     turn_start
-    message_start role="assistant" stopReason="pending"
-    message_end role="assistant" stopReason="error" errorMessage="The stream ended before the answer was complete." "Half an ans"
-    turn_end role="assistant" stopReason="error" errorMessage="The stream ended before the answer was complete."
+    streamed role="assistant" stopReason="error" errorMessage="The stream ended before the answer was complete." "Half an ans"
+    turn_end
     agent_end willRetry=true
     auto_retry_start attempt=2 delayMs=2 errorMessage="The stream ended before the answer was complete."
     entry_appended type="context_edit"
     agent_start
     turn_start
     message role="assistant" stopReason="error" errorMessage="500: status code (no body)"
-    turn_end role="assistant" stopReason="error" errorMessage="500: status code (no body)"
+    turn_end
     agent_end willRetry=true
     auto_retry_start attempt=3 delayMs=4 errorMessage="500: status code (no body)"
     entry_appended type="context_edit"
     agent_start
     turn_start
-    message_start role="assistant" stopReason="pending"
-    message_end role="assistant" stopReason="stop" "There."
+    streamed role="assistant" stopReason="stop" "There."
     auto_retry_end attempt=3 success=true
-    turn_end role="assistant" stopReason="stop"
+    turn_end
     agent_end willRetry=false
     agent_settled
 
@@ -253,7 +247,7 @@ async fn errors_are_retried_or_reported() {
     turn_start
     message role="user" "two"
     message role="assistant" stopReason="error" errorMessage="401: Incorrect API key ****"
-    turn_end role="assistant" stopReason="error" errorMessage="401: Incorrect API key ****"
+    turn_end
     agent_end willRetry=false
     agent_settled
     "#);
@@ -271,35 +265,29 @@ async fn a_server_that_is_not_there_is_named() {
     };
     let mut bench = bench(&mut sandbox, &server);
     let events = bench.prompt("hi").await;
-    let end = events
-        .iter()
-        .rfind(|event| event["type"] == "turn_end")
-        .unwrap();
-    let message = end["message"]["errorMessage"].as_str().unwrap();
-    let place = url.trim_end_matches("/v1");
-    assert!(
-        message.starts_with(&format!("Connection error to {place}: ")),
-        "{message}"
-    );
-    let retries = events
-        .iter()
-        .filter(|event| event["type"] == "auto_retry_start")
-        .count();
-    assert_eq!(retries, 3);
+    let answers = messages_of("assistant", &events);
+    assert_eq!(answers.len(), 4, "asked once, and three times again");
+    let error = answers[3]["errorMessage"].as_str().unwrap();
+    insta::assert_snapshot!(error.replace(url.trim_end_matches("/v1"), "SERVER"), @"Connection error to SERVER: Connection refused (os error 111)");
 }
 
 #[tokio::test]
 async fn a_missing_key_refuses_the_prompt_and_says_what_to_set() {
     let sandbox = Sandbox::new();
     let bench = sandbox.agent("--model groq/llama").unwrap();
-    let refusal = bench.access.ready(&bench.agent).await.unwrap_err();
-    assert!(
-        refusal
-            .starts_with("No API key found for groq.\n\nSet the environment variable GROQ_API_KEY")
-    );
+    let keyless = bench.access.ready(&bench.agent).await.unwrap_err();
     let bench = sandbox.agent("").unwrap();
-    let refusal = bench.access.ready(&bench.agent).await.unwrap_err();
-    assert!(refusal.starts_with("No model selected."), "{refusal}");
+    let undecided = bench.access.ready(&bench.agent).await.unwrap_err();
+    let refusals = format!("{keyless}\n---\n{undecided}");
+    insta::assert_snapshot!(normalized(&refusals, &sandbox.path("")), @r#"
+    No API key found for groq.
+
+    Set the environment variable GROQ_API_KEY, or put {"groq": {"type": "api_key", "key": "..."}} into ROOT/agent/auth.json.
+    ---
+    No model selected.
+
+    Name one with --model provider/id, or set defaultProvider and defaultModel in ROOT/agent/settings.json.
+    "#);
 }
 
 #[tokio::test]

@@ -2,6 +2,7 @@
 
 mod answers;
 mod command;
+mod other_session;
 mod response;
 mod server;
 

@@ -8,17 +8,14 @@ use futures_util::FutureExt;
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 
-use super::answers;
 use super::command::{Command, Request, StreamingBehavior};
 use super::response::Response;
+use super::{answers, other_session};
 use crate::agent::Agent;
-use crate::conversation::Conversation;
 use crate::event::Event;
 use crate::message::Block;
 use crate::model_access::ModelAccess;
 use crate::models::ThinkingLevel;
-use crate::opened_session::OpenedSession;
-use crate::session::{self, Claim, Place};
 use crate::signals::Signals;
 
 /// What wakes the server.
@@ -90,7 +87,7 @@ enum AfterRun {
 }
 
 /// What a command comes to: nothing more to say, data, or why not.
-type Outcome = Result<Option<Value>, String>;
+pub(super) type Outcome = Result<Option<Value>, String>;
 
 impl Server<'_> {
     async fn take(&mut self, line: &[u8]) {
@@ -287,8 +284,10 @@ impl Server<'_> {
             let outcome = match what {
                 AfterRun::Abort => Ok(None),
                 AfterRun::Compacted => self.compacted.take().unwrap_or(Ok(None)),
-                AfterRun::NewSession(parent) => self.begin_session(parent.as_deref()),
-                AfterRun::SwitchSession(path) => self.switch_session(&path).await,
+                AfterRun::NewSession(parent) => other_session::begin(self.agent, parent.as_deref()),
+                AfterRun::SwitchSession(path) => {
+                    other_session::switch(self.agent, self.access, &path).await
+                }
                 AfterRun::Compact(focus) => {
                     if let Err(refusal) = self.access.ready(self.agent).await {
                         Err(refusal)
@@ -313,57 +312,6 @@ impl Server<'_> {
             agent.end_run();
             compacted.replace(Some(outcome.map(Some)));
         }));
-    }
-
-    /// Forgets what was said. A session file belongs to one session, so the new one gets a
-    /// file of its own beside it.
-    fn begin_session(&self, parent: Option<&str>) -> Outcome {
-        let id = uuid::Uuid::now_v7().to_string();
-        let before = self.agent.conversation.borrow();
-        let file = before.session_file().map(|file| session::beside(file, &id));
-        drop(before);
-        let claim = file.map(|file| Claim::take(&file)).transpose();
-        let claim = claim.map_err(|error| error.to_string())?;
-        let cwd = &self.agent.setup.cwd;
-        let mut conversation = Conversation::begin(claim, id, cwd, parent);
-        if let Some(model) = self.agent.model() {
-            conversation.note_model(&model.provider, &model.id);
-        }
-        conversation.note_thinking(self.agent.thinking.get().name());
-        self.agent.conversation.replace(conversation);
-        Ok(Some(json!({"cancelled": false})))
-    }
-
-    /// Goes on with another session, with the model and the level it was left with.
-    async fn switch_session(&self, path: &str) -> Outcome {
-        let agent = self.agent;
-        let path = agent.setup.cwd.join(path);
-        let is_same = agent.conversation.borrow().session_file() == Some(&path);
-        if is_same {
-            return Ok(Some(json!({"cancelled": false})));
-        }
-        let id = uuid::Uuid::now_v7().to_string();
-        let opened = OpenedSession::take(Place { path, id })?;
-        let recorded = opened.recorded.as_ref();
-        let (model, thinking) = recorded
-            .map(|recorded| (recorded.model.clone(), recorded.thinking.clone()))
-            .unwrap_or_default();
-        if let Some(elsewhere) = recorded.filter(|recorded| recorded.cwd != agent.setup.cwd) {
-            return Err(format!(
-                "The session belongs to {}. Start the agent with --session to continue it there.",
-                elsewhere.cwd.display()
-            ));
-        }
-        let conversation = opened.conversation(&agent.setup.cwd)?;
-        agent.conversation.replace(conversation);
-        if let Some((provider, id)) = model {
-            // A model that is not to be had any more leaves the one in use.
-            let _ = self.access.switch(agent, &provider, &id).await;
-        }
-        if let Some(level) = thinking.as_deref().and_then(ThinkingLevel::parse) {
-            agent.set_thinking(level);
-        }
-        Ok(Some(json!({"cancelled": false})))
     }
 
     async fn answer(&self, id: &Value, command: &str, outcome: Outcome) {

@@ -6,7 +6,7 @@ use tokio::sync::mpsc;
 
 use super::serve;
 use crate::signals::Signals;
-use crate::testing::{Bench, Sandbox, collect};
+use crate::testing::{Bench, Sandbox, collect, last, normalized};
 
 /// Serves `bench`. The client sends the first lines at once and more when `react` says so;
 /// an empty reaction hangs up.
@@ -51,7 +51,8 @@ fn responses(events: &[Value]) -> Vec<Value> {
     found.cloned().collect()
 }
 
-fn echo() -> Value {
+/// Repeats what it is told, and lets `wait` wait.
+fn patient() -> Value {
     json!({"rules": [
         {"when": "wait", "turns": [{"delayMs": 3_600_000, "text": "late"}]},
         {"turns": [{"text": "You said {{prompt}}."}]},
@@ -61,7 +62,7 @@ fn echo() -> Value {
 #[tokio::test]
 async fn what_is_no_command_is_answered_as_pi_does() {
     let sandbox = Sandbox::new();
-    let mut bench = sandbox.agent(&sandbox.script(&echo())).unwrap();
+    let mut bench = sandbox.playing(&patient());
     let lines = [
         "nonsense\n",
         "\n",
@@ -94,7 +95,7 @@ async fn what_is_no_command_is_answered_as_pi_does() {
 #[tokio::test]
 async fn a_prompt_is_accepted_first_and_settles_last() {
     let sandbox = Sandbox::new();
-    let mut bench = sandbox.agent(&sandbox.script(&echo())).unwrap();
+    let mut bench = sandbox.playing(&patient());
     let prompt = "{\"type\":\"prompt\",\"id\":\"1\",\"message\":\"a\u{2028}b\"}\n";
     let (_, events) = converse(&mut bench, &[prompt], |event| {
         match event["type"].as_str() {
@@ -129,7 +130,7 @@ async fn a_prompt_is_accepted_first_and_settles_last() {
 #[tokio::test(start_paused = true)]
 async fn a_running_agent_takes_steering_and_answers_an_abort_when_it_is_over() {
     let sandbox = Sandbox::new();
-    let mut bench = sandbox.agent(&sandbox.script(&echo())).unwrap();
+    let mut bench = sandbox.playing(&patient());
     let (_, events) = converse(
         &mut bench,
         &[
@@ -156,11 +157,10 @@ async fn a_running_agent_takes_steering_and_answers_an_abort_when_it_is_over() {
         ]),
         json!([true, 2])
     );
-    let queue = events
-        .iter()
-        .rfind(|event| event["type"] == "queue_update")
-        .unwrap();
-    assert_eq!(queue["followUp"], json!(["more"]));
+    assert_eq!(
+        last("queue_update", &events),
+        &json!({"type": "queue_update", "steering": [], "followUp": ["more"]})
+    );
     let [.., settled, aborted] = &events[..] else {
         panic!("too few events");
     };
@@ -174,7 +174,7 @@ async fn a_running_agent_takes_steering_and_answers_an_abort_when_it_is_over() {
 #[tokio::test(start_paused = true)]
 async fn the_end_of_the_input_ends_the_run() {
     let sandbox = Sandbox::new();
-    let mut bench = sandbox.agent(&sandbox.script(&echo())).unwrap();
+    let mut bench = sandbox.playing(&patient());
     let prompt = r#"{"type":"prompt","id":"1","message":"wait"}"#;
     let (code, events) = converse(&mut bench, &[prompt], |event| {
         (event["type"] == "turn_start").then_some("")
@@ -190,14 +190,14 @@ async fn a_refused_prompt_starts_nothing() {
     let mut bench = sandbox.agent("--model groq/llama").unwrap();
     let prompt = r#"{"type":"prompt","id":"1","message":"hi"}"#;
     let (_, events) = converse(&mut bench, &[prompt], |_| Some("")).await;
-    assert_eq!(events.len(), 1);
-    assert_eq!(events[0]["success"], false);
+    let shown: Vec<String> = events.iter().map(Value::to_string).collect();
+    insta::assert_snapshot!(normalized(&shown.join("\n"), &sandbox.path("")), @r#"{"type":"response","id":"1","command":"prompt","success":false,"error":"No API key found for groq.\n\nSet the environment variable GROQ_API_KEY, or put {\"groq\": {\"type\": \"api_key\", \"key\": \"...\"}} into ROOT/agent/auth.json."}"#);
 }
 
 #[tokio::test]
 async fn models_thinking_names_and_sessions_can_be_changed() {
     let sandbox = Sandbox::new();
-    let mut bench = sandbox.agent(&sandbox.script(&echo())).unwrap();
+    let mut bench = sandbox.playing(&patient());
     let before = bench.agent.conversation.borrow().session_id().to_owned();
     let (_, events) = converse(
         &mut bench,

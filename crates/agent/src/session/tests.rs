@@ -5,16 +5,12 @@ use std::fs;
 use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
 
-use crate::testing::{Sandbox, outline};
+use crate::testing::{Sandbox, echo, normalized, outline};
 
 fn entries(text: &str) -> Vec<Value> {
     text.lines()
         .filter_map(|line| serde_json::from_str(line).ok())
         .collect()
-}
-
-fn echo() -> Value {
-    json!({"rules": [{"turns": [{"text": "You said {{prompt}}."}]}]})
 }
 
 #[tokio::test]
@@ -54,7 +50,8 @@ async fn a_session_is_written_with_its_first_answer_and_forms_a_chain() {
 async fn a_resumed_session_keeps_its_context_and_its_directory() {
     let sandbox = Sandbox::new();
     let file = sandbox.path("s.jsonl");
-    let flags = format!("{} --session {}", sandbox.script(&echo()), file.display());
+    let session = format!("--session {}", file.display());
+    let flags = format!("{} {session}", sandbox.script(&echo()));
     sandbox.agent(&flags).unwrap().prompt("one").await;
 
     // A crash in the middle of a line, and a line that nobody knows.
@@ -63,35 +60,22 @@ async fn a_resumed_session_keeps_its_context_and_its_directory() {
     fs::write(&file, text).unwrap();
     fs::create_dir(sandbox.path("elsewhere")).unwrap();
 
-    let mut bench = sandbox
-        .agent(&format!("--session {}", file.display()))
-        .unwrap();
+    let mut bench = sandbox.agent(&session).unwrap();
     assert_eq!(bench.agent.setup.cwd, sandbox.path("project"));
     let events = bench.prompt("two").await;
     insta::assert_snapshot!(outline(&events), @r#"
     agent_start
     turn_start
     message role="user" "two"
-    message_start role="assistant" stopReason="pending"
-    message_end role="assistant" stopReason="stop" "You said two."
-    turn_end role="assistant" stopReason="stop"
+    streamed role="assistant" stopReason="stop" "You said two."
+    turn_end
     agent_end willRetry=false
     agent_settled
     "#);
-    let roles: Vec<Value> = bench
-        .agent
-        .conversation
-        .borrow()
-        .messages()
-        .iter()
-        .map(|message| json!(message)["role"].clone())
-        .collect();
-    assert_eq!(roles, ["system", "user", "assistant", "user", "assistant"]);
+    let roles = ["system", "user", "assistant", "user", "assistant"];
+    assert_eq!(bench.roles(), roles);
     drop(bench);
-    let again = sandbox
-        .agent(&format!("--session {}", file.display()))
-        .unwrap();
-    assert_eq!(again.agent.conversation.borrow().messages().len(), 5);
+    assert_eq!(sandbox.agent(&session).unwrap().roles(), roles);
 }
 
 #[tokio::test]
@@ -169,10 +153,7 @@ async fn a_session_has_one_writer() {
     let flags = format!("{} --session {}", sandbox.script(&echo()), file.display());
     let mut first = sandbox.agent(&flags).unwrap();
     let refusal = sandbox.agent(&flags).err().unwrap();
-    assert!(
-        refusal.ends_with("is in use by another process"),
-        "{refusal}"
-    );
+    insta::assert_snapshot!(normalized(&refusal, &sandbox.path("")), @"Session file ROOT/s.jsonl is in use by another process");
     first.prompt("one").await;
     drop(first);
     sandbox.agent(&flags).unwrap().prompt("two").await;
@@ -220,7 +201,7 @@ fn a_file_that_is_no_session_is_refused() {
     let refusal = |file: &std::path::Path| {
         let flags = format!("--model scripted/tour --session {}", file.display());
         let refusal = sandbox.agent(&flags).err().unwrap();
-        crate::testing::normalized(&refusal, &sandbox.path(""))
+        normalized(&refusal, &sandbox.path(""))
     };
     insta::assert_snapshot!(format!("{}\n{}", refusal(&garbage), refusal(&gone)), @"
     ROOT/garbage.jsonl is not a session file

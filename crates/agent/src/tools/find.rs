@@ -7,7 +7,7 @@ use ignore::DirEntry;
 use serde::Deserialize;
 
 use super::tree::{self, Listing};
-use super::{ToolError, ToolOutput, ToolResult, ToolSurroundings, paths, read, truncation};
+use super::{ToolError, ToolOutput, ToolResult, ToolSurroundings, read, truncation};
 use crate::abort::Aborted;
 
 const DEFAULT_LIMIT: usize = 1000;
@@ -24,13 +24,7 @@ pub(super) fn run(
     surroundings: &ToolSurroundings,
     aborted: &Aborted,
 ) -> ToolResult {
-    let root = paths::resolve(arguments.path.as_deref().unwrap_or("."), surroundings);
-    if !root.exists() {
-        return Err(ToolError::new(format!(
-            "Path not found: {}",
-            root.display()
-        )));
-    }
+    let root = tree::root(arguments.path.as_deref(), surroundings)?;
     let limit = arguments.limit.map_or(DEFAULT_LIMIT, read::whole);
     let pattern = Pattern::new(&arguments.pattern)?;
     let mut found = Vec::new();

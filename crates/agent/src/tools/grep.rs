@@ -9,7 +9,7 @@ use ignore::overrides::OverrideBuilder;
 use serde::Deserialize;
 
 use super::tree::{self, Listing};
-use super::{ToolError, ToolOutput, ToolResult, ToolSurroundings, paths, read, truncation};
+use super::{ToolError, ToolOutput, ToolResult, ToolSurroundings, read, truncation};
 use crate::abort::Aborted;
 
 const DEFAULT_LIMIT: usize = 100;
@@ -36,13 +36,7 @@ pub(super) fn run(
     surroundings: &ToolSurroundings,
     aborted: &Aborted,
 ) -> ToolResult {
-    let root = paths::resolve(arguments.path.as_deref().unwrap_or("."), surroundings);
-    if !root.exists() {
-        return Err(ToolError::new(format!(
-            "Path not found: {}",
-            root.display()
-        )));
-    }
+    let root = tree::root(arguments.path.as_deref(), surroundings)?;
     let matcher = matcher(arguments)?;
     let mut walk = tree::walk(&root);
     if let Some(glob) = &arguments.glob {

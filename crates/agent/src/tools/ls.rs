@@ -4,9 +4,8 @@ use std::fs;
 
 use serde::Deserialize;
 
-use super::tree::Listing;
-use super::truncation;
-use super::{ToolError, ToolOutput, ToolResult, ToolSurroundings, paths, read};
+use super::tree::{self, Listing};
+use super::{ToolError, ToolOutput, ToolResult, ToolSurroundings, read, truncation};
 use crate::abort::Aborted;
 
 const DEFAULT_LIMIT: usize = 500;
@@ -22,15 +21,9 @@ pub(super) fn run(
     surroundings: &ToolSurroundings,
     _aborted: &Aborted,
 ) -> ToolResult {
-    let directory = paths::resolve(arguments.path.as_deref().unwrap_or("."), surroundings);
+    let directory = tree::root(arguments.path.as_deref(), surroundings)?;
     let limit = arguments.limit.map_or(DEFAULT_LIMIT, read::whole);
-    let Ok(metadata) = directory.metadata() else {
-        return Err(ToolError::new(format!(
-            "Path not found: {}",
-            directory.display()
-        )));
-    };
-    if !metadata.is_dir() {
+    if !directory.is_dir() {
         return Err(ToolError::new(format!(
             "Not a directory: {}",
             directory.display()

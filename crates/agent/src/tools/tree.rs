@@ -1,12 +1,26 @@
 //! What `ls`, `find` and `grep` share: the walk over files and the shape of their answers.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use ignore::WalkBuilder;
 use serde_json::{Map, Value, json};
 
-use super::ToolOutput;
 use super::truncation::{MAX_BYTES, Truncation, readable_size};
+use super::{ToolError, ToolOutput, ToolSurroundings, paths};
+
+/// Where to look: what the call names, else the working directory.
+pub(super) fn root(
+    path: Option<&str>,
+    surroundings: &ToolSurroundings,
+) -> Result<PathBuf, ToolError> {
+    let root = paths::resolve(path.unwrap_or("."), surroundings);
+    if root.exists() {
+        Ok(root)
+    } else {
+        let missing = root.display();
+        Err(ToolError::new(format!("Path not found: {missing}")))
+    }
+}
 
 /// Walks everything below `root` in the order of the paths: hidden files too, ignored ones
 /// not, and never the inside of `.git`.

@@ -8,7 +8,7 @@ use std::process::ExitCode;
 use serde_json::Value;
 
 use crate::caller::Caller;
-use crate::cli::RunArgs;
+use crate::cli::ConcurrencyArgs;
 use crate::commands::block_on;
 use crate::configuration::Configuration;
 use crate::dialects::Answer;
@@ -22,14 +22,12 @@ use crate::view;
 /// Makes this process an owner for one call, and shows how it goes.
 pub(super) fn answer_of(
     caller: &Caller,
-    args: &RunArgs,
+    concurrency: ConcurrencyArgs,
     printer: Printer<'static>,
     call: impl AsyncFnOnce(&Toolbox, Watch) -> Result<Answer, CommandError>,
 ) -> Result<Answer, CommandError> {
     let settings = Configuration::read_once(&caller.places, caller.trusts_project).settings;
-    let concurrency = args
-        .concurrency
-        .map_or(settings.max_concurrency, usize::from);
+    let concurrency = concurrency.or(settings.max_concurrency);
     block_on(async {
         let mut signals = Signals::listen()?;
         let toolbox = Toolbox::open(&caller.places, concurrency)?;

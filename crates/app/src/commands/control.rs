@@ -1,9 +1,9 @@
-//! `steer`, `stop` and `wait`: control of runs, whoever of this user owns them.
+//! `steer` and `stop`: control of runs, whoever of this user owns them.
 
 use std::process::ExitCode;
-use std::time::Duration;
 
 use clap::Args;
+use pi_subagents_delegation::Status;
 use pi_subagents_engine::{AskError, OwnerReply, OwnerRequest, Want, ask, end_leftovers};
 use pi_subagents_sessions::{IndexedRun, RunState, Store};
 use serde_json::{Value, json};
@@ -11,15 +11,12 @@ use tokio::task::JoinSet;
 
 use crate::commands::block_on;
 use crate::commands::read::joined;
+use crate::conversations::{ask_which, of_one_conversation};
 use crate::error::CommandError;
-use crate::exit;
 use crate::owner::{current_runs, is_owned};
 use crate::places::Places;
 use crate::print::Printer;
-use crate::recorded::{current, find_runs, find_runs_of_each, how_to_resume, status_of};
-
-/// How often a run is looked at whose owner cannot be asked.
-const LOOK_AGAIN: Duration = Duration::from_millis(100);
+use crate::recorded::{find_runs, find_runs_of_each, how_to_resume, status_of};
 
 #[derive(Args)]
 pub(crate) struct SteerArgs {
@@ -44,23 +41,15 @@ pub(crate) struct StopArgs {
     all: bool,
 }
 
-#[derive(Args)]
-pub(crate) struct WaitArgs {
-    /// Ids of runs or sessions, or the beginnings of them; a session is what runs in it, else its latest run
-    #[arg(value_name = "ID", required = true)]
-    ids: Vec<String>,
-    /// Return when the first of them is over
-    #[arg(long)]
-    any: bool,
-}
-
 pub(crate) fn steer(args: &SteerArgs, printer: Printer) -> Result<ExitCode, CommandError> {
     let places = Places::find()?;
     let store = Store::new(&places.agent_dir);
     let message = joined("message", &args.message)?;
-    let run = find_runs(&store, &places, &args.id)?
-        .into_iter()
-        .rfind(IndexedRun::is_open)
+    let mut runs = find_runs(&store, &places, &args.id)?;
+    runs.retain(IndexedRun::is_open);
+    let run = of_one_conversation(runs, None, |run| Some(run))
+        .map_err(|error| ask_which(error, |run| format!("pi-subagents steer {run} MESSAGE")))?
+        .pop()
         .ok_or_else(|| not_running(&args.id))?;
     match block_on(async { request(&run, Want::Steer { message }).await })? {
         OwnerReply::Done => {
@@ -87,7 +76,7 @@ pub(crate) fn stop(args: &StopArgs, printer: Printer) -> Result<ExitCode, Comman
     let problems = block_on(stop_all(asked.clone()))?;
     let mut stopped = current_runs(&store)?;
     stopped.retain(|run| asked.iter().any(|one| one.run == run.run));
-    print_stopped(&stopped, printer);
+    print_stopped(args, &stopped, printer);
     if stopped.iter().all(|run| !run.is_open()) {
         return Ok(ExitCode::SUCCESS);
     }
@@ -109,7 +98,7 @@ async fn stop_all(runs: Vec<IndexedRun>) -> Result<Vec<String>, CommandError> {
                     end_leftovers(&run.run);
                     None
                 }
-                Err(error) => Some(error.to_text()),
+                Err(error) => Some(error.sentence()),
             }
         });
     }
@@ -120,81 +109,36 @@ async fn stop_all(runs: Vec<IndexedRun>) -> Result<Vec<String>, CommandError> {
     Ok(problems)
 }
 
-fn print_stopped(runs: &[IndexedRun], printer: Printer) {
+fn print_stopped(args: &StopArgs, runs: &[IndexedRun], printer: Printer) {
     if printer.is_json() {
         let rows: Vec<Value> = runs.iter().map(name_json).collect();
         printer.json(&json!({"stopped": rows}));
     } else if runs.is_empty() {
-        printer.data("Nothing was running.");
+        printer.data(&nothing_stopped(args));
     } else {
-        let lines: Vec<String> = runs
-            .iter()
-            .map(|run| {
-                let what = if run.is_open() {
-                    "still running:"
-                } else {
-                    "stopped"
-                };
-                format!("{what} {} (session: {})", run.name, run.session)
-            })
-            .collect();
+        let lines: Vec<String> = runs.iter().map(stopped_line).collect();
         printer.data(&lines.join("\n"));
     }
 }
 
-pub(crate) fn wait(args: &WaitArgs, printer: Printer) -> Result<ExitCode, CommandError> {
-    let places = Places::find()?;
-    let store = Store::new(&places.agent_dir);
-    let runs = runs_of_all(&store, &places, &args.ids, current)?;
-    let is_one_over = runs.iter().any(|run| !run.is_open());
-    if !(args.any && is_one_over) {
-        let open = runs.iter().filter(|run| run.is_open()).cloned().collect();
-        block_on(wait_for(open, args.any))?;
-    }
-    let mut over = current_runs(&store)?;
-    over.retain(|run| !run.is_open() && runs.iter().any(|one| one.run == run.run));
-    let codes: Vec<i32> = over
-        .iter()
-        .map(|run| match run.state {
-            RunState::Over { exit_code, .. } => exit_code,
-            RunState::Open => 1,
-        })
-        .collect();
-    if printer.is_json() {
-        let rows: Vec<Value> = over.iter().map(name_json).collect();
-        printer.json(&json!({"runs": rows}));
-    } else {
-        let lines: Vec<String> = over.iter().map(ended_line).collect();
-        printer.data(&lines.join("\n"));
-    }
-    Ok(exit::of_runs(codes))
-}
-
-/// Waits for all of them, or for the first.
-async fn wait_for(runs: Vec<IndexedRun>, any: bool) -> Result<(), CommandError> {
-    let mut waiting = JoinSet::new();
-    for run in runs {
-        waiting.spawn(async move {
-            // An owner that has forgotten the run or is gone is no longer waited for; one that
-            // has no socket is watched instead.
-            if request(&run, Want::Wait).await.is_err() {
-                while is_owned(&run) && !run.directory.result().exists() {
-                    tokio::time::sleep(LOOK_AGAIN).await;
-                }
-            }
-        });
-    }
-    while waiting.join_next().await.is_some() {
-        if any {
-            break;
+fn stopped_line(run: &IndexedRun) -> String {
+    let (name, session) = (&run.name, &run.session);
+    match status_of(run) {
+        Status::Queued | Status::Running => format!("{name} still runs (session: {session})"),
+        Status::Aborted => format!("stopped {name} (session: {session})"),
+        status @ (Status::Completed | Status::Failed) => {
+            let status = status.as_str();
+            format!("{name} had {status} by itself (session: {session})")
         }
     }
-    Ok(())
 }
 
-fn ended_line(run: &IndexedRun) -> String {
-    let status = status_of(run).as_str();
-    format!("{}: {status} (session: {})", run.name, run.session)
+fn nothing_stopped(args: &StopArgs) -> String {
+    match args.ids.as_slice() {
+        [] => "Nothing was running.".to_owned(),
+        [id] => format!("{id} was not running."),
+        several => format!("None of {} was running.", several.join(", ")),
+    }
 }
 
 fn name_json(run: &IndexedRun) -> Value {
@@ -217,7 +161,8 @@ pub(crate) async fn request(run: &IndexedRun, want: Want) -> Result<OwnerReply, 
         return Err(CommandError::failed(format!(
             "the owner of run {} (pid {}) cannot be reached: it has no socket",
             run.run, run.owner.pid
-        )));
+        ))
+        .hint("pi-subagents doctor says whether owners can listen where they should."));
     };
     let request = OwnerRequest {
         run: run.run.to_string(),
@@ -229,7 +174,7 @@ pub(crate) async fn request(run: &IndexedRun, want: Want) -> Result<OwnerReply, 
 }
 
 /// The runs of several ids, each once; of those of one id, the ones that are meant.
-fn runs_of_all(
+pub(super) fn runs_of_all(
     store: &Store,
     places: &Places,
     ids: &[String],

@@ -8,17 +8,20 @@ use clap::Args;
 use pi_subagents_definitions::RunnerChoice;
 
 use crate::caller::{Caller, Overrides};
-use crate::cli::RunArgs;
+use crate::cli::{ConcurrencyArgs, RunArgs};
 use crate::commands::call::{answer_of, print, read_call, suggest};
 use crate::configuration::Configuration;
-use crate::dialects::Answer;
 use crate::dialects::delegation::{self, DelegateCall, TaskCall};
+use crate::dialects::{self, Answer};
 use crate::error::CommandError;
 use crate::places::Places;
 use crate::print::Printer;
 use crate::view;
 
 #[derive(Args)]
+#[command(
+    override_usage = "pi-subagents delegate [OPTIONS] --task <NAME=PROMPT>...\n       pi-subagents delegate [OPTIONS] <FILE>"
+)]
 pub(crate) struct DelegateArgs {
     /// A file with the JSON of `delegate_to_subagents`, or - for stdin
     #[arg(value_name = "FILE")]
@@ -31,6 +34,8 @@ pub(crate) struct DelegateArgs {
     profile: Option<String>,
     #[command(flatten)]
     run: RunArgs,
+    #[command(flatten)]
+    concurrency: ConcurrencyArgs,
 }
 
 fn parse_task(text: &str) -> Result<(String, String), String> {
@@ -53,7 +58,7 @@ pub(crate) fn run(
         delegation::check_profile(profile, &configuration)?;
         call.profile = Some(profile.clone());
     }
-    let answer = delegate(&call, &caller, &args.run, printer)?;
+    let answer = delegate(call, &caller, args.concurrency, printer)?;
     let code = print(&answer, printer);
     suggest(
         &answer,
@@ -65,13 +70,13 @@ pub(crate) fn run(
 
 /// Runs a call to its end, and shows how it goes.
 pub(super) fn delegate(
-    call: &DelegateCall,
+    call: DelegateCall,
     caller: &Caller,
-    args: &RunArgs,
+    concurrency: ConcurrencyArgs,
     printer: Printer<'static>,
 ) -> Result<Answer, CommandError> {
-    answer_of(caller, args, printer, async |toolbox, watch| {
-        delegation::delegate(toolbox, call, caller, watch).await
+    answer_of(caller, concurrency, printer, async |toolbox, watch| {
+        dialects::run(toolbox, call, caller, watch).await
     })
 }
 

@@ -2,21 +2,17 @@
 
 use std::fs::File;
 use std::io::{self, BufRead as _, BufReader};
-use std::path::Path;
 use std::process::ExitCode;
-use std::time::Duration;
 
 use clap::Args;
 use pi_subagents_sessions::{IndexedRun, Store};
 
+use crate::commands::block_on;
 use crate::error::CommandError;
-use crate::owner::is_owned;
 use crate::places::Places;
 use crate::print::Printer;
 use crate::recorded::find_runs;
-
-/// How often a growing record is looked at.
-const LOOK_AGAIN: Duration = Duration::from_millis(50);
+use crate::run_changes::RunChanges;
 
 #[derive(Args)]
 pub(crate) struct EventsArgs {
@@ -32,52 +28,82 @@ pub(crate) fn run(args: &EventsArgs, _: Printer) -> Result<ExitCode, CommandErro
     let store = Store::new(&places.agent_dir);
     let runs = find_runs(&store, &places, &args.id)?;
     let mut stdout = io::stdout().lock();
-    for run in &runs {
-        match print_events(run, args.follow, &mut stdout) {
-            // A reader that left is no error of ours.
-            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => break,
-            Err(error) => {
-                return Err(CommandError::failed(format!(
-                    "the events of run {} cannot be read",
-                    run.run
-                ))
-                .because(&error));
+    block_on(async {
+        for run in &runs {
+            let printed = if args.follow {
+                follow(run, &mut stdout).await
+            } else {
+                print_recorded(run, &mut stdout)
+            };
+            match printed {
+                Ok(()) => {}
+                // A reader that left is no error of ours.
+                Err(error) if error.kind() == io::ErrorKind::BrokenPipe => break,
+                Err(error) => {
+                    let what = format!("the events of run {} cannot be read", run.run);
+                    return Err(CommandError::failed(what).because(&error));
+                }
             }
-            Ok(()) => {}
         }
-    }
-    Ok(ExitCode::SUCCESS)
+        Ok(ExitCode::SUCCESS)
+    })
 }
 
-fn print_events(run: &IndexedRun, follow: bool, output: &mut impl io::Write) -> io::Result<()> {
-    let events = run.directory.events();
-    while follow && !events.exists() && is_going(run) {
-        std::thread::sleep(LOOK_AGAIN);
+fn print_recorded(run: &IndexedRun, output: &mut impl io::Write) -> io::Result<()> {
+    match Events::open(run)? {
+        Some(mut events) => events.print_new(output),
+        None => Ok(()),
     }
-    let mut reader = match File::open(&events) {
-        Ok(file) => BufReader::new(file),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
-        Err(error) => return Err(error),
-    };
-    let mut line = Vec::new();
+}
+
+/// Prints what there is and what comes, until the run is over.
+async fn follow(run: &IndexedRun, output: &mut impl io::Write) -> io::Result<()> {
+    let changes = RunChanges::of_record(run);
+    let mut events = None;
     loop {
         // Asked before the last look, so that what was written before the end is still printed.
-        let is_going = follow && is_going(run);
-        while reader.read_until(b'\n', &mut line)? > 0 && line.ends_with(b"\n") {
-            if line.len() > 1 {
-                output.write_all(&line)?;
-            }
-            line.clear();
+        let is_going = changes.is_going();
+        if events.is_none() {
+            events = Events::open(run)?;
         }
-        output.flush()?;
+        if let Some(events) = &mut events {
+            events.print_new(output)?;
+        }
         if !is_going {
             return Ok(());
         }
-        std::thread::sleep(LOOK_AGAIN);
+        changes.next().await;
     }
 }
 
-fn is_going(run: &IndexedRun) -> bool {
-    let result: &Path = &run.directory.result();
-    !result.exists() && is_owned(run)
+/// The file of a run's events, read as far as it has lines.
+struct Events {
+    file: BufReader<File>,
+    /// The beginning of a line whose end is not written yet.
+    line: Vec<u8>,
+}
+
+impl Events {
+    /// None as long as nothing was written down.
+    fn open(run: &IndexedRun) -> io::Result<Option<Self>> {
+        match File::open(run.directory.events()) {
+            Ok(file) => Ok(Some(Self {
+                file: BufReader::new(file),
+                line: Vec::new(),
+            })),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn print_new(&mut self, output: &mut impl io::Write) -> io::Result<()> {
+        let line = &mut self.line;
+        while self.file.read_until(b'\n', line)? > 0 && line.ends_with(b"\n") {
+            if line.len() > 1 {
+                output.write_all(line)?;
+            }
+            line.clear();
+        }
+        output.flush()
+    }
 }

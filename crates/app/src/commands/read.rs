@@ -20,7 +20,7 @@ pub(crate) struct IdArgs {
 }
 
 pub(crate) fn output(args: &IdArgs, printer: Printer) -> Result<ExitCode, CommandError> {
-    let (session, max_lines) = read(&args.id)?;
+    let (session, max_lines) = read(&args.id, "output")?;
     let answer = session.output(max_lines);
     if printer.is_json() {
         printer.json(&answer.json());
@@ -34,7 +34,7 @@ pub(crate) fn output(args: &IdArgs, printer: Printer) -> Result<ExitCode, Comman
 }
 
 pub(crate) fn session(args: &IdArgs, printer: Printer) -> Result<ExitCode, CommandError> {
-    let (session, max_lines) = read(&args.id)?;
+    let (session, max_lines) = read(&args.id, "session")?;
     let answer = session.whole(max_lines);
     if printer.is_json() {
         printer.json(&answer.json());
@@ -45,10 +45,12 @@ pub(crate) fn session(args: &IdArgs, printer: Printer) -> Result<ExitCode, Comma
 }
 
 /// The session, and how many lines of it are shown where lines are few.
-fn read(id: &str) -> Result<(ReadSession, usize), CommandError> {
+fn read(id: &str, command: &str) -> Result<(ReadSession, usize), CommandError> {
     let caller = Caller::at(Places::find()?);
     let store = Store::new(&caller.places.agent_dir);
-    let session = ReadSession::find(&store, &caller, id)?;
+    let session = ReadSession::find(&store, &caller, id, |run| {
+        format!("pi-subagents {command} {run}")
+    })?;
     let settings = Configuration::read_once(&caller.places, false).settings;
     Ok((session, settings.max_lines_per_window))
 }

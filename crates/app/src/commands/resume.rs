@@ -4,14 +4,16 @@ use std::process::ExitCode;
 
 use clap::Args;
 use pi_subagents_delegation::RunHistory;
-use pi_subagents_sessions::{IndexedRun, Store, history};
+use pi_subagents_sessions::{IndexedRun, RecordedRun, Store, history};
 
-use crate::cli::RunArgs;
+use crate::cli::{ConcurrencyArgs, RunArgs};
 use crate::commands::call::{answer_of, print};
 use crate::commands::delegate::{caller, delegate};
 use crate::commands::read::joined;
+use crate::conversations::{ask_which, of_one_conversation};
+use crate::dialects;
 use crate::dialects::delegation::{DelegateCall, TaskCall};
-use crate::dialects::subagent::{AgentTask, SubagentCall, subagent};
+use crate::dialects::subagent::{AgentTask, SubagentCall};
 use crate::error::CommandError;
 use crate::print::Printer;
 use crate::recorded::find_runs;
@@ -30,7 +32,10 @@ pub(crate) struct ResumeArgs {
 pub(crate) fn run(args: &ResumeArgs, printer: Printer<'static>) -> Result<ExitCode, CommandError> {
     let mut caller = caller(&args.run)?;
     let store = Store::new(&caller.places.agent_dir);
-    let runs = find_runs(&store, &caller.places, &args.id)?;
+    let runs = of_one_conversation(find_runs(&store, &caller.places, &args.id)?, None, |run| {
+        Some(run)
+    })
+    .map_err(|error| ask_which(error, |run| format!("pi-subagents resume {run} PROMPT")))?;
     let (latest, earlier) = latest_of(runs)?
         .ok_or_else(|| CommandError::not_found(format!("session {} has no runs", args.id)))?;
     let prompt = joined("prompt", &args.prompt)?;
@@ -40,25 +45,22 @@ pub(crate) fn run(args: &ResumeArgs, printer: Printer<'static>) -> Result<ExitCo
         Some(cwd) => Some(caller.places.cwd.join(cwd)),
         None => task.as_ref().map(|task| task.cwd.clone()),
     };
+    let agent = RecordedRun::read(&latest.directory).and_then(|run| run.sticky_agent);
     let definition = task.and_then(|task| Some(task.definition.as_ref()?.name.clone()));
-    if definition.is_some() && latest.project != caller.places.project {
+    if (agent.is_some() || definition.is_some()) && latest.project != caller.places.project {
         // It may be a definition of the project the session began in.
         caller.places.cwd.clone_from(&latest.project);
         caller.places.project.clone_from(&latest.project);
     }
-    let answer = match definition {
-        Some(agent) if latest.directory.is_sticky() => {
+    let alone = ConcurrencyArgs::default();
+    let answer = match agent {
+        Some(agent) => {
             let call = sticky(&latest, agent, prompt);
-            answer_of(&caller, &args.run, printer, async |toolbox, watch| {
-                subagent(toolbox, call, &caller, watch).await
+            answer_of(&caller, alone, printer, async |toolbox, watch| {
+                dialects::run(toolbox, call, &caller, watch).await
             })?
         }
-        profile => delegate(
-            &told(&latest, profile, prompt)?,
-            &caller,
-            &args.run,
-            printer,
-        )?,
+        None => delegate(told(&latest, definition, prompt)?, &caller, alone, printer)?,
     };
     Ok(print(&answer, printer))
 }

@@ -9,6 +9,7 @@ pub(crate) struct Tool {
     /// What a person reads where it is listed.
     pub(crate) label: &'static str,
     pub(crate) description: &'static str,
+    pub(crate) effect: Effect,
     /// Whether pi offers it only while it has models, and lets the caller choose among them.
     pub(crate) needs_models: bool,
     /// The line that pi's system prompt has about it.
@@ -16,6 +17,17 @@ pub(crate) struct Tool {
     /// What pi's system prompt says about using it well.
     pub(crate) guidelines: &'static [&'static str],
     pub(crate) parameters: Value,
+}
+
+/// What a call of a tool does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Effect {
+    /// Reads what is there.
+    Reads,
+    /// Starts runs and does not wait for them.
+    Starts,
+    /// Starts runs and waits until they are over.
+    Runs,
 }
 
 /// The schema of a tool's arguments, whole in itself: not every client follows references.

@@ -72,7 +72,7 @@ impl HostLink {
     /// Keeps an entry in a session of pi. Once pi is in another session it is not kept.
     pub(crate) fn append_entry(&self, session: &str, custom_type: &str, data: &Value) {
         if *self.session() == session {
-            let params = json!({"customType": custom_type, "data": data});
+            let params = json!({"sessionId": session, "customType": custom_type, "data": data});
             self.connection.notify("entry/append", &params);
         }
     }
@@ -162,7 +162,7 @@ impl HostLink {
         if *self.session() != session {
             return false;
         }
-        let params = json!({"customType": custom_type, "content": content});
+        let params = json!({"sessionId": session, "customType": custom_type, "content": content});
         self.connection.ask("message/send", &params).await.is_some()
     }
 

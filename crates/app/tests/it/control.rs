@@ -55,7 +55,9 @@ fn a_run_can_be_stopped_by_the_beginning_of_its_id_and_keeps_what_it_said() {
         }]
     );
     let again = stage.command(&["stop", &session]).run();
-    assert_eq!(again.stdout, "Nothing was running.\n");
+    assert_eq!(again.stdout, format!("{session} was not running.\n"));
+    let all = stage.command(&["stop", "--all"]).run();
+    assert_eq!(all.stdout, "Nothing was running.\n");
 }
 
 #[test]
@@ -155,6 +157,77 @@ fn wait_exits_as_its_runs_do() {
     assert_eq!(code(&["wait", &ids[1]]), Some(1));
     assert_eq!(code(&["wait", &ids[0], &ids[1]]), Some(4));
     assert_eq!(code(&["wait", "--any", &ids[1]]), Some(1));
+    let told = stage.command(&["wait", &ids[0], &ids[1]]).run();
+    insta::assert_snapshot!(told, @"
+    --- exit code
+    4
+    [EOF]
+    --- stdout
+    good: completed (session: <session-1>)
+    bad: failed (session: <session-2>)
+    [EOF]
+    --- stderr
+    bad: The sub-agent exited with code 7.
+    [EOF]
+    ");
+    let rows = stage.command(&["wait", &ids[1], "--json"]).run().json()["runs"].clone();
+    assert_eq!(rows[0]["errorMessage"], "The sub-agent exited with code 7.");
+}
+
+/// A run whose owner has no socket, because the place for it is a file.
+fn unreachable_run(stage: &Stage, last_steps: &[Value]) -> (RunningCommand, String) {
+    let mut steps = vec![json!({"touch": stage.path("ready")})];
+    steps.extend_from_slice(last_steps);
+    let place = stage.sandbox.write("no-directory", "");
+    let owner = stage
+        .delegate(&call(&[("worker", json!(steps))]))
+        .env("XDG_RUNTIME_DIR", &place)
+        .spawn();
+    wait_for_file(stage.path("ready"), PATIENCE);
+    let row = stage.command(&["status", "--json"]).run().json()["runs"][0].clone();
+    (owner, text(&row["runId"]))
+}
+
+#[test]
+fn a_run_whose_owner_cannot_be_reached_is_waited_for_all_the_same() {
+    let stage = Stage::new();
+    let go = stage.path("go");
+    let (owner, run) = unreachable_run(
+        &stage,
+        &[json!({"waitForFile": go}), json!({"reply": "done"})],
+    );
+    let steered = stage.command(&["steer", &run, "go left"]).run();
+    let pid = owner.pid().to_string();
+    insta::assert_snapshot!(steered.to_string().replace(&pid, "PID"), @"
+    --- exit code
+    1
+    [EOF]
+    --- stdout
+    [EOF]
+    --- stderr
+    error: the owner of run <run-1> (pid PID) cannot be reached: it has no socket
+    hint: pi-subagents doctor says whether owners can listen where they should.
+    [EOF]
+    ");
+    let waiting = stage.command(&["wait", &run]).spawn();
+    let following = stage.command(&["events", &run, "--follow"]).spawn();
+    following.wait_for_stdout("run_started");
+    std::fs::write(go, "").unwrap();
+    assert_eq!(outcomes(&owner.wait()), [completed("worker", "done")]);
+    assert_eq!(waiting.wait().code, Some(0));
+    assert!(following.wait().stdout.contains("run_ended"));
+}
+
+#[test]
+fn the_death_of_an_owner_that_cannot_be_reached_ends_the_waiting() {
+    let stage = Stage::new();
+    let (owner, run) = unreachable_run(&stage, &[json!({"hang": true})]);
+    let waiting = stage.command(&["wait", &run]).spawn();
+    let following = stage.command(&["events", &run, "--follow"]).spawn();
+    following.wait_for_stdout("run_started");
+    owner.kill(Signal::KILL);
+    assert_eq!(waiting.wait().code, Some(1));
+    _ = following.wait().expect_success();
 }
 
 #[test]

@@ -1,17 +1,20 @@
 //! The protocol children speak: pi's RPC records, one JSON object per LF-ended line, both ways.
 //!
 //! [`peek`] tells from a line's first bytes what it is, so that most bytes of a stream are never
-//! parsed; [`decode`] reads the rest once; [`Command`] is what we send.
+//! parsed; [`decode`] reads the rest once; [`decode_piece`] reads what is being said, for whoever
+//! listens; [`Command`] is what we send.
 
 mod command;
 mod decode;
 mod json;
 mod message;
 mod peek;
+mod piece;
 mod record;
 mod surrogates;
 
 pub use command::Command;
 pub use decode::decode;
 pub use peek::{Peeked, peek};
+pub use piece::{Piece, decode_piece};
 pub use record::{ChildLine, ChildRecord, ModelName, Question, Response, ResponseData};

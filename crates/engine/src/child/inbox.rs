@@ -43,6 +43,11 @@ impl<S: Splitter> Inbox<S> {
         &self.splitter
     }
 
+    /// The same, to be told something.
+    pub(crate) fn splitter_mut(&mut self) -> &mut S {
+        &mut self.splitter
+    }
+
     /// Waits for lines; `None` when the child has closed its end. Cancelling loses nothing.
     pub(crate) async fn next(&mut self) -> Option<Vec<S::Line>> {
         let mut lines = Vec::new();

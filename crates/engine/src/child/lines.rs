@@ -12,12 +12,14 @@ use std::path::PathBuf;
 
 use bytes::{Bytes, BytesMut};
 use memchr::memchr;
+use pi_subagents_delegation::Message;
 use pi_subagents_delegation::child_protocol::{ChildLine, ChildRecord, Peeked, decode, peek};
 use serde_json::json;
 
 use super::held_line::HeldLine;
 use super::inbox::Splitter;
 use super::memory::LineMemory;
+use super::speech::Speech;
 
 /// What a chunk of a child's output held.
 #[derive(Debug, Clone, PartialEq)]
@@ -37,6 +39,8 @@ pub(crate) struct LineReader {
     /// Where long lines go, if the run has a directory.
     directory: Option<PathBuf>,
     long_lines: u32,
+    /// Where pieces of messages go while somebody listens.
+    speech: Speech,
     state: State,
 }
 
@@ -47,6 +51,8 @@ enum State {
     Holding(HeldLine),
     /// A line that nobody needs.
     Skipping,
+    /// A piece of a message, for whoever listens.
+    Hearing(Vec<u8>),
     Spilling(LongLine),
 }
 
@@ -65,7 +71,7 @@ impl Splitter for LineReader {
         let mut copies = BytesMut::new();
         while let Some(end) = memchr(b'\n', chunk) {
             if self.is_between_lines() {
-                whole(&chunk[..end], &mut copies, chunk.len(), lines);
+                self.whole(&chunk[..end], &mut copies, chunk.len(), lines);
             } else {
                 self.extend(&chunk[..end], lines);
                 self.complete(lines);
@@ -87,12 +93,37 @@ impl LineReader {
             memory,
             directory,
             long_lines: 0,
+            speech: Speech::default(),
             state: State::Deciding(Vec::new()),
         }
     }
 
+    /// Tells pieces of messages there, while somebody listens.
+    pub(crate) fn tell(&mut self, speech: Speech) {
+        self.speech = speech;
+    }
+
     fn is_between_lines(&self) -> bool {
         matches!(&self.state, State::Deciding(beginning) if beginning.is_empty())
+    }
+
+    /// Takes a line that lies in one chunk, as most do: what is kept of a chunk is copied once, to
+    /// memory that its lines share and that is never larger than the `rest` of the chunk.
+    fn whole(&self, line: &[u8], copies: &mut BytesMut, rest: usize, lines: &mut Vec<Line>) {
+        match peek(line) {
+            Peeked::MessageDelta if line.len() <= LONGEST_PIECE && self.speech.is_heard() => {
+                self.speech.heard(line);
+            }
+            Peeked::MessageDelta | Peeked::Repetition => {}
+            Peeked::ToolDelta => tool_reported(lines),
+            Peeked::Worth | Peeked::Undecided => {
+                if copies.capacity() == 0 {
+                    copies.reserve(rest);
+                }
+                copies.extend_from_slice(line);
+                self.push(decoded(copies.split().freeze()), lines);
+            }
+        }
     }
 
     fn extend(&mut self, bytes: &[u8], lines: &mut Vec<Line>) {
@@ -114,6 +145,7 @@ impl LineReader {
 
     fn decide(&mut self, beginning: &[u8], lines: &mut Vec<Line>) {
         self.state = match peek(beginning) {
+            Peeked::MessageDelta if self.speech.is_heard() => State::Hearing(Vec::new()),
             Peeked::MessageDelta | Peeked::Repetition => State::Skipping,
             Peeked::ToolDelta => {
                 tool_reported(lines);
@@ -133,6 +165,10 @@ impl LineReader {
         match &mut self.state {
             State::Skipping => {}
             State::Spilling(long) => long.write(bytes),
+            State::Hearing(piece) if piece.len() + bytes.len() > LONGEST_PIECE => {
+                self.state = State::Skipping;
+            }
+            State::Hearing(piece) => piece.extend_from_slice(bytes),
             State::Holding(held) => {
                 if held.extend(bytes).is_err() {
                     self.spill(bytes);
@@ -155,10 +191,23 @@ impl LineReader {
     fn complete(&mut self, lines: &mut Vec<Line>) {
         match mem::replace(&mut self.state, State::Deciding(Vec::new())) {
             State::Skipping => {}
-            State::Deciding(beginning) => lines.extend(decoded(Bytes::from(beginning))),
-            State::Holding(held) => lines.extend(decoded(held.into_bytes())),
-            State::Spilling(long) => lines.push(long.into_note()),
+            State::Hearing(piece) => self.speech.heard(&piece),
+            State::Deciding(beginning) => self.push(decoded(Bytes::from(beginning)), lines),
+            State::Holding(held) => self.push(decoded(held.into_bytes()), lines),
+            State::Spilling(long) => self.push(Some(long.into_note()), lines),
         }
+    }
+
+    /// Whoever listens counts the answers that are complete.
+    fn push(&self, line: Option<Line>, lines: &mut Vec<Line>) {
+        if let Some(Line::Record {
+            record: ChildRecord::MessageEnded(Message::Assistant(_)),
+            ..
+        }) = &line
+        {
+            self.speech.message_ended();
+        }
+        lines.extend(line);
     }
 
     fn open_long_line(&mut self) -> LongLine {
@@ -183,22 +232,6 @@ impl LineReader {
     }
 }
 
-/// Takes a line that lies in one chunk, as most do: what is kept of a chunk is copied once, to
-/// memory that its lines share and that is never larger than the `rest` of the chunk.
-fn whole(line: &[u8], copies: &mut BytesMut, rest: usize, lines: &mut Vec<Line>) {
-    match peek(line) {
-        Peeked::MessageDelta | Peeked::Repetition => {}
-        Peeked::ToolDelta => tool_reported(lines),
-        Peeked::Worth | Peeked::Undecided => {
-            if copies.capacity() == 0 {
-                copies.reserve(rest);
-            }
-            copies.extend_from_slice(line);
-            lines.extend(decoded(copies.split().freeze()));
-        }
-    }
-}
-
 fn tool_reported(lines: &mut Vec<Line>) {
     if lines.last() != Some(&Line::ToolReported) {
         lines.push(Line::ToolReported);
@@ -218,6 +251,9 @@ fn decoded(line: Bytes) -> Option<Line> {
         ChildLine::Text => Line::Text(line),
     })
 }
+
+/// A longer piece is not told; the whole message is, when it is complete.
+const LONGEST_PIECE: usize = 256 << 10;
 
 /// How much of a long line is looked at to tell what it was.
 const BEGINNING: usize = 512;

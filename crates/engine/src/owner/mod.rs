@@ -1,10 +1,12 @@
 //! The socket by which other processes of this user reach an owner's runs: one JSON object per
-//! line, one request per connection.
+//! line, one request per connection. Whoever listens to a model gets many replies to one request.
 
 mod client;
+mod listening;
 mod socket;
 mod wire;
 
 pub use client::{AskError, ask};
+pub use listening::Listening;
 pub use socket::OwnerSocket;
-pub use wire::{OwnerReply, OwnerRequest, Want};
+pub use wire::{Act, OwnerReply, OwnerRequest, Want};

@@ -8,11 +8,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use pi_subagents_delegation::RunId;
-use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
+use tokio::io::{
+    AsyncBufReadExt as _, AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _, BufReader,
+};
 use tokio::net::{UnixListener, UnixStream};
 use tokio::sync::oneshot;
 use tokio::task::{JoinHandle, JoinSet};
 
+use super::listening::tell_speech;
 use super::wire::{OwnerReply, OwnerRequest, Want};
 use crate::Engine;
 
@@ -111,7 +114,7 @@ async fn serve(mut stream: UnixStream, engine: Engine, settle_record: SettleReco
     let reply = match reader.read_line(&mut line).await {
         Ok(0) | Err(_) => return,
         Ok(_) => match serde_json::from_str(&line) {
-            Ok(request) => answer(request, &engine).await,
+            Ok(request) => answer(request, &engine, reader, &mut writer).await,
             Err(error) => OwnerReply::Refused {
                 message: format!("no request of ours: {error}"),
             },
@@ -125,13 +128,25 @@ async fn serve(mut stream: UnixStream, engine: Engine, settle_record: SettleReco
     _ = writer.write_all(line.as_bytes()).await;
 }
 
-async fn answer(request: OwnerRequest, engine: &Engine) -> OwnerReply {
+async fn answer(
+    request: OwnerRequest,
+    engine: &Engine,
+    asker: impl AsyncRead + Unpin,
+    writer: &mut (impl AsyncWrite + Unpin),
+) -> OwnerReply {
     let outcome = match RunId::parse(&request.run) {
         Err(error) => Err(error.to_string()),
         Ok(run) => match request.want {
             Want::Stop => engine.stop(run).await.map(drop).map_err(text),
             Want::Wait => engine.wait(run).await.map(drop).map_err(text),
             Want::Steer { message } => engine.steer(run, message).await.map_err(text),
+            Want::Listen => match engine.listen(run).await {
+                Ok(speech) => {
+                    tell_speech(speech, asker, writer).await;
+                    Ok(())
+                }
+                Err(error) => Err(text(error)),
+            },
         },
     };
     match outcome {

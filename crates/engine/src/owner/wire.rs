@@ -20,6 +20,8 @@ pub enum Want {
     Stop,
     /// News of its end.
     Wait,
+    /// What its model says, as it says it; answered again and again until the run is over.
+    Listen,
     /// That its child hears something.
     Steer {
         /// What it hears.
@@ -37,5 +39,35 @@ pub enum OwnerReply {
     Refused {
         /// What a person reads.
         message: String,
+    },
+}
+
+/// More of what a model says; many of these come before the reply to whoever listens.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct SpeechNews {
+    /// How many of its answers were complete before.
+    pub(super) message: usize,
+    /// How many bytes of what was told before still hold.
+    pub(super) kept: usize,
+    /// What follows them.
+    pub(super) text: String,
+    /// What it does.
+    pub(super) act: Act,
+}
+
+/// What a model does.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Act {
+    /// It speaks, or nothing is known of it.
+    #[default]
+    Speaking,
+    /// It thinks.
+    Thinking,
+    /// It writes the call of a tool.
+    Calling {
+        /// The tool.
+        tool: String,
     },
 }

@@ -65,7 +65,12 @@ enum Happened {
 }
 
 impl<'a> Running<'a> {
-    pub(crate) fn new(unit: &'a mut Unit, course: &'a mut Course, child: LaunchedChild) -> Self {
+    pub(crate) fn new(
+        unit: &'a mut Unit,
+        course: &'a mut Course,
+        mut child: LaunchedChild,
+    ) -> Self {
+        child.stdout.splitter_mut().tell(unit.speech.clone());
         Self {
             unit,
             course,

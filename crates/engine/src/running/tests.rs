@@ -22,6 +22,7 @@ use tokio::task::JoinHandle;
 use super::*;
 use crate::Launcher;
 use crate::child::LineMemory;
+use crate::child::Speech;
 use crate::own_children::OwnChildren;
 use crate::request::{UnitEvents, UnitSaid};
 
@@ -63,6 +64,7 @@ impl Stand {
         let (events_in, events) = mpsc::channel(64);
         let (ask, requests) = mpsc::unbounded_channel();
         let unit = Unit {
+            speech: Speech::default(),
             task: Arc::new(task()),
             plan: Box::new(plan),
             launcher: Arc::new(Launcher {

@@ -30,6 +30,9 @@ pub(crate) struct Meta {
     /// The file it came from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) preset_source: Option<PathBuf>,
+    /// The agent whose sticky session it was to continue, also if it was refused.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) sticky_agent: Option<String>,
     /// How much its model may think.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) thinking: Option<String>,

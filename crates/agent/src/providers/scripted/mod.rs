@@ -5,6 +5,8 @@
 
 mod placeholders;
 mod script;
+#[cfg(test)]
+mod tour_tests;
 
 use std::cell::RefCell;
 use std::fs;

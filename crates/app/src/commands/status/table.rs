@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use pi_subagents_delegation::{Status, Timestamp, text};
+use pi_subagents_delegation::{Timestamp, text};
 use pi_subagents_sessions::{IndexedRun, RecordedRun, RunState};
 
 use super::Seen;
@@ -21,10 +21,13 @@ impl Seen {
         let session_width = sessions.max().unwrap_or(0);
         for run in runs {
             let name = text::cut_columns(&one_line(&run.name), width.max(3));
+            let status = status_of(run);
+            let icon = status.icon();
+            // The hourglass alone takes two columns.
+            let gap = if status.is_over() { "  " } else { " " };
             lines.push(format!(
-                "{}{name:width$}  {:9}  {:>8}  {:session_width$}  {}",
-                icon(status_of(run)),
-                status_of(run).as_str(),
+                "{icon}{gap}{name:width$}  {:9}  {:>8}  {:session_width$}  {}",
+                status.as_str(),
                 text::duration(lasted(run, now)),
                 run.session.as_str(),
                 run.run,
@@ -76,15 +79,6 @@ fn details(run: &IndexedRun) -> Vec<String> {
 
 fn one_line(words: &str) -> String {
     text::one_line(&text::clean(words))
-}
-
-/// Three columns; the hourglass alone takes two of them.
-fn icon(status: Status) -> &'static str {
-    match status {
-        Status::Queued | Status::Running => "⏳ ",
-        Status::Completed => "✓  ",
-        Status::Failed | Status::Aborted => "✗  ",
-    }
 }
 
 fn lasted(run: &IndexedRun, now: Timestamp) -> Duration {

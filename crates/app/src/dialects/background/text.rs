@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use pi_subagents_delegation::{Timestamp, text};
+use pi_subagents_delegation::{Status, Timestamp, text};
 
 use crate::background::{Row, RowStatus};
 use crate::counts::Counts;
@@ -93,12 +93,7 @@ pub(crate) fn notice(row: &Row) -> (String, String) {
 }
 
 fn headline(row: &Row) -> String {
-    let icon = match row.status {
-        RowStatus::Running => "⏳",
-        RowStatus::Completed => "✓",
-        RowStatus::Failed | RowStatus::Aborted => "✗",
-    };
-    format!("{icon} {}", state(row))
+    format!("{} {}", Status::from(row.status).icon(), state(row))
 }
 
 /// Name, state and ids; why, if it did not complete.

@@ -5,7 +5,7 @@ use serde::Deserialize;
 
 use crate::dialects::arguments;
 use crate::dialects::subagent::task_parameters;
-use crate::dialects::tool::{Tool, parameters};
+use crate::dialects::tool::{Effect, Tool, parameters};
 
 pub(crate) const BACKGROUND: &str = "background_agent";
 pub(crate) const STATUS: &str = "background_agent_status";
@@ -27,6 +27,7 @@ pub(crate) fn tools() -> Vec<Tool> {
         Tool {
             name: BACKGROUND,
             label: "Background agent",
+            effect: Effect::Starts,
             needs_models: true,
             snippet: "Start a named sub-agent that works on its own while you go on",
             guidelines: &[
@@ -39,6 +40,7 @@ pub(crate) fn tools() -> Vec<Tool> {
         Tool {
             name: STATUS,
             label: "Background agents",
+            effect: Effect::Reads,
             needs_models: true,
             snippet: "See what the background agents do, or read the result of one",
             guidelines: &[

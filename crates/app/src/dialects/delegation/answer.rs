@@ -1,7 +1,7 @@
 //! What a caller of the delegation family reads: one line per task.
 
 use pi_subagents_delegation::text::one_line;
-use pi_subagents_delegation::{Ending, RunSummary, Task};
+use pi_subagents_delegation::{Ending, RunSummary, Status, Task};
 
 use crate::dialects::answer::Outcomes;
 
@@ -22,11 +22,12 @@ fn summary_line(task: &Task, run: &RunSummary) -> String {
         .definition
         .as_ref()
         .map_or(String::new(), |used| format!(" ({})", used.summary));
-    match run.ending.as_ref().and_then(Ending::message) {
-        None => format!("✓ {name}: completed (session: {session}){profile}"),
+    let (icon, state) = match run.ending.as_ref().and_then(Ending::message) {
+        None => (Status::Completed.icon(), "completed".to_owned()),
         Some(message) => {
             let message = one_line(&message);
-            format!("✗ {name}: error — {message} (session: {session}){profile}")
+            (Status::Failed.icon(), format!("error — {message}"))
         }
-    }
+    };
+    format!("{icon} {name}: {state} (session: {session}){profile}")
 }

@@ -10,6 +10,7 @@ use pi_subagents_sessions::{FindError, RunDir, Store, transcript};
 use super::retrieval::hint_at_all;
 use super::schema::TaskCall;
 use crate::caller::Caller;
+use crate::conversations::ask_which;
 use crate::error::CommandError;
 use crate::known_runs::{self, KnownRun};
 
@@ -56,6 +57,9 @@ fn find_session(
             return Err(
                 CommandError::usage(format!("Cannot resume: {error}")).hint("Give more of the id.")
             );
+        }
+        Err(error @ FindError::Shared { .. }) => {
+            return Err(ask_which(error, |run| format!("resume {run}")));
         }
         Err(error @ FindError::Unreadable { .. }) => {
             return Err(CommandError::failed("Cannot resume").because(&error));

@@ -4,8 +4,9 @@ use pi_subagents_delegation::{RunHistory, RunId, SessionId, Status};
 use pi_subagents_sessions::{FindError, Store, transcript};
 use serde_json::{Map, Value, json};
 
-use super::tools::SessionCall;
+use super::tools::{OUTPUT, SESSION, SessionCall};
 use crate::caller::Caller;
+use crate::conversations::ask_which;
 use crate::dialects::arguments;
 use crate::error::CommandError;
 use crate::known_runs::{KnownRun, find_session};
@@ -27,7 +28,7 @@ pub(crate) fn output(
     arguments: &Value,
     caller: &Caller,
 ) -> Result<ToolAnswer, CommandError> {
-    let read = read_for(toolbox, arguments, caller)?;
+    let read = read_for(toolbox, arguments, caller, OUTPUT)?;
     Ok(read.output(lines(toolbox, caller)))
 }
 
@@ -37,7 +38,7 @@ pub(crate) fn session(
     arguments: &Value,
     caller: &Caller,
 ) -> Result<ToolAnswer, CommandError> {
-    let read = read_for(toolbox, arguments, caller)?;
+    let read = read_for(toolbox, arguments, caller, SESSION)?;
     Ok(read.whole(lines(toolbox, caller)))
 }
 
@@ -45,9 +46,11 @@ fn read_for(
     toolbox: &Toolbox,
     arguments: &Value,
     caller: &Caller,
+    tool: &str,
 ) -> Result<ReadSession, CommandError> {
     let call: SessionCall = arguments::read(arguments)?;
-    ReadSession::find(&toolbox.owner.store, caller, &call.session_id)
+    let how = |run: &RunId| format!("{tool} with sessionId {run}");
+    ReadSession::find(&toolbox.owner.store, caller, &call.session_id, how)
 }
 
 fn lines(toolbox: &Toolbox, caller: &Caller) -> usize {
@@ -55,12 +58,18 @@ fn lines(toolbox: &Toolbox, caller: &Caller) -> usize {
 }
 
 impl ReadSession {
-    /// Reads the session, or the one run, with this id or the beginning of it.
-    pub(crate) fn find(store: &Store, caller: &Caller, id: &str) -> Result<Self, CommandError> {
-        let found = match find_session(store, caller, id) {
-            Err(FindError::NotFound(_)) => return Err(not_found(id, caller)),
-            other => other?,
-        };
+    /// Reads the session, or the one run, with this id or the beginning of it; `how` is what to
+    /// write to read a run.
+    pub(crate) fn find(
+        store: &Store,
+        caller: &Caller,
+        id: &str,
+        how: impl Fn(&RunId) -> String,
+    ) -> Result<Self, CommandError> {
+        let found = find_session(store, caller, id).map_err(|error| match error {
+            FindError::NotFound(_) => not_found(id, caller),
+            other => ask_which(other, how),
+        })?;
         let (session, mut runs) = (found.id, found.runs);
         if found.meant.is_some() {
             runs.retain(|run| run.run == found.meant);

@@ -5,7 +5,7 @@ use serde::Deserialize;
 
 use super::schema::DelegateCall;
 use crate::dialects::arguments;
-use crate::dialects::tool::{Tool, parameters};
+use crate::dialects::tool::{Effect, Tool, parameters};
 
 pub(crate) const DELEGATE: &str = "delegate_to_subagents";
 pub(crate) const OUTPUT: &str = "get_subagent_output";
@@ -32,6 +32,7 @@ pub(crate) fn tools() -> Vec<Tool> {
         Tool {
             name: DELEGATE,
             label: "Delegate",
+            effect: Effect::Runs,
             needs_models: false,
             snippet: "Run tasks in parallel in isolated sub-agents",
             guidelines: &[
@@ -44,6 +45,7 @@ pub(crate) fn tools() -> Vec<Tool> {
         Tool {
             name: OUTPUT,
             label: "Sub-agent output",
+            effect: Effect::Reads,
             needs_models: false,
             snippet: "Read the final answer of a sub-agent session",
             guidelines: &[],
@@ -53,6 +55,7 @@ pub(crate) fn tools() -> Vec<Tool> {
         Tool {
             name: SESSION,
             label: "Sub-agent session",
+            effect: Effect::Reads,
             needs_models: false,
             snippet: "Read everything a sub-agent said and did",
             guidelines: &[
@@ -64,6 +67,7 @@ pub(crate) fn tools() -> Vec<Tool> {
         Tool {
             name: PROFILES,
             label: "Sub-agent profiles",
+            effect: Effect::Reads,
             needs_models: false,
             snippet: "List the named sub-agents that can be used",
             guidelines: &[

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use pi_subagents_definitions::PlanPatch;
+use pi_subagents_definitions::{Asker, PlanPatch};
 use pi_subagents_delegation::{
     Completion, Limits, PlannedTask, Refusal, Task, TaskPlan, ToolPolicy, UsedDefinition,
 };
@@ -60,7 +60,7 @@ impl Lowering<'_> {
             let conversation = converse(&prepared, directory.as_ref())?;
             Ok((prepared, files, conversation))
         });
-        self.record(&task, ready.as_ref().ok(), warnings);
+        self.record(asked, &task, ready.as_ref().ok(), warnings);
         let work = ready.map(|ready| Box::new(self.work(asked, ready)));
         Ok(PlannedTask { task, work })
     }
@@ -84,6 +84,7 @@ impl Lowering<'_> {
     /// Writes down that the run begins.
     fn record(
         &self,
+        asked: &Asked<'_>,
         task: &Task,
         ready: Option<&(Prepared, RunFiles, Conversation)>,
         warnings: &mut Vec<String>,
@@ -105,6 +106,10 @@ impl Lowering<'_> {
                 }
             }),
             system_prompt: ready.and_then(|(_, files, _)| files.system_prompt()),
+            sticky_agent: match self.family.asker {
+                Asker::Subagent => asked.definition,
+                Asker::Delegation => None,
+            },
         });
         if let Err(error) = begun {
             warnings.push(format!(

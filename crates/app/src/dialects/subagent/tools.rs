@@ -1,7 +1,7 @@
 //! The tools of the subagent family, as a caller's model sees them.
 
 use super::schema::subagent_parameters;
-use crate::dialects::tool::Tool;
+use crate::dialects::tool::{Effect, Tool};
 
 pub(crate) const SUBAGENT: &str = "subagent";
 
@@ -10,6 +10,7 @@ pub(crate) fn tools() -> Vec<Tool> {
     vec![Tool {
         name: SUBAGENT,
         label: "Sub-agent",
+        effect: Effect::Runs,
         needs_models: true,
         snippet: "Hand a task to a named sub-agent, or several tasks to several at once",
         guidelines: &[

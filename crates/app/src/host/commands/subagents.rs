@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use pi_subagents_delegation::{RunId, Status, Timestamp, text};
+use pi_subagents_delegation::{RunId, Timestamp, text};
 use pi_subagents_engine::{NotRunning, OwnerReply, SteerError, Want};
 use pi_subagents_sessions::IndexedRun;
 use serde_json::Value;
@@ -121,7 +121,9 @@ impl Subagents {
     async fn show(&self, id: &str, printed: &mut Vec<Printed>) -> Result<(), CommandError> {
         let id = id.to_owned();
         let read = move |toolbox: &Toolbox, caller: &Caller| {
-            ReadSession::find(&toolbox.owner.store, caller, &id)
+            ReadSession::find(&toolbox.owner.store, caller, &id, |run| {
+                format!("/subagents show {run}")
+            })
         };
         let session = self.toolbox.beside(&self.caller, read).await?;
         printed.push(Printed::Data(session.whole(0).text));
@@ -229,11 +231,7 @@ fn not_running(id: &str) -> CommandError {
 
 /// A run in one line: how it stands, its name, its time, its session and its model.
 fn line(run: &Remembered, now: Timestamp) -> String {
-    let icon = match run.status {
-        Status::Queued | Status::Running => "⏳",
-        Status::Completed => "✓",
-        Status::Failed | Status::Aborted => "✗",
-    };
+    let icon = run.status.icon();
     let name = text::clean(&run.name).replace('\n', " ");
     let end = match run.ended_at {
         Some(end) => Some(end),

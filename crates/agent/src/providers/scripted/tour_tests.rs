@@ -1,0 +1,62 @@
+//! The script of the tour, played wherever somebody may start it.
+
+use pretty_assertions::assert_eq;
+
+use crate::testing::{Sandbox, last};
+
+const SURVEY: &str = "Survey this directory: what is here, and how big is it?";
+const ABOUT: &str = "Find what this project is about: read its README or the first text file.";
+const OPEN_ENDS: &str = "Look for open ends: search for TODO and FIXME.";
+
+/// The last words of the tour, which must not be an excuse.
+async fn told(sandbox: &Sandbox, prompt: &str) -> String {
+    let flags = "--model scripted/tour --tools read,bash,ls,grep,find";
+    let events = sandbox.agent(flags).unwrap().prompt(prompt).await;
+    let answer = &last("turn_end", &events)["message"];
+    assert_eq!(answer["stopReason"], "stop");
+    answer["content"][0]["text"].as_str().unwrap().to_owned()
+}
+
+#[tokio::test]
+async fn the_tour_works_in_an_empty_directory_and_in_a_full_one() {
+    let sandbox = Sandbox::new();
+    let mut said = vec![told(&sandbox, ABOUT).await, told(&sandbox, OPEN_ENDS).await];
+    sandbox.write(
+        "project/README.md",
+        "# A project\n\nIt does things.\nTODO: more things\n",
+    );
+    said.extend([told(&sandbox, ABOUT).await, told(&sandbox, OPEN_ENDS).await]);
+    insta::assert_snapshot!(said.join("\n---\n"), @"
+    There is no README and no text file here, so this directory does not say what it is about.
+    ---
+    No TODO and no FIXME: nothing was left open here.
+    ---
+    In README.md it says:
+
+    # A project
+
+    It does things.
+    TODO: more things
+    ---
+    Lines marked as open: 1. The first ones:
+
+    README.md:4: TODO: more things
+    ");
+}
+
+#[tokio::test]
+async fn the_survey_of_the_tour_names_what_is_there() {
+    let sandbox = Sandbox::new();
+    sandbox.write("project/README.md", "# A project\n");
+    sandbox.write("project/notes.txt", "");
+    let said = told(&sandbox, SURVEY).await;
+    // What follows is how much a file weighs, which is the file system's business.
+    let (names, _) = said.split_once(" files, not counting").unwrap();
+    let (names, _) = names.rsplit_once("\n\n").unwrap();
+    insta::assert_snapshot!(names, @"
+    Entries: 2. The first ones:
+
+    notes.txt
+    README.md
+    ");
+}

@@ -1,0 +1,163 @@
+//! The list of runs: one row each, as much as fits.
+
+use std::iter;
+
+use pi_subagents_delegation::{Status, Timestamp, text};
+use pi_subagents_windows::paint::fit;
+use pi_subagents_windows::{Line, Role};
+use ratatui::layout::Rect;
+use ratatui::style::{Modifier, Style};
+use unicode_width::UnicodeWidthStr as _;
+
+use super::Canvas;
+use crate::attach::figures::{clock, cost, tokens};
+use crate::attach::model::{Focus, Model, Scope};
+use crate::attach::run_row::RunRow;
+
+/// The hourglass alone takes two of them.
+const ICON_COLUMNS: usize = 3;
+
+/// No name and no model takes more columns than this.
+const WIDEST_NAME: usize = 20;
+const WIDEST_MODEL: usize = 20;
+
+/// From these widths on a row also tells what was consumed, and by which model.
+const WIDTH_FOR_USAGE: usize = 64;
+const WIDTH_FOR_MODEL: usize = 96;
+
+pub(super) fn title(model: &Model, area: Rect, canvas: &mut Canvas<'_, '_>) {
+    let mut line = model.counts().header();
+    if !model.filter.is_empty() {
+        let filter = format!("  with \"{}\"", model.filter);
+        line = line.with(Role::Accent, &filter);
+    }
+    if model.older > 0 {
+        let older = format!("  (and {} older: pi-subagents status --all)", model.older);
+        line = line.with(Role::Muted, &older);
+    }
+    canvas.line(&fit(&line, area.width.into()), area, Style::new());
+}
+
+pub(super) fn list(model: &Model, now: Timestamp, area: Rect, canvas: &mut Canvas<'_, '_>) {
+    let (_, seen) = model.seen_rows();
+    if seen.is_empty() {
+        let line = Line::new(Role::Muted, nothing(model));
+        canvas.line(&fit(&line, area.width.into()), area, Style::new());
+        return;
+    }
+    let columns = Columns::of(model, area.width.into());
+    for (row, y) in seen.into_iter().zip(area.top()..area.bottom()) {
+        let is_selected = model.selected.as_ref() == Some(&row.run.run);
+        let mark = if is_selected { "> " } else { "  " };
+        let line = columns.line(mark, row, model, now);
+        let style = match (is_selected, model.focus) {
+            (true, Focus::List) => Style::new().add_modifier(Modifier::REVERSED),
+            (true, Focus::Window) | (false, _) => Style::new(),
+        };
+        let area = Rect {
+            y,
+            height: 1,
+            ..area
+        };
+        canvas.line(&line, area, style);
+    }
+}
+
+fn nothing(model: &Model) -> &'static str {
+    match (model.is_loaded, &model.scope) {
+        (false, _) => "Looking for runs...",
+        (true, _) if !model.filter.is_empty() => "No run fits. Esc shows all.",
+        (true, Scope::Project(_)) => "Nothing runs, and nothing ran here. What begins appears.",
+        (true, Scope::Session(_) | Scope::Run(_)) => "Its record is gone.",
+    }
+}
+
+/// How wide the columns of the list are.
+struct Columns {
+    name: usize,
+    model: usize,
+    has_usage: bool,
+    all: usize,
+}
+
+impl Columns {
+    fn of(model: &Model, all: usize) -> Self {
+        let widest = |texts: &mut dyn Iterator<Item = usize>| texts.max().unwrap_or(0);
+        let names = &mut model.listed().map(|row| row.run.name.width());
+        let models = &mut model.listed().filter_map(|row| Some(row.model()?.width()));
+        Self {
+            name: widest(names).min(WIDEST_NAME).min(all / 3).max(4),
+            model: if all < WIDTH_FOR_MODEL {
+                0
+            } else {
+                widest(models).min(WIDEST_MODEL)
+            },
+            has_usage: all >= WIDTH_FOR_USAGE,
+            all,
+        }
+    }
+
+    fn line(&self, mark: &str, row: &RunRow, model: &Model, now: Timestamp) -> Line {
+        let status = row.status();
+        let mut line = Line::new(Role::Plain, mark)
+            .with(role(status), &padded(status.icon(), ICON_COLUMNS))
+            .with(Role::Title, &padded(&row.run.name, self.name))
+            .with(Role::Plain, " ");
+        if self.model > 0 {
+            let name = row.model().unwrap_or_default();
+            line = line
+                .with(Role::Muted, &padded(name, self.model))
+                .with(Role::Plain, " ");
+        }
+        let elapsed = row.elapsed(now).map(clock).unwrap_or_default();
+        line = line.with(Role::Plain, &format!("{elapsed:>7}  "));
+        if self.has_usage {
+            line = line.with(Role::Muted, &usage(row));
+        }
+        if row.run.is_background() {
+            line = line.with(Role::Accent, "bg ");
+        }
+        if row.run.project != model.project {
+            let project = row.run.project.file_name().unwrap_or_default();
+            let project = format!("{}: ", project.to_string_lossy());
+            line = line.with(Role::Accent, &project);
+        }
+        let doing = match row.status() {
+            Status::Failed | Status::Aborted => Role::Failed,
+            Status::Queued | Status::Running | Status::Completed => Role::Muted,
+        };
+        let line = fit(&line.with(doing, &text::one_line(&row.doing())), self.all);
+        let margin = " ".repeat(self.all.saturating_sub(line.width()));
+        line.with(Role::Plain, &margin)
+    }
+}
+
+/// Turns, tokens and cost: eight, six and seven columns.
+fn usage(row: &RunRow) -> String {
+    let turns = row.turns().map(|turns| text::count(turns, "turn"));
+    let usage = row.usage();
+    format!(
+        "{:>8} {:>5} {:>6}  ",
+        turns.unwrap_or_default(),
+        usage.map(|usage| tokens(usage.total())).unwrap_or_default(),
+        usage.map(|usage| cost(usage.cost)).unwrap_or_default(),
+    )
+}
+
+/// A text in exactly so many columns.
+fn padded(words: &str, columns: usize) -> String {
+    let clean = text::one_line(&text::clean(words));
+    let mut cut = text::cut_columns(&clean, columns);
+    let missing = columns.saturating_sub(cut.width());
+    cut.extend(iter::repeat_n(' ', missing));
+    cut
+}
+
+fn role(status: Status) -> Role {
+    match status {
+        Status::Queued => Role::Muted,
+        Status::Running => Role::Warning,
+        Status::Completed => Role::Success,
+        Status::Failed | Status::Aborted => Role::Failed,
+    }
+}

@@ -1,0 +1,55 @@
+//! The window of the selected run: a line that names it, its header, and its page.
+
+use pi_subagents_delegation::Timestamp;
+use pi_subagents_windows::paint::fit;
+use pi_subagents_windows::{Line, Place, Role, header};
+use ratatui::layout::Rect;
+use ratatui::style::Style;
+
+use super::Canvas;
+use crate::attach::layout::Layout;
+use crate::attach::model::{Focus, Model};
+use crate::attach::opened::Opened;
+
+pub(super) fn window(model: &Model, now: Timestamp, layout: &Layout, canvas: &mut Canvas<'_, '_>) {
+    rule(model, layout.rule, canvas);
+    let Some(opened) = &model.opened else {
+        return;
+    };
+    let columns = usize::from(layout.header.width);
+    let header = header(&opened.window, now, columns);
+    canvas.line(&fit(&header, columns), layout.header, Style::new());
+    let page = opened.page(layout.page.width.into());
+    let rows = page.rows(opened.place(), layout.page.height.into());
+    canvas.lines(&rows, layout.page);
+}
+
+/// The line above the window: its ids, for copying, and where its reader is.
+fn rule(model: &Model, area: Rect, canvas: &mut Canvas<'_, '_>) {
+    let columns = usize::from(area.width);
+    let role = match model.focus {
+        Focus::List => Role::Muted,
+        Focus::Window => Role::Accent,
+    };
+    let mut line = Line::new(role, "── ");
+    if let Some(opened) = &model.opened {
+        line = line.with(role, &named(opened, columns));
+    }
+    let missing = columns.saturating_sub(line.width());
+    let line = line.with(role, &"─".repeat(missing));
+    canvas.line(&fit(&line, columns), area, Style::new());
+}
+
+fn named(opened: &Opened, columns: usize) -> String {
+    let what = if opened.output.is_some() {
+        "answer of "
+    } else {
+        ""
+    };
+    let page = opened.page(columns);
+    let place = match opened.place() {
+        Place::End => String::new(),
+        place => format!("── {}% ", page.percent(place)),
+    };
+    format!("{what}{} {place}", opened.run.run)
+}

@@ -1,0 +1,69 @@
+//! Keys, as they are pressed. A thread waits for them, because a terminal cannot be waited for
+//! otherwise; it ends with its terminal or with us.
+
+use std::io;
+
+use ratatui::crossterm::event::{self, Event, KeyEventKind};
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::io::Errno;
+use std::time::Duration;
+use tokio::sync::mpsc;
+
+/// What comes from the keyboard.
+#[derive(Debug)]
+pub(super) enum Typed {
+    Event(Event),
+    /// Nobody will ever press a key again.
+    Gone,
+}
+
+/// How many keys may wait: as many as a person holds down.
+const WAITING: usize = 64;
+
+pub(super) fn listen() -> io::Result<mpsc::Receiver<Typed>> {
+    let (tell, typed) = mpsc::channel(WAITING);
+    std::thread::Builder::new()
+        .name("keyboard".to_owned())
+        .spawn(move || {
+            while let Ok(events) = next() {
+                for event in events.into_iter().filter(is_meant) {
+                    if tell.blocking_send(Typed::Event(event)).is_err() {
+                        return;
+                    }
+                }
+            }
+            // Whoever listened may have left.
+            _ = tell.blocking_send(Typed::Gone);
+        })?;
+    Ok(typed)
+}
+
+/// Waits for bytes first: a terminal that was hung up would be read for ever.
+fn next() -> io::Result<Vec<Event>> {
+    let stdin = io::stdin();
+    let mut waited = [PollFd::new(&stdin, PollFlags::IN)];
+    match poll(&mut waited, None) {
+        Ok(_) | Err(Errno::INTR) => {}
+        Err(error) => return Err(error.into()),
+    }
+    if waited[0]
+        .revents()
+        .intersects(PollFlags::HUP | PollFlags::ERR | PollFlags::NVAL)
+    {
+        return Err(io::ErrorKind::UnexpectedEof.into());
+    }
+    let mut events = Vec::new();
+    while event::poll(Duration::ZERO)? {
+        events.push(event::read()?);
+    }
+    Ok(events)
+}
+
+fn is_meant(event: &Event) -> bool {
+    match event {
+        Event::Key(key) => key.kind != KeyEventKind::Release,
+        Event::Paste(_) => true,
+        // Its size is asked for when the system says that it has changed.
+        Event::Resize(..) | Event::FocusGained | Event::FocusLost | Event::Mouse(_) => false,
+    }
+}

@@ -1,0 +1,75 @@
+//! Where everything is on a screen of any size.
+
+use ratatui::layout::Rect;
+
+use super::model::{Focus, Model};
+
+/// With fewer rows the list and the window do not stand below each other.
+const ROWS_FOR_BOTH: u16 = 7;
+
+/// With fewer rows there is no title.
+const ROWS_FOR_TITLE: u16 = 5;
+
+/// The places of a screen; one of no height is not drawn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Layout {
+    pub(crate) title: Rect,
+    pub(crate) list: Rect,
+    /// The line between the list and the window.
+    pub(crate) rule: Rect,
+    pub(crate) header: Rect,
+    pub(crate) page: Rect,
+    pub(crate) footer: Rect,
+}
+
+impl Layout {
+    pub(crate) fn of(model: &Model) -> Self {
+        let screen = Rect::new(0, 0, model.size.0, model.size.1);
+        let (rest, footer) = from_bottom(screen, u16::from(screen.height > 1));
+        let has_title = rest.height >= ROWS_FOR_TITLE && !model.is_zoomed;
+        let (title, rest) = from_top(rest, u16::from(has_title));
+        let (list, rest) = from_top(rest, list_rows(model, rest.height));
+        let has_rule = list.height > 0 && rest.height > 2;
+        let (rule, rest) = from_top(rest, u16::from(has_rule));
+        let (header, page) = from_top(rest, u16::from(rest.height > 1));
+        Self {
+            title,
+            list,
+            rule,
+            header,
+            page,
+            footer,
+        }
+    }
+}
+
+/// The list takes what it needs, up to a third; the window is what is read.
+fn list_rows(model: &Model, room: u16) -> u16 {
+    let is_alone = model.is_zoomed || (room < ROWS_FOR_BOTH && model.focus == Focus::Window);
+    if is_alone {
+        return 0;
+    }
+    if room < ROWS_FOR_BOTH {
+        return room;
+    }
+    let wanted = u16::try_from(model.listed().count()).unwrap_or(u16::MAX);
+    wanted.clamp(1, (room / 3).max(3))
+}
+
+fn from_top(area: Rect, rows: u16) -> (Rect, Rect) {
+    let rows = rows.min(area.height);
+    let top = Rect {
+        height: rows,
+        ..area
+    };
+    let rest = Rect {
+        y: area.y + rows,
+        height: area.height - rows,
+        ..area
+    };
+    (top, rest)
+}
+
+fn from_bottom(area: Rect, rows: u16) -> (Rect, Rect) {
+    from_top(area, area.height.saturating_sub(rows))
+}

@@ -1,0 +1,127 @@
+//! The owners of runs: when one is gone, and what is asked of one.
+
+use std::collections::HashSet;
+
+use pi_subagents_delegation::RunId;
+use pi_subagents_engine::{Act, Listening, OwnerReply, Want};
+use pi_subagents_sessions::{IndexedRun, OwnerName};
+use pi_subagents_windows::Role;
+use tokio::sync::mpsc;
+use tokio::task::{AbortHandle, JoinSet};
+
+use super::model::{Message, Notice};
+use super::opened::Saying;
+use crate::changes::owner_gone;
+use crate::commands::control::request;
+use crate::owner::is_owned;
+
+/// The owners of what runs, each watched once.
+#[derive(Default)]
+pub(super) struct Owners {
+    known: HashSet<(u32, u64)>,
+    /// Each ends when its owner does.
+    watched: JoinSet<(u32, u64)>,
+}
+
+impl Owners {
+    pub(super) fn watch<'a>(&mut self, runs: impl Iterator<Item = &'a IndexedRun>) {
+        for run in runs.filter(|run| run.is_open()) {
+            let owner: OwnerName = run.owner.clone();
+            let name = (owner.pid, owner.start_time);
+            if !self.known.contains(&name) && is_owned(run) {
+                self.known.insert(name);
+                self.watched.spawn(async move {
+                    owner_gone(&owner).await;
+                    name
+                });
+            }
+        }
+    }
+
+    /// Waits until one of them is gone; for ever if there is none.
+    pub(super) async fn next(&mut self) {
+        match self.watched.join_next().await {
+            Some(Ok(name)) => _ = self.known.remove(&name),
+            Some(Err(_)) => {}
+            None => std::future::pending().await,
+        }
+    }
+}
+
+/// Listens to one model at a time.
+#[derive(Default)]
+pub(super) struct Ear {
+    listening: Option<(RunId, AbortHandle)>,
+}
+
+impl Ear {
+    /// Listens to the model of this run and to no other.
+    pub(super) fn listen(&mut self, run: Option<&IndexedRun>, tell: &mpsc::Sender<Message>) {
+        let heard = self.listening.as_ref().map(|(run, _)| run);
+        if heard == run.map(|run| &run.run) {
+            return;
+        }
+        if let Some((_, task)) = self.listening.take() {
+            task.abort();
+        }
+        if let Some(run) = run {
+            let task = tokio::spawn(listen(run.clone(), tell.clone()));
+            self.listening = Some((run.run.clone(), task.abort_handle()));
+        }
+    }
+}
+
+/// Tells what the model of a run says, as long as its owner does.
+async fn listen(run: IndexedRun, tell: mpsc::Sender<Message>) {
+    let Some(socket) = &run.owner.socket else {
+        return;
+    };
+    // Without it everything is seen too, only later.
+    let Ok(mut listening) = Listening::begin(socket, run.run.as_str()).await else {
+        return;
+    };
+    while let Some((message, text, act)) = listening.next().await {
+        let saying = Saying {
+            message,
+            text: text.to_owned(),
+            act: match act {
+                Act::Speaking => None,
+                Act::Thinking => Some("thinking".to_owned()),
+                Act::Calling { tool } => Some(format!("calling {tool}")),
+            },
+        };
+        if tell
+            .send(Message::Said(run.run.clone(), saying))
+            .await
+            .is_err()
+        {
+            return;
+        }
+    }
+}
+
+/// Says something to the child of a run, and tells what came of it.
+pub(super) async fn steer(run: IndexedRun, message: String) -> Notice {
+    match request(&run, Want::Steer { message }).await {
+        Ok(OwnerReply::Done) => Notice::new(
+            Role::Success,
+            format!("{} hears it before its next turn.", run.name),
+        ),
+        Ok(OwnerReply::Refused { message }) => {
+            Notice::new(Role::Failed, format!("It was not told: {message}."))
+        }
+        Err(error) => Notice::new(Role::Failed, error.to_answer()),
+    }
+}
+
+/// Stops a run, and tells when nothing of it is left.
+pub(super) async fn stop(run: IndexedRun) -> Notice {
+    match request(&run, Want::Stop).await {
+        // An owner that has forgotten the run has ended it by itself.
+        Ok(OwnerReply::Done | OwnerReply::Refused { .. }) => Notice::new(
+            Role::Success,
+            format!("{} was stopped; nothing of it is left.", run.name),
+        ),
+        Err(error) => Notice::new(Role::Failed, error.to_answer()),
+    }
+}

@@ -1,0 +1,92 @@
+//! The terminal while it is ours: another screen, every key as it is pressed. However we end, it is
+//! given back as it was.
+
+use std::io::{self, Stdout, stdout};
+use std::panic;
+use std::sync::Once;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use ratatui::backend::CrosstermBackend;
+use ratatui::crossterm::cursor::Show;
+use ratatui::crossterm::event::{DisableBracketedPaste, EnableBracketedPaste};
+use ratatui::crossterm::terminal::{
+    BeginSynchronizedUpdate, EndSynchronizedUpdate, EnterAlternateScreen, LeaveAlternateScreen,
+    disable_raw_mode, enable_raw_mode, size,
+};
+use ratatui::crossterm::{execute, queue};
+use ratatui::{Frame, Terminal};
+
+/// Whether the terminal has to be given back.
+static IS_OURS: AtomicBool = AtomicBool::new(false);
+
+/// The terminal, until this is dropped.
+pub(super) struct Screen {
+    terminal: Terminal<CrosstermBackend<Stdout>>,
+}
+
+impl Screen {
+    pub(super) fn enter() -> io::Result<Self> {
+        restore_before_panics();
+        IS_OURS.store(true, Ordering::SeqCst);
+        let entered = Self::enter_once();
+        if entered.is_err() {
+            give_back();
+        }
+        entered
+    }
+
+    fn enter_once() -> io::Result<Self> {
+        enable_raw_mode()?;
+        execute!(stdout(), EnterAlternateScreen, EnableBracketedPaste)?;
+        Ok(Self {
+            terminal: Terminal::new(CrosstermBackend::new(stdout()))?,
+        })
+    }
+
+    /// Draws a frame, which appears at once.
+    pub(super) fn draw(&mut self, draw: impl FnOnce(&mut Frame<'_>)) -> io::Result<()> {
+        queue!(stdout(), BeginSynchronizedUpdate)?;
+        self.terminal.draw(draw)?;
+        execute!(stdout(), EndSynchronizedUpdate)
+    }
+}
+
+impl Drop for Screen {
+    fn drop(&mut self) {
+        give_back();
+    }
+}
+
+/// Columns and rows; a terminal that does not know them is as large as most.
+pub(super) fn terminal_size() -> (u16, u16) {
+    match size() {
+        Ok((columns @ 1.., rows @ 1..)) => (columns, rows),
+        Ok(_) | Err(_) => (80, 24),
+    }
+}
+
+fn give_back() {
+    if IS_OURS.swap(false, Ordering::SeqCst) {
+        // A terminal that is gone needs nothing back.
+        _ = execute!(
+            stdout(),
+            EndSynchronizedUpdate,
+            DisableBracketedPaste,
+            LeaveAlternateScreen,
+            Show
+        );
+        _ = disable_raw_mode();
+    }
+}
+
+/// What a panic says is to be read on the screen that stays.
+fn restore_before_panics() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        let usual = panic::take_hook();
+        panic::set_hook(Box::new(move |panic| {
+            give_back();
+            usual(panic);
+        }));
+    });
+}

@@ -1,0 +1,379 @@
+//! A person at a terminal, from the first frame to the last: everything that can happen is waited
+//! for at once, the model takes it, and at most so often a frame is drawn.
+
+use std::collections::HashSet;
+use std::fs;
+use std::io;
+use std::process::ExitCode;
+use std::time::{Duration, SystemTime};
+
+use pi_subagents_delegation::{RunId, Timestamp};
+use pi_subagents_sessions::{RecordedRun, Store, history};
+use pi_subagents_windows::{Paint, PreviewContext, Role};
+use ratatui::crossterm::event::Event;
+use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::sync::mpsc;
+use tokio::task::JoinSet;
+use tokio::time::{Instant, sleep_until};
+
+use super::draw::draw;
+use super::keyboard::{self, Typed};
+use super::model::{Effect, Leaving, Message, Model, Notice, Scope};
+use super::owners::{self, Ear, Owners};
+use super::reader::Reader;
+use super::run_row::{Facts, Record};
+use super::screen::{Screen, terminal_size};
+use crate::changes::Changes;
+use crate::error::CommandError;
+use crate::exit;
+use crate::owner::current_runs;
+use crate::places::Places;
+use crate::signals::Signals;
+
+/// No eye reads faster than this.
+const FRAME: Duration = Duration::from_millis(50);
+
+/// The clocks show seconds.
+const CLOCK: Duration = Duration::from_secs(1);
+
+/// Of the time, at most one part in so many goes into reading the index.
+const LOOKING_SHARE: u32 = 20;
+
+/// How many pieces of records may wait for the model.
+const WAITING: usize = 16;
+
+/// How wide the call of a tool may be told; the screen cuts it.
+const PREVIEW_WIDTH: usize = 240;
+
+/// What is attached to, and how.
+pub(crate) struct Attachment {
+    pub(crate) places: Places,
+    pub(crate) scope: Scope,
+    pub(crate) leaving: Leaving,
+    pub(crate) paint: Paint,
+}
+
+/// Shows runs until somebody leaves.
+pub(crate) async fn attach(attachment: Attachment) -> Result<ExitCode, CommandError> {
+    let failed =
+        |error: io::Error| CommandError::failed("the terminal cannot be used").because(&error);
+    let signals = Signals::listen()?;
+    let mut session = Session::start(attachment, signals).map_err(failed)?;
+    // The screen is given back before anything is printed.
+    session.run().await.map_err(failed)
+}
+
+struct Session {
+    model: Model,
+    screen: Screen,
+    paint: Paint,
+    store: Store,
+    signals: Signals,
+    resizes: Signal,
+    typed: mpsc::Receiver<Typed>,
+    told: mpsc::Receiver<Message>,
+    tell: mpsc::Sender<Message>,
+    reader: Reader,
+    owners: Owners,
+    ear: Ear,
+    index: Changes,
+    records: Changes,
+    /// The runs whose directories are watched.
+    watched: HashSet<RunId>,
+    /// The runs whose records were asked for.
+    asked: HashSet<RunId>,
+    /// Reads the index, one at a time.
+    looking: JoinSet<Message>,
+    /// Everything else that takes its time.
+    jobs: JoinSet<Message>,
+    pace: Pace,
+}
+
+/// When what is due.
+struct Pace {
+    drawn_at: Option<Instant>,
+    is_dirty: bool,
+    looked_at: Instant,
+    look_at_index: Option<Instant>,
+    look_at_records: Option<Instant>,
+    /// The index as it was when it was last read.
+    index_state: Option<(u64, Option<SystemTime>)>,
+}
+
+/// Everything that can wake us.
+enum Happened {
+    Signal(i32),
+    Typed(Option<Typed>),
+    Told(Message),
+    Looked(Option<Message>),
+    Resized,
+    RecordsChanged,
+    IndexChanged,
+    OwnerGone,
+    Alarm,
+}
+
+impl Session {
+    fn start(attachment: Attachment, signals: Signals) -> io::Result<Self> {
+        let Attachment {
+            places,
+            scope,
+            leaving,
+            paint,
+        } = attachment;
+        fs::create_dir_all(&places.agent_dir)?;
+        let index = Changes::new()?;
+        index.watch(&places.agent_dir)?;
+        let (tell, told) = mpsc::channel(WAITING);
+        let context = PreviewContext {
+            home: Some(places.home.clone()),
+            cwd: places.cwd.clone(),
+            width: PREVIEW_WIDTH,
+        };
+        let reader = Reader::start(tell.clone())?;
+        let resizes = signal(SignalKind::window_change())?;
+        let screen = Screen::enter()?;
+        let model = Model::new(scope, places.project.clone(), context, terminal_size());
+        Ok(Self {
+            model: model.leaving(leaving),
+            screen,
+            paint,
+            store: Store::new(&places.agent_dir),
+            signals,
+            resizes,
+            typed: keyboard::listen()?,
+            told,
+            tell,
+            reader,
+            owners: Owners::default(),
+            ear: Ear::default(),
+            index,
+            records: Changes::new()?,
+            watched: HashSet::new(),
+            asked: HashSet::new(),
+            looking: JoinSet::new(),
+            jobs: JoinSet::new(),
+            pace: Pace {
+                drawn_at: None,
+                is_dirty: true,
+                looked_at: Instant::now(),
+                look_at_index: Some(Instant::now()),
+                look_at_records: None,
+                index_state: None,
+            },
+        })
+    }
+
+    async fn run(&mut self) -> io::Result<ExitCode> {
+        loop {
+            self.draw_if_due()?;
+            let effect = match self.next().await {
+                Happened::Signal(number) => return Ok(exit::of_signal(number)),
+                Happened::Typed(Some(Typed::Event(event))) => self.typed(event),
+                // A terminal that is gone has hung up.
+                Happened::Typed(Some(Typed::Gone) | None) => return Ok(exit::of_signal(1)),
+                Happened::Told(message) => self.update(message),
+                Happened::Looked(message) => self.looked(message),
+                Happened::Resized => {
+                    let (columns, rows) = terminal_size();
+                    self.update(Message::Resized(columns, rows))
+                }
+                Happened::RecordsChanged => {
+                    self.pace.look_at_records = Some(Instant::now() + FRAME);
+                    None
+                }
+                Happened::IndexChanged => {
+                    self.look_soon();
+                    None
+                }
+                Happened::OwnerGone => {
+                    self.pace.index_state = None;
+                    self.look_soon();
+                    None
+                }
+                Happened::Alarm => self.alarmed(),
+            };
+            if let Some(effect) = effect
+                && self.effect(effect).is_break()
+            {
+                return Ok(ExitCode::SUCCESS);
+            }
+        }
+    }
+
+    async fn next(&mut self) -> Happened {
+        let alarm = self.alarm();
+        let is_looking = !self.looking.is_empty();
+        tokio::select! {
+            number = self.signals.next() => Happened::Signal(number),
+            typed = self.typed.recv() => Happened::Typed(typed),
+            Some(message) = self.told.recv() => Happened::Told(message),
+            Some(Ok(message)) = self.jobs.join_next() => Happened::Told(message),
+            Some(looked) = self.looking.join_next(), if is_looking => Happened::Looked(looked.ok()),
+            _ = self.resizes.recv() => Happened::Resized,
+            () = self.records.next(), if self.pace.look_at_records.is_none() => Happened::RecordsChanged,
+            () = self.index.next(), if self.pace.look_at_index.is_none() => Happened::IndexChanged,
+            () = self.owners.next() => Happened::OwnerGone,
+            () = sleep_until(alarm.unwrap_or_else(Instant::now)), if alarm.is_some() => Happened::Alarm,
+        }
+    }
+
+    /// The next moment at which something is to be done though nothing has happened.
+    fn alarm(&self) -> Option<Instant> {
+        let drawn_at = self.pace.drawn_at.unwrap_or_else(Instant::now);
+        let frame = self.pace.is_dirty.then(|| drawn_at + FRAME);
+        let has_clock = self.model.rows.iter().any(|row| row.is_running());
+        let clock = has_clock.then(|| drawn_at + CLOCK);
+        let look = self.pace.look_at_index.filter(|_| self.looking.is_empty());
+        let leave = self.model.leaves_at().map(|at| {
+            let left = at.duration_since(Timestamp::now());
+            Instant::now() + Duration::try_from(left).unwrap_or_default()
+        });
+        [frame, clock, look, self.pace.look_at_records, leave]
+            .into_iter()
+            .flatten()
+            .min()
+    }
+
+    fn alarmed(&mut self) -> Option<Effect> {
+        let now = Instant::now();
+        if self.pace.look_at_records.is_some_and(|at| at <= now) {
+            self.pace.look_at_records = None;
+            self.reader.look();
+        }
+        if self.pace.look_at_index.is_some_and(|at| at <= now) && self.looking.is_empty() {
+            self.pace.look_at_index = None;
+            self.look();
+        }
+        let is_clock_due = self.pace.drawn_at.is_none_or(|at| at + CLOCK <= now);
+        self.pace.is_dirty |= is_clock_due;
+        self.model.update(Message::Clock, Timestamp::now())
+    }
+
+    fn draw_if_due(&mut self) -> io::Result<()> {
+        let is_too_early = self.pace.drawn_at.is_some_and(|at| at.elapsed() < FRAME);
+        if !self.pace.is_dirty || is_too_early {
+            return Ok(());
+        }
+        self.pace.is_dirty = false;
+        self.pace.drawn_at = Some(Instant::now());
+        let (model, paint) = (&self.model, self.paint);
+        self.screen
+            .draw(|frame| draw(model, Timestamp::now(), paint, frame))
+    }
+
+    fn typed(&mut self, event: Event) -> Option<Effect> {
+        match event {
+            Event::Key(key) => self.update(Message::Pressed(key)),
+            Event::Paste(text) => self.update(Message::Pasted(text)),
+            Event::Resize(..) | Event::FocusGained | Event::FocusLost | Event::Mouse(_) => None,
+        }
+    }
+
+    /// Gives the model a message, and does what follows from how it is now.
+    fn update(&mut self, message: Message) -> Option<Effect> {
+        let effect = self.model.update(message, Timestamp::now());
+        self.pace.is_dirty = true;
+        self.reader.follow(self.model.followed());
+        self.ear.listen(self.model.listened(), &self.tell);
+        self.watch_records();
+        self.read_records();
+        effect
+    }
+
+    fn effect(&mut self, effect: Effect) -> std::ops::ControlFlow<()> {
+        match effect {
+            Effect::Leave => return std::ops::ControlFlow::Break(()),
+            Effect::Look => {
+                self.pace.index_state = None;
+                self.look_soon();
+            }
+            Effect::Steer(run, message) => {
+                let steered = owners::steer(run, message);
+                self.jobs.spawn(async { Message::Came(steered.await) });
+            }
+            Effect::Stop(run) => {
+                let stopped = owners::stop(run);
+                self.jobs.spawn(async { Message::Came(stopped.await) });
+            }
+            Effect::ReadAnswer(run) => {
+                self.jobs.spawn_blocking(move || {
+                    let answer = history(&run.directory).ok().and_then(|run| run.output());
+                    Message::Answered(run.run, answer)
+                });
+            }
+        }
+        std::ops::ControlFlow::Continue(())
+    }
+
+    /// A directory is watched before its record is read, so that nothing happens unseen.
+    fn watch_records(&mut self) {
+        let runs = || self.model.rows.iter().map(|row| &row.run);
+        self.owners.watch(runs());
+        let open = runs().filter(|run| run.is_open() && !self.watched.contains(&run.run));
+        let mut new = Vec::new();
+        for run in open {
+            // A directory that is gone is found out by whoever reads it.
+            _ = self.records.watch(run.directory.path());
+            new.push(run.run.clone());
+        }
+        if !new.is_empty() {
+            self.watched.extend(new);
+            self.reader.look();
+        }
+    }
+
+    /// Reads what the records of the seen runs tell that are over.
+    fn read_records(&mut self) {
+        let mut runs = self.model.unread();
+        runs.retain(|run| self.asked.insert(run.run.clone()));
+        if runs.is_empty() {
+            return;
+        }
+        self.jobs.spawn_blocking(move || {
+            let records = runs.into_iter().map(|run| {
+                let record = match RecordedRun::read(&run.directory) {
+                    Some(record) => Record::Read(Facts::of(&record)),
+                    None => Record::Gone,
+                };
+                (run.run, record)
+            });
+            Message::Told(records.collect())
+        });
+    }
+
+    /// The index of years is long, so reading it takes its fair share of the time and no more.
+    fn look_soon(&mut self) {
+        let soon = Instant::now() + FRAME;
+        let due = self.pace.look_at_index.get_or_insert(soon);
+        *due = (*due).max(self.pace.looked_at);
+    }
+
+    fn look(&mut self) {
+        let index = fs::metadata(self.store.index()).ok();
+        let state = index.map(|index| (index.len(), index.modified().ok()));
+        if state.is_some() && state == self.pace.index_state {
+            return;
+        }
+        self.pace.index_state = state;
+        self.pace.looked_at = Instant::now();
+        let (store, scope) = (self.store.clone(), self.model.scope.clone());
+        self.looking
+            .spawn_blocking(move || match current_runs(&store) {
+                Ok(runs) => {
+                    let (runs, older) = scope.choose(runs);
+                    Message::Looked(runs, older)
+                }
+                Err(error) => {
+                    let text = CommandError::from(error).to_answer();
+                    Message::Came(Notice::new(Role::Failed, text))
+                }
+            });
+    }
+
+    fn looked(&mut self, message: Option<Message>) -> Option<Effect> {
+        let took = self.pace.looked_at.elapsed();
+        self.pace.looked_at = Instant::now() + took * LOOKING_SHARE;
+        self.update(message?)
+    }
+}

@@ -1,0 +1,136 @@
+//! `wait`: returns when runs are over, says how they ended, and exits as they did.
+
+use std::process::ExitCode;
+
+use clap::Args;
+use pi_subagents_delegation::{Status, text};
+use pi_subagents_engine::Want;
+use pi_subagents_sessions::{IndexedRun, RecordedRun, RunState, Store};
+use serde_json::{Value, json};
+use tokio::task::JoinSet;
+
+use crate::commands::block_on;
+use crate::commands::control::{request, runs_of_all};
+use crate::error::CommandError;
+use crate::exit;
+use crate::owner::current_runs;
+use crate::places::Places;
+use crate::print::Printer;
+use crate::recorded::current;
+use crate::run_changes::RunChanges;
+
+#[derive(Args)]
+pub(crate) struct WaitArgs {
+    /// Ids of runs or sessions, or the beginnings of them; a session is what runs in it, else its latest run
+    #[arg(value_name = "ID", required = true)]
+    ids: Vec<String>,
+    /// Return when the first of them is over
+    #[arg(long)]
+    any: bool,
+}
+
+pub(crate) fn run(args: &WaitArgs, printer: Printer) -> Result<ExitCode, CommandError> {
+    let places = Places::find()?;
+    let store = Store::new(&places.agent_dir);
+    let asked = runs_of_all(&store, &places, &args.ids, current)?;
+    let is_one_over = asked.iter().any(|run| !run.is_open());
+    if !(args.any && is_one_over) {
+        let open = asked.iter().filter(|run| run.is_open()).cloned().collect();
+        block_on(wait_for(open, args.any))?;
+    }
+    let mut runs = current_runs(&store)?;
+    runs.retain(|run| asked.iter().any(|one| one.run == run.run));
+    let over: Vec<Ended> = runs.into_iter().filter_map(Ended::of).collect();
+    if printer.is_json() {
+        let rows: Vec<Value> = over.iter().map(Ended::json).collect();
+        printer.json(&json!({"runs": rows}));
+    } else {
+        for run in &over {
+            run.print(printer);
+        }
+    }
+    Ok(exit::of_runs(over.iter().map(|run| run.exit_code)))
+}
+
+/// Waits for all of them, or for the first.
+async fn wait_for(runs: Vec<IndexedRun>, any: bool) -> Result<(), CommandError> {
+    let mut waiting: JoinSet<()> = runs
+        .into_iter()
+        .map(|run| async move { wait_for_one(&run).await })
+        .collect();
+    while waiting.join_next().await.is_some() {
+        if any {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// Asks the owner; one that is gone, has forgotten the run or cannot be asked shows by its files
+/// and its end when the run is over.
+async fn wait_for_one(run: &IndexedRun) {
+    if request(run, Want::Wait).await.is_ok() {
+        return;
+    }
+    let changes = RunChanges::of_end(run);
+    while changes.is_going() {
+        changes.next().await;
+    }
+}
+
+/// A run that is over.
+struct Ended {
+    run: IndexedRun,
+    status: Status,
+    exit_code: i32,
+    /// Why it did not complete.
+    error: Option<String>,
+}
+
+impl Ended {
+    /// None as long as it runs.
+    fn of(run: IndexedRun) -> Option<Self> {
+        let recorded = RecordedRun::read(&run.directory).and_then(|run| run.end);
+        // Its owner writes the result first, and the line in the index after it.
+        let (status, exit_code) = match (run.state, &recorded) {
+            (
+                RunState::Over {
+                    status, exit_code, ..
+                },
+                _,
+            ) => (status, exit_code),
+            (RunState::Open, Some(end)) => (end.status, end.exit_code),
+            (RunState::Open, None) => return None,
+        };
+        Some(Self {
+            run,
+            status,
+            exit_code,
+            error: recorded.and_then(|end| end.error_message),
+        })
+    }
+
+    /// How it ended is data; why, if it did not complete, is for people.
+    fn print(&self, printer: Printer) {
+        let run = &self.run;
+        let status = self.status.as_str();
+        printer.data(&format!(
+            "{}: {status} (session: {})",
+            run.name, run.session
+        ));
+        if let Some(error) = &self.error {
+            printer.note(&format!("{}: {}", run.name, text::one_line(error)));
+        }
+    }
+
+    fn json(&self) -> Value {
+        json!({
+            "runId": self.run.run.as_str(),
+            "sessionId": self.run.session.as_str(),
+            "name": self.run.name,
+            "status": self.status.as_str(),
+            "exitCode": self.exit_code,
+            "errorMessage": self.error,
+        })
+    }
+}

@@ -1,0 +1,133 @@
+//! A session id that two agents use, and sessions in which nothing ever began.
+
+use pi_subagents_testkit::llm::{Script, Turn};
+use pretty_assertions::assert_eq;
+use serde_json::Value;
+
+use crate::subagent_stage::SubagentStage;
+
+/// Two agents of which each has a session `talk`, and the run of each.
+fn two_agents() -> (SubagentStage, [String; 2]) {
+    let stage = SubagentStage::new(
+        Script::new()
+            .on("look", [Turn::text("the scout looked")])
+            .on("judge", [Turn::text("the critic judged")])
+            .on("again", [Turn::text("and went on")]),
+    );
+    let runs = [("scout", "look"), ("critic", "judge")].map(|(agent, task)| {
+        stage.preset(agent);
+        let answer = stage
+            .stage
+            .command(&["run", agent, task, "--session", "talk"])
+            .args(["--runner", "embedded", "--json"])
+            .run()
+            .expect_success()
+            .json();
+        let run = &answer["details"]["runs"][0]["runId"];
+        run.as_str()
+            .unwrap_or_else(|| panic!("{answer:#}"))
+            .to_owned()
+    });
+    (stage, runs)
+}
+
+#[test]
+fn a_session_id_of_two_agents_asks_which_is_meant() {
+    let (stage, runs) = two_agents();
+    let ask = |arguments: &[&str]| stage.stage.command(arguments).run();
+    insta::assert_snapshot!(ask(&["output", "talk"]), @r#"
+    --- exit code
+    2
+    [EOF]
+    --- stdout
+    [EOF]
+    --- stderr
+    error: "talk" names 2 sessions: one of scout, one of critic
+    hint: scout in $PROJECT: pi-subagents output <run-1>
+    hint: critic in $PROJECT: pi-subagents output <run-2>
+    [EOF]
+    "#);
+    insta::assert_snapshot!(ask(&["resume", "talk", "again"]), @r#"
+    --- exit code
+    2
+    [EOF]
+    --- stdout
+    [EOF]
+    --- stderr
+    error: "talk" names 2 sessions: one of scout, one of critic
+    hint: scout in $PROJECT: pi-subagents resume <run-1> PROMPT
+    hint: critic in $PROJECT: pi-subagents resume <run-2> PROMPT
+    [EOF]
+    "#);
+    let shown = [
+        ask(&["output", &runs[0]]).stdout,
+        ask(&["session", &runs[1]]).stdout,
+    ];
+    assert_eq!(
+        shown,
+        ["the scout looked\n", "judge\nthe critic judged\n"].map(str::to_owned)
+    );
+    _ = ask(&["resume", &runs[0], "again", "--runner", "embedded"]).expect_success();
+    let said: Vec<String> = stage
+        .last_conversation()
+        .into_iter()
+        .map(|(_, said)| said)
+        .collect();
+    assert_eq!(said, ["look", "the scout looked", "again"]);
+}
+
+#[test]
+fn a_task_of_the_delegation_family_that_resumes_such_an_id_asks_too() {
+    let (stage, runs) = two_agents();
+    let resume = |id: &str| {
+        let call = serde_json::json!({"tasks": [{"name": "a", "prompt": "again", "resume": id}]});
+        stage.stage.delegate_to("embedded", &call).run()
+    };
+    insta::assert_snapshot!(resume("talk"), @r#"
+    --- exit code
+    2
+    [EOF]
+    --- stdout
+    {
+      "error": {
+        "kind": "usage",
+        "message": "\"talk\" names 2 sessions: one of scout, one of critic",
+        "hint": "scout in $PROJECT: resume <run-1>\ncritic in $PROJECT: resume <run-2>"
+      }
+    }
+    [EOF]
+    --- stderr
+    [EOF]
+    "#);
+    _ = resume(&runs[1]).expect_success();
+    let conversation = stage.last_conversation();
+    let (_, told) = conversation.last().unwrap();
+    assert!(told.contains("the critic judged"), "{told}");
+    assert!(!told.contains("the scout looked"), "{told}");
+}
+
+#[test]
+fn a_session_in_which_nothing_began_goes_on_in_its_own_family() {
+    let stage = SubagentStage::new(Script::new().otherwise([Turn::text("ok")]));
+    stage.define("subagents", "scout", "model: nobody/nothing", "You look.");
+    let flags = ["--session", "talk", "--runner", "embedded", "--json"];
+    let refused = stage
+        .stage
+        .command(&["run", "scout", "look", "--cwd", "/missing"])
+        .args(flags)
+        .run();
+    assert_eq!(refused.code, Some(1), "{refused}");
+    stage.preset("scout");
+    let resumed = stage
+        .stage
+        .command(&["resume", "talk", "look", "--runner", "embedded", "--json"])
+        .run()
+        .expect_success();
+    let answer: Value = resumed.json();
+    assert_eq!(
+        answer["content"][0]["text"],
+        "**Status:** SUCCESS\n**Session ID:** `talk`\n\n---\n\nok\n\n\
+         ! There was no session `talk` of this preset in this directory; it is new."
+    );
+    assert_eq!(stage.sticky_files().len(), 2, "the file and its lock");
+}

@@ -1,0 +1,48 @@
+//! Tools and answers as the protocol writes them.
+
+use std::sync::Arc;
+
+use rmcp::model::{CallToolResult, ContentBlock, MetaObject, Tool, ToolAnnotations};
+
+use crate::tools::{CallAnswer, ToolDescription, ToolEffect};
+
+/// Where a program finds the details of an answer. They are no structured content: many clients
+/// give that to the model in place of the text.
+const DETAILS: &str = "pi-subagents/details";
+
+pub(crate) fn listed(tool: ToolDescription) -> Tool {
+    let annotations = annotations(tool.effect);
+    Tool::new(tool.name, tool.description, Arc::new(tool.input_schema))
+        .with_title(tool.title)
+        .with_annotations(annotations)
+}
+
+/// Every hint is given: what the protocol assumes without one is the worst.
+fn annotations(effect: ToolEffect) -> ToolAnnotations {
+    match effect {
+        ToolEffect::Reads => ToolAnnotations::new()
+            .read_only(true)
+            .destructive(false)
+            .idempotent(true)
+            .open_world(false),
+        ToolEffect::Changes | ToolEffect::ChangesForLong => ToolAnnotations::new()
+            .read_only(false)
+            .destructive(true)
+            .idempotent(false)
+            .open_world(true),
+    }
+}
+
+pub(crate) fn answered(answer: CallAnswer) -> CallToolResult {
+    let content = vec![ContentBlock::text(answer.text)];
+    let mut result = if answer.is_error {
+        CallToolResult::error(content)
+    } else {
+        CallToolResult::success(content)
+    };
+    result.meta = answer.details.map(|details| {
+        let named = [(DETAILS.to_owned(), details.into())];
+        MetaObject(named.into_iter().collect())
+    });
+    result
+}

@@ -1,0 +1,276 @@
+//! Calls that a client does not wait for: it asks how they stand, as the tasks extension wants it.
+//!
+//! A task is a view on a call under way and lives as long as this process. Nothing of it is
+//! written down: whatever the call has started keeps its own record.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use rmcp::model::{DetailedTask, ErrorData, JsonObject, Task, TaskPayload, TaskStatus};
+use rmcp::task_manager::current_timestamp;
+use serde::Serialize;
+use serde_json::Value;
+use tokio::sync::watch;
+use tokio_util::sync::CancellationToken;
+use uuid::Uuid;
+
+use crate::listing::answered;
+use crate::progress::OnProgress;
+use crate::tools::CallAnswer;
+
+/// How many tasks are held, those that are over included.
+const MOST_TASKS: usize = 64;
+
+/// How long the answer of a task is kept for its client.
+const KEPT: Duration = Duration::from_hours(1);
+
+/// How often a client should ask, at most and at least.
+const SOONEST: Duration = Duration::from_millis(200);
+const LATEST: Duration = Duration::from_secs(5);
+
+/// The tasks of a client, the oldest first.
+#[derive(Clone, Default)]
+pub(crate) struct Tasks {
+    held: Arc<Mutex<VecDeque<HeldTask>>>,
+}
+
+struct HeldTask {
+    id: String,
+    began: Instant,
+    began_at: String,
+    standing: watch::Receiver<Standing>,
+    cancelled: CancellationToken,
+}
+
+/// How a task stands.
+#[derive(Debug, Clone)]
+struct Standing {
+    message: Option<String>,
+    changed_at: String,
+    end: Option<(Instant, TaskPayload)>,
+}
+
+/// A task that has begun, in the hands of whoever does its work.
+pub(crate) struct BegunTask {
+    /// As its client is told of it.
+    pub(crate) task: Task,
+    /// Is cancelled when the client wants the task to end.
+    pub(crate) cancelled: CancellationToken,
+    standing: watch::Sender<Standing>,
+}
+
+impl Tasks {
+    /// Begins a task, unless too many are under way.
+    pub(crate) fn begin(&self) -> Option<BegunTask> {
+        let now = Instant::now();
+        let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
+        held.retain(|task| !task.is_expired(now));
+        if held.len() == MOST_TASKS {
+            let oldest = held.iter().position(HeldTask::is_over)?;
+            held.remove(oldest);
+        }
+        let began_at = current_timestamp();
+        let (sender, standing) = watch::channel(Standing {
+            message: None,
+            changed_at: began_at.clone(),
+            end: None,
+        });
+        let task = HeldTask {
+            id: Uuid::now_v7().to_string(),
+            began: now,
+            began_at,
+            standing,
+            cancelled: CancellationToken::new(),
+        };
+        let begun = BegunTask {
+            task: task.described(now).task,
+            cancelled: task.cancelled.clone(),
+            standing: sender,
+        };
+        held.push_back(task);
+        Some(begun)
+    }
+
+    /// How a task stands, with its answer if it is over.
+    pub(crate) fn get(&self, id: &str) -> Result<DetailedTask, ErrorData> {
+        let now = Instant::now();
+        self.with(id, now, |task| task.described(now))
+    }
+
+    /// Lets a task end early; one that is over stays as it is.
+    pub(crate) fn cancel(&self, id: &str) -> Result<(), ErrorData> {
+        self.with(id, Instant::now(), |task| task.cancelled.cancel())
+    }
+
+    fn with<T>(
+        &self,
+        id: &str,
+        now: Instant,
+        use_it: impl FnOnce(&HeldTask) -> T,
+    ) -> Result<T, ErrorData> {
+        let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
+        held.retain(|task| !task.is_expired(now));
+        let found = held.iter().find(|task| task.id == id);
+        found.map(use_it).ok_or_else(|| {
+            let message = format!(
+                "There is no task {id}. The answer of a task is kept for an hour after its end, and as long as the server runs."
+            );
+            ErrorData::invalid_params(message, None)
+        })
+    }
+}
+
+impl HeldTask {
+    /// Tells whether nothing more comes; whoever did its work may also have broken off.
+    fn is_over(&self) -> bool {
+        self.standing.borrow().end.is_some() || self.standing.has_changed().is_err()
+    }
+
+    fn is_expired(&self, now: Instant) -> bool {
+        let standing = self.standing.borrow();
+        standing
+            .end
+            .as_ref()
+            .is_some_and(|(ended, _)| now.saturating_duration_since(*ended) >= KEPT)
+    }
+
+    fn described(&self, now: Instant) -> DetailedTask {
+        // Whether it broke off is asked first: an end that comes between the two is not missed.
+        let broke_off = self.standing.has_changed().is_err();
+        let standing = self.standing.borrow().clone();
+        let mut task = Task::new(
+            self.id.clone(),
+            TaskStatus::Working,
+            self.began_at.clone(),
+            standing.changed_at,
+        );
+        task.status_message = standing.message;
+        let payload = match standing.end {
+            Some((ended, payload)) => {
+                task.ttl_ms = Some(milliseconds(ended - self.began + KEPT));
+                payload
+            }
+            None if broke_off => TaskPayload::Failed {
+                error: object(&ErrorData::internal_error(
+                    "The call broke off; this is a bug.",
+                    None,
+                )),
+            },
+            None => {
+                task.poll_interval_ms = Some(milliseconds(pause(now - self.began)));
+                TaskPayload::Working
+            }
+        };
+        DetailedTask::new(task, payload)
+    }
+}
+
+impl BegunTask {
+    /// Where the work tells how far it is.
+    pub(crate) fn on_progress(&self) -> OnProgress {
+        let standing = self.standing.clone();
+        Box::new(move |progress| {
+            standing.send_modify(|standing| {
+                standing.message = Some(progress.message);
+                standing.changed_at = current_timestamp();
+            });
+        })
+    }
+
+    /// Ends the task with what its call was answered. A task that was cancelled has no answer,
+    /// so its message says what is left of it.
+    pub(crate) fn end(self, answer: CallAnswer) {
+        let is_cancelled = self.cancelled.is_cancelled();
+        self.standing.send_modify(|standing| {
+            standing.changed_at = current_timestamp();
+            let payload = if is_cancelled {
+                standing.message = Some(answer.text);
+                TaskPayload::Cancelled
+            } else {
+                standing.message = None;
+                let result = object(&answered(answer));
+                TaskPayload::Completed { result }
+            };
+            standing.end = Some((Instant::now(), payload));
+        });
+    }
+}
+
+/// A tenth of the time it has taken: who waits for a task waits hardly longer than it takes.
+fn pause(taken: Duration) -> Duration {
+    (taken / 10).clamp(SOONEST, LATEST)
+}
+
+fn milliseconds(duration: Duration) -> u64 {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
+}
+
+fn object(value: &impl Serialize) -> JsonObject {
+    match serde_json::to_value(value) {
+        Ok(Value::Object(fields)) => fields,
+        // What the protocol's library writes as an answer or an error is an object.
+        Ok(_) | Err(_) => JsonObject::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn answer(text: &str) -> CallAnswer {
+        CallAnswer {
+            text: text.to_owned(),
+            details: None,
+            is_error: false,
+        }
+    }
+
+    #[test]
+    fn those_that_are_over_make_room() {
+        let tasks = Tasks::default();
+        let mut begun: Vec<BegunTask> = (0..MOST_TASKS).filter_map(|_| tasks.begin()).collect();
+        assert_eq!(begun.len(), MOST_TASKS);
+        assert!(tasks.begin().is_none());
+        let over = begun.remove(3);
+        let id = over.task.task_id.clone();
+        over.end(answer("done"));
+        assert_eq!(tasks.get(&id).unwrap().status(), TaskStatus::Completed);
+        let next = tasks.begin().unwrap();
+        assert_eq!(tasks.get(&id).unwrap_err().code.0, -32602);
+        assert_eq!(
+            tasks.get(&next.task.task_id).unwrap().status(),
+            TaskStatus::Working
+        );
+        assert!(tasks.begin().is_none());
+    }
+
+    #[test]
+    fn an_answer_is_kept_for_its_time() {
+        let tasks = Tasks::default();
+        let begun = tasks.begin().unwrap();
+        let id = begun.task.task_id.clone();
+        assert_eq!(begun.task.ttl_ms, None);
+        let later = |wait| tasks.with(&id, Instant::now() + wait, HeldTask::is_over);
+        assert_eq!(later(10 * KEPT), Ok(false));
+        begun.end(answer("done"));
+        assert!(tasks.get(&id).unwrap().task.ttl_ms >= Some(milliseconds(KEPT)));
+        assert_eq!(later(KEPT / 2), Ok(true));
+        assert!(later(KEPT).is_err());
+    }
+
+    #[test]
+    fn a_task_that_breaks_off_has_failed() {
+        let tasks = Tasks::default();
+        let begun = tasks.begin().unwrap();
+        let id = begun.task.task_id.clone();
+        drop(begun);
+        assert_eq!(tasks.get(&id).unwrap().status(), TaskStatus::Failed);
+    }
+
+    #[test]
+    fn clients_ask_less_often_the_longer_it_takes() {
+        let pauses = [0, 5, 20, 3600].map(|taken| pause(Duration::from_secs(taken)).as_millis());
+        assert_eq!(pauses, [200, 500, 2000, 5000]);
+    }
+}

@@ -1,0 +1,161 @@
+//! Reads the record of a run from its beginning, and goes on as it grows.
+
+use std::fs::File;
+use std::io::{self, Read as _, Seek as _, SeekFrom};
+use std::path::PathBuf;
+
+use bytes::Bytes;
+use memchr::{memchr, memrchr};
+use pi_subagents_delegation::{Happening, RunEvent, RunId, Timestamp};
+
+use crate::replay;
+use crate::run_dir::RunDir;
+
+/// Of what a child printed and complained about before somebody looked, so much is told.
+const OLD_TEXT: u64 = 64 << 10;
+
+/// A reader of one run, who is at some place of its record.
+///
+/// What the child printed stands in files of its own, so it is told when it is found, behind the
+/// events that were found with it.
+#[derive(Debug)]
+pub struct RecordTail {
+    directory: RunDir,
+    begun: Option<(RunId, Timestamp)>,
+    events: GrowingFile,
+    stdout: GrowingFile,
+    stderr: GrowingFile,
+}
+
+impl RecordTail {
+    /// A reader at the beginning of a record.
+    pub fn new(directory: &RunDir) -> Self {
+        Self {
+            begun: None,
+            events: GrowingFile::from_beginning(directory.events()),
+            stdout: GrowingFile::from_last(directory.stdout(), OLD_TEXT),
+            stderr: GrowingFile::from_last(directory.stderr(), OLD_TEXT),
+            directory: directory.clone(),
+        }
+    }
+
+    /// What comes next, from about so many bytes; empty when there is nothing more for now.
+    pub fn next(&mut self, bytes: usize) -> io::Result<Vec<RunEvent>> {
+        let mut found = Vec::new();
+        let (run, mut last_time) = match &self.begun {
+            Some((run, last_time)) => (run.clone(), *last_time),
+            None => {
+                let accepted = replay::accepted(&self.directory)?;
+                let begun = (accepted.run.clone(), accepted.at);
+                found.push(accepted);
+                begun
+            }
+        };
+        // There are lines that tell nothing, and what comes behind them must not wait.
+        let mut is_more = true;
+        while is_more {
+            is_more = self.events.next(bytes, |line| {
+                if let Some(event) = replay::event(line, &run, last_time) {
+                    last_time = event.at;
+                    found.push(event);
+                }
+            })? && found.is_empty();
+        }
+        if found.is_empty() {
+            let mut told = |happening| {
+                found.push(RunEvent {
+                    run: run.clone(),
+                    at: last_time,
+                    happening,
+                });
+            };
+            self.stdout.next(bytes, |line| {
+                told(Happening::Printed(Bytes::copy_from_slice(line)));
+            })?;
+            self.stderr.next(bytes, |line| {
+                let words = String::from_utf8_lossy(line).into_owned();
+                told(Happening::Complained(words));
+            })?;
+        }
+        self.begun = Some((run, last_time));
+        Ok(found)
+    }
+}
+
+/// A file that is read line by line while somebody else writes it.
+#[derive(Debug)]
+struct GrowingFile {
+    path: PathBuf,
+    /// `None` until there is one.
+    file: Option<File>,
+    /// Of a file that is there already, only so much is read.
+    at_most: Option<u64>,
+    /// The beginning of a line that is not whole yet.
+    rest: Vec<u8>,
+}
+
+impl GrowingFile {
+    fn from_beginning(path: PathBuf) -> Self {
+        Self {
+            path,
+            file: None,
+            at_most: None,
+            rest: Vec::new(),
+        }
+    }
+
+    fn from_last(path: PathBuf, bytes: u64) -> Self {
+        Self {
+            at_most: Some(bytes),
+            ..Self::from_beginning(path)
+        }
+    }
+
+    /// Gives the lines of the next bytes; more bytes where a line is longer than that. Tells
+    /// whether there was any.
+    fn next(&mut self, bytes: usize, mut each: impl FnMut(&[u8])) -> io::Result<bool> {
+        if self.file.is_none() {
+            self.file = open(&self.path, self.at_most)?;
+        }
+        let Some(file) = &mut self.file else {
+            return Ok(false);
+        };
+        let limit = u64::try_from(bytes).unwrap_or(u64::MAX);
+        loop {
+            let known = self.rest.len();
+            let read = file.take(limit).read_to_end(&mut self.rest)?;
+            let end = memrchr(b'\n', &self.rest[known..]).map(|end| known + end);
+            if let Some(end) = end {
+                let rest = self.rest.split_off(end + 1);
+                let lines = std::mem::replace(&mut self.rest, rest);
+                split(&lines, &mut each);
+                return Ok(true);
+            }
+            if read < bytes {
+                return Ok(false);
+            }
+        }
+    }
+}
+
+/// Opens a file that may not be there yet, behind what is too old.
+fn open(path: &PathBuf, at_most: Option<u64>) -> io::Result<Option<File>> {
+    let mut file = match File::open(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        other => other?,
+    };
+    if let Some(at_most) = at_most {
+        let length = file.metadata()?.len();
+        file.seek(SeekFrom::Start(length.saturating_sub(at_most)))?;
+    }
+    Ok(Some(file))
+}
+
+fn split(mut lines: &[u8], each: &mut impl FnMut(&[u8])) {
+    while let Some(end) = memchr(b'\n', lines) {
+        if end > 0 {
+            each(&lines[..end]);
+        }
+        lines = &lines[end + 1..];
+    }
+}
