@@ -3,6 +3,7 @@
 use std::pin::Pin;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 use std::time::Instant;
 
 use pi_subagents_definitions::CatalogueCache;
@@ -46,8 +47,8 @@ pub(crate) struct Watch {
     pub(crate) cancelled: Pin<Box<dyn Future<Output = ()> + Send>>,
 }
 
-/// Takes what is known of a call under way.
-pub(crate) type OnUpdate = Box<dyn FnMut(ToolAnswer) + Send>;
+/// Takes what is known of a call under way, and whether all lines of the windows are shown.
+pub(crate) type OnUpdate = Box<dyn FnMut(&WindowRecord, bool) + Send>;
 
 /// What a tool answers.
 #[derive(Debug, Clone)]

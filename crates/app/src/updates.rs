@@ -67,7 +67,7 @@ impl Updates {
         }
         if self.windows.has_changed() || self.last.elapsed() >= CLOCK_EVERY {
             self.last = Instant::now();
-            on_update(self.windows.update(self.expanded.load(Ordering::Relaxed)));
+            on_update(&self.windows, self.expanded.load(Ordering::Relaxed));
             self.not_before = self.last + self.last.elapsed() * TELLING_SHARE;
         }
     }
