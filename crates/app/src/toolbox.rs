@@ -3,7 +3,7 @@
 use std::pin::Pin;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use pi_subagents_definitions::CatalogueCache;
 use pi_subagents_delegation::{EventSink, Plan, RunId, RunSummary, Usage};
