@@ -29,10 +29,6 @@ pub(crate) struct Places {
 }
 
 impl Places {
-    #[expect(
-        clippy::disallowed_methods,
-        reason = "this is the one place that reads the environment"
-    )]
     pub(crate) fn find() -> Result<Self, CommandError> {
         let cwd = current_directory()?;
         let program = std::env::current_exe()
@@ -41,10 +37,6 @@ impl Places {
     }
 
     /// The same for a program that is not our binary and may say itself where things are.
-    #[expect(
-        clippy::disallowed_methods,
-        reason = "this is the one place that reads the environment"
-    )]
     pub(crate) fn of_a_program(
         cwd: Option<&Path>,
         home: Option<&Path>,
@@ -127,7 +119,7 @@ impl Places {
 /// Our binary, as a program finds it that is another one.
 #[expect(
     clippy::disallowed_methods,
-    reason = "whoever needs the directory gets it from its places"
+    reason = "this is the one place that reads the environment"
 )]
 fn current_directory() -> Result<PathBuf, CommandError> {
     std::env::current_dir().map_err(|error| {
