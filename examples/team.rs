@@ -18,13 +18,11 @@ impl EventSink for Counter {
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let team = Team::open(TeamOptions {
-        runner: Some(RunnerChoice::Embedded),
-        model: Some("scripted/tour".into()), // offline; name a model of your own
-        tools: Some(["read", "grep", "find"].map(String::from).into()),
-        ..TeamOptions::default()
-    })
-    .await?;
+    let options = TeamOptions::new()
+        .runner(RunnerChoice::Embedded)
+        .model("scripted/tour") // offline; name a model of your own
+        .tools(["read", "grep", "find"]);
+    let team = Team::open(options).await?;
     println!("definitions: {}", team.definitions().len());
     let about = Task::new("about", "Find what this project is about.");
     let ends = Task::new("ends", "Look for open ends.");

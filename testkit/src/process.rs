@@ -59,6 +59,15 @@ pub fn parent(pid: u32) -> Option<u32> {
     stat(pid).map(|stat| stat.parent)
 }
 
+/// Returns whether a process ignores a signal, or does with it what it pleases.
+pub fn is_deaf_to(pid: u32, signal: Signal) -> bool {
+    let holds = |mask: &str| {
+        let mask = status(pid, mask).and_then(|mask| u64::from_str_radix(&mask, 16).ok());
+        mask.is_some_and(|mask| mask >> (signal.as_raw() - 1) & 1 == 1)
+    };
+    holds("SigIgn:") || holds("SigCgt:")
+}
+
 /// Sends a signal to one process; one that is gone already is no matter.
 pub fn kill(pid: u32, signal: Signal) {
     let pid = i32::try_from(pid).ok().and_then(Pid::from_raw);
@@ -103,7 +112,12 @@ fn children_by_parent() -> HashMap<u32, Vec<u32>> {
 }
 
 fn status_kb(pid: u32, field: &str) -> Option<u64> {
+    status(pid, field)?.parse().ok()
+}
+
+/// The first word of a line of `/proc/PID/status`.
+fn status(pid: u32, field: &str) -> Option<String> {
     let status = fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
     let line = status.lines().find(|line| line.starts_with(field))?;
-    line.split_whitespace().nth(1)?.parse().ok()
+    line.split_whitespace().nth(1).map(str::to_owned)
 }

@@ -10,13 +10,7 @@ const SHOWN: usize = 10;
 
 /// Checks, then lists what is long. A length never fails anything.
 pub(crate) fn check() -> Outcome<()> {
-    steps::run(&[
-        Step::format(),
-        Step::clippy(),
-        Step::documentation(),
-        Step::build(),
-        Step::tidy(),
-    ])?;
+    steps::run(&Step::checks())?;
     let tree = Tree::read(&root())?;
     let sources: Vec<&SourceFile> = tree.files.iter().filter(|file| is_source(file)).collect();
     let files = sources

@@ -20,19 +20,30 @@ impl Step {
         }
     }
 
+    /// What a change must pass before any test of it runs.
+    pub(crate) fn checks() -> [Self; 5] {
+        [
+            Self::format(),
+            Self::clippy(),
+            Self::documentation(),
+            Self::build(),
+            Self::tidy(),
+        ]
+    }
+
     /// Nothing is formatted otherwise.
-    pub(crate) fn format() -> Self {
+    fn format() -> Self {
         Self::new("format", "fmt --all --check")
     }
 
     /// No warning is left.
-    pub(crate) fn clippy() -> Self {
+    fn clippy() -> Self {
         let arguments = "clippy --workspace --all-targets --locked -- -D warnings";
         Self::new("clippy", arguments)
     }
 
     /// Every page of the documentation is whole; its lints are denied in `Cargo.toml`.
-    pub(crate) fn documentation() -> Self {
+    fn documentation() -> Self {
         Self::new("documentation", "doc --workspace --no-deps --locked")
     }
 
@@ -44,7 +55,7 @@ impl Step {
     }
 
     /// The rules of `tests/tidy`.
-    pub(crate) fn tidy() -> Self {
+    fn tidy() -> Self {
         Self::new("tidy", "test --quiet --package xtask --test tidy --locked")
     }
 
@@ -60,13 +71,7 @@ impl Step {
 pub(crate) fn test(filter: &[String]) -> Outcome<()> {
     let begun = Instant::now();
     let was_cold = !target()?.join("debug/pi-subagents").exists();
-    run(&[
-        Step::format(),
-        Step::clippy(),
-        Step::documentation(),
-        Step::build(),
-        Step::tidy(),
-    ])?;
+    run(&Step::checks())?;
     typescript::check(&real_pi::install()?)?;
     mcp_client::install()?;
     run(&[Step::tests(filter)])?;

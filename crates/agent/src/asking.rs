@@ -31,7 +31,7 @@ impl Agent {
             .is_some_and(|answer| answer.stop_reason == StopReason::Error);
         if !is_error && run.retries > 0 {
             let attempt = std::mem::take(&mut run.retries);
-            self.end_retry(true, attempt, None).await;
+            self.end_retry(attempt, Ok(())).await;
         }
         (message, failure)
     }

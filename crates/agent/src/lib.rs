@@ -65,4 +65,5 @@ mod turns;
 mod turns_tests;
 mod usage;
 
+pub use models::{KeyPlace, ModelOverview, UsableProvider, model_overview};
 pub use run::{Surroundings, run};

@@ -3,23 +3,16 @@
 //! The agent is a subreaper: a process that outlives its parent becomes our child, so
 //! everything a command ever started is found below us in `/proc`.
 
-use std::fs::{self, File};
-use std::io::{self, Read as _};
+use std::fs;
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use pi_subagents_processes::carries;
 use rustix::process::{Pid, Signal, WaitOptions};
 
 /// How long a sweep goes on against processes that keep forking or will not die.
 const PATIENCE: Duration = Duration::from_secs(2);
-
-/// How often, and how soon again, an environment that is empty is looked at.
-const LOOKS: u32 = 20;
-const LOOK_AGAIN: Duration = Duration::from_millis(1);
-
-/// Hardly any environment is larger.
-const LARGE_ENVIRONMENT: usize = 256 * 1024;
 
 /// Makes orphans come back to this process instead of init.
 pub(crate) fn adopt_orphans() {
@@ -143,38 +136,6 @@ fn children(parent: u32) -> Vec<u32> {
             ids
         })
         .collect()
-}
-
-fn carries(id: u32, mark: &str) -> bool {
-    environment(id)
-        .split(|byte| *byte == 0)
-        .any(|one| one == mark.as_bytes())
-}
-
-/// The environment of a process. It has none for a moment while it becomes another program, so
-/// one without any is looked at again.
-fn environment(id: u32) -> Vec<u8> {
-    for _ in 0..LOOKS {
-        match read_environment(id) {
-            Ok(variables) if variables.is_empty() => std::thread::sleep(LOOK_AGAIN),
-            Ok(variables) => return variables,
-            Err(_) => break,
-        }
-    }
-    Vec::new()
-}
-
-/// Reads in one go where it can: between two reads the process may become another program, and
-/// the rest would be missing.
-fn read_environment(id: u32) -> io::Result<Vec<u8>> {
-    let mut file = File::open(format!("/proc/{id}/environ"))?;
-    let mut variables = vec![0; LARGE_ENVIRONMENT];
-    let read = file.read(&mut variables)?;
-    variables.truncate(read);
-    if read == LARGE_ENVIRONMENT {
-        file.read_to_end(&mut variables)?;
-    }
-    Ok(variables)
 }
 
 fn kill(id: u32) {

@@ -40,7 +40,7 @@ impl Agent {
         self.take_back_last(run).await;
         tokio::select! {
             () = run.aborted.raised() => {
-                self.end_retry(false, run.retries, Some("Retry cancelled")).await;
+                self.end_retry(run.retries, Err("Retry cancelled")).await;
                 false
             }
             () = tokio::time::sleep(pause) => true,
@@ -68,16 +68,16 @@ impl Agent {
                 End::Failed(error) => error.message.as_str(),
                 End::Done => "Retry cancelled",
             };
-            self.end_retry(false, attempt, Some(reason)).await;
+            self.end_retry(attempt, Err(reason)).await;
         }
     }
 
-    pub(crate) async fn end_retry(&self, success: bool, attempt: u32, final_error: Option<&str>) {
+    pub(crate) async fn end_retry(&self, attempt: u32, outcome: Result<(), &str>) {
         self.output
             .emit(&Event::AutoRetryEnd {
-                success,
+                success: outcome.is_ok(),
                 attempt,
-                final_error,
+                final_error: outcome.err(),
             })
             .await;
     }

@@ -28,6 +28,11 @@ impl Changes {
         })
     }
 
+    /// Tells whether the system gives file events, now.
+    pub(crate) fn are_offered() -> bool {
+        inotify::init(CreateFlags::CLOEXEC).is_ok()
+    }
+
     /// Watches one more directory: for new files, for files that grow, and for files that go.
     pub(crate) fn watch(&self, directory: &Path) -> io::Result<()> {
         let what =

@@ -1,10 +1,13 @@
-//! The command line. The doc comments are the help.
+//! The command line. The doc comments are the help. The processes we start for ourselves have no
+//! command here: `main` knows their names.
+
+pub(crate) mod examples;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Args, CommandFactory as _, Parser, Subcommand, ValueEnum};
 use pi_subagents_definitions::RunnerChoice;
 
 use crate::commands;
@@ -13,7 +16,13 @@ use crate::print::Printer;
 
 /// A team of sub-agents: tasks run in parallel, each in a process of its own.
 #[derive(Parser)]
-#[command(name = "pi-subagents", version, max_term_width = 100)]
+#[command(
+    name = "pi-subagents",
+    version,
+    max_term_width = 100,
+    after_help = examples::MAIN,
+    after_long_help = examples::MAIN_LONG
+)]
 struct Cli {
     #[command(flatten)]
     output: OutputArgs,
@@ -41,55 +50,76 @@ pub(crate) struct OutputArgs {
 #[derive(Subcommand)]
 enum Command {
     /// Watch three offline sub-agents do real work in this directory
+    #[command(after_help = examples::TOUR)]
     Tour,
     /// Run tasks in parallel and wait for them
+    #[command(after_help = examples::DELEGATE)]
     Delegate(commands::delegate::DelegateArgs),
     /// Hand a task to a named sub-agent and wait for its result
+    #[command(after_help = examples::RUN)]
     Run(commands::run::RunTaskArgs),
     /// Start a sub-agent that works on its own, and return at once
-    Spawn(commands::named_task::NamedTaskArgs),
+    #[command(after_help = examples::SPAWN)]
+    Spawn(commands::spawn::SpawnArgs),
     /// Continue a run or a session with a new prompt
+    #[command(after_help = examples::RESUME)]
     Resume(commands::resume::ResumeArgs),
+    /// Show what runs, and with --all what ran in this project
+    #[command(after_help = examples::STATUS)]
+    Status(commands::status::StatusArgs),
     /// Print what a run answered
+    #[command(after_help = examples::OUTPUT)]
     Output(commands::read::IdArgs),
-    /// Print the whole conversation of a session or run
+    /// Print the whole conversation of a session, or of the one a run belongs to
+    #[command(after_help = examples::SESSION)]
     Session(commands::read::IdArgs),
     /// Print the recorded events of a run, one JSON object per line
+    #[command(after_help = examples::EVENTS)]
     Events(commands::events::EventsArgs),
-    /// Show what runs, and with --all what ran in this project
-    Status(commands::status::StatusArgs),
     /// Say something to a running sub-agent; it hears it before its next turn
+    #[command(after_help = examples::STEER)]
     Steer(commands::control::SteerArgs),
     /// Stop runs, and return when nothing of them is left
+    #[command(after_help = examples::STOP)]
     Stop(commands::control::StopArgs),
-    /// Wait until runs are over, and exit as they did
+    /// Wait until runs are over, say how they ended, and exit as they did
+    #[command(after_help = examples::WAIT)]
     Wait(commands::wait::WaitArgs),
     /// Watch, read, steer and stop runs on one screen
+    #[command(after_help = examples::ATTACH)]
     Attach(commands::attach::AttachArgs),
     /// List, show, make, change, delete and explain definitions of agents
+    #[command(after_help = examples::PROFILE)]
     Profile(Box<commands::profile::ProfileArgs>),
     /// Decide whether the definitions, settings and skills of this project are used
+    #[command(after_help = examples::TRUST)]
     Trust(commands::trust::TrustArgs),
+    /// Say whether everything is in place, and what to do where it is not
+    ///
+    /// Exits with 1 if something that is needed does not work. It asks no network and no model.
+    #[command(after_help = examples::DOCTOR)]
+    Doctor,
     /// Serve the tools to an MCP client over stdin and stdout
     ///
-    /// The options hold for all calls of the client. When stdin ends, all runs are stopped, and
-    /// nothing of them is left.
+    /// The options hold for all calls of the client. The project is that of the directory in which
+    /// the client starts this command, or of the folder it says it works in. When stdin ends, all
+    /// runs are stopped, and nothing of them is left.
+    #[command(after_help = examples::MCP)]
     Mcp(commands::mcp::McpArgs),
     /// Print the tools that a caller's model sees, with their arguments
+    #[command(after_help = examples::TOOLS)]
     Tools(commands::tools::ToolsArgs),
-    /// Serve the extension of pi: JSON-RPC lines on stdin and stdout
-    Host,
     /// Be a sub-agent: the embedded agent, with pi's flags (try: agent --help)
     Agent(PassedOn),
-    /// Keep a child on behalf of its owner
-    #[command(hide = true)]
-    Keeper(PassedOn),
-    /// Watch over an owner
-    #[command(hide = true)]
-    Warden(PassedOn),
-    /// Own a background run
-    #[command(hide = true)]
-    Detached,
+    /// Serve the extension of pi: JSON-RPC lines on stdin and stdout
+    #[command(after_help = examples::HOST)]
+    Host,
+    /// Print the script by which a shell completes our commands and options
+    #[command(after_help = examples::COMPLETIONS)]
+    Completions(commands::manual::CompletionsArgs),
+    /// Print the manual page, or write one for each command
+    #[command(after_help = examples::MAN)]
+    Man(commands::manual::ManArgs),
 }
 
 /// Stands in the help; `main` has passed these on before the command line is parsed.
@@ -113,7 +143,7 @@ pub(crate) struct RunArgs {
     /// The directory the sub-agents work in [default: this one; for resume that of the session]
     #[arg(long, value_name = "DIR")]
     pub(crate) cwd: Option<PathBuf>,
-    /// Seconds a task may take unless it says so itself [default: 600; for run and spawn no limit]
+    /// Seconds a task may take, unless it says so itself [default: 600 for delegate, no limit for run and spawn]
     #[arg(long, value_name = "SECONDS", value_parser = parse_timeout)]
     pub(crate) timeout: Option<f64>,
     /// Use the definitions and settings of this project, for this call
@@ -164,6 +194,11 @@ fn parse_timeout(text: &str) -> Result<f64, String> {
     }
 }
 
+/// All commands with their arguments and help.
+pub(crate) fn command_line() -> clap::Command {
+    Cli::command()
+}
+
 /// Parses the arguments, runs the command and turns what came of it into an exit code.
 pub(crate) fn run(arguments: Vec<OsString>) -> ExitCode {
     let wants_json = arguments
@@ -201,13 +236,13 @@ fn dispatch(command: Command, printer: Printer<'static>) -> Result<ExitCode, Com
         Command::Attach(args) => commands::attach::run(&args, printer),
         Command::Profile(args) => commands::profile::run(&args, printer),
         Command::Trust(args) => commands::trust::run(&args, printer),
+        Command::Doctor => Ok(commands::doctor::run(printer)),
         Command::Mcp(args) => commands::mcp::run(&args),
         Command::Tools(args) => commands::tools::run(&args, printer),
         Command::Host => commands::host::run(),
         Command::Agent(passed) => Ok(commands::agent::run(passed.arguments.into_iter())),
-        Command::Keeper(passed) => Ok(commands::keeper::run(passed.arguments.into_iter())),
-        Command::Detached => Ok(commands::detached::run()),
-        Command::Warden(passed) => Ok(commands::warden::run(passed.arguments.into_iter())),
+        Command::Completions(args) => Ok(commands::manual::completions(&args, printer)),
+        Command::Man(args) => commands::manual::man(&args, printer),
     }
 }
 
@@ -233,22 +268,78 @@ pi-subagents gives a coding agent, a script or a person a team of sub-agents.
 Each works in a process of its own, several at once; every run is on disk.
 
   pi-subagents tour                            see it work, offline and without a key
+  pi-subagents doctor                          see whether everything is in place
   pi-subagents delegate --task NAME=PROMPT …   run tasks in parallel
   pi-subagents run NAME TASK …                 hand a task to a named sub-agent
   pi-subagents status                          what runs, and what ran
-  pi-subagents output ID                       what a run answered
   pi-subagents resume ID PROMPT                go on where a run ended
-
-More: pi-subagents help, or pi-subagents help COMMAND.";
+  pi-subagents help                            all commands";
 
 #[cfg(test)]
 mod tests {
-    use clap::CommandFactory as _;
-
     use super::*;
 
     #[test]
     fn the_command_line_is_well_formed() {
         Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn every_help_ends_with_two_examples_that_can_be_typed() {
+        let mut commands = command_line();
+        commands.build();
+        check_examples(&commands);
+    }
+
+    fn check_examples(command: &clap::Command) {
+        let help = command.get_after_help().map(ToString::to_string);
+        let help = help.unwrap_or_default();
+        let mut examples = 0;
+        for line in help.lines().filter(|line| line.starts_with("  ")) {
+            for typed in typed(line) {
+                let parsed = Cli::try_parse_from(&typed);
+                assert!(parsed.is_ok(), "{typed:?}: {}", parsed.err().unwrap());
+            }
+            examples += 1;
+        }
+        // The embedded agent has a help of its own, and the host is not for people.
+        let has_none = ["agent", "host", "help"].contains(&command.get_name());
+        assert_eq!(examples, if has_none { 0 } else { 2 }, "{command}: {help}");
+        for subcommand in command.get_subcommands() {
+            if command.get_name() != "help" {
+                check_examples(subcommand);
+            }
+        }
+    }
+
+    /// The words of our own commands in a line of a shell.
+    fn typed(line: &str) -> Vec<Vec<String>> {
+        let mut commands = vec![Vec::new()];
+        for word in words(line) {
+            match word.as_str() {
+                "|" | "&&" => commands.push(Vec::new()),
+                _ => commands.last_mut().unwrap().push(word),
+            }
+        }
+        for command in &mut commands {
+            let redirected = command.iter().position(|word| word == "<" || word == ">");
+            command.truncate(redirected.unwrap_or(command.len()));
+        }
+        commands.retain(|command| command.first().is_some_and(|word| word == "pi-subagents"));
+        commands
+    }
+
+    /// Splits at spaces that are not between quotes.
+    fn words(line: &str) -> Vec<String> {
+        let mut words = vec![String::new()];
+        let mut is_quoted = false;
+        for character in line.trim().chars() {
+            match character {
+                '"' => is_quoted = !is_quoted,
+                ' ' if !is_quoted => words.push(String::new()),
+                other => words.last_mut().unwrap().push(other),
+            }
+        }
+        words
     }
 }

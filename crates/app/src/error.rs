@@ -20,7 +20,7 @@ pub(crate) struct CommandError {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-enum Kind {
+pub(crate) enum Kind {
     /// The call does not make sense.
     Usage,
     /// The id or name leads nowhere.
@@ -65,6 +65,10 @@ impl CommandError {
     pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hints.push(hint.into());
         self
+    }
+
+    pub(crate) fn kind(&self) -> Kind {
+        self.kind
     }
 
     pub(crate) fn exit_code(&self) -> u8 {

@@ -7,13 +7,13 @@ use std::io;
 use std::sync::Arc;
 
 use pi_subagents_delegation::{Ending, RunHistory, RunId, SessionId};
-use pi_subagents_sessions::{FindError, Found, IndexedRun, Store, history};
+use pi_subagents_sessions::{FindError, IndexedRun, Store, history};
 
 use crate::caller::Caller;
 use crate::conversations::of_one_conversation;
 use crate::host::{Entry, Memory};
 use crate::owner::{current_runs, is_owned};
-use crate::recorded::find_recorded;
+use crate::recorded;
 
 /// A session with all runs that are known of it.
 pub(crate) struct KnownSession {
@@ -40,13 +40,11 @@ pub(crate) fn find_session(
     id: &str,
 ) -> Result<KnownSession, FindError> {
     match &caller.memory {
-        None => match find_recorded(store, &caller.places, id)? {
-            Found::Session(id, runs) => KnownSession::of(id, None, recorded(runs)),
-            Found::Run(run) => {
-                let runs = recorded(store.session(&run.session)?);
-                KnownSession::of(run.session, Some(run.run), runs)
-            }
-        },
+        None => {
+            let (session, runs, meant) = recorded::find_session(store, &caller.places, id)?;
+            let runs = runs.into_iter().map(KnownRun::recorded).collect();
+            KnownSession::of(session, meant, runs)
+        }
         Some(memory) => in_memory(store, memory, id),
     }
 }
@@ -83,10 +81,6 @@ fn in_memory(store: &Store, memory: &Memory, id: &str) -> Result<KnownSession, F
         return Err(FindError::NotFound(id.to_owned()));
     }
     KnownSession::of(meant.session, meant.run, runs)
-}
-
-fn recorded(runs: Vec<IndexedRun>) -> Vec<KnownRun> {
-    runs.into_iter().map(KnownRun::recorded).collect()
 }
 
 impl KnownSession {

@@ -33,6 +33,7 @@ mod runner;
 mod signals;
 mod team;
 mod toolbox;
+mod trust_question;
 mod view;
 
 use std::ffi::OsString;
@@ -45,9 +46,10 @@ pub use pi_subagents_delegation::{
     Definition, EventSink, RunEvent, RunId, RunnerChoice, SessionId, Status, Usage,
 };
 
-pub use crate::team::{Delegated, Outcome, Task, Team, TeamError, TeamOptions};
+pub use crate::team::{Delegated, Outcome, Task, Team, TeamError, TeamErrorKind, TeamOptions};
 
 /// The binary, from its arguments to its exit code.
+#[doc(hidden)]
 pub fn main() -> ExitCode {
     let arguments: Vec<OsString> = std::env::args_os().collect();
     // Children start a thousand times as often as people type: they pass the parser by.

@@ -188,7 +188,7 @@ pub(crate) fn current_runs(store: &Store) -> Result<Vec<IndexedRun>, FindError> 
 /// Closes the runs whose owner is gone, and ends what is left of them.
 pub(crate) fn close_abandoned(store: &Store) {
     // An index that cannot be read now is read by the next one who needs it.
-    if let Ok(runs) = store.runs() {
+    if let Ok(runs) = store.open_runs() {
         close(store, &runs);
     }
 }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use crate::error::CommandError;
 
 /// A path to a socket may have this many bytes.
-const LONGEST_SOCKET_PATH: usize = 100;
+pub(crate) const LONGEST_SOCKET_PATH: usize = 100;
 
 /// Where we were started and what belongs to the user.
 #[derive(Debug, Clone)]

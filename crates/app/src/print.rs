@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use std::sync::{Mutex, PoisonError};
 
 use pi_subagents_delegation::text::clean;
-use serde_json::Value;
+use serde::Serialize;
 
 use crate::cli::OutputArgs;
 use crate::error::CommandError;
@@ -121,12 +121,16 @@ impl<'a> Printer<'a> {
     }
 
     /// Prints one JSON object: for a stream on one line.
-    pub(crate) fn json(self, value: &Value) {
-        self.data(&if self.is_json_stream() {
-            value.to_string()
+    pub(crate) fn json(self, value: &impl Serialize) {
+        let text = if self.is_json_stream() {
+            serde_json::to_string(value)
         } else {
-            format!("{value:#}")
-        });
+            serde_json::to_string_pretty(value)
+        };
+        match text {
+            Ok(text) => self.data(&text),
+            Err(error) => self.note(&format!("the answer is no JSON: {error}")),
+        }
     }
 
     /// Prints a sentence for people, unless they asked for quiet.

@@ -1,12 +1,14 @@
 //! Finds recorded runs by what a person types.
 
-use pi_subagents_delegation::{Ending, RunHistory, RunId, Status};
-use pi_subagents_sessions::{FindError, Found, IndexedRun, RunState, Store, history};
+use pi_subagents_delegation::{Ending, RunHistory, RunId, SessionId, Status};
+use pi_subagents_sessions::{
+    FindError, Found, IndexedRun, RunState, Store, find, history, runs_of_session,
+};
 
 use crate::configuration::Configuration;
 use crate::conversations::ask_which;
 use crate::error::CommandError;
-use crate::owner::close_abandoned;
+use crate::owner::current_runs;
 use crate::places::Places;
 
 /// Says where ids are found.
@@ -18,20 +20,57 @@ pub(crate) fn find_runs(
     places: &Places,
     id: &str,
 ) -> Result<Vec<IndexedRun>, FindError> {
-    find_recorded(store, places, id).map(Found::into_runs)
+    look_up(store, places, |runs| find(runs, id)).map(Found::into_runs)
 }
 
-/// What an id stands for; what the index lost is found in its project's directory.
-pub(crate) fn find_recorded(store: &Store, places: &Places, id: &str) -> Result<Found, FindError> {
-    close_abandoned(store);
+/// The same for each of several ids.
+pub(crate) fn find_runs_of_each(
+    store: &Store,
+    places: &Places,
+    ids: &[String],
+) -> Result<Vec<Vec<IndexedRun>>, FindError> {
+    look_up(store, places, |runs| {
+        ids.iter()
+            .map(|id| find(runs, id).map(Found::into_runs))
+            .collect()
+    })
+}
+
+/// The session of an id with all its runs, and the run that was meant, if the id was that of one.
+pub(crate) fn find_session(
+    store: &Store,
+    places: &Places,
+    id: &str,
+) -> Result<(SessionId, Vec<IndexedRun>, Option<RunId>), FindError> {
+    look_up(store, places, |runs| {
+        Ok(match find(runs, id)? {
+            Found::Session(session, runs) => (session, runs, None),
+            Found::Run(run) => (
+                run.session.clone(),
+                runs_of_session(runs, &run.session),
+                Some(run.run),
+            ),
+        })
+    })
+}
+
+/// Looks among the runs of the index, which is read once; what it lost is found in the directory
+/// of its project.
+fn look_up<T>(
+    store: &Store,
+    places: &Places,
+    find: impl Fn(&[IndexedRun]) -> Result<T, FindError>,
+) -> Result<T, FindError> {
     let reindex = || {
         let settings = Configuration::read_once(places, false).settings;
         store
             .with_runs_dir(settings.runs_dir)
             .reindex(&places.project)
     };
-    match store.find(id) {
-        Err(FindError::NotFound(_)) if reindex().is_ok_and(|entered| entered > 0) => store.find(id),
+    match find(&current_runs(store)?) {
+        Err(FindError::NotFound(_)) if reindex().is_ok_and(|entered| entered > 0) => {
+            find(&store.runs()?)
+        }
         other => other,
     }
 }

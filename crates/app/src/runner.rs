@@ -15,6 +15,7 @@ use pi_subagents_delegation::{Program, Runner};
 use serde::{Deserialize, Serialize};
 
 use crate::caller::Caller;
+use crate::places::Places;
 
 /// The first pi that speaks the protocol as we need it.
 const OLDEST_PI: (u32, u32) = (0, 84);
@@ -22,10 +23,17 @@ const OLDEST_PI: (u32, u32) = (0, 84);
 /// How long a program may take to tell its version.
 const PATIENCE: Duration = Duration::from_secs(20);
 
+/// A pi that is new enough.
+#[derive(Debug, Clone)]
+pub(crate) struct FoundPi {
+    pub(crate) program: Program,
+    pub(crate) version: String,
+}
+
 /// Finds the program for a choice; pi is looked for once.
 pub(crate) struct Runners<'a> {
     caller: &'a Caller,
-    pi: OnceCell<Result<Program, String>>,
+    pi: OnceCell<Result<FoundPi, String>>,
 }
 
 impl<'a> Runners<'a> {
@@ -57,11 +65,20 @@ impl<'a> Runners<'a> {
 
     fn pi(&self) -> Result<Program, String> {
         let found = self.pi.get_or_init(|| find_pi(self.caller)).clone();
-        found.map_err(|reason| CouldNotStart { reason }.message().unwrap_or_default())
+        found
+            .map(|pi| pi.program)
+            .map_err(|reason| CouldNotStart { reason }.message().unwrap_or_default())
     }
 }
 
-fn find_pi(caller: &Caller) -> Result<Program, String> {
+/// Tells whether there is something that may be pi.
+pub(crate) fn is_pi_named(places: &Places) -> bool {
+    let path = places.variable("PATH").unwrap_or_default();
+    places.variable("PI_SUBAGENTS_PI").is_some() || on_path("pi", path).is_some()
+}
+
+/// The pi of the caller, or the one that is named or found; or why there is none.
+pub(crate) fn find_pi(caller: &Caller) -> Result<FoundPi, String> {
     let places = &caller.places;
     if let Some(pi) = &caller.pi
         && places.variable("PI_SUBAGENTS_PI").is_none()
@@ -82,7 +99,7 @@ fn find_pi(caller: &Caller) -> Result<Program, String> {
     new_enough(program, &version)
 }
 
-fn new_enough(program: Program, version: &str) -> Result<Program, String> {
+fn new_enough(program: Program, version: &str) -> Result<FoundPi, String> {
     if parse_version(version).is_none_or(|version| version < OLDEST_PI) {
         return Err(format!(
             "{} is pi {version}, which is too old: {}.{} or newer is needed. Update it, or use --runner embedded.",
@@ -91,10 +108,14 @@ fn new_enough(program: Program, version: &str) -> Result<Program, String> {
             OLDEST_PI.1,
         ));
     }
-    Ok(program)
+    Ok(FoundPi {
+        program,
+        version: version.to_owned(),
+    })
 }
 
-fn on_path(name: &str, path: &OsStr) -> Option<PathBuf> {
+/// The first file of this name on the search path.
+pub(crate) fn on_path(name: &str, path: &OsStr) -> Option<PathBuf> {
     std::env::split_paths(path)
         .map(|directory| directory.join(name))
         .find(|candidate| candidate.is_file())

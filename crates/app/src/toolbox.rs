@@ -15,7 +15,7 @@ use tokio::time::{MissedTickBehavior, interval, timeout};
 use crate::background::Registry;
 use crate::caller::Caller;
 use crate::configuration::Configuration;
-use crate::dialects::{WindowRecord, background, delegation, subagent};
+use crate::dialects::{Call, ReadyCall, WindowRecord, background, delegation, subagent};
 use crate::error::CommandError;
 use crate::owner::Owner;
 use crate::panes::Panes;
@@ -133,19 +133,11 @@ impl Toolbox {
         match tool {
             delegation::DELEGATE => {
                 let call = delegation::DelegateCall::parse(arguments)?;
-                let lower = move |toolbox: &Self, caller: &Caller| {
-                    delegation::Delegation::new(toolbox, &call, caller)
-                };
-                let delegation = self.beside(caller, lower).await?;
-                Ok(delegation.run(self, watch).await.to_tool_answer())
+                self.answer(call, caller, watch).await
             }
             subagent::SUBAGENT => {
                 let call = subagent::SubagentCall::parse(arguments)?;
-                let lower = move |toolbox: &Self, caller: &Caller| {
-                    subagent::Delegation::new(toolbox, call, caller)
-                };
-                let delegation = self.beside(caller, lower).await?;
-                Ok(delegation.run(self, watch).await.to_tool_answer())
+                self.answer(call, caller, watch).await
             }
             background::BACKGROUND => background::background_agent(self, arguments, caller).await,
             background::STATUS => {
@@ -157,6 +149,18 @@ impl Toolbox {
             delegation::PROFILES => self.read(delegation::profiles, arguments, caller).await,
             other => Err(CommandError::not_found(format!("there is no tool {other}"))),
         }
+    }
+
+    /// Calls a tool that starts runs.
+    async fn answer<C: Call<Notes: Send> + Send + 'static>(
+        self: &Arc<Self>,
+        call: C,
+        caller: &Caller,
+        watch: Watch,
+    ) -> Result<ToolAnswer, CommandError> {
+        let lower = move |toolbox: &Self, caller: &Caller| ReadyCall::new(toolbox, call, caller);
+        let ready = self.beside(caller, lower).await?;
+        Ok(ready.run(self, watch).await.to_tool_answer())
     }
 
     /// Calls a tool that only reads.

@@ -12,7 +12,8 @@ use std::time::Duration;
 
 use pi_subagents::delegation::Happening;
 use pi_subagents::{
-    EventSink, Outcome, RunEvent, RunId, RunnerChoice, Status, Task, Team, TeamOptions,
+    EventSink, Outcome, RunEvent, RunId, RunnerChoice, Status, Task, Team, TeamErrorKind,
+    TeamOptions,
 };
 use pi_subagents_testkit::llm::{LlmServer, Script, Turn};
 use pi_subagents_testkit::sandbox::Sandbox;
@@ -22,13 +23,11 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 const BINARY: &str = env!("CARGO_BIN_EXE_pi-subagents");
 
 fn options(sandbox: &Sandbox) -> TeamOptions {
-    TeamOptions {
-        cwd: Some(sandbox.project()),
-        home: Some(sandbox.home()),
-        binary: Some(PathBuf::from(BINARY)),
-        runner: Some(RunnerChoice::Embedded),
-        ..TeamOptions::default()
-    }
+    TeamOptions::new()
+        .cwd(sandbox.project())
+        .home(sandbox.home())
+        .binary(BINARY)
+        .runner(RunnerChoice::Embedded)
 }
 
 /// The example `team`, built beside our binary.
@@ -164,16 +163,11 @@ async fn a_task_with_a_definition_is_done_in_the_home_that_was_given() {
         .collect();
     assert_eq!(names, ["reviewer"]);
     let diary = Diary::default();
-    let task = Task {
-        profile: Some("reviewer".to_owned()),
-        files: vec!["a.txt".into()],
-        timeout: Some(Duration::from_mins(1)),
-        ..Task::new("review", "Look at it.")
-    };
-    let missing = Task {
-        profile: Some("nobody".to_owned()),
-        ..Task::new("refused", "Look at it.")
-    };
+    let task = Task::new("review", "Look at it.")
+        .profile("reviewer")
+        .file("a.txt")
+        .timeout(Duration::from_mins(1));
+    let missing = Task::new("refused", "Look at it.").profile("nobody");
     let delegated = team
         .delegate([task, missing], vec![Box::new(diary.clone())])
         .await
@@ -211,10 +205,7 @@ async fn a_task_with_a_definition_is_done_in_the_home_that_was_given() {
     let asked = server.requests()[0].body.to_string();
     assert!(asked.contains("You review code."), "{asked}");
     assert!(asked.contains("alpha"), "{asked}");
-    let again = Task {
-        resume: Some(delegated.outcomes[0].session.clone()),
-        ..Task::new("again", "And now?")
-    };
+    let again = Task::new("again", "And now?").resume(delegated.outcomes[0].session.clone());
     let resumed = team.delegate([again], Vec::new()).await.unwrap();
     assert_eq!(resumed.outcomes[0].session, delegated.outcomes[0].session);
     team.close().await;
@@ -236,6 +227,44 @@ async fn whoever_stops_waiting_stops_the_runs() {
     assert_eq!(over, Ok(None));
     team.close().await;
     assert_eq!(statuses(&sandbox), ["aborted", "aborted"]);
+}
+
+#[tokio::test]
+async fn a_team_that_is_dropped_leaves_nothing_behind() {
+    let (sandbox, _server) = waiting_model();
+    let team = Team::open(options(&sandbox)).await.unwrap();
+    let (sinks, mut started) = Started::sink();
+    tokio::select! {
+        _ = team.delegate([Task::new("a", "Wait.")], sinks) => panic!("the model never answers"),
+        _ = started.recv() => {}
+    }
+    drop(team);
+    let over = tokio::time::timeout(Duration::from_mins(1), started.recv()).await;
+    assert_eq!(over, Ok(None));
+    assert_eq!(statuses(&sandbox), ["aborted"]);
+}
+
+/// Futures of a team go wherever a program has them work.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_team_is_shared_between_tasks_of_a_runtime() {
+    let sandbox = Sandbox::new();
+    let server = LlmServer::start(Script::new().otherwise([Turn::text("there")]));
+    sandbox.models_json(&server.base_url());
+    let team = Arc::new(Team::open(options(&sandbox)).await.unwrap());
+    let calls = ["one", "two"].map(|name| {
+        let team = Arc::clone(&team);
+        let task = Task::new(name, "Say where you are.");
+        tokio::spawn(async move { team.delegate([task], Vec::new()).await })
+    });
+    for (call, name) in calls.into_iter().zip(["one", "two"]) {
+        let outcome = call.await.unwrap().unwrap().outcomes.remove(0);
+        assert_eq!(
+            (outcome.name.as_str(), outcome.output.as_deref()),
+            (name, Some("there"))
+        );
+    }
+    let team = Arc::into_inner(team).unwrap();
+    tokio::spawn(team.close()).await.unwrap();
 }
 
 #[tokio::test]
@@ -262,12 +291,13 @@ async fn what_is_wrong_as_a_whole_is_an_error_with_a_hint() {
     let empty = team.delegate([], Vec::new()).await.unwrap_err();
     assert_eq!(empty.to_string(), "tasks must have at least 1 task");
     team.close().await;
-    let nowhere = TeamOptions {
-        binary: Some(sandbox.root().join("nowhere")),
-        ..options(&sandbox)
-    };
-    let error = Team::open(nowhere).await.err().unwrap().to_string();
-    insta::assert_snapshot!(sandbox.normalise(&error), @"
+    let nowhere = options(&sandbox).binary(sandbox.root().join("nowhere"));
+    let error = Team::open(nowhere).await.err().unwrap();
+    assert_eq!(
+        [empty.kind(), error.kind()],
+        [TeamErrorKind::Usage, TeamErrorKind::NotFound]
+    );
+    insta::assert_snapshot!(sandbox.normalise(&error.to_string()), @"
     there is no binary at $SANDBOX/nowhere
     Build it with cargo build --release, and put it on PATH or name it with PI_SUBAGENTS_BIN.
     ");

@@ -109,7 +109,7 @@ fn rows(definition: &Definition, shadowed: &[&Definition]) -> Vec<Row> {
             Some(ShadowedValue {
                 file: hidden.file.clone(),
                 line: line(hidden, field),
-                value: value(hidden, field)?,
+                value: hidden.value(field)?.to_string(),
             })
         });
         hidden.collect()
@@ -119,49 +119,12 @@ fn rows(definition: &Definition, shadowed: &[&Definition]) -> Vec<Row> {
         .filter_map(|field| {
             Some(Row {
                 key: definition.key(field),
-                value: value(definition, field)?,
+                value: definition.value(field)?.to_string(),
                 line: line(definition, field),
                 shadows: shadows(field),
             })
         })
         .collect()
-}
-
-/// A field as people read it, if it is set.
-fn value(definition: &Definition, field: Field) -> Option<String> {
-    let switch = |is_on: bool| is_on.then(|| "true".to_owned());
-    let list = |names: &[String]| (!names.is_empty()).then(|| names.join(", "));
-    match field {
-        Field::Name => Some(definition.name.clone()),
-        Field::Description => definition.description.clone(),
-        Field::Provider => definition.provider.clone(),
-        Field::Model => definition.model.clone(),
-        Field::Thinking => definition.thinking.map(|level| level.as_str().to_owned()),
-        Field::Tools => definition.tools.as_ref().map(|names| names.join(", ")),
-        Field::NoTools => switch(definition.no_tools),
-        Field::ExcludeTools => definition
-            .exclude_tools
-            .as_ref()
-            .map(|names| names.join(", ")),
-        Field::Extensions => list(&definition.extensions),
-        Field::NoExtensions => switch(definition.no_extensions),
-        Field::SuggestedSkills => list(&definition.suggested_skills),
-        Field::LoadSkills => list(&definition.load_skills),
-        Field::NoSkills => switch(definition.no_skills),
-        Field::NoContextFiles => switch(definition.no_context_files),
-        Field::AppendSystemPrompt => definition.append_system_prompt.clone(),
-        Field::ApiKey => definition.api_key.as_ref().map(ToString::to_string),
-        Field::ExtraArgs => list(&definition.extra_args),
-        Field::Runner => definition.runner.map(|runner| runner.as_str().to_owned()),
-        Field::Timeout => definition
-            .timeout
-            .map(|time| format!("{}s", time.as_secs_f64())),
-        Field::Finalize => {
-            let says_so = definition.origins.contains_key(&Field::Finalize);
-            (says_so || definition.finalize).then(|| definition.finalize.to_string())
-        }
-        Field::Body => definition.body.clone(),
-    }
 }
 
 fn arguments(

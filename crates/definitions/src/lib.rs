@@ -32,7 +32,7 @@ pub use pi_subagents_delegation::RunnerChoice;
 pub use places::{Folder, FolderDialect, Places, Viewpoint};
 pub use settings::{DefinitionDir, ResumeMode, Settings, SettingsFiles};
 pub use skills::{ResolvedSkills, Skill, SkillError, SkillPlaces, Skills};
-pub use summary::{NO_PROFILES, listing, name, names, summary};
+pub use summary::{listing, name, names, summary};
 pub use trust::{RememberError, Trust, TrustDecision, TrustSource};
 pub use validation::{Invalid, check_paths, fits_name, validate};
 pub use warning::{Position, Verdict, Warning};

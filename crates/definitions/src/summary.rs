@@ -3,7 +3,7 @@
 use pi_subagents_delegation::{BodyUse, Definition, Dialect, ThinkingLevel};
 
 /// What a list says when there is nothing to list.
-pub const NO_PROFILES: &str = "No subagent profiles found. Add .md files to ~/.pi/agent/agent-profiles/ or .pi/agent-profiles/.";
+const NO_PROFILES: &str = "No subagent profiles found. Add .md files to ~/.pi/agent/agent-profiles/ or .pi/agent-profiles/.";
 
 /// A definition in one line: `profile: NAME, model=…, thinking=…`.
 pub fn summary(definition: &Definition) -> String {

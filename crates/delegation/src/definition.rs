@@ -1,11 +1,10 @@
 //! A named agent as a user wrote it down, whatever the format of the file was.
 
 use std::collections::BTreeMap;
-use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use crate::ThinkingLevel;
+use crate::{Field, Origin, Secret, ThinkingLevel};
 
 /// A named agent.
 ///
@@ -97,15 +96,6 @@ pub enum Scope {
     Global,
 }
 
-/// Where a field stands in its file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Origin {
-    /// The key, as the dialect of the file spells it.
-    pub key: &'static str,
-    /// The line, counted from 1.
-    pub line: u32,
-}
-
 /// Which kind of child is wished for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RunnerChoice {
@@ -116,43 +106,6 @@ pub enum RunnerChoice {
     /// Always the embedded agent.
     Embedded,
 }
-
-/// A field of a definition, in the order people read them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[expect(
-    missing_docs,
-    reason = "each is a field of Definition, described there"
-)]
-pub enum Field {
-    Name,
-    Description,
-    Provider,
-    Model,
-    Thinking,
-    Tools,
-    NoTools,
-    ExcludeTools,
-    Extensions,
-    NoExtensions,
-    SuggestedSkills,
-    LoadSkills,
-    NoSkills,
-    NoContextFiles,
-    AppendSystemPrompt,
-    ApiKey,
-    ExtraArgs,
-    Runner,
-    Timeout,
-    Finalize,
-    Body,
-}
-
-/// A text that is shown to nobody: printing it shows a mask.
-#[derive(Clone, PartialEq, Eq)]
-pub struct Secret(String);
-
-/// Secrets below this length show nothing of themselves.
-const SHORTEST_SHOWN_SECRET: usize = 12;
 
 impl Definition {
     /// A definition that says nothing but its name.
@@ -267,115 +220,6 @@ impl RunnerChoice {
             Self::Auto => "auto",
             Self::Pi => "pi",
             Self::Embedded => "embedded",
-        }
-    }
-}
-
-impl Field {
-    /// All fields, in the order people read them.
-    pub const ALL: [Self; 21] = [
-        Self::Name,
-        Self::Description,
-        Self::Provider,
-        Self::Model,
-        Self::Thinking,
-        Self::Tools,
-        Self::NoTools,
-        Self::ExcludeTools,
-        Self::Extensions,
-        Self::NoExtensions,
-        Self::SuggestedSkills,
-        Self::LoadSkills,
-        Self::NoSkills,
-        Self::NoContextFiles,
-        Self::AppendSystemPrompt,
-        Self::ApiKey,
-        Self::ExtraArgs,
-        Self::Runner,
-        Self::Timeout,
-        Self::Finalize,
-        Self::Body,
-    ];
-
-    /// The key a dialect's files use for it.
-    pub fn key(self, dialect: Dialect) -> &'static str {
-        match (self, dialect) {
-            (Self::Tools, Dialect::Prompt) => "approved_tools",
-            (Self::ExcludeTools, Dialect::Prompt) => "denied_tools",
-            (Self::Name, _) => "name",
-            (Self::Description, _) => "description",
-            (Self::Provider, _) => "provider",
-            (Self::Model, _) => "model",
-            (Self::Thinking, _) => "thinkingLevel",
-            (Self::Tools, _) => "tools",
-            (Self::NoTools, _) => "noTools",
-            (Self::ExcludeTools, _) => "excludeTools",
-            (Self::Extensions, _) => "extensions",
-            (Self::NoExtensions, _) => "noExtensions",
-            (Self::SuggestedSkills, _) => "suggestedSkills",
-            (Self::LoadSkills, _) => "loadSkills",
-            (Self::NoSkills, _) => "noSkills",
-            (Self::NoContextFiles, _) => "noContextFiles",
-            (Self::AppendSystemPrompt, _) => "appendSystemPrompt",
-            (Self::ApiKey, _) => "apiKey",
-            (Self::ExtraArgs, _) => "extraArgs",
-            (Self::Runner, _) => "runner",
-            (Self::Timeout, _) => "timeout",
-            (Self::Finalize, _) => "finalize",
-            (Self::Body, _) => "body",
-        }
-    }
-}
-
-impl Secret {
-    /// Keeps a text from being shown.
-    pub fn new(text: impl Into<String>) -> Self {
-        Self(text.into())
-    }
-
-    /// The text itself, for whoever must use it.
-    pub fn expose(&self) -> &str {
-        &self.0
-    }
-}
-
-impl fmt::Display for Secret {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let characters: Vec<char> = self.0.chars().collect();
-        if characters.len() < SHORTEST_SHOWN_SECRET {
-            return formatter.write_str("****");
-        }
-        let first: String = characters[..4].iter().collect();
-        let last: String = characters[characters.len() - 4..].iter().collect();
-        write!(formatter, "{first}****{last}")
-    }
-}
-
-impl fmt::Debug for Secret {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "Secret({self})")
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_secret_shows_its_ends_at_most() {
-        let shown = ["sk-test-abc123", "sk-12345678", "", "ключ-к-серверу-1"]
-            .map(|text| Secret::new(text).to_string());
-        assert_eq!(shown, ["sk-t****c123", "****", "****", "ключ****ру-1"]);
-        let debugged = format!("{:?}", Secret::new("sk-proj-abc123def456ghi789"));
-        assert_eq!(debugged, "Secret(sk-p****i789)");
-    }
-
-    #[test]
-    fn every_field_has_a_key_of_its_own_in_every_dialect() {
-        for dialect in Dialect::ALL {
-            let keys: std::collections::BTreeSet<_> =
-                Field::ALL.iter().map(|field| field.key(dialect)).collect();
-            assert_eq!(keys.len(), Field::ALL.len());
         }
     }
 }

@@ -64,4 +64,11 @@ pub struct Started {
 pub trait EventSink: Send {
     /// Takes one event; called in order, and quickly done.
     fn on_event(&mut self, event: &RunEvent);
+
+    /// Takes what happened in one run at once, in order.
+    fn on_events(&mut self, events: &[RunEvent]) {
+        for event in events {
+            self.on_event(event);
+        }
+    }
 }

@@ -1,5 +1,6 @@
 //! Ids of runs and sessions: newtypes that are always safe as a file name.
 
+use std::borrow::Borrow;
 use std::fmt;
 use std::sync::Arc;
 
@@ -56,7 +57,7 @@ impl SessionId {
 }
 
 /// Tells whether a text can be an id, and so a file name.
-pub fn fits_id(text: &str) -> bool {
+fn fits_id(text: &str) -> bool {
     (1..=64).contains(&text.len())
         && text
             .bytes()
@@ -68,6 +69,13 @@ fn checked(text: &str) -> Result<Arc<str>, BadId> {
         Ok(text.into())
     } else {
         Err(BadId(text.to_owned()))
+    }
+}
+
+/// Lets a map of runs be asked with the text of an id.
+impl Borrow<str> for RunId {
+    fn borrow(&self) -> &str {
+        &self.0
     }
 }
 

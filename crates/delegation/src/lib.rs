@@ -11,27 +11,31 @@ pub mod child_protocol;
 mod definition;
 mod ending;
 mod event;
+mod field;
 mod finalized;
 mod history;
 mod ids;
 mod message;
 mod plan;
 mod policy;
+mod secret;
 mod summary;
 pub mod text;
 mod usage;
 
-pub use definition::{BodyUse, Definition, Dialect, Field, Origin, RunnerChoice, Scope, Secret};
+pub use definition::{BodyUse, Definition, Dialect, RunnerChoice, Scope};
 pub use ending::{Decision, Ending, Interruption, Status};
 pub use event::{EventSink, Happening, RunEvent, Started};
+pub use field::{Field, FieldValue, Origin};
 pub use finalized::{FINALIZE_TOOL, Finalized};
 pub use history::{MAX_MESSAGES_PER_RUN, RunHistory};
-pub use ids::{BadId, RunId, SessionId, fits_id};
+pub use ids::{BadId, RunId, SessionId};
 pub use message::{AssistantMessage, Message, Part, StopReason, ToolCall, ToolChange, ToolResult};
 pub use plan::{Limits, Plan, PlannedTask, Program, Refusal, Task, TaskPlan, UsedDefinition};
 pub use policy::{
     Completion, ModelChoice, Runner, SessionPolicy, SystemPrompt, ThinkingLevel, ToolPolicy,
 };
+pub use secret::Secret;
 pub use summary::{LAST_TEXT_LIMIT, RunSummary};
 pub use usage::Usage;
 

@@ -160,9 +160,14 @@ impl AssistantMessage {
         joined_text(&self.parts)
     }
 
-    /// The same, cut to a number of bytes without copying what is cut off.
-    pub fn text_up_to(&self, limit: usize) -> Option<String> {
-        let mut kept = String::new();
+    /// The same, cut to a number of bytes without copying what is cut off, in the place of `kept`;
+    /// where there is no text, what was kept stays.
+    pub(crate) fn keep_text_up_to(&self, limit: usize, kept: &mut Option<String>) {
+        if texts(&self.parts).next().is_none() {
+            return;
+        }
+        let kept = kept.get_or_insert_default();
+        kept.clear();
         for text in texts(&self.parts) {
             let separator = if kept.is_empty() { "" } else { "\n" };
             let room = limit.saturating_sub(kept.len() + separator.len());
@@ -174,7 +179,6 @@ impl AssistantMessage {
             }
             kept.push_str(text);
         }
-        (!kept.is_empty()).then_some(kept)
     }
 
     /// The tools it called, in order.

@@ -63,9 +63,19 @@ pub struct RunSummary {
     pub finalized: Option<Finalized>,
     /// What a person should know.
     pub warnings: Vec<String>,
+    /// Whether it leaves out what was said last.
+    is_without_text: bool,
 }
 
 impl RunSummary {
+    /// A summary that never holds what was said last, for whoever has no use for it.
+    pub fn without_text() -> Self {
+        Self {
+            is_without_text: true,
+            ..Self::default()
+        }
+    }
+
     /// Folds all events of one run.
     pub fn of<'a>(events: impl IntoIterator<Item = &'a RunEvent>) -> Self {
         let mut summary = Self::default();
@@ -178,8 +188,8 @@ impl RunSummary {
         if answer.model.is_some() {
             self.model.clone_from(&answer.model);
         }
-        if let Some(said) = answer.text_up_to(LAST_TEXT_LIMIT) {
-            self.last_text = Some(said);
+        if !self.is_without_text {
+            answer.keep_text_up_to(LAST_TEXT_LIMIT, &mut self.last_text);
         }
     }
 }

@@ -49,12 +49,25 @@ pub fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
+/// How many columns of a terminal a text without control characters takes.
+pub fn columns(text: &str) -> usize {
+    if text.is_ascii() {
+        text.len()
+    } else {
+        text.width()
+    }
+}
+
 /// Removes escape sequences and control characters; tabs become spaces.
 ///
 /// What a child prints is data: nothing it says may move a cursor or set a title.
 pub fn clean(text: &str) -> String {
+    let is_harmless = |byte: &u8| (b' '..=b'~').contains(byte);
+    let clean = text.bytes().position(|byte| !is_harmless(&byte));
+    let (clean, rest) = text.split_at(clean.unwrap_or(text.len()));
     let mut kept = String::with_capacity(text.len());
-    let mut rest = text.chars();
+    kept.push_str(clean);
+    let mut rest = rest.chars();
     while let Some(character) = rest.next() {
         match character {
             '\u{1b}' => skip_escape(&mut rest),

@@ -2,8 +2,10 @@
 //! outside.
 
 use std::collections::HashMap;
+use std::mem;
 use std::sync::Arc;
 
+use bytes::Bytes;
 use pi_subagents_delegation::child_protocol::{ChildLine, decode};
 use pi_subagents_delegation::{
     Decision, Ending, EventSink, Happening, Plan, PlannedTask, RunEvent, RunId, RunSummary, Task,
@@ -13,14 +15,15 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::task::{Id, JoinError, JoinSet};
 
 use crate::child::{LineMemory, Speech};
-use crate::request::{EngineRequest, NotRunning, SteerError, UnitEvent, UnitRequest, UnitSaid};
+use crate::request::{EngineRequest, NotRunning, SteerError, UnitEvents, UnitRequest, UnitSaid};
 use crate::scheduler::Scheduler;
 use crate::unit::Unit;
 use crate::warden::Warden;
 use crate::{Launcher, OwnerLimits};
 
-/// How many events may wait for the dispatcher; beyond that the units wait, and so do children.
-const EVENTS_WAITING: usize = 64;
+/// How many units may have told something the dispatcher has not heard; beyond that they wait, and
+/// so do their children.
+const EVENTS_WAITING: usize = 8;
 
 /// Serves requests until nobody can make any more and all runs are over.
 pub(crate) async fn dispatch(
@@ -46,7 +49,7 @@ pub(crate) async fn dispatch(
     while is_reachable || !dispatcher.runs.is_empty() {
         let heard = tokio::select! {
             request = requests.recv(), if is_reachable => Heard::Request(request),
-            Some(event) = happenings.recv() => Heard::Event(event),
+            Some(events) = happenings.recv() => Heard::Events(events),
             Some(joined) = dispatcher.units.join_next_with_id() => Heard::UnitEnded(joined),
         };
         match heard {
@@ -55,7 +58,7 @@ pub(crate) async fn dispatch(
                 is_reachable = false;
                 dispatcher.end_all(Decision::Stop);
             }
-            Heard::Event(event) => dispatcher.happened(event),
+            Heard::Events(events) => dispatcher.happened(events),
             Heard::UnitEnded(joined) => dispatcher.unit_ended(&joined),
         }
     }
@@ -64,7 +67,7 @@ pub(crate) async fn dispatch(
 
 enum Heard {
     Request(Option<EngineRequest>),
-    Event(UnitEvent),
+    Events(UnitEvents),
     UnitEnded(Result<(Id, ()), JoinError>),
 }
 
@@ -72,7 +75,7 @@ struct Dispatcher {
     launcher: Arc<Launcher>,
     memory: LineMemory,
     scheduler: Scheduler<RunId>,
-    events: mpsc::Sender<UnitEvent>,
+    events: mpsc::Sender<UnitEvents>,
     units: JoinSet<()>,
     runs_of_units: HashMap<Id, RunId>,
     calls: HashMap<CallNumber, LiveCall>,
@@ -166,7 +169,7 @@ impl Dispatcher {
             }
         }
         for (run, ending) in refused {
-            self.tell(&run, Happening::Ended(ending));
+            self.tell(&run, vec![Happening::Ended(ending)]);
         }
         self.close_if_over(call);
         self.start_next();
@@ -200,7 +203,7 @@ impl Dispatcher {
                 waiters: Vec::new(),
             },
         );
-        self.tell(&run, Happening::Accepted(task));
+        self.tell(&run, vec![Happening::Accepted(task)]);
         if ending.is_none() {
             self.scheduler.enqueue(run.clone());
         }
@@ -228,7 +231,7 @@ impl Dispatcher {
         }
         let (ask, requests) = mpsc::unbounded_channel();
         if let RunState::Waiting { task, plan } =
-            std::mem::replace(&mut live.state, RunState::Started(ask))
+            mem::replace(&mut live.state, RunState::Started(ask))
         {
             let unit = Unit {
                 task,
@@ -237,6 +240,7 @@ impl Dispatcher {
                 memory: self.memory.clone(),
                 speech: live.speech.clone(),
                 events: self.events.clone(),
+                untold: Vec::new(),
                 requests,
             };
             let unit = self.units.spawn(unit.live());
@@ -244,19 +248,21 @@ impl Dispatcher {
         }
     }
 
-    fn happened(&mut self, event: UnitEvent) {
-        let UnitEvent { run, what } = event;
-        let happening = match what {
-            UnitSaid::Happened(happening) => happening,
-            UnitSaid::LargeRecord(line) => match decode(&line) {
-                ChildLine::Record(record) => Happening::Said { line, record },
-                ChildLine::Text => Happening::Printed(line),
-            },
-        };
-        let is_over = matches!(happening, Happening::Ended(_));
+    fn happened(&mut self, events: UnitEvents) {
+        let UnitEvents { run, what } = events;
         let call = self.runs.get(&run).map(|live| live.call);
-        self.tell(&run, happening);
-        if is_over {
+        let mut small = Vec::with_capacity(what.len());
+        for said in what {
+            match said {
+                UnitSaid::Happened(happening) => small.push(happening),
+                UnitSaid::LargeRecord(line) => {
+                    self.tell(&run, mem::take(&mut small));
+                    self.tell(&run, vec![decoded(line)]);
+                }
+            }
+        }
+        self.tell(&run, small);
+        if call.is_some() && !self.runs.contains_key(&run) {
             self.scheduler.release();
             if let Some(call) = call {
                 self.close_if_over(call);
@@ -277,27 +283,33 @@ impl Dispatcher {
         };
         if joined.is_err() {
             let reason = "a fault of pi-subagents itself".to_owned();
-            let what = UnitSaid::Happened(Happening::Ended(Ending::Lost { reason }));
-            self.happened(UnitEvent { run, what });
+            let what = vec![UnitSaid::Happened(Happening::Ended(Ending::Lost {
+                reason,
+            }))];
+            self.happened(UnitEvents { run, what });
         }
     }
 
-    /// Applies an event and hands it to the sinks of its call.
-    fn tell(&mut self, run: &RunId, happening: Happening) {
-        let Some(live) = self.runs.get_mut(run) else {
+    /// Applies what happened in a run and hands it to the sinks of its call.
+    fn tell(&mut self, run: &RunId, happenings: Vec<Happening>) {
+        let Some(live) = self.runs.get_mut(run).filter(|_| !happenings.is_empty()) else {
             return;
         };
-        let event = RunEvent {
+        let at = Timestamp::now();
+        let event = |happening| RunEvent {
             run: run.clone(),
-            at: Timestamp::now(),
+            at,
             happening,
         };
-        live.summary.apply(&event);
+        let events: Vec<RunEvent> = happenings.into_iter().map(event).collect();
+        for event in &events {
+            live.summary.apply(event);
+        }
         let Some(call) = self.calls.get_mut(&live.call) else {
             return;
         };
         for sink in &mut call.sinks {
-            sink.on_event(&event);
+            sink.on_events(&events);
         }
         if live.summary.ending.is_some() {
             self.close(run);
@@ -388,10 +400,17 @@ impl Dispatcher {
             }
             RunState::Waiting { .. } => {
                 self.scheduler.withdraw(run);
-                self.tell(run, Happening::Ended(decision.ending()));
+                self.tell(run, vec![Happening::Ended(decision.ending())]);
                 self.close_if_over(call);
             }
         }
+    }
+}
+
+fn decoded(line: Bytes) -> Happening {
+    match decode(&line) {
+        ChildLine::Record(record) => Happening::Said { line, record },
+        ChildLine::Text => Happening::Printed(line),
     }
 }
 

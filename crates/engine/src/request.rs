@@ -8,11 +8,11 @@ use tokio::sync::{oneshot, watch};
 
 use crate::child::Spoken;
 
-/// Up: something happened in a unit.
+/// Up: what happened in a unit since it told last, in order.
 #[derive(Debug)]
-pub(crate) struct UnitEvent {
+pub(crate) struct UnitEvents {
     pub(crate) run: RunId,
-    pub(crate) what: UnitSaid,
+    pub(crate) what: Vec<UnitSaid>,
 }
 
 /// What a unit tells.

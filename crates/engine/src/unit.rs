@@ -14,11 +14,14 @@ use crate::child::{LaunchError, LineMemory, SessionLock, Speech, launch, lock_se
 use crate::completion::{LastAnswer, Reports};
 use crate::guards::{Deadline, Repetition};
 use crate::model_check::ModelCheck;
-use crate::request::{SteerError, UnitEvent, UnitRequest, UnitSaid};
+use crate::request::{SteerError, UnitEvents, UnitRequest, UnitSaid};
 use crate::running::{Outcome, Running};
 
 /// Larger records are not sent on in decoded form.
 const LARGE_RECORD: usize = 256 << 10;
+
+/// How many events are told at once at most: a child that says much is followed in few steps.
+const EVENTS_AT_ONCE: usize = 128;
 
 /// One sub-agent that is about to run.
 pub(crate) struct Unit {
@@ -27,7 +30,9 @@ pub(crate) struct Unit {
     pub(crate) launcher: Arc<Launcher>,
     pub(crate) memory: LineMemory,
     pub(crate) speech: Speech,
-    pub(crate) events: mpsc::Sender<UnitEvent>,
+    pub(crate) events: mpsc::Sender<UnitEvents>,
+    /// What has happened and is not told yet; a unit that waits for anything has told all.
+    pub(crate) untold: Vec<UnitSaid>,
     pub(crate) requests: mpsc::UnboundedReceiver<UnitRequest>,
 }
 
@@ -77,6 +82,7 @@ impl Unit {
     pub(crate) async fn live(mut self) {
         let ending = self.course().await;
         self.tell(Happening::Ended(ending)).await;
+        self.tell_all().await;
     }
 
     /// The session is locked over all children of the run, so that nobody writes in between.
@@ -128,17 +134,11 @@ impl Unit {
         None
     }
 
-    pub(crate) async fn tell(&self, happening: Happening) {
-        self.send(UnitSaid::Happened(happening)).await;
+    pub(crate) async fn tell(&mut self, happening: Happening) {
+        self.add(UnitSaid::Happened(happening)).await;
     }
 
-    async fn send(&self, what: UnitSaid) {
-        let run = self.task.run.clone();
-        // The dispatcher outlives its units; if it does not, there is nobody left to tell.
-        _ = self.events.send(UnitEvent { run, what }).await;
-    }
-
-    pub(crate) async fn tell_record(&self, line: Bytes, record: ChildRecord) {
+    pub(crate) async fn tell_record(&mut self, line: Bytes, record: ChildRecord) {
         if !is_worth_telling(&record) {
             return;
         }
@@ -146,8 +146,26 @@ impl Unit {
             self.tell(Happening::Said { line, record }).await;
         } else {
             drop(record);
-            self.send(UnitSaid::LargeRecord(line)).await;
+            self.add(UnitSaid::LargeRecord(line)).await;
         }
+    }
+
+    async fn add(&mut self, said: UnitSaid) {
+        self.untold.push(said);
+        if self.untold.len() >= EVENTS_AT_ONCE {
+            self.tell_all().await;
+        }
+    }
+
+    /// Hands what has happened to the dispatcher; waits while that has enough to do.
+    pub(crate) async fn tell_all(&mut self) {
+        if self.untold.is_empty() {
+            return;
+        }
+        let run = self.task.run.clone();
+        let what = std::mem::take(&mut self.untold);
+        // The dispatcher outlives its units; if it does not, there is nobody left to tell.
+        _ = self.events.send(UnitEvents { run, what }).await;
     }
 }
 

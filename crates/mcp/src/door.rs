@@ -1,16 +1,20 @@
 //! The handler of the protocol's library: its requests become calls of [`Tools`].
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CancelTaskParams, CreateTaskResult, ErrorData,
-    GetTaskParams, GetTaskResult, Implementation, ListToolsResult, PaginatedRequestParams,
+    CallToolRequestMethod, CallToolRequestParams, CallToolResponse, CancelTaskParams, ConstString,
+    CreateTaskResult, CustomRequest, CustomResult, ErrorCode, ErrorData, GetTaskParams,
+    GetTaskResult, Implementation, InputRequiredResult, ListToolsResult, PaginatedRequestParams,
     ServerCapabilities, ServerConfig, Tool, UpdateTaskParams,
 };
-use rmcp::service::RequestContext;
+use rmcp::service::{NotificationContext, RequestContext};
 use rmcp::{RoleServer, ServerHandler};
+use tokio::sync::Mutex;
 use tokio_util::sync::CancellationToken;
 
+use crate::asking::Asker;
 use crate::calls::Calls;
 use crate::listing::{answered, listed};
 use crate::progress::Teller;
@@ -25,6 +29,10 @@ pub(crate) struct Door {
     introduction: Introduction,
     calls: Calls,
     tasks: Tasks,
+    /// The directories the client works in, once it has told; who asks holds the others up.
+    roots: Mutex<Option<Vec<PathBuf>>>,
+    /// Held while the client's person is asked, so that calls at once wait for the one answer.
+    question: Mutex<()>,
     /// Is cancelled when the client has stopped sending.
     input_ended: CancellationToken,
 }
@@ -46,6 +54,8 @@ impl Door {
             introduction,
             calls,
             tasks: Tasks::default(),
+            roots: Mutex::default(),
+            question: Mutex::default(),
             input_ended,
         }
     }
@@ -59,10 +69,34 @@ impl Door {
         })
     }
 
+    /// Learns from the client what a call must know; fails where the client has to call again.
+    async fn prepare(
+        &self,
+        tool: &str,
+        mut asker: Asker<'_>,
+    ) -> Result<Vec<PathBuf>, InputRequiredResult> {
+        let mut known = self.roots.lock().await;
+        let roots = match &*known {
+            Some(roots) => roots.clone(),
+            None => known.insert(asker.roots().await?).clone(),
+        };
+        drop(known);
+        if asker.has_somebody() && self.tools.question(tool, &roots).await.is_some() {
+            let _alone = self.question.lock().await;
+            // Another call may have had the answer meanwhile.
+            if let Some(question) = self.tools.question(tool, &roots).await {
+                let option = asker.choice(&question).await?;
+                self.tools.decided(&question, option.as_deref());
+            }
+        }
+        Ok(roots)
+    }
+
     /// Answers a call when it is over.
     async fn answer(
         &self,
         request: CallToolRequestParams,
+        roots: Vec<PathBuf>,
         context: RequestContext<RoleServer>,
     ) -> CallToolResponse {
         let (teller, on_progress) = context
@@ -75,6 +109,7 @@ impl Door {
             let call = Call {
                 tool: request.name.into_owned(),
                 arguments: request.arguments.unwrap_or_default(),
+                roots,
                 on_progress,
                 cancelled: Box::pin(either(context.ct.clone(), self.input_ended.clone())),
             };
@@ -94,20 +129,28 @@ impl Door {
     }
 
     /// Lets a call go on while its client does something else.
-    fn go_on(&self, request: CallToolRequestParams, begun: BegunTask) -> CallToolResponse {
+    fn go_on(
+        &self,
+        request: CallToolRequestParams,
+        roots: Vec<PathBuf>,
+        begun: BegunTask,
+    ) -> CallToolResponse {
         let seed = CreateTaskResult::new(begun.task.clone());
         let tools = Arc::clone(&self.tools);
         let under_way = self.calls.begin();
         let call = Call {
             tool: request.name.into_owned(),
             arguments: request.arguments.unwrap_or_default(),
+            roots,
             on_progress: Some(begun.on_progress()),
             cancelled: Box::pin(either(begun.cancelled.clone(), self.input_ended.clone())),
         };
         // It is awaited through what is under way.
         tokio::spawn(async move {
-            let _under_way = under_way;
-            begun.end(tools.call(call).await);
+            let answer = tools.call(call).await;
+            drop(tools);
+            begun.end(answer);
+            drop(under_way);
         });
         seed.into()
     }
@@ -141,18 +184,50 @@ impl ServerHandler for Door {
 
     async fn call_tool(
         &self,
-        request: CallToolRequestParams,
+        mut request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         let effect = self.effect_of(&request.name)?;
+        let asker = Asker::new(&mut request, &context);
+        let prepared = tokio::select! {
+            prepared = self.prepare(&request.name, asker) => prepared,
+            () = either(context.ct.clone(), self.input_ended.clone()) => {
+                let message = "The call was cancelled before it began.";
+                return Err(ErrorData::internal_error(message, None));
+            }
+        };
+        let roots = match prepared {
+            Ok(roots) => roots,
+            Err(ask_first) => return Ok(ask_first.into()),
+        };
         // One that is too many is answered when it is over, which every client understands.
         if effect == ToolEffect::ChangesForLong
             && knows_tasks(&context)
             && let Some(begun) = self.tasks.begin()
         {
-            return Ok(self.go_on(request, begun));
+            return Ok(self.go_on(request, roots, begun));
         }
-        Ok(self.answer(request, context).await)
+        Ok(self.answer(request, roots, context).await)
+    }
+
+    /// What the library cannot read as a request it knows comes here too.
+    async fn on_custom_request(
+        &self,
+        request: CustomRequest,
+        _: RequestContext<RoleServer>,
+    ) -> Result<CustomResult, ErrorData> {
+        let method = request.method;
+        if method == CallToolRequestMethod::VALUE {
+            let message =
+                format!("{method} takes the name of a tool and its arguments as an object.");
+            return Err(ErrorData::invalid_params(message, None));
+        }
+        let message = format!("There is no method {method}.");
+        Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, message, None))
+    }
+
+    async fn on_roots_list_changed(&self, _: NotificationContext<RoleServer>) {
+        *self.roots.lock().await = None;
     }
 
     async fn get_task(

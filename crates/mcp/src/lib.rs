@@ -7,15 +7,19 @@
 //! [`Call::cancelled`] and waited for. [`serve`] returns when no call is under way any more. A
 //! call that may take long is a task for a client that knows the tasks extension.
 
+mod asking;
 mod calls;
 mod door;
 mod input;
 mod listing;
 mod progress;
+mod roots;
 mod serve;
 mod tasks;
 mod tools;
 
 pub use progress::{OnProgress, Progress};
 pub use serve::{ServeError, serve};
-pub use tools::{Call, CallAnswer, Cancelled, Introduction, ToolDescription, ToolEffect, Tools};
+pub use tools::{
+    Call, CallAnswer, Cancelled, Introduction, Question, ToolDescription, ToolEffect, Tools,
+};

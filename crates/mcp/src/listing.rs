@@ -2,9 +2,13 @@
 
 use std::sync::Arc;
 
-use rmcp::model::{CallToolResult, ContentBlock, Tool, ToolAnnotations};
+use rmcp::model::{CallToolResult, ContentBlock, MetaObject, Tool, ToolAnnotations};
 
 use crate::tools::{CallAnswer, ToolDescription, ToolEffect};
+
+/// Where a program finds the details of an answer. They are no structured content: many clients
+/// give that to the model in place of the text.
+const DETAILS: &str = "pi-subagents/details";
 
 pub(crate) fn listed(tool: ToolDescription) -> Tool {
     let annotations = annotations(tool.effect);
@@ -36,6 +40,9 @@ pub(crate) fn answered(answer: CallAnswer) -> CallToolResult {
     } else {
         CallToolResult::success(content)
     };
-    result.structured_content = answer.details.map(Into::into);
+    result.meta = answer.details.map(|details| {
+        let named = [(DETAILS.to_owned(), details.into())];
+        MetaObject(named.into_iter().collect())
+    });
     result
 }

@@ -188,6 +188,7 @@ impl BegunTask {
                 standing.message = Some(answer.text);
                 TaskPayload::Cancelled
             } else {
+                standing.message = None;
                 let result = object(&answered(answer));
                 TaskPayload::Completed { result }
             };
@@ -250,7 +251,7 @@ mod tests {
         let begun = tasks.begin().unwrap();
         let id = begun.task.task_id.clone();
         assert_eq!(begun.task.ttl_ms, None);
-        let later = |wait| tasks.with(&id, Instant::now() + wait, |task| task.is_over());
+        let later = |wait| tasks.with(&id, Instant::now() + wait, HeldTask::is_over);
         assert_eq!(later(10 * KEPT), Ok(false));
         begun.end(answer("done"));
         assert!(tasks.get(&id).unwrap().task.ttl_ms >= Some(milliseconds(KEPT)));

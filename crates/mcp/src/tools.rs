@@ -1,5 +1,6 @@
 //! What is served: the other side of this crate's boundary.
 
+use std::path::PathBuf;
 use std::pin::Pin;
 
 use serde_json::{Map, Value};
@@ -13,6 +14,17 @@ use crate::progress::OnProgress;
 pub trait Tools: Send + Sync + 'static {
     /// Lists all tools; asked once.
     fn list(&self) -> Vec<ToolDescription>;
+
+    /// What the client's person should decide before this call. The same is asked for until
+    /// [`Tools::decided`] is told.
+    fn question<'a>(
+        &'a self,
+        tool: &'a str,
+        roots: &'a [PathBuf],
+    ) -> Pin<Box<dyn Future<Output = Option<Question>> + Send + 'a>>;
+
+    /// Takes what was decided; none where nobody wanted to.
+    fn decided(&self, question: &Question, option: Option<&str>);
 
     /// Calls a tool that is listed.
     fn call(&self, call: Call) -> Pin<Box<dyn Future<Output = CallAnswer> + Send + '_>>;
@@ -57,12 +69,25 @@ pub enum ToolEffect {
     ChangesForLong,
 }
 
+/// A question to a person, with the answers it can have.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Question {
+    /// What it is about: no two questions about the same are asked at once.
+    pub about: PathBuf,
+    /// What the person reads.
+    pub message: String,
+    /// What they can choose.
+    pub options: Vec<String>,
+}
+
 /// One call of a tool.
 pub struct Call {
     /// The name of the tool.
     pub tool: String,
     /// What it was given.
     pub arguments: Map<String, Value>,
+    /// The directories the client works in, as far as it tells.
+    pub roots: Vec<PathBuf>,
     /// Takes how far it is, if somebody wants to know.
     pub on_progress: Option<OnProgress>,
     /// Ends when nobody wants the answer any more.
@@ -77,7 +102,7 @@ pub type Cancelled = Pin<Box<dyn Future<Output = ()> + Send>>;
 pub struct CallAnswer {
     /// What the client's model reads.
     pub text: String,
-    /// The same as data, for whoever shows it.
+    /// The same as data, for programs.
     pub details: Option<Map<String, Value>>,
     /// Whether the tool could not do its job.
     pub is_error: bool,

@@ -1,10 +1,13 @@
 //! The index: which run is where, and how it ended. Append-only, rebuildable, one file per user.
 
-use std::collections::HashMap;
+use std::borrow::Cow;
+use std::collections::{HashMap, HashSet};
 use std::fs;
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
+use std::iter;
 use std::path::{Path, PathBuf};
 
+use memchr::memchr;
 use pi_subagents_delegation::{Ending, RunId, SessionId, Status, Task, Timestamp};
 use serde::{Deserialize, Serialize};
 
@@ -49,33 +52,51 @@ pub enum RunState {
     },
 }
 
-#[derive(Serialize, Deserialize)]
+#[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct BeginLine {
-    run: String,
-    session: String,
-    name: String,
-    directory: PathBuf,
-    project: PathBuf,
+struct BeginLine<'a> {
+    run: &'a str,
+    session: &'a str,
+    name: &'a str,
+    directory: &'a Path,
+    project: &'a Path,
     accepted_at: String,
-    owner: OwnerName,
+    owner: &'a OwnerName,
 }
 
-#[derive(Serialize, Deserialize)]
+#[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct EndLine {
-    run: String,
-    status: String,
+struct EndLine<'a> {
+    run: &'a str,
+    status: &'a str,
     exit_code: i32,
     ended_at: String,
 }
 
-/// A line is one of the two; which one shows by the field it has.
+/// A line that was read, of either kind; which one shows by the fields it has. After some years
+/// there are very many, so nothing is copied that is not kept.
 #[derive(Deserialize)]
-#[serde(untagged)]
-enum IndexLine {
-    Begin(BeginLine),
-    End(EndLine),
+#[serde(rename_all = "camelCase")]
+struct IndexLine<'a> {
+    #[serde(borrow)]
+    run: Cow<'a, str>,
+    #[serde(borrow, default)]
+    session: Cow<'a, str>,
+    #[serde(borrow, default)]
+    name: Cow<'a, str>,
+    #[serde(borrow, default)]
+    directory: Cow<'a, str>,
+    #[serde(borrow, default)]
+    project: Cow<'a, str>,
+    #[serde(borrow, default)]
+    accepted_at: Cow<'a, str>,
+    owner: Option<OwnerName>,
+    #[serde(borrow, default)]
+    status: Cow<'a, str>,
+    #[serde(default)]
+    exit_code: i32,
+    #[serde(borrow, default)]
+    ended_at: Cow<'a, str>,
 }
 
 /// Notes that a run began.
@@ -90,13 +111,13 @@ pub(crate) fn append_begin(
     append(
         index,
         &BeginLine {
-            run: task.run.to_string(),
-            session: task.session.to_string(),
-            name: task.name.clone(),
-            directory: directory.path().to_owned(),
-            project: project.to_owned(),
+            run: task.run.as_str(),
+            session: task.session.as_str(),
+            name: &task.name,
+            directory: directory.path(),
+            project,
             accepted_at: at.to_string(),
-            owner: owner.clone(),
+            owner,
         },
     )
 }
@@ -111,8 +132,8 @@ pub(crate) fn append_end(
     append(
         index,
         &EndLine {
-            run: run.to_string(),
-            status: ending.status().as_str().to_owned(),
+            run: run.as_str(),
+            status: ending.status().as_str(),
             exit_code: ending.exit_code(),
             ended_at: at.to_string(),
         },
@@ -146,51 +167,84 @@ fn is_torn(index: &Path) -> bool {
 
 /// All runs, in the order they began; lines that cannot be read are passed over.
 pub(crate) fn read(index: &Path) -> io::Result<Vec<IndexedRun>> {
-    let content = match fs::read(index) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-        other => other?,
-    };
-    let mut runs: Vec<IndexedRun> = Vec::new();
-    let mut places: HashMap<RunId, usize> = HashMap::new();
-    for line in content.split(|byte| *byte == b'\n') {
-        match serde_json::from_slice(line) {
-            Ok(IndexLine::Begin(begin)) => {
-                if let Some(run) = begin.into_run() {
-                    places.insert(run.run.clone(), runs.len());
-                    runs.push(run);
-                }
-            }
-            Ok(IndexLine::End(end)) => {
-                let place = RunId::parse(&end.run).ok().and_then(|id| places.get(&id));
-                if let Some(run) = place.and_then(|place| runs.get_mut(*place)) {
-                    run.state = end.state();
-                }
-            }
-            Err(_) => {}
-        }
-    }
-    Ok(runs)
+    Ok(runs_of(lines(&content(index)?)))
 }
 
-impl BeginLine {
+/// The runs that have no end, in the order they began. Of most lines only the beginning is looked
+/// at, because this is asked before anything is done.
+pub(crate) fn read_open(index: &Path) -> io::Result<Vec<IndexedRun>> {
+    let content = content(index)?;
+    let ended: HashSet<&[u8]> = lines(&content).filter_map(ended_run).collect();
+    let is_open = |line: &&[u8]| beginning(line).is_none_or(|(run, _)| !ended.contains(run));
+    Ok(runs_of(lines(&content).filter(is_open)))
+}
+
+fn content(index: &Path) -> io::Result<Vec<u8>> {
+    match fs::read(index) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
+        other => other,
+    }
+}
+
+fn lines(content: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let mut rest = content;
+    iter::from_fn(move || {
+        let end = memchr(b'\n', rest).unwrap_or(rest.len());
+        let line = rest.get(..end).filter(|_| !rest.is_empty())?;
+        rest = rest.get(end + 1..).unwrap_or_default();
+        Some(line)
+    })
+}
+
+/// The run whose end a line notes, if it does.
+fn ended_run(line: &[u8]) -> Option<&[u8]> {
+    let (run, rest) = beginning(line)?;
+    rest.starts_with(br#","status":""#).then_some(run)
+}
+
+/// The run at the beginning of a line that is written as we write it, and what follows.
+fn beginning(line: &[u8]) -> Option<(&[u8], &[u8])> {
+    let rest = line.strip_prefix(br#"{"run":""#)?;
+    let (run, rest) = rest.split_at_checked(memchr(b'"', rest)?)?;
+    Some((run, rest.get(1..)?))
+}
+
+fn runs_of<'a>(lines: impl Iterator<Item = &'a [u8]>) -> Vec<IndexedRun> {
+    let mut runs: Vec<IndexedRun> = Vec::new();
+    let mut places: HashMap<RunId, usize> = HashMap::new();
+    for line in lines {
+        let Ok(line) = serde_json::from_slice::<IndexLine<'_>>(line) else {
+            continue;
+        };
+        if line.owner.is_none() {
+            if let Some(run) = places.get(&*line.run).and_then(|at| runs.get_mut(*at)) {
+                run.state = line.state();
+            }
+        } else if let Some(run) = line.into_run() {
+            places.insert(run.run.clone(), runs.len());
+            runs.push(run);
+        }
+    }
+    runs
+}
+
+impl IndexLine<'_> {
     fn into_run(self) -> Option<IndexedRun> {
         Some(IndexedRun {
             run: RunId::parse(&self.run).ok()?,
             session: SessionId::parse(&self.session).ok()?,
-            name: self.name,
-            directory: RunDir::new(self.directory),
-            project: self.project,
+            name: self.name.into_owned(),
+            directory: RunDir::new(self.directory.into_owned()),
+            project: self.project.into_owned().into(),
             accepted_at: self.accepted_at.parse().ok()?,
-            owner: self.owner,
+            owner: self.owner?,
             state: RunState::Open,
         })
     }
-}
 
-impl EndLine {
     fn state(&self) -> RunState {
         RunState::Over {
-            status: match self.status.as_str() {
+            status: match &*self.status {
                 "completed" => Status::Completed,
                 "aborted" => Status::Aborted,
                 _ => Status::Failed,

@@ -24,6 +24,8 @@
 //! other database. See `docs/design/record.md`.
 
 mod format;
+mod found;
+mod gathered;
 mod index;
 mod owner;
 mod private;
@@ -37,6 +39,7 @@ mod tail;
 pub mod transcript;
 mod writer;
 
+pub use found::{Conversation, FindError, Found, find, runs_of_session};
 pub use index::{IndexedRun, RunState};
 pub use owner::{Detached, OwnerName};
 pub use private::write_whole;
@@ -45,5 +48,5 @@ pub use recorder::{Recorder, recorded_line};
 pub use replay::{history, read_events};
 pub use run_dir::RunDir;
 pub use sticky::StickySession;
-pub use store::{BeginError, Conversation, FindError, Found, NewRun, Store};
+pub use store::{BeginError, NewRun, Store};
 pub use tail::RecordTail;

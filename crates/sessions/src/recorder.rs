@@ -4,20 +4,20 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::path::PathBuf;
+use std::slice;
 use std::sync::mpsc::{SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 
-use bytes::Bytes;
-use pi_subagents_delegation::child_protocol::ChildRecord;
 use pi_subagents_delegation::{EventSink, Happening, RunEvent, RunId, RunSummary, Task};
 
 use crate::format::{LifeRecord, RunResult};
+use crate::gathered::Gathered;
 use crate::run_dir::RunDir;
-use crate::writer::{Job, Log, write_all};
+use crate::writer::{Job, write_all};
 
-/// How many writes may wait for the disk.
-const WAITING: usize = 256;
+/// How many writes may wait for the disk, each of up to [`Gathered::ENOUGH`] bytes or one line.
+const WAITING: usize = 32;
 
 /// Records the runs of an owner. Clones share one writer.
 #[derive(Clone)]
@@ -60,14 +60,14 @@ impl Recorder {
         _ = wait.recv();
     }
 
-    /// What could not be written of a run, as sentences for its caller.
-    pub fn problems(&self, run: &RunId) -> Vec<String> {
-        let problems = self
+    /// What could not be written of a run, as sentences for its caller, who is told once.
+    pub fn take_problems(&self, run: &RunId) -> Vec<String> {
+        let mut problems = self
             .writer
             .problems
             .lock()
             .unwrap_or_else(PoisonError::into_inner);
-        problems.get(run).cloned().unwrap_or_default()
+        problems.remove(run).unwrap_or_default()
     }
 
     fn send(&self, job: Job) {
@@ -75,14 +75,6 @@ impl Recorder {
             // A writer that is gone has noted why.
             _ = jobs.send(job);
         }
-    }
-
-    fn append(&self, run: &RunId, log: Log, line: Bytes) {
-        self.send(Job::Append {
-            run: run.clone(),
-            log,
-            line,
-        });
     }
 
     fn begin(&self, task: &Task) {
@@ -105,6 +97,16 @@ impl Recorder {
             result: Box::new(RunResult::new(task, summary, ending)),
         });
     }
+
+    fn append_all(&self, run: &RunId, gathered: &mut Gathered) {
+        for (log, lines) in gathered.take() {
+            self.send(Job::Append {
+                run: run.clone(),
+                log,
+                lines,
+            });
+        }
+    }
 }
 
 /// The line of `events.jsonl` that stands for an event, if one does.
@@ -118,33 +120,29 @@ pub fn recorded_line(event: &RunEvent) -> Option<Cow<'_, [u8]>> {
 
 impl EventSink for Recorder {
     fn on_event(&mut self, event: &RunEvent) {
-        let run = &event.run;
-        self.runs.entry(run.clone()).or_default().apply(event);
-        if let Happening::Accepted(task) = &event.happening {
-            self.begin(task);
-        }
-        if let Some(Cow::Owned(line)) = recorded_line(event) {
-            self.append(run, Log::Events, line.into());
-        }
-        match &event.happening {
-            Happening::Said { line, record } => self.send(Job::Said {
-                run: run.clone(),
-                line: line.clone(),
-                is_message: matches!(record, ChildRecord::MessageEnded(_)),
-            }),
-            Happening::Printed(line) => self.append(run, Log::Stdout, line.clone()),
-            Happening::Complained(text) => self.append(run, Log::Stderr, text.clone().into()),
-            Happening::Ended(_) => {
-                if let Some(summary) = self.runs.remove(run) {
-                    self.end(event, &summary);
-                }
+        self.on_events(slice::from_ref(event));
+    }
+
+    fn on_events(&mut self, events: &[RunEvent]) {
+        let Some(RunEvent { run, .. }) = events.first() else {
+            return;
+        };
+        let mut summary = self.runs.remove(run).unwrap_or_default();
+        let mut gathered = Gathered::default();
+        for event in events {
+            summary.apply(event);
+            if let Happening::Accepted(task) = &event.happening {
+                self.begin(task);
             }
-            Happening::Accepted(_)
-            | Happening::Started(_)
-            | Happening::Warned(_)
-            | Happening::Steered(_)
-            | Happening::Corrected(_)
-            | Happening::Stopping(_) => {}
+            gathered.add(event);
+            if gathered.is_enough() {
+                self.append_all(run, &mut gathered);
+            }
+        }
+        self.append_all(run, &mut gathered);
+        match events.last() {
+            Some(last) if summary.ending.is_some() => self.end(last, &summary),
+            _ => _ = self.runs.insert(run.clone(), summary),
         }
     }
 }

@@ -7,11 +7,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use pi_subagents_delegation::{
-    Ending, Happening, Interruption, ModelChoice, RunEvent, RunId, RunSummary, SessionId, Task,
-    Timestamp,
+    Ending, Happening, Interruption, ModelChoice, RunEvent, RunId, RunSummary, Task, Timestamp,
 };
 
 use crate::format::{FORMAT, LifeRecord, Meta, RunResult};
+use crate::found::FindError;
 use crate::index::{self, IndexedRun, RunState};
 use crate::run_dir::RunDir;
 use crate::{OwnerName, private, replay};
@@ -53,84 +53,6 @@ pub struct NewRun<'a> {
 pub struct BeginError {
     path: String,
     source: io::Error,
-}
-
-/// What an id stands for.
-#[derive(Debug, Clone)]
-pub enum Found {
-    /// One run.
-    Run(IndexedRun),
-    /// A session with its runs, oldest first.
-    Session(SessionId, Vec<IndexedRun>),
-}
-
-impl Found {
-    /// The runs it stands for, oldest first.
-    pub fn into_runs(self) -> Vec<IndexedRun> {
-        match self {
-            Self::Run(run) => vec![run],
-            Self::Session(_, runs) => runs,
-        }
-    }
-}
-
-/// Why an id leads nowhere.
-#[derive(Debug, thiserror::Error)]
-pub enum FindError {
-    /// Nothing begins with it.
-    #[error("no run and no session begins with \"{0}\"")]
-    NotFound(String),
-    /// Several begin with it.
-    #[error(
-        "\"{prefix}\" is the beginning of several ids: {}",
-        some_of(candidates)
-    )]
-    Ambiguous {
-        /// What was asked for.
-        prefix: String,
-        /// What begins with it.
-        candidates: Vec<String>,
-    },
-    /// It is that of several conversations, which only look like one session.
-    #[error("\"{session}\" names {} sessions: {}", conversations.len(), agents(conversations))]
-    Shared {
-        /// What was asked for.
-        session: String,
-        /// What it may mean.
-        conversations: Vec<Conversation>,
-    },
-    /// The index cannot be read.
-    #[error("could not read {path}")]
-    Unreadable {
-        /// The index.
-        path: String,
-        /// What the system said.
-        source: io::Error,
-    },
-}
-
-/// One of several conversations with the same session id.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Conversation {
-    /// Who speaks in it.
-    pub agent: String,
-    /// Where.
-    pub cwd: PathBuf,
-    /// The latest run of it.
-    pub latest: RunId,
-}
-
-fn agents(conversations: &[Conversation]) -> String {
-    let agents: Vec<&str> = conversations.iter().map(|one| one.agent.as_str()).collect();
-    format!("one of {}", agents.join(", one of "))
-}
-
-/// As many ids as a person reads, and how many more there are.
-fn some_of(ids: &[String]) -> String {
-    match ids.split_at_checked(5) {
-        Some((first, rest @ [_, ..])) => format!("{} and {} more", first.join(", "), rest.len()),
-        Some(_) | None => ids.join(", "),
-    }
 }
 
 impl Store {
@@ -235,58 +157,25 @@ impl Store {
         self.agent_dir.join("subagents").join("runs")
     }
 
+    /// The runs of which the index knows no end.
+    pub fn open_runs(&self) -> Result<Vec<IndexedRun>, FindError> {
+        self.read_index(index::read_open)
+    }
+
     /// All runs the index knows, in the order they began.
     pub fn runs(&self) -> Result<Vec<IndexedRun>, FindError> {
+        self.read_index(index::read)
+    }
+
+    fn read_index(
+        &self,
+        read: fn(&Path) -> io::Result<Vec<IndexedRun>>,
+    ) -> Result<Vec<IndexedRun>, FindError> {
         let index = self.index();
-        index::read(&index).map_err(|source| FindError::Unreadable {
+        read(&index).map_err(|source| FindError::Unreadable {
             path: index.display().to_string(),
             source,
         })
-    }
-
-    /// Finds a run or a session by its id or by the unique beginning of it.
-    pub fn find(&self, prefix: &str) -> Result<Found, FindError> {
-        let runs = self.runs()?;
-        let mut ids: Vec<&str> = runs
-            .iter()
-            .flat_map(|run| [run.run.as_str(), run.session.as_str()])
-            .filter(|id| !prefix.is_empty() && id.starts_with(prefix))
-            .collect();
-        ids.sort_unstable();
-        ids.dedup();
-        let id = match ids.as_slice() {
-            [] => return Err(FindError::NotFound(prefix.to_owned())),
-            [id] => (*id).to_owned(),
-            several => match several.iter().find(|id| **id == prefix) {
-                Some(exact) => (*exact).to_owned(),
-                None => {
-                    return Err(FindError::Ambiguous {
-                        prefix: prefix.to_owned(),
-                        candidates: several.iter().map(|id| (*id).to_owned()).collect(),
-                    });
-                }
-            },
-        };
-        let (mut of_session, others): (Vec<_>, Vec<_>) =
-            runs.into_iter().partition(|run| run.session.as_str() == id);
-        if let Some(first) = of_session.first() {
-            let session = first.session.clone();
-            of_session.sort_by(|a, b| a.run.cmp(&b.run));
-            return Ok(Found::Session(session, of_session));
-        }
-        others
-            .into_iter()
-            .find(|run| run.run.as_str() == id)
-            .map(Found::Run)
-            .ok_or_else(|| FindError::NotFound(prefix.to_owned()))
-    }
-
-    /// The runs of a session, oldest first; empty for one nobody knows.
-    pub fn session(&self, session: &SessionId) -> Result<Vec<IndexedRun>, FindError> {
-        let mut runs = self.runs()?;
-        runs.retain(|run| run.session == *session);
-        runs.sort_by(|a, b| a.run.cmp(&b.run));
-        Ok(runs)
     }
 
     /// Records a run whose owner is gone as interrupted; false when somebody else was faster.

@@ -10,16 +10,12 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender};
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
-use pi_subagents_delegation::child_protocol::{ChildLine, ChildRecord, decode};
 use pi_subagents_delegation::{Ending, RunId, Timestamp};
 
 use crate::format::RunResult;
 use crate::recorder::Problems;
 use crate::run_dir::RunDir;
-use crate::{index, private, transcript};
-
-/// Nobody reads a longer message in a log, and it need not be decoded once more.
-const LONGEST_FOR_PEOPLE: usize = 256 << 10;
+use crate::{index, private};
 
 /// What was written is handed to the system when nothing came for so long.
 const PAUSE: Duration = Duration::from_millis(10);
@@ -33,17 +29,11 @@ pub(crate) enum Job {
         run: RunId,
         directory: RunDir,
     },
+    /// Lines without their last newline.
     Append {
         run: RunId,
         log: Log,
-        line: Bytes,
-    },
-    /// A record of the child. What it says for people is worked out by the writer, so that a long
-    /// message waits for the disk only once.
-    Said {
-        run: RunId,
-        line: Bytes,
-        is_message: bool,
+        lines: Bytes,
     },
     End {
         run: RunId,
@@ -77,17 +67,7 @@ pub(crate) fn write_all(jobs: &Receiver<Job>, index: &Path, problems: &Problems)
             Job::Begin { run, directory } => {
                 writing.runs.insert(run, OpenRun::new(directory));
             }
-            Job::Append { run, log, line } => writing.append(&run, log, &line),
-            Job::Said {
-                run,
-                line,
-                is_message,
-            } => {
-                writing.append(&run, Log::Events, &line);
-                if is_message {
-                    writing.append_for_people(&run, &line);
-                }
-            }
+            Job::Append { run, log, lines } => writing.append(&run, log, &lines),
             Job::End {
                 run,
                 ending,
@@ -134,22 +114,11 @@ impl Writing<'_> {
         }
     }
 
-    fn append(&mut self, run: &RunId, log: Log, line: &[u8]) {
+    fn append(&mut self, run: &RunId, log: Log, lines: &[u8]) {
         if let Some(open) = self.runs.get_mut(run)
-            && let Err(problem) = open.append(log, line)
+            && let Err(problem) = open.append(log, lines)
         {
             self.note(run, problem);
-        }
-    }
-
-    fn append_for_people(&mut self, run: &RunId, line: &[u8]) {
-        if line.len() > LONGEST_FOR_PEOPLE {
-            let note = format!("[a message of {} bytes: see events.jsonl]", line.len());
-            self.append(run, Log::Transcript, note.as_bytes());
-        } else if let ChildLine::Record(ChildRecord::MessageEnded(message)) = decode(line) {
-            for text in transcript::lines_for_people(&message) {
-                self.append(run, Log::Transcript, text.as_bytes());
-            }
         }
     }
 
@@ -202,27 +171,25 @@ impl OpenRun {
         }
     }
 
-    fn append(&mut self, log: Log, line: &[u8]) -> Result<(), String> {
-        let path = path(&self.directory, log);
+    fn append(&mut self, log: Log, lines: &[u8]) -> Result<(), String> {
+        let failed = |error| could_not_write(&path(&self.directory, log), &error);
         let file = match self.files.entry(log) {
             Entry::Occupied(known) => known.into_mut(),
             Entry::Vacant(unknown) => {
                 let file = unknown.insert(None);
-                let opened = private::append(&path);
-                *file = Some(BufWriter::new(
-                    opened.map_err(|error| could_not_write(&path, &error))?,
-                ));
+                let opened = private::append(&path(&self.directory, log)).map_err(failed)?;
+                *file = Some(BufWriter::new(opened));
                 file
             }
         };
         let Some(open) = file else {
             return Ok(());
         };
-        open.write_all(line)
+        open.write_all(lines)
             .and_then(|()| open.write_all(b"\n"))
             .map_err(|error| {
                 give_up(file);
-                could_not_write(&path, &error)
+                failed(error)
             })
     }
 

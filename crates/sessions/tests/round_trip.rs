@@ -16,7 +16,7 @@ use pi_subagents_delegation::{
 };
 use pi_subagents_sessions::{
     Detached, FindError, Found, NewRun, OwnerName, RecordTail, RecordedRun, Recorder, RunDir,
-    RunState, Store, history, transcript,
+    RunState, Store, find, history, transcript,
 };
 use pretty_assertions::assert_eq;
 
@@ -108,8 +108,12 @@ impl Desk {
         self.record(task, happenings);
     }
 
+    fn find(&self, prefix: &str) -> Result<Found, FindError> {
+        find(&self.store.runs().unwrap(), prefix)
+    }
+
     fn histories(&self, session: &str) -> Vec<RunHistory> {
-        let Found::Session(_, runs) = self.store.find(session).unwrap() else {
+        let Found::Session(_, runs) = self.find(session).unwrap() else {
             panic!("{session} is no session");
         };
         runs.iter()
@@ -272,7 +276,7 @@ fn ids_are_found_by_their_unique_beginning() {
     for (run, session) in [("run-1", "aaaa"), ("run-2", "aabb"), ("run-22", "aabb")] {
         desk.begin(run, session);
     }
-    let found = |prefix: &str| match desk.store.find(prefix) {
+    let found = |prefix: &str| match desk.find(prefix) {
         Ok(Found::Run(run)) => format!("run {}", run.run),
         Ok(Found::Session(id, runs)) => format!("session {id} with {}", runs.len()),
         Err(error) => error.to_string(),
@@ -294,7 +298,7 @@ fn ids_are_found_by_their_unique_beginning() {
         "\"a\" is the beginning of several ids: a1, a2, a3, a4, a5 and 2 more"
     );
     assert_eq!(found(""), "no run and no session begins with \"\"");
-    assert!(matches!(desk.store.find("x"), Err(FindError::NotFound(_))));
+    assert!(matches!(desk.find("x"), Err(FindError::NotFound(_))));
 }
 
 #[test]

@@ -5,6 +5,7 @@
 
 use std::fmt;
 use std::io::Write;
+use std::slice;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
@@ -111,20 +112,30 @@ impl Drop for LiveView {
 
 impl EventSink for LiveView {
     fn on_event(&mut self, event: &RunEvent) {
-        self.shared.apply(event);
+        self.shared.apply(slice::from_ref(event));
+    }
+
+    fn on_events(&mut self, events: &[RunEvent]) {
+        self.shared.apply(events);
     }
 }
 
 impl EventSink for LiveSink {
     fn on_event(&mut self, event: &RunEvent) {
-        self.0.apply(event);
+        self.0.apply(slice::from_ref(event));
+    }
+
+    fn on_events(&mut self, events: &[RunEvent]) {
+        self.0.apply(events);
     }
 }
 
 impl Shared {
-    fn apply(&self, event: &RunEvent) {
+    fn apply(&self, events: &[RunEvent]) {
         let mut state = self.lock();
-        state.fleet.apply(event);
+        for event in events {
+            state.fleet.apply(event);
+        }
         if !std::mem::replace(&mut state.is_dirty, true) {
             self.changed.notify_all();
         }

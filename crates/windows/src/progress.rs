@@ -2,18 +2,18 @@
 
 use std::collections::HashMap;
 use std::io::Write;
-use std::sync::Arc;
+use std::slice;
 
 use pi_subagents_delegation::child_protocol::ChildRecord;
 use pi_subagents_delegation::{
-    Ending, EventSink, Happening, RunEvent, RunId, Task, Timestamp, text,
+    Ending, EventSink, Happening, RunEvent, RunId, SessionId, Task, Timestamp, text,
 };
 use unicode_width::UnicodeWidthStr;
 
 use crate::paint::fit;
 use crate::preview::PreviewContext;
 use crate::telling::tell;
-use crate::{Line, LineKind, Role, Room};
+use crate::{LineKind, Role, Room, Span};
 
 /// A name takes no more columns than this.
 const MAX_NAME_COLUMNS: usize = 24;
@@ -27,6 +27,8 @@ const MAX_COLUMNS: usize = 120;
 #[derive(Debug)]
 pub struct ProgressLines<W: Write + Send> {
     output: W,
+    /// What is written next: the lines of all that happened at once.
+    page: String,
     context: PreviewContext,
     runs: HashMap<RunId, Known>,
     /// Accepted and not started yet; told only if something else happens first.
@@ -36,7 +38,9 @@ pub struct ProgressLines<W: Write + Send> {
 
 #[derive(Debug)]
 struct Known {
-    task: Arc<Task>,
+    name: String,
+    session: SessionId,
+    context: PreviewContext,
     started_at: Option<Timestamp>,
 }
 
@@ -45,6 +49,7 @@ impl<W: Write + Send> ProgressLines<W> {
     pub fn new(output: W, context: PreviewContext) -> Self {
         Self {
             output,
+            page: String::new(),
             context,
             runs: HashMap::new(),
             unstarted: Vec::new(),
@@ -57,11 +62,17 @@ impl<W: Write + Send> ProgressLines<W> {
         self.output
     }
 
-    fn accepted(&mut self, run: &RunId, task: &Arc<Task>) {
-        self.name_columns = self.name_columns.max(shown_name(task).width());
+    fn accepted(&mut self, run: &RunId, task: &Task) {
+        let name = shown_name(task);
+        self.name_columns = self.name_columns.max(name.width());
         self.unstarted.push(run.clone());
         let known = Known {
-            task: Arc::clone(task),
+            name,
+            session: task.session.clone(),
+            context: PreviewContext {
+                cwd: task.cwd.clone(),
+                ..self.context.clone()
+            },
             started_at: None,
         };
         self.runs.insert(run.clone(), known);
@@ -71,7 +82,7 @@ impl<W: Write + Send> ProgressLines<W> {
         self.unstarted.retain(|run| *run != event.run);
         if let Some(known) = self.runs.get_mut(&event.run) {
             known.started_at = Some(event.at);
-            let session = format!("started, session {}", known.task.session);
+            let session = format!("started, session {}", known.session);
             self.write(&event.run, &session);
         }
     }
@@ -91,12 +102,10 @@ impl<W: Write + Send> ProgressLines<W> {
     }
 
     fn changed(&mut self, event: &RunEvent) {
-        let mut context = self.context.clone();
-        if let Some(known) = self.runs.get(&event.run) {
-            context.cwd.clone_from(&known.task.cwd);
-        }
+        let known = self.runs.get(&event.run);
+        let context = known.map_or(&self.context, |known| &known.context);
         let mut has_text = false;
-        for told in tell(&event.happening, &context, Room::ROLLING) {
+        for told in tell(&event.happening, context, Room::ROLLING) {
             let Some(line) = told.lines.first() else {
                 continue;
             };
@@ -126,22 +135,28 @@ impl<W: Write + Send> ProgressLines<W> {
         self.runs.remove(&event.run);
     }
 
+    /// Writes a line on the page.
     fn write(&mut self, run: &RunId, words: &str) {
         let name = match self.runs.get(run) {
-            Some(known) => shown_name(&known.task),
-            None => run.to_string(),
+            Some(known) => known.name.as_str(),
+            None => run.as_str(),
         };
-        let margin = " ".repeat(self.name_columns.saturating_sub(name.width()) + 2);
-        let words = Line::new(Role::Plain, words);
-        let line = format!("{name}{margin}{}\n", words.text().trim_end());
-        // Nobody is left to be told when the log cannot be written.
-        let _ = self.output.write_all(line.as_bytes());
-        let _ = self.output.flush();
+        let margin = self.name_columns.saturating_sub(name.width()) + 2;
+        let words = Span::new(Role::Plain, words);
+        self.page.push_str(name);
+        self.page.extend(std::iter::repeat_n(' ', margin));
+        self.page.push_str(words.text().trim_end());
+        self.page.push('\n');
     }
-}
 
-impl<W: Write + Send> EventSink for ProgressLines<W> {
-    fn on_event(&mut self, event: &RunEvent) {
+    fn turn_page(&mut self) {
+        // Nobody is left to be told when the log cannot be written.
+        let _ = self.output.write_all(self.page.as_bytes());
+        let _ = self.output.flush();
+        self.page.clear();
+    }
+
+    fn tell(&mut self, event: &RunEvent) {
         match &event.happening {
             Happening::Accepted(task) => self.accepted(&event.run, task),
             Happening::Started(_) => self.started(event),
@@ -163,6 +178,21 @@ impl<W: Write + Send> EventSink for ProgressLines<W> {
                 self.tell_waiting(&event.run);
                 self.changed(event);
             }
+        }
+    }
+}
+
+impl<W: Write + Send> EventSink for ProgressLines<W> {
+    fn on_event(&mut self, event: &RunEvent) {
+        self.on_events(slice::from_ref(event));
+    }
+
+    fn on_events(&mut self, events: &[RunEvent]) {
+        for event in events {
+            self.tell(event);
+        }
+        if !self.page.is_empty() {
+            self.turn_page();
         }
     }
 }

@@ -4,7 +4,6 @@
 //! an escape sequence.
 
 use pi_subagents_delegation::text;
-use unicode_width::UnicodeWidthStr;
 
 /// A piece of a line with one role.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -64,7 +63,7 @@ impl Span {
 
     /// How many columns of a terminal it takes.
     pub fn width(&self) -> usize {
-        self.text.width()
+        text::columns(&self.text)
     }
 }
 

@@ -39,7 +39,8 @@ impl Window {
             run,
             context,
             planned: ModelChoice::Inherit,
-            summary: RunSummary::default(),
+            // The answer's text can be long and is none of a window's business.
+            summary: RunSummary::without_text(),
             history: History::new(Room::ROLLING),
             todos: Todos::default(),
             is_stopping: false,
@@ -58,8 +59,6 @@ impl Window {
     /// Takes one more event.
     pub fn apply(&mut self, event: &RunEvent) {
         self.summary.apply(event);
-        // The answer's text can be long and is none of a window's business.
-        self.summary.last_text = None;
         match &event.happening {
             Happening::Accepted(task) => {
                 self.context.cwd.clone_from(&task.cwd);

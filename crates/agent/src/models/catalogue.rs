@@ -12,6 +12,9 @@ use super::entries::{ModelEntry, ProviderEntry};
 use super::{InstalledPi, Model, builtin, json_with_comments};
 use crate::providers::Wire;
 
+/// Where a user lists providers and models.
+pub(super) const MODELS_FILE: &str = "models.json";
+
 /// Providers and models by name.
 #[derive(Debug, Default)]
 pub(crate) struct Catalogue {
@@ -31,7 +34,7 @@ struct ModelsFile {
 impl Catalogue {
     /// Reads `models.json`; a missing one is fine, a broken one is a problem to report.
     pub(crate) fn load(agent_dir: &Path, installed: InstalledPi) -> Self {
-        let path = agent_dir.join("models.json");
+        let path = agent_dir.join(MODELS_FILE);
         let text = match fs::read_to_string(&path) {
             Ok(text) => Ok(text),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(String::from("{}")),

@@ -9,6 +9,9 @@ use serde::Deserialize;
 
 use super::{Catalogue, builtin, interpolation, local_servers};
 
+/// Where pi keeps keys and logins.
+pub(super) const AUTH_FILE: &str = "auth.json";
+
 /// A key. It can be used, but not printed.
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) enum Credential {
@@ -50,7 +53,7 @@ pub(crate) struct CredentialError {
 
 #[derive(Debug, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
-enum AuthEntry {
+pub(super) enum AuthEntry {
     ApiKey {
         key: String,
         #[serde(default)]
@@ -145,8 +148,8 @@ impl Keyring<'_> {
         })
     }
 
-    fn stored(&self, provider: &str) -> Option<AuthEntry> {
-        let text = fs::read_to_string(self.agent_dir.join("auth.json")).ok()?;
+    pub(super) fn stored(&self, provider: &str) -> Option<AuthEntry> {
+        let text = fs::read_to_string(self.agent_dir.join(AUTH_FILE)).ok()?;
         let mut entries: BTreeMap<String, serde_json::Value> = serde_json::from_str(&text).ok()?;
         serde_json::from_value(entries.remove(provider)?).ok()
     }
@@ -162,7 +165,7 @@ impl Keyring<'_> {
                 .iter()
                 .map(|name| (*name).to_owned()),
         );
-        let file = self.agent_dir.join("auth.json");
+        let file = self.agent_dir.join(AUTH_FILE);
         let file = file.display();
         let variable = match &missing[..] {
             [] => String::new(),

@@ -8,6 +8,7 @@ mod installed_pi;
 mod interpolation;
 mod json_with_comments;
 mod local_servers;
+mod overview;
 mod pattern;
 mod thinking;
 
@@ -17,6 +18,7 @@ pub(crate) use credentials::{Credential, CredentialError, GivenKey, Keyring};
 pub(crate) use entries::Compat;
 pub(crate) use installed_pi::InstalledPi;
 pub(crate) use interpolation::resolve as interpolate;
+pub use overview::{KeyPlace, ModelOverview, UsableProvider, model_overview};
 pub(crate) use pattern::{Choice, Wanted, choose};
 pub(crate) use thinking::ThinkingLevel;
 

@@ -12,8 +12,9 @@ use serde_json::Value;
 use super::limit::Place;
 use super::order::{Order, Reply, TakenOver};
 use crate::configuration::Configuration;
+use crate::dialects::Call as _;
 use crate::dialects::lowering::Lowering;
-use crate::dialects::subagent::{AgentTask, FAMILY, SubagentCall, check_agent, lower, new_session};
+use crate::dialects::subagent::{AgentTask, SubagentCall, check_agent, new_session};
 use crate::error::CommandError;
 use crate::owner::Owner;
 use crate::places::Places;
@@ -56,15 +57,15 @@ fn take_over() -> Result<(Owner, Plan, TakenOver), CommandError> {
         configuration.settings.max_background,
     )?;
     let lowering = Lowering {
-        family: FAMILY,
+        family: SubagentCall::FAMILY,
         caller: &caller,
         configuration: &configuration,
         owner: &owner,
     };
-    let mut lowered = lower(&lowering, &SubagentCall::Single(task))?;
+    let mut lowered = SubagentCall::Single(task).lower(&lowering)?;
     let task = lowered.plan.tasks.first();
     if let Some(planned) = task
-        && lowered.named_new_session.contains(&true)
+        && lowered.notes.contains(&true)
     {
         lowered.warnings.push(new_session(&planned.task.session));
     }

@@ -7,6 +7,7 @@
 mod caller_facts;
 mod detached;
 mod entries;
+mod index_row;
 mod limit;
 mod order;
 mod registry;
@@ -15,6 +16,7 @@ mod run_watch;
 mod start;
 
 pub(crate) use detached::live;
+pub(crate) use index_row::{IndexRow, RunRow, StatusJson};
 pub(crate) use limit::background_counts;
 pub(crate) use order::Order;
 pub(crate) use registry::Registry;

@@ -1,6 +1,6 @@
 //! The embedded agent as a command: a child like any other.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::process::ExitCode;
 
 use pi_subagents_agent::Surroundings;
@@ -18,19 +18,25 @@ pub(crate) fn run(arguments: impl Iterator<Item = OsString>) -> ExitCode {
             return Printer::for_people().fail(&error);
         }
     };
-    let text = |word: OsString| word.to_string_lossy().into_owned();
-    let code = pi_subagents_agent::run(
-        arguments.map(text).collect(),
-        Surroundings {
-            cwd: places.cwd,
-            home: places.home,
-            agent_dir: places.agent_dir,
-            variables: places
-                .variables
-                .into_iter()
+    let arguments = arguments.map(|word| text(&word)).collect();
+    let code = pi_subagents_agent::run(arguments, Surroundings::from(&places));
+    ExitCode::from(code)
+}
+
+impl From<&Places> for Surroundings {
+    fn from(places: &Places) -> Self {
+        let variables = places.variables.iter();
+        Self {
+            cwd: places.cwd.clone(),
+            home: places.home.clone(),
+            agent_dir: places.agent_dir.clone(),
+            variables: variables
                 .map(|(name, value)| (text(name), text(value)))
                 .collect(),
-        },
-    );
-    ExitCode::from(code)
+        }
+    }
+}
+
+fn text(word: &OsStr) -> String {
+    word.to_string_lossy().into_owned()
 }

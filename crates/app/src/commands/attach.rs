@@ -4,7 +4,7 @@ use std::io::{self, IsTerminal as _};
 use std::process::ExitCode;
 
 use clap::Args;
-use pi_subagents_sessions::{Found, Store};
+use pi_subagents_sessions::Store;
 use pi_subagents_windows::Paint;
 
 use super::block_on;
@@ -12,7 +12,7 @@ use crate::attach::{Attachment, Leaving, Scope, attach};
 use crate::error::CommandError;
 use crate::places::Places;
 use crate::print::Printer;
-use crate::recorded::find_recorded;
+use crate::recorded::find_session;
 
 #[derive(Args)]
 pub(crate) struct AttachArgs {
@@ -28,9 +28,9 @@ pub(crate) fn run(args: &AttachArgs, printer: Printer) -> Result<ExitCode, Comma
     check_terminal(&places, printer)?;
     let scope = match &args.id {
         None => Scope::Project(places.project.clone()),
-        Some(id) => match find_recorded(&Store::new(&places.agent_dir), &places, id)? {
-            Found::Run(run) => Scope::Run(run.run),
-            Found::Session(session, _) => Scope::Session(session),
+        Some(id) => match find_session(&Store::new(&places.agent_dir), &places, id)? {
+            (_, _, Some(run)) => Scope::Run(run),
+            (session, _, None) => Scope::Session(session),
         },
     };
     let attachment = Attachment {

@@ -16,7 +16,7 @@ use crate::error::CommandError;
 use crate::owner::{current_runs, is_owned};
 use crate::places::Places;
 use crate::print::Printer;
-use crate::recorded::{find_runs, how_to_resume, status_of};
+use crate::recorded::{find_runs, find_runs_of_each, how_to_resume, status_of};
 
 #[derive(Args)]
 pub(crate) struct SteerArgs {
@@ -181,8 +181,8 @@ pub(super) fn runs_of_all(
     meant: fn(Vec<IndexedRun>) -> Vec<IndexedRun>,
 ) -> Result<Vec<IndexedRun>, CommandError> {
     let mut runs: Vec<IndexedRun> = Vec::new();
-    for id in ids {
-        for run in meant(find_runs(store, places, id)?) {
+    for of_id in find_runs_of_each(store, places, ids)? {
+        for run in meant(of_id) {
             if !runs.iter().any(|known| known.run == run.run) {
                 runs.push(run);
             }

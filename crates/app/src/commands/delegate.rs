@@ -11,14 +11,17 @@ use crate::caller::{Caller, Overrides};
 use crate::cli::{ConcurrencyArgs, RunArgs};
 use crate::commands::call::{answer_of, print, read_call, suggest};
 use crate::configuration::Configuration;
-use crate::dialects::Answer;
 use crate::dialects::delegation::{self, DelegateCall, TaskCall};
+use crate::dialects::{self, Answer};
 use crate::error::CommandError;
 use crate::places::Places;
 use crate::print::Printer;
 use crate::view;
 
 #[derive(Args)]
+#[command(
+    override_usage = "pi-subagents delegate [OPTIONS] --task <NAME=PROMPT>...\n       pi-subagents delegate [OPTIONS] <FILE>"
+)]
 pub(crate) struct DelegateArgs {
     /// A file with the JSON of `delegate_to_subagents`, or - for stdin
     #[arg(value_name = "FILE")]
@@ -55,7 +58,7 @@ pub(crate) fn run(
         delegation::check_profile(profile, &configuration)?;
         call.profile = Some(profile.clone());
     }
-    let answer = delegate(&call, &caller, args.concurrency, printer)?;
+    let answer = delegate(call, &caller, args.concurrency, printer)?;
     let code = print(&answer, printer);
     suggest(
         &answer,
@@ -67,13 +70,13 @@ pub(crate) fn run(
 
 /// Runs a call to its end, and shows how it goes.
 pub(super) fn delegate(
-    call: &DelegateCall,
+    call: DelegateCall,
     caller: &Caller,
     concurrency: ConcurrencyArgs,
     printer: Printer<'static>,
 ) -> Result<Answer, CommandError> {
     answer_of(caller, concurrency, printer, async |toolbox, watch| {
-        delegation::delegate(toolbox, call, caller, watch).await
+        dialects::run(toolbox, call, caller, watch).await
     })
 }
 

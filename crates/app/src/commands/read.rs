@@ -21,6 +21,7 @@ pub(crate) struct IdArgs {
 
 pub(crate) fn output(args: &IdArgs, printer: Printer) -> Result<ExitCode, CommandError> {
     let (session, max_lines) = read(&args.id, "output")?;
+    let session = session.only_meant();
     let answer = session.output(max_lines);
     if printer.is_json() {
         printer.json(&answer.json());

@@ -11,8 +11,9 @@ use crate::commands::call::{answer_of, print};
 use crate::commands::delegate::{caller, delegate};
 use crate::commands::read::joined;
 use crate::conversations::{ask_which, of_one_conversation};
+use crate::dialects;
 use crate::dialects::delegation::{DelegateCall, TaskCall};
-use crate::dialects::subagent::{AgentTask, SubagentCall, subagent};
+use crate::dialects::subagent::{AgentTask, SubagentCall};
 use crate::error::CommandError;
 use crate::print::Printer;
 use crate::recorded::find_runs;
@@ -56,10 +57,10 @@ pub(crate) fn run(args: &ResumeArgs, printer: Printer<'static>) -> Result<ExitCo
         Some(agent) => {
             let call = sticky(&latest, agent, prompt);
             answer_of(&caller, alone, printer, async |toolbox, watch| {
-                subagent(toolbox, call, &caller, watch).await
+                dialects::run(toolbox, call, &caller, watch).await
             })?
         }
-        None => delegate(&told(&latest, definition, prompt)?, &caller, alone, printer)?,
+        None => delegate(told(&latest, definition, prompt)?, &caller, alone, printer)?,
     };
     Ok(print(&answer, printer))
 }

@@ -9,11 +9,15 @@ use crate::commands::call::{answer_of, print, suggest};
 use crate::commands::delegate::caller;
 use crate::commands::named_task::NamedTaskArgs;
 use crate::configuration::Configuration;
-use crate::dialects::subagent::{SubagentCall, check_agent, subagent};
+use crate::dialects;
+use crate::dialects::subagent::{SubagentCall, check_agent};
 use crate::error::CommandError;
 use crate::print::Printer;
 
 #[derive(Args)]
+#[command(
+    override_usage = "pi-subagents run [OPTIONS] <NAME> <TASK>...\n       pi-subagents run [OPTIONS] --file <FILE>"
+)]
 pub(crate) struct RunTaskArgs {
     #[command(flatten)]
     task: NamedTaskArgs,
@@ -41,7 +45,7 @@ pub(crate) fn run(args: &RunTaskArgs, printer: Printer<'static>) -> Result<ExitC
         &caller,
         args.concurrency,
         printer,
-        async |toolbox, watch| subagent(toolbox, call, &caller, watch).await,
+        async |toolbox, watch| dialects::run(toolbox, call, &caller, watch).await,
     )?;
     let code = print(&answer, printer);
     suggest(

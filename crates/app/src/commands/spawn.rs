@@ -2,6 +2,7 @@
 
 use std::process::ExitCode;
 
+use clap::Args;
 use pi_subagents_engine::OwnChildren;
 
 use super::block_on;
@@ -11,9 +12,18 @@ use crate::dialects::background;
 use crate::error::CommandError;
 use crate::print::Printer;
 
-pub(crate) fn run(args: &NamedTaskArgs, printer: Printer) -> Result<ExitCode, CommandError> {
-    let (_, arguments) = args.call()?;
-    let caller = caller(&args.run)?;
+#[derive(Args)]
+#[command(
+    override_usage = "pi-subagents spawn [OPTIONS] <NAME> <TASK>...\n       pi-subagents spawn [OPTIONS] --file <FILE>"
+)]
+pub(crate) struct SpawnArgs {
+    #[command(flatten)]
+    task: NamedTaskArgs,
+}
+
+pub(crate) fn run(args: &SpawnArgs, printer: Printer) -> Result<ExitCode, CommandError> {
+    let (_, arguments) = args.task.call()?;
+    let caller = caller(&args.task.run)?;
     // This process ends before its child does, and has no other.
     let own_children = OwnChildren::shared();
     let spawned = block_on(background::spawn(&arguments, &caller, &own_children))?;

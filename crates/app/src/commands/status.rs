@@ -7,10 +7,9 @@ use std::process::ExitCode;
 
 use clap::Args;
 use pi_subagents_delegation::Timestamp;
-use pi_subagents_sessions::{IndexedRun, RecordedRun, RunState, Store};
-use serde_json::{Value, json};
+use pi_subagents_sessions::{IndexedRun, RecordedRun, Store};
 
-use crate::background::Row;
+use crate::background::{IndexRow, Row, RunRow, StatusJson};
 use crate::commands::block_on;
 use crate::counts::Counts;
 use crate::error::CommandError;
@@ -79,20 +78,21 @@ impl Seen {
         })
     }
 
-    fn json(&self) -> Value {
+    fn json(&self) -> StatusJson<'_> {
         let short = self.runs.len().saturating_sub(FULL_ROWS);
-        let rows: Vec<Value> = self
-            .runs
-            .iter()
-            .enumerate()
-            .map(|(index, run)| {
-                let record = (index >= short)
-                    .then(|| RecordedRun::read(&run.directory))
-                    .flatten();
-                row_json(run, record.map(|record| self.row(run, record)))
-            })
-            .collect();
-        json!({"counts": self.counts.json(), "runs": rows})
+        let rows = self.runs.iter().enumerate().map(|(index, run)| {
+            let record = (index >= short)
+                .then(|| RecordedRun::read(&run.directory))
+                .flatten();
+            match record {
+                Some(record) => RunRow::Full(IndexRow::of(run).with(&self.row(run, record))),
+                None => RunRow::Short(IndexRow::of(run)),
+            }
+        });
+        StatusJson {
+            counts: self.counts.json(),
+            runs: rows.collect(),
+        }
     }
 
     /// What the record tells of a run; a list has the beginnings of answers only.
@@ -104,32 +104,4 @@ impl Seen {
         let row = Row::of(&record);
         if self.is_named { row } else { row.shortened() }
     }
-}
-
-/// What the index tells, with what the record does.
-fn row_json(run: &IndexedRun, told: Option<Row>) -> Value {
-    let (ended_at, exit_code) = match run.state {
-        RunState::Open => (None, None),
-        RunState::Over { at, exit_code, .. } => (Some(at.to_string()), Some(exit_code)),
-    };
-    let mut row = json!({
-        "runId": run.run.as_str(),
-        "sessionId": run.session.as_str(),
-        "name": run.name,
-        "status": status_of(run).as_str(),
-        "exitCode": exit_code,
-        "background": run.is_background(),
-        "project": run.project,
-        "acceptedAt": run.accepted_at.to_string(),
-        "endedAt": ended_at,
-        "ownerPid": run.owner.pid,
-        "directory": run.directory.path(),
-    });
-    let told = told.and_then(|told| serde_json::to_value(told).ok());
-    if let (Value::Object(row), Some(Value::Object(told))) = (&mut row, told) {
-        for (field, value) in told {
-            row.entry(field).or_insert(value);
-        }
-    }
-    row
 }

@@ -38,6 +38,11 @@ pub(crate) fn run(args: &ToolsArgs, printer: Printer) -> Result<ExitCode, Comman
     Ok(ExitCode::SUCCESS)
 }
 
+/// What the extension of pi registers, all of it.
+pub(super) fn manifest_of_all() -> Value {
+    manifest(&tools())
+}
+
 /// What the extension of pi registers.
 fn manifest(tools: &[Tool]) -> Value {
     let tools: Vec<Value> = tools.iter().map(to_json).collect();

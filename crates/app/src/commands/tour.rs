@@ -52,7 +52,7 @@ pub(crate) fn run(printer: Printer<'static>) -> Result<ExitCode, CommandError> {
     printer.note("Three sub-agents look at this directory. Their model is scripted and offline; their tools are real.\n");
     let mut caller = caller(&options)?;
     caller.overrides.tools = Some(TOOLS.map(str::to_owned).into());
-    let answer = delegate(&call, &caller, ConcurrencyArgs::default(), printer)?;
+    let answer = delegate(call, &caller, ConcurrencyArgs::default(), printer)?;
     if printer.is_json() {
         let runs: Vec<Value> = answer.runs_json();
         printer.json(&json!({"runs": runs}));

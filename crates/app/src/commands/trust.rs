@@ -189,7 +189,7 @@ fn page(carried: &Carried, seen: &Seen) -> String {
 }
 
 /// The decision and where it comes from.
-fn sentence(seen: &Seen) -> String {
+pub(super) fn sentence(seen: &Seen) -> String {
     let project = seen.places.project.display();
     match seen.trust().of(&seen.places.project) {
         TrustDecision::Trusted(source) => format!("{project} is trusted ({}).", origin(&source)),

@@ -33,7 +33,7 @@ impl Outcomes {
         recorder: &Recorder,
     ) -> Self {
         for task in runs.iter().filter_map(|run| run.task.as_ref()) {
-            let problems = recorder.problems(&task.run).into_iter();
+            let problems = recorder.take_problems(&task.run).into_iter();
             warnings.extend(problems.map(|problem| format!("{}: {problem}", task.name)));
         }
         for run in &runs {

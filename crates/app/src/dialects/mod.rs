@@ -3,6 +3,7 @@
 mod answer;
 mod arguments;
 pub(crate) mod background;
+mod call;
 mod child_extension;
 mod definition_use;
 pub(crate) mod delegation;
@@ -14,6 +15,7 @@ mod working_directory;
 
 pub(crate) use answer::Answer;
 pub(crate) use arguments::CallError;
+pub(crate) use call::{Call, ReadyCall, run};
 pub(crate) use tool::{Effect, Tool};
 pub(crate) use window_record::WindowRecord;
 

@@ -1,6 +1,7 @@
 //! The windows of a call as data, in the `details` of its answer, so that whoever shows the answer can draw
 //! them, now or when it is read again.
 
+use std::slice;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -101,7 +102,14 @@ impl WindowRecord {
 
 impl EventSink for WindowRecord {
     fn on_event(&mut self, event: &RunEvent) {
-        self.lock().apply(event);
+        self.on_events(slice::from_ref(event));
+    }
+
+    fn on_events(&mut self, events: &[RunEvent]) {
+        let mut fleet = self.lock();
+        for event in events {
+            fleet.apply(event);
+        }
         self.has_changed.store(true, Ordering::Relaxed);
     }
 }

@@ -3,10 +3,46 @@
 use std::error::Error;
 use std::fmt;
 
-use crate::error::CommandError;
+use crate::error::{CommandError, Kind};
 
 /// A team that could not be opened, or a call that was refused as a whole.
+///
+/// Printed, it says what went wrong, why, and what to do about it.
+///
+/// ```no_run
+/// # async fn example(team: &pi_subagents::Team) {
+/// use pi_subagents::TeamErrorKind;
+///
+/// if let Err(error) = team.delegate([], Vec::new()).await {
+///     assert_eq!(error.kind(), TeamErrorKind::Usage);
+///     eprintln!("{error}");
+/// }
+/// # }
+/// ```
 pub struct TeamError(CommandError);
+
+/// What kind of failure it was.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum TeamErrorKind {
+    /// What was asked for makes no sense, such as a call without tasks.
+    Usage,
+    /// Something that was named is not there, such as the binary.
+    NotFound,
+    /// It was tried and failed.
+    Failed,
+}
+
+impl TeamError {
+    /// What kind of failure it was.
+    pub fn kind(&self) -> TeamErrorKind {
+        match self.0.kind() {
+            Kind::Usage => TeamErrorKind::Usage,
+            Kind::NotFound => TeamErrorKind::NotFound,
+            Kind::Failed => TeamErrorKind::Failed,
+        }
+    }
+}
 
 /// The same words: a `main` that fails prints this.
 impl fmt::Debug for TeamError {

@@ -1,29 +1,88 @@
 //! How a team is opened.
 
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use pi_subagents_delegation::RunnerChoice;
 
-/// How a team is opened. The default is what the command line would do in this process.
+/// How a team is opened. What is left out is as on the command line in this process.
+///
+/// ```
+/// use pi_subagents::{RunnerChoice, TeamOptions};
+///
+/// let options = TeamOptions::new()
+///     .cwd("/home/me/lighthouse")
+///     .runner(RunnerChoice::Embedded)
+///     .model("local/qwen3-coder")
+///     .tools(["read", "grep"]);
+/// ```
 #[derive(Debug, Clone, Default)]
+#[must_use]
 pub struct TeamOptions {
+    pub(super) cwd: Option<PathBuf>,
+    pub(super) home: Option<PathBuf>,
+    pub(super) binary: Option<PathBuf>,
+    pub(super) trusts_project: bool,
+    pub(super) runner: Option<RunnerChoice>,
+    pub(super) model: Option<String>,
+    pub(super) tools: Option<Vec<String>>,
+    pub(super) concurrency: Option<NonZeroUsize>,
+}
+
+impl TeamOptions {
+    /// As the command line would do it.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
     /// Where the sub-agents work, and whose project's definitions count; else the current
     /// directory.
-    pub cwd: Option<PathBuf>,
+    pub fn cwd(mut self, cwd: impl Into<PathBuf>) -> Self {
+        self.cwd = Some(cwd.into());
+        self
+    }
+
     /// The home directory that holds `.pi/agent`, for us and for the sub-agents; else that of the
     /// environment.
-    pub home: Option<PathBuf>,
+    pub fn home(mut self, home: impl Into<PathBuf>) -> Self {
+        self.home = Some(home.into());
+        self
+    }
+
     /// The `pi-subagents` binary, which keeps every sub-agent and is the embedded one; else what
     /// `PI_SUBAGENTS_BIN` names, else the one on `PATH`.
-    pub binary: Option<PathBuf>,
-    /// Use the definitions, settings and skills of the project even if nobody has trusted it yet.
-    pub trusts_project: bool,
+    pub fn binary(mut self, binary: impl Into<PathBuf>) -> Self {
+        self.binary = Some(binary.into());
+        self
+    }
+
+    /// Uses the definitions, settings and skills of the project even if nobody has trusted it yet.
+    pub fn trust_project(mut self) -> Self {
+        self.trusts_project = true;
+        self
+    }
+
     /// Which kind of sub-agent does the work; else what a definition or the settings say.
-    pub runner: Option<RunnerChoice>,
+    pub fn runner(mut self, runner: RunnerChoice) -> Self {
+        self.runner = Some(runner);
+        self
+    }
+
     /// The model of all tasks: an id, provider/id or a pattern.
-    pub model: Option<String>,
+    pub fn model(mut self, model: impl Into<String>) -> Self {
+        self.model = Some(model.into());
+        self
+    }
+
     /// The only tools of all sub-agents; else what a definition says, else those they have anyway.
-    pub tools: Option<Vec<String>>,
+    pub fn tools(mut self, tools: impl IntoIterator<Item: Into<String>>) -> Self {
+        self.tools = Some(tools.into_iter().map(Into::into).collect());
+        self
+    }
+
     /// How many sub-agents run at once; else what the settings say.
-    pub concurrency: Option<usize>,
+    pub fn concurrency(mut self, concurrency: NonZeroUsize) -> Self {
+        self.concurrency = Some(concurrency);
+        self
+    }
 }

@@ -7,7 +7,24 @@ use pi_subagents_delegation::{Ending, RunId, RunSummary, SessionId, Status, Task
 use crate::dialects::Answer;
 
 /// What became of the tasks of one call.
+///
+/// ```no_run
+/// # async fn example(team: &pi_subagents::Team) -> Result<(), pi_subagents::TeamError> {
+/// use pi_subagents::{Status, Task};
+///
+/// let tasks = [Task::new("a", "Say hello."), Task::new("b", "Say goodbye.")];
+/// let delegated = team.delegate(tasks, Vec::new()).await?;
+/// for outcome in &delegated.outcomes {
+///     match outcome.status {
+///         Status::Completed => println!("{:?}", outcome.output),
+///         _ => println!("{} went wrong: {:?}", outcome.name, outcome.error),
+///     }
+/// }
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct Delegated {
     /// One per task, in their order.
     pub outcomes: Vec<Outcome>,
@@ -17,6 +34,7 @@ pub struct Delegated {
 
 /// What became of one task.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct Outcome {
     /// The name of the task.
     pub name: String,

@@ -74,6 +74,18 @@ fn a_session_id_of_two_agents_asks_which_is_meant() {
         .map(|(_, said)| said)
         .collect();
     assert_eq!(said, ["look", "the scout looked", "again"]);
+    let whole = ask(&["session", &runs[0]]).expect_success();
+    insta::assert_snapshot!(whole.stdout, @"
+    === Run 1/2 (completed) ===
+    look
+    the scout looked
+    ---
+    === Run 2/2 (completed) ===
+    again
+    and went on
+    ");
+    let answered = ask(&["output", &runs[0]]).expect_success();
+    assert_eq!(answered.stdout, "the scout looked\n");
 }
 
 #[test]

@@ -7,7 +7,7 @@ use pi_subagents_testkit::llm::{LlmServer, Script, Turn};
 use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
 
-use crate::stage::{Stage, completed, failed, outcomes};
+use crate::stage::{Stage, answer_text, completed, failed, outcomes};
 
 /// What the model was told about itself in its last request.
 fn last_system_prompt(server: &LlmServer) -> String {
@@ -166,15 +166,10 @@ fn nothing_of_a_repository_is_obeyed_before_somebody_said_yes() {
     let output = stage.delegate_to("embedded", &one("a", "helper")).run();
     assert_eq!(output.code, Some(1));
     assert_eq!(server.requests().len(), 0);
-    let text = stage
-        .sandbox
-        .normalise(&output.json()["content"][0]["text"].to_string());
-    assert!(text.contains("Unknown profile: \\\"helper\\\"."), "{text}");
-    assert!(text.contains("trust --yes"), "{text}");
-    assert!(
-        text.contains("the settings of $PROJECT are ignored"),
-        "{text}"
-    );
+    insta::assert_snapshot!(answer_text(&stage, &output.json()), @r#"
+    ✗ a: error — Unknown profile: "helper". Available profiles: (none). Ignored 1 definition of $SANDBOX/project, which nobody has trusted yet: helper. Say "pi-subagents trust --yes" to allow that. (session: <1>)
+    ! the settings of $SANDBOX/project are ignored: nobody has trusted it yet (pi-subagents trust)
+    "#);
 
     let trusted = stage
         .delegate_to("embedded", &one("a", "helper"))

@@ -1,10 +1,13 @@
 //! Every script of the misbehaving child ends as it should, and its siblings go on.
 
+use std::fs::{self, File};
+use std::io::{Read as _, Seek as _, SeekFrom};
+use std::time::Duration;
+
 use pi_subagents_testkit::process::peak_rss_kb;
 use pi_subagents_testkit::wait_until;
 use pretty_assertions::assert_eq;
 use serde_json::json;
-use std::time::Duration;
 
 use crate::stage::{Stage, call, completed, failed, outcomes};
 
@@ -197,7 +200,11 @@ fn the_owner_stays_small_whatever_children_print() {
     let done = stage.path("done");
     let flood = |kind: &str| json!({"flood": {"megabytes": 60, "type": kind, "lineBytes": 300}});
     let line = |megabytes: u32, kind: &str| json!({"line": {"megabytes": megabytes, "type": kind}});
-    let end = [json!({"waitForFile": done}), json!({"reply": "done"})];
+    let end = [
+        json!({"say": SAID_IT_ALL}),
+        json!({"waitForFile": done}),
+        json!({"reply": "done"}),
+    ];
     let with_end = |steps: Vec<serde_json::Value>| json!([steps, end.to_vec()].concat());
     let running = stage
         .delegate(&call(&[
@@ -223,22 +230,12 @@ fn the_owner_stays_small_whatever_children_print() {
         ]))
         .spawn();
     let pid = running.pid();
-    // All four have played their scripts when none of them says anything new.
-    let events = stage.sandbox.project().join(".pi/subagents/runs");
-    let size = || -> u64 { directory_size(&events) };
-    let mut last = (0, 0);
-    wait_until(Duration::from_secs(100), || {
-        std::thread::sleep(Duration::from_millis(200));
-        last = if last.0 == size() {
-            (last.0, last.1 + 1)
-        } else {
-            (size(), 0)
-        };
-        (last.1 >= 5 && last.0 > 140 << 20).then_some(())
+    wait_until(Duration::from_mins(2), || {
+        (runs_that_said_it_all(&stage) == 4).then_some(())
     })
     .expect("the children to be done");
     let peak = peak_rss_kb(pid).unwrap();
-    std::fs::write(done, "").unwrap();
+    fs::write(done, "").unwrap();
     let found = outcomes(&running.wait());
     assert_eq!(
         found,
@@ -252,13 +249,21 @@ fn the_owner_stays_small_whatever_children_print() {
     assert!(peak < 64 << 10, "the owner took {peak} kB");
 }
 
-fn directory_size(directory: &std::path::Path) -> u64 {
-    let entries = std::fs::read_dir(directory).into_iter().flatten().flatten();
-    entries
-        .map(|entry| match entry.metadata() {
-            Ok(metadata) if metadata.is_dir() => directory_size(&entry.path()),
-            Ok(metadata) => metadata.len(),
-            Err(_) => 0,
-        })
-        .sum()
+/// What a child says last of all that it has to say.
+const SAID_IT_ALL: &str = "That is all.";
+
+/// How many runs have the last words of their child in the end of their record.
+fn runs_that_said_it_all(stage: &Stage) -> usize {
+    let runs = stage.sandbox.project().join(".pi/subagents/runs");
+    let runs = fs::read_dir(runs).into_iter().flatten().flatten();
+    runs.filter(|run| {
+        let mut tail = Vec::new();
+        let read = File::open(run.path().join("events.jsonl")).and_then(|mut events| {
+            let size = events.metadata()?.len();
+            events.seek(SeekFrom::Start(size.saturating_sub(64 << 10)))?;
+            events.read_to_end(&mut tail)
+        });
+        read.is_ok() && String::from_utf8_lossy(&tail).contains(SAID_IT_ALL)
+    })
+    .count()
 }

@@ -4,50 +4,18 @@ use std::fs;
 
 use pi_subagents_testkit::llm::{LlmServer, Script, Turn};
 use pi_subagents_testkit::process::{descendants, exists, kill, wait_until_gone};
-use pi_subagents_testkit::sandbox::RunningCommand;
 use pi_subagents_testkit::{Signal, wait_for_file, wait_until};
 use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
 
-use crate::mcp_stage::{McpClient, PATIENCE};
+use crate::mcp_stage::{McpClient, McpServer, PATIENCE, at_work, endless, outputs};
 use crate::stage::{Stage, call};
 
 const DELEGATE: &str = "delegate_to_subagents";
 const PI: [&str; 2] = ["--runner", "pi"];
 
-/// A task whose child starts something that lives for ever, tells that it is ready, and hangs.
-fn endless(stage: &Stage, name: &str) -> Value {
-    call(&[(
-        name,
-        json!([
-            {"fork": {"kind": "ownSession", "pidFile": stage.path(&format!("{name}.pid"))}},
-            {"touch": stage.path(&format!("{name}.ready"))},
-            {"hang": true}
-        ]),
-    )])
-}
-
-/// Waits until an endless task is at work and gives the process its child has started.
-fn at_work(stage: &Stage, name: &str) -> u32 {
-    wait_for_file(stage.path(&format!("{name}.ready")), PATIENCE);
-    let pid = fs::read_to_string(stage.path(&format!("{name}.pid"))).unwrap();
-    pid.trim().parse().unwrap()
-}
-
 fn session_of(answer: &Value) -> &str {
     answer["details"]["sessionIds"][0].as_str().unwrap()
-}
-
-fn outputs(answer: &Value) -> Vec<(&str, &str)> {
-    let runs = answer["details"]["runs"].as_array().unwrap();
-    runs.iter()
-        .map(|run| {
-            (
-                run["name"].as_str().unwrap(),
-                run["output"].as_str().unwrap(),
-            )
-        })
-        .collect()
 }
 
 #[test]
@@ -57,11 +25,19 @@ fn a_client_lists_the_same_tools_as_the_command_line() {
     let tools = ours["tools"].as_array().unwrap().iter();
     let expected: Vec<Value> = tools
         .map(|tool| {
+            let starts_runs = ["delegate_to_subagents", "subagent", "background_agent"]
+                .contains(&tool["name"].as_str().unwrap());
             json!({
                 "name": tool["name"],
                 "title": tool["label"],
                 "description": tool["description"],
                 "inputSchema": tool["parameters"],
+                "annotations": {
+                    "readOnlyHint": !starts_runs,
+                    "destructiveHint": starts_runs,
+                    "idempotentHint": !starts_runs,
+                    "openWorldHint": starts_runs,
+                },
             })
         })
         .collect();
@@ -72,14 +48,14 @@ fn a_client_lists_the_same_tools_as_the_command_line() {
         assert_eq!(listed["protocol"], protocol);
         assert_eq!(
             listed["server"],
-            json!({"name": "pi-subagents", "version": env!("CARGO_PKG_VERSION")})
+            json!({"name": "pi-subagents", "title": "Sub-agents", "version": env!("CARGO_PKG_VERSION")})
         );
         assert_eq!(listed["tools"], json!(expected));
         instructions.push(listed["instructions"].as_str().unwrap().to_owned());
         assert_eq!(client.leave().stderr, "");
     }
     assert_eq!(instructions[0], instructions[1]);
-    insta::assert_snapshot!(instructions[0], @"These tools give you a team of sub-agents. Each works in a process of its own with its own context, tools and working directory, and several work at once. Hand over work that can be described without this conversation: a sub-agent sees the prompt and the files you name, nothing else. Results come with a session id; keep it, because with it you read the whole answer later or continue where that sub-agent ended. When you cancel a call, its sub-agents are stopped and nothing of them is left running.");
+    insta::assert_snapshot!(instructions[0], @"These tools give you a team of sub-agents. Each works in a process of its own with its own context, tools and working directory, and several work at once. Delegate what can be described without this conversation: pieces of work that need nothing from each other, work of which only the result matters to you (reading much code, long logs, a review), or what a definition or another model does better. Do short things yourself. A sub-agent sees the prompt and the files you name, nothing else. delegate_to_subagents and subagent answer when the work is done, which may take minutes; background_agent answers at once, and background_agent_status tells later what came of it. Results come with a session id; keep it, because with it you read the whole answer later or continue where that sub-agent ended. When you cancel a call, its sub-agents are stopped and nothing of them is left running.");
 }
 
 #[test]
@@ -284,51 +260,22 @@ fn definitions_of_a_project_count_only_when_it_is_trusted() {
     let mut task = call(&[("a", json!([{"reply": "helped"}]))]);
     task["profile"] = json!("helper");
     let status = |flags: &[&str]| {
-        let server = Alone::calling(&stage, flags, &task);
-        let answered = wait_until(PATIENCE, || {
-            let stdout = server.stdout();
-            let answer = stdout.lines().find(|line| line.contains("\"id\":2"))?;
-            serde_json::from_str::<Value>(answer).ok()
-        });
-        let answer = answered.unwrap();
-        let runs = &answer["result"]["structuredContent"]["runs"];
+        let (server, id) = calling(&stage, flags, &task);
+        let answer = server.answer(id);
+        let runs = &answer["result"]["_meta"]["pi-subagents/details"]["runs"];
         runs[0]["status"].as_str().unwrap().to_owned()
     };
     assert_eq!(status(&[]), "failed");
     assert_eq!(status(&["--trust"]), "completed");
 }
 
-/// The server alone, with a client that is nothing but our pipes.
-struct Alone {
-    stage: Stage,
-    server: RunningCommand,
-}
-
-impl Alone {
-    fn with_an_endless_call() -> (Self, u32) {
-        let stage = Stage::new();
-        let server = Self::calling(&stage, &[], &endless(&stage, "one"));
-        let started = at_work(&stage, "one");
-        (Self { stage, server }, started)
-    }
-
-    /// The server with these flags and one call.
-    fn calling(stage: &Stage, flags: &[&str], arguments: &Value) -> RunningCommand {
-        let command = stage.command(&["mcp"]).args(PI).args(flags);
-        let mut server = command.spawn();
-        let messages = [
-            json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
-                "protocolVersion": "2025-06-18", "capabilities": {},
-                "clientInfo": {"name": "pipes", "version": "1"}}}),
-            json!({"jsonrpc": "2.0", "method": "notifications/initialized"}),
-            json!({"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {
-                "name": DELEGATE, "arguments": arguments}}),
-        ];
-        for message in messages {
-            assert!(server.write_line(&message.to_string()));
-        }
-        server
-    }
+/// The server with these flags and one call.
+fn calling(stage: &Stage, flags: &[&str], arguments: &Value) -> (McpServer, u32) {
+    let flags = [&PI[..], flags].concat();
+    let mut server = McpServer::initialized(stage, &flags, &json!({}));
+    let call = json!({"name": DELEGATE, "arguments": arguments});
+    let id = server.request("tools/call", &call);
+    (server, id)
 }
 
 #[test]
@@ -338,29 +285,27 @@ fn a_signal_ends_the_runs_and_their_answers_are_still_sent() {
         (Signal::INT, 130, "Interrupted by SIGINT."),
         (Signal::HUP, 129, "Interrupted by SIGHUP."),
     ] {
-        let (
-            Alone {
-                stage: _stage,
-                server,
-            },
-            started,
-        ) = Alone::with_an_endless_call();
-        server.kill(signal);
-        let output = server.wait();
+        let stage = Stage::new();
+        let (server, id) = calling(&stage, &[], &endless(&stage, "one"));
+        let started = at_work(&stage, "one");
+        server.running.kill(signal);
+        let output = server.running.wait();
         assert!(!exists(started));
         assert_eq!(output.code, Some(code));
         let answer = output.json_lines().pop().unwrap();
-        assert_eq!(answer["id"], 2);
-        let runs = &answer["result"]["structuredContent"]["runs"];
+        assert_eq!(answer["id"], id);
+        let runs = &answer["result"]["_meta"]["pi-subagents/details"]["runs"];
         assert_eq!(runs[0]["errorMessage"], message);
     }
 }
 
 #[test]
 fn the_end_of_stdin_stops_all_runs_and_is_no_error() {
-    let (Alone { stage, mut server }, started) = Alone::with_an_endless_call();
-    server.close_stdin();
-    let output = server.wait();
+    let stage = Stage::new();
+    let (mut server, _) = calling(&stage, &[], &endless(&stage, "one"));
+    let started = at_work(&stage, "one");
+    server.running.close_stdin();
+    let output = server.running.wait();
     assert!(!exists(started));
     assert_eq!(output.code, Some(0));
     let status = stage.command(&["status", "--all", "--json"]).run().json();

@@ -1,14 +1,15 @@
-//! The official MCP client for Python, with our binary as its server.
+//! The official MCP client for Python with our binary as its server, and that server alone.
 
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use pi_subagents_testkit::process::{descendants, parent};
 use pi_subagents_testkit::sandbox::{CommandOutput, RunningCommand};
-use pi_subagents_testkit::wait_until;
+use pi_subagents_testkit::{wait_for_file, wait_until};
 use serde_json::{Value, json};
 
-use crate::stage::Stage;
+use crate::stage::{Stage, call};
 
 pub(crate) const PATIENCE: Duration = Duration::from_mins(1);
 
@@ -21,12 +22,18 @@ impl McpClient {
     /// Starts the client and the server; `mode` is how they begin: `legacy` with `initialize`,
     /// `auto` as the newest version of the protocol does.
     pub(crate) fn start(stage: &Stage, mode: &str, flags: &[&str]) -> Self {
+        Self::start_as(stage, &json!({"mode": mode}), flags)
+    }
+
+    /// Starts a client that knows more: `tasks`, `roots`, and an `answer` to every question.
+    pub(crate) fn start_as(stage: &Stage, kind: &Value, flags: &[&str]) -> Self {
         let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/mcp_client.py");
         let command = stage
             .sandbox
             .command(&python())
             .arg(script)
-            .args([mode, env!("CARGO_BIN_EXE_pi-subagents"), "mcp"])
+            .arg(kind.to_string())
+            .args([env!("CARGO_BIN_EXE_pi-subagents"), "mcp"])
             .args(flags)
             .env("PI_SUBAGENTS_PI", pi_subagents_testkit::bin("misbehave"))
             .env("PYTHONDONTWRITEBYTECODE", "1");
@@ -99,15 +106,106 @@ impl McpClient {
         assert!(self.running.write_line(&wish.to_string()));
     }
 
-    fn seen(&self) -> Vec<Value> {
-        let stdout = self.running.stdout();
-        let whole = stdout
-            .split_inclusive('\n')
-            .filter(|line| line.ends_with('\n'));
-        whole
-            .map(|line| serde_json::from_str(line).unwrap())
-            .collect()
+    /// All that the client has told.
+    pub(crate) fn seen(&self) -> Vec<Value> {
+        whole_lines(&self.running.stdout())
     }
+}
+
+/// The server alone, with a client that is nothing but our pipes.
+pub(crate) struct McpServer {
+    pub(crate) running: RunningCommand,
+    sent: u32,
+}
+
+impl McpServer {
+    pub(crate) fn start(stage: &Stage, flags: &[&str]) -> Self {
+        let command = stage.command(&["mcp"]).args(flags);
+        Self {
+            running: command.spawn(),
+            sent: 0,
+        }
+    }
+
+    /// Starts it and begins as the older versions of the protocol do.
+    pub(crate) fn initialized(stage: &Stage, flags: &[&str], capabilities: &Value) -> Self {
+        let mut server = Self::start(stage, flags);
+        let id = server.request(
+            "initialize",
+            &json!({
+                "protocolVersion": "2025-06-18", "capabilities": capabilities,
+                "clientInfo": {"name": "pipes", "version": "1"}
+            }),
+        );
+        _ = server.answer(id);
+        server.send(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
+        server
+    }
+
+    /// Sends a request and gives its id.
+    pub(crate) fn request(&mut self, method: &str, params: &Value) -> u32 {
+        self.sent += 1;
+        self.send(&json!({"jsonrpc": "2.0", "id": self.sent, "method": method, "params": params}));
+        self.sent
+    }
+
+    pub(crate) fn send(&mut self, message: &Value) {
+        assert!(self.running.write_line(&message.to_string()));
+    }
+
+    /// Waits for the answer to a request, which is its result or its error.
+    pub(crate) fn answer(&self, id: u32) -> Value {
+        self.wait_for(|message| message["id"] == id && message["method"].is_null())
+    }
+
+    /// Waits for a message of the server.
+    pub(crate) fn wait_for(&self, is_it: impl Fn(&Value) -> bool) -> Value {
+        let found = wait_until(PATIENCE, || {
+            whole_lines(&self.running.stdout()).into_iter().find(&is_it)
+        });
+        found.unwrap_or_else(|| panic!("it did not come\n{}", self.running.stdout()))
+    }
+}
+
+/// A task whose child starts something that lives for ever, tells that it is ready, and hangs.
+pub(crate) fn endless(stage: &Stage, name: &str) -> Value {
+    call(&[(
+        name,
+        json!([
+            {"fork": {"kind": "ownSession", "pidFile": stage.path(&format!("{name}.pid"))}},
+            {"touch": stage.path(&format!("{name}.ready"))},
+            {"hang": true}
+        ]),
+    )])
+}
+
+/// Waits until an endless task is at work and gives the process its child has started.
+pub(crate) fn at_work(stage: &Stage, name: &str) -> u32 {
+    wait_for_file(stage.path(&format!("{name}.ready")), PATIENCE);
+    let pid = fs::read_to_string(stage.path(&format!("{name}.pid"))).unwrap();
+    pid.trim().parse().unwrap()
+}
+
+/// What the runs of a call have said, by their names.
+pub(crate) fn outputs(answer: &Value) -> Vec<(&str, &str)> {
+    let runs = answer["details"]["runs"].as_array().unwrap();
+    runs.iter()
+        .map(|run| {
+            (
+                run["name"].as_str().unwrap(),
+                run["output"].as_str().unwrap(),
+            )
+        })
+        .collect()
+}
+
+fn whole_lines(stdout: &str) -> Vec<Value> {
+    let whole = stdout
+        .split_inclusive('\n')
+        .filter(|line| line.ends_with('\n'));
+    whole
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect()
 }
 
 /// The interpreter that has the client, in the build directory.

@@ -52,8 +52,11 @@ fn without_a_model_the_error_says_what_to_do() {
     assert_eq!(output.code, Some(1));
     let message = output.json()["details"]["runs"][0]["errorMessage"].clone();
     let message = message.as_str().unwrap();
-    assert!(message.contains("--model"), "{message}");
-    assert!(message.contains("settings.json"), "{message}");
+    insta::assert_snapshot!(stage.sandbox.normalise(message), @"
+    No model selected.
+
+    Name one with --model provider/id, or set defaultProvider and defaultModel in $HOME/.pi/agent/settings.json.
+    ");
 }
 
 #[test]

@@ -35,6 +35,19 @@ fn repository() -> Stage {
     stage
 }
 
+const UNDECIDED: &str = "Nobody has decided about $PROJECT yet; what it carries is ignored until \"pi-subagents trust --yes\".";
+const TRUSTED: &str = "$PROJECT is trusted (decided with pi-subagents for $PROJECT).";
+const REFUSED: &str = "$PROJECT is not trusted (decided with pi-subagents for $PROJECT).";
+
+/// The first line of a command that must succeed, and the rest.
+fn told(stage: &Stage, arguments: &[&str]) -> (String, String) {
+    let output = stage.command(arguments).run().expect_success();
+    assert_eq!(output.stderr, "");
+    let text = stage.sandbox.normalise(&output.stdout);
+    let (first, rest) = text.split_once('\n').unwrap();
+    (first.to_owned(), rest.to_owned())
+}
+
 #[test]
 fn what_a_repository_carries_is_shown_and_ignored_until_somebody_says_yes() {
     let stage = repository();
@@ -61,12 +74,9 @@ fn what_a_repository_carries_is_shown_and_ignored_until_somebody_says_yes() {
     hint: Ignored 2 definitions of $PROJECT, which nobody has trusted yet: evil, plain. Say "pi-subagents trust --yes" to allow that.
     [EOF]
     "#);
-    insta::assert_snapshot!(stage.command(&["trust"]).run(), @r#"
-    --- exit code
-    0
-    [EOF]
-    --- stdout
-    Nobody has decided about $PROJECT yet; what it carries is ignored until "pi-subagents trust --yes".
+    let (undecided, carried) = told(&stage, &["trust"]);
+    assert_eq!(undecided, UNDECIDED);
+    insta::assert_snapshot!(carried, @r#"
     It carries:
       definition  evil            .pi/agent-profiles/evil.md  (extensions: ./evil.js; extraArgs: --verbose)
       definition  named [prompt]  prompts/named.md
@@ -74,42 +84,73 @@ fn what_a_repository_carries_is_shown_and_ignored_until_somebody_says_yes() {
       settings    runner, definitionDirs
       skill       hack
       warning     $PROJECT/.pi/agent-profiles/evil.md:6:9: "apiKey" is never taken from a file of a project; it is ignored
+    "#);
+    let shown = stage.command(&["trust", "--show", "--json"]).run();
+    insta::assert_snapshot!(shown.expect_success(), @r#"
+    --- exit code
+    0
+    [EOF]
+    --- stdout
+    {
+      "project": "$PROJECT",
+      "decision": "undecided",
+      "decidedWith": null,
+      "decidedFor": null,
+      "carries": {
+        "definitions": [
+          {
+            "name": "evil",
+            "dialect": "profile",
+            "file": "$PROJECT/.pi/agent-profiles/evil.md",
+            "extensions": [
+              "./evil.js"
+            ],
+            "extraArgs": [
+              "--verbose"
+            ],
+            "ignoredAnyway": null
+          },
+          {
+            "name": "named",
+            "dialect": "prompt",
+            "file": "$PROJECT/prompts/named.md",
+            "extensions": [],
+            "extraArgs": [],
+            "ignoredAnyway": null
+          },
+          {
+            "name": "plain",
+            "dialect": "prompt",
+            "file": "$PROJECT/.pi/agents/plain.md",
+            "extensions": [],
+            "extraArgs": [],
+            "ignoredAnyway": null
+          }
+        ],
+        "settings": [
+          "runner",
+          "definitionDirs"
+        ],
+        "skills": [
+          "hack"
+        ],
+        "warnings": [
+          "$PROJECT/.pi/agent-profiles/evil.md:6:9: \"apiKey\" is never taken from a file of a project; it is ignored"
+        ]
+      },
+      "warnings": []
+    }
     [EOF]
     --- stderr
     [EOF]
     "#);
-    let shown = stage.command(&["trust", "--show", "--json"]).run();
-    let shown = shown.expect_success().json();
-    assert_eq!(shown["decision"], "undecided");
-    assert_eq!(
-        shown["carries"]["settings"],
-        json!(["runner", "definitionDirs"])
-    );
-    assert_eq!(shown["carries"]["skills"], json!(["hack"]));
-    assert_eq!(
-        shown["carries"]["definitions"][0]["extraArgs"],
-        json!(["--verbose"])
-    );
     let listed = stage.command(&["profile", "--json"]).run().json();
     assert_eq!(listed["profiles"], json!([]));
     assert_eq!(listed["ignored"][0]["reason"], "undecided");
-    insta::assert_snapshot!(stage.command(&["trust", "--yes"]).run(), @r#"
-    --- exit code
-    0
-    [EOF]
-    --- stdout
-    $PROJECT is trusted (decided with pi-subagents for $PROJECT).
-    It carries:
-      definition  evil            .pi/agent-profiles/evil.md  (extensions: ./evil.js; extraArgs: --verbose)
-      definition  named [prompt]  prompts/named.md
-      definition  plain [prompt]  .pi/agents/plain.md
-      settings    runner, definitionDirs
-      skill       hack
-      warning     $PROJECT/.pi/agent-profiles/evil.md:6:9: "apiKey" is never taken from a file of a project; it is ignored
-    [EOF]
-    --- stderr
-    [EOF]
-    "#);
+    assert_eq!(
+        told(&stage, &["trust", "--yes"]),
+        (TRUSTED.to_owned(), carried.clone())
+    );
     insta::assert_snapshot!(stage.command(&["profile"]).run(), @r#"
     --- exit code
     0
@@ -123,23 +164,10 @@ fn what_a_repository_carries_is_shown_and_ignored_until_somebody_says_yes() {
     warning: $PROJECT/.pi/agent-profiles/evil.md:6:9: "apiKey" is never taken from a file of a project; it is ignored
     [EOF]
     "#);
-    insta::assert_snapshot!(stage.command(&["trust", "--no"]).run(), @r#"
-    --- exit code
-    0
-    [EOF]
-    --- stdout
-    $PROJECT is not trusted (decided with pi-subagents for $PROJECT).
-    It carries:
-      definition  evil            .pi/agent-profiles/evil.md  (extensions: ./evil.js; extraArgs: --verbose)
-      definition  named [prompt]  prompts/named.md
-      definition  plain [prompt]  .pi/agents/plain.md
-      settings    runner, definitionDirs
-      skill       hack
-      warning     $PROJECT/.pi/agent-profiles/evil.md:6:9: "apiKey" is never taken from a file of a project; it is ignored
-    [EOF]
-    --- stderr
-    [EOF]
-    "#);
+    assert_eq!(
+        told(&stage, &["trust", "--no"]),
+        (REFUSED.to_owned(), carried.clone())
+    );
     insta::assert_snapshot!(stage.command(&["profile"]).run(), @"
     --- exit code
     0
@@ -166,20 +194,10 @@ fn a_decision_of_pi_counts_and_ours_beats_it() {
     stage
         .sandbox
         .write("home/.pi/agent/trust.json", &decisions.to_string());
-    let first_line = || {
-        let output = stage.command(&["trust", "--show"]).run().expect_success();
-        let line = output.stdout.lines().next().unwrap_or_default();
-        stage.sandbox.normalise(line)
-    };
-    assert_eq!(
-        first_line(),
-        "$PROJECT is trusted (decided with pi for $SANDBOX)."
-    );
+    let by_pi = "$PROJECT is trusted (decided with pi for $SANDBOX).";
+    assert_eq!(told(&stage, &["trust", "--show"]).0, by_pi);
     stage.command(&["trust", "--no"]).run().expect_success();
-    assert_eq!(
-        first_line(),
-        "$PROJECT is not trusted (decided with pi-subagents for $PROJECT)."
-    );
+    assert_eq!(told(&stage, &["trust", "--show"]).0, REFUSED);
 }
 
 #[test]
@@ -292,8 +310,25 @@ fn the_home_directory_cannot_be_trusted() {
         .cwd(stage.sandbox.home())
         .run()
         .expect_success();
-    let both = stage.command(&["trust", "--yes", "--no"]).run();
-    assert_eq!(both.code, Some(2));
+}
+
+#[test]
+fn a_yes_and_a_no_at_once_are_refused() {
+    let stage = Stage::new();
+    insta::assert_snapshot!(stage.command(&["trust", "--yes", "--no"]).run(), @"
+    --- exit code
+    2
+    [EOF]
+    --- stdout
+    [EOF]
+    --- stderr
+    error: the argument '--yes' cannot be used with '--no'
+
+    Usage: pi-subagents trust --yes
+
+    For more information, try '--help'.
+    [EOF]
+    ");
 }
 
 #[test]
@@ -307,15 +342,12 @@ fn on_a_terminal_somebody_is_asked() {
     };
     let (code, screen) = ask(CTRL_C);
     assert_eq!(code, Some(130), "{screen}");
-    insta::assert_snapshot!(screen, @r#"
-    Nobody has decided about $PROJECT yet; what it carries is ignored until "pi-subagents trust --yes".
-    It carries:
-      definition  evil            .pi/agent-profiles/evil.md  (extensions: ./evil.js; extraArgs: --verbose)
-      definition  named [prompt]  prompts/named.md
-      definition  plain [prompt]  .pi/agents/plain.md
-      settings    runner, definitionDirs
-      skill       hack
-      warning     $PROJECT/.pi/agent-profiles/evil.md:6:9: "apiKey" is never taken from a file of a project; it is ignored
+    let (listed, asked) = screen.split_at(screen.find("? Use").unwrap());
+    assert_eq!(
+        listed,
+        format!("{UNDECIDED}\n{}", told(&stage, &["trust"]).1)
+    );
+    insta::assert_snapshot!(asked, @r#"
     ? Use what $PROJECT carries? (y/N)
     Nothing was written.
     "#);
@@ -323,9 +355,10 @@ fn on_a_terminal_somebody_is_asked() {
     assert!(!decisions.exists());
     let (code, screen) = ask("y\r");
     assert_eq!(code, Some(0), "{screen}");
-    let last = "$PROJECT is trusted (decided with pi-subagents for $PROJECT).";
-    assert!(screen.contains(last), "{screen}");
+    assert!(screen.contains(TRUSTED), "{screen}");
+    let decided = fs::read_to_string(&decisions).unwrap();
     let (code, screen) = ask(ENTER);
     assert_eq!(code, Some(0), "{screen}");
-    assert!(fs::read_to_string(decisions).unwrap().contains("true"));
+    assert_eq!(fs::read_to_string(decisions).unwrap(), decided);
+    assert_eq!(told(&stage, &["trust"]).0, TRUSTED);
 }

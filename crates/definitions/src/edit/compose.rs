@@ -1,6 +1,6 @@
 //! A definition → the text of a new file.
 
-use pi_subagents_delegation::{Definition, Field};
+use pi_subagents_delegation::{Definition, Field, FieldValue};
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
 /// What is written for a field.
@@ -28,48 +28,31 @@ pub(super) fn file(definition: &Definition) -> String {
 
 /// What is written for a field, if it is written at all.
 pub(super) fn written(definition: &Definition, field: Field) -> Option<Written> {
-    let text = |text: &Option<String>| text.clone().map(Written::Text);
-    let switch = |is_on: bool| is_on.then_some(Written::Switch(true));
-    let list = |words: &[String]| (!words.is_empty()).then(|| Written::List(words.to_vec()));
     match field {
-        Field::Name => Some(Written::Text(definition.name.clone())),
-        Field::Description => text(&definition.description),
-        Field::Provider => text(&definition.provider),
-        Field::Model => text(&definition.model),
-        Field::Thinking => definition
-            .thinking
-            .map(|level| Written::Text(level.as_str().into())),
-        Field::Tools => definition.tools.as_deref().map(names),
-        Field::NoTools => switch(definition.no_tools),
-        Field::ExcludeTools => definition.exclude_tools.as_deref().map(names),
-        Field::Extensions => list(&definition.extensions),
-        Field::NoExtensions => switch(definition.no_extensions),
-        Field::SuggestedSkills => list(&definition.suggested_skills).map(as_names),
-        Field::LoadSkills => list(&definition.load_skills).map(as_names),
-        Field::NoSkills => switch(definition.no_skills),
-        Field::NoContextFiles => switch(definition.no_context_files),
-        Field::AppendSystemPrompt => text(&definition.append_system_prompt),
-        Field::ApiKey => definition
-            .api_key
-            .as_ref()
-            .map(|key| Written::Text(key.expose().into())),
-        Field::ExtraArgs => list(&definition.extra_args),
-        Field::Runner => definition
-            .runner
-            .map(|runner| Written::Text(runner.as_str().into())),
-        Field::Timeout => definition.timeout.map(|time| match time.subsec_nanos() {
+        Field::Finalize => return finalize(definition),
+        // It stands under the frontmatter.
+        Field::Body => return None,
+        _ => {}
+    }
+    Some(match definition.value(field)? {
+        FieldValue::Text(text) => Written::Text(text.to_owned()),
+        FieldValue::Secret(secret) => Written::Text(secret.expose().to_owned()),
+        FieldValue::Switch(is_on) => Written::Switch(is_on),
+        FieldValue::Names(list) => names(list),
+        FieldValue::Texts(list) => Written::List(list.to_vec()),
+        FieldValue::Time(time) => match time.subsec_nanos() {
             0 => Written::Number(time.as_secs()),
             _ => Written::Fraction(time.as_secs_f64()),
-        }),
-        Field::Finalize => {
-            let is_unusual = definition.finalize != definition.dialect.finalizes();
-            // The key also tells a prompt from a profile where the folder does not.
-            let was_written = definition.origins.contains_key(&Field::Finalize);
-            (is_unusual || was_written || needs_telling(definition))
-                .then_some(Written::Switch(definition.finalize))
-        }
-        Field::Body => None,
-    }
+        },
+    })
+}
+
+/// The key also tells a prompt from a profile where the folder does not.
+fn finalize(definition: &Definition) -> Option<Written> {
+    let is_unusual = definition.finalize != definition.dialect.finalizes();
+    let was_written = definition.origins.contains_key(&Field::Finalize);
+    (is_unusual || was_written || needs_telling(definition))
+        .then_some(Written::Switch(definition.finalize))
 }
 
 /// Whether a prompt has keys that would make a profile of it.
@@ -92,16 +75,6 @@ fn names(names: &[String]) -> Written {
         Written::Text(names.join(","))
     } else {
         Written::List(names.to_vec())
-    }
-}
-
-fn as_names(written: Written) -> Written {
-    match written {
-        Written::List(words) => names(&words),
-        other @ (Written::Text(_)
-        | Written::Switch(_)
-        | Written::Number(_)
-        | Written::Fraction(_)) => other,
     }
 }
 

@@ -10,7 +10,7 @@ use std::mem;
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::PathBuf;
 
-use bytes::Bytes;
+use bytes::{Bytes, BytesMut};
 use memchr::memchr;
 use pi_subagents_delegation::Message;
 use pi_subagents_delegation::child_protocol::{ChildLine, ChildRecord, Peeked, decode, peek};
@@ -68,9 +68,14 @@ impl Splitter for LineReader {
     type Line = Line;
 
     fn feed(&mut self, mut chunk: &[u8], lines: &mut Vec<Line>) {
+        let mut copies = BytesMut::new();
         while let Some(end) = memchr(b'\n', chunk) {
-            self.extend(&chunk[..end], lines);
-            self.complete(lines);
+            if self.is_between_lines() {
+                self.whole(&chunk[..end], &mut copies, chunk.len(), lines);
+            } else {
+                self.extend(&chunk[..end], lines);
+                self.complete(lines);
+            }
             chunk = &chunk[end + 1..];
         }
         self.extend(chunk, lines);
@@ -98,6 +103,29 @@ impl LineReader {
         self.speech = speech;
     }
 
+    fn is_between_lines(&self) -> bool {
+        matches!(&self.state, State::Deciding(beginning) if beginning.is_empty())
+    }
+
+    /// Takes a line that lies in one chunk, as most do: what is kept of a chunk is copied once, to
+    /// memory that its lines share and that is never larger than the `rest` of the chunk.
+    fn whole(&self, line: &[u8], copies: &mut BytesMut, rest: usize, lines: &mut Vec<Line>) {
+        match peek(line) {
+            Peeked::MessageDelta if line.len() <= LONGEST_PIECE && self.speech.is_heard() => {
+                self.speech.heard(line);
+            }
+            Peeked::MessageDelta | Peeked::Repetition => {}
+            Peeked::ToolDelta => tool_reported(lines),
+            Peeked::Worth | Peeked::Undecided => {
+                if copies.capacity() == 0 {
+                    copies.reserve(rest);
+                }
+                copies.extend_from_slice(line);
+                self.push(decoded(copies.split().freeze()), lines);
+            }
+        }
+    }
+
     fn extend(&mut self, bytes: &[u8], lines: &mut Vec<Line>) {
         if bytes.is_empty() {
             return;
@@ -120,9 +148,7 @@ impl LineReader {
             Peeked::MessageDelta if self.speech.is_heard() => State::Hearing(Vec::new()),
             Peeked::MessageDelta | Peeked::Repetition => State::Skipping,
             Peeked::ToolDelta => {
-                if lines.last() != Some(&Line::ToolReported) {
-                    lines.push(Line::ToolReported);
-                }
+                tool_reported(lines);
                 State::Skipping
             }
             Peeked::Undecided => {
@@ -203,6 +229,12 @@ impl LineReader {
             length: 0,
             file,
         }
+    }
+}
+
+fn tool_reported(lines: &mut Vec<Line>) {
+    if lines.last() != Some(&Line::ToolReported) {
+        lines.push(Line::ToolReported);
     }
 }
 

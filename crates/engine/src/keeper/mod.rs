@@ -11,5 +11,5 @@ mod wire;
 
 pub use keep::keep;
 pub(crate) use link::KeeperLink;
-pub(crate) use tree::{ProcessTree, all_processes, may_have_environment, start_time};
+pub(crate) use tree::ProcessTree;
 pub(crate) use wire::{Handed, Report};

@@ -105,6 +105,7 @@ impl Running<'_> {
 
     /// The owner inherits what a dead keeper kept, and ends it in its place.
     async fn keeper_died(&mut self) {
+        self.unit.tell_all().await;
         self.close_stdin().await;
         let run = self.unit.task.run.clone();
         let launcher = Arc::clone(&self.unit.launcher);

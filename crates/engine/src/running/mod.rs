@@ -97,10 +97,12 @@ impl<'a> Running<'a> {
             None => self.prompt(),
         }
         while !self.is_over() {
+            self.unit.tell_all().await;
             let happened = self.next().await;
             self.handle(happened).await;
         }
         let outcome = self.outcome().await;
+        self.unit.tell_all().await;
         self.keeper.ended().await;
         outcome
     }
@@ -161,8 +163,10 @@ impl<'a> Running<'a> {
             Happened::Keeper(report) => self.keeper_said(report).await,
             Happened::Asked(UnitRequest::End(decision)) => self.asked_to_end(decision).await,
             Happened::Asked(UnitRequest::Steer { message, answer }) => {
+                let steered = self.steer(message).await;
+                self.unit.tell_all().await;
                 // Whoever asked may have left.
-                _ = answer.send(self.steer(message).await);
+                _ = answer.send(steered);
             }
             Happened::Alarm => self.alarmed().await,
         }

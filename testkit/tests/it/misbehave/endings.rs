@@ -1,9 +1,8 @@
 //! Steps that end the process, and steps that keep it from ending.
 
 use pi_subagents_testkit::sandbox::{RunningCommand, Sandbox};
-use pi_subagents_testkit::{Signal, bin, wait_until};
+use pi_subagents_testkit::{Signal, bin};
 use serde_json::json;
-use std::time::Duration;
 
 use super::stage::{command, misbehave, outline, play, prompt, start};
 
@@ -117,14 +116,13 @@ fn it_ignores_the_polite_signals() {
 #[test]
 fn it_ignores_the_end_of_stdin() {
     let sandbox = Sandbox::new();
-    let mut running = misbehave(&sandbox)
-        .stdin(prompt(&json!([{"ignoreEof": true}, {"say": "deaf"}])) + "\n")
-        .spawn();
+    let go = sandbox.root().join("go");
+    let script =
+        json!([{"ignoreEof": true}, {"say": "deaf"}, {"waitForFile": go}, {"say": "there"}]);
+    let running = misbehave(&sandbox).stdin(prompt(&script) + "\n").spawn();
     running.wait_for_stdout("deaf");
-    let ended = wait_until(Duration::from_millis(200), || {
-        (!running.is_running()).then_some(())
-    });
-    assert!(ended.is_none());
+    std::fs::write(go, "").unwrap();
+    running.wait_for_stdout("there");
     running.kill(Signal::TERM);
     assert_eq!(running.wait().signal, Some(15));
 }

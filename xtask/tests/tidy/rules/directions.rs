@@ -6,6 +6,8 @@ use crate::finding::Finding;
 use crate::manifest::{Dependency, Manifest, packages};
 
 const VOCABULARY: &str = "pi-subagents-delegation";
+/// What `/proc` tells, for those who end processes.
+const PROCESSES: &str = "pi-subagents-processes";
 const TESTKIT: &str = "pi-subagents-testkit";
 
 /// What a package may depend on, of ours.
@@ -16,11 +18,12 @@ struct Allowed {
     dev: &'static [&'static str],
 }
 
-const ALLOWED: [Allowed; 10] = [
+const ALLOWED: [Allowed; 11] = [
     Allowed::alone(VOCABULARY),
-    Allowed::sibling("pi-subagents-agent"),
+    Allowed::alone(PROCESSES),
+    Allowed::ending_processes("pi-subagents-agent"),
     Allowed::sibling("pi-subagents-definitions"),
-    Allowed::sibling("pi-subagents-engine"),
+    Allowed::ending_processes("pi-subagents-engine"),
     Allowed::alone("pi-subagents-mcp"),
     Allowed::sibling("pi-subagents-sessions"),
     Allowed::sibling("pi-subagents-windows"),
@@ -58,6 +61,14 @@ impl Allowed {
         Self {
             package,
             normal: &[VOCABULARY],
+            dev: &[],
+        }
+    }
+
+    const fn ending_processes(package: &'static str) -> Self {
+        Self {
+            package,
+            normal: &[VOCABULARY, PROCESSES],
             dev: &[],
         }
     }

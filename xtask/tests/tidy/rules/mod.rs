@@ -7,6 +7,7 @@ mod file_names;
 mod file_sizes;
 mod headings;
 mod machine_paths;
+mod named_paths;
 mod registries;
 mod serialization;
 mod unfinished;
@@ -17,13 +18,14 @@ use xtask::source::Tree;
 use crate::finding::Finding;
 
 /// Every rule that needs the tree alone.
-pub(crate) const ALL: [fn(&Tree) -> Vec<Finding>; 10] = [
+pub(crate) const ALL: [fn(&Tree) -> Vec<Finding>; 11] = [
     banned_crates::check,
     directions::check,
     file_names::check,
     file_sizes::check,
     headings::check,
     machine_paths::check,
+    named_paths::check,
     registries::check,
     serialization::check,
     unfinished::check,

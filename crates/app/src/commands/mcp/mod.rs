@@ -24,10 +24,14 @@ use crate::toolbox::Toolbox;
 /// What a client's model is told about all tools together.
 const INSTRUCTIONS: &str = "\
 These tools give you a team of sub-agents. Each works in a process of its own with its own context, \
-tools and working directory, and several work at once. Hand over work that can be described without \
-this conversation: a sub-agent sees the prompt and the files you name, nothing else. Results come \
-with a session id; keep it, because with it you read the whole answer later or continue where that \
-sub-agent ended. When you cancel a call, its sub-agents are stopped and nothing of them is left \
+tools and working directory, and several work at once. Delegate what can be described without this \
+conversation: pieces of work that need nothing from each other, work of which only the result matters \
+to you (reading much code, long logs, a review), or what a definition or another model does better. \
+Do short things yourself. A sub-agent sees the prompt and the files you name, nothing else. \
+delegate_to_subagents and subagent answer when the work is done, which may take minutes; \
+background_agent answers at once, and background_agent_status tells later what came of it. Results \
+come with a session id; keep it, because with it you read the whole answer later or continue where \
+that sub-agent ended. When you cancel a call, its sub-agents are stopped and nothing of them is left \
 running.";
 
 #[derive(Args)]
@@ -49,10 +53,7 @@ pub(crate) fn run(args: &McpArgs) -> Result<ExitCode, CommandError> {
     block_on(async {
         let mut signals = Signals::listen()?;
         let toolbox = Arc::new(Toolbox::open(&caller.places, concurrency)?);
-        let served = Arc::new(ServedTools {
-            toolbox: Arc::clone(&toolbox),
-            caller,
-        });
+        let served = Arc::new(ServedTools::new(Arc::clone(&toolbox), caller));
         let code = serve(served, &toolbox, &mut signals).await;
         // Somebody still holds it only if the client never read its last answer.
         if let Some(toolbox) = Arc::into_inner(toolbox) {

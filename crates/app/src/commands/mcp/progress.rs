@@ -1,11 +1,16 @@
 //! How far a call is, for a client that wants to know.
 
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 use pi_subagents_delegation::{EventSink, Happening, RunEvent};
 use pi_subagents_mcp::{Cancelled, OnProgress, Progress};
 
 use crate::toolbox::{OnUpdate, ToolAnswer, Watch};
+
+/// Clients give up on a call after half a minute or more in which they heard nothing of it, and a
+/// sub-agent may wait longer for its model or a tool.
+const LONGEST_SILENCE: Duration = Duration::from_secs(10);
 
 /// Lets a client take part in a call as far as it wants to.
 pub(super) fn watching(on_progress: Option<OnProgress>, cancelled: Cancelled) -> Watch {
@@ -24,13 +29,15 @@ pub(super) fn watching(on_progress: Option<OnProgress>, cancelled: Cancelled) ->
     }
 }
 
-/// Tells how far a call is, when more has happened than that time went by.
+/// Tells how far a call is when something has happened, and now and then that it goes on.
 fn told_by(tally: Tally, mut on_progress: OnProgress) -> OnUpdate {
     let mut told = 0;
+    let mut told_at = Instant::now();
     Box::new(move |update: ToolAnswer| {
         let counts = tally.counts();
-        if counts.events != told {
+        if counts.events != told || told_at.elapsed() >= LONGEST_SILENCE {
             told = counts.events;
+            told_at = Instant::now();
             on_progress(Progress {
                 finished: counts.ended,
                 total: counts.accepted,

@@ -1,20 +1,76 @@
 //! Our tools as the protocol wants them.
 
+use std::collections::HashSet;
+use std::path::PathBuf;
 use std::pin::Pin;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use pi_subagents_mcp::{Call, CallAnswer, ToolDescription, ToolEffect, Tools};
+use pi_subagents_mcp::{Call, CallAnswer, Question, ToolDescription, ToolEffect, Tools};
 use serde_json::{Map, Value};
 
 use super::progress::watching;
 use crate::caller::Caller;
-use crate::dialects::{Effect, Tool, tools};
+use crate::dialects::{Effect, Tool, background, delegation, tools};
 use crate::toolbox::Toolbox;
+use crate::trust_question::{TrustQuestion, remember};
+
+/// The details that only pi can draw.
+const DRAWN: [&str; 4] = ["windows", "maxLinesPerWindow", "header", "footer"];
 
 /// The tools of this process, for one client.
 pub(super) struct ServedTools {
-    pub(super) toolbox: Arc<Toolbox>,
-    pub(super) caller: Caller,
+    toolbox: Arc<Toolbox>,
+    caller: Caller,
+    /// The projects about which somebody was asked.
+    asked: Mutex<HashSet<PathBuf>>,
+}
+
+impl ServedTools {
+    pub(super) fn new(toolbox: Arc<Toolbox>, caller: Caller) -> Self {
+        Self {
+            toolbox,
+            caller,
+            asked: Mutex::default(),
+        }
+    }
+
+    /// The caller, in the directory their client works in. Many clients start us in one that
+    /// means nothing; where we are inside what they work in, we know better than they say.
+    fn caller_in(&self, roots: &[PathBuf]) -> Caller {
+        let places = &self.caller.places;
+        let is_inside = roots.iter().any(|root| places.cwd.starts_with(root));
+        match roots.iter().find(|root| root.is_dir()) {
+            Some(root) if !is_inside => Caller {
+                places: places.seen_from(root.clone()),
+                ..self.caller.clone()
+            },
+            Some(_) | None => self.caller.clone(),
+        }
+    }
+
+    /// The question about the project that has not been put yet.
+    async fn trust_question(&self, roots: &[PathBuf]) -> Option<Question> {
+        let caller = self.caller_in(roots);
+        let project = caller.places.project.clone();
+        if self.asked().contains(&project) {
+            return None;
+        }
+        let look = move |toolbox: &Toolbox, caller: &Caller| {
+            let configuration = toolbox.configuration(caller);
+            let question = TrustQuestion::about(&project, &configuration);
+            Ok(question.filter(|question| question.may_be_asked(&caller.places)))
+        };
+        let question = self.toolbox.beside(&caller, look).await.ok()??;
+        Some(Question {
+            message: question.message(),
+            options: TrustQuestion::options(),
+            about: question.project,
+        })
+    }
+
+    fn asked(&self) -> MutexGuard<'_, HashSet<PathBuf>> {
+        self.asked.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 impl Tools for ServedTools {
@@ -22,17 +78,37 @@ impl Tools for ServedTools {
         tools().into_iter().map(description).collect()
     }
 
+    fn question<'a>(
+        &'a self,
+        tool: &'a str,
+        roots: &'a [PathBuf],
+    ) -> Pin<Box<dyn Future<Output = Option<Question>> + Send + 'a>> {
+        let uses_no_definitions =
+            [delegation::OUTPUT, delegation::SESSION, background::STATUS].contains(&tool);
+        Box::pin(async move {
+            if uses_no_definitions {
+                return None;
+            }
+            self.trust_question(roots).await
+        })
+    }
+
+    fn decided(&self, question: &Question, option: Option<&str>) {
+        self.asked().insert(question.about.clone());
+        // What cannot be kept is not decided, and the next server asks again.
+        _ = remember(&question.about, option, &self.caller.places);
+    }
+
     fn call(&self, call: Call) -> Pin<Box<dyn Future<Output = CallAnswer> + Send + '_>> {
         Box::pin(async move {
             let watch = watching(call.on_progress, call.cancelled);
             let arguments = Value::Object(call.arguments);
-            let called = self
-                .toolbox
-                .call(&call.tool, &arguments, &self.caller, watch);
-            match called.await {
+            let caller = self.caller_in(&call.roots);
+            let answered = self.toolbox.call(&call.tool, &arguments, &caller, watch);
+            match answered.await {
                 Ok(answer) => CallAnswer {
                     text: answer.text,
-                    details: object(answer.details),
+                    details: object(answer.details).map(undrawn),
                     is_error: false,
                 },
                 Err(error) => CallAnswer {
@@ -59,7 +135,12 @@ fn description(tool: Tool) -> ToolDescription {
     }
 }
 
-/// Clients of older versions of the protocol know objects only.
+/// What pi draws its windows with is of no use to others, and most of what there is.
+fn undrawn(mut details: Map<String, Value>) -> Map<String, Value> {
+    details.retain(|field, _| !DRAWN.contains(&field.as_str()));
+    details
+}
+
 fn object(value: Value) -> Option<Map<String, Value>> {
     match value {
         Value::Object(fields) => Some(fields),

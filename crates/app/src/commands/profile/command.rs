@@ -8,6 +8,7 @@ use pi_subagents_delegation::{Dialect, Scope};
 use super::ask::{AtTerminal, Person};
 use super::seen::Seen;
 use super::{create, delete, edit, explain, list, show};
+use crate::cli::examples;
 use crate::error::CommandError;
 use crate::print::Printer;
 
@@ -23,19 +24,22 @@ pub(crate) struct ProfileArgs {
 #[derive(Subcommand)]
 enum ProfileCommand {
     /// List all definitions, one line each
-    #[command(visible_alias = "ls")]
+    #[command(visible_alias = "ls", after_help = examples::PROFILE_LIST)]
     List,
     /// Show everything a definition says
+    #[command(after_help = examples::PROFILE_SHOW)]
     Show(NameArgs),
     /// Make a new definition: with flags, or step by step
-    #[command(visible_alias = "new")]
+    #[command(visible_alias = "new", after_help = examples::PROFILE_CREATE)]
     Create(create::CreateArgs),
     /// Change a definition: with flags, or step by step
+    #[command(after_help = examples::PROFILE_EDIT)]
     Edit(edit::EditArgs),
     /// Delete the file of a definition
-    #[command(visible_aliases = ["rm", "remove"])]
+    #[command(visible_aliases = ["rm", "remove"], after_help = examples::PROFILE_DELETE)]
     Delete(delete::DeleteArgs),
     /// Say where each field comes from, what it hides and what children are started with
+    #[command(after_help = examples::PROFILE_EXPLAIN)]
     Explain(NameArgs),
 }
 

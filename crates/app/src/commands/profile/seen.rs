@@ -50,6 +50,10 @@ impl Seen {
         &self.configuration.catalogue
     }
 
+    pub(in crate::commands) fn configuration(&self) -> &Configuration {
+        &self.configuration
+    }
+
     pub(in crate::commands) fn trust(&self) -> &Trust {
         &self.configuration.trust
     }

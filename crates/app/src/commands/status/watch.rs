@@ -7,7 +7,6 @@ use std::time::Duration;
 
 use pi_subagents_delegation::Timestamp;
 use pi_subagents_sessions::{IndexedRun, Store};
-use serde_json::Value;
 use tokio::task::JoinSet;
 use tokio::time::sleep;
 
@@ -33,7 +32,7 @@ pub(super) async fn watch(
     let mut signals = Signals::listen()?;
     let changes = watch_index(places)
         .map_err(|error| CommandError::failed("the index cannot be watched").because(&error))?;
-    let mut shown = Value::Null;
+    let mut shown = String::new();
     loop {
         let seen = Seen::look(args, store, places)?;
         show(&seen, &mut shown, printer);
@@ -73,13 +72,13 @@ fn watch_owners(runs: &[IndexedRun]) -> JoinSet<()> {
 }
 
 /// Clocks go on, but only what happens to a run is news for whoever reads along.
-fn show(seen: &Seen, shown: &mut Value, printer: Printer) {
-    let state = seen.json();
+fn show(seen: &Seen, shown: &mut String, printer: Printer) {
+    let state = seen.json().line();
     if state == *shown && !printer.is_screen() {
         return;
     }
     if printer.is_json() {
-        printer.data(&state.to_string());
+        printer.data(&state);
     } else {
         printer.screen(&seen.text(Timestamp::now()));
     }

@@ -9,6 +9,7 @@ use pi_subagents_sessions::RunDir;
 use super::attachments::with_files;
 use super::earlier::{Earlier, find_earlier};
 use super::schema::{DelegateCall, TaskCall};
+use crate::dialects::call::Lowered;
 use crate::dialects::lowering::{Asked, Conversation, Family, Lowering, Prepared};
 use crate::error::CommandError;
 use crate::random;
@@ -19,11 +20,11 @@ pub(super) const FAMILY: Family = Family {
     timeout: Some(Duration::from_mins(10)),
 };
 
-/// Makes a plan of a call, and tells what a person should know about it.
+/// Makes a plan of a call.
 pub(super) fn lower(
     lowering: &Lowering<'_>,
     call: &DelegateCall,
-) -> Result<(Plan, Vec<String>), CommandError> {
+) -> Result<Lowered<()>, CommandError> {
     let earlier = find_earlier(&lowering.owner.store, lowering.caller, &call.tasks)?;
     let asked = call
         .tasks
@@ -48,7 +49,11 @@ pub(super) fn lower(
             })?,
         );
     }
-    Ok((Plan { tasks }, warnings))
+    Ok(Lowered {
+        plan: Plan { tasks },
+        warnings,
+        notes: (),
+    })
 }
 
 fn asked<'a>(

@@ -11,7 +11,7 @@ mod schema;
 mod tools;
 
 pub(crate) use attachments::FileSpec;
-pub(crate) use delegate::{Delegation, check_profile, delegate};
+pub(crate) use delegate::check_profile;
 pub(crate) use profiles::profiles;
 pub(crate) use retrieval::{ReadSession, output, session};
 pub(crate) use schema::{DelegateCall, TaskCall};

@@ -20,6 +20,8 @@ pub(crate) struct ReadSession {
     runs: Vec<KnownRun>,
     /// What was said in each.
     histories: Vec<RunHistory>,
+    /// The one that was asked for, if the id was that of a run.
+    meant: Option<RunId>,
 }
 
 /// The last words of the latest run.
@@ -28,7 +30,7 @@ pub(crate) fn output(
     arguments: &Value,
     caller: &Caller,
 ) -> Result<ToolAnswer, CommandError> {
-    let read = read_for(toolbox, arguments, caller, OUTPUT)?;
+    let read = read_for(toolbox, arguments, caller, OUTPUT)?.only_meant();
     Ok(read.output(lines(toolbox, caller)))
 }
 
@@ -58,8 +60,8 @@ fn lines(toolbox: &Toolbox, caller: &Caller) -> usize {
 }
 
 impl ReadSession {
-    /// Reads the session, or the one run, with this id or the beginning of it; `how` is what to
-    /// write to read a run.
+    /// Reads the session with this id or the beginning of it, or the one of the run with this id;
+    /// `how` is what to write to name one by a run.
     pub(crate) fn find(
         store: &Store,
         caller: &Caller,
@@ -70,21 +72,31 @@ impl ReadSession {
             FindError::NotFound(_) => not_found(id, caller),
             other => ask_which(other, how),
         })?;
-        let (session, mut runs) = (found.id, found.runs);
-        if found.meant.is_some() {
-            runs.retain(|run| run.run == found.meant);
-        }
+        let (session, runs, meant) = (found.id, found.runs, found.meant);
         let histories: Vec<RunHistory> = runs.iter().map(read).collect::<Result<_, _>>()?;
         let mut read: Vec<(KnownRun, RunHistory)> = runs.into_iter().zip(histories).collect();
         if !read.iter().all(|(_, history)| was_kept_out(history)) {
-            read.retain(|(_, history)| !was_kept_out(history));
+            let is_meant = |run: &KnownRun| meant.is_some() && run.run == meant;
+            read.retain(|(run, history)| is_meant(run) || !was_kept_out(history));
         }
         let (runs, histories) = read.into_iter().unzip();
         Ok(Self {
             session,
             runs,
             histories,
+            meant,
         })
+    }
+
+    /// The run that was asked for alone, if the id was that of a run.
+    pub(crate) fn only_meant(mut self) -> Self {
+        if let Some(at) = self.runs.iter().position(|run| run.run == self.meant)
+            && self.meant.is_some()
+        {
+            self.runs = vec![self.runs.swap_remove(at)];
+            self.histories = vec![self.histories.swap_remove(at)];
+        }
+        self
     }
 
     /// What went wrong in the latest run, if anything did, and how to go on with it.

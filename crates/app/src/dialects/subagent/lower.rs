@@ -7,26 +7,25 @@ use pi_subagents_delegation::{Plan, Refusal, SessionPolicy};
 use pi_subagents_sessions::{RunDir, StickySession};
 
 use super::schema::{AgentTask, SubagentCall};
+use crate::dialects::call::Lowered;
 use crate::dialects::lowering::{Asked, Conversation, Family, Lowering, Prepared};
 use crate::error::CommandError;
 use crate::random;
 
 /// What is special about this family.
-pub(crate) const FAMILY: Family = Family {
+pub(super) const FAMILY: Family = Family {
     asker: Asker::Subagent,
     timeout: None,
 };
 
-/// A plan, with what the answer must say.
-pub(crate) struct Lowered {
-    pub(crate) plan: Plan,
-    pub(crate) warnings: Vec<String>,
-    /// Of each task, whether its caller named a session that was not there.
-    pub(crate) named_new_session: Vec<bool>,
-}
+/// Of each task, whether its caller named a session that was not there.
+pub(crate) type NamedNewSession = Vec<bool>;
 
 /// Makes a plan of a call.
-pub(crate) fn lower(lowering: &Lowering<'_>, call: &SubagentCall) -> Result<Lowered, CommandError> {
+pub(super) fn lower(
+    lowering: &Lowering<'_>,
+    call: &SubagentCall,
+) -> Result<Lowered<NamedNewSession>, CommandError> {
     let calls = call.tasks();
     let asked = names(calls)
         .into_iter()
@@ -43,13 +42,13 @@ pub(crate) fn lower(lowering: &Lowering<'_>, call: &SubagentCall) -> Result<Lowe
     let mut lowered = Lowered {
         plan: Plan { tasks: Vec::new() },
         warnings: lowering.configuration.warnings.clone(),
-        named_new_session: Vec::new(),
+        notes: NamedNewSession::new(),
     };
     for (((call, asked), prepared), session) in calls.iter().zip(&asked).zip(prepared).zip(sessions)
     {
         let is_known = matches!(&session, Some(Ok(session)) if session.is_known());
         let is_new = call.session.is_some() && prepared.is_ok() && !is_known;
-        lowered.named_new_session.push(is_new);
+        lowered.notes.push(is_new);
         let planned = lowering.plan(asked, prepared, &mut lowered.warnings, |_, directory| {
             converse(call, session, directory)
         })?;

@@ -8,7 +8,6 @@ mod schema;
 mod tools;
 
 pub(crate) use answer::new_session;
-pub(crate) use call::{Delegation, check_agent, subagent};
-pub(crate) use lower::{FAMILY, lower};
+pub(crate) use call::check_agent;
 pub(crate) use schema::{AgentTask, SubagentCall, task_parameters};
 pub(crate) use tools::{SUBAGENT, tools};

@@ -1,6 +1,7 @@
 //! The wizard as a person walks through it.
 
 use std::fs;
+use std::path::PathBuf;
 
 use pretty_assertions::assert_eq;
 
@@ -31,6 +32,22 @@ fn wizard(stage: &Stage, arguments: &[&str]) -> Terminal {
     Terminal::start(command.env("EDITOR", format!("sh {}", editor.display())))
 }
 
+/// The screen at the end of a walk that must succeed.
+#[track_caller]
+fn finished(stage: &Stage, terminal: Terminal) -> String {
+    let (code, screen) = terminal.end();
+    assert_eq!(code, Some(0), "{screen}");
+    stage.sandbox.normalise(&screen)
+}
+
+/// A stage with the profile of somebody who filled in everything, and its file.
+fn stage_with_reviewer() -> (Stage, PathBuf) {
+    let stage = Stage::new();
+    let path = "home/.pi/agent/agent-profiles/reviewer.md";
+    let file = stage.sandbox.write(path, FULL);
+    (stage, file)
+}
+
 #[test]
 fn ten_steps_lead_to_a_file() {
     let stage = Stage::new();
@@ -55,9 +72,7 @@ fn ten_steps_lead_to_a_file() {
     terminal.answer("8/10 Extensions:", ENTER);
     terminal.answer("9/10 Configure skills?", "n\r");
     terminal.answer("10/10 Save this profile?", ENTER);
-    let (code, screen) = terminal.end();
-    assert_eq!(code, Some(0), "{screen}");
-    insta::assert_snapshot!(stage.sandbox.normalise(&screen), @"
+    insta::assert_snapshot!(finished(&stage, terminal), @"
     ? 1/10 Scope: Global (~/.pi/agent/agent-profiles/)
     ? 2/10 Provider: anthropic
     ? 3/10 Model: sonnet
@@ -111,17 +126,12 @@ fn ten_steps_lead_to_a_file() {
 
 #[test]
 fn whoever_only_presses_enter_changes_nothing() {
-    let stage = Stage::new();
-    let file = stage
-        .sandbox
-        .write("home/.pi/agent/agent-profiles/reviewer.md", FULL);
+    let (stage, file) = stage_with_reviewer();
     let mut terminal = wizard(&stage, &["profile", "edit", "reviewer"]);
     for step in 1..=10 {
         terminal.answer(&format!("{step}/10 "), ENTER);
     }
-    let (code, screen) = terminal.end();
-    assert_eq!(code, Some(0), "{screen}");
-    insta::assert_snapshot!(stage.sandbox.normalise(&screen), @r#"
+    insta::assert_snapshot!(finished(&stage, terminal), @r#"
     ? 1/10 Scope: Global (~/.pi/agent/agent-profiles/)
     ? 2/10 Provider: anthropic Keep
     ? 3/10 Model: sonnet Keep
@@ -158,10 +168,7 @@ fn whoever_only_presses_enter_changes_nothing() {
 
 #[test]
 fn removing_is_a_choice_and_comments_stay() {
-    let stage = Stage::new();
-    let file = stage
-        .sandbox
-        .write("home/.pi/agent/agent-profiles/reviewer.md", FULL);
+    let (stage, file) = stage_with_reviewer();
     let remove = format!("{DOWN}{DOWN}{ENTER}");
     let change = format!("{DOWN}{ENTER}");
     let mut terminal = wizard(&stage, &["profile", "edit", "reviewer"]);
@@ -179,8 +186,7 @@ fn removing_is_a_choice_and_comments_stay() {
     terminal.answer("8/10 ", &remove);
     terminal.answer("9/10 ", &remove);
     terminal.answer("10/10 ", ENTER);
-    let (code, screen) = terminal.end();
-    assert_eq!(code, Some(0), "{screen}");
+    finished(&stage, terminal);
     insta::assert_snapshot!(fs::read_to_string(file).unwrap(), @"
     ---
     # mine
@@ -212,32 +218,24 @@ fn ctrl_c_and_a_no_leave_nothing_behind() {
         terminal.answer(&format!("{step}/10 "), ENTER);
     }
     terminal.answer("10/10 ", "n\r");
-    let (code, screen) = terminal.end();
-    assert_eq!(code, Some(0), "{screen}");
+    let screen = finished(&stage, terminal);
     assert!(screen.ends_with("Nothing was written."), "{screen}");
     assert!(!folder.exists());
 }
 
 #[test]
 fn deleting_is_asked_about() {
-    let stage = Stage::new();
-    let file = stage
-        .sandbox
-        .write("home/.pi/agent/agent-profiles/reviewer.md", FULL);
+    let (stage, file) = stage_with_reviewer();
     let mut terminal = wizard(&stage, &["profile", "rm", "reviewer"]);
     terminal.answer("Delete profile", ENTER);
-    let (code, screen) = terminal.end();
-    assert_eq!(code, Some(0));
-    insta::assert_snapshot!(stage.sandbox.normalise(&screen), @r#"
+    insta::assert_snapshot!(finished(&stage, terminal), @r#"
     ? Delete profile "reviewer" (~/.pi/agent/agent-profiles/reviewer.md)? No
     Nothing was deleted.
     "#);
     assert!(file.exists());
     let mut terminal = wizard(&stage, &["profile", "rm", "reviewer"]);
     terminal.answer("Delete profile", "y\r");
-    let (code, screen) = terminal.end();
-    assert_eq!(code, Some(0));
-    insta::assert_snapshot!(stage.sandbox.normalise(&screen), @r#"
+    insta::assert_snapshot!(finished(&stage, terminal), @r#"
     ? Delete profile "reviewer" (~/.pi/agent/agent-profiles/reviewer.md)? Yes
     Deleted profile "reviewer": $HOME/.pi/agent/agent-profiles/reviewer.md
     "#);

@@ -1,0 +1,219 @@
+//! Which providers could be asked and where their keys are, without reading any of them out.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use serde_json::{Map, Value};
+
+use super::catalogue::MODELS_FILE;
+use super::credentials::{AUTH_FILE, AuthEntry};
+use super::{Catalogue, InstalledPi, Keyring, builtin, interpolation};
+use crate::run::Surroundings;
+use crate::settings::Settings;
+
+/// What is known of models before one is asked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ModelOverview {
+    /// The provider that is asked when nobody names one.
+    pub default_provider: Option<String>,
+    /// The model that is asked when nobody names one.
+    pub default_model: Option<String>,
+    /// The providers for which there is a key, or which need none, by name.
+    pub usable: Vec<UsableProvider>,
+    /// The variables that files name and that are not set, each with its provider.
+    pub unset: Vec<(String, String)>,
+    /// Files that cannot be used.
+    pub problems: Vec<String>,
+}
+
+/// A provider that could be asked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UsableProvider {
+    /// Its name.
+    pub name: String,
+    /// Where its key is.
+    pub key: KeyPlace,
+}
+
+/// Where a key is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum KeyPlace {
+    /// In a variable of the environment.
+    Variable(String),
+    /// In a file.
+    File(PathBuf),
+    /// A file keeps a login, of which pi makes tokens.
+    Login(PathBuf),
+    /// A file names the command that prints it.
+    Command(PathBuf),
+    /// The provider has an address of the user's own, and no key is given for it.
+    None,
+}
+
+/// Looks at the files and the environment; runs nothing and asks nobody.
+pub fn model_overview(surroundings: &Surroundings) -> ModelOverview {
+    let agent_dir = &surroundings.agent_dir;
+    let (settings, _) = Settings::load(&[agent_dir.join("settings.json")]);
+    let catalogue = Catalogue::load(agent_dir, InstalledPi::default());
+    let keyring = Keyring {
+        given: None,
+        catalogue: &catalogue,
+        agent_dir,
+        variables: &surroundings.variables,
+    };
+    let mut overview = ModelOverview {
+        default_provider: settings.default_provider,
+        default_model: settings.default_model,
+        usable: Vec::new(),
+        unset: Vec::new(),
+        problems: catalogue.problem.iter().cloned().collect(),
+    };
+    overview
+        .problems
+        .extend(unusable(&agent_dir.join(AUTH_FILE)));
+    let mut names = catalogue.provider_names();
+    names.sort();
+    for name in names {
+        let (place, unset) = keyring.place(&name);
+        let unset = unset.into_iter().map(|variable| (name.clone(), variable));
+        overview.unset.extend(unset);
+        let usable = place.map(|key| UsableProvider { name, key });
+        overview.usable.extend(usable);
+    }
+    overview
+}
+
+/// Why a file of keys cannot be used, if it is there and cannot.
+fn unusable(file: &Path) -> Option<String> {
+    let why = match fs::read(file) {
+        Ok(content) => serde_json::from_slice::<Map<String, Value>>(&content)
+            .err()?
+            .to_string(),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return None,
+        Err(error) => error.to_string(),
+    };
+    Some(format!("Could not use {}: {why}", file.display()))
+}
+
+impl Keyring<'_> {
+    /// Where the key of a provider is, and the variables that its files name in vain.
+    fn place(&self, provider: &str) -> (Option<KeyPlace>, Vec<String>) {
+        let mut unset = Vec::new();
+        let auth_file = self.agent_dir.join(AUTH_FILE);
+        match self.stored(provider) {
+            Some(AuthEntry::Login) => return (Some(KeyPlace::Login(auth_file)), unset),
+            Some(AuthEntry::ApiKey { key, env }) => {
+                let is_set = |name: &str| env.contains_key(name) || self.is_set(name);
+                match written(&key, auth_file, is_set) {
+                    Ok(place) => return (Some(place), unset),
+                    Err(names) => unset.extend(names),
+                }
+            }
+            None => {}
+        }
+        if let Some(key) = self.catalogue.key(provider) {
+            let models_file = self.agent_dir.join(MODELS_FILE);
+            match written(key, models_file, |name| self.is_set(name)) {
+                Ok(place) => return (Some(place), unset),
+                Err(names) => unset.extend(names),
+            }
+        }
+        let mut variables = builtin::variables_of(provider).iter();
+        if let Some(name) = variables.find(|name| self.is_set(name)) {
+            return (Some(KeyPlace::Variable((*name).to_owned())), unset);
+        }
+        let needs_none = self.catalogue.needs_no_key(provider) && unset.is_empty();
+        (needs_none.then_some(KeyPlace::None), unset)
+    }
+
+    fn is_set(&self, name: &str) -> bool {
+        self.variables
+            .get(name)
+            .is_some_and(|value| !value.is_empty())
+    }
+}
+
+/// Where a value of a file leads: a command, variables, or the file itself. The variables that
+/// are not set are the error.
+fn written(
+    value: &str,
+    file: PathBuf,
+    is_set: impl Fn(&str) -> bool,
+) -> Result<KeyPlace, Vec<String>> {
+    if value.starts_with('!') {
+        return Ok(KeyPlace::Command(file));
+    }
+    let mut names = interpolation::names(value);
+    let unset: Vec<String> = names.iter().filter(|name| !is_set(name)).cloned().collect();
+    if !unset.is_empty() {
+        return Err(unset);
+    }
+    Ok(names.pop().map_or(KeyPlace::File(file), KeyPlace::Variable))
+}
+
+#[cfg(test)]
+mod tests {
+    use pretty_assertions::assert_eq;
+    use serde_json::json;
+
+    use super::*;
+    use crate::testing::Sandbox;
+
+    #[test]
+    fn the_place_of_each_key_is_told_and_no_key() {
+        let mut sandbox = Sandbox::new();
+        let models = json!({"providers": {
+            "written": {"baseUrl": "http://x", "apiKey": "a-secret"},
+            "named": {"baseUrl": "http://x", "apiKey": "$NAMED_KEY"},
+            "printed": {"baseUrl": "http://x", "apiKey": "!touch ran; echo a-secret"},
+            "open": {"baseUrl": "http://x"},
+            "unset": {"baseUrl": "http://x", "apiKey": "$NOT_SET"},
+        }});
+        sandbox.write("agent/models.json", models.to_string());
+        let auth = json!({
+            "anthropic": {"type": "oauth", "access": "a-secret"},
+            "groq": {"type": "api_key", "key": "a-secret"},
+        });
+        sandbox.write("agent/auth.json", auth.to_string());
+        let settings = json!({"defaultProvider": "groq", "defaultModel": "fast"});
+        sandbox.write("agent/settings.json", settings.to_string());
+        for name in ["NAMED_KEY", "OPENAI_API_KEY", "GROQ_API_KEY"] {
+            let secret = "a-secret".to_owned();
+            sandbox.variables.insert(name.to_owned(), secret);
+        }
+        let agent_dir = sandbox.path("agent");
+        let overview = model_overview(&Surroundings {
+            cwd: sandbox.path("project"),
+            home: sandbox.path("home"),
+            agent_dir: agent_dir.clone(),
+            variables: sandbox.variables.clone(),
+        });
+        let auth = agent_dir.join(AUTH_FILE);
+        let models = agent_dir.join(MODELS_FILE);
+        let usable = [
+            ("anthropic", KeyPlace::Login(auth.clone())),
+            ("groq", KeyPlace::File(auth)),
+            ("named", KeyPlace::Variable("NAMED_KEY".to_owned())),
+            ("open", KeyPlace::None),
+            ("openai", KeyPlace::Variable("OPENAI_API_KEY".to_owned())),
+            ("printed", KeyPlace::Command(models.clone())),
+            ("written", KeyPlace::File(models)),
+        ];
+        assert_eq!(
+            overview,
+            ModelOverview {
+                default_provider: Some("groq".to_owned()),
+                default_model: Some("fast".to_owned()),
+                usable: usable
+                    .map(|(name, key)| UsableProvider {
+                        name: name.to_owned(),
+                        key,
+                    })
+                    .into(),
+                unset: vec![("unset".to_owned(), "NOT_SET".to_owned())],
+                problems: Vec::new(),
+            }
+        );
+    }
+}

@@ -1,0 +1,100 @@
+//! What one check has found.
+
+use serde_json::{Value, json};
+
+/// How a check went, from best to worst.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Mark {
+    Ok,
+    /// It works, but not as somebody may expect.
+    Warning,
+    /// Something that is needed does not work.
+    Problem,
+}
+
+/// One line of the report, with what can be done about it.
+#[derive(Debug)]
+pub(super) struct Check {
+    name: &'static str,
+    mark: Mark,
+    text: String,
+    hints: Vec<String>,
+}
+
+impl Mark {
+    fn as_str(self) -> &'static str {
+        match self {
+            Self::Ok => "ok",
+            Self::Warning => "warning",
+            Self::Problem => "problem",
+        }
+    }
+}
+
+impl Check {
+    /// A check that has found nothing wrong so far.
+    pub(super) fn new(name: &'static str, text: impl Into<String>) -> Self {
+        Self {
+            name,
+            mark: Mark::Ok,
+            text: text.into(),
+            hints: Vec::new(),
+        }
+    }
+
+    pub(super) fn warning(self) -> Self {
+        self.at_least(Mark::Warning)
+    }
+
+    pub(super) fn problem(self) -> Self {
+        self.at_least(Mark::Problem)
+    }
+
+    fn at_least(self, mark: Mark) -> Self {
+        Self {
+            mark: self.mark.max(mark),
+            ..self
+        }
+    }
+
+    /// Adds to what was found.
+    pub(super) fn and(mut self, text: &str) -> Self {
+        self.text = format!("{}, {text}", self.text);
+        self
+    }
+
+    /// Adds what can be done, or what exactly is wrong.
+    pub(super) fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hints.push(hint.into());
+        self
+    }
+
+    /// Adds a hint for each of several things that are wrong.
+    pub(super) fn warnings(self, hints: impl IntoIterator<Item = String>) -> Self {
+        hints
+            .into_iter()
+            .fold(self, |check, hint| check.warning().hint(hint))
+    }
+
+    pub(super) fn mark(&self) -> Mark {
+        self.mark
+    }
+
+    /// As a person reads it: the mark, the name and what was found, and hints below.
+    pub(super) fn lines(&self) -> Vec<String> {
+        let (mark, name) = (self.mark.as_str(), self.name);
+        let mut lines = vec![format!("{mark:7}  {name:11}  {}", self.text)];
+        let hints = self.hints.iter();
+        lines.extend(hints.map(|hint| format!("{:9}hint: {hint}", "")));
+        lines
+    }
+
+    pub(super) fn json(&self) -> Value {
+        json!({
+            "name": self.name,
+            "mark": self.mark.as_str(),
+            "text": self.text,
+            "hints": self.hints,
+        })
+    }
+}

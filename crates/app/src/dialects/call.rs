@@ -1,0 +1,102 @@
+//! A call that starts runs, from its arguments to its answer. In what the families differ, they
+//! say with their [`Call`].
+
+use pi_subagents_delegation::Plan;
+use serde_json::{Map, Value};
+
+use super::answer::{Answer, Outcomes};
+use super::lowering::{Family, Lowering};
+use super::window_record::WindowRecord;
+use crate::caller::Caller;
+use crate::error::CommandError;
+use crate::panes::Panes;
+use crate::toolbox::{Toolbox, Watch};
+use crate::view;
+
+/// A call of a family, read and found to fit.
+pub(crate) trait Call {
+    /// What is special about its family.
+    const FAMILY: Family;
+
+    /// What its answer has to say beside what its runs know.
+    type Notes;
+
+    /// Makes a plan of it.
+    fn lower(&self, lowering: &Lowering<'_>) -> Result<Lowered<Self::Notes>, CommandError>;
+
+    /// How many files its tasks were given, in their order.
+    fn file_counts(&self) -> impl Iterator<Item = usize>;
+
+    /// What its caller's model reads, and what the family adds to the details.
+    fn word(&self, outcomes: &Outcomes, notes: &Self::Notes) -> (String, Map<String, Value>);
+}
+
+/// A plan, with what the answer must say.
+pub(crate) struct Lowered<Notes> {
+    pub(crate) plan: Plan,
+    pub(crate) warnings: Vec<String>,
+    pub(crate) notes: Notes,
+}
+
+/// A call that was lowered and is ready to run.
+pub(crate) struct ReadyCall<C: Call> {
+    call: C,
+    lowered: Lowered<C::Notes>,
+    windows: WindowRecord,
+    panes: Panes,
+}
+
+impl<C: Call> ReadyCall<C> {
+    pub(crate) fn new(toolbox: &Toolbox, call: C, caller: &Caller) -> Result<Self, CommandError> {
+        let _alone = toolbox.lower_alone();
+        let configuration = toolbox.configuration(caller);
+        let settings = &configuration.settings;
+        let lowered = call.lower(&Lowering {
+            family: C::FAMILY,
+            caller,
+            configuration: &configuration,
+            owner: &toolbox.owner,
+        })?;
+        let windows = WindowRecord::new(
+            view::preview_context(caller, settings),
+            call.file_counts(),
+            settings.max_lines_per_window,
+        );
+        Ok(Self {
+            call,
+            lowered,
+            windows,
+            panes: Panes::of(&caller.places, settings),
+        })
+    }
+
+    /// Runs it and waits for its end.
+    pub(crate) async fn run(self, toolbox: &Toolbox, watch: Watch) -> Answer {
+        let Lowered {
+            plan,
+            mut warnings,
+            notes,
+        } = self.lowered;
+        let runs = toolbox.run(plan, &self.windows, &self.panes, watch).await;
+        warnings.extend(self.panes.problem());
+        let outcomes = Outcomes::new(runs, warnings, &toolbox.owner.recorder);
+        let (text, more) = self.call.word(&outcomes, &notes);
+        Answer {
+            text,
+            more,
+            outcomes,
+            windows: self.windows,
+        }
+    }
+}
+
+/// Runs the tasks of a call and waits for them.
+pub(crate) async fn run<C: Call>(
+    toolbox: &Toolbox,
+    call: C,
+    caller: &Caller,
+    watch: Watch,
+) -> Result<Answer, CommandError> {
+    let ready = ReadyCall::new(toolbox, call, caller)?;
+    Ok(ready.run(toolbox, watch).await)
+}

@@ -1,0 +1,326 @@
+//! `doctor` on a fresh machine, where everything is well, and where many things are broken.
+
+use std::fs::{self, Permissions};
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use pi_subagents_testkit::sandbox::{CommandOutput, SandboxCommand};
+use pi_subagents_testkit::{Signal, bin, wait_for_file};
+use pretty_assertions::assert_eq;
+use serde_json::{Value, json};
+
+use crate::background_stage::BackgroundStage;
+use crate::stage::{Stage, call};
+
+const BINARY: &str = env!("CARGO_BIN_EXE_pi-subagents");
+
+/// `doctor` with nothing on the search path.
+fn doctor(stage: &Stage, arguments: &[&str]) -> SandboxCommand {
+    fs::create_dir_all(stage.path("bin")).unwrap();
+    stage
+        .command(&["doctor"])
+        .args(arguments)
+        .env("PATH", stage.path("bin"))
+        .env_remove("PI_SUBAGENTS_PI")
+}
+
+/// What it printed, without what differs from machine to machine.
+fn shown(output: &CommandOutput) -> String {
+    let release = fs::read_to_string("/proc/sys/kernel/osrelease").unwrap();
+    let package = package().display().to_string();
+    let text = output
+        .to_string()
+        .replace(BINARY, "$BINARY")
+        .replace(&bin("misbehave").display().to_string(), "$PI")
+        .replace(&package, "$PACKAGE")
+        .replace(release.trim(), "<release>")
+        .replace(std::env::consts::ARCH, "<machine>")
+        .replace(env!("CARGO_PKG_VERSION"), "<version>");
+    let lines = text.lines().map(|line| match line.split_once(" free") {
+        Some((before, after)) => {
+            let place = before.rsplit_once(", ").map_or(before, |(place, _)| place);
+            format!("{place}, <room> free{after}")
+        }
+        None => line.to_owned(),
+    });
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+/// The package for pi in this repository.
+fn package() -> PathBuf {
+    let app = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
+    app.join("../../extension").canonicalize().unwrap()
+}
+
+#[test]
+fn a_fresh_machine_needs_a_model_and_nothing_else() {
+    let stage = Stage::new();
+    fs::remove_dir_all(stage.sandbox.home().join(".pi")).unwrap();
+    insta::assert_snapshot!(shown(&doctor(&stage, &[]).run()), @"
+    --- exit code
+    0
+    [EOF]
+    --- stdout
+    ok       program      pi-subagents <version>, $BINARY
+    ok       platform     Linux <release> on <machine>, with /proc, pidfd, subreaper and inotify
+    ok       agent files  ~/.pi/agent is not there yet; the first run makes it
+    ok       sockets      $SANDBOX/run/pi-subagents
+    ok       records      .pi/subagents/runs, <room> free
+    ok       settings     the defaults
+    warning  models       no provider has a key
+             hint: Set a variable such as ANTHROPIC_API_KEY or OPENAI_API_KEY, or list a server of your own in ~/.pi/agent/models.json. pi-subagents tour needs none.
+    ok       runner       auto takes the embedded agent, because no pi was found
+    ok       definitions  none; pi-subagents profile create NAME makes one
+    ok       project      $PROJECT needs no trust: it carries no definitions
+    ok       runs         none yet
+    ok       background   0 of at most 16 runs (subagents.maxBackground)
+    ok       pi package   not installed
+
+    No problem, 1 warning.
+    [EOF]
+    --- stderr
+    [EOF]
+    ");
+    assert!(
+        !stage.sandbox.home().join(".pi").exists(),
+        "it changes nothing"
+    );
+}
+
+#[test]
+fn where_everything_is_well_it_says_where_everything_is() {
+    let stage = Stage::new();
+    stage.sandbox.models_json("http://127.0.0.1:1/v1");
+    stage.profile("reviewer", "model: fake/fake-model", "You review.");
+    stage.sandbox.write(
+        "project/.pi/agents/scout.md",
+        "---\nname: scout\nmodel: fake/fake-model\n---\nYou look around.\n",
+    );
+    let settings = stage.sandbox.agent_dir().join("settings.json");
+    let mut whole: serde_json::Value =
+        serde_json::from_str(&fs::read_to_string(&settings).unwrap()).unwrap();
+    whole["packages"] = json!([package()]);
+    whole["subagents"] = json!({"maxConcurrency": 8});
+    fs::write(&settings, whole.to_string()).unwrap();
+    _ = stage.command(&["trust", "--yes"]).run().expect_success();
+    _ = stage.outcomes(&[("a", json!([{"reply": "done"}]))]);
+    let command = |arguments: &[&str]| {
+        doctor(&stage, arguments)
+            .env("PI_SUBAGENTS_PI", bin("misbehave"))
+            .env("PI_SUBAGENTS_BIN", BINARY)
+            .env("OPENAI_API_KEY", "sk-secret")
+    };
+    let output = command(&[]).run();
+    assert!(!output.stdout.contains("sk-secret") && !output.stdout.contains("test-key"));
+    insta::assert_snapshot!(shown(&output), @"
+    --- exit code
+    0
+    [EOF]
+    --- stdout
+    ok       program      pi-subagents <version>, $BINARY
+    ok       platform     Linux <release> on <machine>, with /proc, pidfd, subreaper and inotify
+    ok       agent files  ~/.pi/agent
+    ok       sockets      $SANDBOX/run/pi-subagents
+    ok       records      .pi/subagents/runs, <room> free
+    ok       settings     maxConcurrency in ~/.pi/agent/settings.json
+    ok       models       fake (~/.pi/agent/models.json), openai (OPENAI_API_KEY)
+    ok       runner       auto takes pi 0.87.1 ($PI)
+    ok       definitions  reviewer, scout [prompt]
+    ok       project      $PROJECT is trusted (decided with pi-subagents for $PROJECT).
+    ok       runs         1 run in ~/.pi/agent/subagents-index.jsonl
+    ok       background   0 of at most 16 runs (subagents.maxBackground)
+    ok       pi package   $PACKAGE
+
+    Everything is in place.
+    [EOF]
+    --- stderr
+    [EOF]
+    ");
+    let json = command(&["--json"]).run().expect_success().json();
+    let names: Vec<&str> = json["checks"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|check| check["name"].as_str().unwrap())
+        .collect();
+    assert_eq!(
+        names.join(", "),
+        "program, platform, agent files, sockets, records, settings, models, runner, \
+         definitions, project, runs, background, pi package"
+    );
+    assert_eq!(
+        (&json["ok"], &json["problems"], &json["warnings"]),
+        (&json!(true), &json!(0), &json!(0))
+    );
+}
+
+#[test]
+fn where_much_is_broken_it_says_what_to_do() {
+    let stage = Stage::new();
+    let write = |path: &str, text: &str| stage.sandbox.write(path, text);
+    lose_a_run(&stage);
+    let agent_dir = stage.sandbox.agent_dir();
+    fs::set_permissions(&agent_dir, Permissions::from_mode(0o777)).unwrap();
+    let index = agent_dir.join("subagents-index.jsonl");
+    let torn = fs::read_to_string(&index).unwrap() + "{\"run\": \"torn\n\n[]\n";
+    fs::write(index, torn).unwrap();
+    // The next one to look for pi asks it for its version again.
+    fs::remove_file(agent_dir.join("subagents-pi-version.json")).unwrap();
+    let keys = write("home/.pi/agent/auth.json", "no json");
+    fs::set_permissions(keys, Permissions::from_mode(0o644)).unwrap();
+    write(
+        "home/.pi/agent/models.json",
+        r#"{"providers": {"local": {"baseUrl": "http://x", "apiKey": "$LOCAL_KEY"}}}"#,
+    );
+    write("home/blocked", "");
+    write(
+        "home/.pi/agent/old/package.json",
+        r#"{"name": "pi-subagents"}"#,
+    );
+    write("home/.pi/agent/old/manifest.json", "{}");
+    let settings = json!({
+        "defaultProvider": "openai", "defaultModel": "gpt-9", "packages": ["./old"],
+        "subagents": {"runner": "pi", "maxConcurrency": "many", "runsDir": "~/blocked"},
+    });
+    write("home/.pi/agent/settings.json", &settings.to_string());
+    write(
+        "home/.pi/agent/agent-profiles/broken.md",
+        "---\nname: [\n---\n",
+    );
+    stage.profile("torn", "tools: read\nexcludeTools: bash", "You look.");
+    write(
+        "project/.pi/agents/stranger.md",
+        "---\nname: stranger\n---\nHello.\n",
+    );
+    let other = write("bin/pi-subagents", "#!/bin/sh\n");
+    fs::set_permissions(other, Permissions::from_mode(0o755)).unwrap();
+    let no_directory = write("no-directory", "");
+    let output = doctor(&stage, &[])
+        .env("XDG_RUNTIME_DIR", no_directory)
+        .env("PI_SUBAGENTS_PI", bin("misbehave"))
+        .env("MISBEHAVE_VERSION", "0.80.0")
+        .run();
+    insta::assert_snapshot!(shown(&output), @r#"
+    --- exit code
+    1
+    [EOF]
+    --- stdout
+    warning  program      pi-subagents <version>, $BINARY
+             hint: On PATH comes another one first: $SANDBOX/bin/pi-subagents. Remove it, or put the directory of this one before it.
+    ok       platform     Linux <release> on <machine>, with /proc, pidfd, subreaper and inotify
+    warning  agent files  ~/.pi/agent
+             hint: Others may write to it and so decide what your sub-agents do: chmod go-w $HOME/.pi/agent
+             hint: Others may read the keys in it: chmod 600 $HOME/.pi/agent/auth.json
+    problem  sockets      $SANDBOX/no-directory/pi-subagents cannot be used: $SANDBOX/no-directory is no directory
+             hint: Set XDG_RUNTIME_DIR to a directory of yours with a short path; until then steer and stop reach no run.
+    warning  records      ~/blocked cannot be used, so runs go to ~/.pi/agent/subagents/runs, <room> free
+             hint: $HOME/blocked is no directory.
+    warning  settings     runner, maxConcurrency, runsDir in ~/.pi/agent/settings.json
+             hint: $HOME/.pi/agent/settings.json: subagents.maxConcurrency must be a number, not "many"; it is ignored.
+    problem  models       no provider has a key
+             hint: Set a variable such as ANTHROPIC_API_KEY or OPENAI_API_KEY, or list a server of your own in ~/.pi/agent/models.json. pi-subagents tour needs none.
+             hint: The default model is openai/gpt-9, and openai has no key: runs without a model of their own will fail.
+             hint: The key of local is to be in LOCAL_KEY, which is not set.
+             hint: Could not use $HOME/.pi/agent/auth.json: expected ident at line 1 column 2.
+    problem  runner       subagents.runner is pi, and no pi can be used
+             hint: $PI is pi 0.80.0, which is too old: 0.84 or newer is needed. Update it, or use --runner embedded.
+    warning  definitions  torn
+             hint: $HOME/.pi/agent/agent-profiles/broken.md:2:7: is not YAML: unclosed bracket '['; the file is not used.
+             hint: ~/.pi/agent/agent-profiles/torn.md: Profile "torn" has both "tools" and "excludeTools" set. These are mutually exclusive.
+    warning  project      $PROJECT carries 1 definition that nobody has trusted yet
+             hint: Ignored 1 definition of $PROJECT, which nobody has trusted yet: stranger. Say "pi-subagents trust --yes" to allow that.
+    warning  runs         1 run in ~/.pi/agent/subagents-index.jsonl
+             hint: Passed over, because they cannot be read: 2 lines of the index. A run they told of is found again by its id in its project.
+             hint: Without an owner: 1 run. The next start closes what its owner has left; pi-subagents status does it now.
+    ok       background   0 of at most 16 runs (subagents.maxBackground)
+    problem  pi package   ~/.pi/agent/old
+             hint: Its manifest.json is of another version than this program (<version>). Install the package that belongs to it.
+
+    4 problems, 7 warnings.
+    [EOF]
+    --- stderr
+    [EOF]
+    "#);
+}
+
+/// Leaves a run behind whose owner was killed, and that nobody has closed.
+fn lose_a_run(stage: &Stage) {
+    let ready = stage.path("ready");
+    let script = json!([{"touch": ready}, {"hang": true}]);
+    let owner = stage.delegate(&call(&[("lost", script)])).spawn();
+    wait_for_file(&ready, Duration::from_mins(1));
+    owner.kill(Signal::KILL);
+    _ = owner.wait_for_exit();
+}
+
+#[test]
+fn without_a_home_it_says_so() {
+    let stage = Stage::new();
+    let output = doctor(&stage, &[]).env_remove("HOME").run();
+    insta::assert_snapshot!(output, @"
+    --- exit code
+    1
+    [EOF]
+    --- stdout
+    problem  places       HOME is not set
+             hint: Set HOME to the directory that holds .pi/agent.
+
+    1 problem.
+    [EOF]
+    --- stderr
+    [EOF]
+    ");
+}
+
+/// What one check says.
+fn check(output: &CommandOutput, name: &str) -> Value {
+    let checks = output.json()["checks"].clone();
+    let mut checks = checks.as_array().unwrap().iter();
+    let found = checks.find(|check| check["name"] == name);
+    found.unwrap_or_else(|| panic!("{output}")).clone()
+}
+
+#[test]
+fn a_path_that_is_too_long_for_a_socket_is_a_problem() {
+    let stage = Stage::new();
+    let long = stage.sandbox.root().join("long".repeat(30));
+    let output = doctor(&stage, &["--json"])
+        .env_remove("XDG_RUNTIME_DIR")
+        .env("PI_CODING_AGENT_DIR", &long)
+        .run();
+    assert_eq!(output.code, Some(1));
+    assert_eq!(check(&output, "sockets")["mark"], "problem");
+    assert_eq!(check(&output, "agent files")["mark"], "ok");
+}
+
+#[test]
+fn an_index_that_cannot_be_read_is_a_problem() {
+    let stage = Stage::new();
+    let index = stage.sandbox.agent_dir().join("subagents-index.jsonl");
+    fs::create_dir_all(index).unwrap();
+    let output = doctor(&stage, &["--json"]).run();
+    assert_eq!(
+        check(&output, "runs"),
+        json!({
+            "name": "runs",
+            "mark": "problem",
+            "text": "~/.pi/agent/subagents-index.jsonl cannot be read: Is a directory (os error 21)",
+            "hints": ["Move it away: a run is found again by its id in its project."],
+        })
+    );
+}
+
+#[test]
+fn background_runs_up_to_the_limit_are_a_warning() {
+    let stage = BackgroundStage::new();
+    stage.settings(&json!({"maxBackground": 1}));
+    stage.spawn(&json!([{"hang": true}]));
+    let output = doctor(&stage.stage, &["--json"]).run();
+    let seen = check(&output, "background");
+    assert_eq!(seen["mark"], "warning");
+    assert_eq!(
+        seen["text"],
+        "1 of at most 1 runs (subagents.maxBackground)"
+    );
+}

@@ -1,0 +1,247 @@
+//! What the command line says about itself: help, completions and manual pages.
+
+use std::fs;
+use std::path::Path;
+
+use pretty_assertions::assert_eq;
+
+use crate::stage::Stage;
+
+/// The commands that the help lists.
+fn commands(stage: &Stage) -> Vec<String> {
+    let help = stage.command(&["--help"]).run().expect_success().stdout;
+    let lines = help.lines().skip_while(|line| *line != "Commands:").skip(1);
+    lines
+        .take_while(|line| !line.is_empty())
+        .filter_map(|line| line.split_whitespace().next())
+        .map(str::to_owned)
+        .collect()
+}
+
+/// The names of processes that we start for ourselves.
+const OUR_OWN: [&str; 3] = ["keeper", "warden", "detached"];
+
+#[test]
+fn every_shell_gets_a_script_with_all_commands_and_none_of_our_own() {
+    let stage = Stage::new();
+    let commands = commands(&stage);
+    assert!(commands.len() > 20, "{commands:?}");
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+        let script = stage.command(&["completions", shell]).run();
+        let script = script.expect_success().stdout;
+        for command in &commands {
+            assert!(script.contains(command.as_str()), "{shell}: {command}");
+        }
+        for name in OUR_OWN {
+            let is_there = script
+                .split(|c: char| !c.is_alphanumeric())
+                .any(|word| word == name);
+            assert!(!is_there, "{shell}: {name}");
+        }
+    }
+}
+
+#[test]
+fn bash_completes_commands_options_and_values() {
+    let stage = Stage::new();
+    let script = stage.command(&["completions", "bash"]).run().stdout;
+    stage.sandbox.write("project/completions.bash", &script);
+    // What bash does when somebody presses the tab key after these words.
+    let ask = "
+        source ./completions.bash || exit 1
+        function=$(complete -p pi-subagents | sed 's/.*-F \\([^ ]*\\).*/\\1/')
+        press_tab() {
+            COMP_WORDS=(\"$@\") COMP_CWORD=$(($# - 1)) COMPREPLY=()
+            \"$function\" \"$1\" \"${@: -1}\" \"${@: -2:1}\"
+            echo \"${COMPREPLY[*]}\"
+        }
+        press_tab pi-subagents re
+        press_tab pi-subagents delegate --ti
+        press_tab pi-subagents run --runner em
+        press_tab pi-subagents profile ex
+        press_tab pi-subagents completions fi
+    ";
+    let output = stage
+        .sandbox
+        .command(Path::new("bash"))
+        .args(["-c", ask])
+        .run();
+    assert_eq!(output.stderr, "");
+    assert_eq!(
+        output.stdout,
+        "resume\n--timeout\nembedded\nexplain\nfish\n"
+    );
+}
+
+#[test]
+fn an_unknown_shell_is_refused_with_those_there_are() {
+    let stage = Stage::new();
+    insta::assert_snapshot!(stage.command(&["completions", "tcsh"]).run(), @"
+    --- exit code
+    2
+    [EOF]
+    --- stdout
+    [EOF]
+    --- stderr
+    error: invalid value 'tcsh' for '<SHELL>'
+      [possible values: bash, elvish, fish, powershell, zsh]
+
+      tip: a similar value exists: 'zsh'
+
+    For more information, try '--help'.
+    [EOF]
+    ");
+}
+
+#[test]
+fn the_manual_is_printed_or_written_with_a_page_for_each_command() {
+    let stage = Stage::new();
+    let page = stage.command(&["man"]).run().expect_success().stdout;
+    assert!(page.contains(".TH pi-subagents 1"), "{page}");
+    assert!(page.contains("Exit codes:"), "{page}");
+    let directory = stage.sandbox.project().join("new/man1");
+    let written = stage.command(&["man", "--dir", "new/man1"]).run();
+    let written = written.expect_success().stdout;
+    let mut names: Vec<String> = fs::read_dir(&directory)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    names.sort();
+    assert_eq!(written.lines().count(), names.len());
+    insta::assert_snapshot!(names.join("\n"), @"
+    pi-subagents-agent.1
+    pi-subagents-completions.1
+    pi-subagents-delegate.1
+    pi-subagents-doctor.1
+    pi-subagents-events.1
+    pi-subagents-host.1
+    pi-subagents-man.1
+    pi-subagents-mcp.1
+    pi-subagents-output.1
+    pi-subagents-profile-create.1
+    pi-subagents-profile-delete.1
+    pi-subagents-profile-edit.1
+    pi-subagents-profile-explain.1
+    pi-subagents-profile-list.1
+    pi-subagents-profile-show.1
+    pi-subagents-profile.1
+    pi-subagents-resume.1
+    pi-subagents-run.1
+    pi-subagents-session.1
+    pi-subagents-spawn.1
+    pi-subagents-status.1
+    pi-subagents-steer.1
+    pi-subagents-stop.1
+    pi-subagents-tools.1
+    pi-subagents-tour.1
+    pi-subagents-trust.1
+    pi-subagents-wait.1
+    pi-subagents.1
+    ");
+}
+
+#[test]
+fn a_manual_that_cannot_be_written_is_an_error() {
+    let stage = Stage::new();
+    stage.sandbox.write("project/file", "");
+    insta::assert_snapshot!(stage.command(&["man", "--dir", "file/man1"]).run(), @"
+    --- exit code
+    1
+    [EOF]
+    --- stdout
+    [EOF]
+    --- stderr
+    error: the manual cannot be written to file/man1
+      caused by: Not a directory (os error 20)
+    [EOF]
+    ");
+}
+
+#[test]
+fn without_a_command_ten_lines_say_what_to_type() {
+    let stage = Stage::new();
+    let output = stage.command(&[]).run().expect_success();
+    assert_eq!(output.stdout.lines().count(), 10);
+    insta::assert_snapshot!(output.stdout, @"
+    pi-subagents gives a coding agent, a script or a person a team of sub-agents.
+    Each works in a process of its own, several at once; every run is on disk.
+
+      pi-subagents tour                            see it work, offline and without a key
+      pi-subagents doctor                          see whether everything is in place
+      pi-subagents delegate --task NAME=PROMPT …   run tasks in parallel
+      pi-subagents run NAME TASK …                 hand a task to a named sub-agent
+      pi-subagents status                          what runs, and what ran
+      pi-subagents resume ID PROMPT                go on where a run ended
+      pi-subagents help                            all commands
+    ");
+}
+
+#[test]
+fn what_is_misspelt_is_answered_with_what_may_have_been_meant() {
+    let stage = Stage::new();
+    insta::assert_snapshot!(stage.command(&["delgate"]).run(), @"
+    --- exit code
+    2
+    [EOF]
+    --- stdout
+    [EOF]
+    --- stderr
+    error: unrecognized subcommand 'delgate'
+
+      tip: a similar subcommand exists: 'delegate'
+
+    Usage: pi-subagents [OPTIONS] [COMMAND]
+
+    For more information, try '--help'.
+    [EOF]
+    ");
+    insta::assert_snapshot!(stage.command(&["run", "scout", "look", "--modle", "x"]).run(), @"
+    --- exit code
+    2
+    [EOF]
+    --- stdout
+    [EOF]
+    --- stderr
+    error: unexpected argument '--modle' found
+
+      tip: a similar argument exists: '--model'
+
+    Usage: pi-subagents run [OPTIONS] <NAME> <TASK>...
+           pi-subagents run [OPTIONS] --file <FILE>
+
+    For more information, try '--help'.
+    [EOF]
+    ");
+    insta::assert_snapshot!(stage.command(&["run", "scout"]).run(), @"
+    --- exit code
+    2
+    [EOF]
+    --- stdout
+    [EOF]
+    --- stderr
+    error: the following required arguments were not provided:
+      <TASK>...
+
+    Usage: pi-subagents run [OPTIONS] <NAME> <TASK>...
+           pi-subagents run [OPTIONS] --file <FILE>
+
+    For more information, try '--help'.
+    [EOF]
+    ");
+    insta::assert_snapshot!(stage.command(&["delgate", "--json"]).run(), @r#"
+    --- exit code
+    2
+    [EOF]
+    --- stdout
+    {
+      "error": {
+        "kind": "usage",
+        "message": "unrecognized subcommand 'delgate'",
+        "hint": "tip: a similar subcommand exists: 'delegate'\n\nUsage: pi-subagents [OPTIONS] [COMMAND]\n\nFor more information, try '--help'."
+      }
+    }
+    [EOF]
+    --- stderr
+    [EOF]
+    "#);
+}

@@ -1,0 +1,117 @@
+//! What a client may send that is not a good call.
+
+use std::fs;
+
+use pretty_assertions::assert_eq;
+use serde_json::{Value, json};
+
+use crate::mcp_stage::McpServer;
+use crate::stage::{Stage, call};
+
+const DELEGATE: &str = "delegate_to_subagents";
+const PI: [&str; 2] = ["--runner", "pi"];
+
+#[test]
+fn an_old_client_and_one_of_the_future_are_understood() {
+    let stage = Stage::new();
+    for (asked, agreed) in [
+        ("2024-11-05", "2024-11-05"),
+        ("2025-03-26", "2025-03-26"),
+        ("2025-06-18", "2025-06-18"),
+        ("2025-11-25", "2025-11-25"),
+        ("2099-01-01", "2025-11-25"),
+    ] {
+        let mut server = McpServer::start(&stage, &[]);
+        let params = json!({
+            "protocolVersion": asked, "capabilities": {},
+            "clientInfo": {"name": "pipes", "version": "1"}
+        });
+        let id = server.request("initialize", &params);
+        assert_eq!(server.answer(id)["result"]["protocolVersion"], agreed);
+    }
+}
+
+#[test]
+fn what_is_no_good_request_is_answered_or_passed_over_and_the_next_one_served() {
+    let stage = Stage::new();
+    let mut server = McpServer::initialized(&stage, &PI, &json!({}));
+    let mut answers = Vec::new();
+    for (method, params) in [
+        ("frob/nicate", json!({})),
+        (
+            "tools/call",
+            json!({"name": DELEGATE, "arguments": ["tasks"]}),
+        ),
+        ("tools/call", json!({})),
+        ("ping", json!({})),
+    ] {
+        let id = server.request(method, &params);
+        answers.push(server.answer(id).to_string());
+    }
+    insta::assert_snapshot!(answers.join("\n"));
+    for line in [
+        "",
+        "this is no JSON",
+        "[]",
+        "null",
+        "{\"jsonrpc\": \"2.0\"}",
+    ] {
+        assert!(server.running.write_line(line));
+    }
+    server.send(&json!({"jsonrpc": "2.0", "method": "notifications/nobody/knows"}));
+    server.send(&json!({
+        "jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 999}
+    }));
+    let id = server.request("ping", &json!({}));
+    assert_eq!(server.answer(id)["result"], json!({}));
+    server.running.close_stdin();
+    let output = server.running.wait();
+    assert_eq!((output.code, output.stderr.as_str()), (Some(0), ""));
+}
+
+#[test]
+fn tokens_of_progress_come_back_as_they_were() {
+    let stage = Stage::new();
+    let mut server = McpServer::initialized(&stage, &PI, &json!({}));
+    for token in [json!(7), json!("seven"), json!(0)] {
+        let go = stage.path(&format!("go {token}"));
+        let arguments = call(&[("a", json!([{"waitForFile": go}, {"reply": "done"}]))]);
+        let params = json!({
+            "name": DELEGATE, "arguments": arguments, "_meta": {"progressToken": token}
+        });
+        let id = server.request("tools/call", &params);
+        let told = server.wait_for(|line| line["params"]["progressToken"] == token);
+        assert_eq!(told["method"], "notifications/progress");
+        fs::write(go, "").unwrap();
+        assert_eq!(server.answer(id)["result"]["isError"], false);
+    }
+}
+
+#[test]
+fn large_arguments_and_many_calls_at_once_are_served() {
+    let stage = Stage::new();
+    let mut server = McpServer::initialized(&stage, &PI, &json!({}));
+    let ids: Vec<u32> = (0..20)
+        .map(|number| {
+            let mut arguments = call(&[("a", json!([{"reply": format!("answer {number}")}]))]);
+            if number == 0 {
+                arguments["unknown"] = "x".repeat(5_000_000).into();
+            }
+            server.request(
+                "tools/call",
+                &json!({"name": DELEGATE, "arguments": arguments}),
+            )
+        })
+        .collect();
+    let outputs: Vec<Value> = ids
+        .iter()
+        .map(|id| {
+            let answer = server.answer(*id);
+            answer["result"]["_meta"]["pi-subagents/details"]["runs"][0]["output"].clone()
+        })
+        .collect();
+    let expected: Vec<Value> = (0..20)
+        .map(|number| json!(format!("answer {number}")))
+        .collect();
+    assert_eq!(outputs, expected);
+}

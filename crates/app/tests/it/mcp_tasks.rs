@@ -1,0 +1,181 @@
+//! Long calls as tasks, for clients that know the tasks extension.
+
+use std::fs;
+
+use pi_subagents_testkit::process::{exists, wait_until_gone};
+use pretty_assertions::assert_eq;
+use serde_json::{Value, json};
+
+use crate::mcp_stage::{McpClient, McpServer, PATIENCE, at_work, endless, outputs};
+use crate::stage::{Stage, call};
+
+const DELEGATE: &str = "delegate_to_subagents";
+const PI: [&str; 2] = ["--runner", "pi"];
+
+fn knowing_tasks() -> Value {
+    json!({"mode": "auto", "tasks": true})
+}
+
+/// What the newest version of the protocol wants in every request.
+fn with_meta(mut params: Value) -> Value {
+    params["_meta"] = json!({
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientInfo": {"name": "pipes", "version": "1"},
+        "io.modelcontextprotocol/clientCapabilities": {
+            "extensions": {"io.modelcontextprotocol/tasks": {}}
+        },
+    });
+    params
+}
+
+#[test]
+fn a_task_goes_on_while_its_client_asks_and_ends_with_the_answer_of_the_call() {
+    let stage = Stage::new();
+    let mut client = McpClient::start_as(&stage, &knowing_tasks(), &PI);
+    let go = stage.path("go");
+    let steps = json!([{"touch": stage.path("ready")}, {"waitForFile": go}, {"reply": "done"}]);
+    client.call("long", DELEGATE, &call(&[("a", steps)]));
+    let begun = client.wait_for(|line| line["task"].is_string());
+    assert_eq!(
+        (&begun["of"], &begun["status"]),
+        (&json!("long"), &json!("working"))
+    );
+    let running = client.wait_for(|line| line["message"] == "Sub-agents: 1 running");
+    assert_eq!(
+        running,
+        json!({"of": "long", "status": "working", "message": "Sub-agents: 1 running"})
+    );
+    fs::write(go, "").unwrap();
+    let answer = client.answer("long");
+    assert_eq!(outputs(&answer), [("a", "done")]);
+    assert_eq!(answer["isError"], false);
+    let text = answer["text"][0].as_str().unwrap();
+    insta::assert_snapshot!(stage.sandbox.normalise(text), @"✓ a: completed (session: <session-1>)");
+    assert_eq!(client.leave().code, Some(0));
+}
+
+#[test]
+fn what_is_wrong_with_a_call_is_the_answer_of_its_task() {
+    let stage = Stage::new();
+    let mut client = McpClient::start_as(&stage, &knowing_tasks(), &PI);
+    client.call("wrong", "subagent", &json!({}));
+    client.call("none", DELEGATE, &json!({}));
+    for id in ["wrong", "none"] {
+        assert_eq!(client.answer(id)["isError"], true);
+        _ = client.wait_for(|line| line["of"] == id && line["task"].is_string());
+    }
+    client.call("short", "list_subagent_profiles", &json!({}));
+    assert_eq!(client.answer("short")["isError"], false);
+    assert_eq!(client.progress("short"), Vec::<Value>::new());
+}
+
+#[test]
+fn cancelling_a_task_ends_its_children_and_no_others() {
+    let stage = Stage::new();
+    let mut client = McpClient::start_as(&stage, &knowing_tasks(), &PI);
+    client.call("cancelled", DELEGATE, &endless(&stage, "one"));
+    client.call("other", DELEGATE, &endless(&stage, "two"));
+    let (started, other) = (at_work(&stage, "one"), at_work(&stage, "two"));
+    _ = client.wait_for(|line| line["of"] == "cancelled" && line["message"].is_string());
+    client.cancel("cancelled");
+    let ended = client.wait_for(|line| line["of"] == "cancelled" && line["status"] == "cancelled");
+    assert!(!exists(started));
+    assert!(exists(other));
+    let message = ended["message"].as_str().unwrap();
+    insta::assert_snapshot!(stage.sandbox.normalise(message), @"✗ one: error — Stopped on request. (session: <session-1>)");
+    assert_eq!(client.leave().code, Some(0));
+    assert_eq!(wait_until_gone(&[other], PATIENCE), Ok(()));
+}
+
+#[test]
+fn the_end_of_stdin_ends_tasks_too() {
+    let stage = Stage::new();
+    let mut server = McpServer::start(&stage, &PI);
+    let arguments = endless(&stage, "one");
+    let call = with_meta(json!({"name": DELEGATE, "arguments": arguments}));
+    let id = server.request("tools/call", &call);
+    assert_eq!(server.answer(id)["result"]["resultType"], "task");
+    let started = at_work(&stage, "one");
+    server.running.close_stdin();
+    assert_eq!(server.running.wait().code, Some(0));
+    assert!(!exists(started));
+    let status = stage.command(&["status", "--all", "--json"]).run().json();
+    assert_eq!(status["runs"][0]["status"], "aborted");
+}
+
+#[test]
+fn a_task_is_described_as_the_extension_wants_it() {
+    let stage = Stage::new();
+    let mut server = McpServer::start(&stage, &PI);
+    let go = stage.path("go");
+    let steps = json!([{"waitForFile": go}, {"reply": "done"}]);
+    let arguments = call(&[("a", steps)]);
+    let id = server.request(
+        "tools/call",
+        &with_meta(json!({"name": DELEGATE, "arguments": arguments})),
+    );
+    let seed = server.answer(id)["result"].clone();
+    let task = with_meta(json!({"taskId": seed["taskId"]}));
+    assert_eq!(
+        seed,
+        json!({
+            "resultType": "task", "taskId": seed["taskId"], "status": "working",
+            "createdAt": seed["createdAt"], "lastUpdatedAt": seed["createdAt"],
+            "ttlMs": null, "pollIntervalMs": 200,
+        })
+    );
+    // Nothing was asked, so what is answered is ignored.
+    let id = server.request(
+        "tasks/update",
+        &with_meta(json!({"taskId": seed["taskId"], "inputResponses": {}})),
+    );
+    assert_eq!(
+        server.answer(id)["result"],
+        json!({"resultType": "complete"})
+    );
+    fs::write(go, "").unwrap();
+    let over = loop {
+        let id = server.request("tasks/get", &task);
+        let told = server.answer(id)["result"].clone();
+        if told["status"] != "working" {
+            break told;
+        }
+    };
+    assert!(over["ttlMs"].as_u64() >= Some(3_600_000));
+    assert_eq!(
+        over,
+        json!({
+            "resultType": "complete", "taskId": seed["taskId"], "status": "completed",
+            "createdAt": seed["createdAt"], "lastUpdatedAt": over["lastUpdatedAt"],
+            "ttlMs": over["ttlMs"], "result": over["result"],
+        })
+    );
+    // One that is over stays as it is.
+    let id = server.request("tasks/cancel", &task);
+    assert_eq!(
+        server.answer(id)["result"],
+        json!({"resultType": "complete"})
+    );
+    let id = server.request("tasks/get", &task);
+    assert_eq!(server.answer(id)["result"], over);
+}
+
+#[test]
+fn who_does_not_know_tasks_gets_none_and_unknown_ones_are_named() {
+    let stage = Stage::new();
+    let mut server = McpServer::initialized(&stage, &PI, &json!({}));
+    let arguments = call(&[("a", json!([{"reply": "done"}]))]);
+    // The older tasks, which a client asks for, are no longer part of the protocol.
+    let params = json!({"name": DELEGATE, "arguments": arguments, "task": {"ttl": 60000}});
+    let id = server.request("tools/call", &params);
+    assert_eq!(server.answer(id)["result"]["isError"], false);
+    let id = server.request("tasks/get", &json!({"taskId": "one"}));
+    assert_eq!(server.answer(id)["error"]["code"], -32021);
+    let tasks = json!({"extensions": {"io.modelcontextprotocol/tasks": {}}});
+    let mut server = McpServer::initialized(&stage, &PI, &tasks);
+    let errors = ["tasks/get", "tasks/cancel"].map(|method| {
+        let id = server.request(method, &json!({"taskId": "one"}));
+        server.answer(id)["error"].to_string()
+    });
+    insta::assert_snapshot!(errors.join("\n"));
+}

@@ -1,0 +1,180 @@
+//! Which file counts, line by line.
+
+use super::{KEY, answered, printed, write_global};
+use crate::stage::Stage;
+
+#[test]
+fn an_explanation_names_files_lines_and_what_is_hidden() {
+    let stage = Stage::new();
+    stage.sandbox.write(
+        "project/.pi/agent-profiles/worker.md",
+        "---\nname: worker\nmodel: sonnet\nextensions: missing.js\nextraArgs: [\"--mode\"]\napiKey: sk-never-used-123\n---\nYou work.\nHard.\n",
+    );
+    write_global(
+        &stage,
+        "worker.md",
+        &format!("---\nname: worker\nmodel: haiku\napiKey: {KEY}\nthinkinglevel: off\n---\n"),
+    );
+    stage.sandbox.write(
+        "home/.pi/agent/agents/worker.md",
+        "---\nname: worker\napproved_tools: [read]\n---\nYou are a prompt.\n",
+    );
+    insta::assert_snapshot!(stage.command(&["profile", "explain", "worker"]).run(), @r#"
+    --- exit code
+    0
+    [EOF]
+    --- stdout
+    worker (profile, global) ~/.pi/agent/agent-profiles/worker.md
+      name    worker        ~/.pi/agent/agent-profiles/worker.md:2
+      model   haiku         ~/.pi/agent/agent-profiles/worker.md:3
+      apiKey  sk-t****7890  ~/.pi/agent/agent-profiles/worker.md:4
+
+    Shadowed:
+      ~/.pi/agent/agents/worker.md
+
+    Ignored:
+      .pi/agent-profiles/worker.md (nobody has trusted its project yet)
+
+    Warnings:
+      $HOME/.pi/agent/agent-profiles/worker.md:5:1: unknown key "thinkinglevel" is ignored; did you mean "thinkingLevel"?
+
+    Children are started with (RUN is the directory of the run):
+      pi        --model haiku
+      embedded  --model haiku
+      both      the key, on a descriptor
+    [EOF]
+    --- stderr
+    Ignored 1 definition of $PROJECT, which nobody has trusted yet: worker. Say "pi-subagents trust --yes" to allow that.
+    [EOF]
+    "#);
+    printed(&stage, &["trust", "--yes"]);
+    insta::assert_snapshot!(stage.command(&["profile", "explain", "worker"]).run(), @r#"
+    --- exit code
+    0
+    [EOF]
+    --- stdout
+    worker (profile, project) .pi/agent-profiles/worker.md
+      name        worker               .pi/agent-profiles/worker.md:2
+      model       sonnet               .pi/agent-profiles/worker.md:3
+                  shadows haiku of ~/.pi/agent/agent-profiles/worker.md:3
+      extensions  missing.js           .pi/agent-profiles/worker.md:4
+      extraArgs   --mode               .pi/agent-profiles/worker.md:5
+      body        You work. (+1 line)  .pi/agent-profiles/worker.md:8
+                  shadows You are a prompt. of ~/.pi/agent/agents/worker.md:5
+
+    Shadowed:
+      ~/.pi/agent/agent-profiles/worker.md
+      ~/.pi/agent/agents/worker.md
+
+    Warnings:
+      $PROJECT/.pi/agent-profiles/worker.md:6:9: "apiKey" is never taken from a file of a project; it is ignored
+      $HOME/.pi/agent/agent-profiles/worker.md:5:1: unknown key "thinkinglevel" is ignored; did you mean "thinkingLevel"?
+
+    Cannot be used:
+      Refusing extraArg "--mode": it is set by the engine.
+      Extension not found: $PROJECT/missing.js
+
+    Children are started with (RUN is the directory of the run):
+      pi        refused: Refusing extraArg "--mode": it is set by the engine.
+      embedded  refused: Refusing extraArg "--mode": it is set by the engine.
+    [EOF]
+    --- stderr
+    [EOF]
+    "#);
+    let explained = answered(&stage, &["profile", "explain", "worker"]);
+    insta::assert_snapshot!(serde_json::to_string_pretty(&explained).unwrap(), @r#"
+    {
+      "name": "worker",
+      "dialect": "profile",
+      "scope": "project",
+      "file": "$PROJECT/.pi/agent-profiles/worker.md",
+      "fields": [
+        {
+          "key": "name",
+          "value": "worker",
+          "file": "$PROJECT/.pi/agent-profiles/worker.md",
+          "line": 2,
+          "shadows": []
+        },
+        {
+          "key": "model",
+          "value": "sonnet",
+          "file": "$PROJECT/.pi/agent-profiles/worker.md",
+          "line": 3,
+          "shadows": [
+            {
+              "file": "$HOME/.pi/agent/agent-profiles/worker.md",
+              "line": 3,
+              "value": "haiku"
+            }
+          ]
+        },
+        {
+          "key": "extensions",
+          "value": "missing.js",
+          "file": "$PROJECT/.pi/agent-profiles/worker.md",
+          "line": 4,
+          "shadows": []
+        },
+        {
+          "key": "extraArgs",
+          "value": "--mode",
+          "file": "$PROJECT/.pi/agent-profiles/worker.md",
+          "line": 5,
+          "shadows": []
+        },
+        {
+          "key": "body",
+          "value": "You work.\nHard.",
+          "file": "$PROJECT/.pi/agent-profiles/worker.md",
+          "line": 8,
+          "shadows": [
+            {
+              "file": "$HOME/.pi/agent/agents/worker.md",
+              "line": 5,
+              "value": "You are a prompt."
+            }
+          ]
+        }
+      ],
+      "shadowed": [
+        "$HOME/.pi/agent/agent-profiles/worker.md",
+        "$HOME/.pi/agent/agents/worker.md"
+      ],
+      "ignored": [],
+      "problems": [
+        "Refusing extraArg \"--mode\": it is set by the engine.",
+        "Extension not found: $PROJECT/missing.js"
+      ],
+      "warnings": [
+        "$PROJECT/.pi/agent-profiles/worker.md:6:9: \"apiKey\" is never taken from a file of a project; it is ignored",
+        "$HOME/.pi/agent/agent-profiles/worker.md:5:1: unknown key \"thinkinglevel\" is ignored; did you mean \"thinkingLevel\"?"
+      ],
+      "notices": [],
+      "children": [
+        {
+          "runner": "pi",
+          "refused": "Refusing extraArg \"--mode\": it is set by the engine."
+        },
+        {
+          "runner": "embedded",
+          "refused": "Refusing extraArg \"--mode\": it is set by the engine."
+        }
+      ]
+    }
+    "#);
+    let deleted = stage.command(&["profile", "rm", "worker", "--yes"]).run();
+    insta::assert_snapshot!(deleted, @r#"
+    --- exit code
+    0
+    [EOF]
+    --- stdout
+    Deleted profile "worker": $PROJECT/.pi/agent-profiles/worker.md
+    [EOF]
+    --- stderr
+    Now $HOME/.pi/agent/agent-profiles/worker.md counts.
+    [EOF]
+    "#);
+    let dialect = ["profile", "rm", "worker", "--yes", "--dialect", "prompt"];
+    insta::assert_snapshot!(printed(&stage, &dialect), @r#"Deleted prompt "worker": $HOME/.pi/agent/agents/worker.md"#);
+}

@@ -1,0 +1,119 @@
+//! What is refused, and with which words.
+
+use super::{printed, refused, write_global};
+use crate::stage::Stage;
+
+#[test]
+fn what_makes_no_sense_is_refused_with_words() {
+    let stage = Stage::new();
+    write_global(&stage, "there.md", "---\nname: there\ntools: read\n---\n");
+    write_global(&stage, "other.md", "---\nname: hidden\n---\n");
+    write_global(&stage, "broken.md", "---\nname: broken\ntools: true\n---\n");
+    let errors = [
+        refused(&stage, &["profile", "create", "a b", "--model", "m"]),
+        refused(&stage, &["profile", "create", "there", "--model", "m"]),
+        refused(&stage, &["profile", "create", "hidden", "--model", "m"]),
+        refused(&stage, &["profile", "create", "broken", "--model", "m"]),
+        refused(&stage, &["profile", "create", "a"]),
+        refused(
+            &stage,
+            &[
+                "profile",
+                "create",
+                "a",
+                "--dialect",
+                "preset",
+                "--model",
+                "m",
+            ],
+        ),
+        refused(&stage, &["profile", "create", "a", "--tools", ""]),
+        refused(
+            &stage,
+            &[
+                "profile",
+                "create",
+                "a",
+                "--no-skills",
+                "--load-skills",
+                "x",
+            ],
+        ),
+        refused(
+            &stage,
+            &["profile", "create", "a", "--extra-args", "--mode"],
+        ),
+        refused(&stage, &["profile", "create", "a", "--thinking", "hard"]),
+        refused(&stage, &["profile", "create", "a", "--runner", "docker"]),
+        refused(&stage, &["profile", "create", "a", "--timeout", "0"]),
+        refused(&stage, &["profile", "edit", "there"]),
+        refused(
+            &stage,
+            &["profile", "edit", "there", "--exclude-tools", "bash"],
+        ),
+        refused(&stage, &["profile", "edit", "there", "--unset", "name"]),
+        refused(
+            &stage,
+            &[
+                "profile", "edit", "there", "--model", "m", "--scope", "project",
+            ],
+        ),
+        refused(&stage, &["profile", "edit", "broken", "--model", "m"]),
+        refused(&stage, &["profile", "delete", "there"]),
+    ];
+    insta::assert_snapshot!(errors.concat(), @r#"
+    [2] error: the name "a b" may have only letters, digits, "-" and "_"
+    [2] error: Profile "there" already exists: $HOME/.pi/agent/agent-profiles/there.md
+    hint: pi-subagents profile edit there changes it.
+    [2] error: Profile "hidden" already exists: $HOME/.pi/agent/agent-profiles/other.md
+    hint: pi-subagents profile edit hidden changes it.
+    [2] error: $HOME/.pi/agent/agent-profiles/broken.md is there already
+    hint: Choose another name, or look at that file first.
+    [2] error: there is nothing to save
+    hint: Give at least one field, for example --model MODEL, or run it on a terminal.
+    [2] error: a preset needs a "description"
+    hint: Give it with --description TEXT.
+    [2] error: Profile "a" allows no tool: "tools" is empty. Set "noTools: true" if it is to have none.
+    [2] error: Profile "a" has both "loadSkills" and "noSkills" set. These are mutually exclusive — --no-skills disables skill discovery.
+    [2] error: Refusing extraArg "--mode": it is set by the engine.
+    [2] error: invalid value 'hard' for '--thinking <LEVEL>': a level is one of off, minimal, low, medium, high, xhigh, max
+
+    For more information, try '--help'.
+    [2] error: invalid value 'docker' for '--runner <RUNNER>': a runner is one of auto, pi, embedded
+
+    For more information, try '--help'.
+    [2] error: invalid value '0' for '--timeout <SECONDS>': a timeout is a number of seconds from 1
+
+    For more information, try '--help'.
+    [2] error: there is nothing to change
+    hint: Give at least one field, for example --model MODEL or --unset model, or run it on a terminal.
+    [2] error: Profile "there" has both "tools" and "excludeTools" set. These are mutually exclusive.
+    [2] error: invalid value 'name' for '--unset <FIELD>': a field is one of description, provider, model, thinking, tools, no-tools, exclude-tools, extensions, no-extensions, suggested-skills, load-skills, no-skills, no-context-files, append-system-prompt, api-key, extra-args, runner, timeout, finalize, system-prompt
+
+    For more information, try '--help'.
+    [3] error: no "there" of that scope and dialect
+    hint: There is $HOME/.pi/agent/agent-profiles/there.md (global profile).
+    [2] error: $HOME/.pi/agent/agent-profiles/broken.md:3:8: "tools" must be a list or a text with commas, not true; the file is not used
+    hint: Mend the file by hand first.
+    [2] error: profile "there" is not deleted unasked
+    hint: Add --yes.
+    "#);
+    let unknown = [
+        refused(&stage, &["profile", "nobody"]),
+        refused(&stage, &["profile", "show", "nobody"]),
+        refused(&stage, &["profile", "explain", "nobody"]),
+        refused(&stage, &["profile", "edit", "nobody", "--model", "m"]),
+        refused(&stage, &["profile", "delete", "nobody", "--yes"]),
+    ];
+    assert!(unknown.iter().all(|one| *one == unknown[0]), "{unknown:?}");
+    insta::assert_snapshot!(unknown[0], @r#"[3] error: Unknown profile: "nobody". Available profiles: hidden, there"#);
+    insta::assert_snapshot!(refused_show(&stage, "broken"), @r#"
+    [2] error: $HOME/.pi/agent/agent-profiles/broken.md:3:8: "tools" must be a list or a text with commas, not true; the file is not used
+    [2] error: $HOME/.pi/agent/agent-profiles/broken.md:3:8: "tools" must be a list or a text with commas, not true; the file is not used
+    "#);
+    insta::assert_snapshot!(printed(&stage, &["profile", "delete", "broken", "--yes"]), @r#"Deleted the unusable "broken": $HOME/.pi/agent/agent-profiles/broken.md"#);
+}
+
+fn refused_show(stage: &Stage, name: &str) -> String {
+    refused(stage, &["profile", "show", name]) + &refused(stage, &["profile", "explain", name])
+}

@@ -1,0 +1,191 @@
+//! What stands in a file after a command.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+
+use pretty_assertions::assert_eq;
+
+use super::{KEY, global, printed, refused, write_global};
+use crate::stage::Stage;
+
+#[test]
+fn changing_a_file_keeps_what_its_author_wrote_beside_it() {
+    let stage = Stage::new();
+    let file = write_global(
+        &stage,
+        "mine.md",
+        "---\n# Reviews with care.\nmodel: sonnet # cheap\ncolour: red\nname: mine\ntools:\n  - read # only\n---\n\nYou are.\n",
+    );
+    printed(
+        &stage,
+        &[
+            "profile",
+            "edit",
+            "mine",
+            "--model",
+            "opus",
+            "--thinking",
+            "off",
+        ],
+    );
+    insta::assert_snapshot!(fs::read_to_string(file).unwrap(), @"
+    ---
+    # Reviews with care.
+    model: opus # cheap
+    colour: red
+    name: mine
+    tools:
+      - read # only
+    thinkingLevel: 'off'
+    ---
+
+    You are.
+    ");
+}
+
+#[test]
+fn texts_come_from_files_and_from_stdin_and_keys_never_from_arguments() {
+    let stage = Stage::new();
+    stage
+        .sandbox
+        .write("project/prompt.md", "\r\nFrom a file.\r\nTwo lines.\r\n");
+    let output = stage
+        .command(&[
+            "profile",
+            "create",
+            "a",
+            "--system-prompt",
+            "@prompt.md",
+            "--append-system-prompt",
+            "-",
+        ])
+        .stdin("From stdin.\n")
+        .run();
+    output.expect_success();
+    let output = stage
+        .command(&["profile", "edit", "a", "--api-key-stdin"])
+        .stdin(format!("{KEY}\n"))
+        .run();
+    assert!(!output.expect_success().stdout.contains(KEY));
+    insta::assert_snapshot!(fs::read_to_string(global(&stage, "a.md")).unwrap(), @"
+    ---
+    name: a
+    appendSystemPrompt: From stdin.
+    apiKey: sk-test-1234567890
+    ---
+
+    From a file.
+    Two lines.
+    ");
+    let mode = fs::metadata(global(&stage, "a.md"))
+        .unwrap()
+        .permissions()
+        .mode();
+    assert_eq!(mode & 0o777, 0o600);
+    let errors = [
+        refused(
+            &stage,
+            &["profile", "edit", "a", "--system-prompt", "@missing.md"],
+        ),
+        refused(
+            &stage,
+            &[
+                "profile",
+                "edit",
+                "a",
+                "--system-prompt",
+                "-",
+                "--api-key-stdin",
+            ],
+        ),
+        refused(&stage, &["profile", "edit", "a", "--api-key-stdin"]),
+        refused(
+            &stage,
+            &["profile", "edit", "a", "--api-key-from-env", "NO_SUCH_KEY"],
+        ),
+        refused(
+            &stage,
+            &[
+                "profile",
+                "create",
+                "b",
+                "--scope",
+                "project",
+                "--api-key-from-env",
+                "HOME",
+            ],
+        ),
+    ];
+    insta::assert_snapshot!(errors.concat(), @"
+    [2] error: missing.md cannot be read
+      caused by: No such file or directory (os error 2)
+    [2] error: only one field can be read from stdin
+    [2] error: stdin holds no key
+    [2] error: the environment variable NO_SUCH_KEY is not set
+    [2] error: an apiKey is never kept in a file of a project
+    hint: Use --scope global, or let the user's own settings hold the key.
+    ");
+    assert!(!stage.sandbox.project().join(".pi").exists());
+}
+
+#[test]
+fn every_dialect_goes_to_its_folder_and_is_listed_with_its_name() {
+    let stage = Stage::new();
+    for (dialect, scope) in [
+        ("profile", "project"),
+        ("preset", "project"),
+        ("prompt", "global"),
+    ] {
+        printed(
+            &stage,
+            &[
+                "profile",
+                "create",
+                dialect,
+                "--dialect",
+                dialect,
+                "--scope",
+                scope,
+                "--description",
+                "d",
+                "--tools",
+                "read",
+            ],
+        );
+    }
+    let project = stage.sandbox.project();
+    assert!(project.join(".pi/agent-profiles/profile.md").is_file());
+    assert!(project.join(".pi/subagents/preset.md").is_file());
+    let prompt = stage.sandbox.agent_dir().join("agents/prompt.md");
+    insta::assert_snapshot!(fs::read_to_string(prompt).unwrap(), @"
+    ---
+    name: prompt
+    description: d
+    approved_tools: read
+    ---
+    ");
+    insta::assert_snapshot!(stage.command(&["profile"]).run(), @r#"
+    --- exit code
+    0
+    [EOF]
+    --- stdout
+    profile: prompt [prompt], tools=[read]
+    [EOF]
+    --- stderr
+    Ignored 2 definitions of $PROJECT, which nobody has trusted yet: preset, profile. Say "pi-subagents trust --yes" to allow that.
+    [EOF]
+    "#);
+    printed(&stage, &["trust", "--yes"]);
+    insta::assert_snapshot!(stage.command(&["profile"]).run(), @"
+    --- exit code
+    0
+    [EOF]
+    --- stdout
+    profile: preset [preset], tools=[read]
+    profile: profile, tools=[read]
+    profile: prompt [prompt], tools=[read]
+    [EOF]
+    --- stderr
+    [EOF]
+    ");
+}

@@ -1,0 +1,226 @@
+//! What files of settings come to.
+
+use pretty_assertions::assert_eq;
+
+use super::*;
+
+fn parse(subagents: &str) -> (Settings, Vec<String>) {
+    let mut settings = Settings::default();
+    let mut warnings = Vec::new();
+    let paths = Paths {
+        base: Path::new("/base"),
+        home: Some(Path::new("/home/u")),
+        scope: Scope::Global,
+    };
+    let content = format!(r#"{{"subagents":{subagents}}}"#);
+    settings.add(&content, &paths, &mut warnings);
+    (settings, warnings)
+}
+
+/// Each setting, and what is made of a value of it.
+const ROWS: &[(&str, &[&str])] = &[
+    (
+        "maxLinesPerWindow",
+        &["20", "0", "-1", "2.9", "1e30", r#""20""#, "null"],
+    ),
+    (
+        "commandPreviewWidth",
+        &["120", "19", "1e9", "true", r#""wide""#],
+    ),
+    (
+        "extend_timeout_debounce",
+        &["0", "300", "301", "-5", "[30]"],
+    ),
+    ("looping_tool_count", &["0", "1", "50", "51", "-3", "{}"]),
+    ("maxConcurrency", &["16", "0", "5000", "\"4\""]),
+    ("maxBackground", &["1", "0", "5000", "[]"]),
+    ("runner", &["\"pi\"", "\"embedded\"", "\"docker\"", "1"]),
+    ("resume", &["\"session\"", "\"transcript\"", "\"both\""]),
+    ("tmux", &["true", "false", "\"yes\""]),
+    (
+        "runsDir",
+        &["\"~/runs\"", "\"runs\"", "\"/runs\"", "\"\"", "7"],
+    ),
+    (
+        "definitionDirs",
+        &[
+            r#"["prompts", "~/mine", "/abs"]"#,
+            r#""one""#,
+            r#"["a", 1]"#,
+        ],
+    ),
+    ("unknown", &["1"]),
+];
+
+fn value_of(key: &str, settings: &Settings) -> String {
+    match key {
+        "maxLinesPerWindow" => format!("{}", settings.max_lines_per_window),
+        "commandPreviewWidth" => format!("{}", settings.command_preview_width),
+        "extend_timeout_debounce" => format!("{:?}", settings.extend_timeout_debounce),
+        "looping_tool_count" => format!("{}", settings.looping_tool_count),
+        "maxConcurrency" => format!("{}", settings.max_concurrency),
+        "maxBackground" => format!("{}", settings.max_background),
+        "runner" => format!("{:?}", settings.runner),
+        "resume" => format!("{:?}", settings.resume),
+        "tmux" => format!("{}", settings.tmux),
+        "runsDir" => format!("{:?}", settings.runs_dir),
+        "definitionDirs" => {
+            let paths = settings.definition_dirs.iter().map(|dir| &dir.path);
+            format!("{:?}", paths.collect::<Vec<_>>())
+        }
+        _ => "nothing".to_owned(),
+    }
+}
+
+#[test]
+fn every_setting_has_its_default_its_bounds_and_its_warning() {
+    let mut table = Vec::new();
+    for (key, values) in ROWS {
+        let default = value_of(key, &Settings::default());
+        table.push(format!("{key}, by default {default}"));
+        for value in *values {
+            let (settings, warnings) = parse(&format!(r#"{{"{key}": {value}}}"#));
+            let told = value_of(key, &settings);
+            table.push(format!("  {value} → {told}"));
+            table.extend(warnings.iter().map(|warning| format!("    {warning}")));
+        }
+    }
+    insta::assert_snapshot!(table.join("\n"), @r#"
+    maxLinesPerWindow, by default 15
+      20 → 20
+      0 → 1
+      -1 → 1
+      2.9 → 2
+      1e30 → 18446744073709551615
+      "20" → 15
+        subagents.maxLinesPerWindow must be a number, not "20"; it is ignored
+      null → 15
+        subagents.maxLinesPerWindow must be a number, not null; it is ignored
+    commandPreviewWidth, by default 160
+      120 → 120
+      19 → 20
+      1e9 → 10000
+      true → 160
+        subagents.commandPreviewWidth must be a number, not true; it is ignored
+      "wide" → 160
+        subagents.commandPreviewWidth must be a number, not "wide"; it is ignored
+    extend_timeout_debounce, by default 30s
+      0 → 0ns
+      300 → 300s
+      301 → 300s
+      -5 → 0ns
+      [30] → 30s
+        subagents.extend_timeout_debounce must be a number, not [30]; it is ignored
+    looping_tool_count, by default 5
+      0 → 0
+      1 → 1
+      50 → 50
+      51 → 50
+      -3 → 0
+      {} → 5
+        subagents.looping_tool_count must be a number, not {}; it is ignored
+    maxConcurrency, by default 4
+      16 → 16
+      0 → 1
+      5000 → 1000
+      "4" → 4
+        subagents.maxConcurrency must be a number, not "4"; it is ignored
+    maxBackground, by default 16
+      1 → 1
+      0 → 1
+      5000 → 1000
+      [] → 16
+        subagents.maxBackground must be a number, not []; it is ignored
+    runner, by default Auto
+      "pi" → Pi
+      "embedded" → Embedded
+      "docker" → Auto
+        subagents.runner must be one of auto, pi, embedded, not "docker"; it is ignored
+      1 → Auto
+        subagents.runner must be one of auto, pi, embedded, not 1; it is ignored
+    resume, by default Transcript
+      "session" → Session
+      "transcript" → Transcript
+      "both" → Transcript
+        subagents.resume must be one of transcript, session, not "both"; it is ignored
+    tmux, by default false
+      true → true
+      false → false
+      "yes" → false
+        subagents.tmux must be true or false, not "yes"; it is ignored
+    runsDir, by default None
+      "~/runs" → Some("/home/u/runs")
+      "runs" → Some("/base/runs")
+      "/runs" → Some("/runs")
+      "" → None
+        subagents.runsDir must be a path, not ""; it is ignored
+      7 → None
+        subagents.runsDir must be a path, not 7; it is ignored
+    definitionDirs, by default []
+      ["prompts", "~/mine", "/abs"] → ["/base/prompts", "/home/u/mine", "/abs"]
+      "one" → ["/base/one"]
+      ["a", 1] → []
+        subagents.definitionDirs must be a list of paths, not ["a",1]; it is ignored
+    unknown, by default nothing
+      1 → nothing
+    "#);
+    let (settings, warnings) = parse("[]");
+    assert_eq!(settings, Settings::default());
+    assert_eq!(warnings, ["subagents must be an object, not []"]);
+}
+
+#[test]
+fn a_trusted_project_changes_single_values() {
+    let root = tempfile::tempdir().unwrap();
+    let (agent_dir, project) = (root.path().join("agent"), root.path().join("repo"));
+    fs::create_dir_all(&agent_dir).unwrap();
+    fs::create_dir_all(project.join(".pi")).unwrap();
+    let user = r#"{"subagents":{"maxConcurrency":8,"tmux":true,"definitionDirs":"mine"}}"#;
+    fs::write(agent_dir.join("settings.json"), user).unwrap();
+    let theirs = r#"{"subagents":{"maxConcurrency":2,"tmux":"no","definitionDirs":["prompts"]}}"#;
+    let file = Settings::project_file(&project);
+    fs::write(&file, theirs).unwrap();
+    let files = SettingsFiles {
+        agent_dir: &agent_dir,
+        trusted_project: None,
+        home: root.path(),
+    };
+    let (alone, warnings) = Settings::read_all(&files);
+    assert_eq!((alone.max_concurrency, warnings), (8, Vec::new()));
+    let (merged, warnings) = Settings::read_all(&SettingsFiles {
+        trusted_project: Some(&project),
+        ..files
+    });
+    assert_eq!((merged.max_concurrency, merged.tmux), (2, true));
+    let dirs: Vec<_> = merged
+        .definition_dirs
+        .iter()
+        .map(|dir| (&dir.path, dir.scope))
+        .collect();
+    let expected = [
+        (&agent_dir.join("mine"), Scope::Global),
+        (&project.join("prompts"), Scope::Project),
+    ];
+    assert_eq!(dirs, expected);
+    let message = r#"subagents.tmux must be true or false, not "no"; it is ignored"#;
+    assert_eq!(warnings, [format!("{}: {message}", file.display())]);
+    assert!(Settings::project_has_some(&project));
+    assert!(!Settings::project_has_some(&agent_dir));
+}
+
+#[test]
+fn a_missing_file_is_no_warning_and_a_broken_one_is() {
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join("settings.json");
+    assert_eq!(Settings::read(&file), (Settings::default(), Vec::new()));
+    fs::write(&file, "{ // no comments here\n}").unwrap();
+    let (settings, warnings) = Settings::read(&file);
+    assert_eq!(settings, Settings::default());
+    assert_eq!(
+        warnings,
+        [format!(
+            "{}: is not JSON: key must be a string at line 1 column 3",
+            file.display()
+        )]
+    );
+}

@@ -1,0 +1,86 @@
+//! Each setting: its key, its bounds, and what it becomes.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use pi_subagents_delegation::{RunnerChoice, Scope};
+
+use super::reader::Reader;
+use super::{DefinitionDir, ResumeMode, Settings};
+
+impl Settings {
+    /// Takes every value that is there and can be used.
+    pub(super) fn take(&mut self, reader: &mut Reader<'_>, paths: &Paths<'_>) {
+        self.take_numbers(reader);
+        self.take_choices(reader);
+        self.take_paths(reader, paths);
+    }
+
+    fn take_numbers(&mut self, reader: &mut Reader<'_>) {
+        if let Some(lines) = reader.number("maxLinesPerWindow", 1, u64::MAX) {
+            self.max_lines_per_window = usize::try_from(lines).unwrap_or(usize::MAX);
+        }
+        if let Some(width) = reader.number("commandPreviewWidth", 20, 10_000) {
+            self.command_preview_width = usize::try_from(width).unwrap_or(usize::MAX);
+        }
+        if let Some(seconds) = reader.number("extend_timeout_debounce", 0, 300) {
+            self.extend_timeout_debounce = Duration::from_secs(seconds);
+        }
+        if let Some(count) = reader.number("looping_tool_count", 0, 50) {
+            self.looping_tool_count = u32::try_from(count).unwrap_or(u32::MAX);
+        }
+        if let Some(count) = reader.number("maxConcurrency", 1, 1000) {
+            self.max_concurrency = usize::try_from(count).unwrap_or(usize::MAX);
+        }
+        if let Some(count) = reader.number("maxBackground", 1, 1000) {
+            self.max_background = usize::try_from(count).unwrap_or(usize::MAX);
+        }
+    }
+
+    fn take_choices(&mut self, reader: &mut Reader<'_>) {
+        let runners = RunnerChoice::ALL.map(|runner| (runner.as_str(), runner));
+        if let Some(runner) = reader.choice("runner", &runners) {
+            self.runner = runner;
+        }
+        let modes = [
+            ("transcript", ResumeMode::Transcript),
+            ("session", ResumeMode::Session),
+        ];
+        if let Some(mode) = reader.choice("resume", &modes) {
+            self.resume = mode;
+        }
+        if let Some(tmux) = reader.switch("tmux") {
+            self.tmux = tmux;
+        }
+    }
+
+    fn take_paths(&mut self, reader: &mut Reader<'_>, paths: &Paths<'_>) {
+        if let Some(text) = reader.text("runsDir") {
+            self.runs_dir = Some(paths.resolve(text));
+        }
+        // The folders of a project are there besides the user's own.
+        let folders = reader.texts("definitionDirs").into_iter();
+        self.definition_dirs
+            .extend(folders.map(|text| DefinitionDir {
+                path: paths.resolve(text),
+                scope: paths.scope,
+            }));
+    }
+}
+
+/// How the paths of a file are meant.
+#[derive(Clone, Copy)]
+pub(super) struct Paths<'a> {
+    pub(super) base: &'a Path,
+    pub(super) home: Option<&'a Path>,
+    pub(super) scope: Scope,
+}
+
+impl Paths<'_> {
+    fn resolve(&self, text: &str) -> PathBuf {
+        match (Path::new(text).strip_prefix("~"), self.home) {
+            (Ok(rest), Some(home)) => home.join(rest),
+            (Ok(_), None) | (Err(_), _) => self.base.join(text),
+        }
+    }
+}

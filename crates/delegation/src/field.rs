@@ -1,0 +1,183 @@
+//! The fields of a definition, one by one: their keys, where they stand and what they say.
+
+use std::fmt;
+use std::time::Duration;
+
+use crate::{Definition, Dialect, Secret};
+
+/// A field of a definition, in the order people read them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[expect(
+    missing_docs,
+    reason = "each is a field of Definition, described there"
+)]
+pub enum Field {
+    Name,
+    Description,
+    Provider,
+    Model,
+    Thinking,
+    Tools,
+    NoTools,
+    ExcludeTools,
+    Extensions,
+    NoExtensions,
+    SuggestedSkills,
+    LoadSkills,
+    NoSkills,
+    NoContextFiles,
+    AppendSystemPrompt,
+    ApiKey,
+    ExtraArgs,
+    Runner,
+    Timeout,
+    Finalize,
+    Body,
+}
+
+/// Where a field stands in its file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Origin {
+    /// The key, as the dialect of the file spells it.
+    pub key: &'static str,
+    /// The line, counted from 1.
+    pub line: u32,
+}
+
+/// What a field says. Printed, it is what people read: lists with commas, secrets masked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FieldValue<'a> {
+    /// A text, or the word for a choice.
+    Text(&'a str),
+    /// A text that is not to be shown.
+    Secret(&'a Secret),
+    /// Whether something is so.
+    Switch(bool),
+    /// Names, which have no commas in them as a rule.
+    Names(&'a [String]),
+    /// Texts of any kind.
+    Texts(&'a [String]),
+    /// A time.
+    Time(Duration),
+}
+
+impl Definition {
+    /// What a field says, if it says anything.
+    pub fn value(&self, field: Field) -> Option<FieldValue<'_>> {
+        let switch = |is_on: bool| is_on.then_some(FieldValue::Switch(true));
+        match field {
+            Field::Name => Some(FieldValue::Text(&self.name)),
+            Field::Description => text(self.description.as_deref()),
+            Field::Provider => text(self.provider.as_deref()),
+            Field::Model => text(self.model.as_deref()),
+            Field::Thinking => self.thinking.map(|level| FieldValue::Text(level.as_str())),
+            Field::Tools => self.tools.as_deref().map(FieldValue::Names),
+            Field::NoTools => switch(self.no_tools),
+            Field::ExcludeTools => self.exclude_tools.as_deref().map(FieldValue::Names),
+            Field::Extensions => some(&self.extensions).map(FieldValue::Texts),
+            Field::NoExtensions => switch(self.no_extensions),
+            Field::SuggestedSkills => some(&self.suggested_skills).map(FieldValue::Names),
+            Field::LoadSkills => some(&self.load_skills).map(FieldValue::Names),
+            Field::NoSkills => switch(self.no_skills),
+            Field::NoContextFiles => switch(self.no_context_files),
+            Field::AppendSystemPrompt => text(self.append_system_prompt.as_deref()),
+            Field::ApiKey => self.api_key.as_ref().map(FieldValue::Secret),
+            Field::ExtraArgs => some(&self.extra_args).map(FieldValue::Texts),
+            Field::Runner => self.runner.map(|runner| FieldValue::Text(runner.as_str())),
+            Field::Timeout => self.timeout.map(FieldValue::Time),
+            Field::Finalize => (self.finalize || self.origins.contains_key(&field))
+                .then_some(FieldValue::Switch(self.finalize)),
+            Field::Body => text(self.body.as_deref()),
+        }
+    }
+}
+
+fn text(text: Option<&str>) -> Option<FieldValue<'_>> {
+    text.map(FieldValue::Text)
+}
+
+fn some(list: &[String]) -> Option<&[String]> {
+    (!list.is_empty()).then_some(list)
+}
+
+impl fmt::Display for FieldValue<'_> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Text(text) => formatter.write_str(text),
+            Self::Secret(secret) => write!(formatter, "{secret}"),
+            Self::Switch(is_on) => write!(formatter, "{is_on}"),
+            Self::Names(list) | Self::Texts(list) => formatter.write_str(&list.join(", ")),
+            Self::Time(time) => write!(formatter, "{}s", time.as_secs_f64()),
+        }
+    }
+}
+
+impl Field {
+    /// All fields, in the order people read them.
+    pub const ALL: [Self; 21] = [
+        Self::Name,
+        Self::Description,
+        Self::Provider,
+        Self::Model,
+        Self::Thinking,
+        Self::Tools,
+        Self::NoTools,
+        Self::ExcludeTools,
+        Self::Extensions,
+        Self::NoExtensions,
+        Self::SuggestedSkills,
+        Self::LoadSkills,
+        Self::NoSkills,
+        Self::NoContextFiles,
+        Self::AppendSystemPrompt,
+        Self::ApiKey,
+        Self::ExtraArgs,
+        Self::Runner,
+        Self::Timeout,
+        Self::Finalize,
+        Self::Body,
+    ];
+
+    /// The key a dialect's files use for it.
+    pub fn key(self, dialect: Dialect) -> &'static str {
+        match (self, dialect) {
+            (Self::Tools, Dialect::Prompt) => "approved_tools",
+            (Self::ExcludeTools, Dialect::Prompt) => "denied_tools",
+            (Self::Name, _) => "name",
+            (Self::Description, _) => "description",
+            (Self::Provider, _) => "provider",
+            (Self::Model, _) => "model",
+            (Self::Thinking, _) => "thinkingLevel",
+            (Self::Tools, _) => "tools",
+            (Self::NoTools, _) => "noTools",
+            (Self::ExcludeTools, _) => "excludeTools",
+            (Self::Extensions, _) => "extensions",
+            (Self::NoExtensions, _) => "noExtensions",
+            (Self::SuggestedSkills, _) => "suggestedSkills",
+            (Self::LoadSkills, _) => "loadSkills",
+            (Self::NoSkills, _) => "noSkills",
+            (Self::NoContextFiles, _) => "noContextFiles",
+            (Self::AppendSystemPrompt, _) => "appendSystemPrompt",
+            (Self::ApiKey, _) => "apiKey",
+            (Self::ExtraArgs, _) => "extraArgs",
+            (Self::Runner, _) => "runner",
+            (Self::Timeout, _) => "timeout",
+            (Self::Finalize, _) => "finalize",
+            (Self::Body, _) => "body",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_field_has_a_key_of_its_own_in_every_dialect() {
+        for dialect in Dialect::ALL {
+            let keys: std::collections::BTreeSet<_> =
+                Field::ALL.iter().map(|field| field.key(dialect)).collect();
+            assert_eq!(keys.len(), Field::ALL.len());
+        }
+    }
+}

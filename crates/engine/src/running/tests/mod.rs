@@ -1,0 +1,8 @@
+//! The clocks of a run in paused time: the child and its keeper are played by the test.
+
+mod decisions;
+mod leaving;
+mod models;
+mod reports;
+mod stand;
+mod timeouts;

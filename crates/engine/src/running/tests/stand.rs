@@ -1,0 +1,266 @@
+//! One run whose other side, the child and its keeper, is played by the test.
+
+use std::fs::File;
+use std::io::Write as _;
+use std::os::unix::net::UnixStream as StdStream;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use pi_subagents_delegation::{
+    Completion, Limits, ModelChoice, Program, RunId, Runner, SessionId, SessionPolicy, Started,
+    SystemPrompt, Task, TaskPlan, ToolPolicy,
+};
+use pretty_assertions::assert_eq;
+use rustix::pipe::{PipeFlags, pipe_with};
+use tokio::io::{AsyncBufReadExt as _, BufReader};
+use tokio::net::UnixStream;
+use tokio::net::unix::pipe::Receiver;
+use tokio::sync::mpsc;
+use tokio::task::JoinHandle;
+
+use crate::Launcher;
+use crate::child::{LineMemory, Speech};
+use crate::own_children::OwnChildren;
+use crate::request::{UnitEvents, UnitSaid};
+use crate::running::*;
+
+/// One run whose other side the test holds.
+pub(super) struct Stand {
+    pub(super) start: Instant,
+    pub(super) output: Option<File>,
+    pub(super) errors: Option<File>,
+    keeper: Option<StdStream>,
+    /// What the child and the keeper were told, with the second they were told it.
+    told: mpsc::UnboundedReceiver<String>,
+    pub(super) ask: mpsc::UnboundedSender<UnitRequest>,
+    events: mpsc::Receiver<UnitEvents>,
+    running: JoinHandle<()>,
+}
+
+impl Stand {
+    /// A run whose child has just been given its prompt.
+    pub(super) async fn prompted(plan: TaskPlan) -> Self {
+        let mut stand = Self::new(plan);
+        assert_eq!(stand.told().await, PROMPT_LINE);
+        stand
+    }
+
+    pub(super) fn new(plan: TaskPlan) -> Self {
+        let (child_stdin, stdin) = pipe_with(PipeFlags::CLOEXEC).unwrap();
+        let (stdout, output) = pipe_with(PipeFlags::CLOEXEC).unwrap();
+        let (stderr, errors) = pipe_with(PipeFlags::CLOEXEC).unwrap();
+        let (ours, keepers) = StdStream::pair().unwrap();
+        let memory = LineMemory::new(1 << 20);
+        let child = LaunchedChild {
+            started: Started {
+                runner: Runner::Pi,
+                child: 1,
+                keeper: 2,
+            },
+            stdin: Outbox::new(stdin).unwrap(),
+            stdout: Inbox::new(stdout, LineReader::new(memory.clone(), None)).unwrap(),
+            stderr: Inbox::new(stderr, StderrLines::default()).unwrap(),
+            keeper: KeeperLink::new(2, tokio::spawn(async {}), ours).unwrap(),
+        };
+        let (events_in, events) = mpsc::channel(64);
+        let (ask, requests) = mpsc::unbounded_channel();
+        let unit = Unit {
+            speech: Speech::default(),
+            task: Arc::new(task()),
+            plan: Box::new(plan),
+            launcher: Arc::new(Launcher {
+                keeper: program("keeper"),
+                warden: program("warden"),
+                own_children: OwnChildren::shared(),
+                environment: Vec::new(),
+            }),
+            memory,
+            events: events_in,
+            untold: Vec::new(),
+            requests,
+        };
+        let start = Instant::now();
+        let (told_in, told) = mpsc::unbounded_channel();
+        listen(
+            start,
+            "child",
+            Receiver::from_owned_fd(child_stdin).unwrap(),
+            told_in.clone(),
+        );
+        let orders = keepers.try_clone().unwrap();
+        orders.set_nonblocking(true).unwrap();
+        listen(
+            start,
+            "keeper",
+            UnixStream::from_std(orders).unwrap(),
+            told_in,
+        );
+        Self {
+            start,
+            output: Some(File::from(output)),
+            errors: Some(File::from(errors)),
+            keeper: Some(keepers),
+            told,
+            ask,
+            events,
+            running: tokio::spawn(live(unit, child)),
+        }
+    }
+
+    pub(super) fn say(&mut self, line: &str) {
+        let output = self.output.as_mut().unwrap();
+        output.write_all(format!("{line}\n").as_bytes()).unwrap();
+    }
+
+    pub(super) fn report(&mut self, report: &Report) {
+        let line = serde_json::to_string(report).unwrap();
+        let keeper = self.keeper.as_mut().unwrap();
+        keeper.write_all(format!("{line}\n").as_bytes()).unwrap();
+    }
+
+    /// The child exits and nothing of it is left.
+    pub(super) fn exit(&mut self, code: i32) {
+        self.output = None;
+        self.errors = None;
+        self.report(&Report::Exited {
+            code: Some(code),
+            signal: None,
+        });
+        self.report(&Report::Gone { killed: 0 });
+    }
+
+    pub(super) async fn told(&mut self) -> String {
+        // When nothing else can happen, paused time jumps here at once.
+        let patience = Duration::from_hours(1000);
+        let told = tokio::time::timeout(patience, self.told.recv()).await;
+        told.expect("somebody to be told something").unwrap()
+    }
+
+    pub(super) async fn sleep_until(&self, second: u64) {
+        sleep_until(self.start + Duration::from_secs(second)).await;
+    }
+
+    /// How often the child was corrected until it was started again, and with which words it is.
+    pub(super) async fn restart(self) -> (usize, String) {
+        let mut corrections = 0;
+        let mut again = None;
+        for event in self.all_told().await {
+            match event {
+                UnitSaid::Happened(Happening::Corrected(_)) => corrections += 1,
+                UnitSaid::Happened(Happening::Printed(words)) => again = Some(words),
+                _ => {}
+            }
+        }
+        let again = again.expect("another child to be started");
+        (corrections, String::from_utf8_lossy(&again).into_owned())
+    }
+
+    /// All that was told until the child was gone.
+    async fn all_told(mut self) -> Vec<UnitSaid> {
+        let patience = Duration::from_hours(1000);
+        let ended = tokio::time::timeout(patience, self.running).await;
+        ended.expect("the child to be gone").unwrap();
+        self.events.close();
+        let mut all = Vec::new();
+        while let Some(events) = self.events.recv().await {
+            all.extend(events.what);
+        }
+        all
+    }
+
+    pub(super) async fn ending(self) -> Ending {
+        let mut ending = None;
+        for event in self.all_told().await {
+            if let UnitSaid::Happened(Happening::Ended(ended)) = event {
+                assert_eq!(ending, None, "a run ends once");
+                ending = Some(ended);
+            }
+        }
+        ending.unwrap()
+    }
+}
+
+/// The life of a unit whose first child is played by the test, and whose next ones are not.
+async fn live(mut unit: Unit, child: LaunchedChild) {
+    let mut course = Course::begin(&mut unit.plan);
+    match Running::new(&mut unit, &mut course, child).run().await {
+        Outcome::Over(ending) => unit.tell(Happening::Ended(ending)).await,
+        Outcome::Again(prompt) => unit.tell(Happening::Printed(prompt.into())).await,
+    }
+    unit.tell_all().await;
+}
+
+/// Notes what is said on a stream, with the time it was said, and when it closes.
+fn listen(
+    start: Instant,
+    who: &'static str,
+    stream: impl tokio::io::AsyncRead + Unpin + Send + 'static,
+    told: mpsc::UnboundedSender<String>,
+) {
+    tokio::spawn(async move {
+        let mut lines = BufReader::new(stream).lines();
+        loop {
+            let line = lines.next_line().await.unwrap();
+            let second = start.elapsed().as_millis();
+            let text = line.clone().unwrap_or_else(|| "closed".to_owned());
+            // The test may have heard enough.
+            _ = told.send(format!("{second} ms, {who}: {text}"));
+            if line.is_none() {
+                return;
+            }
+        }
+    });
+}
+
+fn program(name: &str) -> Program {
+    Program {
+        path: PathBuf::from(name),
+        arguments: Vec::new(),
+    }
+}
+
+fn task() -> Task {
+    Task {
+        run: RunId::parse("r").unwrap(),
+        session: SessionId::parse("s").unwrap(),
+        name: "t".to_owned(),
+        prompt: "p".to_owned(),
+        cwd: PathBuf::from("/"),
+        definition: None,
+        timeout: None,
+        directory: None,
+    }
+}
+
+pub(super) fn plan(limits: Limits) -> TaskPlan {
+    TaskPlan {
+        runner: Runner::Pi,
+        program: program("pi"),
+        prompt: "/p".to_owned(),
+        model: ModelChoice::Inherit,
+        system_prompt: SystemPrompt::Inherit,
+        tools: ToolPolicy::Inherit,
+        session: SessionPolicy::Nowhere,
+        completion: Completion::LastMessage,
+        limits,
+        trusted: false,
+        extra_arguments: Vec::new(),
+        api_key: None,
+    }
+}
+
+pub(super) fn limits(timeout: Option<u64>, extension: u64) -> Limits {
+    Limits {
+        timeout: timeout.map(Duration::from_secs),
+        extension: Duration::from_secs(extension),
+        repetitions: 3,
+    }
+}
+
+pub(super) const PROMPT_LINE: &str =
+    r#"0 ms, child: {"type":"prompt","id":"prompt","message":"\n/p"}"#;
+
+pub(super) const ABORT_LINE: &str = r#"child: {"type":"abort"}"#;
+
+pub(super) const SETTLED: &str = r#"{"type":"agent_settled"}"#;

@@ -1,0 +1,128 @@
+//! What a client is asked on behalf of a call: which directories it works in, and what its person
+//! wants.
+//!
+//! Older versions of the protocol let a server send requests. Since 2026-07-28 it answers a call
+//! with what it wants to know, and the client calls again with the answers.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use rmcp::RoleServer;
+use rmcp::model::{
+    CallToolRequestParams, ClientCapabilities, CustomRequest, InputRequest, InputRequiredResult,
+    InputResponses, ProtocolVersion, ServerRequest,
+};
+use rmcp::service::{PeerRequestOptions, RequestContext};
+use serde_json::{Value, json};
+
+use crate::roots::directories;
+use crate::tools::Question;
+
+/// How long a program may take to answer for itself; a person may take as long as they like.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+const ROOTS: &str = "roots";
+const QUESTION: &str = "question";
+const ANSWER: &str = "answer";
+
+/// Asks the client of one call.
+pub(crate) struct Asker<'a> {
+    context: &'a RequestContext<RoleServer>,
+    capabilities: ClientCapabilities,
+    answers: InputResponses,
+}
+
+impl<'a> Asker<'a> {
+    /// Takes the answers that came with the call.
+    pub(crate) fn new(
+        request: &mut CallToolRequestParams,
+        context: &'a RequestContext<RoleServer>,
+    ) -> Self {
+        Self {
+            context,
+            capabilities: context.client_capabilities().unwrap_or_default(),
+            answers: request.input_responses.take().unwrap_or_default(),
+        }
+    }
+
+    /// The directories the client works in; none where it does not tell.
+    pub(crate) async fn roots(&mut self) -> Result<Vec<PathBuf>, InputRequiredResult> {
+        if self.capabilities.roots.is_none() {
+            return Ok(Vec::new());
+        }
+        let told = self.ask(ROOTS, "roots/list", None, Some(PATIENCE)).await?;
+        Ok(told.map(|told| directories(&told)).unwrap_or_default())
+    }
+
+    /// Tells whether the client has somebody who can answer questions.
+    pub(crate) fn has_somebody(&self) -> bool {
+        let elicitation = self.capabilities.elicitation.as_ref();
+        // Without any mode it is the one of the first version, which is a form.
+        elicitation.is_some_and(|known| known.form.is_some() || known.url.is_none())
+    }
+
+    /// Which option the client's person chooses; none where they do not want to.
+    pub(crate) async fn choice(
+        &mut self,
+        question: &Question,
+    ) -> Result<Option<String>, InputRequiredResult> {
+        let form = json!({
+            "mode": "form",
+            "message": question.message,
+            "requestedSchema": {
+                "type": "object",
+                "properties": {
+                    ANSWER: {"type": "string", "title": "Answer", "enum": question.options}
+                },
+                "required": [ANSWER],
+            },
+        });
+        let told = self.ask(QUESTION, "elicitation/create", Some(form), None);
+        let told = told.await?.unwrap_or_default();
+        let chosen = told["content"][ANSWER].as_str();
+        let is_accepted = told["action"] == "accept";
+        Ok(chosen.filter(|_| is_accepted).map(str::to_owned))
+    }
+
+    async fn ask(
+        &mut self,
+        key: &str,
+        method: &str,
+        params: Option<Value>,
+        timeout: Option<Duration>,
+    ) -> Result<Option<Value>, InputRequiredResult> {
+        if let Some(answer) = self.answers.remove(key) {
+            return Ok(Some(answer));
+        }
+        let version = self.context.protocol_version();
+        if version.is_some_and(|version| version >= ProtocolVersion::V_2026_07_28) {
+            let mut request = json!({"method": method});
+            if let Some(params) = params {
+                request["params"] = params;
+            }
+            // One that the library does not know is not asked.
+            let Ok(request) = serde_json::from_value::<InputRequest>(request) else {
+                return Ok(None);
+            };
+            let requests = [(key.to_owned(), request)].into();
+            return Err(InputRequiredResult::from_input_requests(requests));
+        }
+        Ok(self.request(method, params, timeout).await)
+    }
+
+    /// Sends a request; a client that gives no answer has none.
+    async fn request(
+        &self,
+        method: &str,
+        params: Option<Value>,
+        timeout: Option<Duration>,
+    ) -> Option<Value> {
+        let request = ServerRequest::CustomRequest(CustomRequest::new(method, params));
+        let options = timeout.map_or_else(PeerRequestOptions::no_options, |timeout| {
+            PeerRequestOptions::with_timeout(timeout)
+        });
+        let sent = self.context.peer.send_request_with_option(request, options);
+        let answer = sent.await.ok()?.await_response().await.ok()?;
+        serde_json::to_value(answer).ok()
+    }
+}

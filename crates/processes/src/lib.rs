@@ -1,0 +1,11 @@
+//! # Processes
+//!
+//! What `/proc` tells about processes: who their parents are, when they started, and which marks
+//! they carry in their environment. It looks and never touches. The keeper of a run and the shell
+//! of the embedded agent both find what they have to end by it.
+
+mod environment;
+mod stat;
+
+pub use environment::carries;
+pub use stat::{Stat, all_processes, start_time};

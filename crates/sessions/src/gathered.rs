@@ -1,0 +1,96 @@
+//! What goes to the disk in one write: the lines of several events of a run, by file.
+
+use bytes::Bytes;
+use pi_subagents_delegation::child_protocol::ChildRecord;
+use pi_subagents_delegation::{Happening, Message, RunEvent};
+
+use crate::recorder::recorded_line;
+use crate::transcript;
+use crate::writer::Log;
+
+/// Nobody reads a longer message in a log.
+const LONGEST_FOR_PEOPLE: usize = 256 << 10;
+
+/// A longer line is handed on as it is instead of being copied.
+const SHORT: usize = 16 << 10;
+
+/// Lines that wait to be written, without their last newline.
+#[derive(Debug, Default)]
+pub(crate) struct Gathered {
+    /// In the order of their first lines; a file has several pieces where it has a long line.
+    pieces: Vec<(Log, Piece)>,
+    bytes: usize,
+}
+
+#[derive(Debug)]
+enum Piece {
+    Several(Vec<u8>),
+    Long(Bytes),
+}
+
+impl Gathered {
+    /// So many bytes are written at once.
+    pub(crate) const ENOUGH: usize = 128 << 10;
+
+    /// Adds what an event says to the files it belongs to.
+    pub(crate) fn add(&mut self, event: &RunEvent) {
+        match &event.happening {
+            Happening::Said { line, record } => {
+                self.share(Log::Events, line);
+                if let ChildRecord::MessageEnded(message) = record {
+                    self.add_for_people(message, line.len());
+                }
+            }
+            Happening::Printed(line) => self.share(Log::Stdout, line),
+            Happening::Complained(text) => self.copy(Log::Stderr, text.as_bytes()),
+            _ => {
+                if let Some(line) = recorded_line(event) {
+                    self.copy(Log::Events, &line);
+                }
+            }
+        }
+    }
+
+    fn add_for_people(&mut self, message: &Message, bytes: usize) {
+        if bytes > LONGEST_FOR_PEOPLE {
+            let note = format!("[a message of {bytes} bytes: see events.jsonl]");
+            return self.copy(Log::Transcript, note.as_bytes());
+        }
+        for line in transcript::lines_for_people(message) {
+            self.copy(Log::Transcript, line.as_bytes());
+        }
+    }
+
+    fn share(&mut self, log: Log, line: &Bytes) {
+        if line.len() <= SHORT {
+            return self.copy(log, line);
+        }
+        self.bytes += line.len();
+        self.pieces.push((log, Piece::Long(line.clone())));
+    }
+
+    fn copy(&mut self, log: Log, line: &[u8]) {
+        self.bytes += line.len() + 1;
+        let last = self.pieces.iter_mut().rfind(|(of, _)| *of == log);
+        if let Some((_, Piece::Several(lines))) = last {
+            lines.push(b'\n');
+            lines.extend_from_slice(line);
+        } else {
+            self.pieces.push((log, Piece::Several(line.to_vec())));
+        }
+    }
+
+    pub(crate) fn is_enough(&self) -> bool {
+        self.bytes >= Self::ENOUGH
+    }
+
+    /// Gives what was gathered away.
+    pub(crate) fn take(&mut self) -> impl Iterator<Item = (Log, Bytes)> + use<> {
+        self.bytes = 0;
+        let pieces = std::mem::take(&mut self.pieces).into_iter();
+        pieces.map(|(log, piece)| match piece {
+            Piece::Several(lines) => (log, Bytes::from(lines)),
+            Piece::Long(line) => (log, line),
+        })
+    }
+}
