@@ -83,15 +83,28 @@ function drawText(lines: string[], limit: number | undefined, theme: Theme): Com
 
 function drawWindows(details: Json, expanded: boolean, theme: Theme): Component {
   const windows = list(details.windows);
+  const newest = typeof details.maxLinesPerWindow === "number" ? details.maxLinesPerWindow : 15;
   return component((width) => [
     cut(paint(details.header, theme), width),
-    ...windows.flatMap((window) => drawWindow(window, expanded, width, theme)),
+    ...windows.flatMap((window) => drawWindow(window, expanded, newest, width, theme)),
     ...lineList(details.footer).map((line) => cut(paint(line, theme), width)),
   ]);
 }
 
-function drawWindow(window: Json, expanded: boolean, width: number, theme: Theme): string[] {
-  const lines = list(expanded ? (window.allMessages ?? window.lines) : window.lines);
+/** While a call runs, a window has only the lines that were shown when it was told of. */
+function shownLines(window: Json, expanded: boolean, newest: number): Json[] {
+  if (expanded) return list(window.allMessages ?? window.lines);
+  return window.lines === undefined ? list(window.allMessages).slice(-newest) : list(window.lines);
+}
+
+function drawWindow(
+  window: Json,
+  expanded: boolean,
+  newest: number,
+  width: number,
+  theme: Theme,
+): string[] {
+  const lines = shownLines(window, expanded, newest);
   const painted = lines.map((line) => paint(spansOf(line), theme));
   const laid = expanded ? painted.flatMap((line) => wrap(line, width - MARGIN)) : painted;
   const body = laid.map((line) => indented(line, width));

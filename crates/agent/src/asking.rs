@@ -94,7 +94,7 @@ async fn hear(
                 continue;
             }
             Some(Err(error)) => error,
-            None => ProviderError::transient("The stream ended before the answer was complete."),
+            None => ProviderError::cut_off(),
         };
         answer.fail(StopReason::Error, error.message.clone()).await;
         return Some(error);

@@ -34,6 +34,7 @@ mod signals;
 mod team;
 mod toolbox;
 mod trust_question;
+mod updates;
 mod view;
 
 use std::ffi::OsString;

@@ -29,32 +29,20 @@ pub(crate) struct Places {
 }
 
 impl Places {
-    #[expect(
-        clippy::disallowed_methods,
-        reason = "this is the one place that reads the environment"
-    )]
     pub(crate) fn find() -> Result<Self, CommandError> {
-        let cwd = std::env::current_dir().map_err(|error| {
-            CommandError::failed("the current directory cannot be used").because(&error)
-        })?;
+        let cwd = current_directory()?;
         let program = std::env::current_exe()
             .map_err(|error| CommandError::failed("our own binary is gone").because(&error))?;
         Self::new(cwd, program, std::env::vars_os().collect())
     }
 
     /// The same for a program that is not our binary and may say itself where things are.
-    #[expect(
-        clippy::disallowed_methods,
-        reason = "this is the one place that reads the environment"
-    )]
     pub(crate) fn of_a_program(
         cwd: Option<&Path>,
         home: Option<&Path>,
         binary: Option<&Path>,
     ) -> Result<Self, CommandError> {
-        let here = std::env::current_dir().map_err(|error| {
-            CommandError::failed("the current directory cannot be used").because(&error)
-        })?;
+        let here = current_directory()?;
         let mut variables: BTreeMap<OsString, OsString> = std::env::vars_os().collect();
         let for_children: Vec<(OsString, OsString)> = home
             .map(|home| here.join(home))
@@ -129,6 +117,16 @@ impl Places {
 }
 
 /// Our binary, as a program finds it that is another one.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "this is the one place that reads the environment"
+)]
+fn current_directory() -> Result<PathBuf, CommandError> {
+    std::env::current_dir().map_err(|error| {
+        CommandError::failed("the current directory cannot be used").because(&error)
+    })
+}
+
 fn find_binary(
     given: Option<&Path>,
     here: &Path,

@@ -1,7 +1,7 @@
 //! The tools, whichever door they are called through.
 
 use std::pin::Pin;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -10,7 +10,7 @@ use pi_subagents_delegation::{EventSink, Plan, RunId, RunSummary, Usage};
 use pi_subagents_engine::OwnChildren;
 use serde_json::{Value, json};
 use tokio::task::spawn_blocking;
-use tokio::time::{MissedTickBehavior, interval, timeout};
+use tokio::time::timeout;
 
 use crate::background::Registry;
 use crate::caller::Caller;
@@ -20,15 +20,7 @@ use crate::error::CommandError;
 use crate::owner::Owner;
 use crate::panes::Panes;
 use crate::places::Places;
-
-/// How often a door hears of a call under way, at most.
-const UPDATE_EVERY: Duration = Duration::from_millis(50);
-
-/// Of the time, at most one part in so many goes into telling how the windows look.
-const TELLING_SHARE: u32 = 50;
-
-/// How often at least, because the clocks of the windows go on.
-const CLOCK_EVERY: Duration = Duration::from_secs(1);
+use crate::updates::Updates;
 
 /// How long a call that is over waits for its last pane to be opened.
 const LAST_PANES: Duration = Duration::from_secs(5);
@@ -54,8 +46,8 @@ pub(crate) struct Watch {
     pub(crate) cancelled: Pin<Box<dyn Future<Output = ()> + Send>>,
 }
 
-/// Takes what is known of a call under way.
-pub(crate) type OnUpdate = Box<dyn FnMut(ToolAnswer) + Send>;
+/// Takes what is known of a call under way, and whether all lines of the windows are shown.
+pub(crate) type OnUpdate = Box<dyn FnMut(&WindowRecord, bool) + Send>;
 
 /// What a tool answers.
 #[derive(Debug, Clone)]
@@ -217,7 +209,7 @@ impl Toolbox {
     ) -> Vec<Arc<RunSummary>> {
         let Watch {
             mut sinks,
-            mut on_update,
+            on_update,
             expanded,
             mut cancelled,
         } = watch;
@@ -226,6 +218,7 @@ impl Toolbox {
         sinks.extend(starts);
         tokio::pin!(opening);
         let mut is_opening = true;
+        let mut updates = Updates::new(on_update, expanded, windows.clone());
         let runs: Vec<_> = plan
             .tasks
             .iter()
@@ -238,13 +231,15 @@ impl Toolbox {
             runs,
         };
         let mut is_cancelled = false;
-        let mut updated_at = Instant::now();
-        let mut next_update = updated_at;
-        let mut ticks = interval(UPDATE_EVERY);
-        ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
-            tokio::select! {
-                outcomes = &mut work => {
+            let happening = tokio::select! {
+                outcomes = &mut work => Happening::Done(outcomes),
+                () = &mut cancelled, if !is_cancelled => Happening::Cancelled,
+                () = &mut opening, if is_opening => Happening::Opened,
+                () = updates.next() => Happening::Due,
+            };
+            match happening {
+                Happening::Done(outcomes) => {
                     under_way.runs.clear();
                     if is_opening {
                         // A tmux that hangs keeps nobody.
@@ -252,24 +247,25 @@ impl Toolbox {
                     }
                     return outcomes;
                 }
-                () = &mut cancelled, if !is_cancelled => {
+                Happening::Cancelled => {
                     is_cancelled = true;
                     self.owner.stop(&under_way.runs);
                 }
-                () = &mut opening, if is_opening => is_opening = false,
-                _ = ticks.tick(), if on_update.is_some() => {
-                    if let Some(on_update) = &mut on_update
-                        && Instant::now() >= next_update
-                        && (windows.has_changed() || updated_at.elapsed() >= CLOCK_EVERY)
-                    {
-                        updated_at = Instant::now();
-                        on_update(windows.update(expanded.load(Ordering::Relaxed)));
-                        next_update = updated_at + updated_at.elapsed() * TELLING_SHARE;
-                    }
-                }
+                Happening::Opened => is_opening = false,
+                Happening::Due => updates.tell(),
             }
         }
     }
+}
+
+/// What happens to a call under way.
+enum Happening {
+    Done(Vec<Arc<RunSummary>>),
+    Cancelled,
+    /// Every run that is to have a pane has one.
+    Opened,
+    /// Its door may be told how it looks.
+    Due,
 }
 
 /// The runs of a call, which end when nobody waits for it any more.

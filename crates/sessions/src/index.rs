@@ -4,10 +4,8 @@ use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::fs;
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
-use std::iter;
 use std::path::{Path, PathBuf};
 
-use memchr::memchr;
 use pi_subagents_delegation::{Ending, RunId, SessionId, Status, Task, Timestamp};
 use serde::{Deserialize, Serialize};
 
@@ -167,53 +165,44 @@ fn is_torn(index: &Path) -> bool {
 
 /// All runs, in the order they began; lines that cannot be read are passed over.
 pub(crate) fn read(index: &Path) -> io::Result<Vec<IndexedRun>> {
-    Ok(runs_of(lines(&content(index)?)))
+    Ok(runs_of(content(index)?.lines()))
 }
 
 /// The runs that have no end, in the order they began. Of most lines only the beginning is looked
 /// at, because this is asked before anything is done.
 pub(crate) fn read_open(index: &Path) -> io::Result<Vec<IndexedRun>> {
     let content = content(index)?;
-    let ended: HashSet<&[u8]> = lines(&content).filter_map(ended_run).collect();
-    let is_open = |line: &&[u8]| beginning(line).is_none_or(|(run, _)| !ended.contains(run));
-    Ok(runs_of(lines(&content).filter(is_open)))
+    let ended: HashSet<&str> = content.lines().filter_map(ended_run).collect();
+    let is_open = |line: &&str| beginning(line).is_none_or(|(run, _)| !ended.contains(run));
+    Ok(runs_of(content.lines().filter(is_open)))
 }
 
-fn content(index: &Path) -> io::Result<Vec<u8>> {
+fn content(index: &Path) -> io::Result<String> {
     match fs::read(index) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
-        other => other,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(String::new()),
+        Err(error) => Err(error),
+        // Checked as a whole, not string by string.
+        Ok(bytes) => Ok(String::from_utf8(bytes)
+            .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())),
     }
 }
 
-fn lines(content: &[u8]) -> impl Iterator<Item = &[u8]> {
-    let mut rest = content;
-    iter::from_fn(move || {
-        let end = memchr(b'\n', rest).unwrap_or(rest.len());
-        let line = rest.get(..end).filter(|_| !rest.is_empty())?;
-        rest = rest.get(end + 1..).unwrap_or_default();
-        Some(line)
-    })
-}
-
 /// The run whose end a line notes, if it does.
-fn ended_run(line: &[u8]) -> Option<&[u8]> {
+fn ended_run(line: &str) -> Option<&str> {
     let (run, rest) = beginning(line)?;
-    rest.starts_with(br#","status":""#).then_some(run)
+    rest.starts_with(r#","status":""#).then_some(run)
 }
 
 /// The run at the beginning of a line that is written as we write it, and what follows.
-fn beginning(line: &[u8]) -> Option<(&[u8], &[u8])> {
-    let rest = line.strip_prefix(br#"{"run":""#)?;
-    let (run, rest) = rest.split_at_checked(memchr(b'"', rest)?)?;
-    Some((run, rest.get(1..)?))
+fn beginning(line: &str) -> Option<(&str, &str)> {
+    line.strip_prefix(r#"{"run":""#)?.split_once('"')
 }
 
-fn runs_of<'a>(lines: impl Iterator<Item = &'a [u8]>) -> Vec<IndexedRun> {
+fn runs_of<'a>(lines: impl Iterator<Item = &'a str>) -> Vec<IndexedRun> {
     let mut runs: Vec<IndexedRun> = Vec::new();
     let mut places: HashMap<RunId, usize> = HashMap::new();
     for line in lines {
-        let Ok(line) = serde_json::from_slice::<IndexLine<'_>>(line) else {
+        let Ok(line) = serde_json::from_str::<IndexLine<'_>>(line) else {
             continue;
         };
         if line.owner.is_none() {

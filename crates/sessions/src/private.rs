@@ -36,15 +36,20 @@ pub(crate) fn create_new(path: &Path) -> io::Result<File> {
         .open(path)
 }
 
-/// Writes a file that only the user may read, so that it is there whole or not at all.
+/// Writes a file that only the user may read, so that whoever looks finds it whole or not at all.
+///
+/// It is not synced: a child waits for it, and syncing may take as long as a tenth of its start.
 pub fn write_whole(path: &Path, content: &[u8]) -> io::Result<()> {
     write_temporary(path, content)?.persist(path)?;
     Ok(())
 }
 
-/// Writes a file whole, unless somebody was faster; false then.
+/// Writes a file whole, so that a crash of the machine does not cost it; false if somebody was
+/// faster.
 pub(crate) fn write_whole_once(path: &Path, content: &[u8]) -> io::Result<bool> {
-    match write_temporary(path, content)?.persist_noclobber(path) {
+    let temporary = write_temporary(path, content)?;
+    temporary.as_file().sync_data()?;
+    match temporary.persist_noclobber(path) {
         Ok(_) => Ok(true),
         Err(error) if error.error.kind() == io::ErrorKind::AlreadyExists => Ok(false),
         Err(error) => Err(error.into()),
@@ -58,6 +63,10 @@ fn write_temporary(path: &Path, content: &[u8]) -> io::Result<tempfile::NamedTem
         .prefix(".writing-")
         .tempfile_in(directory)?;
     temporary.write_all(content)?;
-    temporary.as_file().sync_data()?;
     Ok(temporary)
+}
+
+/// Makes sure that a crash of the machine does not cost a file that was written before.
+pub(crate) fn sync(path: &Path) -> io::Result<()> {
+    File::open(path)?.sync_data()
 }

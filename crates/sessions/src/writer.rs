@@ -145,6 +145,8 @@ impl Writing<'_> {
         for problem in open.flush() {
             self.note(run, problem);
         }
+        // A result is of no use without what was asked. Where that cannot be synced, neither can this.
+        _ = private::sync(&open.directory.meta());
         let path = open.directory.result();
         let written = serde_json::to_vec_pretty(result)
             .map_err(io::Error::from)

@@ -168,7 +168,7 @@ impl Translation {
     /// The library calls it an end when a response or Google's stream just stops, and when it
     /// did not understand the event that would have told what was called and used.
     fn broken(&self, end: &StreamEnd) -> Option<ProviderError> {
-        let cut = || ProviderError::transient(self.cut_off());
+        let cut = || self.cut_off();
         match self.wire {
             Wire::Google => end.captured_stop_reason.is_none().then(cut),
             Wire::Completions | Wire::Messages => None,
@@ -195,18 +195,20 @@ impl Translation {
             Wire::Responses | Wire::Messages | Wire::Google => None,
         };
         let Some((reason, usage)) = ended else {
-            return self.break_off(ProviderError::transient(self.cut_off()));
+            return self.break_off(self.cut_off());
         };
         self.is_over = true;
         let usage = usage.as_ref().map(usage_of).unwrap_or_default();
         self.finish(usage, Some(StopReason::from(reason)), None);
     }
 
-    fn cut_off(&self) -> String {
+    fn cut_off(&self) -> ProviderError {
         if self.witness.has_data() {
-            "The stream ended before the answer was complete.".to_owned()
+            ProviderError::cut_off()
         } else {
-            "The server answered with something that is no stream of events. Check the base URL and the api of the provider.".to_owned()
+            ProviderError::transient(
+                "The server answered with something that is no stream of events. Check the base URL and the api of the provider.",
+            )
         }
     }
 }

@@ -112,6 +112,11 @@ impl ProviderError {
         }
     }
 
+    /// The server hung up in the middle.
+    pub(crate) fn cut_off() -> Self {
+        Self::transient("The stream ended before the answer was complete.")
+    }
+
     /// The answer of a server that is not a success.
     pub(crate) fn status(status: u16, message: impl Into<String>, wait: Option<Duration>) -> Self {
         Self {

@@ -72,7 +72,7 @@ impl Answer {
 
     /// The tool's answer.
     pub(crate) fn to_tool_answer(&self) -> ToolAnswer {
-        let mut details = self.windows.json(true);
+        let mut details = self.windows.json();
         details.insert("runs".to_owned(), self.runs_json().into());
         details.insert("warnings".to_owned(), json!(self.outcomes.warnings));
         details.extend(self.more.clone());

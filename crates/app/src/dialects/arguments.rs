@@ -21,6 +21,20 @@ pub(crate) fn read<T: DeserializeOwned>(arguments: &Value) -> Result<T, CallErro
     })
 }
 
+/// How many tasks one call may have; the schemas say so too.
+const MAX_TASKS: usize = 16;
+
+/// Refuses a call with no task, or with too many.
+pub(crate) fn check_count(tasks: usize) -> Result<(), CallError> {
+    match tasks {
+        0 => Err(CallError("tasks must have at least 1 task".to_owned())),
+        1..=MAX_TASKS => Ok(()),
+        many => Err(CallError(format!(
+            "tasks must have at most {MAX_TASKS} tasks, not {many}"
+        ))),
+    }
+}
+
 /// Says where and what: a missing field is named where it should stand.
 fn sentence(path: &str, problem: &str) -> String {
     let dot = if path.is_empty() { "" } else { "." };

@@ -10,6 +10,7 @@ pub(crate) mod delegation;
 pub(crate) mod lowering;
 pub(crate) mod subagent;
 mod tool;
+mod window_json;
 mod window_record;
 mod working_directory;
 

@@ -4,20 +4,25 @@
 use std::slice;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
 
-use pi_subagents_delegation::{
-    Ending, EventSink, RunEvent, StopReason, ThinkingLevel, Timestamp, UsedDefinition,
-};
-use pi_subagents_windows::{
-    Fleet, Line, LineKind, PreviewContext, Role, Window, WindowLine, header,
-};
-use serde_json::{Map, Value, json};
+use pi_subagents_delegation::{EventSink, RunEvent, Timestamp};
+use pi_subagents_windows::{Fleet, PreviewContext};
+use serde_json::value::RawValue;
+use serde_json::{Map, Value};
 
-use crate::toolbox::ToolAnswer;
+use super::window_json::{DetailsJson, SpansJson, WindowJson};
 
 /// A line that is drawn elsewhere is cut there.
-const ANY_WIDTH: usize = 400;
+pub(super) const ANY_WIDTH: usize = 400;
+
+/// Which lines of a window are told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Lines {
+    Newest,
+    All,
+    /// The newest apart from all of them, as the documented shape has it.
+    Both,
+}
 
 /// The windows of a call, filled by its events.
 #[derive(Clone)]
@@ -49,50 +54,48 @@ impl WindowRecord {
         self.has_changed.swap(false, Ordering::Relaxed)
     }
 
-    /// How it looks now, for whoever follows along; all lines only for whoever shows them.
-    pub(crate) fn update(&self, expanded: bool) -> ToolAnswer {
-        let text = self.lock().status_header().text();
-        ToolAnswer::new(text, self.json(expanded).into())
+    /// How it looks in one line.
+    pub(crate) fn text(&self) -> String {
+        self.lock().status_header().text()
     }
 
     /// The documented shape: `windows`, `maxLinesPerWindow`, `globalStatus`, `sessionIds`; and
     /// what stands around the windows, as spans.
-    pub(crate) fn json(&self, expanded: bool) -> Map<String, Value> {
+    pub(crate) fn json(&self) -> Map<String, Value> {
+        match self.details(Lines::Both, |details| serde_json::to_value(details)) {
+            Ok(Value::Object(details)) => details,
+            Ok(_) | Err(_) => Map::new(),
+        }
+    }
+
+    /// The same as text, for whoever follows along: of the lines only those that are shown.
+    pub(crate) fn update(&self, expanded: bool) -> Option<Box<RawValue>> {
+        let lines = if expanded { Lines::All } else { Lines::Newest };
+        self.details(lines, |details| serde_json::value::to_raw_value(details))
+            .ok()
+    }
+
+    fn details<T>(&self, lines: Lines, write: impl FnOnce(&DetailsJson<'_>) -> T) -> T {
         let fleet = self.lock();
         let now = Timestamp::now();
-        let windows: Vec<Value> = fleet
+        let windows = fleet
             .windows()
             .iter()
             .zip(self.file_counts.iter().chain(std::iter::repeat(&0)))
             .map(|(window, files)| {
-                let header = header(window, now, ANY_WIDTH);
-                let mut json = window_json(window, *files, self.lines_per_window);
-                json.insert("header".to_owned(), spans_json(&header));
-                if expanded {
-                    let lines = window.all_lines().map(line_json).collect::<Vec<_>>();
-                    json.insert("allMessages".to_owned(), lines.into());
-                }
-                json.into()
-            })
-            .collect();
-        let session_ids: Vec<&str> = fleet
-            .windows()
-            .iter()
-            .filter_map(|window| Some(window.session()?.as_str()))
-            .collect();
-        let status = if fleet.is_over() { "done" } else { "running" };
-        let details = json!({
-            "windows": windows,
-            "maxLinesPerWindow": self.lines_per_window,
-            "globalStatus": status,
-            "sessionIds": session_ids,
-            "header": spans_json(&fleet.status_header()),
-            "footer": fleet.footer(ANY_WIDTH).iter().map(spans_json).collect::<Vec<_>>(),
-        });
-        match details {
-            Value::Object(details) => details,
-            _ => Map::new(),
-        }
+                WindowJson::of(window, *files, now, lines, self.lines_per_window)
+            });
+        let session_ids = fleet.windows().iter();
+        write(&DetailsJson {
+            windows: windows.collect(),
+            max_lines_per_window: self.lines_per_window,
+            global_status: if fleet.is_over() { "done" } else { "running" },
+            session_ids: session_ids
+                .filter_map(|window| Some(window.session()?.as_str()))
+                .collect(),
+            header: SpansJson(fleet.status_header()),
+            footer: fleet.footer(ANY_WIDTH).into_iter().map(SpansJson).collect(),
+        })
     }
 
     fn lock(&self) -> MutexGuard<'_, Fleet> {
@@ -112,73 +115,4 @@ impl EventSink for WindowRecord {
         }
         self.has_changed.store(true, Ordering::Relaxed);
     }
-}
-
-/// What every window has; the rest is left out where it is not known.
-const ALWAYS: [&str; 4] = ["exitCode", "startedAt", "timeout", "toolCount"];
-
-fn window_json(window: &Window, files: usize, lines: usize) -> Map<String, Value> {
-    let summary = window.summary();
-    let task = summary.task.as_ref();
-    let definition = task.and_then(|task| task.definition.as_ref());
-    let ending = summary.ending.as_ref();
-    let json = json!({
-        "name": window.name(),
-        "sessionId": window.session().map(ToString::to_string),
-        "status": window.status().as_delegation_word(),
-        "profileName": definition.map(|used| &used.name),
-        "profileInfo": definition.map(|used: &UsedDefinition| &used.summary),
-        "provider": window.provider(),
-        "model": window.model(),
-        "thinkingLevel": window.thinking().map(ThinkingLevel::as_str),
-        "lines": window.lines(lines).map(line_json).collect::<Vec<_>>(),
-        "exitCode": ending.map(Ending::exit_code),
-        "stopReason": summary.stop_reason.as_ref().map(StopReason::as_word),
-        "errorMessage": window.error(),
-        "startedAt": summary.started_at.or(summary.accepted_at).map(Timestamp::as_millisecond),
-        "completedAt": summary.ended_at.map(Timestamp::as_millisecond),
-        "timeout": window.timeout().map(seconds),
-        "toolCount": window.tools(),
-        "fileCount": files,
-        "todoTotal": window.todos().map(|todos| todos.total),
-        "todoCompleted": window.todos().map(|todos| todos.completed),
-    });
-    let Value::Object(mut fields) = json else {
-        return Map::new();
-    };
-    fields.retain(|name, value| !value.is_null() || ALWAYS.contains(&name.as_str()));
-    fields
-}
-
-/// Whole seconds as a whole number.
-fn seconds(duration: Duration) -> Value {
-    match duration.subsec_nanos() {
-        0 => json!(duration.as_secs()),
-        _ => json!(duration.as_secs_f64()),
-    }
-}
-
-/// A session keeps every line, so the spans of one that looks as its kind usually does are left out.
-fn line_json(line: &WindowLine) -> Value {
-    let mut json = json!({"text": line.text(), "kind": line.kind.as_str()});
-    let usual = usual_role(line.kind);
-    if !matches!(line.line.spans(), [only] if only.role() == usual) {
-        json["spans"] = spans_json(&line.line);
-    }
-    json
-}
-
-/// The role of a line without spans; also in `extension/src/views.ts`.
-fn usual_role(kind: LineKind) -> Role {
-    match kind {
-        LineKind::Text => Role::Plain,
-        LineKind::Tool => Role::Muted,
-    }
-}
-
-fn spans_json(line: &Line) -> Value {
-    line.spans()
-        .iter()
-        .map(|span| json!({"text": span.text(), "role": span.role().as_str()}))
-        .collect()
 }

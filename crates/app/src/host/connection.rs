@@ -120,9 +120,11 @@ impl Connection {
     }
 
     /// Says something that will be said again soon, unless the reader is slow.
-    pub(super) fn notify_if_calm(&self, method: &str, params: &Value) {
-        if self.shared.waiting.load(Ordering::Relaxed) < CROWDED {
-            self.notify(method, params);
+    pub(super) fn say_if_calm(&self, line: impl FnOnce() -> Option<String>) {
+        if self.shared.waiting.load(Ordering::Relaxed) < CROWDED
+            && let Some(line) = line()
+        {
+            self.send_line(line);
         }
     }
 
@@ -148,9 +150,13 @@ impl Connection {
     }
 
     fn send(&self, message: &Value) {
+        self.send_line(wire::to_line(message));
+    }
+
+    fn send_line(&self, line: String) {
         self.shared.waiting.fetch_add(1, Ordering::Relaxed);
         // Without a writer we are about to leave.
-        _ = self.shared.outgoing.send(wire::to_line(message));
+        _ = self.shared.outgoing.send(line);
     }
 
     fn asked(&self) -> MutexGuard<'_, Asked> {

@@ -38,7 +38,9 @@ impl Execution {
         let (link, call_id) = (self.link, self.call.id.clone());
         let watch = Watch {
             sinks: vec![Box::new(self.record)],
-            on_update: Some(Box::new(move |answer| link.update(&call_id, &answer))),
+            on_update: Some(Box::new(move |windows, expanded| {
+                link.update(&call_id, windows, expanded);
+            })),
             expanded: Arc::clone(&self.call.expanded),
             cancelled: Box::pin(self.call.cancelled()),
         };

@@ -6,8 +6,9 @@ use serde_json::{Value, json};
 use tokio::sync::watch;
 
 use super::connection::Connection;
+use super::wire;
 use crate::background::RowStatus;
-use crate::toolbox::ToolAnswer;
+use crate::dialects::WindowRecord;
 
 /// By which anything of ours speaks to pi. Clones reach the same pi.
 #[derive(Clone)]
@@ -124,12 +125,12 @@ impl HostLink {
     }
 
     /// Tells how a call goes; a reader who is slow gets fewer of these.
-    pub(super) fn update(&self, call_id: &str, answer: &ToolAnswer) {
-        let mut params = answer.json();
-        if let Value::Object(fields) = &mut params {
-            fields.insert("callId".to_owned(), call_id.into());
-        }
-        self.connection.notify_if_calm("tool/update", &params);
+    pub(super) fn update(&self, call_id: &str, windows: &WindowRecord, expanded: bool) {
+        let line = || {
+            let details = windows.update(expanded)?;
+            wire::update_line(call_id, &windows.text(), &details)
+        };
+        self.connection.say_if_calm(line);
     }
 
     pub(super) fn set_idle(&self, idle: bool) {

@@ -3,7 +3,8 @@
 use std::path::PathBuf;
 
 use pi_subagents_delegation::Usage;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 /// A line that is not JSON.
@@ -125,7 +126,46 @@ pub(super) fn response(id: &Value, outcome: Result<Value, RpcError>) -> Value {
 
 /// One line; many readers split at U+2028 and U+2029 too, so these never stand in it.
 pub(super) fn to_line(value: &Value) -> String {
-    let mut line = value.to_string();
+    finished(value.to_string())
+}
+
+/// The notification of how a call goes, in the shape of an answer.
+pub(super) fn update_line(call_id: &str, text: &str, details: &RawValue) -> Option<String> {
+    let update = Notification {
+        jsonrpc: "2.0",
+        method: "tool/update",
+        params: Update {
+            content: [TextContent { kind: "text", text }],
+            details,
+            call_id,
+        },
+    };
+    serde_json::to_string(&update).ok().map(finished)
+}
+
+#[derive(Serialize)]
+struct Notification<T> {
+    jsonrpc: &'static str,
+    method: &'static str,
+    params: T,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Update<'a> {
+    content: [TextContent<'a>; 1],
+    details: &'a RawValue,
+    call_id: &'a str,
+}
+
+#[derive(Serialize)]
+struct TextContent<'a> {
+    #[serde(rename = "type")]
+    kind: &'static str,
+    text: &'a str,
+}
+
+fn finished(mut line: String) -> String {
     if line.contains(['\u{2028}', '\u{2029}']) {
         line = line
             .replace('\u{2028}', "\\u2028")

@@ -6,7 +6,7 @@
 
 mod command;
 mod decode;
-mod fields;
+mod json;
 mod message;
 mod peek;
 mod piece;

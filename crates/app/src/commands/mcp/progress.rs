@@ -6,7 +6,8 @@ use std::time::{Duration, Instant};
 use pi_subagents_delegation::{EventSink, Happening, RunEvent};
 use pi_subagents_mcp::{Cancelled, OnProgress, Progress};
 
-use crate::toolbox::{OnUpdate, ToolAnswer, Watch};
+use crate::dialects::WindowRecord;
+use crate::toolbox::{OnUpdate, Watch};
 
 /// Clients give up on a call after half a minute or more in which they heard nothing of it, and a
 /// sub-agent may wait longer for its model or a tool.
@@ -33,7 +34,7 @@ pub(super) fn watching(on_progress: Option<OnProgress>, cancelled: Cancelled) ->
 fn told_by(tally: Tally, mut on_progress: OnProgress) -> OnUpdate {
     let mut told = 0;
     let mut told_at = Instant::now();
-    Box::new(move |update: ToolAnswer| {
+    Box::new(move |windows: &WindowRecord, _| {
         let counts = tally.counts();
         if counts.events != told || told_at.elapsed() >= LONGEST_SILENCE {
             told = counts.events;
@@ -41,7 +42,7 @@ fn told_by(tally: Tally, mut on_progress: OnProgress) -> OnUpdate {
             on_progress(Progress {
                 finished: counts.ended,
                 total: counts.accepted,
-                message: update.text,
+                message: windows.text(),
             });
         }
     })

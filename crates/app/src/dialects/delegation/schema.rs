@@ -9,9 +9,6 @@ use serde_json::Value;
 use super::attachments::FileSpec;
 use crate::dialects::arguments::{self, CallError};
 
-/// How many tasks one call may have.
-const MAX_TASKS: usize = 16;
-
 /// Arguments of `delegate_to_subagents`.
 #[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
 #[serde(expecting = "an object")]
@@ -69,13 +66,8 @@ impl DelegateCall {
     }
 
     fn checked(self) -> Result<Self, CallError> {
-        match self.tasks.len() {
-            0 => Err(CallError("tasks must have at least 1 task".to_owned())),
-            1..=MAX_TASKS => Ok(self),
-            many => Err(CallError(format!(
-                "tasks must have at most {MAX_TASKS} tasks, not {many}"
-            ))),
-        }
+        arguments::check_count(self.tasks.len())?;
+        Ok(self)
     }
 }
 

@@ -10,9 +10,6 @@ use serde_json::{Value, json};
 use crate::dialects::arguments::{self, CallError};
 use crate::dialects::tool::parameters;
 
-/// How many tasks one call may have.
-const MAX_TASKS: usize = 16;
-
 /// What `subagent` takes beside the fields of one task.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(expecting = "an object")]
@@ -106,19 +103,16 @@ impl SubagentCall {
             return Ok(Self::Single(single.checked("")?));
         };
         match (single.first_given(), tasks.len()) {
-            (None, 0) => Err(CallError("tasks must have at least 1 task".to_owned())),
             (Some(_), 0) => Ok(Self::Single(single.checked("")?)),
             (Some(field), _) => Err(CallError(format!(
                 "{field} stands beside tasks; give either one task (preset and task) or tasks, each with its own fields"
             ))),
-            (None, 1..=MAX_TASKS) => {
+            (None, count) => {
+                arguments::check_count(count)?;
                 let tasks = tasks.into_iter().enumerate();
                 let tasks = tasks.map(|(index, task)| task.checked(&format!("tasks[{index}].")));
                 Ok(Self::Parallel(tasks.collect::<Result<_, _>>()?))
             }
-            (None, many) => Err(CallError(format!(
-                "tasks must have at most {MAX_TASKS} tasks, not {many}"
-            ))),
         }
     }
 

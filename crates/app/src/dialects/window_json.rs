@@ -1,0 +1,191 @@
+//! The shape of windows in the `details` of an answer. While a call runs it is written twenty
+//! times a second, so nothing is copied that can be borrowed.
+
+use std::borrow::Cow;
+use std::time::Duration;
+
+use pi_subagents_delegation::{Ending, StopReason, ThinkingLevel, Timestamp, UsedDefinition};
+use pi_subagents_windows::{Line, LineKind, Role, Window, WindowLine, header};
+use serde::ser::SerializeSeq as _;
+use serde::{Serialize, Serializer};
+
+use super::window_record::{ANY_WIDTH, Lines};
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct DetailsJson<'a> {
+    pub(super) windows: Vec<WindowJson<'a>>,
+    pub(super) max_lines_per_window: usize,
+    pub(super) global_status: &'static str,
+    pub(super) session_ids: Vec<&'a str>,
+    pub(super) header: SpansJson,
+    pub(super) footer: Vec<SpansJson>,
+}
+
+/// What is not known is left out, unless every window has it.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct WindowJson<'a> {
+    name: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    session_id: Option<&'a str>,
+    status: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    profile_name: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    profile_info: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    provider: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    model: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    thinking_level: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    lines: Option<LinesJson<'a>>,
+    exit_code: Option<i32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stop_reason: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error_message: Option<String>,
+    started_at: Option<i64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    completed_at: Option<i64>,
+    timeout: Option<Seconds>,
+    tool_count: Option<usize>,
+    file_count: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    todo_total: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    todo_completed: Option<usize>,
+    header: SpansJson,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    all_messages: Option<LinesJson<'a>>,
+}
+
+impl<'a> WindowJson<'a> {
+    pub(super) fn of(
+        window: &'a Window,
+        files: usize,
+        now: Timestamp,
+        lines: Lines,
+        newest: usize,
+    ) -> Self {
+        let summary = window.summary();
+        let task = summary.task.as_ref();
+        let definition = task.and_then(|task| task.definition.as_ref());
+        let todos = window.todos();
+        Self {
+            name: window.name(),
+            session_id: window.session().map(|session| session.as_str()),
+            status: window.status().as_delegation_word(),
+            profile_name: definition.map(|used: &UsedDefinition| used.name.as_str()),
+            profile_info: definition.map(|used| used.summary.as_str()),
+            provider: window.provider(),
+            model: window.model(),
+            thinking_level: window.thinking().map(ThinkingLevel::as_str),
+            lines: (lines != Lines::All).then_some(LinesJson(window, newest)),
+            exit_code: summary.ending.as_ref().map(Ending::exit_code),
+            stop_reason: summary.stop_reason.as_ref().map(StopReason::as_word),
+            error_message: window.error(),
+            started_at: summary
+                .started_at
+                .or(summary.accepted_at)
+                .map(Timestamp::as_millisecond),
+            completed_at: summary.ended_at.map(Timestamp::as_millisecond),
+            timeout: window.timeout().map(Seconds),
+            tool_count: window.tools(),
+            file_count: files,
+            todo_total: todos.map(|todos| todos.total),
+            todo_completed: todos.map(|todos| todos.completed),
+            header: SpansJson(header(window, now, ANY_WIDTH)),
+            all_messages: (lines != Lines::Newest).then_some(LinesJson(window, usize::MAX)),
+        }
+    }
+}
+
+/// Whole seconds as a whole number.
+struct Seconds(Duration);
+
+impl Serialize for Seconds {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self.0.subsec_nanos() {
+            0 => serializer.serialize_u64(self.0.as_secs()),
+            _ => serializer.serialize_f64(self.0.as_secs_f64()),
+        }
+    }
+}
+
+/// The newest lines of a window, and how many of them.
+struct LinesJson<'a>(&'a Window, usize);
+
+impl Serialize for LinesJson<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.0.lines(self.1).map(LineJson::of))
+    }
+}
+
+/// A session keeps every line, so the spans of one that looks as its kind usually does are left out.
+#[derive(Serialize)]
+struct LineJson<'a> {
+    text: Cow<'a, str>,
+    kind: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    spans: Option<SpansOf<'a>>,
+}
+
+impl<'a> LineJson<'a> {
+    fn of(line: &'a WindowLine) -> Self {
+        let kind = line.kind.as_str();
+        match line.line.spans() {
+            [only] if only.role() == usual_role(line.kind) => Self {
+                text: Cow::Borrowed(only.text()),
+                kind,
+                spans: None,
+            },
+            _ => Self {
+                text: Cow::Owned(line.text()),
+                kind,
+                spans: Some(SpansOf(&line.line)),
+            },
+        }
+    }
+}
+
+/// The role of a line without spans; also in `extension/src/views.ts`.
+fn usual_role(kind: LineKind) -> Role {
+    match kind {
+        LineKind::Text => Role::Plain,
+        LineKind::Tool => Role::Muted,
+    }
+}
+
+/// A line as its spans.
+pub(super) struct SpansJson(pub(super) Line);
+
+struct SpansOf<'a>(&'a Line);
+
+#[derive(Serialize)]
+struct SpanJson<'a> {
+    text: &'a str,
+    role: &'static str,
+}
+
+impl Serialize for SpansJson {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        SpansOf(&self.0).serialize(serializer)
+    }
+}
+
+impl Serialize for SpansOf<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let spans = self.0.spans();
+        let mut list = serializer.serialize_seq(Some(spans.len()))?;
+        for span in spans {
+            list.serialize_element(&SpanJson {
+                text: span.text(),
+                role: span.role().as_str(),
+            })?;
+        }
+        list.end()
+    }
+}

@@ -1,0 +1,74 @@
+//! When the door of a call is told how its windows look: soon after something has changed, and
+//! never so often that telling takes the time that working needs.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use tokio::time::{Interval, MissedTickBehavior, interval};
+
+use crate::dialects::WindowRecord;
+use crate::toolbox::OnUpdate;
+
+/// How often a door hears of a call under way, at most.
+const UPDATE_EVERY: Duration = Duration::from_millis(50);
+
+/// Of the time, at most one part in so many goes into telling how the windows look.
+const TELLING_SHARE: u32 = 50;
+
+/// How often at least, because the clocks of the windows go on.
+const CLOCK_EVERY: Duration = Duration::from_secs(1);
+
+/// What a door is told about a call under way.
+pub(crate) struct Updates {
+    on_update: Option<OnUpdate>,
+    expanded: Arc<AtomicBool>,
+    windows: WindowRecord,
+    ticks: Interval,
+    last: Instant,
+    /// Telling takes its share of the time only if there is this much between two updates.
+    not_before: Instant,
+}
+
+impl Updates {
+    pub(crate) fn new(
+        on_update: Option<OnUpdate>,
+        expanded: Arc<AtomicBool>,
+        windows: WindowRecord,
+    ) -> Self {
+        let mut ticks = interval(UPDATE_EVERY);
+        ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let now = Instant::now();
+        Self {
+            on_update,
+            expanded,
+            windows,
+            ticks,
+            last: now,
+            not_before: now,
+        }
+    }
+
+    /// Waits until it is time to look; for ever where nobody wants to know.
+    pub(crate) async fn next(&mut self) {
+        match self.on_update {
+            Some(_) => _ = self.ticks.tick().await,
+            None => std::future::pending().await,
+        }
+    }
+
+    /// Tells how the windows look, if there is anything new to tell.
+    pub(crate) fn tell(&mut self) {
+        let Some(on_update) = &mut self.on_update else {
+            return;
+        };
+        if Instant::now() < self.not_before {
+            return;
+        }
+        if self.windows.has_changed() || self.last.elapsed() >= CLOCK_EVERY {
+            self.last = Instant::now();
+            on_update(&self.windows, self.expanded.load(Ordering::Relaxed));
+            self.not_before = self.last + self.last.elapsed() * TELLING_SHARE;
+        }
+    }
+}
