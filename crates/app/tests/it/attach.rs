@@ -105,7 +105,11 @@ fn runs_of_another_terminal_are_seen_live_and_leaving_stops_nothing() {
     terminal.wait_for("> Work on that");
     let_go(&stage);
     let screen = terminal.wait_for_screen(|screen| {
-        screen.contains("Sub-agents: 3 done") && screen.lines().any(|row| row == "All done.")
+        let rows: Vec<&str> = screen.lines().collect();
+        rows[1].starts_with("> ✓  writer")
+            && rows[2].starts_with("  ✓  reader")
+            && rows[5].starts_with("✓ writer")
+            && screen.matches("All done.").count() == 3
     });
     insta::assert_snapshot!("after_they_ended", calm(&stage, &screen));
     terminal.press("q");
@@ -232,7 +236,9 @@ fn what_a_model_says_is_seen_before_it_has_said_it_to_its_end() {
     for number in numbers {
         fs::write(again(number), "").unwrap();
     }
-    let screen = terminal.wait_for_screen(|screen| screen.contains("Sub-agents: 1 done"));
+    let screen = terminal.wait_for_screen(|screen| {
+        screen.contains("Sub-agents: 1 done") && screen.lines().any(|row| row == "Hello world.")
+    });
     let said = screen.lines().filter(|row| row.starts_with("Hello"));
     assert_eq!(said.collect::<Vec<_>>(), ["Hello world."]);
     terminal.press("q");
