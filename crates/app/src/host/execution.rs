@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use serde_json::Value;
+use tokio::task::spawn_blocking;
 
 use super::calls::Call;
 use super::record::SessionRecord;
@@ -13,6 +14,7 @@ use crate::caller::Caller;
 use crate::dialects::{background, delegation};
 use crate::error::CommandError;
 use crate::toolbox::{Toolbox, Watch};
+use crate::trust_question::TrustQuestion;
 
 /// A tool call with all it needs.
 pub(super) struct Execution {
@@ -68,10 +70,16 @@ impl Execution {
         if ![delegation::DELEGATE, delegation::PROFILES].contains(&tool) {
             return None;
         }
-        let configuration = || self.toolbox.configuration(&self.caller);
+        let (toolbox, caller) = (Arc::clone(&self.toolbox), self.caller.clone());
+        let read = move || {
+            let configuration = toolbox.configuration(&caller);
+            TrustQuestion::about(&caller.places.project, &configuration)
+        };
+        // Files are read where that holds up nobody else.
+        let question = async { spawn_blocking(read).await.ok().flatten() };
         let ignored = self
             .questions
-            .settle(&self.told, &self.caller, configuration, &self.link)
+            .settle(&self.told, &self.caller, question, &self.link)
             .await;
         // The list of profiles tells of all that is ignored anyway.
         ignored.filter(|_| tool == delegation::DELEGATE)

@@ -11,7 +11,6 @@ use tokio::sync::Mutex;
 use super::session::{HostLink, Level};
 use super::wire::CallerParams;
 use crate::caller::Caller;
-use crate::configuration::Configuration;
 use crate::trust_question::{TrustQuestion, remember};
 
 /// The questions that were asked, each by the session and the project it was asked in.
@@ -39,13 +38,13 @@ impl TrustQuestions {
         &self,
         told: &CallerParams,
         caller: &Caller,
-        configuration: impl Fn() -> Configuration,
+        question: impl Future<Output = Option<TrustQuestion>>,
         link: &HostLink,
     ) -> Option<String> {
         // Calls at once wait for the one answer.
         let mut asked = self.asked.lock().await;
         let project = caller.places.project.as_path();
-        let question = TrustQuestion::about(project, &configuration())?;
+        let question = question.await?;
         let ignored = question.ignored();
         // In its terminal pi has asked by itself: what it does not trust now was refused.
         let was_refused = told.mode == "tui" && told.has_trust_question && !told.trusted;

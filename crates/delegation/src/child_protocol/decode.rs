@@ -17,9 +17,9 @@ pub fn decode(line: &[u8]) -> ChildLine {
 
 fn read_record(line: &str) -> Option<ChildRecord> {
     let mut json = Json::new(line);
-    let wire = Wire::read(&mut json)?;
+    let mut wire = Wire::read(&mut json)?;
     json.end()?;
-    let kind = wire.kind.as_deref()?.to_owned();
+    let kind = wire.kind.take()?;
     Some(record(&kind, wire))
 }
 
