@@ -1,56 +1,46 @@
 //! Messages as they stand in records.
 
-use std::borrow::Cow;
+use serde::de::SeqAccess;
+use serde::{Deserialize, Deserializer};
 
-use super::decode::{Raw, Text, field_by_field, words};
-use super::json::{Json, value};
+use super::decode::{Raw, read, value};
+use super::fields::{Object, Scalar, Shape};
 use crate::{AssistantMessage, Message, Part, StopReason, ToolCall, ToolChange, ToolResult, Usage};
 
-/// Every field we read of any message.
-#[derive(Default)]
+#[derive(Deserialize)]
 pub(super) struct WireMessage<'a> {
-    role: Text<'a>,
-    parts: Vec<Part>,
-    provider: Text<'a>,
-    model: Text<'a>,
-    stop_reason: Text<'a>,
-    error_message: Text<'a>,
-    usage: Usage,
-    tool_call_id: Text<'a>,
-    tool_name: Text<'a>,
-    is_error: bool,
+    #[serde(borrow, default)]
+    role: Scalar<'a>,
+    #[serde(default)]
+    content: Content,
+    #[serde(borrow, default)]
+    provider: Scalar<'a>,
+    #[serde(borrow, default)]
+    model: Scalar<'a>,
+    #[serde(rename = "stopReason", borrow, default)]
+    stop_reason: Scalar<'a>,
+    #[serde(rename = "errorMessage", borrow, default)]
+    error_message: Scalar<'a>,
+    #[serde(borrow, default)]
+    usage: Object<WireUsage<'a>>,
+    #[serde(rename = "toolCallId", borrow, default)]
+    tool_call_id: Scalar<'a>,
+    #[serde(rename = "toolName", borrow, default)]
+    tool_name: Scalar<'a>,
+    #[serde(rename = "isError", borrow, default)]
+    is_error: Scalar<'a>,
+    #[serde(rename = "toolsAdded", borrow, default)]
     tools_added: Raw<'a>,
+    #[serde(rename = "toolsRemoved", borrow, default)]
     tools_removed: Raw<'a>,
+    #[serde(borrow, default)]
     sections: Raw<'a>,
 }
 
-impl<'a> WireMessage<'a> {
-    pub(super) fn read(json: &mut Json<'a>) -> Option<Option<Self>> {
-        let mut wire = Self::default();
-        let is_object = json.object(|json, key| {
-            match key {
-                "role" => wire.role = json.text()?,
-                "content" => wire.parts = read_parts(json)?,
-                "provider" => wire.provider = json.text()?,
-                "model" => wire.model = json.text()?,
-                "stopReason" => wire.stop_reason = json.text()?,
-                "errorMessage" => wire.error_message = json.text()?,
-                "usage" => wire.usage = read_usage(json)?,
-                "toolCallId" => wire.tool_call_id = json.text()?,
-                "toolName" => wire.tool_name = json.text()?,
-                "isError" => wire.is_error = json.is_true()?,
-                "toolsAdded" => wire.tools_added = Some(json.skip()?),
-                "toolsRemoved" => wire.tools_removed = Some(json.skip()?),
-                "sections" => wire.sections = Some(json.skip()?),
-                _ => _ = json.skip()?,
-            }
-            Some(())
-        })?;
-        Some(is_object.then_some(wire))
-    }
-
+impl WireMessage<'_> {
     pub(super) fn into_message(self) -> Option<Message> {
-        let (role, parts) = (self.role?, self.parts);
+        let role = self.role.text()?;
+        let parts = self.content.0;
         Some(match &*role {
             "system" => Message::System(ToolChange {
                 is_first: is_first(self.sections),
@@ -60,17 +50,23 @@ impl<'a> WireMessage<'a> {
             "user" => Message::User(parts),
             "assistant" => Message::Assistant(AssistantMessage {
                 parts,
-                provider: self.provider.map(Cow::into_owned),
-                model: self.model.map(Cow::into_owned),
-                stop_reason: self.stop_reason.map(|word| StopReason::from_word(&word)),
-                error: self.error_message.map(Cow::into_owned),
-                usage: self.usage,
+                provider: self.provider.owned(),
+                model: self.model.owned(),
+                stop_reason: self
+                    .stop_reason
+                    .text()
+                    .map(|word| StopReason::from_word(&word)),
+                error: self.error_message.owned(),
+                usage: self
+                    .usage
+                    .0
+                    .map_or_else(Usage::default, WireUsage::into_usage),
             }),
             "toolResult" => Message::ToolResult(ToolResult {
-                call_id: words(self.tool_call_id),
-                tool: words(self.tool_name),
+                call_id: self.tool_call_id.words(),
+                tool: self.tool_name.words(),
                 parts,
-                is_error: self.is_error,
+                is_error: self.is_error.is_true(),
             }),
             role => Message::Other {
                 role: role.to_owned(),
@@ -80,108 +76,114 @@ impl<'a> WireMessage<'a> {
     }
 }
 
+#[derive(Deserialize)]
+struct Named {
+    name: String,
+}
+
 fn names(raw: Raw<'_>) -> Vec<String> {
-    let mut names = Vec::new();
-    let mut name_of = |json: &mut Json<'_>| {
-        json.object(|json, key| {
-            match key {
-                "name" => names.extend(json.text()?.map(Cow::into_owned)),
-                _ => _ = json.skip()?,
-            }
-            Some(())
-        })?;
-        Some(())
-    };
-    if let Some(raw) = raw {
-        // What was left as it is written is JSON.
-        _ = Json::new(raw).list(&mut name_of);
-    }
-    names
+    let named: Vec<Named> = read(raw).unwrap_or_default();
+    named.into_iter().map(|named| named.name).collect()
 }
 
 /// The directory of a session never changes, so only its first instructions have that section.
 fn is_first(sections: Raw<'_>) -> bool {
-    let mut has_directory = false;
-    field_by_field(sections, |json, key| {
-        match key {
-            "cwd" => has_directory = json.text()?.is_some(),
-            _ => _ = json.skip()?,
-        }
-        Some(())
-    });
-    has_directory
+    #[derive(Deserialize)]
+    struct Sections<'a> {
+        #[serde(borrow, default)]
+        cwd: Scalar<'a>,
+    }
+    read::<Sections<'_>>(sections).is_some_and(|sections| sections.cwd.text().is_some())
 }
 
 /// Content is a string or a list of parts; parts we cannot read are left out.
-fn read_parts(json: &mut Json<'_>) -> Option<Vec<Part>> {
-    let mut parts = Vec::new();
-    if json.is_text() {
-        let text = json.text()?;
-        parts.extend(text.map(|text| Part::Text(text.into_owned())));
-        return Some(parts);
+#[derive(Debug, Default)]
+struct Content(Vec<Part>);
+
+impl<'de> Shape<'de> for Content {
+    fn of_text(text: &str) -> Self {
+        Self(vec![Part::Text(text.to_owned())])
     }
-    json.list(|json| {
-        parts.extend(read_part(json)?);
-        Some(())
-    })?;
-    Some(parts)
+
+    fn of_list<A: SeqAccess<'de>>(mut list: A) -> Result<Self, A::Error> {
+        let mut parts = Vec::new();
+        while let Some(part) = list.next_element::<Object<WirePart<'de>>>()? {
+            parts.extend(part.0.and_then(WirePart::into_part));
+        }
+        Ok(Self(parts))
+    }
 }
 
-fn read_part(json: &mut Json<'_>) -> Option<Option<Part>> {
-    let (mut kind, mut text, mut thinking) = (None, None, None);
-    let (mut id, mut name, mut mime_type, mut arguments) = (None, None, None, None);
-    json.object(|json, key| {
-        match key {
-            "type" => kind = json.text()?,
-            "text" => text = json.text()?,
-            "thinking" => thinking = json.text()?,
-            "id" => id = json.text()?,
-            "name" => name = json.text()?,
-            "arguments" => arguments = Some(json.skip()?),
-            "mimeType" => mime_type = json.text()?,
-            _ => _ = json.skip()?,
-        }
-        Some(())
-    })?;
-    Some(match kind.as_deref() {
-        Some("text") => text.map(|text| Part::Text(text.into_owned())),
-        Some("thinking") => thinking.map(|text| Part::Thinking(text.into_owned())),
-        Some("toolCall") => Some(Part::ToolCall(ToolCall {
-            id: words(id),
-            name: words(name),
-            arguments: value(arguments),
-        })),
-        Some("image") => Some(Part::Image {
-            mime_type: words(mime_type),
-        }),
-        Some(_) | None => None,
-    })
+impl<'de> Deserialize<'de> for Content {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Self::read(deserializer)
+    }
 }
 
-pub(super) fn read_usage(json: &mut Json<'_>) -> Option<Usage> {
-    let mut usage = Usage::default();
-    json.object(|json, key| {
-        match key {
-            "input" => usage.input = json.count()?,
-            "output" => usage.output = json.count()?,
-            "cacheRead" => usage.cache_read = json.count()?,
-            "cacheWrite" => usage.cache_write = json.count()?,
-            "cost" => usage.cost = read_cost(json)?,
-            _ => _ = json.skip()?,
-        }
-        Some(())
-    })?;
-    Some(usage)
+#[derive(Deserialize)]
+struct WirePart<'a> {
+    #[serde(rename = "type", borrow, default)]
+    kind: Scalar<'a>,
+    #[serde(borrow, default)]
+    text: Scalar<'a>,
+    #[serde(borrow, default)]
+    thinking: Scalar<'a>,
+    #[serde(borrow, default)]
+    id: Scalar<'a>,
+    #[serde(borrow, default)]
+    name: Scalar<'a>,
+    #[serde(borrow, default)]
+    arguments: Raw<'a>,
+    #[serde(rename = "mimeType", borrow, default)]
+    mime_type: Scalar<'a>,
 }
 
-fn read_cost(json: &mut Json<'_>) -> Option<Option<f64>> {
-    let mut total = None;
-    json.object(|json, key| {
-        match key {
-            "total" => total = json.amount()?,
-            _ => _ = json.skip()?,
+impl WirePart<'_> {
+    fn into_part(self) -> Option<Part> {
+        match &*self.kind.text()? {
+            "text" => self.text.owned().map(Part::Text),
+            "thinking" => self.thinking.owned().map(Part::Thinking),
+            "toolCall" => Some(Part::ToolCall(ToolCall {
+                id: self.id.words(),
+                name: self.name.words(),
+                arguments: value(self.arguments),
+            })),
+            "image" => Some(Part::Image {
+                mime_type: self.mime_type.words(),
+            }),
+            _ => None,
         }
-        Some(())
-    })?;
-    Some(total)
+    }
+}
+
+#[derive(Deserialize)]
+pub(super) struct WireUsage<'a> {
+    #[serde(borrow, default)]
+    input: Scalar<'a>,
+    #[serde(borrow, default)]
+    output: Scalar<'a>,
+    #[serde(rename = "cacheRead", borrow, default)]
+    cache_read: Scalar<'a>,
+    #[serde(rename = "cacheWrite", borrow, default)]
+    cache_write: Scalar<'a>,
+    #[serde(borrow, default)]
+    cost: Object<WireCost<'a>>,
+}
+
+#[derive(Deserialize)]
+struct WireCost<'a> {
+    #[serde(borrow, default)]
+    total: Scalar<'a>,
+}
+
+impl WireUsage<'_> {
+    pub(super) fn into_usage(self) -> Usage {
+        Usage {
+            input: self.input.count(),
+            output: self.output.count(),
+            cache_read: self.cache_read.count(),
+            cache_write: self.cache_write.count(),
+            cost: self.cost.0.and_then(|cost| cost.total.amount()),
+        }
+    }
 }

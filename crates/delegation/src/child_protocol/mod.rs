@@ -6,7 +6,7 @@
 
 mod command;
 mod decode;
-mod json;
+mod fields;
 mod message;
 mod peek;
 mod piece;
