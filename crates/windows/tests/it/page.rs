@@ -1,6 +1,6 @@
 //! A window read like a page, from its beginning to its end.
 
-use pi_subagents_windows::{Line, Page, Place, Role, Room, Window, wrap};
+use pi_subagents_windows::{Line, Page, Place, Role, Room, Window, WindowLine, wrap};
 
 use crate::script::{Script, context, run, task};
 
@@ -79,7 +79,7 @@ fn a_window_holds_no_more_than_it_has_room_for() {
     for event in &Script::new().said(1, "reader", "first\nlast").events {
         narrow.apply(event);
     }
-    let lines: Vec<String> = narrow.all_lines().map(|line| line.text()).collect();
+    let lines: Vec<String> = narrow.all_lines().map(WindowLine::text).collect();
     assert_eq!(lines, ["last"]);
     assert_eq!(narrow.line(1), None);
 }
