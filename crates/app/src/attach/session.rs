@@ -86,6 +86,8 @@ struct Session {
     looking: JoinSet<Message>,
     /// Everything else that takes its time.
     jobs: JoinSet<Message>,
+    /// Whether what is done fits the model.
+    is_reconciled: bool,
     pace: Pace,
 }
 
@@ -153,6 +155,7 @@ impl Session {
             asked: HashSet::new(),
             looking: JoinSet::new(),
             jobs: JoinSet::new(),
+            is_reconciled: false,
             pace: Pace {
                 drawn_at: None,
                 is_dirty: true,
@@ -166,13 +169,14 @@ impl Session {
 
     async fn run(&mut self) -> io::Result<ExitCode> {
         loop {
+            self.reconcile();
             self.draw_if_due()?;
             let effect = match self.next().await {
                 Happened::Signal(number) => return Ok(exit::of_signal(number)),
                 Happened::Typed(Some(Typed::Event(event))) => self.typed(event),
                 // A terminal that is gone has hung up.
                 Happened::Typed(Some(Typed::Gone) | None) => return Ok(exit::of_signal(1)),
-                Happened::Told(message) => self.update(message),
+                Happened::Told(message) => self.told(message),
                 Happened::Looked(message) => self.looked(message),
                 Happened::Resized => {
                     let (columns, rows) = terminal_size();
@@ -270,15 +274,32 @@ impl Session {
         }
     }
 
-    /// Gives the model a message, and does what follows from how it is now.
+    /// Takes a message with all that came with it.
+    fn told(&mut self, message: Message) -> Option<Effect> {
+        let mut effect = self.update(message);
+        while effect.is_none()
+            && let Ok(message) = self.told.try_recv()
+        {
+            effect = self.update(message);
+        }
+        effect
+    }
+
     fn update(&mut self, message: Message) -> Option<Effect> {
-        let effect = self.model.update(message, Timestamp::now());
+        self.is_reconciled = false;
         self.pace.is_dirty = true;
+        self.model.update(message, Timestamp::now())
+    }
+
+    /// Does what follows from how the model is now.
+    fn reconcile(&mut self) {
+        if std::mem::replace(&mut self.is_reconciled, true) {
+            return;
+        }
         self.reader.follow(self.model.followed());
         self.ear.listen(self.model.listened(), &self.tell);
         self.watch_records();
         self.read_records();
-        effect
     }
 
     fn effect(&mut self, effect: Effect) -> std::ops::ControlFlow<()> {

@@ -9,6 +9,7 @@
 mod emulator;
 mod hostile;
 mod live;
+mod page;
 mod previews;
 mod progress;
 mod script;
