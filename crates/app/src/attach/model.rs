@@ -307,7 +307,6 @@ impl Model {
             }
             self.rows.push(row);
         }
-        self.rows.sort_by(|one, other| order(&one.run, &other.run));
         self.older = older;
         self.is_loaded = true;
         let row = self.selected_row().or_else(|| self.rows.first());
@@ -391,18 +390,18 @@ impl Model {
 }
 
 impl Scope {
-    /// Of all runs the ones that are shown, and how many more there would be.
+    /// Of all runs, given in the order they began, the ones that are shown, and how many more
+    /// there would be. What runs stands first, in that order; of what is over, the latest does.
     pub(crate) fn choose(&self, mut runs: Vec<IndexedRun>) -> (Vec<IndexedRun>, usize) {
         runs.retain(|run| match self {
             Self::Project(project) => run.is_open() || run.project == *project,
             Self::Session(session) => run.session == *session,
             Self::Run(id) => run.run == *id,
         });
-        runs.sort_by(order);
-        let open = runs.iter().filter(|run| run.is_open()).count();
-        let older = runs.len().saturating_sub(open + MAX_OVER);
-        runs.truncate(open + MAX_OVER);
-        (runs, older)
+        let (mut chosen, over): (Vec<_>, Vec<_>) = runs.into_iter().partition(IndexedRun::is_open);
+        let older = over.len().saturating_sub(MAX_OVER);
+        chosen.extend(over.into_iter().rev().take(MAX_OVER));
+        (chosen, older)
     }
 }
 
@@ -413,18 +412,6 @@ impl Notice {
             text: text.into(),
         }
     }
-}
-
-/// What runs stands first, in the order it began; of what is over, the latest does.
-fn order(one: &IndexedRun, other: &IndexedRun) -> std::cmp::Ordering {
-    let by_state = other.is_open().cmp(&one.is_open());
-    by_state.then_with(|| {
-        if one.is_open() {
-            one.run.cmp(&other.run)
-        } else {
-            other.run.cmp(&one.run)
-        }
-    })
 }
 
 impl RunRow {

@@ -102,7 +102,8 @@ impl Desk {
     }
 
     pub(super) fn sees(&mut self, runs: &[IndexedRun]) {
-        self.happens(Message::Looked(runs.to_vec(), 0));
+        let (runs, older) = self.model.scope.choose(runs.to_vec());
+        self.happens(Message::Looked(runs, older));
     }
 
     pub(super) fn press(&mut self, keys: &str) {

@@ -236,9 +236,9 @@ fn what_is_being_said_is_seen_until_it_is_in_the_record() {
 #[test]
 fn what_an_earlier_window_of_the_same_run_still_hears_is_not_told_twice() {
     let mut desk = Desk::new(60, 12);
-    let runs = [over(2, "one"), over(1, "two")];
+    let runs = [over(1, "two"), over(2, "one")];
     desk.sees(&runs);
-    let first = Subject::Window(runs[0].run.clone(), 1);
+    let first = Subject::Window(runs[1].run.clone(), 1);
     assert!(desk.model.followed().contains_key(&first));
     desk.press("jk");
     desk.happens(Message::Heard(first, Vec::new()));
