@@ -4,7 +4,9 @@
 use std::borrow::Cow;
 use std::time::Duration;
 
-use pi_subagents_delegation::{Ending, StopReason, ThinkingLevel, Timestamp, UsedDefinition};
+use pi_subagents_delegation::{
+    Ending, SessionId, StopReason, ThinkingLevel, Timestamp, UsedDefinition,
+};
 use pi_subagents_windows::{Line, LineKind, Role, Window, WindowLine, header};
 use serde::ser::SerializeSeq as _;
 use serde::{Serialize, Serializer};
@@ -76,7 +78,7 @@ impl<'a> WindowJson<'a> {
         let todos = window.todos();
         Self {
             name: window.name(),
-            session_id: window.session().map(|session| session.as_str()),
+            session_id: window.session().map(SessionId::as_str),
             status: window.status().as_delegation_word(),
             profile_name: definition.map(|used: &UsedDefinition| used.name.as_str()),
             profile_info: definition.map(|used| used.summary.as_str()),
