@@ -7,7 +7,7 @@
 
 use std::fs::{self, File};
 use std::io::Read as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Child;
 use std::time::{Duration, Instant};
 
@@ -22,7 +22,7 @@ use super::stage::Stage;
 use crate::Outcome;
 use crate::machine::root;
 
-const ROUNDS: usize = 31;
+const ROUNDS: usize = 40;
 
 /// A pi with a certain package, and what its starts took.
 struct Installed {
@@ -40,13 +40,11 @@ struct Start {
 /// Prints how much later pi is ready with the package than without.
 pub(super) fn measure(pi: &Pi) -> Outcome<()> {
     heading("The start of pi in a terminal, by the package it has");
-    let empty = Stage::new()?;
-    let nothing = empty.write("nothing.js", "export default function () {}\n")?;
-    let package = root().join("extension");
+    let place = Stage::new()?;
     let mut all = [
         Installed::new("no package", None)?,
-        Installed::new("one that does nothing", Some(("extensions", &nothing)))?,
-        Installed::new("ours", Some(("packages", &package)))?,
+        Installed::new("one that does nothing", Some(&idle_package(&place)?))?,
+        Installed::new("ours", Some(&root().join("extension")))?,
     ];
     for installed in &all {
         // The first start fills caches of the system and of pi.
@@ -56,6 +54,8 @@ pub(super) fn measure(pi: &Pi) -> Outcome<()> {
         for installed in &mut all {
             installed.starts.push(start(&installed.stage, pi)?);
         }
+        // None of them is always behind the same one; the rounds are even, so the order is kept.
+        all.reverse();
     }
     for installed in &all {
         row(installed.name, &installed.times(|start| start.time), "");
@@ -66,6 +66,16 @@ pub(super) fn measure(pi: &Pi) -> Outcome<()> {
     compare("ours costs beside it", ours, nothing, "3 %");
     compare("ours costs in all", ours, none, "");
     Ok(())
+}
+
+/// A package as small as it can be.
+fn idle_package(stage: &Stage) -> Outcome<PathBuf> {
+    let package = stage.path("idle");
+    fs::create_dir(&package)?;
+    let manifest = r#"{"name": "idle", "pi": {"extensions": ["./idle.js"]}}"#;
+    fs::write(package.join("package.json"), manifest)?;
+    fs::write(package.join("idle.js"), "export default function () {}\n")?;
+    Ok(package)
 }
 
 fn compare(name: &str, with: &Installed, without: &Installed, budget: &str) {
@@ -90,10 +100,10 @@ fn over(with: &Installed, without: &Installed, what: impl Fn(&Start) -> Duration
 }
 
 impl Installed {
-    fn new(name: &'static str, setting: Option<(&str, &Path)>) -> Outcome<Self> {
+    fn new(name: &'static str, package: Option<&Path>) -> Outcome<Self> {
         let stage = Stage::new()?;
-        if let Some((kind, path)) = setting {
-            let settings = format!("{{{kind:?}: [{:?}]}}", path.display().to_string());
+        if let Some(package) = package {
+            let settings = format!("{{\"packages\": [{:?}]}}", package.display().to_string());
             fs::write(stage.agent_dir().join("settings.json"), settings)?;
         }
         Ok(Self {
