@@ -271,7 +271,7 @@ Each works in a process of its own, several at once; every run is on disk.
   pi-subagents doctor                          see whether everything is in place
   pi-subagents delegate --task NAME=PROMPT …   run tasks in parallel
   pi-subagents run NAME TASK …                 hand a task to a named sub-agent
-  pi-subagents status                          what runs, and what ran
+  pi-subagents attach                          watch, read, steer and stop runs
   pi-subagents resume ID PROMPT                go on where a run ended
   pi-subagents help                            all commands";
 

@@ -37,7 +37,7 @@ pub(crate) fn run(args: &SpawnArgs, printer: Printer) -> Result<ExitCode, Comman
         let ids = format!("(run: {}, session: {})", row.run_id, row.session_id);
         printer.data(&format!("{} runs in the background {ids}", row.known_as()));
         printer.note(&format!(
-            "Background runs: {}\n\nWait for it:       pi-subagents wait {id}\nRead its answer:   pi-subagents output {id}\nStop it:           pi-subagents stop {id}",
+            "Background runs: {}\n\nWatch it:          pi-subagents attach {id}\nWait for it:       pi-subagents wait {id}\nRead its answer:   pi-subagents output {id}\nStop it:           pi-subagents stop {id}",
             spawned.counts.line(),
             id = row.run_id,
         ));

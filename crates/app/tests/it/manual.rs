@@ -171,7 +171,7 @@ fn without_a_command_ten_lines_say_what_to_type() {
       pi-subagents doctor                          see whether everything is in place
       pi-subagents delegate --task NAME=PROMPT …   run tasks in parallel
       pi-subagents run NAME TASK …                 hand a task to a named sub-agent
-      pi-subagents status                          what runs, and what ran
+      pi-subagents attach                          watch, read, steer and stop runs
       pi-subagents resume ID PROMPT                go on where a run ended
       pi-subagents help                            all commands
     ");
