@@ -11,6 +11,13 @@ import type { ExtensionAPI, ExtensionContext, ToolDefinition } from "@earendil-w
 import type { CommandEntry, Manifest, ToolEntry } from "./manifest.ts";
 import type { Place } from "./place.ts";
 
+/** Everything that is read later. Two readings at once would give one of them half a module. */
+const modelNames = inTurn(() => import("./models.ts"));
+const views = inTurn(() => import("./views.ts"));
+const life = inTurn(() => import("./life.ts"));
+const calls = inTurn(() => import("./execute.ts"));
+const commands = inTurn(() => import("./commands.ts"));
+
 const PLACE = Symbol.for("pi-subagents.host");
 
 // Also in `entries.ts`, which is not read before it is needed.
@@ -18,7 +25,7 @@ const SHOWN = "pi-subagents:shown";
 const BACKGROUND_RUN = "pi-subagents:bg-run";
 const BACKGROUND_END = "pi-subagents:bg-done";
 
-export default function register(pi: ExtensionAPI): void {
+export default async function register(pi: ExtensionAPI): Promise<void> {
   // A sub-agent has no sub-agents.
   if (process.env.PI_SUBAGENTS_CHILD === "1") return;
   const manifest = readManifest();
@@ -31,7 +38,19 @@ export default function register(pi: ExtensionAPI): void {
   for (const command of manifest.commands) registerCommand(pi, place, command);
   pi.registerEntryRenderer(SHOWN, (entry, _options, theme) => viewsOf(place).drawShown(entry.data, theme));
   pi.registerMessageRenderer(BACKGROUND_END, ({ content }, _options, theme) => viewsOf(place).drawMessage(content, theme));
-  followSession(pi, place, manifest);
+  await followSession(pi, place, manifest);
+}
+
+let reading: Promise<unknown> | undefined;
+
+/** Reads a module once, after those that are being read. */
+function inTurn<Module>(read: () => Promise<Module>): () => Promise<Module> {
+  let module: Promise<Module> | undefined;
+  return () => {
+    module ??= (reading ?? Promise.resolve()).then(read);
+    reading = module;
+    return module;
+  };
 }
 
 function readManifest(): Manifest {
@@ -41,7 +60,7 @@ function readManifest(): Manifest {
 
 function placeOfThisProcess(): Place {
   const places = globalThis as unknown as Record<symbol, Place | undefined>;
-  places[PLACE] ??= { session: undefined, host: undefined, views: undefined };
+  places[PLACE] ??= { session: undefined, host: undefined, views: undefined, models: [] };
   return places[PLACE];
 }
 
@@ -54,7 +73,7 @@ function registerTool(pi: ExtensionAPI, place: Place, tool: ToolEntry): void {
     promptGuidelines: tool.promptGuidelines,
     parameters: tool.parameters as ToolDefinition["parameters"],
     async execute(callId, params, signal, onUpdate, ctx) {
-      const { execute } = await import("./execute.ts");
+      const { execute } = await calls();
       return execute(pi, place, { callId, tool: tool.name, arguments: params }, signal, onUpdate, ctx);
     },
     renderCall: (args, theme) => viewsOf(place).drawCall(tool.name, args, theme),
@@ -72,39 +91,44 @@ function viewsOf(place: Place): NonNullable<Place["views"]> {
 }
 
 async function readViews(place: Place): Promise<void> {
-  place.views ??= await import("./views.ts");
+  place.views ??= await views();
 }
 
 function registerCommand(pi: ExtensionAPI, place: Place, { name, description }: CommandEntry): void {
   pi.registerCommand(name, {
     description,
     async getArgumentCompletions(prefix) {
-      const { complete } = await import("./commands.ts");
+      const { complete } = await commands();
       return complete(place, name, prefix);
     },
     async handler(args, ctx) {
       await readViews(place);
-      const { run } = await import("./commands.ts");
+      const { run } = await commands();
       await run(pi, place, name, args, ctx);
     },
   });
 }
 
-function followSession(pi: ExtensionAPI, place: Place, { tools }: Manifest): void {
+async function followSession(pi: ExtensionAPI, place: Place, { tools }: Manifest): Promise<void> {
   const needModels = tools.filter((tool) => tool.models === true);
   let known = "";
-  const registerForModels = async (ctx: ExtensionContext) => {
-    if (needModels.length === 0) return;
-    const { availableModels, withModels } = await import("./models.ts");
-    const models = availableModels(ctx);
+  const registerWith = async (models: string[]) => {
     // Another order is no news; without models there is nothing that a call could name.
     const set = models.toSorted().join("\n");
     if (models.length === 0 || set === known) return;
     known = set;
+    place.models = models;
+    const { withModels } = await modelNames();
     for (const tool of needModels) {
       registerTool(pi, place, { ...tool, parameters: withModels(tool.parameters, models) });
     }
   };
+  const registerForModels = async (ctx: ExtensionContext) => {
+    const { availableModels } = await modelNames();
+    await registerWith(availableModels(ctx));
+  };
+  // What a session holds of their calls is drawn before anybody hears that it has started.
+  await registerWith(place.models);
 
   pi.on("session_start", async ({ reason }, ctx) => {
     place.session = { pi, ctx, reason, wasAnnounced: false, held: [] };
@@ -112,11 +136,11 @@ function followSession(pi: ExtensionAPI, place: Place, { tools }: Manifest): voi
     const entries = ctx.sessionManager.getEntries();
     if (ctx.mode === "tui" && entries.length > 0) await readViews(place);
     const mayRun = entries.some((entry) => entry.type === "custom" && entry.customType === BACKGROUND_RUN);
-    if (place.host || mayRun) await (await import("./life.ts")).begin(place);
+    if (place.host || mayRun) await (await life()).begin(place);
   });
   pi.on("session_shutdown", async ({ reason }) => {
     if (place.session?.pi !== pi) return;
-    if (place.host) await (await import("./life.ts")).end(place.host, place.session, reason);
+    if (place.host) await (await life()).end(place.host, place.session, reason);
     place.session = undefined;
   });
   pi.on("model_select", (_event, ctx) => registerForModels(ctx));

@@ -11,6 +11,8 @@ export interface Place {
   host: Host | undefined;
   /** How tools are drawn, once it was needed. */
   views: typeof import("./views.ts") | undefined;
+  /** The models that pi had when it was last looked. */
+  models: string[];
 }
 
 /** The session that pi is in; the next one has a new `pi` and `ctx`, and the old ones throw. */

@@ -59,6 +59,6 @@ pub fn main() -> ExitCode {
         Some(warden::NAME) => warden::run(arguments.into_iter().skip(2)),
         Some(detached::NAME) => detached::run(),
         Some(agent::NAME) => agent::run(arguments.into_iter().skip(2)),
-        _ => cli::run(arguments),
+        _ => print::checked(cli::run(arguments)),
     }
 }

@@ -1,8 +1,9 @@
 //! Where commands print: data to stdout, words for people to stderr, or both to a page.
 
 use std::borrow::Cow;
-use std::io::{self, IsTerminal as _, Write as _};
+use std::io::{self, ErrorKind, IsTerminal as _, Write as _};
 use std::process::ExitCode;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use pi_subagents_delegation::text::clean;
@@ -98,10 +99,14 @@ impl<'a> Printer<'a> {
         let mut stdout = io::stdout().lock();
         let text = harmless(text, stdout.is_terminal());
         let newline = if text.ends_with('\n') { "" } else { "\n" };
-        _ = stdout
+        let written = stdout
             .write_all(text.as_bytes())
             .and_then(|()| stdout.write_all(newline.as_bytes()))
             .and_then(|()| stdout.flush());
+        match written {
+            Err(error) if error.kind() != ErrorKind::BrokenPipe => lost(&error),
+            Ok(()) | Err(_) => {}
+        }
     }
 
     /// Tells whether data goes to a terminal and for people.
@@ -157,6 +162,24 @@ impl<'a> Printer<'a> {
         }
         ExitCode::from(error.exit_code())
     }
+}
+
+/// Whether data was to be printed that could not be.
+static HAS_LOST_DATA: AtomicBool = AtomicBool::new(false);
+
+fn lost(error: &io::Error) {
+    if !HAS_LOST_DATA.swap(true, Ordering::Relaxed) {
+        // Nothing can be done where nobody reads errors either.
+        _ = writeln!(io::stderr(), "error: could not write to stdout: {error}");
+    }
+}
+
+/// A command that could not print what it was asked for has failed, however its runs ended.
+pub(crate) fn checked(code: ExitCode) -> ExitCode {
+    if code == ExitCode::SUCCESS && HAS_LOST_DATA.load(Ordering::Relaxed) {
+        return ExitCode::FAILURE;
+    }
+    code
 }
 
 fn harmless(text: &str, is_terminal: bool) -> Cow<'_, str> {

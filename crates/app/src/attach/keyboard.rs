@@ -3,7 +3,7 @@
 
 use std::io;
 
-use ratatui::crossterm::event::{self, Event, KeyEventKind};
+use crossterm::event::{self, Event, KeyEventKind};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
 use std::time::Duration;
@@ -19,6 +19,9 @@ pub(super) enum Typed {
 
 /// How many keys may wait: as many as a person holds down.
 const WAITING: usize = 64;
+
+/// How long more bytes of a key may take; crossterm does not look at all where it may not wait.
+const A_MOMENT: Duration = Duration::from_millis(1);
 
 pub(super) fn listen() -> io::Result<mpsc::Receiver<Typed>> {
     let (tell, typed) = mpsc::channel(WAITING);
@@ -53,7 +56,7 @@ fn next() -> io::Result<Vec<Event>> {
         return Err(io::ErrorKind::UnexpectedEof.into());
     }
     let mut events = Vec::new();
-    while event::poll(Duration::ZERO)? {
+    while event::poll(A_MOMENT)? {
         events.push(event::read()?);
     }
     Ok(events)

@@ -1,7 +1,7 @@
 //! What keys do. The table of keys is the one that the help shows.
 
+use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use pi_subagents_windows::{Place, Role};
-use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
 use super::layout::Layout;
 use super::line_editor::LineEditor;

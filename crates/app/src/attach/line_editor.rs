@@ -1,7 +1,7 @@
 //! One line that a person types: characters as they are seen, a cursor, pasted text.
 
+use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use pi_subagents_delegation::text;
-use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use unicode_segmentation::UnicodeSegmentation as _;
 use unicode_width::UnicodeWidthStr as _;
 

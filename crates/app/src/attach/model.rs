@@ -4,10 +4,10 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use crossterm::event::KeyEvent;
 use pi_subagents_delegation::{RunEvent, RunId, SessionId, Status, Timestamp};
 use pi_subagents_sessions::{IndexedRun, RunDir};
 use pi_subagents_windows::{Counts, PreviewContext, Role};
-use ratatui::crossterm::event::KeyEvent;
 
 use super::layout::Layout;
 use super::line_editor::LineEditor;

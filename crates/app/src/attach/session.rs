@@ -7,10 +7,10 @@ use std::io;
 use std::process::ExitCode;
 use std::time::{Duration, SystemTime};
 
+use crossterm::event::Event;
 use pi_subagents_delegation::{RunId, Timestamp};
 use pi_subagents_sessions::{RecordedRun, Store, history};
 use pi_subagents_windows::{Paint, PreviewContext, Role};
-use ratatui::crossterm::event::Event;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;

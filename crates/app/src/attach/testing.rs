@@ -13,7 +13,7 @@ use pi_subagents_windows::{Paint, PreviewContext};
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 use ratatui::buffer::Cell;
-use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use serde_json::{Value, json};
 use unicode_width::UnicodeWidthStr as _;
 

@@ -4,7 +4,7 @@ use pi_subagents_delegation::{Ending, Interruption, RunId, Usage};
 use pi_subagents_sessions::RunState;
 use pi_subagents_windows::Role;
 use pretty_assertions::assert_eq;
-use ratatui::crossterm::event::KeyCode;
+use crossterm::event::KeyCode;
 use serde_json::json;
 
 use super::model::{Effect, Leaving, Message, Mode, Notice, Scope, Subject};

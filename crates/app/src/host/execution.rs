@@ -11,7 +11,7 @@ use super::session::HostLink;
 use super::trust::TrustQuestions;
 use super::wire::{self, CallerParams, FAILED, RpcError};
 use crate::caller::Caller;
-use crate::dialects::{background, delegation};
+use crate::dialects::{background, delegation, subagent};
 use crate::error::CommandError;
 use crate::toolbox::{Toolbox, Watch};
 use crate::trust_question::TrustQuestion;
@@ -67,7 +67,13 @@ impl Execution {
 
     /// What the answer must say of what is ignored; asks about it first, where that is new.
     async fn settle_trust(&self, tool: &str) -> Option<String> {
-        if ![delegation::DELEGATE, delegation::PROFILES].contains(&tool) {
+        let uses_definitions = [
+            delegation::DELEGATE,
+            delegation::PROFILES,
+            subagent::SUBAGENT,
+            background::BACKGROUND,
+        ];
+        if !uses_definitions.contains(&tool) {
             return None;
         }
         let (toolbox, caller) = (Arc::clone(&self.toolbox), self.caller.clone());

@@ -138,3 +138,21 @@ fn a_call_can_be_cancelled_while_it_asks() {
         "Stopped before anything was started."
     );
 }
+
+#[test]
+fn every_tool_that_uses_definitions_asks() {
+    for tool in ["subagent", "background_agent"] {
+        let stage = repository();
+        let mut shim = Shim::start(&stage);
+        let task = json!({"preset": "theirs", "task": json!([{"reply": "done"}]).to_string()});
+        let call = shim.execute("c1", tool, &task);
+        let asked = shim.answer("ui/select", &json!({"value": "No, ignore it from now on"}));
+        assert_eq!(
+            stage.sandbox.normalise(asked["title"].as_str().unwrap()),
+            "Use the definitions (theirs) of $PROJECT for sub-agents?",
+            "{tool}"
+        );
+        shim.response(call);
+        assert_eq!(decisions(&stage), Some(false.into()), "{tool}");
+    }
+}

@@ -144,7 +144,7 @@ fn every_tool_answers_as_the_command_line_does() {
 }
 
 #[test]
-fn sixteen_tasks_of_a_call_and_two_calls_at_once() {
+fn a_call_has_sixteen_tasks_at_most() {
     let door = poet("embedded");
     let mut parent = door.parent(&[]);
     let tasks: Vec<Value> = (1..=16)
@@ -165,7 +165,13 @@ fn sixteen_tasks_of_a_call_and_two_calls_at_once() {
     let too_many: Vec<Value> = (0..17).map(|_| tasks[0].clone()).collect();
     let refused = parent.call("delegate_to_subagents", json!({"tasks": too_many}));
     assert!(refused.is_error, "{refused:?}");
+}
 
+/// The first calls of a pi, which read our code and start the host.
+#[test]
+fn the_first_calls_of_a_pi_may_be_several_at_once() {
+    let door = poet("embedded");
+    let mut parent = door.parent(&[]);
     let words = "Two at once, please.";
     let one = |name: &str| json!({"tasks": [{"name": name, "prompt": "Write a poem."}]});
     door.server.add(Rule {
