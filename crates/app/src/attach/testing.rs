@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use bytes::Bytes;
+use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use pi_subagents_delegation::child_protocol::{ChildLine, decode};
 use pi_subagents_delegation::{
     Ending, Happening, RunEvent, RunId, Runner, SessionId, Started, Status, Task, Timestamp,
@@ -13,7 +14,6 @@ use pi_subagents_windows::{Paint, PreviewContext};
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 use ratatui::buffer::Cell;
-use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use serde_json::{Value, json};
 use unicode_width::UnicodeWidthStr as _;
 

@@ -1,10 +1,10 @@
 //! The screen as a person sees it, without a terminal: messages in, frames out.
 
+use crossterm::event::KeyCode;
 use pi_subagents_delegation::{Ending, Interruption, RunId, Usage};
 use pi_subagents_sessions::RunState;
 use pi_subagents_windows::Role;
 use pretty_assertions::assert_eq;
-use crossterm::event::KeyCode;
 use serde_json::json;
 
 use super::model::{Effect, Leaving, Message, Mode, Notice, Scope, Subject};

@@ -22,17 +22,22 @@ impl Person for InPi {
         self.has_ui
     }
 
-    /// Pi's dialog has no default.
-    fn yes(&self, question: &str, _: bool) -> Answer<bool> {
-        let question = clean(question);
+    /// Pi's dialog for yes and no begins with yes, so it serves only to agree to what is shown.
+    fn yes(&self, question: &str, default: bool) -> Answer<bool> {
         let page = clean(&self.page.take());
+        if page.is_empty() {
+            let options = ["No".to_owned(), "Yes".to_owned()];
+            let place = self.place(question, &options, usize::from(default))?;
+            return Ok(place.map(|place| place == 1));
+        }
+        let question = clean(question);
         Ok(self.runtime.block_on(self.link.confirm(&question, &page)))
     }
 
     fn line(&self, question: &str, initial: &str, help: &str) -> Answer<String> {
         let question = clean(&format!("{question} {help}"));
         let initial = clean(initial);
-        Ok(self.runtime.block_on(self.link.input(&question, &initial)))
+        answered(self.runtime.block_on(self.link.input(&question, &initial)))
     }
 
     /// Pi begins with the first, so that is the one that counts now.
@@ -43,16 +48,21 @@ impl Person for InPi {
         let question = clean(question);
         let chosen = self.runtime.block_on(self.link.select(&question, &offered));
         let place = |chosen: String| options.iter().position(|option| clean(option) == chosen);
-        Ok(chosen.and_then(place))
+        answered(chosen.and_then(place))
     }
 
     fn long_text(&self, question: &str, initial: &str) -> Answer<String> {
         let question = clean(question);
-        Ok(self.runtime.block_on(self.link.editor(&question, initial)))
+        answered(self.runtime.block_on(self.link.editor(&question, initial)))
     }
 
     fn show(&self, page: &str) -> Result<(), Stopped> {
         page.clone_into(&mut self.page.borrow_mut());
         Ok(())
     }
+}
+
+/// Each dialog of pi says that Escape and Ctrl-C cancel; nobody expects the next question then.
+fn answered<T>(answer: Option<T>) -> Answer<T> {
+    answer.map(Some).ok_or(Stopped::Interrupted)
 }

@@ -81,24 +81,29 @@ fn a_profile_is_made_changed_and_deleted_by_dialogs() {
         asked.push(format!("{kind} {question}"));
         question
     };
-    let scopes = answer(&mut shim, "select", json!({}))["options"].clone();
+    let scopes = answer(
+        &mut shim,
+        "select",
+        json!({"value": "Global (~/.pi/agent/agent-profiles/)"}),
+    )["options"]
+        .clone();
     assert_eq!(scopes.as_array().unwrap().len(), 2);
-    answer(&mut shim, "input", json!({}));
+    answer(&mut shim, "input", json!({"value": ""}));
     answer(&mut shim, "input", json!({"value": "fast-model"}));
-    answer(&mut shim, "confirm", json!({"confirmed": true}));
+    answer(&mut shim, "select", json!({"value": "Yes"}));
     answer(&mut shim, "editor", json!({"value": "You help.\nAlways."}));
-    answer(&mut shim, "confirm", json!({"confirmed": false}));
-    answer(&mut shim, "confirm", json!({"confirmed": true}));
+    answer(&mut shim, "select", json!({"value": "No"}));
+    answer(&mut shim, "select", json!({"value": "Yes"}));
     answer(&mut shim, "select", json!({"value": "low"}));
-    answer(&mut shim, "confirm", json!({"confirmed": true}));
+    answer(&mut shim, "select", json!({"value": "Yes"}));
     answer(
         &mut shim,
         "select",
         json!({"value": "Allowlist: only the tools you name"}),
     );
     answer(&mut shim, "input", json!({"value": "read, bash"}));
-    answer(&mut shim, "confirm", json!({"confirmed": false}));
-    answer(&mut shim, "confirm", json!({}));
+    answer(&mut shim, "select", json!({"value": "No"}));
+    answer(&mut shim, "select", json!({"value": "No"}));
     answer(&mut shim, "confirm", json!({"confirmed": true}));
     assert_eq!(shim.result(id), json!({}));
     insta::assert_snapshot!(stage.sandbox.normalise(&asked.join("\n")));
@@ -122,12 +127,12 @@ fn a_profile_is_made_changed_and_deleted_by_dialogs() {
     );
 
     let id = shim.command("profile", "delete helper");
-    shim.answer("ui/confirm", &json!({"confirmed": false}));
+    shim.answer("ui/select", &json!({"value": "No"}));
     _ = shim.result(id);
     assert_eq!(notice(&shim)["message"], "Nothing was deleted.");
     assert!(file.exists());
     let id = shim.command("profile", "rm helper");
-    shim.answer("ui/confirm", &json!({"confirmed": true}));
+    shim.answer("ui/select", &json!({"value": "Yes"}));
     _ = shim.result(id);
     assert!(!file.exists());
 }

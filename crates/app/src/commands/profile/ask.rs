@@ -1,4 +1,5 @@
-//! Questions, to whoever can answer them. On a terminal Escape skips one, Ctrl-C ends the command.
+//! Questions, to whoever can answer them. On a terminal Escape skips one, Ctrl-C ends the command;
+//! inside pi both end it.
 
 use std::borrow::Cow;
 use std::ffi::OsStr;
@@ -18,7 +19,7 @@ const INTERRUPTED: u8 = 130;
 
 /// Nobody goes on answering.
 pub(crate) enum Stopped {
-    /// Ctrl-C was pressed.
+    /// Ctrl-C was pressed, or a dialog cancelled.
     Interrupted,
     /// The terminal or the editor cannot be used.
     Failed(CommandError),

@@ -66,7 +66,10 @@ impl<'a> Person<'a> {
             "confirm" => reply["confirmed"] = json!(answer == "yes"),
             "select" => {
                 let options = asked["options"].as_array().unwrap();
-                let begins = |option: &&Value| option.as_str().unwrap().starts_with(answer);
+                let begins = |option: &&Value| {
+                    let option = option.as_str().unwrap().to_lowercase();
+                    option.starts_with(&answer.to_lowercase())
+                };
                 reply["value"] = options
                     .iter()
                     .find(begins)
@@ -78,6 +81,18 @@ impl<'a> Person<'a> {
         let page = asked["message"].as_str().unwrap_or_default();
         self.talk.extend(page.lines().map(str::to_owned));
         self.talk.push(format!("{method} {question} {answer}"));
+        self.parent.rpc.send(&reply);
+    }
+
+    /// Presses Escape in a dialog whose title begins so.
+    #[track_caller]
+    fn cancel(&mut self, title: &str) {
+        let asked = self.next();
+        let question = asked["title"].as_str().unwrap_or_default();
+        assert!(question.starts_with(title), "{asked}");
+        self.talk.push(format!("{question} Escape"));
+        let id = &asked["id"];
+        let reply = json!({"type": "extension_ui_response", "id": id, "cancelled": true});
         self.parent.rpc.send(&reply);
     }
 
@@ -116,6 +131,10 @@ fn profiles_are_made_shown_changed_and_deleted_by_dialogs() {
     person.answer("9/10 Configure skills?", "no");
     person.answer("10/10 Save this profile?", "yes");
     person.listen();
+    person.type_in("/profile create nobody");
+    person.answer("1/10 Scope:", "Global");
+    person.cancel("2/10 Provider");
+    assert_eq!(person.listen(), "Nothing was written.");
     let file = door.sandbox.agent_dir().join("agent-profiles/poet.md");
     let written = fs::read_to_string(&file).unwrap();
     insta::assert_snapshot!(written, @"
