@@ -252,6 +252,10 @@ fn every_size_works_and_the_window_grows_with_it() {
     let _owner = at_work(&stage, &["worker=Work"]);
     let mut terminal = attach_sized(&stage, &[], 100, 20);
     terminal.wait_for("? help  q leave  ↑↓ select  Enter open  s steer  x stop");
+    terminal.press("?");
+    terminal.wait_for("leave; nothing is stopped by that");
+    terminal.press("?");
+    terminal.wait_for("? help  q leave  ↑↓ select  Enter open  s steer  x stop");
     terminal.resize(1, 1);
     terminal.wait_for_screen(|screen| screen.chars().count() <= 1);
     terminal.resize(40, 10);

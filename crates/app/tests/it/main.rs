@@ -42,6 +42,7 @@ mod mcp_tasks;
 mod offline;
 mod pi_children;
 mod pi_door;
+mod printing;
 mod profile;
 mod real_model;
 mod real_pi;
