@@ -43,12 +43,14 @@ export default async function register(pi: ExtensionAPI): Promise<void> {
 
 let reading: Promise<unknown> | undefined;
 
-/** Reads a module once, after those that are being read. */
+/** Reads a module once, after those that are being read; one that cannot be read stops no other. */
 function inTurn<Module>(read: () => Promise<Module>): () => Promise<Module> {
   let module: Promise<Module> | undefined;
   return () => {
-    module ??= (reading ?? Promise.resolve()).then(read);
-    reading = module;
+    if (!module) {
+      module = (reading ?? Promise.resolve()).then(read);
+      reading = module.catch(() => {});
+    }
     return module;
   };
 }
