@@ -8,13 +8,13 @@ import {
 } from "@earendil-works/pi-coding-agent";
 
 import type { Json } from "./manifest.ts";
-import { availableModels, nameOf } from "./models.ts";
+import type { Place } from "./place.ts";
 
 /** The script inside a pi that was compiled to one program. */
 const COMPILED = "/$bunfs/root/";
 const SKILL = "skill:";
 
-export function caller(pi: ExtensionAPI, ctx: ExtensionContext): Json {
+export function caller({ models }: Place, pi: ExtensionAPI, ctx: ExtensionContext): Json {
   return {
     cwd: ctx.cwd,
     columns: ctx.mode === "tui" ? process.stdout.columns : undefined,
@@ -22,9 +22,9 @@ export function caller(pi: ExtensionAPI, ctx: ExtensionContext): Json {
     hasUI: ctx.hasUI,
     trusted: ctx.isProjectTrusted(),
     hasTrustQuestion: hasTrustRequiringProjectResources(ctx.cwd),
-    model: ctx.model ? nameOf(ctx.model) : undefined,
+    model: ctx.model ? `${ctx.model.provider}/${ctx.model.id}` : undefined,
     thinking: pi.getThinkingLevel(),
-    models: availableModels(ctx),
+    models,
     activeTools: pi.getActiveTools(),
     skills: skills(pi),
     pi: thisPi(),

@@ -17,7 +17,7 @@ export async function run(
 ): Promise<void> {
   try {
     const connection = await Host.of(place).ready();
-    await connection.request("command/run", { command, arguments: args, caller: caller(pi, ctx) });
+    await connection.request("command/run", { command, arguments: args, caller: caller(place, pi, ctx) });
   } catch (error) {
     say(ctx, (error as Error).message, "error");
   }
@@ -29,7 +29,7 @@ export async function complete(place: Place, command: string, prefix: string): P
   if (!session) return null;
   try {
     const connection = await Host.of(place).ready();
-    const asked = { command, prefix, caller: caller(session.pi, session.ctx) };
+    const asked = { command, prefix, caller: caller(place, session.pi, session.ctx) };
     const { items = [] } = (await connection.request("command/complete", asked)) as { items?: AutocompleteItem[] };
     // Where all is typed already, Enter should run the command and not complete it.
     const isWhole = items.length === 1 && items[0]?.value === prefix;

@@ -34,7 +34,7 @@ export async function execute(
     isExpanded: false,
   });
   try {
-    const answer = await connection.request("tool/execute", { ...call, caller: caller(pi, ctx) });
+    const answer = await connection.request("tool/execute", { ...call, caller: caller(place, pi, ctx) });
     const { content, details, usage } = answer;
     return { content, details, ...(usage ? { usage } : {}) } as Result;
   } finally {

@@ -8,11 +8,10 @@
 import { readFileSync } from "node:fs";
 import type { ExtensionAPI, ExtensionContext, ToolDefinition } from "@earendil-works/pi-coding-agent";
 
-import type { CommandEntry, Manifest, ToolEntry } from "./manifest.ts";
+import type { CommandEntry, Json, Manifest, ToolEntry } from "./manifest.ts";
 import type { Place } from "./place.ts";
 
 /** Everything that is read later. Two readings at once would give one of them half a module. */
-const modelNames = inTurn(() => import("./models.ts"));
 const views = inTurn(() => import("./views.ts"));
 const life = inTurn(() => import("./life.ts"));
 const calls = inTurn(() => import("./execute.ts"));
@@ -25,7 +24,10 @@ const SHOWN = "pi-subagents:shown";
 const BACKGROUND_RUN = "pi-subagents:bg-run";
 const BACKGROUND_END = "pi-subagents:bg-done";
 
-export default async function register(pi: ExtensionAPI): Promise<void> {
+/** The kinds of entries that we may have to draw. */
+const DRAWN = ["message", "custom", "custom_message"];
+
+export default function register(pi: ExtensionAPI): void {
   // A sub-agent has no sub-agents.
   if (process.env.PI_SUBAGENTS_CHILD === "1") return;
   const manifest = readManifest();
@@ -38,7 +40,7 @@ export default async function register(pi: ExtensionAPI): Promise<void> {
   for (const command of manifest.commands) registerCommand(pi, place, command);
   pi.registerEntryRenderer(SHOWN, (entry, _options, theme) => viewsOf(place).drawShown(entry.data, theme));
   pi.registerMessageRenderer(BACKGROUND_END, ({ content }, _options, theme) => viewsOf(place).drawMessage(content, theme));
-  await followSession(pi, place, manifest);
+  followSession(pi, place, manifest);
 }
 
 let reading: Promise<unknown> | undefined;
@@ -75,6 +77,7 @@ function registerTool(pi: ExtensionAPI, place: Place, tool: ToolEntry): void {
     promptGuidelines: tool.promptGuidelines,
     parameters: tool.parameters as ToolDefinition["parameters"],
     async execute(callId, params, signal, onUpdate, ctx) {
+      lookForModels(place, ctx);
       const { execute } = await calls();
       return execute(pi, place, { callId, tool: tool.name, arguments: params }, signal, onUpdate, ctx);
     },
@@ -104,6 +107,7 @@ function registerCommand(pi: ExtensionAPI, place: Place, { name, description }: 
       return complete(place, name, prefix);
     },
     async handler(args, ctx) {
+      lookForModels(place, ctx);
       await readViews(place);
       const { run } = await commands();
       await run(pi, place, name, args, ctx);
@@ -111,32 +115,32 @@ function registerCommand(pi: ExtensionAPI, place: Place, { name, description }: 
   });
 }
 
-async function followSession(pi: ExtensionAPI, place: Place, { tools }: Manifest): Promise<void> {
+function followSession(pi: ExtensionAPI, place: Place, { tools }: Manifest): void {
   const needModels = tools.filter((tool) => tool.models === true);
   let known = "";
-  const registerWith = async (models: string[]) => {
+  const registerWith = (models: string[]) => {
     // Another order is no news; without models there is nothing that a call could name.
     const set = models.toSorted().join("\n");
     if (models.length === 0 || set === known) return;
     known = set;
-    place.models = models;
-    const { withModels } = await modelNames();
     for (const tool of needModels) {
       registerTool(pi, place, { ...tool, parameters: withModels(tool.parameters, models) });
     }
   };
-  const registerForModels = async (ctx: ExtensionContext) => {
-    const { availableModels } = await modelNames();
-    await registerWith(availableModels(ctx));
+  const registerForModels = (ctx: ExtensionContext) => {
+    lookForModels(place, ctx);
+    registerWith(place.models);
   };
   // What a session holds of their calls is drawn before anybody hears that it has started.
-  await registerWith(place.models);
+  registerWith(place.models);
 
   pi.on("session_start", async ({ reason }, ctx) => {
     place.session = { pi, ctx, reason, wasAnnounced: false, held: [] };
-    await registerForModels(ctx);
+    registerForModels(ctx);
     const entries = ctx.sessionManager.getEntries();
-    if (ctx.mode === "tui" && entries.length > 0) await readViews(place);
+    // The first entries of a new session are pi's settings, which nobody draws.
+    const isDrawn = entries.some(({ type }) => DRAWN.includes(type));
+    if (ctx.mode === "tui" && isDrawn) await readViews(place);
     const mayRun = entries.some((entry) => entry.type === "custom" && entry.customType === BACKGROUND_RUN);
     if (place.host || mayRun) await (await life()).begin(place);
   });
@@ -153,4 +157,21 @@ async function followSession(pi: ExtensionAPI, place: Place, { tools }: Manifest
     place.host?.tellIdle(false);
   });
   pi.on("agent_settled", () => place.host?.tellIdle(true));
+}
+
+/** The models that pi could talk to now, as provider/id in pi's order. */
+function lookForModels(place: Place, ctx: ExtensionContext): void {
+  const available = ctx.modelRegistry.getAvailable();
+  place.models = [...new Set(available.map(({ provider, id }) => `${provider}/${id}`))];
+}
+
+/** A schema whose every property `model` takes one of these names, also in schemas inside of it. */
+function withModels(schema: Json, models: string[]): Json {
+  const entries = Object.entries(schema).map(([key, value]): [string, unknown] => {
+    if (typeof value !== "object" || value === null || Array.isArray(value)) return [key, value];
+    const inner = withModels(value as Json, models);
+    if (key === "properties" && inner.model) inner.model = { ...inner.model, enum: models };
+    return [key, inner];
+  });
+  return Object.fromEntries(entries);
 }
