@@ -15,6 +15,7 @@ use crate::dialects;
 use crate::dialects::delegation::{DelegateCall, TaskCall};
 use crate::dialects::subagent::{AgentTask, SubagentCall};
 use crate::error::CommandError;
+use crate::lost_record::LostRecord;
 use crate::print::Printer;
 use crate::recorded::find_runs;
 
@@ -66,20 +67,21 @@ pub(crate) fn run(args: &ResumeArgs, printer: Printer<'static>) -> Result<ExitCo
 }
 
 /// The latest run that had a child, with what was said in it: one that was refused says nothing
-/// about how the session goes on. If none had a child, the latest.
+/// about how the session goes on, nor does one whose record is gone. If none had a child, the
+/// latest.
 fn latest_of(runs: Vec<IndexedRun>) -> Result<Option<(IndexedRun, RunHistory)>, CommandError> {
-    let mut latest = None;
+    let (mut latest, mut lost) = (None, None);
     for run in runs.into_iter().rev() {
-        let said = history(&run.directory).map_err(|error| {
-            CommandError::failed(format!("the record of run {} cannot be read", run.run))
-                .because(&error)
-        })?;
-        if said.summary.started_at.is_some() {
-            return Ok(Some((run, said)));
+        match history(&run.directory) {
+            Ok(said) if said.summary.started_at.is_some() => return Ok(Some((run, said))),
+            Ok(said) => _ = latest.get_or_insert((run, said)),
+            Err(error) => _ = lost.get_or_insert_with(|| LostRecord::new(&run, error)),
         }
-        latest.get_or_insert((run, said));
     }
-    Ok(latest)
+    match (latest, lost) {
+        (None, Some(lost)) => Err(lost.into()),
+        (latest, _) => Ok(latest),
+    }
 }
 
 /// The call that goes on in the child's own session.

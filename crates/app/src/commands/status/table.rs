@@ -47,12 +47,13 @@ impl Seen {
 
 /// What the record tells of a run that was asked for.
 fn details(run: &IndexedRun) -> Vec<String> {
+    let line = |label: &str, text: String| format!("   {label:8}{text}");
     let Some(record) = RecordedRun::read(&run.directory) else {
-        return Vec::new();
+        let place = run.directory.path().display();
+        return vec![line("record", format!("gone, or cannot be read: {place}"))];
     };
     let task = &record.task;
     let end = record.end.as_ref();
-    let line = |label: &str, text: String| format!("   {label:8}{text}");
     let prompt = text::cut_characters(&one_line(&task.prompt), SHORT_PROMPT);
     let mut lines = Vec::new();
     if run.is_background() {
