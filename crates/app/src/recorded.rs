@@ -6,7 +6,7 @@ use pi_subagents_sessions::{
 };
 
 use crate::configuration::Configuration;
-use crate::conversations::ask_which;
+use crate::conversations::{ask_which, of_one_conversation};
 use crate::error::CommandError;
 use crate::owner::current_runs;
 use crate::places::Places;
@@ -89,16 +89,19 @@ pub(crate) fn was_kept_out(run: &RunHistory) -> bool {
 }
 
 /// Of what an id stands for, what runs; if nothing does, the latest that was let into its session.
-pub(crate) fn current(mut runs: Vec<IndexedRun>) -> Vec<IndexedRun> {
-    if runs.iter().any(IndexedRun::is_open) {
-        runs.retain(IndexedRun::is_open);
-        return runs;
+/// Fails where that is not one conversation.
+pub(crate) fn current(mut runs: Vec<IndexedRun>) -> Result<Vec<IndexedRun>, FindError> {
+    let is_running = runs.iter().any(IndexedRun::is_open);
+    runs.retain(|run| run.is_open() == is_running);
+    let mut runs = of_one_conversation(runs, None, |run| Some(run))?;
+    if is_running {
+        return Ok(runs);
     }
     let was_let_in =
         |run: &IndexedRun| !history(&run.directory).is_ok_and(|run| was_kept_out(&run));
     let latest = runs.iter().rposition(was_let_in);
     let latest = latest.or_else(|| runs.len().checked_sub(1));
-    latest.map(|at| runs.swap_remove(at)).into_iter().collect()
+    Ok(latest.map(|at| runs.swap_remove(at)).into_iter().collect())
 }
 
 /// Says how to go on with a run or a session that is over.

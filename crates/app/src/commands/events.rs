@@ -8,6 +8,7 @@ use clap::Args;
 use pi_subagents_sessions::{IndexedRun, Store};
 
 use crate::commands::block_on;
+use crate::conversations::{ask_which, of_one_conversation};
 use crate::error::CommandError;
 use crate::lost_record::{LostRecord, what_is_missing};
 use crate::places::Places;
@@ -28,6 +29,8 @@ pub(crate) fn run(args: &EventsArgs, printer: Printer) -> Result<ExitCode, Comma
     let places = Places::find()?;
     let store = Store::new(&places.agent_dir);
     let runs = find_runs(&store, &places, &args.id)?;
+    let runs = of_one_conversation(runs, None, |run| Some(run))
+        .map_err(|error| ask_which(error, |run| format!("pi-subagents events {run}")))?;
     let mut stdout = io::stdout().lock();
     block_on(async {
         let mut lost = Vec::new();

@@ -205,6 +205,34 @@ fn a_run_whose_directory_was_removed_does_not_run_for_ever() {
     assert_eq!(status["counts"]["aborted"], 1);
 }
 
+#[test]
+fn the_socket_of_an_owner_that_was_killed_is_removed_and_no_other() {
+    let stage = Stage::new();
+    let begin = |name: &str| {
+        let ready = stage.path(name);
+        let script = json!([{"touch": ready}, {"hang": true}]);
+        let owner = stage.delegate(&call(&[(name, script)])).spawn();
+        pi_subagents_testkit::wait_for_file(&ready, std::time::Duration::from_mins(1));
+        owner
+    };
+    let (killed, living) = (begin("killed"), begin("living"));
+    let index = stage.sandbox.agent_dir().join("subagents-index.jsonl");
+    let sockets: Vec<PathBuf> = fs::read_to_string(&index)
+        .unwrap()
+        .lines()
+        .map(|line| serde_json::from_str::<Value>(line).unwrap())
+        .map(|line| PathBuf::from(line["owner"]["socket"].as_str().unwrap()))
+        .collect();
+    assert!(sockets.iter().all(|socket| socket.exists()), "{sockets:?}");
+    killed.kill(pi_subagents_testkit::Signal::KILL);
+    _ = killed.wait_for_exit();
+    _ = stage.command(&["status"]).run().expect_success();
+    let left: Vec<bool> = sockets.iter().map(|socket| socket.exists()).collect();
+    assert_eq!(left, [false, true]);
+    _ = stage.command(&["stop", "--all"]).run().expect_success();
+    assert_eq!(living.wait().code, Some(143));
+}
+
 /// A session of three runs, and the directory of each.
 fn three_runs(stage: &Stage) -> (String, Vec<PathBuf>) {
     let script = |said: &str| json!([{"reply": said}]).to_string();
