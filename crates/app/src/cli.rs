@@ -7,6 +7,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use clap::error::ContextKind;
 use clap::{Args, CommandFactory as _, Parser, Subcommand, ValueEnum};
 use pi_subagents_definitions::RunnerChoice;
 
@@ -143,7 +144,7 @@ pub(crate) struct RunArgs {
     /// The directory the sub-agents work in [default: this one; for resume that of the session]
     #[arg(long, value_name = "DIR")]
     pub(crate) cwd: Option<PathBuf>,
-    /// Seconds a task may take, unless it says so itself [default: 600 for delegate, no limit for run and spawn]
+    /// Seconds a task may take, unless it says so itself; while its tools are at work it goes on [default: 600 for delegate, no limit for run and spawn]
     #[arg(long, value_name = "SECONDS", value_parser = parse_timeout)]
     pub(crate) timeout: Option<f64>,
     /// Use the definitions and settings of this project, for this call
@@ -206,7 +207,7 @@ pub(crate) fn run(arguments: Vec<OsString>) -> ExitCode {
         .any(|argument| argument == "--json" || argument == "--json-stream");
     let cli = match Cli::try_parse_from(arguments) {
         Ok(cli) => cli,
-        Err(error) => return refused(&error, wants_json),
+        Err(error) => return refused(error, wants_json),
     };
     let printer = Printer::new(cli.output);
     let Some(command) = cli.command else {
@@ -247,7 +248,9 @@ fn dispatch(command: Command, printer: Printer<'static>) -> Result<ExitCode, Com
 }
 
 /// Help and version are no errors; everything else the parser refuses is one of usage.
-fn refused(error: &clap::Error, wants_json: bool) -> ExitCode {
+fn refused(mut error: clap::Error, wants_json: bool) -> ExitCode {
+    // All values are listed; the parser would guess zsh for tcsh.
+    error.remove(ContextKind::SuggestedValue);
     if wants_json && error.use_stderr() {
         let text = error.render().to_string();
         let (message, hint) = text.split_once("\n\n").unwrap_or((&text, ""));

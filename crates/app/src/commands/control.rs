@@ -4,6 +4,7 @@ use std::process::ExitCode;
 
 use clap::Args;
 use pi_subagents_delegation::Status;
+use pi_subagents_delegation::text::one_line;
 use pi_subagents_engine::{AskError, OwnerReply, OwnerRequest, Want, ask, end_leftovers};
 use pi_subagents_sessions::{FindError, IndexedRun, RunState, Store};
 use serde_json::{Value, json};
@@ -56,7 +57,8 @@ pub(crate) fn steer(args: &SteerArgs, printer: Printer) -> Result<ExitCode, Comm
             if printer.is_json() {
                 printer.json(&json!({"runId": run.run.as_str(), "steered": true}));
             } else {
-                printer.data(&format!("{} hears it before its next turn.", run.name));
+                let name = one_line(&run.name);
+                printer.data(&format!("{name} hears it before its next turn."));
             }
             Ok(ExitCode::SUCCESS)
         }
@@ -125,7 +127,7 @@ fn print_stopped(args: &StopArgs, runs: &[IndexedRun], printer: Printer) {
 }
 
 fn stopped_line(run: &IndexedRun) -> String {
-    let (name, session) = (&run.name, &run.session);
+    let (name, session) = (one_line(&run.name), &run.session);
     match status_of(run) {
         Status::Queued | Status::Running => format!("{name} still runs (session: {session})"),
         Status::Aborted => format!("stopped {name} (session: {session})"),

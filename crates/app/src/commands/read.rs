@@ -26,7 +26,7 @@ pub(crate) fn output(args: &IdArgs, printer: Printer) -> Result<ExitCode, Comman
     if printer.is_json() {
         printer.json(&answer.json());
     } else {
-        printer.data(&answer.text);
+        printer.exact(&answer.text);
         note_state(&session, printer);
         if let Some(problem) = session.problem() {
             printer.note(&problem);

@@ -114,12 +114,10 @@ impl Ended {
     fn print(&self, printer: Printer) {
         let run = &self.run;
         let status = self.status.as_str();
-        printer.data(&format!(
-            "{}: {status} (session: {})",
-            run.name, run.session
-        ));
+        let name = text::one_line(&run.name);
+        printer.data(&format!("{name}: {status} (session: {})", run.session));
         if let Some(error) = &self.error {
-            printer.note(&format!("{}: {}", run.name, text::one_line(error)));
+            printer.note(&format!("{name}: {}", text::one_line(error)));
         }
     }
 

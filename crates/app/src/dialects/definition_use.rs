@@ -17,6 +17,10 @@ use crate::error::CommandError;
 /// All tools of the embedded agent; those of a pi depend on its extensions.
 const EMBEDDED_TOOLS: [&str; 7] = ["read", "bash", "edit", "write", "grep", "find", "ls"];
 
+/// Says how to find a definition, or to get one.
+pub(crate) const HOW_TO_DEFINE: &str =
+    "pi-subagents profile list shows what there is, profile create NAME makes one.";
+
 /// A definition, ready to be used by a task.
 pub(crate) struct DefinitionUse {
     pub(crate) used: UsedDefinition,
@@ -55,8 +59,7 @@ pub(crate) fn check_definition(
 ) -> Result<(), CommandError> {
     match find_definition(name, asker, configuration) {
         Ok(_) => Ok(()),
-        Err(refusal) => Err(CommandError::not_found(refusal.message)
-            .hint("pi-subagents profile list shows what there is, profile create NAME makes one.")),
+        Err(refusal) => Err(CommandError::not_found(refusal.message).hint(HOW_TO_DEFINE)),
     }
 }
 
