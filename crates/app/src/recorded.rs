@@ -20,7 +20,12 @@ pub(crate) fn find_runs(
     places: &Places,
     id: &str,
 ) -> Result<Vec<IndexedRun>, FindError> {
-    look_up(store, places, |runs| find(runs, id)).map(Found::into_runs)
+    look_up(
+        store,
+        places,
+        |runs| find(runs, id).map(Found::into_runs),
+        |found| found.iter().any(is_lost),
+    )
 }
 
 /// The same for each of several ids.
@@ -29,10 +34,13 @@ pub(crate) fn find_runs_of_each(
     places: &Places,
     ids: &[String],
 ) -> Result<Vec<Vec<IndexedRun>>, FindError> {
-    look_up(store, places, |runs| {
+    let of_each = |runs: &[IndexedRun]| {
         ids.iter()
             .map(|id| find(runs, id).map(Found::into_runs))
-            .collect()
+            .collect::<Result<Vec<_>, _>>()
+    };
+    look_up(store, places, of_each, |found| {
+        found.iter().flatten().any(is_lost)
     })
 }
 
@@ -42,7 +50,7 @@ pub(crate) fn find_session(
     places: &Places,
     id: &str,
 ) -> Result<(SessionId, Vec<IndexedRun>, Option<RunId>), FindError> {
-    look_up(store, places, |runs| {
+    let with_session = |runs: &[IndexedRun]| {
         Ok(match find(runs, id)? {
             Found::Session(session, runs) => (session, runs, None),
             Found::Run(run) => (
@@ -51,28 +59,41 @@ pub(crate) fn find_session(
                 Some(run.run),
             ),
         })
+    };
+    look_up(store, places, with_session, |(_, found, _)| {
+        found.iter().any(is_lost)
     })
 }
 
-/// Looks among the runs of the index, which is read once; what it lost is found in the directory
-/// of its project.
+/// Looks among the runs of the index, which is read once; what it lost, or what is no longer where
+/// it says, is found in the directory of its project.
 fn look_up<T>(
     store: &Store,
     places: &Places,
     find: impl Fn(&[IndexedRun]) -> Result<T, FindError>,
+    lacks_some: impl Fn(&T) -> bool,
 ) -> Result<T, FindError> {
-    let reindex = || {
-        let settings = Configuration::read_once(places, false).settings;
-        store
-            .with_runs_dir(settings.runs_dir)
-            .reindex(&places.project)
+    let runs = current_runs(store)?;
+    let found = find(&runs);
+    let is_worth_a_look = match &found {
+        Ok(found) => lacks_some(found),
+        Err(error) => matches!(error, FindError::NotFound(_)),
     };
-    match find(&current_runs(store)?) {
-        Err(FindError::NotFound(_)) if reindex().is_ok_and(|entered| entered > 0) => {
-            find(&store.runs()?)
-        }
-        other => other,
+    if is_worth_a_look && has_entered_more(store, places, &runs) {
+        return find(&store.runs()?);
     }
+    found
+}
+
+fn is_lost(run: &IndexedRun) -> bool {
+    !run.directory.path().exists()
+}
+
+/// Enters into the index what it does not know of this project; tells whether there was anything.
+pub(crate) fn has_entered_more(store: &Store, places: &Places, known: &[IndexedRun]) -> bool {
+    let settings = Configuration::read_once(places, false).settings;
+    let store = store.with_runs_dir(settings.runs_dir);
+    store.reindex(&places.project, known) > 0
 }
 
 /// How a run stands, as far as the index knows.

@@ -210,8 +210,14 @@ fn runs_of<'a>(lines: impl Iterator<Item = &'a str>) -> Vec<IndexedRun> {
                 run.state = line.state();
             }
         } else if let Some(run) = line.into_run() {
-            places.insert(run.run.clone(), runs.len());
-            runs.push(run);
+            match places.get(&run.run).and_then(|at| runs.get_mut(*at)) {
+                // It was moved, and entered again.
+                Some(known) => *known = run,
+                None => {
+                    places.insert(run.run.clone(), runs.len());
+                    runs.push(run);
+                }
+            }
         }
     }
     runs

@@ -1,5 +1,6 @@
 //! `resume`: goes on where a run or a session ended.
 
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::Args;
@@ -44,7 +45,7 @@ pub(crate) fn run(args: &ResumeArgs, printer: Printer<'static>) -> Result<ExitCo
     let task = earlier.summary.task;
     caller.overrides.cwd = match caller.overrides.cwd {
         Some(cwd) => Some(caller.places.cwd.join(cwd)),
-        None => task.as_ref().map(|task| task.cwd.clone()),
+        None => task.as_ref().map(|task| where_now(&task.cwd, &latest)),
     };
     let agent = RecordedRun::read(&latest.directory).and_then(|run| run.sticky_agent);
     let definition = task.and_then(|task| Some(task.definition.as_ref()?.name.clone()));
@@ -64,6 +65,16 @@ pub(crate) fn run(args: &ResumeArgs, printer: Printer<'static>) -> Result<ExitCo
         None => delegate(told(&latest, definition, prompt)?, &caller, alone, printer)?,
     };
     Ok(print(&answer, printer))
+}
+
+/// The directory of a run, also if its project was moved since.
+fn where_now(cwd: &Path, run: &IndexedRun) -> PathBuf {
+    let recorded = RecordedRun::read(&run.directory);
+    let inside = recorded.and_then(|old| Some(cwd.strip_prefix(old.project).ok()?.to_owned()));
+    match inside.map(|inside| run.project.join(inside)) {
+        Some(moved) if !cwd.exists() && moved.is_dir() => moved,
+        Some(_) | None => cwd.to_owned(),
+    }
 }
 
 /// The latest run that had a child, with what was said in it: one that was refused says nothing

@@ -57,10 +57,16 @@ pub(crate) fn check_definition(
     asker: Asker,
     configuration: &Configuration,
 ) -> Result<(), CommandError> {
-    match find_definition(name, asker, configuration) {
-        Ok(_) => Ok(()),
-        Err(refusal) => Err(CommandError::not_found(refusal.message).hint(HOW_TO_DEFINE)),
+    let Err(refusal) = find_definition(name, asker, configuration) else {
+        return Ok(());
+    };
+    let error = CommandError::not_found(refusal.message);
+    let mut ignored = configuration.catalogue.ignored();
+    if ignored.any(|(definition, _)| definition.name == name) {
+        // It is there already, and what it waits for has been said.
+        return Err(error);
     }
+    Err(error.hint(HOW_TO_DEFINE))
 }
 
 /// Makes a definition ready for a task that this kind of child does in `cwd`.

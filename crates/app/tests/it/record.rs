@@ -233,6 +233,39 @@ fn the_socket_of_an_owner_that_was_killed_is_removed_and_no_other() {
     assert_eq!(living.wait().code, Some(143));
 }
 
+#[test]
+fn a_project_that_was_moved_keeps_its_runs() {
+    let stage = Stage::new();
+    stage.sandbox.write("project/sub/notes.txt", "");
+    let script = json!([{"reply": "hello"}]).to_string();
+    let task = json!({"name": "a", "prompt": script, "cwd": stage.path("project/sub")});
+    let answer = stage.delegate(&json!({"tasks": [task]})).run();
+    let answer = answer.expect_success().json();
+    let session = answer["details"]["sessionIds"][0].as_str().unwrap();
+    let moved = stage.sandbox.root().join("elsewhere");
+    fs::rename(stage.sandbox.project(), &moved).unwrap();
+    fs::create_dir(stage.sandbox.project()).unwrap();
+    let there = |arguments: &[&str]| stage.command(arguments).cwd(&moved).run();
+    assert_eq!(
+        there(&["output", session]).expect_success().stdout,
+        "hello\n"
+    );
+    let arguments = ["resume", session, &script, "--runner", "pi", "--json"];
+    let resumed = there(&arguments).expect_success().json();
+    let directory = directory_of(&resumed);
+    assert!(directory.starts_with(&moved), "{directory:?}");
+    let meta = fs::read_to_string(directory.join("meta.json")).unwrap();
+    let meta: Value = serde_json::from_str(&meta).unwrap();
+    assert_eq!(meta["cwd"], json!(moved.join("sub")));
+    let listed = there(&["status", "--all", "--json"]).json();
+    assert_eq!(listed["counts"]["completed"], 2, "{listed}");
+    // A second look finds nothing more to enter.
+    let index = stage.sandbox.agent_dir().join("subagents-index.jsonl");
+    let before = fs::read_to_string(&index).unwrap();
+    _ = there(&["status", "--all"]).expect_success();
+    assert_eq!(fs::read_to_string(&index).unwrap(), before);
+}
+
 /// A session of three runs, and the directory of each.
 fn three_runs(stage: &Stage) -> (String, Vec<PathBuf>) {
     let script = |said: &str| json!([{"reply": said}]).to_string();
