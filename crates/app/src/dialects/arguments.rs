@@ -14,6 +14,11 @@ pub(crate) struct CallError(pub(crate) String);
 
 /// Reads the arguments of a call.
 pub(crate) fn read<T: DeserializeOwned>(arguments: &Value) -> Result<T, CallError> {
+    if arguments.is_array() {
+        // Its elements would be taken for the fields, in their order.
+        let message = "the call must be an object, not a list";
+        return Err(CallError(message.to_owned()));
+    }
     serde_path_to_error::deserialize(arguments).map_err(|error| {
         let path = error.path().to_string();
         let path = if path == "." { "" } else { &path };

@@ -119,7 +119,7 @@ mod tests {
         let many = json!({"tasks": vec![json!({"name": "a", "prompt": "p"}); 17]});
         let errors = [
             error(&json!(5)),
-            error(&json!([])),
+            error(&json!([{"name": "a", "prompt": "p"}])),
             error(&json!({})),
             error(&json!({"tasks": "a"})),
             error(&json!({"tasks": []})),
