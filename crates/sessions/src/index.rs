@@ -210,13 +210,12 @@ fn runs_of<'a>(lines: impl Iterator<Item = &'a str>) -> Vec<IndexedRun> {
                 run.state = line.state();
             }
         } else if let Some(run) = line.into_run() {
-            match places.get(&run.run).and_then(|at| runs.get_mut(*at)) {
+            if let Some(known) = places.get(&run.run).and_then(|at| runs.get_mut(*at)) {
                 // It was moved, and entered again.
-                Some(known) => *known = run,
-                None => {
-                    places.insert(run.run.clone(), runs.len());
-                    runs.push(run);
-                }
+                *known = run;
+            } else {
+                places.insert(run.run.clone(), runs.len());
+                runs.push(run);
             }
         }
     }

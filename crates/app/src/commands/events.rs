@@ -35,12 +35,12 @@ pub(crate) fn run(args: &EventsArgs, printer: Printer) -> Result<ExitCode, Comma
     block_on(async {
         let mut lost = Vec::new();
         for run in &runs {
-            let printed = if args.follow {
+            let outcome = if args.follow {
                 follow(run, &mut stdout).await
             } else {
                 print_recorded(run, &mut stdout)
             };
-            match printed {
+            match outcome {
                 Ok(true) => {}
                 Ok(false) => lost.extend(LostRecord::if_gone(run)),
                 // A reader that left is no error of ours.
