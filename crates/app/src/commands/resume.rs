@@ -117,7 +117,8 @@ fn told(
         name: latest.name.clone(),
         prompt,
         profile,
-        resume: Some(latest.session.to_string()),
+        // The session id may be that of other conversations too.
+        resume: Some(latest.run.to_string()),
         ..TaskCall::default()
     }])?)
 }

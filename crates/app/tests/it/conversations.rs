@@ -173,6 +173,35 @@ fn a_task_of_the_delegation_family_that_resumes_such_an_id_asks_too() {
 }
 
 #[test]
+fn a_run_whose_session_id_another_family_uses_too_goes_on() {
+    let stage = SubagentStage::new(Script::new().otherwise([Turn::text("ok")]));
+    stage.preset("scout");
+    let call = serde_json::json!({"tasks": [{"name": "a", "prompt": "first"}]});
+    let first = stage.stage.delegate_to("embedded", &call).run();
+    let run = first.expect_success().json()["details"]["runs"][0].clone();
+    let (run, session) = (run["runId"].as_str(), run["sessionId"].as_str());
+    let (run, session) = (run.unwrap(), session.unwrap());
+    let flags = ["--runner", "embedded", "--quiet"];
+    let command = |arguments: &[&str]| stage.stage.command(arguments).args(flags).run();
+    _ = command(&["run", "scout", "look", "--session", session]).expect_success();
+    assert_eq!(command(&["resume", session, "again"]).code, Some(2));
+    _ = command(&["resume", run, "again"]).expect_success();
+    let conversation = stage.last_conversation();
+    let (_, told) = conversation.last().unwrap();
+    insta::assert_snapshot!(told, @"
+    Previously:
+
+    --- Run 1 (completed, 2 messages) ---
+    User: first
+    Assistant: ok
+
+    Instructions:
+
+    again
+    ");
+}
+
+#[test]
 fn a_session_in_which_nothing_began_goes_on_in_its_own_family() {
     let stage = SubagentStage::new(Script::new().otherwise([Turn::text("ok")]));
     stage.define("subagents", "scout", "model: nobody/nothing", "You look.");
