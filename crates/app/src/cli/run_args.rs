@@ -21,7 +21,7 @@ pub(crate) struct RunArgs {
     /// The directory the sub-agents work in [default: this one; for resume that of the session]
     #[arg(long, value_name = "DIR")]
     cwd: Option<PathBuf>,
-    /// Seconds a task may take, unless it says so itself [default: 600 for delegate, no limit for run and spawn]
+    /// Seconds a task may take, unless it says so itself; while its tools are at work it goes on [default: 600 for delegate, no limit for run and spawn]
     #[arg(long, value_name = "SECONDS", value_parser = parse_timeout)]
     timeout: Option<f64>,
     /// Dollars a run may cost; one that has and wants to go on is ended [default: the setting subagents.maxCost, else no limit]
