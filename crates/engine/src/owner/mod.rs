@@ -9,4 +9,4 @@ mod wire;
 pub use client::{AskError, ask};
 pub use listening::Listening;
 pub use socket::OwnerSocket;
-pub use wire::{Act, OwnerReply, OwnerRequest, Want};
+pub use wire::{Extent, OwnerReply, OwnerRequest, Want};

@@ -126,7 +126,8 @@ impl Columns {
             Status::Failed | Status::Aborted => Role::Failed,
             Status::Queued | Status::Running | Status::Completed => Role::Muted,
         };
-        let line = fit(&line.with(doing, &text::one_line(&row.doing())), self.all);
+        let words = row.doing(self.all.saturating_sub(line.width()));
+        let line = fit(&line.with(doing, &text::one_line(&words)), self.all);
         let margin = " ".repeat(self.all.saturating_sub(line.width()));
         line.with(Role::Plain, &margin)
     }
