@@ -128,6 +128,13 @@ impl EventSink for LiveView {
     }
 }
 
+impl LiveSink {
+    /// Draws again soon: the terminal has another size now.
+    pub fn redraw(&self) {
+        self.0.has_changed(&mut self.0.lock());
+    }
+}
+
 impl EventSink for LiveSink {
     fn on_event(&mut self, event: &RunEvent) {
         self.0.apply(slice::from_ref(event));
