@@ -43,6 +43,8 @@ pub(crate) struct Model {
     /// Whether the window has the whole screen.
     pub(crate) is_zoomed: bool,
     pub(crate) mode: Mode,
+    /// What somebody began to say to a run and has not sent.
+    pub(super) draft: Option<(RunId, LineEditor)>,
     /// In small letters.
     pub(crate) filter: String,
     pub(crate) notice: Option<Notice>,
@@ -156,6 +158,7 @@ impl Model {
             focus: if is_one { Focus::Window } else { Focus::List },
             is_zoomed: is_one,
             mode: Mode::Browsing,
+            draft: None,
             filter: String::new(),
             notice: None,
             leaving: Leaving::WhenTold,

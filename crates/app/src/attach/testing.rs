@@ -117,6 +117,12 @@ impl Desk {
         self.happens(Message::Pressed(KeyEvent::new(code, KeyModifiers::NONE)));
     }
 
+    /// Presses Ctrl-C.
+    pub(super) fn interrupt(&mut self) {
+        let key = KeyEvent::new(KeyCode::Char('c'), KeyModifiers::CONTROL);
+        self.happens(Message::Pressed(key));
+    }
+
     /// The run's record grows, for all who follow it.
     pub(super) fn hears(&mut self, run: &IndexedRun, happenings: Vec<Happening>) {
         let events: Vec<RunEvent> = happenings

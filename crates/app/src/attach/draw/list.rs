@@ -32,10 +32,19 @@ pub(super) fn title(model: &Model, area: Rect, canvas: &mut Canvas<'_, '_>) {
         line = line.with(Role::Accent, &filter);
     }
     if model.older > 0 {
-        let older = format!("  (and {} older: pi-subagents status --all)", model.older);
-        line = line.with(Role::Muted, &older);
+        line = with_older(line, model.older, area.width.into());
     }
     canvas.line(&fit(&line, area.width.into()), area, Style::new());
+}
+
+/// Half a command is of no use, so it is left out where it does not fit.
+fn with_older(line: Line, older: usize, columns: usize) -> Line {
+    let how = format!("  (and {older} older: pi-subagents status --all)");
+    let long = line.clone().with(Role::Muted, &how);
+    if long.width() <= columns {
+        return long;
+    }
+    line.with(Role::Muted, &format!("  (and {older} older)"))
 }
 
 pub(super) fn list(model: &Model, now: Timestamp, area: Rect, canvas: &mut Canvas<'_, '_>) {

@@ -59,6 +59,37 @@ fn steering_takes_a_line_and_sends_it_to_the_run_it_was_meant_for() {
 }
 
 #[test]
+fn what_was_typed_survives_leaving_the_line_and_a_second_interrupt_leaves_all() {
+    let mut desk = Desk::new(60, 10);
+    let [review, ..] = team(&mut desk);
+    desk.press("sLook at the ");
+    desk.interrupt();
+    assert_eq!((&desk.model.mode, desk.effects.len()), (&Mode::Browsing, 0));
+    let last = |desk: &Desk| desk.screen().lines().last().unwrap().to_owned();
+    let mut rows = vec![last(&desk)];
+    desk.press("js");
+    rows.push(last(&desk));
+    desk.press_key(KeyCode::Esc);
+    desk.press("ks");
+    rows.push(last(&desk));
+    desk.press("parser");
+    desk.press_key(KeyCode::Enter);
+    let message = "Look at the parser".to_owned();
+    assert_eq!(desk.effects, [Effect::Steer(review, message)]);
+    desk.press("s");
+    rows.push(last(&desk));
+    desk.interrupt();
+    desk.interrupt();
+    assert_eq!(desk.effects.last(), Some(&Effect::Leave));
+    insta::assert_snapshot!(rows.join("\n"), @"
+    It was not sent; s brings it back.
+    Say to 日本語の調査:
+    Say to review: Look at the
+    Say to review:
+    ");
+}
+
+#[test]
 fn a_run_is_stopped_after_a_question_and_only_then() {
     let mut desk = Desk::new(90, 10);
     let [review, ..] = team(&mut desk);
@@ -106,7 +137,7 @@ fn an_answer_is_a_page_of_its_own() {
     insta::assert_snapshot!(desk.screen(), @"
     Sub-agents: 1 done
     > ✓  plan  1m 01s
-    ── answer of 20261115-000000-001-aaaaaa ── 0% ────
+    ── answer of 20261115-000000-001-aaaaaa ──────────
     plan
     # Plan
 
@@ -115,6 +146,8 @@ fn an_answer_is_a_page_of_its_own() {
 
     ? help  q leave  ↑↓ select  Enter open  r resume
     ");
+    desk.happens(Message::Resized(50, 7));
+    assert!(desk.screen().contains("── 0% ─"), "{}", desk.screen());
     desk.press_key(KeyCode::Esc);
     assert_eq!(desk.model.opened.as_ref().unwrap().output, None);
     desk.happens(Message::Answered(plan.run, None));

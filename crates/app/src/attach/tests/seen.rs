@@ -54,14 +54,14 @@ fn nothing_is_shown_before_the_index_was_read_and_then_what_there_is() {
 
 
 
-    ? help  q leave  ↑↓ select  Enter open  r resume  o answer
+    ? help  q leave
     ~~~
     Sub-agents: none
     Nothing runs, and nothing ran here. What begins appears.
 
 
 
-    ? help  q leave  ↑↓ select  Enter open  r resume  o answer
+    ? help  q leave
     ~~~
     Sub-agents: 1 running
     > ⏳ first      0s
@@ -69,6 +69,20 @@ fn nothing_is_shown_before_the_index_was_read_and_then_what_there_is() {
 
 
     ? help  q leave  ↑↓ select  Enter open  s steer  x stop
+    ");
+}
+
+#[test]
+fn the_title_has_a_command_to_copy_or_none() {
+    let mut desk = Desk::new(70, 6);
+    let runs: Vec<_> = (0..300).map(|number| over(number, "old")).collect();
+    desk.sees(&runs);
+    let title = |desk: &Desk| desk.screen().lines().next().unwrap().to_owned();
+    let wide = title(&desk);
+    desk.happens(Message::Resized(50, 6));
+    insta::assert_snapshot!([wide, title(&desk)].join("\n"), @"
+    Sub-agents: 200 done  (and 100 older: pi-subagents status --all)
+    Sub-agents: 200 done  (and 100 older)
     ");
 }
 
