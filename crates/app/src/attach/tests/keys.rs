@@ -161,7 +161,7 @@ fn a_filter_shows_what_it_fits_and_selects_one_of_them() {
     desk.press("/TES");
     insta::assert_snapshot!(desk.screen(), @r#"
     Sub-agents: 2 running, 1 waiting, 1 done, 1 error  with "tes"
-    > ⏳ tests                                 waiting for a free place
+    > ⏳ tests          waiting for a free place
     ── 20261115-000000-005-aaaaaa ──────────────────────────────────────────────────
     tests
 

@@ -102,8 +102,8 @@ fn a_run_that_begins_appears_and_one_that_ends_stays_selected() {
     assert_eq!(desk.model.selected, Some(review.run));
     insta::assert_snapshot!(desk.screen(), @"
     Sub-agents: 1 waiting, 1 error
-      ⏳ newcomer                                 waiting for a free place
-    > ✗  review    1m 15s   2 turns  3.0k  $0.02  Session was interrupted (main a...
+      ⏳ newcomer                                   waiting for a free place
+    > ✗  review    1m 15s   2 turns   3.0k   $0.02  Session was interrupted (main...
     ── 20261115-000000-003-aaaaaa ──────────────────────────────────────────────────
     ✗ review • anthropic/haiku • 75s
     > Review the last commit.
@@ -220,7 +220,7 @@ fn a_deleted_record_is_said_to_be_gone() {
     desk.happens(Message::Gone(lost.run.clone()));
     insta::assert_snapshot!(desk.screen(), @"
     Sub-agents: 1 running
-    > ⏳ lost      0s    1 turn  1.5k  $0.01  its record is gone
+    > ⏳ lost      0s    1 turn   1.5k   $0.01  its record is gone
     ── 20261115-000000-001-aaaaaa ────────────────────────────────────────────────────────────
     ⏳ lost • anthropic/haiku • 0s
     > Go.
