@@ -127,9 +127,9 @@ impl Tmux {
         opened: &[String],
         own_children: &OwnChildren,
     ) -> Result<Option<String>, String> {
-        let list = ["list-panes", "-s", "-F", room::FORMAT, "-t"].map(OsStr::new);
-        let list = list.into_iter().chain([self.caller.as_os_str()]);
-        let listed = tmux(list, own_children).await?;
+        let question = ["list-panes", "-s", "-F", room::FORMAT, "-t"].map(OsStr::new);
+        let question = question.into_iter().chain([self.caller.as_os_str()]);
+        let listed = tmux(question, own_children).await?;
         let beside = ["split-window", "-h"];
         let pane = match room::place(&listed, &self.caller.to_string_lossy(), opened) {
             Place::NoRoom => return Ok(None),
