@@ -30,6 +30,7 @@ mod own_children;
 mod owner;
 mod request;
 mod running;
+mod sayings;
 mod scheduler;
 mod stopping;
 mod unit;
@@ -41,7 +42,7 @@ pub use keeper::keep;
 pub use leftovers::{MARKS, ProcessName, end_leftovers};
 pub use own_children::{HasProcess, OwnChildren};
 pub use owner::{
-    Act, AskError, LONGEST_SOCKET_NAME, Listening, OwnerReply, OwnerRequest, OwnerSocket, Want,
+    AskError, Extent, LONGEST_SOCKET_NAME, Listening, OwnerReply, OwnerRequest, OwnerSocket, Want,
     ask, remove_abandoned_sockets,
 };
 pub use request::{NotRunning, SteerError};

@@ -92,8 +92,8 @@ impl From<RunnerName> for RunnerChoice {
 fn parse_timeout(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(seconds) if seconds >= 1.0 && seconds.is_finite() => Ok(seconds),
-        Ok(_) => Err("a timeout is at least 1 second".to_owned()),
-        Err(_) => Err("a timeout is a number of seconds".to_owned()),
+        Ok(seconds) if seconds < 1.0 => Err("a timeout is at least 1 second".to_owned()),
+        Ok(_) | Err(_) => Err("a timeout is a number of seconds".to_owned()),
     }
 }
 

@@ -11,4 +11,4 @@ pub use client::{AskError, ask};
 pub use listening::Listening;
 pub use socket::OwnerSocket;
 pub use sockets::{LONGEST_SOCKET_NAME, remove_abandoned_sockets};
-pub use wire::{Act, OwnerReply, OwnerRequest, Want};
+pub use wire::{Extent, OwnerReply, OwnerRequest, Want};

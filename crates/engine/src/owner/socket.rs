@@ -146,9 +146,9 @@ async fn answer(
             Want::Stop => engine.stop(run).await.map(drop).map_err(text),
             Want::Wait => engine.wait(run).await.map(drop).map_err(text),
             Want::Steer { message } => engine.steer(run, message).await.map_err(text),
-            Want::Listen => match engine.listen(run).await {
+            Want::Listen { extent } => match engine.listen(run, extent).await {
                 Ok(speech) => {
-                    tell_speech(speech, asker, writer).await;
+                    tell_speech(speech, extent, asker, writer).await;
                     Ok(())
                 }
                 Err(error) => Err(text(error)),
