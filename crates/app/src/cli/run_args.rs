@@ -12,10 +12,10 @@ use crate::caller::Overrides;
 /// What every command that starts runs takes.
 #[derive(Args, Clone, Default)]
 pub(crate) struct RunArgs {
-    /// Which kind of child does the work [default: the setting subagents.runner, else auto]
+    /// Which kind of child does the work [default: the setting subagents.runner, else auto; for resume that of the session]
     #[arg(long, value_enum)]
     runner: Option<RunnerName>,
-    /// The model: an id, provider/id or a pattern, with :thinking if wanted
+    /// The model: an id, provider/id or a pattern, with :thinking if wanted [default: that of the definition or the settings; for resume that of the session]
     #[arg(long, value_name = "MODEL")]
     model: Option<String>,
     /// The directory the sub-agents work in [default: this one; for resume that of the session]

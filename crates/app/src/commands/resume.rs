@@ -4,9 +4,10 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::Args;
-use pi_subagents_delegation::RunHistory;
+use pi_subagents_delegation::{RunHistory, RunnerChoice};
 use pi_subagents_sessions::{IndexedRun, RecordedRun, Store, history};
 
+use crate::caller::Overrides;
 use crate::cli::{ConcurrencyArgs, RunArgs};
 use crate::commands::call::{answer_of, print};
 use crate::commands::delegate::{caller, delegate};
@@ -47,8 +48,14 @@ pub(crate) fn run(args: &ResumeArgs, printer: Printer<'static>) -> Result<ExitCo
         Some(cwd) => Some(caller.places.cwd.join(cwd)),
         None => task.as_ref().map(|task| where_now(&task.cwd, &latest)),
     };
-    let agent = RecordedRun::read(&latest.directory).and_then(|run| run.sticky_agent);
+    let recorded = RecordedRun::read(&latest.directory);
     let definition = task.and_then(|task| Some(task.definition.as_ref()?.name.clone()));
+    if definition.is_none()
+        && let Some(recorded) = &recorded
+    {
+        keep_child(&mut caller.overrides, recorded);
+    }
+    let agent = recorded.and_then(|run| run.sticky_agent);
     if (agent.is_some() || definition.is_some()) && latest.project != caller.places.project {
         // It may be a definition of the project the session began in.
         caller.places.cwd.clone_from(&latest.project);
@@ -65,6 +72,15 @@ pub(crate) fn run(args: &ResumeArgs, printer: Printer<'static>) -> Result<ExitCo
         None => delegate(told(&latest, definition, prompt)?, &caller, alone, printer)?,
     };
     Ok(print(&answer, printer))
+}
+
+/// A task without a definition had its model and its kind of child from whoever called.
+fn keep_child(overrides: &mut Overrides, earlier: &RecordedRun) {
+    let runner = earlier.runner.as_deref().and_then(RunnerChoice::from_word);
+    overrides.runner = overrides.runner.or(runner);
+    if overrides.model.is_none() {
+        overrides.model.clone_from(&earlier.requested_model);
+    }
 }
 
 /// The directory of a run, also if its project was moved since.
