@@ -25,13 +25,27 @@ export function entriesOf(entries: SessionEntry[]): OurEntry[] {
   });
 }
 
-/** Tells whether a background run has begun of which no end is known. */
-export function hasUnfinishedRun(entries: SessionEntry[]): boolean {
-  const running = new Set<unknown>();
+/** How many background runs a session has had, and of how many no end is known. */
+export interface BackgroundRuns {
+  running: number;
+  total: number;
+}
+
+/** Counts the background runs; what is no entry of one is passed over, as the host does it. */
+export function backgroundRuns(entries: SessionEntry[]): BackgroundRuns {
+  const begun = new Set<unknown>();
+  const over = new Set<unknown>();
   for (const { customType, data } of entriesOf(entries)) {
-    const { runId, status } = (data ?? {}) as Json;
-    if (customType === BACKGROUND_RUN) running.add(runId);
-    if (customType === BACKGROUND_UPDATE && status !== "running") running.delete(runId);
+    const run = (data ?? {}) as Json;
+    if (customType === BACKGROUND_RUN && isRun(run)) begun.add(run.runId);
+    if (customType === BACKGROUND_UPDATE && begun.has(run.runId) && run.status !== "running") over.add(run.runId);
   }
-  return running.size > 0;
+  return { running: begun.size - over.size, total: begun.size };
+}
+
+/** What `row.rs` cannot do without. */
+function isRun(run: Json): boolean {
+  const words = ["runId", "sessionId", "name", "task", "cwd", "acceptedAt", "status"];
+  const { directory } = (run.artifacts ?? {}) as Json;
+  return words.every((field) => typeof run[field] === "string") && typeof directory === "string";
 }

@@ -74,7 +74,7 @@ export class Host {
 
   async #tellSession(): Promise<void> {
     if (!this.#connection?.isOpen) {
-      this.#connection = new Connection(findBinary(), ["host"], (method, params) => answer(this, method, params));
+      this.#connection = new Connection(findBinary(), (method, params) => answer(this, method, params));
     }
     const { session } = this.place;
     if (!session) return;

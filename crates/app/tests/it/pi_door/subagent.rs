@@ -92,3 +92,27 @@ fn several_tasks_are_answered_in_their_order() {
     assert_eq!(answer.sessions(), ["left", "right"]);
     pi.rpc.finish();
 }
+
+#[test]
+fn a_model_may_be_named_by_its_id_and_an_unknown_one_is_told_what_there_is() {
+    let script = Script::new().on_every("say one", [Turn::text("first answer")]);
+    let door = door("embedded", script);
+    let mut pi = door.parent(&[]);
+    for model in ["fake-model", "", "fake/fake-model"] {
+        let task = json!({"preset": "scout", "task": "say one", "model": model});
+        let answer = pi.call("subagent", json!({"tasks": [task]}));
+        assert!(!answer.is_error, "{}", answer.text);
+        let asked = &answer.details["windows"][0]["model"];
+        assert_eq!(asked, "fake-model", "{answer:?}");
+    }
+    let task = json!({"preset": "scout", "task": "say one", "model": "fake/other"});
+    let answer = pi.call("background_agent", task);
+    assert_eq!(
+        (answer.is_error, answer.text.as_str()),
+        (
+            true,
+            "\"fake/other\" is no model that can be used here. Use one of: fake/fake-model; or leave it out for the preset's own."
+        )
+    );
+    pi.rpc.finish();
+}
