@@ -14,7 +14,7 @@
 //!     child-session.jsonl   the child's own session file
 //!     system-prompt.md      what the child was told about itself, if we told it anything
 //!     result.json           how it ended; written last, by rename
-//!     notified              made by the pi that has told its user of a background run
+//!     notified-SESSION      made by the pi that has told this session of it of a background run
 //! <agent dir>/subagents-index.jsonl        run and session ids → directories
 //! ~/.pi/subagent-sessions/<cwd>/           conversations that several runs continue
 //! ```

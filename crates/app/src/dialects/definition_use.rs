@@ -12,6 +12,7 @@ use pi_subagents_delegation::{Definition, Refusal, Runner, UsedDefinition};
 use crate::caller::Caller;
 use crate::configuration::Configuration;
 use crate::dialects::arguments::CallError;
+use crate::door::Door;
 use crate::error::CommandError;
 
 /// All tools of the embedded agent; those of a pi depend on its extensions.
@@ -52,11 +53,13 @@ pub(crate) fn check_definition(
     name: &str,
     asker: Asker,
     configuration: &Configuration,
+    door: Door,
 ) -> Result<(), CommandError> {
     match find_definition(name, asker, configuration) {
         Ok(_) => Ok(()),
-        Err(refusal) => Err(CommandError::not_found(refusal.message)
-            .hint("pi-subagents profile list shows what there is, profile create NAME makes one.")),
+        Err(refusal) => {
+            Err(CommandError::not_found(refusal.message).hint(door.how_to_get_a_definition()))
+        }
     }
 }
 

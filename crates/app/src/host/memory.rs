@@ -7,11 +7,12 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use pi_subagents_delegation::{RunId, RunSummary, SessionId, Status, Task, Timestamp};
-use pi_subagents_sessions::FindError;
+use pi_subagents_sessions::{FindError, RecordedRun, RunDir};
 
-use super::entries::Entry;
+use super::entries::{BegunRun, Entry};
 use super::session::{SessionListener, StartedSession};
 use crate::background::Row;
+use crate::owner::is_alive;
 
 /// Of how many sessions the entries are held.
 const MAX_SESSIONS: usize = 32;
@@ -45,6 +46,8 @@ pub(crate) struct Remembered {
     pub(crate) ended_at: Option<Timestamp>,
     /// What pi's session keeps of it, once it is over and unless it was dropped here.
     pub(crate) entry: Option<Arc<Entry>>,
+    /// Where its record is, if nothing else knows how it stands: its host was killed.
+    left_in: Option<RunDir>,
 }
 
 /// What an id stands for.
@@ -108,6 +111,7 @@ impl Memory {
     /// All runs, in the order they began.
     pub(crate) fn all(&self) -> Vec<Remembered> {
         let mut runs = self.lock().runs.clone();
+        runs.iter_mut().for_each(Remembered::look);
         // Of a session that is read again, the runs in the background are heard of last.
         runs.sort_by_key(|run| run.started_at);
         runs
@@ -126,6 +130,7 @@ impl Memory {
                 started_at: Some(at),
                 ended_at: None,
                 entry: None,
+                left_in: None,
             });
             state.drop_oldest();
         }
@@ -190,6 +195,12 @@ impl SessionListener for Memory {
             runs.push(run);
         }
         runs.append(&mut state.runs);
+        let begun = session.entries.iter().filter_map(BegunRun::read);
+        for left in begun.filter_map(|begun| Remembered::left(&begun)) {
+            if !runs.iter().any(|known| known.run == left.run) {
+                runs.push(left);
+            }
+        }
         state.runs = runs;
         state.drop_oldest();
     }
@@ -245,7 +256,37 @@ impl Remembered {
             started_at: row.accepted_at.parse().ok(),
             ended_at: row.end.as_ref().and_then(|end| end.ended_at.parse().ok()),
             entry: None,
+            left_in: None,
         })
+    }
+
+    /// A run that has begun, and of whose end pi's session does not know.
+    fn left(begun: &BegunRun) -> Option<Self> {
+        Some(Self {
+            run: Some(begun.run()?),
+            session: begun.session()?,
+            name: begun.task_name.clone(),
+            status: Status::Aborted,
+            model: None,
+            started_at: begun.accepted_at(),
+            ended_at: None,
+            entry: None,
+            left_in: Some(begun.directory()),
+        })
+    }
+
+    /// Reads again how a run stands that nobody tells us of: another pi may be at it.
+    fn look(&mut self) {
+        let record = self.left_in.as_ref().and_then(RecordedRun::read);
+        let Some(record) = record else { return };
+        let is_running = record.end.is_none() && is_alive(&record.owner, record.accepted_at);
+        if let Some(mut now) = Self::in_background(&Row::of(&record)) {
+            if record.end.is_none() && !is_running {
+                now.status = Status::Aborted;
+            }
+            now.left_in = self.left_in.take();
+            *self = now;
+        }
     }
 
     fn of(entry: &Arc<Entry>) -> Option<Self> {
@@ -258,6 +299,7 @@ impl Remembered {
             started_at: entry.started_at(),
             ended_at: entry.ended_at(),
             entry: Some(Arc::clone(entry)),
+            left_in: None,
         })
     }
 }
