@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use pi_subagents_delegation::{RunId, RunSummary, SessionId, Status, Task, Timestamp};
 use pi_subagents_sessions::{FindError, RecordedRun, RunDir};
+use serde_json::Value;
 
 use super::entries::{BegunRun, Entry};
 use super::session::{SessionListener, StartedSession};
@@ -29,8 +30,9 @@ pub(crate) struct Memory {
 #[derive(Debug, Default)]
 struct State {
     pi_session: String,
-    /// In the order they began.
     runs: Vec<Remembered>,
+    /// In which order they were taken on, as far as they have ids.
+    places: HashMap<RunId, usize>,
 }
 
 /// A run of pi's session.
@@ -108,12 +110,16 @@ impl Memory {
         runs
     }
 
-    /// All runs, in the order they began.
+    /// All runs, in the order they were taken on. Those without an id are of the first
+    /// implementation, and so the oldest.
     pub(crate) fn all(&self) -> Vec<Remembered> {
-        let mut runs = self.lock().runs.clone();
+        let mut runs = {
+            let state = self.lock();
+            let mut runs = state.runs.clone();
+            runs.sort_by_key(|run| state.places.get(run.run.as_ref()?).copied());
+            runs
+        };
         runs.iter_mut().for_each(Remembered::look);
-        // Of a session that is read again, the runs in the background are heard of last.
-        runs.sort_by_key(|run| run.started_at);
         runs
     }
 
@@ -121,6 +127,7 @@ impl Memory {
     pub(super) fn began(&self, pi_session: &str, task: &Task, at: Timestamp) {
         let mut state = self.lock();
         if state.pi_session == pi_session {
+            state.enter(&task.run);
             state.runs.push(Remembered {
                 run: Some(task.run.clone()),
                 session: task.session.clone(),
@@ -142,6 +149,9 @@ impl Memory {
         let Some(news) = Remembered::in_background(row) else {
             return;
         };
+        if let Some(run) = &news.run {
+            state.enter(run);
+        }
         let known = state.runs.iter_mut().find(|known| known.run == news.run);
         match known {
             Some(known) => *known = news,
@@ -180,12 +190,15 @@ impl SessionListener for Memory {
         let mut state = self.lock();
         // Runs under way belong to no entry yet; a second start must not lose them.
         if state.pi_session != session.id {
-            state.runs.clear();
+            *state = State::default();
         }
         session.id.clone_into(&mut state.pi_session);
         state.runs.retain(|run| !run.status.is_over());
         if session.is_new {
             return;
+        }
+        for run in session.entries.iter().filter_map(run_of) {
+            state.enter(&run);
         }
         let entries = session.entries.iter().filter_map(Entry::read);
         let mut runs: Vec<Remembered> = Vec::new();
@@ -210,7 +223,18 @@ impl SessionListener for Memory {
     }
 }
 
+/// The run that an entry of any kind is about.
+fn run_of(entry: &Value) -> Option<RunId> {
+    RunId::parse(entry.get("data")?.get("runId")?.as_str()?).ok()
+}
+
 impl State {
+    /// Gives a run its place, unless it has one.
+    fn enter(&mut self, run: &RunId) {
+        let next = self.places.len();
+        self.places.entry(run.clone()).or_insert(next);
+    }
+
     fn run(&mut self, run: &RunId) -> Option<&mut Remembered> {
         let mut runs = self.runs.iter_mut();
         runs.find(|known| known.run.as_ref() == Some(run))
