@@ -10,12 +10,15 @@ use crate::profile::terminal::{ENTER, Terminal};
 const CTRL_D: &str = "\x04";
 const CTRL_U: &str = "\x15";
 
-/// The calls and their results: what stands between the first prompt and the last one.
+/// What may come after them: the last prompt, a word of pi, the line where one types.
+const ENDS: [&str; 3] = ["Last words.", "Forked to new session", "──"];
+
+/// The calls and their results: what stands between the first prompt and what comes after them.
 fn drawn(door: &PiDoor, screen: &str) -> String {
     let lines = screen
         .lines()
         .skip_while(|line| !line.contains("subagent scout"))
-        .take_while(|line| !line.contains("Last words."));
+        .take_while(|line| !ENDS.iter().any(|end| line.trim_start().starts_with(end)));
     let lines: Vec<&str> = lines.map(str::trim_end).collect();
     door.sandbox.normalise(lines.join("\n").trim_end())
 }
@@ -48,19 +51,14 @@ fn calls_are_drawn_the_same_after_fork_resume_and_a_restart() {
     terminal.answer("/fork", ENTER);
     terminal.answer("Fork from Message", ENTER);
     let forked = terminal.wait_for("Forked to new session");
-    assert_eq!(
-        drawn(
-            &door,
-            forked
-                .replace("Forked to new session", "Last words.")
-                .as_str()
-        ),
-        first
-    );
+    assert_eq!(drawn(&door, &forked), first);
     terminal.answer("Last words.", CTRL_U);
     terminal.answer("fake-model", "/resume");
     terminal.answer("/resume", ENTER);
-    terminal.answer("Resume Session", ENTER);
+    // The fork is below the session it was made from, which alone has these words.
+    terminal.answer("└─", "Goodbye");
+    terminal.wait_for_screen(|screen| !screen.contains("└─"));
+    terminal.press(ENTER);
     let resumed = terminal.wait_for_screen(|screen| {
         screen.contains("Goodbye.") && screen.contains("Resumed session")
     });
@@ -70,7 +68,7 @@ fn calls_are_drawn_the_same_after_fork_resume_and_a_restart() {
     assert_eq!(code, Some(0), "{screen}");
 
     let mut terminal = Terminal::start_with(door.pi(&["--continue"]), 200);
-    let continued = terminal.wait_for("Goodbye.");
+    let continued = terminal.wait_for("bg: 0 running / 1 total");
     assert_eq!(drawn(&door, &continued), first);
     terminal.answer("fake-model", CTRL_D);
     terminal.end();
