@@ -130,12 +130,11 @@ fn the_footer_counts_what_is_over_without_a_host_and_passes_over_what_is_no_run(
     wait_until(PATIENCE, || (!told().is_empty()).then_some(())).expect("a message");
     pi.rpc.finish();
 
-    let mut text = fs::read_to_string(&file).unwrap();
+    let text = fs::read_to_string(&file).unwrap();
     let last: Value = serde_json::from_str(text.lines().last().unwrap()).unwrap();
     let no_run = json!({"type": "custom", "customType": "pi-subagents:bg-run", "id": "00000001",
         "parentId": last["id"], "timestamp": last["timestamp"], "data": {"runId": "x", "status": "running"}});
-    text += &format!("{no_run}\n");
-    fs::write(&file, text).unwrap();
+    fs::write(&file, format!("{text}{no_run}\n")).unwrap();
     let pi = door.parent(&["--continue"]);
     let footer = pi.rpc.wait_for(|event| event["method"] == "setStatus");
     assert_eq!(footer["statusText"], "bg: 0 running / 1 total");
