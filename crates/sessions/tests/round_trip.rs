@@ -58,6 +58,7 @@ impl Desk {
             definition: None,
             timeout: None,
             directory: Some(directory.path().to_owned()),
+            known_tools: None,
         });
         let owner = OwnerName {
             pid: 1,

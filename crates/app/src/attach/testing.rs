@@ -177,6 +177,7 @@ pub(super) fn accepted(run: &IndexedRun, prompt: &str) -> Happening {
         definition: None,
         timeout: None,
         directory: None,
+        known_tools: None,
     }))
 }
 

@@ -161,6 +161,7 @@ impl Entry {
             }),
             timeout: None,
             directory: None,
+            known_tools: None,
         };
         let accepted = [Happening::Accepted(Arc::new(task))];
         let prompt = self.prompt_if_gone();

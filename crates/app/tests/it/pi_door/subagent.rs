@@ -61,6 +61,8 @@ fn a_session_goes_on_while_pi_is_restarted_between_its_calls() {
                 answer.text,
                 format!("**Status:** SUCCESS\n**Session ID:** `talk`\n\n---\n\n{said}")
             );
+            // A child that goes on tells only what is new of its tools.
+            assert_eq!(answer.details["windows"][0]["toolCount"], 4, "{runner}");
             pi.rpc.finish();
         }
         assert_eq!(
