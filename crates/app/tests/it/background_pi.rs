@@ -310,3 +310,25 @@ fn status_lists_what_runs_and_with_includecompleted_what_is_over() {
     insta::assert_snapshot!("pi_status_one", ask(json!({"runId": run})));
     pi.quit();
 }
+
+#[test]
+fn a_refusal_says_what_can_be_done_inside_pi() {
+    let stage = BackgroundStage::new();
+    stage.settings(&json!({"maxBackground": 1}));
+    let ready = stage.path("ready");
+    let mut pi = Pi::open(&stage, "s1", "startup", &[]);
+    pi.launch(&json!([{"touch": ready}, {"hang": true}]));
+    wait_for_file(&ready, PATIENCE);
+    let mut refused = |preset: &str| {
+        let answer = pi.call("background_agent", &json!({"preset": preset, "task": "x"}));
+        stage.normalise(answer["error"]["message"].as_str().unwrap())
+    };
+    insta::assert_snapshot!([refused("nobody"), refused("worker")].join("\n\n"), @r#"
+    Unknown preset: "nobody". Available presets: worker [preset]
+    hint: list_subagent_profiles shows what there is; a person makes one with /profile create NAME.
+
+    1 background runs are running already, and no more may (subagents.maxBackground): 1 running, 0 completed, 0 failed, 0 aborted
+    hint: background_agent_status lists those of this session; wait until one is over, or let a person stop one (/subagents).
+    "#);
+    pi.quit();
+}
