@@ -38,6 +38,15 @@ impl Door {
         }
     }
 
+    /// Says how to let what a project carries count.
+    pub(crate) fn how_to_trust(self) -> &'static str {
+        match self {
+            Self::CommandLine => r#"Say "pi-subagents trust --yes" to allow that."#,
+            // A model reads it, which is not to decide.
+            Self::Pi | Self::Mcp => "Only the user can allow that, with pi-subagents trust.",
+        }
+    }
+
     /// Says how to have fewer background runs.
     pub(crate) fn how_to_make_room(self) -> &'static str {
         match self {

@@ -35,13 +35,14 @@ pub(crate) fn find_definition<'a>(
     name: &str,
     asker: Asker,
     configuration: &'a Configuration,
+    door: Door,
 ) -> Result<&'a Definition, Refusal> {
     let found = configuration.catalogue.find(name, asker);
     found.map(|found| found.definition).map_err(|error| {
         let message = if error.ignored.is_empty() {
             error.to_string()
         } else {
-            let notices = configuration.catalogue.notices();
+            let notices = configuration.catalogue.notices(door.how_to_trust());
             format!("{error}. {}", notices.join(" "))
         };
         Refusal { message }
@@ -55,7 +56,7 @@ pub(crate) fn check_definition(
     configuration: &Configuration,
     door: Door,
 ) -> Result<(), CommandError> {
-    match find_definition(name, asker, configuration) {
+    match find_definition(name, asker, configuration, door) {
         Ok(_) => Ok(()),
         Err(refusal) => {
             Err(CommandError::not_found(refusal.message).hint(door.how_to_get_a_definition()))

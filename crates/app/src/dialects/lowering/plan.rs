@@ -84,7 +84,12 @@ impl Lowering<'_> {
                 ..prepared.definition.as_ref()?.used.clone()
             });
         }
-        let found = find_definition(asked.definition?, self.family.asker, self.configuration);
+        let found = find_definition(
+            asked.definition?,
+            self.family.asker,
+            self.configuration,
+            self.caller.door,
+        );
         Some(used(found.ok()?))
     }
 
