@@ -3,9 +3,11 @@
 import type { Host } from "./host.ts";
 import type { Json } from "./manifest.ts";
 import type { Session } from "./place.ts";
+import { select } from "./select.ts";
 import { type Level, say, show, type View } from "./shown.ts";
 
-const FOOTER = "pi-subagents";
+/** The key of our line in pi's footer. */
+export const FOOTER = "pi-subagents";
 
 /** Answers a request or a notification of the host; `undefined` if it is unknown. */
 export async function answer(host: Host, method: string, params: Json): Promise<Json | undefined> {
@@ -83,7 +85,7 @@ async function answerDialog(session: Session | undefined, method: string, params
       show(pi, ctx, params as unknown as View);
       return {};
     case "ui/select":
-      return { value: await ui.select(title, params.options as string[]) };
+      return { value: await select(ctx, title, params.options as string[]) };
     case "ui/confirm":
       return { confirmed: await ui.confirm(title, params.message as string) };
     case "ui/input":

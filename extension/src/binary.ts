@@ -7,11 +7,19 @@ import { fileURLToPath } from "node:url";
 const NAME = "pi-subagents";
 const VARIABLE = "PI_SUBAGENTS_BIN";
 
+/** A file that can be started, and should be `pi-subagents`. */
+export interface Binary {
+  path: string;
+  /** What to do if it turns out to be something else. */
+  advice: string;
+}
+
 /** Finds the program, or throws an error that says how to get it. */
-export function findBinary(): string {
+export function findBinary(): Binary {
   const named = process.env[VARIABLE];
   if (named) {
-    if (isProgram(named)) return named;
+    const advice = `${VARIABLE} names it: set that to the path of ${NAME}, or unset it.`;
+    if (isProgram(named)) return { path: named, advice };
     throw new Error(
       `${VARIABLE} is ${named}, which is no program that can be started. ` +
         `Set it to the path of ${NAME}, or unset it.`,
@@ -21,7 +29,12 @@ export function findBinary(): string {
   const built = fileURLToPath(new URL(`../../target/release/${NAME}`, import.meta.url));
   const onPath = (process.env.PATH ?? "").split(delimiter).filter(Boolean).map((directory) => join(directory, NAME));
   const found = [inPackage, built, ...onPath].find(isProgram);
-  if (found) return found;
+  if (found) {
+    const advice =
+      `Build it again with \`cargo build --release\` in the repository of ${NAME}, ` +
+      `or set ${VARIABLE} to the path of one that works.`;
+    return { path: found, advice };
+  }
   throw new Error(
     `The program ${NAME} was not found. It was looked for as ${inPackage}, as ${built} and on the PATH. ` +
       `Build it with \`cargo build --release\` in the repository of ${NAME}, or set ${VARIABLE} to its path.`,

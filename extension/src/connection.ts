@@ -4,9 +4,13 @@ import { type ChildProcessByStdio, spawn } from "node:child_process";
 import type { Socket } from "node:net";
 import type { Readable, Writable } from "node:stream";
 
+import type { Binary } from "./binary.ts";
 import type { Json } from "./manifest.ts";
 
 const LINE_FEED = 0x0a;
+
+/** How much of what a program says beside the protocol is repeated. */
+const MAX_SAID = 300;
 const UNKNOWN_METHOD = -32601;
 const FAILED = -32603;
 
@@ -27,26 +31,30 @@ interface Message {
 }
 
 export class Connection {
-  readonly #program: string;
-  readonly #process: ChildProcessByStdio<Writable, Readable, null>;
+  readonly #binary: Binary;
+  readonly #process: ChildProcessByStdio<Writable, Readable, Readable>;
   readonly #answer: Answerer;
   readonly #waiting = new Map<number, Waiting>();
   #lastId = 0;
   /** The pieces of a line that has not ended yet. */
   #pieces: Buffer[] = [];
   #isOpen = true;
+  /** Whether it has spoken as our own program does. */
+  #isOurs = false;
+  /** What it said that is not of the protocol, before it was known to be ours. */
+  #said = "";
 
-  constructor(program: string, args: string[], answer: Answerer) {
-    this.#program = program;
+  constructor(binary: Binary, answer: Answerer) {
+    this.#binary = binary;
     this.#answer = answer;
-    // What it says on stderr would garble the screen of pi.
-    this.#process = spawn(program, args, { stdio: ["pipe", "pipe", "ignore"] });
-    this.#process.on("error", (error) => this.#end(`could not be started: ${error.message}`));
+    this.#process = spawn(binary.path, ["host"], { stdio: ["pipe", "pipe", "pipe"] });
+    this.#process.on("error", (error) => this.#end(`could not be started (${error.message})`));
     this.#process.on("close", (code, signal) => this.#end(`has stopped (${signal ?? `exit code ${code}`})`));
     // It is told by `close`; without a listener a broken pipe would end pi.
-    this.#process.stdin.on("error", () => {});
-    this.#process.stdout.on("error", () => {});
+    for (const stream of this.#streams()) stream.on("error", () => {});
     this.#process.stdout.on("data", (bytes: Buffer) => this.#read(bytes));
+    // It would garble the screen of pi.
+    this.#process.stderr.on("data", (bytes: Buffer) => this.#keepSaid(bytes.toString("utf8")));
     this.#hold();
   }
 
@@ -57,7 +65,7 @@ export class Connection {
   request(method: string, params: Json): Promise<Json> {
     return new Promise((resolve, reject) => {
       if (!this.#isOpen) {
-        reject(new Error(`${this.#program} has stopped.`));
+        reject(new Error(`${this.#binary.path} has stopped.`));
         return;
       }
       const id = ++this.#lastId;
@@ -99,9 +107,13 @@ export class Connection {
     try {
       message = JSON.parse(line) as Message | null;
     } catch {
+      message = null;
+    }
+    if (typeof message !== "object" || message === null) {
+      if (!this.#isOurs) this.#refuse(line);
       return;
     }
-    if (typeof message !== "object" || message === null) return;
+    this.#isOurs = true;
     if (message.method !== undefined) void this.#serve(message, message.method);
     else if (typeof message.id === "number") this.#settle(message.id, message);
   }
@@ -126,20 +138,44 @@ export class Connection {
     if (message.id !== undefined) this.#send({ id: message.id, ...answer });
   }
 
+  /** Another program may talk for ever without a word that we wait for. */
+  #refuse(line: string): void {
+    this.#keepSaid(line);
+    this.#end("talked of something else");
+    this.#process.kill();
+  }
+
+  #keepSaid(text: string): void {
+    if (!this.#isOurs) this.#said = (this.#said + text).slice(0, MAX_SAID);
+  }
+
   #end(why: string): void {
     this.#isOpen = false;
     const waiting = [...this.#waiting.values()];
     this.#waiting.clear();
-    for (const { reject } of waiting) {
-      reject(new Error(`${this.#program} ${why}. What it ran has ended with it; the next call starts it again.`));
-    }
+    for (const { reject } of waiting) reject(new Error(this.#reason(why)));
+  }
+
+  #reason(why: string): string {
+    const { path, advice } = this.#binary;
+    if (this.#isOurs) return `${path} ${why}. What it ran has ended with it; the next call starts it again.`;
+    const said = this.#said.replace(/[\p{Cc}\s]+/gu, " ").trim();
+    return [
+      `\`${path} host\` should be the program pi-subagents, but it ${why} before it answered anything.`,
+      ...(said ? [`It said: ${said}`] : []),
+      advice,
+    ].join("\n");
+  }
+
+  #streams(): Socket[] {
+    const { stdin, stdout, stderr } = this.#process;
+    return [stdin, stdout, stderr] as unknown as Socket[];
   }
 
   /** Lets pi exit while nothing is asked, and makes it wait while something is. */
   #hold(): void {
     const change = this.#waiting.size > 0 ? "ref" : "unref";
     this.#process[change]();
-    (this.#process.stdin as Socket)[change]();
-    (this.#process.stdout as Socket)[change]();
+    for (const stream of this.#streams()) stream[change]();
   }
 }

@@ -74,7 +74,7 @@ export class Host {
 
   async #tellSession(): Promise<void> {
     if (!this.#connection?.isOpen) {
-      this.#connection = new Connection(findBinary(), ["host"], (method, params) => answer(this, method, params));
+      this.#connection = new Connection(findBinary(), (method, params) => answer(this, method, params));
     }
     const { session } = this.place;
     if (!session) return;
@@ -87,6 +87,7 @@ export class Host {
       cwd: session.ctx.cwd,
       sessionId: sessionManager.getSessionId(),
       sessionFile: sessionManager.getSessionFile(),
+      mode: session.ctx.mode,
       entries: reason === "new" ? [] : entriesOf(sessionManager.getEntries()),
     });
     this.tellIdle(session.ctx.isIdle());

@@ -24,6 +24,9 @@ const SHOWN = "pi-subagents:shown";
 const BACKGROUND_RUN = "pi-subagents:bg-run";
 const BACKGROUND_END = "pi-subagents:bg-done";
 
+/** How many models a call that names another one is told of. */
+const MAX_NAMES = 40;
+
 /** The kinds of entries that we may have to draw. */
 const DRAWN = ["message", "custom", "custom_message"];
 
@@ -76,6 +79,7 @@ function registerTool(pi: ExtensionAPI, place: Place, tool: ToolEntry): void {
     promptSnippet: tool.promptSnippet,
     promptGuidelines: tool.promptGuidelines,
     parameters: tool.parameters as ToolDefinition["parameters"],
+    ...(tool.models === true ? { prepareArguments: (args) => withFullNames(args, place.models) } : {}),
     async execute(callId, params, signal, onUpdate, ctx) {
       lookForModels(place, ctx);
       const { execute } = await calls();
@@ -174,4 +178,27 @@ function withModels(schema: Json, models: string[]): Json {
     return [key, inner];
   });
   return Object.fromEntries(entries);
+}
+
+/** Gives each model its full name. Pi alone would refuse another one without saying which there are. */
+function withFullNames(args: unknown, models: string[]): unknown {
+  if (typeof args !== "object" || args === null) return args;
+  const { model, tasks } = args as Json;
+  const named = { ...args } as Json;
+  // Models fill in what they may leave out.
+  if (model === "") delete named.model;
+  else if (typeof model === "string") named.model = fullName(model, models);
+  if (Array.isArray(tasks)) named.tasks = tasks.map((task) => withFullNames(task, models));
+  return named;
+}
+
+function fullName(model: string, models: string[]): string {
+  const meant = models.filter((name) => name === model || name.slice(name.indexOf("/") + 1) === model);
+  if (meant.includes(model)) return model;
+  if (meant.length === 1) return meant[0] as string;
+  const names = meant.length > 0 ? meant : models;
+  const shown = names.slice(0, MAX_NAMES).join(", ");
+  const more = names.length > MAX_NAMES ? ` and ${names.length - MAX_NAMES} more` : "";
+  const problem = meant.length > 0 ? "is the name of several models" : "is no model that can be used here";
+  throw new Error(`"${model}" ${problem}. Use one of: ${shown}${more}; or leave it out for the preset's own.`);
 }

@@ -7,12 +7,15 @@ use std::time::Duration;
 use pi_subagents_definitions::{RunnerChoice, Skill};
 use pi_subagents_delegation::{Allowance, Program};
 
+use crate::door::Door;
 use crate::host::Memory;
 use crate::places::Places;
 
 /// A caller of tools, seen through its door.
 #[derive(Debug, Clone)]
 pub(crate) struct Caller {
+    /// Where they came in.
+    pub(crate) door: Door,
     /// Where they are.
     pub(crate) places: Places,
     /// Whether they trust the project, for this call.
@@ -58,9 +61,10 @@ pub(crate) struct CallingPi {
 }
 
 impl Caller {
-    /// Somebody at this place about whom nothing else is known.
+    /// Somebody at this place who uses the command line, and about whom nothing else is known.
     pub(crate) fn at(places: Places) -> Self {
         Self {
+            door: Door::CommandLine,
             places,
             trusts_project: false,
             overrides: Overrides::default(),

@@ -17,6 +17,7 @@ mod configuration;
 mod conversations;
 mod counts;
 mod dialects;
+mod door;
 mod error;
 mod exit;
 mod host;

@@ -214,9 +214,13 @@ fn close(store: &Store, runs: &[IndexedRun]) -> bool {
 /// it is left be for a day, because a container that comes back under a new name is another
 /// machine too.
 pub(crate) fn is_owned(run: &IndexedRun) -> bool {
-    let owner = &run.owner;
+    is_alive(&run.owner, run.accepted_at)
+}
+
+/// Tells whether the owner of a run that was taken on at this time is still there.
+pub(crate) fn is_alive(owner: &OwnerName, accepted_at: Timestamp) -> bool {
     if owner.host != this_host() {
-        let age = Timestamp::now().duration_since(run.accepted_at);
+        let age = Timestamp::now().duration_since(accepted_at);
         return age.as_hours() < 24;
     }
     ProcessName {

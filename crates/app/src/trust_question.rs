@@ -52,7 +52,7 @@ impl TrustQuestion {
     /// What an answer must say while it is undecided.
     pub(crate) fn ignored(&self) -> String {
         format!(
-            "{} of {} are ignored: nobody has trusted it yet (pi-subagents trust)",
+            "{} of {} are ignored: nobody has trusted it yet (in a shell: pi-subagents trust)",
             self.carried,
             self.project.display()
         )

@@ -129,8 +129,9 @@ impl Catalogue {
         entries.filter_map(|entry| Some((&entry.definition, entry.ignored.as_ref()?)))
     }
 
-    /// One sentence for each project of which something is ignored.
-    pub fn notices(&self) -> Vec<String> {
+    /// One sentence for each project of which something is ignored; where nobody has decided yet,
+    /// another one says how to.
+    pub fn notices(&self, how_to_decide: &str) -> Vec<String> {
         let mut names: BTreeMap<(&Path, IgnoredReason), Vec<&str>> = BTreeMap::new();
         for (definition, ignored) in self.ignored() {
             let of_project = names.entry((&ignored.project, ignored.reason)).or_default();
@@ -138,7 +139,7 @@ impl Catalogue {
         }
         names
             .into_iter()
-            .map(|((project, reason), names)| notice(project, reason, &names))
+            .map(|((project, reason), names)| notice(project, reason, &names, how_to_decide))
             .collect()
     }
 
@@ -255,12 +256,12 @@ fn taken_name(winner: &Definition, loser: &Definition) -> Warning {
     }
 }
 
-fn notice(project: &Path, reason: IgnoredReason, names: &[&str]) -> String {
+fn notice(project: &Path, reason: IgnoredReason, names: &[&str], how_to_decide: &str) -> String {
     let what = text::count(names.len(), "definition");
     let (names, project) = (names.join(", "), project.display());
     let line = match reason {
         IgnoredReason::Undecided => format!(
-            "Ignored {what} of {project}, which nobody has trusted yet: {names}. Say \"pi-subagents trust --yes\" to allow that."
+            "Ignored {what} of {project}, which nobody has trusted yet: {names}. {how_to_decide}"
         ),
         IgnoredReason::Refused => {
             format!("Ignored {what} of {project}, which is not trusted: {names}.")

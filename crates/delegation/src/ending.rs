@@ -205,10 +205,10 @@ impl Ending {
                 let file = file.display();
                 match holder {
                     Some(run) => format!(
-                        "Session {session} ({file}) is in use by run {run}. Wait for it, or stop it: pi-subagents stop {run}"
+                        "Session {session} ({file}) is in use by run {run}. Wait until that is over, or stop it."
                     ),
                     None => format!(
-                        "Session {session} ({file}) is in use by another run. Wait for it, or stop it: pi-subagents stop {session}"
+                        "Session {session} ({file}) is in use by another run. Wait until that is over, or stop it."
                     ),
                 }
             }
@@ -400,8 +400,8 @@ mod tests {
         failed      1 The sub-agent never called subagent_finalize, although it was told 3 times.
         failed      1 401 Unauthorized
         failed      1 cwd must be an absolute path
-        failed      1 Session s1 (/sticky/scout_s1.jsonl) is in use by run r1. Wait for it, or stop it: pi-subagents stop r1
-        failed      1 Session s1 (/sticky/scout_s1.jsonl) is in use by another run. Wait for it, or stop it: pi-subagents stop s1
+        failed      1 Session s1 (/sticky/scout_s1.jsonl) is in use by run r1. Wait until that is over, or stop it.
+        failed      1 Session s1 (/sticky/scout_s1.jsonl) is in use by another run. Wait until that is over, or stop it.
         failed      1 Failed to spawn sub-agent process: pi: not found
         failed      1 The sub-agent exited before its answer was complete.
         failed      3 The sub-agent exited with code 3: boom

@@ -1,5 +1,6 @@
 //! A call with everything resolved: after this nothing is optional and nothing is looked up again.
 
+use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -45,6 +46,8 @@ pub struct Task {
     pub timeout: Option<Duration>,
     /// The run's directory, if one could be made.
     pub directory: Option<PathBuf>,
+    /// The tools of the session it goes on with: its child tells only what is new.
+    pub known_tools: Option<BTreeSet<String>>,
 }
 
 /// A definition that a task uses.

@@ -90,6 +90,7 @@ impl RunSummary {
         match &event.happening {
             Happening::Accepted(task) => {
                 self.task = Some(Arc::clone(task));
+                self.tools.clone_from(&task.known_tools);
                 self.accepted_at = Some(event.at);
             }
             Happening::Started(started) => {

@@ -14,7 +14,7 @@
 //!     child-session.jsonl   the child's own session file
 //!     system-prompt.md      what the child was told about itself, if we told it anything
 //!     result.json           how it ended; written last, by rename
-//!     notified              made by the pi that has told its user of a background run
+//!     notified-SESSION      made by the pi that has told this session of it of a background run
 //! <agent dir>/subagents-index.jsonl        run and session ids → directories
 //! ~/.pi/subagent-sessions/<cwd>/           conversations that several runs continue
 //! ```
@@ -33,6 +33,7 @@ mod record;
 mod recorder;
 mod replay;
 mod run_dir;
+mod session_tools;
 mod sticky;
 mod store;
 mod tail;
@@ -47,6 +48,7 @@ pub use record::{RecordedEnd, RecordedRun};
 pub use recorder::{Recorder, recorded_line};
 pub use replay::{history, read_events};
 pub use run_dir::RunDir;
+pub use session_tools::tools_of_session;
 pub use sticky::StickySession;
 pub use store::{BeginError, NewRun, Store};
 pub use tail::RecordTail;

@@ -6,6 +6,9 @@ use std::path::{Path, PathBuf};
 
 use crate::private;
 
+/// How much of a foreign id goes into the name of a file.
+const LONGEST_ID: usize = 200;
+
 /// The directory of one run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RunDir(PathBuf);
@@ -51,9 +54,14 @@ impl RunDir {
         self.0.join("transcript.log")
     }
 
-    /// Made by the one who tells the user that a background run is over.
-    pub fn notified(&self) -> PathBuf {
-        self.0.join("notified")
+    /// Made by the one who tells a session of pi that a background run is over.
+    fn notified(&self, pi_session: &str) -> PathBuf {
+        let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "._-".contains(letter);
+        let letters = pi_session.chars().take(LONGEST_ID);
+        let name: String = letters
+            .map(|letter| if is_plain(letter) { letter } else { '_' })
+            .collect();
+        self.0.join(format!("notified-{name}"))
     }
 
     /// The child's own session file.
@@ -66,10 +74,10 @@ impl RunDir {
         self.0.join("system-prompt.md")
     }
 
-    /// Tells whether it falls to us to tell the user that this run is over: true once, for one of
-    /// all who ask.
-    pub fn claim_notice(&self) -> io::Result<bool> {
-        match private::create_new(&self.notified()) {
+    /// Tells whether it falls to us to tell a session of pi that this run is over: true once, for
+    /// one of all who ask for that session.
+    pub fn claim_notice(&self, pi_session: &str) -> io::Result<bool> {
+        match private::create_new(&self.notified(pi_session)) {
             Ok(_) => Ok(true),
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(false),
             Err(error) => Err(error),
@@ -77,7 +85,7 @@ impl RunDir {
     }
 
     /// Takes a claim back: nobody was told.
-    pub fn release_notice(&self) -> io::Result<()> {
-        fs::remove_file(self.notified())
+    pub fn release_notice(&self, pi_session: &str) -> io::Result<()> {
+        fs::remove_file(self.notified(pi_session))
     }
 }

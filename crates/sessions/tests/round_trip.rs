@@ -58,6 +58,7 @@ impl Desk {
             definition: None,
             timeout: None,
             directory: Some(directory.path().to_owned()),
+            known_tools: None,
         });
         let owner = OwnerName {
             pid: 1,
@@ -260,14 +261,17 @@ fn a_background_run_without_its_owner_has_failed() {
 }
 
 #[test]
-fn a_notice_is_claimed_once() {
+fn a_notice_is_claimed_once_for_each_session() {
     let desk = Desk::new();
     let task = desk.begin("run-1", "session-1");
     let directory = RunDir::new(directory(&task));
-    let claims = [0; 3].map(|_| directory.claim_notice().unwrap());
-    assert_eq!(claims, [true, false, false]);
+    let sessions = ["s1", "s1", "../fork", "s1", "../fork"];
+    let claims = sessions.map(|session| directory.claim_notice(session).unwrap());
+    assert_eq!(claims, [true, false, true, false, false]);
+    directory.release_notice("s1").unwrap();
+    assert!(directory.claim_notice("s1").unwrap());
     let gone = RunDir::new(desk.home.path().join("gone"));
-    assert!(gone.claim_notice().is_err());
+    assert!(gone.claim_notice("s1").is_err());
 }
 
 #[test]

@@ -184,6 +184,7 @@ pub(super) fn accepted(run: &IndexedRun, prompt: &str) -> Happening {
         definition: None,
         timeout: None,
         directory: None,
+        known_tools: None,
     }))
 }
 

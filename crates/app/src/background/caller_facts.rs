@@ -9,11 +9,13 @@ use pi_subagents_sessions::Detached;
 use serde::{Deserialize, Serialize};
 
 use crate::caller::{Caller, CallingPi, Overrides};
+use crate::door::Door;
 use crate::places::Places;
 
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct CallerFacts {
+    door: Door,
     trusts_project: bool,
     runner: Option<RunnerWord>,
     model: Option<String>,
@@ -57,6 +59,7 @@ impl CallerFacts {
     pub(super) fn of(caller: &Caller) -> Self {
         let overrides = &caller.overrides;
         Self {
+            door: caller.door,
             trusts_project: caller.trusts_project,
             runner: overrides.runner.map(RunnerWord::from),
             model: overrides.model.clone(),
@@ -79,6 +82,7 @@ impl CallerFacts {
     /// The caller, at the place where we were started for them.
     pub(super) fn into_caller(self, places: Places) -> Caller {
         Caller {
+            door: self.door,
             trusts_project: self.trusts_project,
             overrides: Overrides {
                 runner: self.runner.map(RunnerChoice::from),

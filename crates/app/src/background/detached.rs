@@ -50,12 +50,8 @@ fn take_over() -> Result<(Owner, Plan, TakenOver), CommandError> {
     let caller = order.caller.into_caller(places);
     let configuration = Configuration::read_once(&caller.places, caller.trusts_project);
     let task = one_task(&order.arguments)?;
-    check_agent(&task.agent, &configuration)?;
-    let place = Place::take(
-        &owner,
-        &caller.places,
-        configuration.settings.max_background,
-    )?;
+    check_agent(&task.agent, &configuration, caller.door)?;
+    let place = Place::take(&owner, &caller, configuration.settings.max_background)?;
     let lowering = Lowering {
         family: SubagentCall::FAMILY,
         caller: &caller,

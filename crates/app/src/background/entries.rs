@@ -1,4 +1,7 @@
-//! What a pi session keeps of its background runs: one entry when a run begins, one when it ends.
+//! What a pi session keeps of its background runs: one entry when a run begins, one when it ends,
+//! and the message by which it was told.
+
+use std::collections::HashSet;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -10,6 +13,25 @@ pub(super) const RUN_ENTRY: &str = "pi-subagents:bg-run";
 
 /// The entry of a run that is over; its data is a [`RunUpdate`].
 pub(super) const UPDATE_ENTRY: &str = "pi-subagents:bg-update";
+
+/// The message a session gets when a run is over; its details are a [`Told`].
+pub(super) const DONE_MESSAGE: &str = "pi-subagents:bg-done";
+
+/// Of which run a message tells.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Told {
+    pub(super) run_id: String,
+}
+
+/// The background runs of a session, as its entries tell of them.
+#[derive(Default)]
+pub(super) struct KeptRuns {
+    /// In the order they began.
+    pub(super) rows: Vec<Row>,
+    /// Those of whose end the session was told.
+    pub(super) told: HashSet<String>,
+}
 
 /// What is new of a run that is over.
 #[derive(Debug, Serialize, Deserialize)]
@@ -49,31 +71,40 @@ impl RunUpdate {
     }
 }
 
-/// The runs that a session's entries tell of, in their order; what is no entry of ours is passed
-/// over.
-pub(super) fn rows_of(entries: &[Value]) -> Vec<Row> {
-    let mut rows: Vec<Row> = Vec::new();
-    for entry in entries {
-        let Ok(entry) = Entry::deserialize(entry) else {
-            continue;
-        };
+impl KeptRuns {
+    /// Reads them; what is no entry of ours is passed over.
+    pub(super) fn read(entries: &[Value]) -> Self {
+        let mut kept = Self::default();
+        for entry in entries {
+            if let Ok(entry) = Entry::deserialize(entry) {
+                // A session file may have been edited: what does not fit is none of ours.
+                _ = kept.take(entry);
+            }
+        }
+        kept
+    }
+
+    fn take(&mut self, entry: Entry) -> serde_json::Result<()> {
         match entry.custom_type.as_str() {
             RUN_ENTRY => {
-                if let Ok(row) = serde_json::from_value::<Row>(entry.data)
-                    && !rows.iter().any(|known| known.run_id == row.run_id)
-                {
-                    rows.push(row);
+                let row: Row = serde_json::from_value(entry.data)?;
+                if !self.rows.iter().any(|known| known.run_id == row.run_id) {
+                    self.rows.push(row);
                 }
             }
             UPDATE_ENTRY => {
-                if let Ok(update) = serde_json::from_value::<RunUpdate>(entry.data)
-                    && let Some(row) = rows.iter_mut().find(|row| row.run_id == update.run_id)
-                {
+                let update: RunUpdate = serde_json::from_value(entry.data)?;
+                let mut rows = self.rows.iter_mut();
+                if let Some(row) = rows.find(|row| row.run_id == update.run_id) {
                     update.apply(row);
                 }
             }
+            DONE_MESSAGE => {
+                let told: Told = serde_json::from_value(entry.data)?;
+                self.told.insert(told.run_id);
+            }
             _ => {}
         }
+        Ok(())
     }
-    rows
 }

@@ -5,7 +5,9 @@ use std::fs::{self, File};
 use pi_subagents_sessions::IndexedRun;
 use rustix::fs::{FlockOperation, flock};
 
+use crate::caller::Caller;
 use crate::counts::Counts;
+use crate::door::Door;
 use crate::error::CommandError;
 use crate::owner::Owner;
 use crate::places::Places;
@@ -22,7 +24,8 @@ pub(super) struct Place {
 
 impl Place {
     /// Waits for the others who take one, and takes one if there is one left.
-    pub(super) fn take(owner: &Owner, places: &Places, most: usize) -> Result<Self, CommandError> {
+    pub(super) fn take(owner: &Owner, caller: &Caller, most: usize) -> Result<Self, CommandError> {
+        let places = &caller.places;
         let lock = lock(places);
         let runs = owner.store.runs()?;
         let open = runs
@@ -30,7 +33,7 @@ impl Place {
             .filter(|run| run.is_background() && run.is_open());
         let counts = background_counts(&runs, places);
         if open.count() >= most {
-            return Err(full(counts, most));
+            return Err(full(counts, most, caller.door));
         }
         Ok(Self {
             counts: Counts {
@@ -59,10 +62,10 @@ pub(crate) fn background_counts(runs: &[IndexedRun], places: &Places) -> Counts 
     )
 }
 
-fn full(counts: Counts, most: usize) -> CommandError {
+fn full(counts: Counts, most: usize, door: Door) -> CommandError {
     CommandError::failed(format!(
         "{most} background runs are running already, and no more may (subagents.maxBackground): {}",
         counts.line()
     ))
-    .hint("pi-subagents status lists them; wait until one is over (pi-subagents wait RUN), or stop one (pi-subagents stop RUN).")
+    .hint(door.how_to_make_room())
 }

@@ -4,19 +4,16 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use pi_subagents_sessions::{RecordedRun, Store};
-use serde_json::Value;
+use serde_json::{Value, json};
 use tokio::task::JoinSet;
 
-use super::entries::{RUN_ENTRY, RunUpdate, UPDATE_ENTRY, rows_of};
+use super::entries::{DONE_MESSAGE, KeptRuns, RUN_ENTRY, RunUpdate, Told, UPDATE_ENTRY};
 use super::row::Row;
 use super::run_watch::RunWatch;
 use crate::counts::Counts;
 use crate::dialects::background::notice;
 use crate::host::{HostLink, Level, Memory, SessionListener, StartedSession};
 use crate::owner::close_abandoned;
-
-/// The message a session gets when a run is over.
-const DONE_MESSAGE: &str = "pi-subagents:bg-done";
 
 /// The registry of the pi we belong to. Clones share it.
 #[derive(Clone)]
@@ -38,6 +35,8 @@ struct Shared {
 #[derive(Default)]
 struct State {
     session: String,
+    /// Whether its person sees a message in the moment it is sent.
+    shows_messages: bool,
     /// In the order they began.
     rows: Vec<Row>,
     watch: Option<RunWatch>,
@@ -97,17 +96,21 @@ impl SessionListener for Registry {
         let mut state = shared.state();
         *state = State {
             session: session.id.to_owned(),
+            shows_messages: session.shows_messages,
             ..State::default()
         };
-        if !session.is_new {
-            state.rows = rows_of(session.entries);
-        }
-        for row in state.rows.clone() {
+        let kept = if session.is_new {
+            KeptRuns::default()
+        } else {
+            KeptRuns::read(session.entries)
+        };
+        state.rows.clone_from(&kept.rows);
+        for row in kept.rows {
             shared.memory.know(&row);
-            if row.is_over() {
-                shared.tell_later(&mut state, row, Told::Perhaps);
-            } else {
+            if !row.is_over() {
                 shared.follow(&mut state, row);
+            } else if !kept.told.contains(&row.run_id) {
+                shared.tell_later(&mut state, row);
             }
         }
         shared.show_counts(&state);
@@ -118,13 +121,6 @@ impl SessionListener for Registry {
         *state = State::default();
         self.shared.show_counts(&state);
     }
-}
-
-/// Whether the user may have been told of a run's end before.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Told {
-    Never,
-    Perhaps,
 }
 
 impl Shared {
@@ -142,7 +138,7 @@ impl Shared {
             over.await;
             let row = shared.closed(row).await;
             if shared.note_end(&session, &row) {
-                shared.tell(&session, &row, Told::Never).await;
+                shared.tell(&session, &row).await;
             }
         });
     }
@@ -178,25 +174,21 @@ impl Shared {
         true
     }
 
-    fn tell_later(self: &Arc<Self>, state: &mut State, row: Row, told: Told) {
+    fn tell_later(self: &Arc<Self>, state: &mut State, row: Row) {
         let shared = Arc::clone(self);
         let session = state.session.clone();
-        state.wait_for(async move { shared.tell(&session, &row, told).await });
+        state.wait_for(async move { shared.tell(&session, &row).await });
     }
 
-    /// Tells the user once, and only the session that started the run; a running model would hear
-    /// it, so pi must be idle.
-    async fn tell(self: &Arc<Self>, session: &str, row: &Row, told: Told) {
-        if row.pi_session.as_deref() != Some(session) {
-            return;
-        }
+    /// Tells a session once; a running model would hear it, so pi must be idle.
+    async fn tell(self: &Arc<Self>, session: &str, row: &Row) {
         let mut idle = self.link.idle();
         if idle.wait_for(|idle| *idle).await.is_err() || self.link.session_id() != session {
             return;
         }
-        // Without a directory nobody else can know whether they were told.
-        let is_ours = row.directory().claim_notice();
-        if is_ours.unwrap_or(told == Told::Never) {
+        // Without a directory the message in the session is the only sign that it was told.
+        let is_ours = row.directory().claim_notice(session);
+        if is_ours.unwrap_or(true) {
             let telling = Arc::clone(self).send(session.to_owned(), row.clone());
             let mut under_way = self.telling();
             let_go_of_ended(&mut under_way);
@@ -207,12 +199,18 @@ impl Shared {
     /// A pi that died before it took the message has told nobody: the next one shall.
     async fn send(self: Arc<Self>, session: String, row: Row) {
         let (message, brief) = notice(&row);
-        let sent = self.link.send_message(&session, DONE_MESSAGE, &message);
-        if sent.await {
-            self.link.notify(&brief, Level::of(row.status));
-        } else {
+        let told = json!(Told {
+            run_id: row.run_id.clone(),
+        });
+        let link = &self.link;
+        if !link
+            .send_message(&session, DONE_MESSAGE, &message, &told)
+            .await
+        {
             // It cannot be claimed again if it cannot be removed; then the footer tells.
-            _ = row.directory().release_notice();
+            _ = row.directory().release_notice(&session);
+        } else if !self.state().shows_messages {
+            link.notify(&brief, Level::of(row.status));
         }
     }
 

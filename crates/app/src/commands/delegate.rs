@@ -53,7 +53,7 @@ pub(crate) fn run(
     let caller = caller(&args.run)?;
     if let Some(profile) = &args.profile {
         let configuration = Configuration::read_once(&caller.places, caller.trusts_project);
-        delegation::check_profile(profile, &configuration)?;
+        delegation::check_profile(profile, &configuration, caller.door)?;
         call.profile = Some(profile.clone());
     }
     let answer = delegate(call, &caller, args.concurrency, printer)?;

@@ -29,7 +29,7 @@ pub(crate) fn run(args: &RunTaskArgs, printer: Printer<'static>) -> Result<ExitC
     let caller = caller(&args.task.run)?;
     if let Some(agent) = &args.task.agent {
         let configuration = Configuration::read_once(&caller.places, caller.trusts_project);
-        check_agent(agent, &configuration)?;
+        check_agent(agent, &configuration, caller.door)?;
     }
     let (file, call) = args.task.call()?;
     let call = SubagentCall::parse(&call).map_err(|error| {

@@ -8,12 +8,15 @@ use serde_json::{Map, Value, json};
 
 use super::window_record::WindowRecord;
 use crate::background::RowUsage;
+use crate::door::Door;
 use crate::toolbox::ToolAnswer;
 
 /// What came of each task of a call, and what a person should know about it.
 pub(crate) struct Outcomes {
     runs: Vec<Arc<RunSummary>>,
     pub(super) warnings: Vec<String>,
+    /// Where the answer is read.
+    pub(super) door: Door,
 }
 
 /// The answer to a call, as its family words it.
@@ -31,6 +34,7 @@ impl Outcomes {
         runs: Vec<Arc<RunSummary>>,
         mut warnings: Vec<String>,
         recorder: &Recorder,
+        door: Door,
     ) -> Self {
         for task in runs.iter().filter_map(|run| run.task.as_ref()) {
             let problems = recorder.take_problems(&task.run).into_iter();
@@ -40,7 +44,11 @@ impl Outcomes {
             let name = run.task.as_ref().map_or("", |task| &task.name);
             warnings.extend(run.warnings.iter().map(|text| format!("{name}: {text}")));
         }
-        Self { runs, warnings }
+        Self {
+            runs,
+            warnings,
+            door,
+        }
     }
 
     /// Each task with what came of it, in their order.

@@ -8,6 +8,7 @@ use super::answer::{Answer, Outcomes};
 use super::lowering::{Family, Lowering};
 use super::window_record::WindowRecord;
 use crate::caller::Caller;
+use crate::door::Door;
 use crate::error::CommandError;
 use crate::panes::Panes;
 use crate::toolbox::{Toolbox, Watch};
@@ -44,6 +45,7 @@ pub(crate) struct ReadyCall<C: Call> {
     lowered: Lowered<C::Notes>,
     windows: WindowRecord,
     panes: Panes,
+    door: Door,
 }
 
 impl<C: Call> ReadyCall<C> {
@@ -67,6 +69,7 @@ impl<C: Call> ReadyCall<C> {
             lowered,
             windows,
             panes: Panes::of(&caller.places, settings),
+            door: caller.door,
         })
     }
 
@@ -79,7 +82,7 @@ impl<C: Call> ReadyCall<C> {
         } = self.lowered;
         let runs = toolbox.run(plan, &self.windows, &self.panes, watch).await;
         warnings.extend(self.panes.problem());
-        let outcomes = Outcomes::new(runs, warnings, &toolbox.owner.recorder);
+        let outcomes = Outcomes::new(runs, warnings, &toolbox.owner.recorder, self.door);
         let (text, more) = self.call.word(&outcomes, &notes);
         Answer {
             text,

@@ -12,14 +12,11 @@ use pi_subagents_delegation::{Definition, Refusal, Runner, UsedDefinition};
 use crate::caller::Caller;
 use crate::configuration::Configuration;
 use crate::dialects::arguments::CallError;
+use crate::door::Door;
 use crate::error::CommandError;
 
 /// All tools of the embedded agent; those of a pi depend on its extensions.
 const EMBEDDED_TOOLS: [&str; 7] = ["read", "bash", "edit", "write", "grep", "find", "ls"];
-
-/// Says how to find a definition, or to get one.
-pub(crate) const HOW_TO_DEFINE: &str =
-    "pi-subagents profile list shows what there is, profile create NAME makes one.";
 
 /// A definition, ready to be used by a task.
 pub(crate) struct DefinitionUse {
@@ -38,13 +35,14 @@ pub(crate) fn find_definition<'a>(
     name: &str,
     asker: Asker,
     configuration: &'a Configuration,
+    door: Door,
 ) -> Result<&'a Definition, Refusal> {
     let found = configuration.catalogue.find(name, asker);
     found.map(|found| found.definition).map_err(|error| {
         let message = if error.ignored.is_empty() {
             error.to_string()
         } else {
-            let notices = configuration.catalogue.notices();
+            let notices = configuration.catalogue.notices(door.how_to_trust());
             format!("{error}. {}", notices.join(" "))
         };
         Refusal { message }
@@ -56,8 +54,9 @@ pub(crate) fn check_definition(
     name: &str,
     asker: Asker,
     configuration: &Configuration,
+    door: Door,
 ) -> Result<(), CommandError> {
-    let Err(refusal) = find_definition(name, asker, configuration) else {
+    let Err(refusal) = find_definition(name, asker, configuration, door) else {
         return Ok(());
     };
     let error = CommandError::not_found(refusal.message);
@@ -66,7 +65,7 @@ pub(crate) fn check_definition(
         // It is there already, and what it waits for has been said.
         return Err(error);
     }
-    Err(error.hint(HOW_TO_DEFINE))
+    Err(error.hint(door.how_to_get_a_definition()))
 }
 
 /// Makes a definition ready for a task that this kind of child does in `cwd`.

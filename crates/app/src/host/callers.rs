@@ -8,6 +8,7 @@ use pi_subagents_delegation::Program;
 use super::memory::Memory;
 use super::wire::{CallerParams, PiParams};
 use crate::caller::{Caller, CallingPi};
+use crate::door::Door;
 use crate::places::Places;
 
 /// The caller, in a session of pi.
@@ -18,6 +19,7 @@ pub(super) fn caller(
     memory: Arc<Memory>,
 ) -> Caller {
     Caller {
+        door: Door::Pi,
         columns: told.columns,
         memory: Some(memory),
         pi: told.pi.as_ref().map(|pi| calling_pi(told, pi, session)),

@@ -1,9 +1,11 @@
-//! What pi's session keeps of a finished run: one custom entry, small enough to be stored.
+//! What pi's session keeps of a finished run: one custom entry, small enough to be stored. (What
+//! it keeps of one that begins is in `begun.rs`.)
 //!
 //! The run directory has everything; an entry is for the day when that directory is gone, or when
 //! the session is opened on another machine. The field names are those of the first
 //! implementation, whose entries are read too.
 
+mod begun;
 mod fold;
 mod storable;
 
@@ -19,6 +21,7 @@ use pi_subagents_delegation::{
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+pub(super) use begun::{BEGUN_TYPE, BegunRun};
 pub(super) use fold::EntryFold;
 
 /// The type of our entries.
@@ -40,6 +43,9 @@ pub(crate) struct Entry {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     profile_name: Option<String>,
     status: EntryStatus,
+    /// Whether somebody ended it; the first implementation had no word for that.
+    #[serde(default, skip_serializing_if = "is_false")]
+    aborted: bool,
     exit_code: Option<i32>,
     /// In milliseconds, as JavaScript counts.
     started_at: Option<i64>,
@@ -115,12 +121,22 @@ impl Entry {
         match self.status {
             EntryStatus::Completed => Ending::Completed,
             EntryStatus::Running => Ending::Interrupted(Interruption::OwnerGone),
+            EntryStatus::Error if self.aborted => self.abortion(),
             EntryStatus::Error => Ending::ModelError {
                 message: self
                     .error_message
                     .clone()
                     .unwrap_or_else(|| "The sub-agent failed.".to_owned()),
             },
+        }
+    }
+
+    /// Who ended it, by its exit code.
+    fn abortion(&self) -> Ending {
+        match self.exit_code {
+            Some(code) if code == Ending::Stopped.exit_code() => Ending::Stopped,
+            Some(code @ 129..) => Ending::Interrupted(Interruption::Signal(code - 128)),
+            Some(_) | None => Ending::Interrupted(Interruption::OwnerGone),
         }
     }
 
@@ -145,6 +161,7 @@ impl Entry {
             }),
             timeout: None,
             directory: None,
+            known_tools: None,
         };
         let accepted = [Happening::Accepted(Arc::new(task))];
         let prompt = self.prompt_if_gone();
@@ -173,6 +190,11 @@ impl Entry {
         let prompt = || json!({"role": "user", "content": [{"type": "text", "text": self.prompt}]});
         (!is_there && !self.prompt.is_empty()).then(prompt)
     }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for it")]
+fn is_false(flag: &bool) -> bool {
+    !flag
 }
 
 /// A message as its child said it, and with a report what makes it one.

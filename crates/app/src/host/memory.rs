@@ -7,11 +7,13 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use pi_subagents_delegation::{RunId, RunSummary, SessionId, Status, Task, Timestamp};
-use pi_subagents_sessions::FindError;
+use pi_subagents_sessions::{FindError, RecordedRun, RunDir};
+use serde_json::Value;
 
-use super::entries::Entry;
+use super::entries::{BegunRun, Entry};
 use super::session::{SessionListener, StartedSession};
 use crate::background::Row;
+use crate::owner::is_alive;
 
 /// Of how many sessions the entries are held.
 const MAX_SESSIONS: usize = 32;
@@ -28,8 +30,9 @@ pub(crate) struct Memory {
 #[derive(Debug, Default)]
 struct State {
     pi_session: String,
-    /// In the order they began.
     runs: Vec<Remembered>,
+    /// In which order they were taken on, as far as they have ids.
+    places: HashMap<RunId, usize>,
 }
 
 /// A run of pi's session.
@@ -45,6 +48,8 @@ pub(crate) struct Remembered {
     pub(crate) ended_at: Option<Timestamp>,
     /// What pi's session keeps of it, once it is over and unless it was dropped here.
     pub(crate) entry: Option<Arc<Entry>>,
+    /// Where its record is, if nothing else knows how it stands: its host was killed.
+    left_in: Option<RunDir>,
 }
 
 /// What an id stands for.
@@ -105,11 +110,16 @@ impl Memory {
         runs
     }
 
-    /// All runs, in the order they began.
+    /// All runs, in the order they were taken on. Those without an id are of the first
+    /// implementation, and so the oldest.
     pub(crate) fn all(&self) -> Vec<Remembered> {
-        let mut runs = self.lock().runs.clone();
-        // Of a session that is read again, the runs in the background are heard of last.
-        runs.sort_by_key(|run| run.started_at);
+        let mut runs = {
+            let state = self.lock();
+            let mut runs = state.runs.clone();
+            runs.sort_by_key(|run| state.places.get(run.run.as_ref()?).copied());
+            runs
+        };
+        runs.iter_mut().for_each(Remembered::look);
         runs
     }
 
@@ -117,6 +127,7 @@ impl Memory {
     pub(super) fn began(&self, pi_session: &str, task: &Task, at: Timestamp) {
         let mut state = self.lock();
         if state.pi_session == pi_session {
+            state.enter(&task.run);
             state.runs.push(Remembered {
                 run: Some(task.run.clone()),
                 session: task.session.clone(),
@@ -126,6 +137,7 @@ impl Memory {
                 started_at: Some(at),
                 ended_at: None,
                 entry: None,
+                left_in: None,
             });
             state.drop_oldest();
         }
@@ -137,6 +149,9 @@ impl Memory {
         let Some(news) = Remembered::in_background(row) else {
             return;
         };
+        if let Some(run) = &news.run {
+            state.enter(run);
+        }
         let known = state.runs.iter_mut().find(|known| known.run == news.run);
         match known {
             Some(known) => *known = news,
@@ -175,12 +190,15 @@ impl SessionListener for Memory {
         let mut state = self.lock();
         // Runs under way belong to no entry yet; a second start must not lose them.
         if state.pi_session != session.id {
-            state.runs.clear();
+            *state = State::default();
         }
         session.id.clone_into(&mut state.pi_session);
         state.runs.retain(|run| !run.status.is_over());
         if session.is_new {
             return;
+        }
+        for run in session.entries.iter().filter_map(run_of) {
+            state.enter(&run);
         }
         let entries = session.entries.iter().filter_map(Entry::read);
         let mut runs: Vec<Remembered> = Vec::new();
@@ -190,6 +208,12 @@ impl SessionListener for Memory {
             runs.push(run);
         }
         runs.append(&mut state.runs);
+        let begun = session.entries.iter().filter_map(BegunRun::read);
+        for left in begun.filter_map(|begun| Remembered::left(&begun)) {
+            if !runs.iter().any(|known| known.run == left.run) {
+                runs.push(left);
+            }
+        }
         state.runs = runs;
         state.drop_oldest();
     }
@@ -199,7 +223,18 @@ impl SessionListener for Memory {
     }
 }
 
+/// The run that an entry of any kind is about.
+fn run_of(entry: &Value) -> Option<RunId> {
+    RunId::parse(entry.get("data")?.get("runId")?.as_str()?).ok()
+}
+
 impl State {
+    /// Gives a run its place, unless it has one.
+    fn enter(&mut self, run: &RunId) {
+        let next = self.places.len();
+        self.places.entry(run.clone()).or_insert(next);
+    }
+
     fn run(&mut self, run: &RunId) -> Option<&mut Remembered> {
         let mut runs = self.runs.iter_mut();
         runs.find(|known| known.run.as_ref() == Some(run))
@@ -245,7 +280,37 @@ impl Remembered {
             started_at: row.accepted_at.parse().ok(),
             ended_at: row.end.as_ref().and_then(|end| end.ended_at.parse().ok()),
             entry: None,
+            left_in: None,
         })
+    }
+
+    /// A run that has begun, and of whose end pi's session does not know.
+    fn left(begun: &BegunRun) -> Option<Self> {
+        Some(Self {
+            run: Some(begun.run()?),
+            session: begun.session()?,
+            name: begun.task_name.clone(),
+            status: Status::Aborted,
+            model: None,
+            started_at: begun.accepted_at(),
+            ended_at: None,
+            entry: None,
+            left_in: Some(begun.directory()),
+        })
+    }
+
+    /// Reads again how a run stands that nobody tells us of: another pi may be at it.
+    fn look(&mut self) {
+        let record = self.left_in.as_ref().and_then(RecordedRun::read);
+        let Some(record) = record else { return };
+        let is_running = record.end.is_none() && is_alive(&record.owner, record.accepted_at);
+        if let Some(mut now) = Self::in_background(&Row::of(&record)) {
+            if record.end.is_none() && !is_running {
+                now.status = Status::Aborted;
+            }
+            now.left_in = self.left_in.take();
+            *self = now;
+        }
     }
 
     fn of(entry: &Arc<Entry>) -> Option<Self> {
@@ -258,6 +323,7 @@ impl Remembered {
             started_at: entry.started_at(),
             ended_at: entry.ended_at(),
             entry: Some(Arc::clone(entry)),
+            left_in: None,
         })
     }
 }

@@ -1,11 +1,12 @@
-//! The sink of every call from pi: it remembers the runs, and gives pi an entry of each.
+//! The sink of every call from pi: it remembers the runs, and gives pi an entry when one begins and
+//! one when it ends.
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use pi_subagents_delegation::{EventSink, Happening, RunEvent, RunId};
+use pi_subagents_delegation::{EventSink, Happening, RunEvent, RunId, Task, Timestamp};
 
-use super::entries::{ENTRY_TYPE, EntryFold};
+use super::entries::{BEGUN_TYPE, BegunRun, ENTRY_TYPE, EntryFold};
 use super::memory::Memory;
 use super::session::HostLink;
 
@@ -28,6 +29,14 @@ impl SessionRecord {
         }
     }
 
+    /// Of a pi that is killed nobody can write down what became of its runs.
+    fn has_begun(&self, task: &Task, at: Timestamp) {
+        if let Some(begun) = BegunRun::of(task, at) {
+            let data = begun.to_json();
+            self.link.append_entry(&self.pi_session, BEGUN_TYPE, &data);
+        }
+    }
+
     fn is_over(&self, run: &RunId, fold: EntryFold) {
         let Some(entry) = fold.into_entry() else {
             return;
@@ -42,6 +51,7 @@ impl EventSink for SessionRecord {
     fn on_event(&mut self, event: &RunEvent) {
         if let Happening::Accepted(task) = &event.happening {
             self.memory.began(&self.pi_session, task, event.at);
+            self.has_begun(task, event.at);
         }
         let fold = self.folds.entry(event.run.clone()).or_default();
         let before = (fold.summary.status(), fold.summary.messages);

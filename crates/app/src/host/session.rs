@@ -39,6 +39,8 @@ pub(crate) struct StartedSession<'a> {
     pub(crate) is_new: bool,
     /// The entries it holds, each `{customType, data}`, oldest first.
     pub(crate) entries: &'a [Value],
+    /// Whether its person sees a message in the moment it is sent.
+    pub(crate) shows_messages: bool,
 }
 
 /// Whoever wants to hear of pi's sessions. The same session may begin twice.
@@ -158,11 +160,14 @@ impl HostLink {
         session: &str,
         custom_type: &str,
         content: &str,
+        details: &Value,
     ) -> bool {
         if *self.session() != session {
             return false;
         }
-        let params = json!({"sessionId": session, "customType": custom_type, "content": content});
+        let params = json!({
+            "sessionId": session, "customType": custom_type, "content": content, "details": details,
+        });
         self.connection.ask("message/send", &params).await.is_some()
     }
 

@@ -83,7 +83,7 @@ fn a_run_that_outlives_its_pi_is_told_to_the_pi_that_comes_back() {
 }
 
 #[test]
-fn of_all_who_watch_one_tells_and_only_in_the_session_that_asked() {
+fn of_all_who_watch_one_tells_in_each_session_that_knows_of_the_run() {
     let stage = BackgroundStage::new();
     let go = stage.path("go");
     let mut first = Pi::open(&stage, "s1", "startup", &[]);
@@ -101,18 +101,55 @@ fn of_all_who_watch_one_tells_and_only_in_the_session_that_asked() {
     let told = |all: &[Pi<'_>], method: &str| -> usize {
         all.iter().map(|pi| pi.told(method).len()).sum()
     };
-    wait_until(PATIENCE, || (told(&all, "message/send") > 0).then_some(())).unwrap();
+    wait_until(PATIENCE, || (told(&all, "message/send") > 1).then_some(())).unwrap();
     all.iter_mut().for_each(Pi::take_messages);
-    wait_until(PATIENCE, || (told(&all, "ui/notify") > 0).then_some(())).unwrap();
+    wait_until(PATIENCE, || (told(&all, "ui/notify") > 1).then_some(())).unwrap();
     for pi in &mut all {
         pi.call("background_agent_status", &json!({}));
     }
-    assert_eq!(
-        (told(&all, "message/send"), told(&all, "ui/notify")),
-        (1, 1)
-    );
-    assert_eq!(all[3].told("message/send"), Vec::<Value>::new());
+    let (in_s1, in_fork) = all.split_at(3);
+    for session in [in_s1, in_fork] {
+        assert_eq!(
+            (told(session, "message/send"), told(session, "ui/notify")),
+            (1, 1)
+        );
+    }
     all.into_iter().for_each(Pi::quit);
+}
+
+#[test]
+fn a_fork_that_holds_the_message_is_not_told_again_and_one_before_it_is() {
+    let stage = BackgroundStage::new();
+    let mut pi = Pi::open(&stage, "s1", "startup", &[]);
+    pi.launch(&json!([{"reply": "x"}]));
+    pi.take_notice();
+    let before = pi.entries();
+    let message = pi.told("message/send").remove(0);
+    let told = json!({"customType": message["customType"], "data": message["details"]});
+    let after = [before.clone(), vec![told]].concat();
+    pi.quit();
+
+    let mut quiet = Pi::open(&stage, "after", "fork", &after);
+    quiet.call("background_agent_status", &json!({}));
+    assert_eq!(quiet.told("message/send"), Vec::<Value>::new());
+    quiet.quit();
+    // What its person does not see at once is also told by a line.
+    let mut fork = Pi::open(&stage, "before", "fork", &before);
+    fork.take_notice();
+    fork.quit();
+}
+
+#[test]
+fn a_person_who_sees_the_message_is_not_told_by_a_line_too() {
+    let stage = BackgroundStage::new();
+    let mut pi = Pi::open(&stage, "s1", "startup", &[]);
+    pi.begin_in("s1", "reload", &[], "tui");
+    pi.launch(&json!([{"reply": "x"}]));
+    pi.wait_for_message();
+    pi.take_messages();
+    pi.call("background_agent_status", &json!({}));
+    assert_eq!(pi.told("ui/notify"), Vec::<Value>::new());
+    pi.quit();
 }
 
 #[test]
@@ -271,5 +308,27 @@ fn status_lists_what_runs_and_with_includecompleted_what_is_over() {
     insta::assert_snapshot!("pi_status_running", ask(json!({})));
     insta::assert_snapshot!("pi_status_all", ask(json!({"includeCompleted": "true"})));
     insta::assert_snapshot!("pi_status_one", ask(json!({"runId": run})));
+    pi.quit();
+}
+
+#[test]
+fn a_refusal_says_what_can_be_done_inside_pi() {
+    let stage = BackgroundStage::new();
+    stage.settings(&json!({"maxBackground": 1}));
+    let ready = stage.path("ready");
+    let mut pi = Pi::open(&stage, "s1", "startup", &[]);
+    pi.launch(&json!([{"touch": ready}, {"hang": true}]));
+    wait_for_file(&ready, PATIENCE);
+    let mut refused = |preset: &str| {
+        let answer = pi.call("background_agent", &json!({"preset": preset, "task": "x"}));
+        stage.normalise(answer["error"]["message"].as_str().unwrap())
+    };
+    insta::assert_snapshot!([refused("nobody"), refused("worker")].join("\n\n"), @r#"
+    Unknown preset: "nobody". Available presets: worker [preset]
+    hint: list_subagent_profiles shows what there is; a person makes one with /profile create NAME.
+
+    1 background runs are running already, and no more may (subagents.maxBackground): 1 running, 0 completed, 0 failed, 0 aborted
+    hint: background_agent_status lists those of this session; wait until one is over, or let a person stop one (/subagents).
+    "#);
     pi.quit();
 }

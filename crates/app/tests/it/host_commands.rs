@@ -277,6 +277,18 @@ fn sub_agents_are_listed_shown_steered_and_stopped() {
             .unwrap()
             .contains("Stopped on request.")
     );
+    // One word for one thing, whoever was stopped.
+    run(&mut shim, "subagents", "list");
+    assert!(
+        shim.shown().contains("✗ going • aborted • "),
+        "{}",
+        shim.shown()
+    );
+    run(&mut shim, "subagents", "stop nobody");
+    assert_eq!(
+        notice(&shim)["message"],
+        "no run and no session begins with \"nobody\"\nhint: /subagents list shows the sub-agents of this session."
+    );
     run(&mut shim, "subagents", &format!("stop {session}"));
     assert_eq!(
         notice(&shim),

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use pi_subagents_testkit::wait_for_file;
+use pi_subagents_testkit::{Signal, wait_for_file};
 use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
 
@@ -12,6 +12,13 @@ use crate::stage::Stage;
 /// The entries the host has sent, as pi gives them back.
 fn entries(shim: &Shim) -> Vec<Value> {
     shim.told("entry/append")
+}
+
+/// Of these, those of runs that are over.
+fn ends(shim: &Shim) -> Vec<Value> {
+    let mut ends = entries(shim);
+    ends.retain(|entry| entry["customType"] == "pi-subagents");
+    ends
 }
 
 fn not_found(id: &str) -> Result<String, String> {
@@ -47,7 +54,7 @@ fn a_run_leaves_one_entry_when_it_ends() {
     ]});
     let id = shim.execute("c1", "delegate_to_subagents", &bad);
     _ = shim.result(id);
-    let mut entries = entries(&shim);
+    let mut entries = ends(&shim);
     entries.sort_by_key(|entry| entry["data"]["taskName"].to_string());
     for entry in &mut entries {
         for time in ["startedAt", "endedAt"] {
@@ -262,14 +269,72 @@ fn a_session_that_ends_takes_its_calls_along() {
     );
     wait_for_file(stage.path("ready"), PATIENCE);
     shim.session_shutdown();
-    let entry = &entries(&shim)[0]["data"];
+    let entry = &ends(&shim)[0]["data"];
     assert_eq!(
-        (&entry["status"], &entry["exitCode"], &entry["errorMessage"]),
-        (&json!("error"), &json!(143), &json!("Stopped on request."))
+        (&entry["status"], &entry["aborted"], &entry["exitCode"]),
+        (&json!("error"), &json!(true), &json!(143))
     );
+    assert_eq!(entry["errorMessage"], "Stopped on request.");
     _ = shim.result(id);
     shim.session_start("new", "s2", &[]);
     assert_eq!(shim.completions("subagents", "show "), Vec::<String>::new());
+}
+
+#[test]
+fn the_runs_of_a_host_that_was_killed_are_known_to_the_next_one() {
+    let stage = Stage::new();
+    let mut shim = Shim::start(&stage);
+    let done = shim.delegated("done", json!([{"reply": "the answer"}]));
+    let script = json!([{"say": "half of it"}, {"touch": stage.path("ready")}, {"hang": true}]);
+    shim.delegate("c2", &[("going", script)]);
+    wait_for_file(stage.path("ready"), PATIENCE);
+    let kept = entries(&shim);
+    // Another pi may open the session while this one is at it.
+    let mut beside = Shim::start_unasked(&stage);
+    beside.session_start("resume", "s1", &kept);
+    assert_eq!(
+        statuses(&mut beside),
+        ["✓ done: completed", "⏳ going: running"]
+    );
+    beside.hang_up();
+    shim.host.kill(Signal::KILL);
+    _ = shim.host.wait();
+
+    let mut shim = Shim::start_unasked(&stage);
+    shim.session_start("resume", "s1", &kept);
+    assert_eq!(
+        statuses(&mut shim),
+        ["✓ done: completed", "✗ going: aborted"]
+    );
+    assert_eq!(shim.completions("subagents", "show ").len(), 2);
+    let going = kept[2]["data"]["sessionId"].as_str().unwrap();
+    assert_ne!(going, done);
+    assert_eq!(shim.output(going), Ok("half of it".to_owned()));
+    let again = json!({"tasks": [{"name": "again", "prompt": json!([{"reply": "all"}]).to_string(), "resume": going}]});
+    let id = shim.execute("c3", "delegate_to_subagents", &again);
+    _ = shim.result(id);
+    assert_eq!(
+        statuses(&mut shim),
+        [
+            "✓ done: completed",
+            "✗ going: aborted",
+            "✓ again: completed"
+        ]
+    );
+    let whole = shim.read("get_subagent_session", going).unwrap();
+    assert!(whole.starts_with("=== Run 1/2 (error) ===\n"), "{whole}");
+}
+
+/// What `/subagents list` says of each run, without times and ids.
+fn statuses(shim: &mut Shim) -> Vec<String> {
+    let id = shim.command("subagents", "list");
+    _ = shim.result(id);
+    let shown = shim.shown();
+    let runs = shown.lines().skip(1).map(|line| {
+        let parts: Vec<&str> = line.split(" • ").collect();
+        format!("{}: {}", parts[0], parts[1])
+    });
+    runs.collect()
 }
 
 #[test]
@@ -279,7 +344,7 @@ fn an_entry_stays_small_however_much_was_said() {
     let many = json!([{"messages": {"count": 600, "bytes": 10}}, {"reply": "the end"}]);
     let large = json!([{"messages": {"count": 40, "bytes": 60_000}}, {"reply": "the end"}]);
     let sessions = [shim.delegated("many", many), shim.delegated("large", large)];
-    let entries = entries(&shim);
+    let entries = ends(&shim);
     let count = |entry: &Value| entry["data"]["messages"].as_array().unwrap().len();
     assert_eq!(count(&entries[0]), 500);
     assert!(

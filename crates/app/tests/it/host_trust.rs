@@ -34,7 +34,7 @@ fn answer(shim: &Shim, stage: &Stage, id: u64) -> String {
 
 const UNKNOWN: &str = "✗ one: error — Unknown profile";
 const USED: &str = "✓ one: completed";
-const IGNORED: &str = "! the definitions (theirs) of $PROJECT are ignored: nobody has trusted it yet (pi-subagents trust)";
+const IGNORED: &str = "! the definitions (theirs) of $PROJECT are ignored: nobody has trusted it yet (in a shell: pi-subagents trust)";
 
 fn decisions(stage: &Stage) -> Option<Value> {
     let file = stage.sandbox.agent_dir().join("subagents-trust.json");

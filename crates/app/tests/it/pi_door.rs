@@ -7,6 +7,7 @@ mod delegating;
 mod ending;
 mod installing;
 mod misbehaving;
+mod redrawing;
 mod registering;
 mod remembering;
 mod screens;

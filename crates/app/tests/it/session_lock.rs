@@ -94,6 +94,7 @@ fn plan(script: String) -> Plan {
         definition: None,
         timeout: None,
         directory: None,
+        known_tools: None,
     };
     let work = TaskPlan {
         runner: Runner::Pi,

@@ -169,7 +169,7 @@ fn a_second_writer_is_told_who_has_the_session() {
 
             ---
 
-            Session busy ($STICKY/scout_busy.jsonl) is in use by run <run-1>. Wait for it, or stop it: pi-subagents stop <run-1>
+            Session busy ($STICKY/scout_busy.jsonl) is in use by run <run-1>. Wait until that is over, or stop it.
             ");
         }
     }

@@ -98,7 +98,7 @@ fn folders_of_the_settings_are_read_and_their_keys_tell_the_dialect() {
         ("b", Dialect::Profile, Scope::Global),
     ];
     assert_eq!(found, expected);
-    insta::assert_snapshot!(sandbox.shown(&catalogue.notices().join("\n")), @"Ignored 1 definition of ~/repo, found outside of it: c.");
+    insta::assert_snapshot!(sandbox.shown(&catalogue.notices("Say yes.").join("\n")), @"Ignored 1 definition of ~/repo, found outside of it: c.");
 }
 
 #[test]
@@ -120,12 +120,12 @@ fn nothing_of_an_untrusted_project_is_used_and_that_is_said() {
         "Unknown profile: \"b\". Available profiles: a"
     );
     assert_eq!(error.ignored.len(), 1);
-    insta::assert_snapshot!(sandbox.shown(&catalogue.notices().join("\n")), @r#"Ignored 2 definitions of ~/repo, which nobody has trusted yet: a, b. Say "pi-subagents trust --yes" to allow that."#);
+    insta::assert_snapshot!(sandbox.shown(&catalogue.notices("Say yes.").join("\n")), @"Ignored 2 definitions of ~/repo, which nobody has trusted yet: a, b. Say yes.");
     Trust::remember(&sandbox.agent_dir(), &sandbox.project(), false).unwrap();
-    insta::assert_snapshot!(sandbox.shown(&sandbox.catalogue().notices().join("\n")), @"Ignored 2 definitions of ~/repo, which is not trusted: a, b.");
+    insta::assert_snapshot!(sandbox.shown(&sandbox.catalogue().notices("Say yes.").join("\n")), @"Ignored 2 definitions of ~/repo, which is not trusted: a, b.");
     sandbox.trust();
     let catalogue = sandbox.catalogue();
-    assert_eq!(catalogue.notices(), [""; 0]);
+    assert_eq!(catalogue.notices("Say yes."), [""; 0]);
     assert_eq!(catalogue.warnings().len(), 1);
     assert!(catalogue.find("b", Asker::Subagent).is_ok());
 }
@@ -156,7 +156,7 @@ fn a_link_does_not_smuggle_trust() {
         .map(|definition| definition.name.clone())
         .collect();
     assert_eq!(names, ["a", "fine"]);
-    insta::assert_snapshot!(sandbox.shown(&catalogue.notices().join("\n")), @"Ignored 2 definitions of ~/repo, found outside of it: evil, evil.");
+    insta::assert_snapshot!(sandbox.shown(&catalogue.notices("Say yes.").join("\n")), @"Ignored 2 definitions of ~/repo, found outside of it: evil, evil.");
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! `meta.json`: what was asked, and who owns the run.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -39,6 +40,9 @@ pub(crate) struct Meta {
     /// The tools it was restricted to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) tools: Option<Vec<String>>,
+    /// The tools of the session it goes on with.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) known_tools: Option<BTreeSet<String>>,
     /// What the child was told about itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) system_prompt: Option<String>,
@@ -86,6 +90,7 @@ impl Meta {
                 .timeout_seconds
                 .and_then(|seconds| Duration::try_from_secs_f64(seconds).ok()),
             directory: Some(directory.path().to_owned()),
+            known_tools: self.known_tools.clone(),
         }))
     }
 

@@ -73,7 +73,7 @@ fn fault(definition: &Definition, seen: &Seen) -> Option<String> {
 /// What the project carries counts only once somebody has said so.
 pub(super) fn project(seen: &Seen) -> Check {
     let project = seen.places.project.display();
-    let notices = seen.catalogue().notices();
+    let notices = seen.notices();
     match seen.trust().of(&seen.places.project) {
         TrustDecision::Trusted(_) | TrustDecision::Refused(_) => {
             Check::new("project", trust::sentence(seen)).warnings(notices)

@@ -16,6 +16,7 @@ use crate::caller::Caller;
 use crate::cli::{ConcurrencyArgs, RunArgs};
 use crate::commands::{block_on, delegate};
 use crate::configuration::Configuration;
+use crate::door::Door;
 use crate::error::CommandError;
 use crate::exit;
 use crate::signals::Signals;
@@ -44,6 +45,7 @@ pub(crate) struct McpArgs {
 
 pub(crate) fn run(args: &McpArgs) -> Result<ExitCode, CommandError> {
     let caller = Caller {
+        door: Door::Mcp,
         // Whoever draws the answer is elsewhere, whatever our stderr is.
         columns: None,
         ..delegate::caller(&args.run)?

@@ -108,6 +108,6 @@ fn not_there(name: &str, unknown: &UnknownDefinition, seen: &Seen) -> CommandErr
     if unknown.ignored.is_empty() {
         return error;
     }
-    let notices = seen.catalogue().notices().into_iter();
+    let notices = seen.notices().into_iter();
     notices.fold(error, CommandError::hint)
 }

@@ -9,7 +9,7 @@ use super::ask::{AtTerminal, Person};
 use super::seen::Seen;
 use super::{create, delete, edit, explain, list, show};
 use crate::cli::examples;
-use crate::dialects::HOW_TO_DEFINE;
+use crate::door::Door;
 use crate::error::{CommandError, Kind};
 use crate::print::Printer;
 
@@ -94,7 +94,7 @@ pub(crate) fn run(args: &ProfileArgs, printer: Printer) -> Result<ExitCode, Comm
         places: &seen.places,
     };
     run_for(args, &seen, &person, printer).map_err(|error| match error.kind() {
-        Kind::NotFound => error.or_hint(HOW_TO_DEFINE),
+        Kind::NotFound => error.or_hint(Door::CommandLine.how_to_get_a_definition()),
         Kind::Usage | Kind::Failed => error,
     })
 }

@@ -79,7 +79,7 @@ pub(super) fn check_absent(definition: &Definition, seen: &Seen) -> Result<(), C
     if let Some((other, _)) = same.next() {
         let (kind, file) = (definition.dialect.title(), other.file.display());
         let error = CommandError::usage(format!("{kind} \"{name}\" already exists: {file}"));
-        return Err(error.hint(format!("pi-subagents profile edit {name} changes it.")));
+        return Err(error.hint(format!("Use profile edit {name} to change it.")));
     }
     if definition.file.symlink_metadata().is_ok() {
         let file = definition.file.display();

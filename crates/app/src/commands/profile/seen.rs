@@ -10,6 +10,7 @@ use pi_subagents_delegation::{Definition, Dialect, Scope};
 use serde_json::{Value, json};
 
 use crate::configuration::Configuration;
+use crate::door::Door;
 use crate::error::CommandError;
 use crate::places::Places;
 use crate::print::Printer;
@@ -105,8 +106,8 @@ impl Seen {
     }
 
     /// One sentence for each project of which something is ignored.
-    pub(super) fn notices(&self) -> Vec<String> {
-        self.catalogue().notices()
+    pub(in crate::commands) fn notices(&self) -> Vec<String> {
+        self.catalogue().notices(Door::CommandLine.how_to_trust())
     }
 
     /// What is ignored for lack of trust, as programs read it.

@@ -62,7 +62,7 @@ pub(super) fn row(row: &Row, shown: Shown) -> String {
         return lines.join("\n");
     };
     if row.status != RowStatus::Completed {
-        lines.push(format!("  go on with it: {}", end.resume));
+        lines.push(format!("  go on with it: {}", go_on(row)));
     }
     lines.push(match (&end.output, shown) {
         (Some(output), Shown::Whole) => format!("\n{}", output.trim_end()),
@@ -79,7 +79,7 @@ pub(crate) fn notice(row: &Row) -> (String, String) {
     let mut lines = vec![format!("Background agent {}", state(row))];
     if let Some(end) = &row.end {
         if row.status != RowStatus::Completed {
-            lines.push(format!("Go on with it: {}", end.resume));
+            lines.push(format!("Go on with it: {}", go_on(row)));
         }
         let output = end.output.as_deref().map(str::trim_end);
         lines.extend(output.map(|output| format!("\n{output}")));
@@ -90,6 +90,17 @@ pub(crate) fn notice(row: &Row) -> (String, String) {
         row.status.as_str()
     );
     (lines.join("\n"), brief)
+}
+
+/// How a model goes on with a run: whoever reads these texts calls tools.
+fn go_on(row: &Row) -> String {
+    let session = &row.session_id;
+    match &row.preset {
+        Some(preset) => {
+            format!("background_agent or subagent with preset {preset} and sessionId {session}")
+        }
+        None => format!("delegate_to_subagents with a task that has resume {session}"),
+    }
 }
 
 fn headline(row: &Row) -> String {

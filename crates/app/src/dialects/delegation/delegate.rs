@@ -10,11 +10,16 @@ use crate::dialects::answer::Outcomes;
 use crate::dialects::call::{Call, Lowered};
 use crate::dialects::definition_use::check_definition;
 use crate::dialects::lowering::{Family, Lowering};
+use crate::door::Door;
 use crate::error::CommandError;
 
 /// Fails if there is no definition of this name.
-pub(crate) fn check_profile(name: &str, configuration: &Configuration) -> Result<(), CommandError> {
-    check_definition(name, FAMILY.asker, configuration)
+pub(crate) fn check_profile(
+    name: &str,
+    configuration: &Configuration,
+    door: Door,
+) -> Result<(), CommandError> {
+    check_definition(name, FAMILY.asker, configuration, door)
 }
 
 impl Call for DelegateCall {

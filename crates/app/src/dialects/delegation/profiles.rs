@@ -6,6 +6,7 @@ use serde_json::{Map, Value, json};
 use super::tools::NoArguments;
 use crate::caller::Caller;
 use crate::dialects::arguments;
+use crate::door::Door;
 use crate::error::CommandError;
 use crate::toolbox::{ToolAnswer, Toolbox};
 
@@ -17,15 +18,15 @@ pub(crate) fn profiles(
 ) -> Result<ToolAnswer, CommandError> {
     arguments::read::<NoArguments>(arguments)?;
     let catalogue = toolbox.configuration(caller).catalogue;
-    Ok(listed(&catalogue))
+    Ok(listed(&catalogue, caller.door))
 }
 
-fn listed(catalogue: &Catalogue) -> ToolAnswer {
+fn listed(catalogue: &Catalogue, door: Door) -> ToolAnswer {
     let definitions = catalogue.effective(Asker::Delegation);
     let mut lines = vec![listing(&definitions)];
     lines.extend(
         catalogue
-            .notices()
+            .notices(door.how_to_trust())
             .iter()
             .map(|notice| format!("! {notice}")),
     );
@@ -67,7 +68,10 @@ mod tests {
             project: &project,
             definition_dirs: &[],
         });
-        let mut answer = listed(&Catalogue::load(&places, &Trust::read(&agent_dir).0));
+        let mut answer = listed(
+            &Catalogue::load(&places, &Trust::read(&agent_dir).0),
+            Door::Pi,
+        );
         answer.text = answer.text.replace(&shown(home), "~");
         answer
     }
@@ -100,7 +104,7 @@ mod tests {
         profile: clerk [prompt], custom-system-prompt, excludeTools=[bash]
         profile: fast, provider=openai, thinking=off
         profile: scout [preset], model=small, appended-system-prompt
-        ! Ignored 1 definition of ~/repo, which nobody has trusted yet: theirs. Say "pi-subagents trust --yes" to allow that.
+        ! Ignored 1 definition of ~/repo, which nobody has trusted yet: theirs. Only the user can allow that, with pi-subagents trust.
         "#);
         assert_eq!(
             answer.details,

@@ -7,7 +7,7 @@ use pi_subagents_definitions::{Asker, PlanPatch};
 use pi_subagents_delegation::{
     Completion, Limits, PlannedTask, Refusal, Task, TaskPlan, ToolPolicy, UsedDefinition,
 };
-use pi_subagents_sessions::{NewRun, RunDir};
+use pi_subagents_sessions::{NewRun, RunDir, tools_of_session};
 
 use super::asked::{Asked, Conversation};
 use super::files::RunFiles;
@@ -42,7 +42,7 @@ impl Lowering<'_> {
         }
         let directory = made.ok();
         let definition = definition_of(&prepared);
-        let task = Arc::new(Task {
+        let mut task = Task {
             run,
             session: asked.session.clone(),
             name: asked.name.clone(),
@@ -54,7 +54,8 @@ impl Lowering<'_> {
             definition: self.used_definition(asked, &prepared),
             timeout: self.timeout_of(asked, definition),
             directory: directory.as_ref().map(|made| made.path().to_owned()),
-        });
+            known_tools: None,
+        };
         let ready = prepared.and_then(|prepared| {
             let files = RunFiles::write(&prepared, self.caller, directory.as_ref())?;
             let conversation = converse(&prepared, directory.as_ref())?;
@@ -62,6 +63,12 @@ impl Lowering<'_> {
             warnings.extend(told.map(|warning| format!("{}: {warning}", asked.name)));
             Ok((prepared, files, conversation))
         });
+        let session = ready
+            .as_ref()
+            .ok()
+            .and_then(|(_, _, conversation)| conversation.session.file());
+        task.known_tools = session.and_then(tools_of_session);
+        let task = Arc::new(task);
         self.record(asked, &task, ready.as_ref().ok(), warnings);
         let work = ready.map(|ready| Box::new(self.work(asked, ready)));
         Ok(PlannedTask { task, work })
@@ -79,7 +86,12 @@ impl Lowering<'_> {
                 ..prepared.definition.as_ref()?.used.clone()
             });
         }
-        let found = find_definition(asked.definition?, self.family.asker, self.configuration);
+        let found = find_definition(
+            asked.definition?,
+            self.family.asker,
+            self.configuration,
+            self.caller.door,
+        );
         Some(used(found.ok()?))
     }
 

@@ -55,7 +55,14 @@ impl Lowering<'_> {
             .map_err(Unusable::Task)?;
         let definition = asked
             .definition
-            .map(|name| find_definition(name, self.family.asker, self.configuration))
+            .map(|name| {
+                find_definition(
+                    name,
+                    self.family.asker,
+                    self.configuration,
+                    self.caller.door,
+                )
+            })
             .transpose()
             .map_err(Unusable::Task)?;
         let choice = overrides

@@ -18,10 +18,8 @@ pub(super) fn text(call: &SubagentCall, outcomes: &Outcomes, is_new: &[bool]) ->
         }
         parts.push(block(task, run));
         if is_cut(run) {
-            parts.push(format!(
-                "! It said more; pi-subagents output {} prints all of it.",
-                task.session
-            ));
+            let how = outcomes.door.how_to_read(task.session.as_str());
+            parts.push(format!("! It said more; {how}"));
         }
         if *is_new && was_begun(run) {
             parts.push(format!("! {}", new_session(&task.session)));

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use pi_subagents_delegation::{RunId, Timestamp, text};
 use pi_subagents_engine::{NotRunning, OwnerReply, SteerError, Want};
-use pi_subagents_sessions::IndexedRun;
+use pi_subagents_sessions::{FindError, IndexedRun};
 use serde_json::Value;
 
 use super::{item, tell};
@@ -98,17 +98,15 @@ impl Subagents {
             .run
             .as_ref()
             .map_or_else(|| run.session.to_string(), ToString::to_string);
-        let wish = if run.status.is_over() {
+        // It may have ended while somebody looked at the list.
+        let wish = if self.latest(&id).is_none_or(|run| run.status.is_over()) {
             Some(SHOW.to_owned())
         } else {
             let options = [SHOW, STEER, STOP].map(str::to_owned);
             self.link.select(&run.name, &options).await
         };
         match wish.as_deref() {
-            Some(SHOW) => {
-                printed.push(Printed::Note(chosen));
-                self.show(&id, printed).await
-            }
+            Some(SHOW) => self.show(&id, printed).await,
             Some(STOP) => self.stop(&id, printed).await,
             Some(STEER) => match self.link.input("What should it hear?", "").await {
                 Some(message) => self.steer(&id, message.trim(), printed).await,
@@ -119,15 +117,25 @@ impl Subagents {
     }
 
     async fn show(&self, id: &str, printed: &mut Vec<Printed>) -> Result<(), CommandError> {
-        let id = id.to_owned();
+        let asked = id.to_owned();
         let read = move |toolbox: &Toolbox, caller: &Caller| {
-            ReadSession::find(&toolbox.owner.store, caller, &id, |run| {
+            ReadSession::find(&toolbox.owner.store, caller, &asked, |run| {
                 format!("/subagents show {run}")
             })
         };
         let session = self.toolbox.beside(&self.caller, read).await?;
+        let heading = self.latest(id).map(|run| line(&run, Timestamp::now()));
+        printed.extend(heading.map(Printed::Note));
         printed.push(Printed::Data(session.whole(0).text));
         Ok(())
+    }
+
+    /// The run of an id as it stands now: of a session the latest.
+    fn latest(&self, id: &str) -> Option<Remembered> {
+        let meant = self.memory.find(id).ok()?;
+        let mut runs = self.memory.session(&meant.session);
+        runs.retain(|run| meant.run.is_none() || run.run == meant.run);
+        runs.pop()
     }
 
     async fn stop(&self, id: &str, printed: &mut Vec<Printed>) -> Result<(), CommandError> {
@@ -187,7 +195,10 @@ impl Subagents {
 
     /// The run of an id that is under way.
     fn running(&self, id: &str) -> Result<Remembered, CommandError> {
-        let meant = self.memory.find(id)?;
+        let meant = self.memory.find(id).map_err(|error| match error {
+            FindError::NotFound(_) => CommandError::not_found(error.to_string()).hint(HOW_TO_LIST),
+            other => other.into(),
+        })?;
         let mut runs = self.memory.session(&meant.session);
         runs.retain(|run| !run.status.is_over());
         runs.retain(|run| meant.run.is_none() || run.run == meant.run);
@@ -223,6 +234,7 @@ impl Subagents {
     }
 }
 
+const HOW_TO_LIST: &str = "/subagents list shows the sub-agents of this session.";
 const NOTHING: &str = "No sub-agent has run in this session yet.";
 
 fn not_running(id: &str) -> CommandError {

@@ -84,6 +84,7 @@ impl EntryFold {
                 Status::Completed => EntryStatus::Completed,
                 Status::Failed | Status::Aborted => EntryStatus::Error,
             },
+            aborted: summary.status() == Status::Aborted,
             exit_code: ending.map(Ending::exit_code),
             started_at: summary
                 .started_at

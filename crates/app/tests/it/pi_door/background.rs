@@ -89,6 +89,60 @@ fn a_background_agent_outlives_pi_and_the_next_pi_is_told_once() {
 }
 
 #[test]
+fn a_fork_made_while_it_runs_is_told_and_so_is_the_session_it_was_made_from() {
+    let door = door();
+    let mut pi = door.parent(&[]);
+    let arguments = json!({"preset": "scout", "task": "Look around."});
+    pi.call("background_agent", arguments);
+    let first = pi.session_file();
+    let cloned = pi.rpc.ask(&json!({"type": "clone"}));
+    assert_eq!(cloned["success"], true, "{cloned}");
+    let fork = pi.session_file();
+    assert_ne!(fork, first);
+    let told = |file: &str| {
+        let is_told = || {
+            let messages = entries(file, "pi-subagents:bg-done");
+            (!messages.is_empty()).then_some(messages.len())
+        };
+        wait_until(PATIENCE, is_told)
+    };
+    fs::write(go(&door), "").unwrap();
+    assert_eq!(told(&fork), Some(1));
+    pi.rpc
+        .ask(&json!({"type": "switch_session", "sessionPath": first}));
+    assert_eq!(told(&first), Some(1));
+    pi.rpc
+        .ask(&json!({"type": "switch_session", "sessionPath": fork}));
+    pi.call("background_agent_status", json!({}));
+    pi.rpc.finish();
+    assert_eq!((told(&first), told(&fork)), (Some(1), Some(1)));
+}
+
+#[test]
+fn the_footer_counts_what_is_over_without_a_host_and_passes_over_what_is_no_run() {
+    let door = door();
+    fs::write(go(&door), "").unwrap();
+    let mut pi = door.parent(&[]);
+    let arguments = json!({"preset": "scout", "task": "Look around."});
+    pi.call("background_agent", arguments);
+    let file = pi.session_file();
+    let told = || entries(&file, "pi-subagents:bg-done");
+    wait_until(PATIENCE, || (!told().is_empty()).then_some(())).expect("a message");
+    pi.rpc.finish();
+
+    let text = fs::read_to_string(&file).unwrap();
+    let last: Value = serde_json::from_str(text.lines().last().unwrap()).unwrap();
+    let no_run = json!({"type": "custom", "customType": "pi-subagents:bg-run", "id": "00000001",
+        "parentId": last["id"], "timestamp": last["timestamp"], "data": {"runId": "x", "status": "running"}});
+    fs::write(&file, format!("{text}{no_run}\n")).unwrap();
+    let pi = door.parent(&["--continue"]);
+    let footer = pi.rpc.wait_for(|event| event["method"] == "setStatus");
+    assert_eq!(footer["statusText"], "bg: 0 running / 1 total");
+    assert_eq!(process::descendants(pi.pid()), Vec::<u32>::new());
+    pi.rpc.finish();
+}
+
+#[test]
 fn a_terminal_shows_what_runs_and_tells_of_its_end() {
     let quiet = Turn::text("All **quiet**:\n\n- nobody came\n- nobody left").gate("quiet");
     let door = PiDoor::new("embedded", Script::new().on("Look around.", [quiet]));
@@ -107,7 +161,7 @@ fn a_terminal_shows_what_runs_and_tells_of_its_end() {
     });
     door.server.release("quiet");
     let told = terminal.wait_for_screen(|screen| {
-        screen.contains("Background agent scout completed")
+        screen.contains("Background agent scout: completed")
             && screen.contains("nobody left")
             && screen.contains("bg: 0 running / 1 total")
     });

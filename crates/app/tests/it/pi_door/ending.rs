@@ -106,6 +106,42 @@ fn a_pi_that_is_ended_or_killed_leaves_no_process() {
 }
 
 #[test]
+fn the_runs_of_a_killed_pi_are_listed_read_and_resumed_by_the_next() {
+    let door = endless("embedded");
+    let mut killed = door.parent(&[]);
+    killed.begin("delegate_to_subagents", tasks());
+    let below = wait_until_slow(&killed);
+    killed.rpc.running().kill(Signal::KILL);
+    assert_eq!(wait_until_gone(&below, PATIENCE), Ok(()));
+
+    let mut pi = door.parent(&["--continue"]);
+    pi.rpc.prompt("/subagents list");
+    let list = pi.rpc.wait_for(|event| event["method"] == "notify");
+    let list = list["message"].as_str().unwrap();
+    let runs: Vec<Vec<&str>> = list
+        .lines()
+        .skip(1)
+        .map(|line| line.split(" • ").collect())
+        .collect();
+    let states: Vec<&[&str]> = runs.iter().map(|run| &run[..2]).collect();
+    assert_eq!(
+        states,
+        [["✓ quick", "completed"], ["✗ slow", "aborted"]],
+        "{list}"
+    );
+    let slow = runs[1][3];
+    let output = pi.call("get_subagent_output", json!({"sessionId": slow}));
+    assert_eq!(output.text, "Half of it is done.");
+    let again = json!({"tasks": [{"name": "again", "prompt": "Quick.", "resume": slow}]});
+    let resumed = pi.call("delegate_to_subagents", again);
+    assert_eq!(
+        resumed.text,
+        format!("✓ again: completed (session: {slow})")
+    );
+    pi.rpc.finish();
+}
+
+#[test]
 fn a_host_that_dies_is_started_again_and_knows_the_session() {
     let door = endless("embedded");
     let mut parent = door.parent(&[]);

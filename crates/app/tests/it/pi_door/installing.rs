@@ -1,6 +1,7 @@
 //! Installing the package, and using it without a terminal.
 
-use std::fs;
+use std::fs::{self, Permissions};
+use std::os::unix::fs::PermissionsExt as _;
 
 use pi_subagents_testkit::llm::{Script, Turn};
 use pretty_assertions::assert_eq;
@@ -49,6 +50,48 @@ fn without_the_program_the_tool_says_how_to_get_it() {
         ),
         "{result}"
     );
+}
+
+#[test]
+fn another_program_in_its_place_is_told_with_what_to_do() {
+    let door = PiDoor::new("embedded", Script::new());
+    let programs = [
+        (
+            "silent",
+            "#!/bin/sh\nexit 0\n",
+            "it has stopped (exit code 0) before it answered anything.\n",
+        ),
+        (
+            "broken",
+            "#!/bin/sh\necho out of order >&2\nexit 3\n",
+            "it has stopped (exit code 3) before it answered anything.\nIt said: out of order\n",
+        ),
+        (
+            "talkative",
+            "#!/bin/sh\nwhile echo hello; do :; done\n",
+            "it talked of something else before it answered anything.\nIt said: hello\n",
+        ),
+    ];
+    for (name, text, why) in programs {
+        let program = door.sandbox.write(name, text);
+        fs::set_permissions(&program, Permissions::from_mode(0o755)).unwrap();
+        let mut parent = door.parent_of(
+            door.pi(&["--mode", "rpc"])
+                .env("PI_SUBAGENTS_BIN", &program),
+        );
+        let answer = parent.call("delegate_to_subagents", one());
+        let place = program.display();
+        assert_eq!(
+            (answer.is_error, answer.text),
+            (
+                true,
+                format!(
+                    "`{place} host` should be the program pi-subagents, but {why}PI_SUBAGENTS_BIN names it: set that to the path of pi-subagents, or unset it."
+                )
+            )
+        );
+        parent.rpc.finish();
+    }
 }
 
 #[test]

@@ -5,7 +5,7 @@ use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
 
 use super::stage::PiDoor;
-use crate::terminal::{ENTER, Terminal};
+use crate::terminal::{DOWN, ENTER, Terminal};
 
 const CTRL_O: &str = "\x0f";
 const CTRL_D: &str = "\x04";
@@ -152,6 +152,33 @@ fn sessions(door: &PiDoor) -> String {
     let body = asked.last().unwrap().body.to_string();
     let (_, rest) = body.split_once("(session: ").unwrap();
     rest.split_once(')').unwrap().0.to_owned()
+}
+
+#[test]
+fn a_long_list_of_sub_agents_scrolls_with_its_cursor() {
+    let script = Script::new().otherwise([Turn::text("Quick as ever.")]);
+    let door = PiDoor::new("embedded", script);
+    let tasks: Vec<Value> = (1..=16)
+        .map(|number| json!({"name": format!("task-{number:02}"), "prompt": "Quick."}))
+        .collect();
+    // One after the other, so that they begin in their order.
+    let call = json!({"tasks": tasks, "concurrency": 1});
+    let words = door.script_call("delegate_to_subagents", call);
+    let mut terminal = Terminal::start_sized(door.pi(&[&words]), 50, 24);
+    terminal.wait_for("Called.");
+    terminal.answer("fake-model", "/subagents");
+    terminal.answer("/subagents", ENTER);
+    terminal.wait_for("(1/16)");
+    terminal.answer("→ ✓ task-16", &DOWN.repeat(13));
+    let moved = terminal.wait_for("(14/16)");
+    assert!(moved.contains("→ ✓ task-03"), "{moved}");
+    terminal.answer("task-01", ENTER);
+    terminal.wait_for_screen(|screen| {
+        !screen.contains("(14/16)") && screen.contains("✓ task-03 • completed")
+    });
+    terminal.answer("fake-model", CTRL_D);
+    let (code, screen) = terminal.end();
+    assert_eq!(code, Some(0), "{screen}");
 }
 
 #[test]

@@ -61,6 +61,8 @@ fn a_session_goes_on_while_pi_is_restarted_between_its_calls() {
                 answer.text,
                 format!("**Status:** SUCCESS\n**Session ID:** `talk`\n\n---\n\n{said}")
             );
+            // A child that goes on tells only what is new of its tools.
+            assert_eq!(answer.details["windows"][0]["toolCount"], 4, "{runner}");
             pi.rpc.finish();
         }
         assert_eq!(
@@ -90,5 +92,29 @@ fn several_tasks_are_answered_in_their_order() {
     let answer = pi.call("subagent", json!({"tasks": tasks}));
     insta::assert_snapshot!(answer.text);
     assert_eq!(answer.sessions(), ["left", "right"]);
+    pi.rpc.finish();
+}
+
+#[test]
+fn a_model_may_be_named_by_its_id_and_an_unknown_one_is_told_what_there_is() {
+    let script = Script::new().on_every("say one", [Turn::text("first answer")]);
+    let door = door("embedded", script);
+    let mut pi = door.parent(&[]);
+    for model in ["fake-model", "", "fake/fake-model"] {
+        let task = json!({"preset": "scout", "task": "say one", "model": model});
+        let answer = pi.call("subagent", json!({"tasks": [task]}));
+        assert!(!answer.is_error, "{}", answer.text);
+        let asked = &answer.details["windows"][0]["model"];
+        assert_eq!(asked, "fake-model", "{answer:?}");
+    }
+    let task = json!({"preset": "scout", "task": "say one", "model": "fake/other"});
+    let answer = pi.call("background_agent", task);
+    assert_eq!(
+        (answer.is_error, answer.text.as_str()),
+        (
+            true,
+            "\"fake/other\" is no model that can be used here. Use one of: fake/fake-model; or leave it out for the preset's own."
+        )
+    );
     pi.rpc.finish();
 }

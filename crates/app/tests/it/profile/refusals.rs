@@ -64,9 +64,9 @@ fn what_makes_no_sense_is_refused_with_words() {
     insta::assert_snapshot!(errors.concat(), @r#"
     [2] error: the name "a b" may have only letters, digits, "-" and "_"
     [2] error: Profile "there" already exists: $HOME/.pi/agent/agent-profiles/there.md
-    hint: pi-subagents profile edit there changes it.
+    hint: Use profile edit there to change it.
     [2] error: Profile "hidden" already exists: $HOME/.pi/agent/agent-profiles/other.md
-    hint: pi-subagents profile edit hidden changes it.
+    hint: Use profile edit hidden to change it.
     [2] error: $HOME/.pi/agent/agent-profiles/broken.md is there already
     hint: Choose another name, or look at that file first.
     [2] error: there is nothing to save

@@ -230,6 +230,7 @@ fn task() -> Task {
         definition: None,
         timeout: None,
         directory: None,
+        known_tools: None,
     }
 }
 

@@ -1,0 +1,62 @@
+//! The doors, and what can be done next behind each of them.
+
+use serde::{Deserialize, Serialize};
+
+/// How a caller came in: it decides which words they can use next.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) enum Door {
+    /// The command line, and the library, whose user has it at hand.
+    CommandLine,
+    /// The pi extension: its model calls tools, its person types commands.
+    Pi,
+    /// An MCP client, whose model calls tools.
+    Mcp,
+}
+
+impl Door {
+    /// Says how to read all that was said in a session.
+    pub(crate) fn how_to_read(self, session: &str) -> String {
+        match self {
+            Self::CommandLine => format!("pi-subagents output {session} prints all of it."),
+            Self::Pi | Self::Mcp => {
+                format!("get_subagent_output with sessionId {session} returns all of it.")
+            }
+        }
+    }
+
+    /// Says how to find a definition, or to make one.
+    pub(crate) fn how_to_get_a_definition(self) -> &'static str {
+        match self {
+            Self::CommandLine => {
+                "pi-subagents profile list shows what there is, profile create NAME makes one."
+            }
+            Self::Pi => {
+                "list_subagent_profiles shows what there is; a person makes one with /profile create NAME."
+            }
+            Self::Mcp => "list_subagent_profiles shows what there is.",
+        }
+    }
+
+    /// Says how to let what a project carries count.
+    pub(crate) fn how_to_trust(self) -> &'static str {
+        match self {
+            Self::CommandLine => r#"Say "pi-subagents trust --yes" to allow that."#,
+            // A model reads it, which is not to decide.
+            Self::Pi | Self::Mcp => "Only the user can allow that, with pi-subagents trust.",
+        }
+    }
+
+    /// Says how to have fewer background runs.
+    pub(crate) fn how_to_make_room(self) -> &'static str {
+        match self {
+            Self::CommandLine => {
+                "pi-subagents status lists them; wait until one is over (pi-subagents wait RUN), or stop one (pi-subagents stop RUN)."
+            }
+            Self::Pi => {
+                "background_agent_status lists those of this session; wait until one is over, or let a person stop one (/subagents)."
+            }
+            Self::Mcp => "background_agent_status lists them; wait until one is over.",
+        }
+    }
+}

@@ -1,0 +1,75 @@
+//! What a session holds of our calls is drawn as we draw it, however pi came to that session.
+
+use pi_subagents_testkit::llm::{Script, Turn};
+use pretty_assertions::assert_eq;
+use serde_json::json;
+
+use super::stage::PiDoor;
+use crate::terminal::{ENTER, Terminal};
+
+const CTRL_D: &str = "\x04";
+const CTRL_U: &str = "\x15";
+
+/// What may come after them: the last prompt, a word of pi, the line where one types.
+const ENDS: [&str; 3] = ["Last words.", "Forked to new session", "──"];
+
+/// The calls and their results: what stands between the first prompt and what comes after them.
+fn drawn(door: &PiDoor, screen: &str) -> String {
+    let lines = screen
+        .lines()
+        .skip_while(|line| !line.contains("subagent scout"))
+        .take_while(|line| !ENDS.iter().any(|end| line.trim_start().starts_with(end)));
+    let lines: Vec<&str> = lines.map(str::trim_end).collect();
+    door.sandbox.normalise(lines.join("\n").trim_end())
+}
+
+#[test]
+fn calls_are_drawn_the_same_after_fork_resume_and_a_restart() {
+    let script = Script::new()
+        .on_every("Look around.", [Turn::text("All quiet.")])
+        .on("Last words.", [Turn::text("Goodbye.")]);
+    let door = PiDoor::new("embedded", script);
+    door.sandbox.write(
+        "home/.pi/agent/subagents/scout.md",
+        "---\nname: scout\ndescription: Looks.\nmodel: fake/fake-model\n---\nYou look.\n",
+    );
+    let task = json!({"preset": "scout", "task": "Look around."});
+    let words = door.script_call("subagent", task.clone());
+    let mut terminal = Terminal::start_with(door.pi(&[&words]), 200);
+    terminal.wait_for("Called.");
+    let words = door.script_call("background_agent", task);
+    terminal.answer("fake-model", &words);
+    terminal.answer(&words, ENTER);
+    terminal.wait_for("Background agent scout: completed");
+    terminal.answer("fake-model", "Last words.");
+    terminal.answer("Last words.", ENTER);
+    let first = drawn(&door, &terminal.wait_for("Goodbye."));
+    assert!(first.contains("✓ scout •"), "{first}");
+    assert!(first.contains("background_agent scout"), "{first}");
+
+    terminal.answer("fake-model", "/fork");
+    terminal.answer("/fork", ENTER);
+    terminal.answer("Fork from Message", ENTER);
+    let forked = terminal.wait_for("Forked to new session");
+    assert_eq!(drawn(&door, &forked), first);
+    terminal.answer("Last words.", CTRL_U);
+    terminal.answer("fake-model", "/resume");
+    terminal.answer("/resume", ENTER);
+    // The fork is below the session it was made from, which alone has these words.
+    terminal.answer("└─", "Goodbye");
+    terminal.wait_for_screen(|screen| !screen.contains("└─"));
+    terminal.press(ENTER);
+    let resumed = terminal.wait_for_screen(|screen| {
+        screen.contains("Goodbye.") && screen.contains("Resumed session")
+    });
+    assert_eq!(drawn(&door, &resumed), first);
+    terminal.answer("fake-model", CTRL_D);
+    let (code, screen) = terminal.end();
+    assert_eq!(code, Some(0), "{screen}");
+
+    let mut terminal = Terminal::start_with(door.pi(&["--continue"]), 200);
+    let continued = terminal.wait_for("bg: 0 running / 1 total");
+    assert_eq!(drawn(&door, &continued), first);
+    terminal.answer("fake-model", CTRL_D);
+    terminal.end();
+}

@@ -1,0 +1,77 @@
+//! The tools that a child's session knows of: one that goes on with it says only what is new.
+
+use std::collections::BTreeSet;
+use std::fs::File;
+use std::io::{BufRead as _, BufReader};
+use std::path::Path;
+
+use pi_subagents_delegation::child_protocol::{ChildLine, decode};
+use pi_subagents_delegation::{Happening, RunEvent, RunId, RunSummary, Timestamp};
+use serde_json::{Value, json};
+
+/// What every line has that tells of tools.
+const SYSTEM: &str = r#""role":"system""#;
+
+/// The tools of the child that wrote to this session last; none if it does not say.
+pub fn tools_of_session(file: &Path) -> Option<BTreeSet<String>> {
+    let mut summary = RunSummary::default();
+    let lines = BufReader::new(File::open(file).ok()?).split(b'\n');
+    for line in lines.map_while(Result::ok) {
+        if let Some(said) = said_of(&line) {
+            summary.apply(&said);
+        }
+    }
+    summary.tools
+}
+
+/// A line about tools, as its child said it.
+fn said_of(line: &[u8]) -> Option<RunEvent> {
+    let text = std::str::from_utf8(line).ok()?;
+    if !text.contains(SYSTEM) {
+        return None;
+    }
+    let mut entry: Value = serde_json::from_str(text).ok()?;
+    let said = json!({"type": "message_end", "message": entry.get_mut("message")?.take()});
+    let line = said.to_string();
+    let ChildLine::Record(record) = decode(line.as_bytes()) else {
+        return None;
+    };
+    let at = Timestamp::UNIX_EPOCH;
+    Some(RunEvent {
+        run: RunId::new(at, 0),
+        at,
+        happening: Happening::Said {
+            line: line.into_bytes().into(),
+            record,
+        },
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use pretty_assertions::assert_eq;
+
+    use super::*;
+
+    #[test]
+    fn what_was_added_and_taken_away_is_counted_together() {
+        let directory = tempfile::tempdir().unwrap();
+        let file = directory.path().join("s.jsonl");
+        assert_eq!(tools_of_session(&file), None);
+        let tool = |name: &str| json!({"name": name, "description": "", "parameters": {}});
+        let lines = [
+            json!({"type": "session", "id": "s"}),
+            json!({"type": "message", "message": {"role": "system", "content": "",
+                "sections": {"cwd": "/"}, "toolsAdded": [tool("read"), tool("bash")]}}),
+            json!({"type": "message", "message": {"role": "user", "content": r#""role":"system""#}}),
+            json!({"type": "message", "message": {"role": "system", "content": "",
+                "toolsAdded": [tool("ls")], "toolsRemoved": [tool("bash")]}}),
+        ];
+        let text: Vec<String> = lines.iter().map(Value::to_string).collect();
+        fs::write(&file, text.join("\n") + "\n{\"role\":\"system\"").unwrap();
+        let tools: Vec<String> = tools_of_session(&file).unwrap().into_iter().collect();
+        assert_eq!(tools, ["ls", "read"]);
+    }
+}
