@@ -2,15 +2,15 @@
 //! command here: `main` knows their names.
 
 pub(crate) mod examples;
+mod run_args;
 
 use std::ffi::OsString;
-use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::error::ContextKind;
-use clap::{Args, CommandFactory as _, Parser, Subcommand, ValueEnum};
-use pi_subagents_definitions::RunnerChoice;
+use clap::{Args, CommandFactory as _, Parser, Subcommand};
 
+pub(crate) use self::run_args::{ConcurrencyArgs, RunArgs};
 use crate::commands;
 use crate::error::CommandError;
 use crate::print::Printer;
@@ -130,69 +130,6 @@ struct PassedOn {
     /// Passed on as they are
     #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
     arguments: Vec<OsString>,
-}
-
-/// What every command that starts runs takes.
-#[derive(Args, Clone, Default)]
-pub(crate) struct RunArgs {
-    /// Which kind of child does the work [default: the setting subagents.runner, else auto]
-    #[arg(long, value_enum)]
-    pub(crate) runner: Option<RunnerName>,
-    /// The model: an id, provider/id or a pattern, with :thinking if wanted
-    #[arg(long, value_name = "MODEL")]
-    pub(crate) model: Option<String>,
-    /// The directory the sub-agents work in [default: this one; for resume that of the session]
-    #[arg(long, value_name = "DIR")]
-    pub(crate) cwd: Option<PathBuf>,
-    /// Seconds a task may take, unless it says so itself; while its tools are at work it goes on [default: 600 for delegate, no limit for run and spawn]
-    #[arg(long, value_name = "SECONDS", value_parser = parse_timeout)]
-    pub(crate) timeout: Option<f64>,
-    /// Use the definitions and settings of this project, for this call
-    #[arg(long)]
-    pub(crate) trust: bool,
-}
-
-/// What every command that can start several runs at once takes.
-#[derive(Args, Clone, Copy, Default)]
-pub(crate) struct ConcurrencyArgs {
-    /// How many sub-agents run at once [default: the setting subagents.maxConcurrency, else 4]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1000))]
-    concurrency: Option<u16>,
-}
-
-impl ConcurrencyArgs {
-    /// What was asked for, else what the settings say.
-    pub(crate) fn or(self, setting: usize) -> usize {
-        self.concurrency.map_or(setting, usize::from)
-    }
-}
-
-#[derive(Clone, Copy, ValueEnum)]
-pub(crate) enum RunnerName {
-    /// pi where there is one that is new enough, else embedded
-    Auto,
-    /// Real pi processes
-    Pi,
-    /// The agent inside this binary
-    Embedded,
-}
-
-impl From<RunnerName> for RunnerChoice {
-    fn from(name: RunnerName) -> Self {
-        match name {
-            RunnerName::Auto => Self::Auto,
-            RunnerName::Pi => Self::Pi,
-            RunnerName::Embedded => Self::Embedded,
-        }
-    }
-}
-
-fn parse_timeout(text: &str) -> Result<f64, String> {
-    match text.parse::<f64>() {
-        Ok(seconds) if seconds >= 1.0 && seconds.is_finite() => Ok(seconds),
-        Ok(seconds) if seconds < 1.0 => Err("a timeout is at least 1 second".to_owned()),
-        Ok(_) | Err(_) => Err("a timeout is a number of seconds".to_owned()),
-    }
 }
 
 /// All commands with their arguments and help.

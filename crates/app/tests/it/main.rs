@@ -52,6 +52,7 @@ mod resume;
 mod retrieval;
 mod session_lock;
 mod settings;
+mod spending;
 mod stage;
 mod stopping;
 mod subagent;

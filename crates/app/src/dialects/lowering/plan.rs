@@ -151,6 +151,7 @@ impl Lowering<'_> {
                 timeout,
                 extension: settings.extend_timeout_debounce,
                 repetitions: settings.looping_tool_count,
+                allowance: self.caller.overrides.allowance.or(settings.allowance),
             },
             trusted: self.configuration.trust.of(&prepared.cwd).is_trusted(),
             api_key,
