@@ -1,7 +1,6 @@
 //! What all commands share that call a tool and wait for its answer.
 
 use std::fs;
-use std::io::{self, Read as _};
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -10,6 +9,7 @@ use serde_json::Value;
 use crate::caller::Caller;
 use crate::cli::ConcurrencyArgs;
 use crate::commands::block_on;
+use crate::commands::read::stdin;
 use crate::configuration::Configuration;
 use crate::dialects::Answer;
 use crate::error::CommandError;
@@ -68,8 +68,7 @@ pub(super) fn read_call(file: &Path) -> Result<(String, Value), CommandError> {
         file.display().to_string()
     };
     let content = if file == Path::new("-") {
-        let mut content = String::new();
-        io::stdin().read_to_string(&mut content).map(|_| content)
+        stdin()
     } else {
         fs::read_to_string(file)
     }

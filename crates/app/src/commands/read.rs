@@ -1,6 +1,6 @@
 //! `output` and `session`: what a run said.
 
-use std::io::{self, Read as _};
+use std::io::{self, IsTerminal as _, Read as _};
 use std::process::ExitCode;
 
 use clap::Args;
@@ -68,16 +68,23 @@ fn read(id: &str, command: &str) -> Result<(ReadSession, usize), CommandError> {
 /// Words of the command line as one text; `-` alone reads it from stdin.
 pub(super) fn joined(what: &str, words: &[String]) -> Result<String, CommandError> {
     let text = if words == ["-"] {
-        let mut text = String::new();
-        io::stdin()
-            .read_to_string(&mut text)
-            .map_err(|error| CommandError::usage("stdin cannot be read").because(&error))?;
-        text
+        stdin().map_err(|error| CommandError::usage("stdin cannot be read").because(&error))?
     } else {
         words.join(" ")
     };
     if text.trim().is_empty() {
         return Err(CommandError::usage(format!("the {what} must not be empty")));
     }
+    Ok(text)
+}
+
+/// All of stdin; whoever sits before it is told that we wait for them.
+pub(super) fn stdin() -> io::Result<String> {
+    let mut stdin = io::stdin();
+    if stdin.is_terminal() {
+        Printer::for_people().note("Reading from this terminal until Ctrl-D on a line of its own.");
+    }
+    let mut text = String::new();
+    stdin.read_to_string(&mut text)?;
     Ok(text)
 }

@@ -3,6 +3,7 @@
 use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
 
+use crate::profile::terminal::Terminal;
 use crate::stage::{Stage, completed, failed, outcomes};
 
 /// What a refused call prints; no run may have begun.
@@ -45,6 +46,17 @@ fn calls_that_do_not_fit_are_refused_with_words() {
         refused(""),
         "error: stdin is empty\nhint: It must hold the JSON of a call; pi-subagents tools prints what that may have.\n"
     );
+}
+
+#[test]
+fn whoever_sits_before_stdin_is_told_that_it_is_read() {
+    let stage = Stage::new();
+    stage.profile("scout", "model: fake/fake-model", "You look.");
+    for arguments in [&["delegate", "-"][..], &["run", "scout", "-"]] {
+        let mut terminal = Terminal::start(stage.command(arguments));
+        terminal.answer("Reading from this terminal until Ctrl-D", "\u{4}");
+        assert_eq!(terminal.end().0, Some(2));
+    }
 }
 
 #[test]
