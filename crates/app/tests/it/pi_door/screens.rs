@@ -91,6 +91,34 @@ fn see(columns: u16) {
     assert!(!door.sandbox.agent_dir().join("pi-tui-crash.log").exists());
 }
 
+/// The words of a real stream, through a real child of either kind, on the screen of a real pi.
+#[test]
+fn words_are_seen_while_they_are_written() {
+    for runner in ["embedded", "pi"] {
+        let half = Turn {
+            chunk_chars: Some(5),
+            gate: Some("rest".to_owned()),
+            gate_after: 4,
+            ..Turn::text("The wall has two coats of paint.")
+        };
+        let door = PiDoor::new(runner, Script::new().on_every("Paint", [half]));
+        let call = json!({"tasks": [{"name": "wall", "prompt": "Paint."}]});
+        let words = door.script_call("delegate_to_subagents", call);
+        let mut terminal = Terminal::start_with(door.pi(&[&words]), 100);
+        let is_half = |screen: &str| screen.lines().any(|line| line.trim_end().ends_with('▌'));
+        let seen = terminal.wait_for_screen(is_half);
+        assert!(seen.contains("The wall has"), "{seen}");
+        assert!(!seen.contains("of paint."), "{seen}");
+        door.server.release("rest");
+        let over = terminal.wait_for_screen(|screen| {
+            screen.contains("Called.") && screen.contains("The wall has two coats of paint.")
+        });
+        assert!(!over.contains('▌'), "{over}");
+        terminal.answer("fake-model", CTRL_D);
+        assert_eq!(terminal.end().0, Some(0));
+    }
+}
+
 /// A session file in which somebody has changed a call of ours and its result.
 fn edited_session(door: &PiDoor, arguments: &Value, details: &Value) -> String {
     let usage = json!({"input": 0, "output": 0, "cacheRead": 0, "cacheWrite": 0, "totalTokens": 0,
