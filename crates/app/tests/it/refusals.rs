@@ -3,7 +3,7 @@
 use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
 
-use crate::profile::terminal::Terminal;
+use crate::terminal::Terminal;
 use crate::stage::{Stage, completed, failed, outcomes};
 
 /// What a refused call prints; no run may have begun.
