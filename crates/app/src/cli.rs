@@ -7,6 +7,7 @@ mod run_args;
 use std::ffi::OsString;
 use std::process::ExitCode;
 
+use clap::error::ContextKind;
 use clap::{Args, CommandFactory as _, Parser, Subcommand};
 
 pub(crate) use self::run_args::{ConcurrencyArgs, RunArgs};
@@ -143,7 +144,7 @@ pub(crate) fn run(arguments: Vec<OsString>) -> ExitCode {
         .any(|argument| argument == "--json" || argument == "--json-stream");
     let cli = match Cli::try_parse_from(arguments) {
         Ok(cli) => cli,
-        Err(error) => return refused(&error, wants_json),
+        Err(error) => return refused(error, wants_json),
     };
     let printer = Printer::new(cli.output);
     let Some(command) = cli.command else {
@@ -184,7 +185,9 @@ fn dispatch(command: Command, printer: Printer<'static>) -> Result<ExitCode, Com
 }
 
 /// Help and version are no errors; everything else the parser refuses is one of usage.
-fn refused(error: &clap::Error, wants_json: bool) -> ExitCode {
+fn refused(mut error: clap::Error, wants_json: bool) -> ExitCode {
+    // All values are listed; the parser would guess zsh for tcsh.
+    error.remove(ContextKind::SuggestedValue);
     if wants_json && error.use_stderr() {
         let text = error.render().to_string();
         let (message, hint) = text.split_once("\n\n").unwrap_or((&text, ""));

@@ -1,10 +1,13 @@
 //! Panes of tmux: with the setting `subagents.tmux`, each foreground run inside tmux also opens one
-//! that follows it. It is a view; the engine owns the child, and what goes wrong here is a warning.
+//! that follows it, as long as there is room. It is a view; the engine owns the child, and what goes
+//! wrong here is a warning.
+
+mod room;
 
 use std::collections::HashSet;
 use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
-use std::process::{Output, Stdio};
+use std::process::Stdio;
 use std::sync::{Mutex, PoisonError};
 
 use pi_subagents_definitions::Settings;
@@ -13,6 +16,7 @@ use pi_subagents_engine::OwnChildren;
 use tokio::process::{Child, Command};
 use tokio::sync::mpsc;
 
+use self::room::Place;
 use crate::places::Places;
 
 /// What a pane must find in its environment: it gets that of the tmux server otherwise.
@@ -91,49 +95,70 @@ impl Panes {
         let Some(tmux) = &self.tmux else {
             return;
         };
-        let mut last = None;
+        let mut opened = Vec::new();
+        let mut unshown = 0;
         while let Some(run) = asked.recv().await {
-            match tmux.open(&run, last.as_deref(), own_children).await {
-                Ok(pane) => last = Some(pane),
+            match tmux.open(&run, &opened, own_children).await {
+                Ok(Some(pane)) => opened.push(pane),
+                Ok(None) => {
+                    unshown += 1;
+                    self.tell(room::unshown(unshown));
+                }
                 Err(problem) => {
-                    let mut known = self.problem.lock().unwrap_or_else(PoisonError::into_inner);
-                    *known = Some(format!("tmux opened no pane: {problem}"));
+                    self.tell(format!("tmux opened no pane: {problem}"));
                     // What tmux refuses once it refuses again.
                     return;
                 }
             }
         }
     }
+
+    fn tell(&self, problem: String) {
+        let mut known = self.problem.lock().unwrap_or_else(PoisonError::into_inner);
+        *known = Some(problem);
+    }
 }
 
 impl Tmux {
-    /// Opens a pane below the last one; where that is closed already or there is none, beside the
-    /// caller's.
+    /// Opens a pane for a run, if there is room for one beside those that were opened before.
     async fn open(
         &self,
         run: &RunId,
-        last: Option<&OsStr>,
+        opened: &[String],
         own_children: &OwnChildren,
-    ) -> Result<OsString, String> {
-        if let Some(last) = last
-            && let Ok(pane) = self.split("-v", last, run, own_children).await
-        {
-            let spread = ["select-layout", "-E", "-t"].map(OsStr::new);
-            // Without it the panes are only less even.
-            _ = tmux(spread.into_iter().chain([pane.as_os_str()]), own_children).await;
-            return Ok(pane);
-        }
-        self.split("-h", &self.caller, run, own_children).await
+    ) -> Result<Option<String>, String> {
+        let question = ["list-panes", "-s", "-F", room::FORMAT, "-t"].map(OsStr::new);
+        let question = question.into_iter().chain([self.caller.as_os_str()]);
+        let listed = tmux(question, own_children).await?;
+        let beside = ["split-window", "-h"];
+        let pane = match room::place(&listed, &self.caller.to_string_lossy(), opened) {
+            Place::NoRoom => return Ok(None),
+            Place::Beside => self.show(run, &beside, &self.caller, own_children).await?,
+            Place::WindowAfter(window) => {
+                let after = ["new-window", "-a", "-n", "sub-agents"];
+                self.show(run, &after, window.as_ref(), own_children)
+                    .await?
+            }
+            Place::Below(last) => {
+                let below = ["split-window", "-v"];
+                let pane = self.show(run, &below, last.as_ref(), own_children).await?;
+                let spread = ["select-layout", "-E", "-t", &pane].map(OsStr::new);
+                // Without it the panes are only less even.
+                _ = tmux(spread, own_children).await;
+                pane
+            }
+        };
+        Ok(Some(pane))
     }
 
-    async fn split(
+    /// Opens a pane, as tmux calls it, and follows the run in it.
+    async fn show(
         &self,
-        direction: &str,
-        target: &OsStr,
         run: &RunId,
+        how: &[&str],
+        target: &OsStr,
         own_children: &OwnChildren,
-    ) -> Result<OsString, String> {
-        let split = ["split-window", "-d", "-P", "-F", "#{pane_id}", direction];
+    ) -> Result<String, String> {
         let variables = self
             .variables
             .iter()
@@ -145,25 +170,24 @@ impl Tmux {
             self.cwd.as_ref(),
         ];
         let view = ["attach", run.as_str(), "--until-over"].map(OsStr::new);
-        let arguments = split
+        let arguments = how
+            .iter()
+            .chain(&["-d", "-P", "-F", "#{pane_id}"])
             .map(OsStr::new)
-            .into_iter()
             .chain(place)
             .chain(variables)
             .chain([self.program.as_os_str()])
             .chain(view);
-        let output = tmux(arguments, own_children).await?;
-        Ok(OsString::from(
-            String::from_utf8_lossy(&output.stdout).trim(),
-        ))
+        let pane = tmux(arguments, own_children).await?;
+        Ok(pane.trim().to_owned())
     }
 }
 
-/// Runs tmux to its end; what it complains about is the error.
+/// Runs tmux to its end and gives what it said; what it complains about is the error.
 async fn tmux(
     arguments: impl IntoIterator<Item = &OsStr>,
     own_children: &OwnChildren,
-) -> Result<Output, String> {
+) -> Result<String, String> {
     let mut command = command();
     command.args(arguments);
     let process: Child = own_children
@@ -176,7 +200,7 @@ async fn tmux(
     }
     let output = output.map_err(|error| error.to_string())?;
     if output.status.success() {
-        return Ok(output);
+        return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
     }
     let complaint = text::one_line(&text::clean(&String::from_utf8_lossy(&output.stderr)));
     Err(if complaint.is_empty() {

@@ -15,7 +15,7 @@ use tokio::time::timeout;
 use crate::background::Registry;
 use crate::caller::Caller;
 use crate::configuration::Configuration;
-use crate::dialects::{Call, ReadyCall, WindowRecord, background, delegation, subagent};
+use crate::dialects::{Call, ReadyCall, Seen, WindowRecord, background, delegation, subagent};
 use crate::error::CommandError;
 use crate::owner::Owner;
 use crate::panes::Panes;
@@ -40,14 +40,16 @@ pub(crate) struct Watch {
     pub(crate) sinks: Vec<Box<dyn EventSink>>,
     /// Who is told how the windows look.
     pub(crate) on_update: Option<OnUpdate>,
+    /// Whether somebody sees the windows through these updates.
+    pub(crate) is_drawn: bool,
     /// Whether updates carry all lines of the windows, and not only the newest.
     pub(crate) expanded: Arc<AtomicBool>,
     /// Ends when nobody wants the answer any more.
     pub(crate) cancelled: Pin<Box<dyn Future<Output = ()> + Send>>,
 }
 
-/// Takes what is known of a call under way, and whether all lines of the windows are shown.
-pub(crate) type OnUpdate = Box<dyn FnMut(&WindowRecord, bool) + Send>;
+/// Takes what is known of a call under way, and which lines of the windows are seen.
+pub(crate) type OnUpdate = Box<dyn FnMut(&WindowRecord, Seen) + Send>;
 
 /// What a tool answers.
 #[derive(Debug, Clone)]
@@ -85,6 +87,7 @@ impl Watch {
         Self {
             sinks: Vec::new(),
             on_update: None,
+            is_drawn: false,
             expanded: Arc::default(),
             cancelled: Box::pin(std::future::pending()),
         }
@@ -210,10 +213,15 @@ impl Toolbox {
         let Watch {
             mut sinks,
             on_update,
+            is_drawn,
             expanded,
             mut cancelled,
         } = watch;
-        sinks.push(Box::new(windows.clone()));
+        sinks.push(Box::new(if is_drawn {
+            windows.drawn()
+        } else {
+            windows.clone()
+        }));
         let (starts, opening) = panes.open(&self.owner.own_children);
         sinks.extend(starts);
         tokio::pin!(opening);

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use tokio::time::{Interval, MissedTickBehavior, interval};
 
-use crate::dialects::WindowRecord;
+use crate::dialects::{Seen, WindowRecord};
 use crate::toolbox::OnUpdate;
 
 /// How often a door hears of a call under way, at most.
@@ -67,7 +67,12 @@ impl Updates {
         }
         if self.windows.has_changed() || self.last.elapsed() >= CLOCK_EVERY {
             self.last = Instant::now();
-            on_update(&self.windows, self.expanded.load(Ordering::Relaxed));
+            let seen = if self.expanded.load(Ordering::Relaxed) {
+                Seen::All
+            } else {
+                Seen::Newest
+            };
+            on_update(&self.windows, seen);
             self.not_before = self.last + self.last.elapsed() * TELLING_SHARE;
         }
     }

@@ -3,9 +3,11 @@
 use std::io::{self, IsTerminal as _};
 
 use pi_subagents_definitions::Settings;
-use pi_subagents_delegation::{EventSink, Timestamp};
+use pi_subagents_delegation::{EventSink, RunEvent, RunId, Saying, Timestamp};
 use pi_subagents_windows::{Fleet, LiveView, Paint, PreviewContext, ProgressLines, Terminal};
 use rustix::termios::tcgetwinsize;
+use tokio::signal::unix::{SignalKind, signal};
+use tokio::task::AbortHandle;
 
 use crate::caller::Caller;
 use crate::json_stream::JsonStream;
@@ -74,8 +76,58 @@ fn on_stderr(caller: &Caller, settings: &Settings) -> Box<dyn EventSink> {
         max_lines: settings.max_lines_per_window,
     };
     match LiveView::start(Fleet::new(context.clone()), terminal) {
-        Ok(view) => Box::new(view),
+        Ok(view) => Box::new(ResizedView::new(view)),
         Err(_) => Box::new(ProgressLines::new(io::stderr(), context)),
+    }
+}
+
+/// Live windows that are drawn anew as soon as their terminal has another size: until then it shows
+/// lines that it has wrapped.
+struct ResizedView {
+    view: LiveView,
+    resizes: AbortHandle,
+}
+
+impl ResizedView {
+    fn new(view: LiveView) -> Self {
+        let sink = view.sink();
+        let resizes = tokio::spawn(async move {
+            // Where the signal cannot be had, the next second brings the next frame.
+            let Ok(mut resized) = signal(SignalKind::window_change()) else {
+                return;
+            };
+            while resized.recv().await.is_some() {
+                sink.redraw();
+            }
+        });
+        Self {
+            view,
+            resizes: resizes.abort_handle(),
+        }
+    }
+}
+
+impl Drop for ResizedView {
+    fn drop(&mut self) {
+        self.resizes.abort();
+    }
+}
+
+impl EventSink for ResizedView {
+    fn on_event(&mut self, event: &RunEvent) {
+        self.view.on_event(event);
+    }
+
+    fn on_events(&mut self, events: &[RunEvent]) {
+        self.view.on_events(events);
+    }
+
+    fn wants_sayings(&self) -> bool {
+        self.view.wants_sayings()
+    }
+
+    fn on_saying(&mut self, run: &RunId, saying: &Saying) {
+        self.view.on_saying(run, saying);
     }
 }
 

@@ -6,7 +6,7 @@ use bytes::Bytes;
 use jiff::Timestamp;
 
 use crate::child_protocol::ChildRecord;
-use crate::{Decision, Ending, RunId, Runner, Task};
+use crate::{Decision, Ending, RunId, Runner, Saying, Task};
 
 /// Something that happened in a run.
 #[derive(Debug, Clone)]
@@ -70,5 +70,18 @@ pub trait EventSink: Send {
         for event in events {
             self.on_event(event);
         }
+    }
+
+    /// Tells whether it shows what models say before they have said it; asked once per call.
+    /// While nobody does, most of what a child writes is not even looked at.
+    fn wants_sayings(&self) -> bool {
+        false
+    }
+
+    /// Takes what the model of a run says right now, a few times a second. It comes beside the
+    /// events: the answer with all of it may have been told before.
+    fn on_saying(&mut self, run: &RunId, saying: &Saying) {
+        // Most sinks keep what happened, and this has not.
+        _ = (run, saying);
     }
 }

@@ -19,6 +19,7 @@ mod ids;
 mod message;
 mod plan;
 mod policy;
+mod saying;
 mod secret;
 mod summary;
 pub mod text;
@@ -37,6 +38,7 @@ pub use plan::{Limits, Plan, PlannedTask, Program, Refusal, Task, TaskPlan, Used
 pub use policy::{
     Completion, ModelChoice, Runner, SessionPolicy, SystemPrompt, ThinkingLevel, ToolPolicy,
 };
+pub use saying::{Act, Saying};
 pub use secret::Secret;
 pub use summary::{LAST_TEXT_LIMIT, RunSummary};
 pub use usage::Usage;

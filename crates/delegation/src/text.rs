@@ -44,6 +44,29 @@ pub fn cut_columns(text: &str, columns: usize) -> String {
     kept
 }
 
+/// The end of a text in a number of terminal columns; a cut text begins with [`CUT_MARK`].
+pub fn end_columns(text: &str, columns: usize) -> String {
+    if text.width() <= columns {
+        return text.to_owned();
+    }
+    let room = columns.saturating_sub(CUT_MARK.len());
+    let mut used = 0;
+    let kept = text
+        .grapheme_indices(true)
+        .rev()
+        .take_while(|(_, grapheme)| {
+            used += grapheme.width();
+            used <= room
+        })
+        .last();
+    let start = kept.map_or(text.len(), |(start, _)| start);
+    format!(
+        "{}{}",
+        &CUT_MARK[..CUT_MARK.len().min(columns)],
+        &text[start..]
+    )
+}
+
 /// Puts a text on one line, with one space between its words.
 pub fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
@@ -178,6 +201,9 @@ mod tests {
         assert_eq!(cut_columns("日本語です", 8), "日本...");
         assert_eq!(cut_columns("日本", 4), "日本");
         assert_eq!(cut_columns("abc", 2), "..");
+        assert_eq!(end_columns("日本語です", 8), "...です");
+        assert_eq!(end_columns("日本", 4), "日本");
+        assert_eq!(end_columns("abc", 2), "..");
     }
 
     #[test]

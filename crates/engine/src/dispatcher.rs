@@ -11,11 +11,13 @@ use pi_subagents_delegation::{
     Decision, Ending, EventSink, Happening, Plan, PlannedTask, RunEvent, RunId, RunSummary, Task,
     TaskPlan, Timestamp,
 };
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::{mpsc, oneshot, watch};
 use tokio::task::{Id, JoinError, JoinSet};
 
-use crate::child::{LineMemory, Speech};
+use crate::child::{LineMemory, Speech, Spoken};
+use crate::owner::Extent;
 use crate::request::{EngineRequest, NotRunning, SteerError, UnitEvents, UnitRequest, UnitSaid};
+use crate::sayings::Sayings;
 use crate::scheduler::Scheduler;
 use crate::unit::Unit;
 use crate::warden::Warden;
@@ -42,6 +44,7 @@ pub(crate) async fn dispatch(
         calls: HashMap::new(),
         runs: HashMap::new(),
         next_call: 0,
+        sayings: Sayings::new(),
         shutdown: None,
         warden: None,
     };
@@ -51,6 +54,7 @@ pub(crate) async fn dispatch(
             request = requests.recv(), if is_reachable => Heard::Request(request),
             Some(events) = happenings.recv() => Heard::Events(events),
             Some(joined) = dispatcher.units.join_next_with_id() => Heard::UnitEnded(joined),
+            () = dispatcher.sayings.due() => Heard::Sayings,
         };
         match heard {
             Heard::Request(Some(request)) => dispatcher.requested(request),
@@ -60,6 +64,7 @@ pub(crate) async fn dispatch(
             }
             Heard::Events(events) => dispatcher.happened(events),
             Heard::UnitEnded(joined) => dispatcher.unit_ended(&joined),
+            Heard::Sayings => dispatcher.tell_sayings(),
         }
     }
     while dispatcher.units.join_next().await.is_some() {}
@@ -69,6 +74,8 @@ enum Heard {
     Request(Option<EngineRequest>),
     Events(UnitEvents),
     UnitEnded(Result<(Id, ()), JoinError>),
+    /// Models have said more, and it is time to tell.
+    Sayings,
 }
 
 struct Dispatcher {
@@ -81,6 +88,7 @@ struct Dispatcher {
     calls: HashMap<CallNumber, LiveCall>,
     runs: HashMap<RunId, LiveRun>,
     next_call: CallNumber,
+    sayings: Sayings,
     /// Once the owner has been told to end, nothing starts any more.
     shutdown: Option<Decision>,
     /// Started with the first child.
@@ -103,6 +111,8 @@ struct LiveRun {
     summary: RunSummary,
     state: RunState,
     speech: Speech,
+    /// What the sinks of its call hear of that.
+    heard: Option<watch::Receiver<Spoken>>,
     waiters: Vec<oneshot::Sender<Result<Arc<RunSummary>, NotRunning>>>,
 }
 
@@ -128,10 +138,14 @@ impl Dispatcher {
                 message,
                 answer,
             } => self.steer(run, message, answer),
-            EngineRequest::Listen { run, answer } => {
+            EngineRequest::Listen {
+                run,
+                extent,
+                answer,
+            } => {
                 let live = self.runs.get(&run).ok_or(NotRunning(run));
                 // Whoever asked may have left.
-                _ = answer.send(live.map(|live| live.speech.listen()));
+                _ = answer.send(live.map(|live| live.speech.listen(extent)));
             }
             EngineRequest::Shutdown { signal } => {
                 let decision = Decision::Shutdown { signal };
@@ -193,13 +207,17 @@ impl Dispatcher {
                 (no_unit(), Some(Ending::Refused { message }))
             }
         };
+        let speech = Speech::new(self.sayings.news());
+        let wants = |live: &LiveCall| live.sinks.iter().any(|sink| sink.wants_sayings());
+        let is_shown = self.calls.get(&call).is_some_and(wants);
         self.runs.insert(
             run.clone(),
             LiveRun {
                 call,
                 summary: RunSummary::default(),
                 state,
-                speech: Speech::default(),
+                heard: is_shown.then(|| speech.listen(Extent::Newest)),
+                speech,
                 waiters: Vec::new(),
             },
         );
@@ -313,6 +331,26 @@ impl Dispatcher {
         }
         if live.summary.ending.is_some() {
             self.close(run);
+        }
+    }
+
+    /// Tells the sinks of calls what their models have said since they were told last.
+    fn tell_sayings(&mut self) {
+        self.sayings.told();
+        for (run, live) in &mut self.runs {
+            let Some(heard) = live.heard.as_mut() else {
+                continue;
+            };
+            if !heard.has_changed().unwrap_or(false) {
+                continue;
+            }
+            // A copy, because the child's reader waits as long as this is borrowed.
+            let saying = heard.borrow_and_update().saying.clone();
+            if let Some(call) = self.calls.get_mut(&live.call) {
+                for sink in &mut call.sinks {
+                    sink.on_saying(run, &saying);
+                }
+            }
         }
     }
 

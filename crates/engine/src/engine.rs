@@ -11,6 +11,7 @@ use tokio::task::JoinHandle;
 use crate::child::Spoken;
 use crate::dispatcher::dispatch;
 use crate::own_children::OwnChildren;
+use crate::owner::Extent;
 use crate::request::{EngineRequest, NotRunning, SteerError};
 
 /// How children are started, whatever their plan says.
@@ -105,10 +106,15 @@ impl Engine {
     }
 
     /// Listens to the model of a run from now on, until the run is over.
-    pub async fn listen(&self, run: RunId) -> Result<watch::Receiver<Spoken>, NotRunning> {
+    pub async fn listen(
+        &self,
+        run: RunId,
+        extent: Extent,
+    ) -> Result<watch::Receiver<Spoken>, NotRunning> {
         let (answer, answered) = oneshot::channel();
         self.ask(EngineRequest::Listen {
             run: run.clone(),
+            extent,
             answer,
         });
         answered.await.unwrap_or(Err(NotRunning(run)))

@@ -7,6 +7,7 @@ use pi_subagents_delegation::{Decision, EventSink, Happening, Plan, RunId, RunSu
 use tokio::sync::{oneshot, watch};
 
 use crate::child::Spoken;
+use crate::owner::Extent;
 
 /// Up: what happened in a unit since it told last, in order.
 #[derive(Debug)]
@@ -58,6 +59,7 @@ pub(crate) enum EngineRequest {
     },
     Listen {
         run: RunId,
+        extent: Extent,
         answer: oneshot::Sender<Result<watch::Receiver<Spoken>, NotRunning>>,
     },
     /// End all runs; the second time at once.

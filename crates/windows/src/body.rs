@@ -3,6 +3,7 @@
 use pi_subagents_delegation::{Status, text};
 
 use crate::paint::fit;
+use crate::saying::said_now;
 use crate::wrap::wrap;
 use crate::{Line, Role, View, Window, WindowLine};
 
@@ -15,7 +16,7 @@ const MARGIN: usize = 2;
 /// The lines of a window with its error at the end, drawn only as far as they are seen.
 pub(crate) struct Body<'a> {
     lines: Vec<&'a WindowLine>,
-    /// What stands below: why there are no lines, or why there will be no more.
+    /// What stands below: what is being said, why there are no lines, or why there will be no more.
     notes: Vec<Line>,
     hidden: usize,
     columns: usize,
@@ -23,13 +24,15 @@ pub(crate) struct Body<'a> {
 
 impl<'a> Body<'a> {
     pub(crate) fn new(window: &'a Window, view: &View) -> Self {
-        let lines: Vec<&WindowLine> = if view.expanded {
-            window.all_lines().collect()
+        let limit = if view.expanded {
+            usize::MAX
         } else {
-            window.lines(view.max_lines.max(1)).collect()
+            view.max_lines.max(1)
         };
-        let mut notes = error(window, view.columns);
-        if lines.is_empty() {
+        let mut notes = saying(window, limit, view.columns);
+        let lines: Vec<&WindowLine> = window.lines(limit - notes.len()).collect();
+        notes.extend(error(window, view.columns));
+        if lines.is_empty() && notes.is_empty() {
             let words = placeholder(window.status(), view.expanded);
             notes.extend(words.map(|words| Line::new(Role::Muted, words).indented()));
         }
@@ -65,6 +68,13 @@ impl<'a> Body<'a> {
                     .map(|line| fit(line, self.columns)),
             )
     }
+}
+
+fn saying(window: &Window, limit: usize, columns: usize) -> Vec<Line> {
+    let room = columns.saturating_sub(MARGIN);
+    let said = window.saying().map(|saying| said_now(saying, limit, room));
+    let said = said.unwrap_or_default();
+    said.iter().map(Line::indented).collect()
 }
 
 /// A run that waits says so in its header, and one that failed says why below.

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use pi_subagents_delegation::{RunEvent, RunId, Status, Timestamp, text};
+use pi_subagents_delegation::{RunEvent, RunId, Saying, Status, Timestamp, text};
 use unicode_width::UnicodeWidthStr;
 
 use crate::body::Body;
@@ -60,6 +60,19 @@ impl Fleet {
     /// Takes one more event of any run.
     pub fn apply(&mut self, event: &RunEvent) {
         self.window_of(&event.run).apply(event);
+    }
+
+    /// Takes what the model of a run says right now, and tells whether that changes anything.
+    pub fn hear(&mut self, run: &RunId, saying: &Saying) -> bool {
+        let window = self.places.get(run).map(|place| &mut self.windows[*place]);
+        window.is_some_and(|window| window.hear(saying.clone()))
+    }
+
+    /// Forgets what models say right now.
+    pub fn hush(&mut self) {
+        for window in &mut self.windows {
+            window.hush();
+        }
     }
 
     /// The windows, in the order their tasks were accepted.

@@ -10,7 +10,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use pi_subagents_delegation::{EventSink, RunEvent, Timestamp};
+use pi_subagents_delegation::{EventSink, RunEvent, RunId, Saying, Timestamp};
 
 use crate::screen::Screen;
 use crate::{DEFAULT_LINES_PER_WINDOW, Fleet, Paint, View};
@@ -118,6 +118,21 @@ impl EventSink for LiveView {
     fn on_events(&mut self, events: &[RunEvent]) {
         self.shared.apply(events);
     }
+
+    fn wants_sayings(&self) -> bool {
+        true
+    }
+
+    fn on_saying(&mut self, run: &RunId, saying: &Saying) {
+        self.shared.hear(run, saying);
+    }
+}
+
+impl LiveSink {
+    /// Draws again soon: the terminal has another size now.
+    pub fn redraw(&self) {
+        self.0.has_changed(&mut self.0.lock());
+    }
 }
 
 impl EventSink for LiveSink {
@@ -128,6 +143,14 @@ impl EventSink for LiveSink {
     fn on_events(&mut self, events: &[RunEvent]) {
         self.0.apply(events);
     }
+
+    fn wants_sayings(&self) -> bool {
+        true
+    }
+
+    fn on_saying(&mut self, run: &RunId, saying: &Saying) {
+        self.0.hear(run, saying);
+    }
 }
 
 impl Shared {
@@ -136,6 +159,17 @@ impl Shared {
         for event in events {
             state.fleet.apply(event);
         }
+        self.has_changed(&mut state);
+    }
+
+    fn hear(&self, run: &RunId, saying: &Saying) {
+        let mut state = self.lock();
+        if state.fleet.hear(run, saying) {
+            self.has_changed(&mut state);
+        }
+    }
+
+    fn has_changed(&self, state: &mut State) {
         if !std::mem::replace(&mut state.is_dirty, true) {
             self.changed.notify_all();
         }
@@ -194,7 +228,11 @@ fn draw_until_finished(shared: &Shared, terminal: Terminal) {
         }
     }
     let (columns, rows) = usable(size());
-    let lines = shared.lock().fleet.view(clock(), &view(columns));
+    let lines = {
+        let mut state = shared.lock();
+        state.fleet.hush();
+        state.fleet.view(clock(), &view(columns))
+    };
     let _ = screen.leave(&lines, (columns, rows));
 }
 

@@ -122,11 +122,13 @@ impl<'a> Page<'a> {
         Place::At { line, row }
     }
 
-    /// How much of the page stands above the end of what is seen, in percent.
-    pub fn percent(&self, place: Place) -> usize {
+    /// How much of the page stands above what is seen, in percent; `None` at its end, and where all
+    /// of it is seen.
+    pub fn percent(&self, place: Place, height: usize) -> Option<usize> {
         match place {
-            Place::End => 100,
-            Place::At { line, .. } => line * 100 / self.len().max(1),
+            Place::End => None,
+            Place::At { .. } if self.top(Place::End, height) == (0, 0) => None,
+            Place::At { line, .. } => Some(line * 100 / self.len().max(1)),
         }
     }
 

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::io::Write;
 use std::slice;
+use std::time::Duration;
 
 use pi_subagents_delegation::child_protocol::ChildRecord;
 use pi_subagents_delegation::{
@@ -21,6 +22,9 @@ const MAX_NAME_COLUMNS: usize = 24;
 /// What a child says takes no more columns than this; an error is told to its end.
 const MAX_COLUMNS: usize = 120;
 
+/// Within this time all tasks that have a place have started.
+const STARTING: Duration = Duration::from_secs(1);
+
 /// Writes what changes, each line behind the name of its task.
 ///
 /// What cannot be written is lost; a run never fails because nobody reads its progress.
@@ -31,7 +35,7 @@ pub struct ProgressLines<W: Write + Send> {
     page: String,
     context: PreviewContext,
     runs: HashMap<RunId, Known>,
-    /// Accepted and not started yet; told only if something else happens first.
+    /// Accepted and not started yet; told only if they wait.
     unstarted: Vec<RunId>,
     name_columns: usize,
 }
@@ -41,6 +45,7 @@ struct Known {
     name: String,
     session: SessionId,
     context: PreviewContext,
+    accepted_at: Timestamp,
     started_at: Option<Timestamp>,
 }
 
@@ -62,10 +67,10 @@ impl<W: Write + Send> ProgressLines<W> {
         self.output
     }
 
-    fn accepted(&mut self, run: &RunId, task: &Task) {
+    fn accepted(&mut self, event: &RunEvent, task: &Task) {
         let name = shown_name(task);
         self.name_columns = self.name_columns.max(name.width());
-        self.unstarted.push(run.clone());
+        self.unstarted.push(event.run.clone());
         let known = Known {
             name,
             session: task.session.clone(),
@@ -73,9 +78,10 @@ impl<W: Write + Send> ProgressLines<W> {
                 cwd: task.cwd.clone(),
                 ..self.context.clone()
             },
+            accepted_at: event.at,
             started_at: None,
         };
-        self.runs.insert(run.clone(), known);
+        self.runs.insert(event.run.clone(), known);
     }
 
     fn started(&mut self, event: &RunEvent) {
@@ -87,17 +93,20 @@ impl<W: Write + Send> ProgressLines<W> {
         }
     }
 
-    /// A task that starts at once never waited, so waiting is told when a run that did start
-    /// goes on.
-    fn tell_waiting(&mut self, busy: &RunId) {
-        let is_started = self
-            .runs
-            .get(busy)
-            .is_some_and(|known| known.started_at.is_some());
-        if is_started {
-            for run in std::mem::take(&mut self.unstarted) {
-                self.write(&run, "waiting for a free place");
-            }
+    /// A task that starts at once never waited. Waiting is told when a run that did start goes on,
+    /// and only after longer than it takes to start all that have a place.
+    fn tell_waiting(&mut self, event: &RunEvent) {
+        let busy = self.runs.get(&event.run);
+        if busy.is_none_or(|known| known.started_at.is_none()) {
+            return;
+        }
+        let waits = |run: &mut RunId| {
+            let known = self.runs.get(run);
+            known.is_some_and(|known| between(known.accepted_at, event.at) >= STARTING)
+        };
+        let waiting: Vec<RunId> = self.unstarted.extract_if(.., waits).collect();
+        for run in waiting {
+            self.write(&run, "waiting for a free place");
         }
     }
 
@@ -122,9 +131,7 @@ impl<W: Write + Send> ProgressLines<W> {
             .runs
             .get(&event.run)
             .and_then(|known| known.started_at)
-            .map(|started| std::time::Duration::try_from(event.at.duration_since(started)))
-            .and_then(Result::ok)
-            .map(|took| format!(" after {}", text::duration(took)))
+            .map(|started| format!(" after {}", text::duration(between(started, event.at))))
             .unwrap_or_default();
         let status = ending.status();
         let (icon, word) = (status.icon(), status.as_str());
@@ -158,10 +165,10 @@ impl<W: Write + Send> ProgressLines<W> {
 
     fn tell(&mut self, event: &RunEvent) {
         match &event.happening {
-            Happening::Accepted(task) => self.accepted(&event.run, task),
+            Happening::Accepted(task) => self.accepted(event, task),
             Happening::Started(_) => self.started(event),
             Happening::Ended(ending) => {
-                self.tell_waiting(&event.run);
+                self.tell_waiting(event);
                 self.ended(event, ending);
             }
             Happening::Said {
@@ -175,7 +182,7 @@ impl<W: Write + Send> ProgressLines<W> {
             | Happening::Warned(_)
             | Happening::Steered(_)
             | Happening::Corrected(_) => {
-                self.tell_waiting(&event.run);
+                self.tell_waiting(event);
                 self.changed(event);
             }
         }
@@ -195,6 +202,11 @@ impl<W: Write + Send> EventSink for ProgressLines<W> {
             self.turn_page();
         }
     }
+}
+
+/// A clock that was set back tells of no time.
+fn between(earlier: Timestamp, later: Timestamp) -> Duration {
+    Duration::try_from(later.duration_since(earlier)).unwrap_or_default()
 }
 
 fn shown_name(task: &Task) -> String {

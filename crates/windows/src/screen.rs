@@ -2,6 +2,9 @@
 
 use std::io::{self, Write};
 
+use unicode_segmentation::UnicodeSegmentation as _;
+use unicode_width::UnicodeWidthStr as _;
+
 use crate::{Line, Paint};
 
 /// The frame appears at once, is not seen being drawn, and never wraps, not even where the
@@ -76,7 +79,7 @@ impl Screen {
         let height: usize = self
             .drawn
             .iter()
-            .map(|line| line.width().div_ceil(columns.max(1)).max(1))
+            .map(|line| wrapped_rows(&line.text(), columns.max(1)))
             .sum();
         height.min(rows.max(1))
     }
@@ -87,11 +90,44 @@ impl Screen {
     }
 }
 
+/// How many rows a terminal makes of a line: a wide character that does not fit begins the next.
+fn wrapped_rows(line: &str, columns: usize) -> usize {
+    if line.is_ascii() {
+        return line.len().div_ceil(columns).max(1);
+    }
+    let (mut rows, mut used) = (1, 0);
+    for grapheme in line.graphemes(true) {
+        let width = grapheme.width();
+        if used + width > columns {
+            rows += 1;
+            used = 0;
+        }
+        used += width;
+    }
+    rows
+}
+
 impl Drop for Screen {
     fn drop(&mut self) {
         if self.is_cursor_hidden {
             // A terminal that is gone has no cursor to give back.
             let _ = self.write(&format!("{END_FRAME}\r\n{SHOW_CURSOR}"));
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_terminal_that_became_narrower_has_wrapped_by_whole_characters() {
+        let wide = "日本語日本語";
+        let rows = [12, 6, 5, 4, 3, 1].map(|columns| wrapped_rows(wide, columns));
+        assert_eq!(rows, [1, 2, 3, 3, 6, 7]);
+        assert_eq!(
+            ["", "abc", "abcdef", "abcdefg"].map(|line| wrapped_rows(line, 3)),
+            [1, 1, 2, 3]
+        );
     }
 }

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use pi_subagents_delegation::child_protocol::ChildRecord;
 use pi_subagents_delegation::{
-    Happening, Message, ModelChoice, RunEvent, RunId, RunSummary, SessionId, Status, ThinkingLevel,
-    Timestamp, ToolResult,
+    Act, Happening, Message, ModelChoice, RunEvent, RunId, RunSummary, Saying, SessionId, Status,
+    ThinkingLevel, Timestamp, ToolResult,
 };
 
 use crate::history::History;
@@ -18,7 +18,7 @@ use crate::{Room, TodoProgress, WindowLine};
 /// One run as people see it: its header's facts, its newest lines, its clock.
 ///
 /// Everything in it is read from the run's events, so a window of a recorded run equals the one
-/// that was seen live.
+/// that was seen live; only what its model says right now comes from elsewhere, and does not stay.
 #[derive(Debug, Clone)]
 pub struct Window {
     run: RunId,
@@ -27,6 +27,9 @@ pub struct Window {
     summary: RunSummary,
     history: History,
     todos: Todos,
+    /// How many answers of its model are in its lines.
+    answers: usize,
+    saying: Option<Saying>,
     is_stopping: bool,
 }
 
@@ -43,6 +46,8 @@ impl Window {
             summary: RunSummary::without_text(),
             history: History::new(Room::ROLLING),
             todos: Todos::default(),
+            answers: 0,
+            saying: None,
             is_stopping: false,
         }
     }
@@ -83,9 +88,44 @@ impl Window {
 
     fn heard(&mut self, record: &ChildRecord) {
         self.todos.heard(record);
-        if let ChildRecord::MessageEnded(Message::ToolResult(result)) = record {
-            self.answered(result);
+        match record {
+            ChildRecord::MessageEnded(Message::ToolResult(result)) => self.answered(result),
+            ChildRecord::MessageEnded(Message::Assistant(_)) => {
+                self.answers += 1;
+                self.saying.take_if(|saying| saying.message < self.answers);
+            }
+            _ => {}
         }
+    }
+
+    /// Takes what its model says right now, in place of what it said before. Tells whether that
+    /// changes anything: what is in its lines already is not shown twice.
+    pub fn hear(&mut self, saying: Saying) -> bool {
+        if saying.message < self.answers {
+            return false;
+        }
+        let says_something = !saying.text.is_empty() || saying.act != Act::Speaking;
+        let saying = says_something.then_some(saying);
+        let is_new = self.saying != saying;
+        self.saying = saying;
+        is_new
+    }
+
+    /// Forgets what its model says right now.
+    pub fn hush(&mut self) {
+        self.saying = None;
+    }
+
+    /// What its model says right now, while it runs.
+    pub fn saying(&self) -> Option<&Saying> {
+        self.saying
+            .as_ref()
+            .filter(|_| self.status() == Status::Running)
+    }
+
+    /// How many answers its model has given.
+    pub fn answers(&self) -> usize {
+        self.answers
     }
 
     fn answered(&mut self, result: &ToolResult) {

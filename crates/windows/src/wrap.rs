@@ -69,7 +69,8 @@ fn row_length(cells: &[Cell<'_>], columns: usize) -> usize {
     // A space right behind the row is a good place to break it too.
     let break_at = cells[..=fitting].iter().rposition(|cell| cell.text == " ");
     match break_at {
-        Some(place) if place > margin => place,
+        // A long word behind a mark such as `>` begins beside it.
+        Some(place) if place > margin && place * 8 >= fitting => place,
         Some(_) | None => fitting.max(1),
     }
 }
@@ -111,6 +112,8 @@ mod tests {
             ]
         );
         assert_eq!(rows(&line, 80), [line.text()]);
+        let quoted = Line::new(Role::Accent, "> ").with(Role::Plain, &"x".repeat(30));
+        assert_eq!(rows(&quoted, 20), ["> xxxxxxxxxxxxxxxxxx", "xxxxxxxxxxxx"]);
         assert_eq!(rows(&Line::new(Role::Plain, "日本"), 1), ["?", "?"]);
         assert_eq!(rows(&Line::default(), 0), [""]);
     }

@@ -29,34 +29,47 @@ const MEASURED: Duration = Duration::from_secs(5);
 /// What each of them says: for a little longer than it is looked at.
 const SAYINGS: usize = 110;
 
+/// A whole message, as a step of a script.
+const MESSAGE: &str = r#"{\"say\":\"I have found one more place where a name is wrong.\"}"#;
+
+/// A few words of a message that never ends.
+const WORDS: &str = r#"{\"record\":{\"type\":\"message_update\",\"usage\":{\"input\":100,\"output\":10,\"cacheRead\":0,\"cacheWrite\":0,\"reasoning\":0,\"totalTokens\":110,\"cost\":{\"input\":0.0003,\"output\":0.00015,\"cacheRead\":0,\"cacheWrite\":0,\"total\":0.00045}},\"assistantMessageEvent\":{\"type\":\"text_delta\",\"contentIndex\":0,\"delta\":\"one more place, \"}}}"#;
+
 const BUDGET: &str = "5 % of one core";
 
 pub(super) fn measure() -> Outcome<()> {
     heading("Following 16 children that say 200 things a second together");
     let stage = Stage::new()?;
-    let call = stage.write("call.json", &call())?;
-    let start = |more: &[&str]| -> Outcome<Command> {
+    let messages = stage.write("messages.json", &call(MESSAGE))?;
+    let words = stage.write("words.json", &call(WORDS))?;
+    let start = |call: &Path, more: &[&str]| -> Outcome<Command> {
         let mut command = stage.command(&["delegate", "--runner", "pi", "--concurrency", "16"])?;
         command
             .args(more)
-            .arg(&call)
+            .arg(call)
             .env("PI_SUBAGENTS_PI", release("misbehave")?)
             .env("TERM", "xterm-256color")
             .stderr(Stdio::null());
         Ok(command)
     };
-    share_of_core("nobody watches", start(&["--quiet"])?)?;
-    share_of_core("one line per change", start(&[])?)?;
-    share_of_core("events as JSON", start(&["--quiet", "--json-stream"])?)?;
-    let mut live = start(&[])?;
+    share_of_core("nobody watches", start(&messages, &["--quiet"])?)?;
+    share_of_core("one line per change", start(&messages, &[])?)?;
+    let json = ["--quiet", "--json-stream"];
+    share_of_core("events as JSON", start(&messages, &json)?)?;
+    let mut live = start(&messages, &[])?;
     live.stderr(terminal()?);
     share_of_core("live windows of 120 × 60", live)?;
-    inside_pi("windows inside pi", &stage, false)?;
-    inside_pi("windows inside pi, expanded", &stage, true)
+    inside_pi("windows inside pi", &stage, MESSAGE, false)?;
+    inside_pi("windows inside pi, expanded", &stage, MESSAGE, true)?;
+    share_of_core("words, nobody watches", start(&words, &["--quiet"])?)?;
+    let mut live = start(&words, &[])?;
+    live.stderr(terminal()?);
+    share_of_core("words, live windows of 120 × 60", live)?;
+    inside_pi("words, windows inside pi", &stage, WORDS, false)
 }
 
 /// The same call through the door of pi, whose end of the wire reads all updates.
-fn inside_pi(name: &str, stage: &Stage, expanded: bool) -> Outcome<()> {
+fn inside_pi(name: &str, stage: &Stage, saying: &str, expanded: bool) -> Outcome<()> {
     let settings = r#"{"subagents": {"runner": "pi", "maxConcurrency": 16}}"#;
     fs::write(stage.agent_dir().join("settings.json"), settings)?;
     let mut host = stage
@@ -68,7 +81,7 @@ fn inside_pi(name: &str, stage: &Stage, expanded: bool) -> Outcome<()> {
         .spawn()?;
     let (wire, said) = host.stdin.take().zip(host.stdout.take()).ok_or("no wire")?;
     let reader = thread::spawn(move || drain(said));
-    tell(&wire, stage, expanded)?;
+    tell(&wire, stage, &call(saying), expanded)?;
     let share = share_while_at_work(&host);
     // When pi is gone, so is the host.
     drop(wire);
@@ -79,15 +92,14 @@ fn inside_pi(name: &str, stage: &Stage, expanded: bool) -> Outcome<()> {
 }
 
 /// What the shim would say, written by hand because this crate knows no JSON.
-fn tell(mut wire: &ChildStdin, stage: &Stage, expanded: bool) -> Outcome<()> {
+fn tell(mut wire: &ChildStdin, stage: &Stage, call: &str, expanded: bool) -> Outcome<()> {
     let caller = format!(
         r#"{{"cwd": "{}", "mode": "tui", "hasUI": true, "columns": 120, "trusted": true, "hasTrustQuestion": false, "models": [], "activeTools": [], "skills": []}}"#,
         stage.project().display()
     );
     writeln!(
         wire,
-        r#"{{"jsonrpc": "2.0", "id": 1, "method": "tool/execute", "params": {{"callId": "c", "tool": "delegate_to_subagents", "arguments": {}, "caller": {caller}}}}}"#,
-        call()
+        r#"{{"jsonrpc": "2.0", "id": 1, "method": "tool/execute", "params": {{"callId": "c", "tool": "delegate_to_subagents", "arguments": {call}, "caller": {caller}}}}}"#
     )?;
     writeln!(
         wire,
@@ -97,8 +109,7 @@ fn tell(mut wire: &ChildStdin, stage: &Stage, expanded: bool) -> Outcome<()> {
 }
 
 /// The call of the delegation tool, written by hand because this crate knows no JSON.
-fn call() -> String {
-    let saying = r#"{\"say\":\"I have found one more place where a name is wrong.\"}"#;
+fn call(saying: &str) -> String {
     let step = format!(r#"{saying},{{\"sleepMs\":{PAUSE_MS}}},"#);
     let script = format!(r#"[{}{{\"reply\":\"ok\"}}]"#, step.repeat(SAYINGS));
     let tasks: Vec<String> = (0..CHILDREN)

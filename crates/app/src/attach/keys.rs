@@ -35,18 +35,28 @@ pub(crate) const KEYS: [(&str, &str); 14] = [
         "show all runs, not only those of the id that was given",
     ),
     ("?", "show or hide this help"),
-    ("q, Esc, Ctrl-C", "leave; nothing is stopped by that"),
+    (
+        "q, Esc, Ctrl-C",
+        "go back or leave; nothing is stopped by that",
+    ),
 ];
+
+/// What came of a question that was not answered with yes.
+const GOES_ON: &str = "It goes on.";
 
 impl Model {
     pub(super) fn pressed(&mut self, key: KeyEvent) -> Option<Effect> {
         self.notice = None;
         // Whoever presses keys wants to stay.
         self.leaving = Leaving::WhenTold;
-        if key.code == KeyCode::Char('c') && key.modifiers.contains(KeyModifiers::CONTROL) {
-            return Some(Effect::Leave);
-        }
+        let is_interrupt =
+            key.code == KeyCode::Char('c') && key.modifiers.contains(KeyModifiers::CONTROL);
         match &self.mode {
+            Mode::Browsing if is_interrupt => Some(Effect::Leave),
+            _ if is_interrupt => {
+                self.leave_mode();
+                None
+            }
             Mode::Browsing => self.browse(key),
             Mode::Help => {
                 self.mode = Mode::Browsing;
@@ -106,6 +116,20 @@ impl Model {
             _ => {}
         }
         None
+    }
+
+    /// Goes back to the list and the window. What somebody has typed to a run is kept for them.
+    fn leave_mode(&mut self) {
+        match std::mem::replace(&mut self.mode, Mode::Browsing) {
+            Mode::Steering(run, editor) if !editor.text().trim().is_empty() => {
+                self.draft = Some((run, editor));
+                let text = "It was not sent; s brings it back.";
+                self.notice = Some(Notice::new(Role::Muted, text));
+            }
+            Mode::Filtering(_) => self.filter.clear(),
+            Mode::Confirming(_) => self.notice = Some(Notice::new(Role::Muted, GOES_ON)),
+            Mode::Steering(..) | Mode::Browsing | Mode::Help => {}
+        }
     }
 
     /// One step back; from the list there is none but out.
@@ -196,7 +220,10 @@ impl Model {
     fn begin_steering(&mut self) {
         match self.selected_row().map(|row| (row.is_running(), &row.run)) {
             Some((true, run)) => {
-                self.mode = Mode::Steering(run.run.clone(), LineEditor::default());
+                let run = run.run.clone();
+                let draft = self.draft.take_if(|(meant, _)| *meant == run);
+                let editor = draft.map(|(_, editor)| editor).unwrap_or_default();
+                self.mode = Mode::Steering(run, editor);
             }
             Some((false, _)) => self.tell_not_running(),
             None => {}
@@ -239,7 +266,7 @@ impl Model {
         };
         let row = self.rows.iter().find(|row| row.run.run == run)?;
         if !matches!(key.code, KeyCode::Char('y' | 'Y' | 'x')) {
-            self.notice = Some(Notice::new(Role::Muted, "It goes on."));
+            self.notice = Some(Notice::new(Role::Muted, GOES_ON));
             return None;
         }
         let text = format!("Stopping {}...", row.run.name);
@@ -254,10 +281,7 @@ impl Model {
         };
         match key.code {
             KeyCode::Enter => self.mode = Mode::Browsing,
-            KeyCode::Esc => {
-                self.filter.clear();
-                self.mode = Mode::Browsing;
-            }
+            KeyCode::Esc => self.leave_mode(),
             _ => {
                 editor.press(key);
                 self.filtered();
@@ -278,7 +302,7 @@ impl Model {
             return None;
         };
         match key.code {
-            KeyCode::Esc => self.mode = Mode::Browsing,
+            KeyCode::Esc => self.leave_mode(),
             KeyCode::Enter => {
                 let (run, message) = (run.clone(), editor.text());
                 self.mode = Mode::Browsing;

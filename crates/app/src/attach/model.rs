@@ -5,13 +5,14 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use crossterm::event::KeyEvent;
-use pi_subagents_delegation::{RunEvent, RunId, SessionId, Status, Timestamp};
+use pi_subagents_delegation::{RunEvent, RunId, Saying, SessionId, Status, Timestamp};
+use pi_subagents_engine::Extent;
 use pi_subagents_sessions::{IndexedRun, RunDir};
 use pi_subagents_windows::{Counts, PreviewContext, Role};
 
 use super::layout::Layout;
 use super::line_editor::LineEditor;
-use super::opened::{Opened, Output, Saying, is_answer};
+use super::opened::{Opened, Output};
 use super::run_row::{Live, Record, RunRow};
 
 /// How many runs that are over stand in the list; `status --all` has them all.
@@ -42,6 +43,8 @@ pub(crate) struct Model {
     /// Whether the window has the whole screen.
     pub(crate) is_zoomed: bool,
     pub(crate) mode: Mode,
+    /// What somebody began to say to a run and has not sent.
+    pub(super) draft: Option<(RunId, LineEditor)>,
     /// In small letters.
     pub(crate) filter: String,
     pub(crate) notice: Option<Notice>,
@@ -155,6 +158,7 @@ impl Model {
             focus: if is_one { Focus::Window } else { Focus::List },
             is_zoomed: is_one,
             mode: Mode::Browsing,
+            draft: None,
             filter: String::new(),
             notice: None,
             leaving: Leaving::WhenTold,
@@ -176,11 +180,7 @@ impl Model {
             Message::Heard(subject, events) => self.heard(&subject, &events),
             Message::Gone(run) => self.gone(&run),
             Message::Told(records) => self.told(records),
-            Message::Said(run, saying) => {
-                if let Some(opened) = self.opened_of(&run) {
-                    opened.saying = Some(saying);
-                }
-            }
+            Message::Said(run, saying) => self.said(&run, saying),
             Message::Answered(run, text) => self.answered(&run, text),
             Message::Came(notice) => self.notice = Some(notice),
             Message::Clock => {}
@@ -234,11 +234,23 @@ impl Model {
             .collect()
     }
 
-    /// The run whose model is listened to.
-    pub(crate) fn listened(&self) -> Option<&IndexedRun> {
-        let opened = self.opened.as_ref()?;
-        let is_over = opened.window.status().is_over();
-        (opened.run.is_open() && !is_over).then_some(&opened.run)
+    /// The runs whose models are listened to: the open one to its last word, of the others that are
+    /// seen just what they say now.
+    pub(crate) fn listened(&self) -> HashMap<(RunId, Extent), IndexedRun> {
+        let opened = self.opened.iter().filter(|opened| {
+            let is_over = opened.window.status().is_over();
+            opened.run.is_open() && !is_over
+        });
+        let opened = opened.map(|opened| (&opened.run, Extent::Whole));
+        let (_, seen) = self.seen_rows();
+        let rows = seen
+            .into_iter()
+            .filter(|row| row.is_running() && self.selected.as_ref() != Some(&row.run.run))
+            .map(|row| (&row.run, Extent::Newest));
+        opened
+            .chain(rows)
+            .map(|(run, extent)| ((run.run.clone(), extent), run.clone()))
+            .collect()
     }
 
     /// The runs that are seen and of which the list knows too little.
@@ -323,7 +335,6 @@ impl Model {
                 let row = self.rows.iter_mut().find(|row| row.run.run == *run);
                 if let Some(live) = row.and_then(|row| row.live.as_mut()) {
                     for event in events {
-                        live.turns += usize::from(is_answer(event));
                         live.window.apply(event);
                     }
                 }
@@ -336,6 +347,16 @@ impl Model {
                     }
                 }
             }
+        }
+    }
+
+    fn said(&mut self, run: &RunId, saying: Saying) {
+        let row = self.rows.iter_mut().find(|row| row.run.run == *run);
+        if let Some(live) = row.and_then(|row| row.live.as_mut()) {
+            live.window.hear(saying.newest());
+        }
+        if let Some(opened) = self.opened_of(run) {
+            opened.window.hear(saying);
         }
     }
 

@@ -1,9 +1,8 @@
 //! The run whose window is open: all of it, from the beginning, and where its reader is.
 
-use pi_subagents_delegation::child_protocol::ChildRecord;
-use pi_subagents_delegation::{Happening, Message, RunEvent, text};
+use pi_subagents_delegation::{RunEvent, text};
 use pi_subagents_sessions::IndexedRun;
-use pi_subagents_windows::{Line, Page, Place, PreviewContext, Role, Room, Window};
+use pi_subagents_windows::{Line, Page, Place, PreviewContext, Role, Room, Window, act};
 
 /// The run whose window is open.
 #[derive(Debug, Clone)]
@@ -12,24 +11,10 @@ pub(crate) struct Opened {
     pub(crate) number: u64,
     pub(crate) run: IndexedRun,
     pub(crate) window: Window,
-    /// How many answers of its model are in the record.
-    pub(crate) answers: usize,
-    /// What its model says right now.
-    pub(crate) saying: Option<Saying>,
     pub(crate) place: Place,
     /// What it answered, where that is shown instead of what happened.
     pub(crate) output: Option<Output>,
     pub(crate) is_gone: bool,
-}
-
-/// What a model says and has not said to its end.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Saying {
-    /// How many answers came before this one.
-    pub(crate) message: usize,
-    pub(crate) text: String,
-    /// What it does beside speaking.
-    pub(crate) act: Option<String>,
 }
 
 /// What a run answered.
@@ -46,8 +31,6 @@ impl Opened {
             number,
             run,
             window: window.with_room(Room::WHOLE),
-            answers: 0,
-            saying: None,
             place: Place::End,
             output: None,
             is_gone: false,
@@ -55,7 +38,6 @@ impl Opened {
     }
 
     pub(crate) fn heard(&mut self, event: &RunEvent) {
-        self.answers += usize::from(is_answer(event));
         self.window.apply(event);
     }
 
@@ -83,19 +65,14 @@ impl Opened {
         }
     }
 
-    /// What stands below the record: a message that is in it already is not said once more.
+    /// What stands below the record. It is all there for whoever reads along, and so looks like
+    /// what is complete.
     fn said_now(&self) -> Vec<Line> {
         let mut lines = Vec::new();
-        if let Some(saying) = self
-            .saying
-            .as_ref()
-            .filter(|saying| saying.message >= self.answers && !self.window.status().is_over())
-        {
+        if let Some(saying) = self.window.saying() {
             let words = saying.text.lines().filter(|line| !line.trim().is_empty());
             lines.extend(words.map(|line| Line::new(Role::Plain, line)));
-            if let Some(act) = &saying.act {
-                lines.push(Line::new(Role::Muted, &format!("({act}...)")));
-            }
+            lines.extend(act(&saying.act).map(|act| Line::new(Role::Muted, &act)));
         }
         if self.is_gone {
             lines.push(Line::new(
@@ -105,17 +82,6 @@ impl Opened {
         }
         lines
     }
-}
-
-/// Tells whether an event is an answer of the model, of which each is a turn.
-pub(crate) fn is_answer(event: &RunEvent) -> bool {
-    matches!(
-        &event.happening,
-        Happening::Said {
-            record: ChildRecord::MessageEnded(Message::Assistant(_)),
-            ..
-        }
-    )
 }
 
 impl Output {

@@ -1,16 +1,15 @@
 //! The owners of runs: when one is gone, and what is asked of one.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use pi_subagents_delegation::RunId;
-use pi_subagents_engine::{Act, Listening, OwnerReply, Want};
+use pi_subagents_engine::{Extent, Listening, OwnerReply, Want};
 use pi_subagents_sessions::{IndexedRun, OwnerName};
 use pi_subagents_windows::Role;
 use tokio::sync::mpsc;
 use tokio::task::{AbortHandle, JoinSet};
 
 use super::model::{Message, Notice};
-use super::opened::Saying;
 use crate::changes::owner_gone;
 use crate::commands::control::request;
 use crate::owner::is_owned;
@@ -48,53 +47,47 @@ impl Owners {
     }
 }
 
-/// Listens to one model at a time.
+/// Listens to models.
 #[derive(Default)]
 pub(super) struct Ear {
-    listening: Option<(RunId, AbortHandle)>,
+    listening: HashMap<(RunId, Extent), AbortHandle>,
 }
 
 impl Ear {
-    /// Listens to the model of this run and to no other.
-    pub(super) fn listen(&mut self, run: Option<&IndexedRun>, tell: &mpsc::Sender<Message>) {
-        let heard = self.listening.as_ref().map(|(run, _)| run);
-        if heard == run.map(|run| &run.run) {
-            return;
-        }
-        if let Some((_, task)) = self.listening.take() {
-            task.abort();
-        }
-        if let Some(run) = run {
-            let task = tokio::spawn(listen(run.clone(), tell.clone()));
-            self.listening = Some((run.run.clone(), task.abort_handle()));
+    /// Listens to the models of these runs and to no others.
+    pub(super) fn listen(
+        &mut self,
+        wanted: HashMap<(RunId, Extent), IndexedRun>,
+        tell: &mpsc::Sender<Message>,
+    ) {
+        self.listening.retain(|heard, task| {
+            let is_wanted = wanted.contains_key(heard);
+            if !is_wanted {
+                task.abort();
+            }
+            is_wanted
+        });
+        for ((id, extent), run) in wanted {
+            self.listening.entry((id, extent)).or_insert_with(|| {
+                let task = tokio::spawn(listen(run, extent, tell.clone()));
+                task.abort_handle()
+            });
         }
     }
 }
 
 /// Tells what the model of a run says, as long as its owner does.
-async fn listen(run: IndexedRun, tell: mpsc::Sender<Message>) {
+async fn listen(run: IndexedRun, extent: Extent, tell: mpsc::Sender<Message>) {
     let Some(socket) = &run.owner.socket else {
         return;
     };
     // Without it everything is seen too, only later.
-    let Ok(mut listening) = Listening::begin(socket, run.run.as_str()).await else {
+    let Ok(mut listening) = Listening::begin(socket, run.run.as_str(), extent).await else {
         return;
     };
-    while let Some((message, text, act)) = listening.next().await {
-        let saying = Saying {
-            message,
-            text: text.to_owned(),
-            act: match act {
-                Act::Speaking => None,
-                Act::Thinking => Some("thinking".to_owned()),
-                Act::Calling { tool } => Some(format!("calling {tool}")),
-            },
-        };
-        if tell
-            .send(Message::Said(run.run.clone(), saying))
-            .await
-            .is_err()
-        {
+    while let Some(saying) = listening.next().await {
+        let said = Message::Said(run.run.clone(), saying);
+        if tell.send(said).await.is_err() {
             return;
         }
     }

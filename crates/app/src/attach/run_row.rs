@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use pi_subagents_delegation::{Status, Timestamp, Usage, text};
 use pi_subagents_sessions::{IndexedRun, RecordedRun, RunState};
-use pi_subagents_windows::{PreviewContext, Room, Window};
+use pi_subagents_windows::{Line, PreviewContext, Room, Window, WindowLine, said_now};
 
 use crate::recorded::status_of;
 
@@ -25,7 +25,6 @@ pub(crate) struct RunRow {
 #[derive(Debug, Clone)]
 pub(crate) struct Live {
     pub(crate) window: Window,
-    pub(crate) turns: usize,
 }
 
 /// What the record of a run tells.
@@ -71,7 +70,7 @@ impl RunRow {
     }
 
     pub(crate) fn turns(&self) -> Option<usize> {
-        self.live.as_ref().map(|live| live.turns)
+        self.live.as_ref().map(|live| live.window.answers())
     }
 
     pub(crate) fn usage(&self) -> Option<Usage> {
@@ -97,8 +96,8 @@ impl RunRow {
         }
     }
 
-    /// What it does right now, or what came of it.
-    pub(crate) fn doing(&self) -> String {
+    /// What it does right now, or what came of it; what it is saying in no more than `columns`.
+    pub(crate) fn doing(&self, columns: usize) -> String {
         if self.record == Record::Gone {
             return "its record is gone".to_owned();
         }
@@ -112,10 +111,9 @@ impl RunRow {
             Status::Queued => "waiting for a free place".to_owned(),
             Status::Failed | Status::Aborted => live.window.error().unwrap_or_default(),
             Status::Running | Status::Completed => live
-                .window
-                .lines(1)
-                .last()
-                .map(|line| line.text().trim_start().to_owned())
+                .said_now(columns)
+                .or_else(|| live.window.lines(1).last().map(WindowLine::text))
+                .map(|line| line.trim_start().to_owned())
                 .unwrap_or_default(),
         }
     }
@@ -150,8 +148,14 @@ impl Live {
         let window = Window::new(run.run.clone(), context);
         Self {
             window: window.with_room(Room::LAST_LINE),
-            turns: 0,
         }
+    }
+}
+
+impl Live {
+    fn said_now(&self, columns: usize) -> Option<String> {
+        let said = said_now(self.window.saying()?, 1, columns);
+        said.last().map(Line::text)
     }
 }
 

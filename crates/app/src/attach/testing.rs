@@ -7,7 +7,7 @@ use bytes::Bytes;
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use pi_subagents_delegation::child_protocol::{ChildLine, decode};
 use pi_subagents_delegation::{
-    Ending, Happening, RunEvent, RunId, Runner, SessionId, Started, Status, Task, Timestamp,
+    Ending, Happening, RunEvent, RunId, Runner, SessionId, Started, Status, Task, Timestamp, Usage,
 };
 use pi_subagents_sessions::{Detached, IndexedRun, OwnerName, RunDir, RunState};
 use pi_subagents_windows::{Paint, PreviewContext};
@@ -19,6 +19,7 @@ use unicode_width::UnicodeWidthStr as _;
 
 use super::draw::draw;
 use super::model::{Effect, Message, Model, Scope, Subject};
+use super::run_row::{Facts, Record};
 
 pub(super) const PROJECT: &str = "/home/ada/engine";
 
@@ -114,6 +115,12 @@ impl Desk {
 
     pub(super) fn press_key(&mut self, code: KeyCode) {
         self.happens(Message::Pressed(KeyEvent::new(code, KeyModifiers::NONE)));
+    }
+
+    /// Presses Ctrl-C.
+    pub(super) fn interrupt(&mut self) {
+        let key = KeyEvent::new(KeyCode::Char('c'), KeyModifiers::CONTROL);
+        self.happens(Message::Pressed(key));
     }
 
     /// The run's record grows, for all who follow it.
@@ -213,4 +220,62 @@ fn answered(content: &Value) -> Happening {
 
 pub(super) fn ended(ending: Ending) -> Happening {
     Happening::Ended(ending)
+}
+
+/// Two runs at work, one that waits, and two that are over.
+pub(super) fn team(desk: &mut Desk) -> [IndexedRun; 5] {
+    let runs = [
+        open(3, "review"),
+        in_background(open(4, "日本語の調査")),
+        open(5, "tests"),
+        over(1, "plan"),
+        run(
+            2,
+            "a name that is much longer than its column",
+            RunState::Over {
+                status: Status::Failed,
+                exit_code: 1,
+                at: at(5),
+            },
+        ),
+    ];
+    desk.sees(&runs);
+    desk.hears(
+        &runs[0],
+        vec![accepted(&runs[0], "Review the last commit."), started()],
+    );
+    desk.hears(&runs[1], vec![accepted(&runs[1], "Look."), started()]);
+    desk.hears(&runs[2], vec![accepted(&runs[2], "Run the tests.")]);
+    desk.wait(75);
+    desk.hears(
+        &runs[0],
+        vec![
+            said("I look at the change first.\nIt touches the parser."),
+            called("read", &json!({"path": "/home/ada/engine/src/parser.rs"})),
+        ],
+    );
+    desk.hears(
+        &runs[1],
+        vec![called("bash", &json!({"command": "rg -n 設定"}))],
+    );
+    let facts = |came_of_it: &str| {
+        Record::Read(Facts {
+            model: Some("haiku".to_owned()),
+            lasted: None,
+            usage: Usage {
+                input: 120_000,
+                cost: Some(0.25),
+                ..Usage::default()
+            },
+            came_of_it: came_of_it.to_owned(),
+        })
+    };
+    desk.happens(Message::Told(vec![
+        (
+            runs[3].run.clone(),
+            facts("Three steps: parse, check, write."),
+        ),
+        (runs[4].run.clone(), facts("no key for anthropic")),
+    ]));
+    runs
 }

@@ -12,16 +12,16 @@ use crate::caller::Overrides;
 /// What every command that starts runs takes.
 #[derive(Args, Clone, Default)]
 pub(crate) struct RunArgs {
-    /// Which kind of child does the work [default: the setting subagents.runner, else auto]
+    /// Which kind of child does the work [default: the setting subagents.runner, else auto; for resume that of the session]
     #[arg(long, value_enum)]
     runner: Option<RunnerName>,
-    /// The model: an id, provider/id or a pattern, with :thinking if wanted
+    /// The model: an id, provider/id or a pattern, with :thinking if wanted [default: that of the definition or the settings; for resume that of the session]
     #[arg(long, value_name = "MODEL")]
     model: Option<String>,
     /// The directory the sub-agents work in [default: this one; for resume that of the session]
     #[arg(long, value_name = "DIR")]
     cwd: Option<PathBuf>,
-    /// Seconds a task may take, unless it says so itself [default: 600 for delegate, no limit for run and spawn]
+    /// Seconds a task may take, unless it says so itself; while its tools are at work it goes on [default: 600 for delegate, no limit for run and spawn]
     #[arg(long, value_name = "SECONDS", value_parser = parse_timeout)]
     timeout: Option<f64>,
     /// Dollars a run may cost; one that has and wants to go on is ended [default: the setting subagents.maxCost, else no limit]
@@ -92,8 +92,8 @@ impl From<RunnerName> for RunnerChoice {
 fn parse_timeout(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(seconds) if seconds >= 1.0 && seconds.is_finite() => Ok(seconds),
-        Ok(_) => Err("a timeout is at least 1 second".to_owned()),
-        Err(_) => Err("a timeout is a number of seconds".to_owned()),
+        Ok(seconds) if seconds < 1.0 => Err("a timeout is at least 1 second".to_owned()),
+        Ok(_) | Err(_) => Err("a timeout is a number of seconds".to_owned()),
     }
 }
 

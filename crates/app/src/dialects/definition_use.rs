@@ -56,12 +56,16 @@ pub(crate) fn check_definition(
     configuration: &Configuration,
     door: Door,
 ) -> Result<(), CommandError> {
-    match find_definition(name, asker, configuration, door) {
-        Ok(_) => Ok(()),
-        Err(refusal) => {
-            Err(CommandError::not_found(refusal.message).hint(door.how_to_get_a_definition()))
-        }
+    let Err(refusal) = find_definition(name, asker, configuration, door) else {
+        return Ok(());
+    };
+    let error = CommandError::not_found(refusal.message);
+    let mut ignored = configuration.catalogue.ignored();
+    if ignored.any(|(definition, _)| definition.name == name) {
+        // It is there already, and what it waits for has been said.
+        return Err(error);
     }
+    Err(error.hint(door.how_to_get_a_definition()))
 }
 
 /// Makes a definition ready for a task that this kind of child does in `cwd`.

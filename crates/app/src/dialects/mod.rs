@@ -18,7 +18,7 @@ pub(crate) use answer::Answer;
 pub(crate) use arguments::CallError;
 pub(crate) use call::{Call, ReadyCall, run};
 pub(crate) use tool::{Effect, Tool};
-pub(crate) use window_record::WindowRecord;
+pub(crate) use window_record::{Seen, WindowRecord};
 
 /// All tools, family by family.
 pub(crate) fn tools() -> Vec<Tool> {

@@ -7,11 +7,11 @@ use std::time::Duration;
 use pi_subagents_delegation::{
     Ending, SessionId, StopReason, ThinkingLevel, Timestamp, UsedDefinition,
 };
-use pi_subagents_windows::{Line, LineKind, Role, Window, WindowLine, header};
+use pi_subagents_windows::{Line, LineKind, Role, Window, WindowLine, header, said_now};
 use serde::ser::SerializeSeq as _;
 use serde::{Serialize, Serializer};
 
-use super::window_record::{ANY_WIDTH, Lines};
+use super::window_record::{ANY_WIDTH, Lines, Seen};
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -76,6 +76,20 @@ impl<'a> WindowJson<'a> {
         let task = summary.task.as_ref();
         let definition = task.and_then(|task| task.definition.as_ref());
         let todos = window.todos();
+        let (shown, all) = match lines {
+            Lines::Both => (
+                Some(LinesJson::complete(window, newest)),
+                Some(LinesJson::complete(window, usize::MAX)),
+            ),
+            Lines::Live {
+                seen: Seen::Newest,
+                columns,
+            } => (Some(LinesJson::live(window, newest, columns)), None),
+            Lines::Live {
+                seen: Seen::All,
+                columns,
+            } => (None, Some(LinesJson::live(window, usize::MAX, columns))),
+        };
         Self {
             name: window.name(),
             session_id: window.session().map(SessionId::as_str),
@@ -85,7 +99,7 @@ impl<'a> WindowJson<'a> {
             provider: window.provider(),
             model: window.model(),
             thinking_level: window.thinking().map(ThinkingLevel::as_str),
-            lines: (lines != Lines::All).then_some(LinesJson(window, newest)),
+            lines: shown,
             exit_code: summary.ending.as_ref().map(Ending::exit_code),
             stop_reason: summary.stop_reason.as_ref().map(StopReason::as_word),
             error_message: window.error(),
@@ -100,7 +114,7 @@ impl<'a> WindowJson<'a> {
             todo_total: todos.map(|todos| todos.total),
             todo_completed: todos.map(|todos| todos.completed),
             header: SpansJson(header(window, now, ANY_WIDTH)),
-            all_messages: (lines != Lines::Newest).then_some(LinesJson(window, usize::MAX)),
+            all_messages: all,
         }
     }
 }
@@ -117,12 +131,48 @@ impl Serialize for Seconds {
     }
 }
 
-/// The newest lines of a window, and how many of them.
-struct LinesJson<'a>(&'a Window, usize);
+/// The newest lines of a window.
+struct LinesJson<'a> {
+    window: &'a Window,
+    newest: usize,
+    /// What is being said and will never be kept.
+    said_now: Vec<WindowLine>,
+}
+
+impl<'a> LinesJson<'a> {
+    fn complete(window: &'a Window, newest: usize) -> Self {
+        Self {
+            window,
+            newest,
+            said_now: Vec::new(),
+        }
+    }
+
+    /// The same number of lines, the last ones of which are being said.
+    fn live(window: &'a Window, newest: usize, columns: usize) -> Self {
+        let said = window
+            .saying()
+            .map(|saying| said_now(saying, newest, columns));
+        let said_now: Vec<_> = said
+            .into_iter()
+            .flatten()
+            .map(|line| WindowLine {
+                kind: LineKind::Text,
+                line,
+            })
+            .collect();
+        Self {
+            window,
+            newest: newest.saturating_sub(said_now.len()),
+            said_now,
+        }
+    }
+}
 
 impl Serialize for LinesJson<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_seq(self.0.lines(self.1).map(LineJson::of))
+        let lines = self.window.lines(self.newest).chain(&self.said_now);
+        serializer.collect_seq(lines.map(LineJson::of))
     }
 }
 

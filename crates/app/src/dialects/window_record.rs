@@ -5,7 +5,7 @@ use std::slice;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use pi_subagents_delegation::{EventSink, RunEvent, Timestamp};
+use pi_subagents_delegation::{EventSink, RunEvent, RunId, Saying, Timestamp};
 use pi_subagents_windows::{Fleet, PreviewContext};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
@@ -15,11 +15,18 @@ use super::window_json::{DetailsJson, SpansJson, WindowJson};
 /// A line that is drawn elsewhere is cut there.
 pub(super) const ANY_WIDTH: usize = 400;
 
-/// Which lines of a window are told.
+/// Which lines of a window are seen while its call runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Lines {
+pub(crate) enum Seen {
     Newest,
     All,
+}
+
+/// Which lines of a window are told, and how wide they are where that is known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Lines {
+    /// Those that are seen, with what is being said at their end.
+    Live { seen: Seen, columns: usize },
     /// The newest apart from all of them, as the documented shape has it.
     Both,
 }
@@ -31,6 +38,10 @@ pub(crate) struct WindowRecord {
     /// How many files each task was given, in the order of the tasks.
     file_counts: Arc<[usize]>,
     lines_per_window: usize,
+    /// How wide they are, as far as that is known.
+    columns: usize,
+    /// Whether somebody sees the windows before their runs are over.
+    is_drawn: bool,
     /// Whether anything happened since somebody looked.
     has_changed: Arc<AtomicBool>,
 }
@@ -42,10 +53,20 @@ impl WindowRecord {
         lines_per_window: usize,
     ) -> Self {
         Self {
+            columns: context.width,
+            is_drawn: false,
             fleet: Arc::new(Mutex::new(Fleet::new(context))),
             file_counts: file_counts.into_iter().collect(),
             lines_per_window,
             has_changed: Arc::default(),
+        }
+    }
+
+    /// The same windows, for somebody who sees them live.
+    pub(crate) fn drawn(&self) -> Self {
+        Self {
+            is_drawn: true,
+            ..self.clone()
         }
     }
 
@@ -69,8 +90,9 @@ impl WindowRecord {
     }
 
     /// The same as text, for whoever follows along: of the lines only those that are shown.
-    pub(crate) fn update(&self, expanded: bool) -> Option<Box<RawValue>> {
-        let lines = if expanded { Lines::All } else { Lines::Newest };
+    pub(crate) fn update(&self, seen: Seen) -> Option<Box<RawValue>> {
+        let columns = self.columns;
+        let lines = Lines::Live { seen, columns };
         self.details(lines, |details| serde_json::value::to_raw_value(details))
             .ok()
     }
@@ -114,5 +136,15 @@ impl EventSink for WindowRecord {
             fleet.apply(event);
         }
         self.has_changed.store(true, Ordering::Relaxed);
+    }
+
+    fn wants_sayings(&self) -> bool {
+        self.is_drawn
+    }
+
+    fn on_saying(&mut self, run: &RunId, saying: &Saying) {
+        if self.is_drawn && self.lock().hear(run, saying) {
+            self.has_changed.store(true, Ordering::Relaxed);
+        }
     }
 }

@@ -40,9 +40,10 @@ impl Execution {
         let (link, call_id) = (self.link, self.call.id.clone());
         let watch = Watch {
             sinks: vec![Box::new(self.record)],
-            on_update: Some(Box::new(move |windows, expanded| {
-                link.update(&call_id, windows, expanded);
+            on_update: Some(Box::new(move |windows, seen| {
+                link.update(&call_id, windows, seen);
             })),
+            is_drawn: self.told.has_ui,
             expanded: Arc::clone(&self.call.expanded),
             cancelled: Box::pin(self.call.cancelled()),
         };

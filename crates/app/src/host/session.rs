@@ -8,7 +8,7 @@ use tokio::sync::watch;
 use super::connection::Connection;
 use super::wire;
 use crate::background::RowStatus;
-use crate::dialects::WindowRecord;
+use crate::dialects::{Seen, WindowRecord};
 
 /// By which anything of ours speaks to pi. Clones reach the same pi.
 #[derive(Clone)]
@@ -127,9 +127,9 @@ impl HostLink {
     }
 
     /// Tells how a call goes; a reader who is slow gets fewer of these.
-    pub(super) fn update(&self, call_id: &str, windows: &WindowRecord, expanded: bool) {
+    pub(super) fn update(&self, call_id: &str, windows: &WindowRecord, seen: Seen) {
         let line = || {
-            let details = windows.update(expanded)?;
+            let details = windows.update(seen)?;
             wire::update_line(call_id, &windows.text(), &details)
         };
         self.connection.say_if_calm(line);

@@ -8,8 +8,8 @@ use pi_subagents_testkit::{Signal, wait_until};
 use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
 
-use crate::profile::terminal::{CTRL_C, ENTER, Terminal};
 use crate::stage::{Stage, call};
+use crate::terminal::{CTRL_C, ENTER, Terminal};
 
 const PATIENCE: Duration = Duration::from_mins(1);
 

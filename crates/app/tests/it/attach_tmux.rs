@@ -26,6 +26,11 @@ fn inside_tmux(then: &str) -> Stage {
     stage
 }
 
+/// What a tmux does that has these panes, and opens one more.
+fn with_panes(listed: &str) -> String {
+    format!("case $1 in list-panes) echo '{listed}';; *) echo %8;; esac")
+}
+
 fn with_tmux(stage: &Stage, command: SandboxCommand) -> SandboxCommand {
     let path = format!("{}:/usr/bin:/bin", stage.path("tools"));
     command
@@ -57,12 +62,32 @@ fn asked(stage: &Stage) -> String {
 
 #[test]
 fn each_foreground_run_opens_a_pane_that_follows_it() {
-    let stage = inside_tmux("echo %8");
+    let stage = inside_tmux(&with_panes("%7 50 0 @2\n%8 50 0 @2"));
     let output = delegate(&stage, &["one=Go", "two=Go"])
         .run()
         .expect_success();
     assert_eq!(output.json()["details"]["warnings"], json!([]));
     insta::assert_snapshot!(asked(&stage));
+}
+
+#[test]
+fn a_zoomed_pane_keeps_the_screen_and_the_runs_get_a_window_of_their_own() {
+    let stage = inside_tmux(&with_panes("%7 50 1 @2"));
+    let output = delegate(&stage, &["one=Go"]).run().expect_success();
+    assert_eq!(output.json()["details"]["warnings"], json!([]));
+    insta::assert_snapshot!(asked(&stage));
+}
+
+#[test]
+fn panes_that_nobody_could_read_are_said_in_one_line() {
+    let stage = inside_tmux(&with_panes("%7 12 0 @2\n%8 12 0 @2"));
+    let output = delegate(&stage, &["one=Go", "two=Go", "three=Go"])
+        .run()
+        .expect_success();
+    assert_eq!(
+        output.json()["details"]["warnings"],
+        json!(["tmux had no room for 2 more panes; `pi-subagents attach` shows all runs"])
+    );
 }
 
 #[test]

@@ -10,7 +10,6 @@ use crate::stage::Stage;
 mod explained;
 mod lives;
 mod refusals;
-pub(crate) mod terminal;
 mod wizard;
 mod written;
 

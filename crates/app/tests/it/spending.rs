@@ -34,10 +34,7 @@ fn a_run_that_has_used_up_what_it_may_is_not_asked_again_and_keeps_what_it_said(
     ] {
         let stage = Stage::new();
         let server = three_turns(&stage);
-        let output = stage
-            .delegate_to("embedded", &one_task())
-            .args(&limit)
-            .run();
+        let output = stage.delegate_to("embedded", &one_task()).args(limit).run();
         assert_eq!(output.code, Some(1));
         assert_eq!(outcomes(&output), [failed("a", 1, message, Some("On it."))]);
         assert_eq!(server.requests().len(), 2);
@@ -50,7 +47,7 @@ fn an_answer_that_is_complete_is_kept_whatever_it_cost() {
     let _server = three_turns(&stage);
     for limit in ["330", "1k", "2M"] {
         let delegate = stage.delegate_to("embedded", &one_task());
-        let output = delegate.args(&["--max-tokens", limit]).run();
+        let output = delegate.args(["--max-tokens", limit]).run();
         assert_eq!(outcomes(&output), [completed("a", "done")], "{limit}");
     }
 }
@@ -63,7 +60,7 @@ fn the_settings_hold_for_every_run_and_a_flag_for_one_command() {
     let found = outcomes(&stage.delegate_to("embedded", &one_task()).run());
     assert_eq!(found, [failed("a", 1, OUT_OF_TOKENS, Some("On it."))]);
     let delegate = stage.delegate_to("embedded", &one_task());
-    let found = outcomes(&delegate.args(&["--max-tokens", "1m"]).run());
+    let found = outcomes(&delegate.args(["--max-tokens", "1m"]).run());
     assert_eq!(found, [completed("a", "done")]);
 }
 
@@ -98,7 +95,7 @@ fn a_limit_that_is_none_is_refused_with_an_example() {
     let stage = Stage::new();
     let refused = |arguments: [&str; 2]| {
         let delegate = stage.command(&["delegate", "--task", "a=hi"]);
-        let output = delegate.args(&arguments).run();
+        let output = delegate.args(arguments).run();
         assert_eq!(output.code, Some(2));
         output.stderr.lines().next().unwrap_or_default().to_owned()
     };

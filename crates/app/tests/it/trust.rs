@@ -6,8 +6,8 @@ use std::os::unix::fs::symlink;
 use pretty_assertions::assert_eq;
 use serde_json::json;
 
-use crate::profile::terminal::{CTRL_C, ENTER, Terminal};
 use crate::stage::Stage;
+use crate::terminal::{CTRL_C, ENTER, Terminal};
 
 /// A repository that carries everything there is.
 fn repository() -> Stage {

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use memchr::memmem;
 use serde::Deserialize;
 
 /// A piece of a message as it streams in.
@@ -35,11 +36,9 @@ pub enum Piece<'a> {
     },
 }
 
-#[derive(Deserialize)]
-struct Wire<'a> {
-    #[serde(rename = "assistantMessageEvent", borrow)]
-    event: WireEvent<'a>,
-}
+/// Before the piece, a line has numbers that nobody wants, most of its bytes. A text cannot hold
+/// this: its quotes are escaped.
+const EVENT: &[u8] = br#""assistantMessageEvent":"#;
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -58,7 +57,9 @@ struct WireEvent<'a> {
 
 /// Reads a `message_update`; `None` where it tells nothing that is shown, or is none.
 pub fn decode_piece(line: &[u8]) -> Option<Piece<'_>> {
-    let event = serde_json::from_slice::<Wire<'_>>(line).ok()?.event;
+    let start = memmem::find(line, EVENT)? + EVENT.len();
+    let mut rest = serde_json::Deserializer::from_slice(&line[start..]);
+    let event = WireEvent::deserialize(&mut rest).ok()?;
     let part = event.content_index;
     match &*event.kind {
         "text_start" => Some(Piece::TextStarted { part }),

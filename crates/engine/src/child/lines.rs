@@ -9,6 +9,7 @@ use std::io::Write as _;
 use std::mem;
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use bytes::{Bytes, BytesMut};
 use memchr::memchr;
@@ -93,7 +94,7 @@ impl LineReader {
             memory,
             directory,
             long_lines: 0,
-            speech: Speech::default(),
+            speech: Speech::new(Arc::default()),
             state: State::Deciding(Vec::new()),
         }
     }

@@ -2,6 +2,7 @@ use pi_subagents_delegation::{Message, Part};
 use pretty_assertions::assert_eq;
 
 use super::*;
+use crate::owner::Extent;
 
 fn reader() -> LineReader {
     LineReader::new(LineMemory::new(24 << 20), None)
@@ -145,7 +146,7 @@ fn when_memory_is_used_up_a_line_is_spilled_early_and_nothing_waits() {
 #[test]
 fn pieces_of_messages_are_told_while_somebody_listens_and_skipped_otherwise() {
     let mut reader = reader();
-    let speech = Speech::default();
+    let speech = Speech::new(Arc::default());
     reader.tell(speech.clone());
     let piece = |text: &str| {
         format!(
@@ -156,18 +157,21 @@ fn pieces_of_messages_are_told_while_somebody_listens_and_skipped_otherwise() {
         "{\"type\":\"message_end\",\"message\":{\"role\":\"assistant\",\"content\":\"x\"}}\n";
     let mut lines = Vec::new();
     reader.feed(piece("unheard").as_bytes(), &mut lines);
-    let listener = speech.listen();
-    assert_eq!(listener.borrow().text, "");
+    let listener = speech.listen(Extent::Whole);
+    assert_eq!(listener.borrow().saying.text, "");
     for byte in piece("heard").as_bytes() {
         reader.feed(&[*byte], &mut lines);
     }
     assert_eq!(
-        (listener.borrow().message, listener.borrow().text.as_str()),
+        (
+            listener.borrow().saying.message,
+            listener.borrow().saying.text.as_str()
+        ),
         (0, "heard")
     );
     reader.feed(piece(&"long".repeat(1 << 20)).as_bytes(), &mut lines);
-    assert_eq!(listener.borrow().text, "heard");
+    assert_eq!(listener.borrow().saying.text, "heard");
     assert_eq!(lines, []);
     reader.feed(answer.as_bytes(), &mut lines);
-    assert_eq!((lines.len(), listener.borrow().message), (1, 1));
+    assert_eq!((lines.len(), listener.borrow().saying.message), (1, 1));
 }

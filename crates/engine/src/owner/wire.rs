@@ -1,5 +1,6 @@
 //! What is said on an owner's socket.
 
+use pi_subagents_delegation::Act;
 use serde::{Deserialize, Serialize};
 
 /// What is asked of an owner about one of its runs.
@@ -21,12 +22,25 @@ pub enum Want {
     /// News of its end.
     Wait,
     /// What its model says, as it says it; answered again and again until the run is over.
-    Listen,
+    Listen {
+        /// How much of each message.
+        extent: Extent,
+    },
     /// That its child hears something.
     Steer {
         /// What it hears.
         message: String,
     },
+}
+
+/// How much of a message whoever listens wants to hear.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Extent {
+    /// All of it, as fast as it comes.
+    Whole,
+    /// Its newest lines, a few times a second.
+    Newest,
 }
 
 /// What the owner answers.
@@ -53,21 +67,34 @@ pub(super) struct SpeechNews {
     /// What follows them.
     pub(super) text: String,
     /// What it does.
-    pub(super) act: Act,
+    pub(super) act: ActNews,
 }
 
 /// What a model does.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub enum Act {
-    /// It speaks, or nothing is known of it.
-    #[default]
+pub(super) enum ActNews {
     Speaking,
-    /// It thinks.
     Thinking,
-    /// It writes the call of a tool.
-    Calling {
-        /// The tool.
-        tool: String,
-    },
+    Calling { tool: String },
+}
+
+impl From<Act> for ActNews {
+    fn from(act: Act) -> Self {
+        match act {
+            Act::Speaking => Self::Speaking,
+            Act::Thinking => Self::Thinking,
+            Act::Calling { tool } => Self::Calling { tool },
+        }
+    }
+}
+
+impl From<ActNews> for Act {
+    fn from(news: ActNews) -> Self {
+        match news {
+            ActNews::Speaking => Self::Speaking,
+            ActNews::Thinking => Self::Thinking,
+            ActNews::Calling { tool } => Self::Calling { tool },
+        }
+    }
 }

@@ -13,7 +13,7 @@ use crate::emulator::Emulator;
 use crate::script::{Script, at, busy_call, context};
 
 /// Hands each frame to the test.
-struct Frames(Sender<String>);
+pub(crate) struct Frames(pub(crate) Sender<String>);
 
 impl Write for Frames {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {

@@ -12,6 +12,7 @@ mod live;
 mod page;
 mod previews;
 mod progress;
+mod sayings;
 mod script;
 mod todos;
 mod views;

@@ -1,6 +1,6 @@
 //! Progress as a log.
 
-use pi_subagents_delegation::EventSink;
+use pi_subagents_delegation::{Ending, EventSink};
 use pi_subagents_windows::ProgressLines;
 
 use crate::script::{Script, busy_call, context, task};
@@ -34,6 +34,31 @@ fn a_busy_call_reads_line_by_line() {
     docs    ✓ completed after 8.0s
     types   ✗ failed: cwd must be an absolute path
     "#);
+}
+
+#[test]
+fn a_task_that_starts_a_moment_later_is_not_said_to_wait() {
+    let script = Script::new()
+        .accepted(0, task("one"))
+        .accepted(0, task("two"))
+        .accepted(0, task("three"))
+        .started(0, "one")
+        .said(0, "one", "I am the first.")
+        .started(0, "two")
+        .said(1, "two", "I came a moment later.")
+        .said(2, "two", "And I go on.")
+        .ended(3, "one", Ending::Completed)
+        .started(3, "three");
+    insta::assert_snapshot!(log(&script), @"
+    one    started, session a3f7000000000142
+    one    I am the first.
+    two    started, session a3f700000000015a
+    three  waiting for a free place
+    two    I came a moment later.
+    two    And I go on.
+    one    ✓ completed after 3.0s
+    three  started, session a3f7000000000218
+    ");
 }
 
 #[test]

@@ -57,25 +57,16 @@ fn said(model: &Model, columns: usize) -> Line {
 
 /// The keys that matter where the person is, as many as fit; the help has all of them.
 fn keys(model: &Model, columns: usize) -> Line {
-    let is_running = model.selected_row().is_some_and(RunRow::is_running);
-    let is_held = model
-        .opened
-        .as_ref()
-        .is_some_and(|opened| opened.output.is_none() && opened.place != Place::End);
     let mut keys = vec![("?", "help"), ("q", "leave")];
-    match model.focus {
-        Focus::List => keys.extend([("↑↓", "select"), ("Enter", "open")]),
-        Focus::Window => keys.extend([("↑↓", "scroll"), ("Tab", "list")]),
+    if model.selected_row().is_some() {
+        keys.extend(keys_of_a_run(model));
     }
-    if is_held {
-        keys.push(("G", "to the end"));
+    if !model.rows.is_empty() {
+        keys.push(("/", "filter"));
     }
-    if is_running {
-        keys.extend([("s", "steer"), ("x", "stop")]);
-    } else {
-        keys.push(("r", "resume"));
+    if model.opened.is_some() {
+        keys.push(("PgUp", "back"));
     }
-    keys.extend([("o", "answer"), ("/", "filter"), ("PgUp", "back")]);
     let lines = keys
         .into_iter()
         .scan(Line::default(), |line, (key, does)| {
@@ -87,4 +78,26 @@ fn keys(model: &Model, columns: usize) -> Line {
         })
         .take_while(|line| line.text().trim_end().width() <= columns);
     lines.last().unwrap_or_default()
+}
+
+fn keys_of_a_run(model: &Model) -> Vec<(&'static str, &'static str)> {
+    let is_running = model.selected_row().is_some_and(RunRow::is_running);
+    let is_held = model
+        .opened
+        .as_ref()
+        .is_some_and(|opened| opened.output.is_none() && opened.place != Place::End);
+    let mut keys = match model.focus {
+        Focus::List => vec![("↑↓", "select"), ("Enter", "open")],
+        Focus::Window => vec![("↑↓", "scroll"), ("Tab", "list")],
+    };
+    if is_held {
+        keys.push(("G", "to the end"));
+    }
+    if is_running {
+        keys.extend([("s", "steer"), ("x", "stop")]);
+    } else {
+        keys.push(("r", "resume"));
+    }
+    keys.push(("o", "answer"));
+    keys
 }

@@ -32,10 +32,19 @@ pub(super) fn title(model: &Model, area: Rect, canvas: &mut Canvas<'_, '_>) {
         line = line.with(Role::Accent, &filter);
     }
     if model.older > 0 {
-        let older = format!("  (and {} older: pi-subagents status --all)", model.older);
-        line = line.with(Role::Muted, &older);
+        line = with_older(line, model.older, area.width.into());
     }
     canvas.line(&fit(&line, area.width.into()), area, Style::new());
+}
+
+/// Half a command is of no use, so it is left out where it does not fit.
+fn with_older(line: Line, older: usize, columns: usize) -> Line {
+    let how = format!("  (and {older} older: pi-subagents status --all)");
+    let long = line.clone().with(Role::Muted, &how);
+    if long.width() <= columns {
+        return long;
+    }
+    line.with(Role::Muted, &format!("  (and {older} older)"))
 }
 
 pub(super) fn list(model: &Model, now: Timestamp, area: Rect, canvas: &mut Canvas<'_, '_>) {
@@ -76,23 +85,34 @@ fn nothing(model: &Model) -> &'static str {
 struct Columns {
     name: usize,
     model: usize,
-    has_usage: bool,
+    turns: usize,
+    tokens: usize,
+    cost: usize,
     all: usize,
 }
 
 impl Columns {
     fn of(model: &Model, all: usize) -> Self {
-        let widest = |texts: &mut dyn Iterator<Item = usize>| texts.max().unwrap_or(0);
-        let names = &mut model.listed().map(|row| row.run.name.width());
-        let models = &mut model.listed().filter_map(|row| Some(row.model()?.width()));
+        let widest =
+            |width: &dyn Fn(&RunRow) -> usize| model.listed().map(width).max().unwrap_or(0);
+        // A column that is empty in every row takes no room, and any other always the same.
+        let figures = |width: usize, words: &dyn Fn(&RunRow) -> String| {
+            let is_any = model.listed().any(|row| !words(row).is_empty());
+            width * usize::from(is_any && all >= WIDTH_FOR_USAGE)
+        };
         Self {
-            name: widest(names).min(WIDEST_NAME).min(all / 3).max(4),
+            name: widest(&|row| row.run.name.width())
+                .min(WIDEST_NAME)
+                .min(all / 3)
+                .max(4),
             model: if all < WIDTH_FOR_MODEL {
                 0
             } else {
-                widest(models).min(WIDEST_MODEL)
+                widest(&|row| row.model().unwrap_or_default().width()).min(WIDEST_MODEL)
             },
-            has_usage: all >= WIDTH_FOR_USAGE,
+            turns: figures(8, &turns),
+            tokens: figures(5, &tokens_of),
+            cost: figures(6, &cost_of),
             all,
         }
     }
@@ -111,8 +131,13 @@ impl Columns {
         }
         let elapsed = row.elapsed(now).map(clock).unwrap_or_default();
         line = line.with(Role::Plain, &format!("{elapsed:>7}  "));
-        if self.has_usage {
-            line = line.with(Role::Muted, &usage(row));
+        let usage = [
+            (turns(row), self.turns),
+            (tokens_of(row), self.tokens),
+            (cost_of(row), self.cost),
+        ];
+        for (words, width) in usage.into_iter().filter(|(_, width)| *width > 0) {
+            line = line.with(Role::Muted, &format!("{words:>width$}  "));
         }
         if row.run.is_background() {
             line = line.with(Role::Accent, "bg ");
@@ -126,24 +151,32 @@ impl Columns {
             Status::Failed | Status::Aborted => Role::Failed,
             Status::Queued | Status::Running | Status::Completed => Role::Muted,
         };
-        let line = fit(&line.with(doing, &text::one_line(&row.doing())), self.all);
+        let words = row.doing(self.all.saturating_sub(line.width()));
+        let line = fit(&line.with(doing, &text::one_line(&words)), self.all);
         let margin = " ".repeat(self.all.saturating_sub(line.width()));
         line.with(Role::Plain, &margin)
     }
 }
 
-/// Turns, tokens and cost: eight, six and seven columns.
-fn usage(row: &RunRow) -> String {
+fn turns(row: &RunRow) -> String {
     let turns = row.turns().filter(|turns| *turns > 0);
-    let usage = row.usage().filter(|usage| usage.total() > 0);
-    format!(
-        "{:>8} {:>5} {:>6}  ",
-        turns
-            .map(|turns| text::count(turns, "turn"))
-            .unwrap_or_default(),
-        usage.map(|usage| tokens(usage.total())).unwrap_or_default(),
-        usage.map(|usage| cost(usage.cost)).unwrap_or_default(),
-    )
+    turns
+        .map(|turns| text::count(turns, "turn"))
+        .unwrap_or_default()
+}
+
+fn tokens_of(row: &RunRow) -> String {
+    let total = row.usage().map(|usage| usage.total());
+    total
+        .filter(|total| *total > 0)
+        .map(tokens)
+        .unwrap_or_default()
+}
+
+fn cost_of(row: &RunRow) -> String {
+    row.usage()
+        .map(|usage| cost(usage.cost))
+        .unwrap_or_default()
 }
 
 /// A text in exactly so many columns.

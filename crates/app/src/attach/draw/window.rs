@@ -2,7 +2,7 @@
 
 use pi_subagents_delegation::Timestamp;
 use pi_subagents_windows::paint::fit;
-use pi_subagents_windows::{Line, Place, Role, header};
+use pi_subagents_windows::{Line, Role, header};
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 
@@ -12,7 +12,7 @@ use crate::attach::model::{Focus, Model};
 use crate::attach::opened::Opened;
 
 pub(super) fn window(model: &Model, now: Timestamp, layout: &Layout, canvas: &mut Canvas<'_, '_>) {
-    rule(model, layout.rule, canvas);
+    rule(model, layout, canvas);
     let Some(opened) = &model.opened else {
         return;
     };
@@ -29,31 +29,31 @@ pub(super) fn window(model: &Model, now: Timestamp, layout: &Layout, canvas: &mu
 }
 
 /// The line above the window: its ids, for copying, and where its reader is.
-fn rule(model: &Model, area: Rect, canvas: &mut Canvas<'_, '_>) {
-    let columns = usize::from(area.width);
+fn rule(model: &Model, layout: &Layout, canvas: &mut Canvas<'_, '_>) {
+    let columns = usize::from(layout.rule.width);
     let role = match model.focus {
         Focus::List => Role::Muted,
         Focus::Window => Role::Accent,
     };
     let mut line = Line::new(role, "── ");
     if let Some(opened) = &model.opened {
-        line = line.with(role, &named(opened, columns));
+        line = line.with(role, &named(opened, layout.page));
     }
     let missing = columns.saturating_sub(line.width());
     let line = line.with(role, &"─".repeat(missing));
-    canvas.line(&fit(&line, columns), area, Style::new());
+    canvas.line(&fit(&line, columns), layout.rule, Style::new());
 }
 
-fn named(opened: &Opened, columns: usize) -> String {
+fn named(opened: &Opened, seen: Rect) -> String {
     let what = if opened.output.is_some() {
         "answer of "
     } else {
         ""
     };
-    let page = opened.page(columns);
-    let place = match opened.place() {
-        Place::End => String::new(),
-        place @ Place::At { .. } => format!("── {}% ", page.percent(place)),
-    };
+    let page = opened.page(seen.width.into());
+    let place = page
+        .percent(opened.place(), seen.height.into())
+        .map(|percent| format!("── {percent}% "))
+        .unwrap_or_default();
     format!("{what}{} {place}", opened.run.run)
 }

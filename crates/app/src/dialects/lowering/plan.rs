@@ -59,6 +59,8 @@ impl Lowering<'_> {
         let ready = prepared.and_then(|prepared| {
             let files = RunFiles::write(&prepared, self.caller, directory.as_ref())?;
             let conversation = converse(&prepared, directory.as_ref())?;
+            let told = conversation.warnings.iter();
+            warnings.extend(told.map(|warning| format!("{}: {warning}", asked.name)));
             Ok((prepared, files, conversation))
         });
         let session = ready

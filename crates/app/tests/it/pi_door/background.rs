@@ -9,7 +9,7 @@ use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
 
 use super::stage::PiDoor;
-use crate::profile::terminal::Terminal;
+use crate::terminal::Terminal;
 
 const PATIENCE: Duration = Duration::from_mins(1);
 

@@ -5,7 +5,7 @@ use pretty_assertions::assert_eq;
 use serde_json::json;
 
 use super::stage::PiDoor;
-use crate::profile::terminal::{ENTER, Terminal};
+use crate::terminal::{ENTER, Terminal};
 
 const CTRL_D: &str = "\x04";
 const CTRL_U: &str = "\x15";

@@ -5,7 +5,7 @@ use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
 
 use super::stage::PiDoor;
-use crate::profile::terminal::{DOWN, ENTER, Terminal};
+use crate::terminal::{DOWN, ENTER, Terminal};
 
 const CTRL_O: &str = "\x0f";
 const CTRL_D: &str = "\x04";

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 
 use pretty_assertions::assert_eq;
 
-use super::terminal::{CTRL_C, DOWN, ENTER, Terminal};
 use crate::stage::Stage;
+use crate::terminal::{CTRL_C, DOWN, ENTER, Terminal};
 
 const FULL: &str = "\
 ---

@@ -66,7 +66,7 @@ impl Stand {
         let (events_in, events) = mpsc::channel(64);
         let (ask, requests) = mpsc::unbounded_channel();
         let unit = Unit {
-            speech: Speech::default(),
+            speech: Speech::new(Arc::default()),
             task: Arc::new(task()),
             plan: Box::new(plan),
             launcher: Arc::new(Launcher {

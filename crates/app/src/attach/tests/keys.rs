@@ -1,0 +1,256 @@
+//! What keys do: to the screen, and to runs.
+
+use crossterm::event::KeyCode;
+use pi_subagents_delegation::Ending;
+use pi_subagents_windows::Role;
+use pretty_assertions::assert_eq;
+
+use crate::attach::model::{Effect, Leaving, Message, Mode, Notice, Scope};
+use crate::attach::testing::{Desk, accepted, ended, open, over, said, started, team};
+
+#[test]
+fn a_long_window_is_read_from_its_beginning_and_followed_to_its_end() {
+    let mut desk = Desk::new(40, 10);
+    let long = open(1, "long");
+    desk.sees(std::slice::from_ref(&long));
+    let lines: Vec<String> = (1..=200).map(|number| format!("line {number}")).collect();
+    desk.hears(
+        &long,
+        vec![
+            accepted(&long, "Count."),
+            started(),
+            said(&lines.join("\n")),
+        ],
+    );
+    let mut screens = vec![desk.screen()];
+    desk.press("g");
+    screens.push(desk.screen());
+    desk.press_key(KeyCode::PageDown);
+    desk.press_key(KeyCode::Tab);
+    desk.press("j");
+    screens.push(desk.screen());
+    desk.hears(&long, vec![said("one more")]);
+    let window = |screen: &str| screen.split_once("──").unwrap().1.to_owned();
+    assert_eq!(window(&desk.screen()), window(&screens[2]));
+    desk.press("f");
+    screens.push(desk.screen());
+    insta::assert_snapshot!(screens.join("\n~~~\n"));
+}
+
+#[test]
+fn steering_takes_a_line_and_sends_it_to_the_run_it_was_meant_for() {
+    let mut desk = Desk::new(60, 10);
+    let [review, ..] = team(&mut desk);
+    desk.press("sLook at ");
+    desk.happens(Message::Pasted("日本\nthe parser".to_owned()));
+    let typing = desk.screen();
+    desk.press_key(KeyCode::Enter);
+    let expected = "Look at 日本\nthe parser".to_owned();
+    assert_eq!(desk.effects, [Effect::Steer(review, expected)]);
+    desk.happens(Message::Came(Notice::new(
+        Role::Success,
+        "review hears it before its next turn.",
+    )));
+    let last = |screen: String| screen.lines().last().unwrap().to_owned();
+    insta::assert_snapshot!([last(typing), last(desk.screen())].join("\n"), @"
+    Say to review: Look at 日本⏎the parser
+    review hears it before its next turn.
+    ");
+}
+
+#[test]
+fn what_was_typed_survives_leaving_the_line_and_a_second_interrupt_leaves_all() {
+    let mut desk = Desk::new(60, 10);
+    let [review, ..] = team(&mut desk);
+    desk.press("sLook at the ");
+    desk.interrupt();
+    assert_eq!((&desk.model.mode, desk.effects.len()), (&Mode::Browsing, 0));
+    let last = |desk: &Desk| desk.screen().lines().last().unwrap().to_owned();
+    let mut rows = vec![last(&desk)];
+    desk.press("js");
+    rows.push(last(&desk));
+    desk.press_key(KeyCode::Esc);
+    desk.press("ks");
+    rows.push(last(&desk));
+    desk.press("parser");
+    desk.press_key(KeyCode::Enter);
+    let message = "Look at the parser".to_owned();
+    assert_eq!(desk.effects, [Effect::Steer(review, message)]);
+    desk.press("s");
+    rows.push(last(&desk));
+    desk.interrupt();
+    desk.interrupt();
+    assert_eq!(desk.effects.last(), Some(&Effect::Leave));
+    insta::assert_snapshot!(rows.join("\n"), @"
+    It was not sent; s brings it back.
+    Say to 日本語の調査:
+    Say to review: Look at the
+    Say to review:
+    ");
+}
+
+#[test]
+fn a_run_is_stopped_after_a_question_and_only_then() {
+    let mut desk = Desk::new(90, 10);
+    let [review, ..] = team(&mut desk);
+    desk.press("x");
+    let question = desk.screen().lines().last().unwrap().to_owned();
+    desk.press("n");
+    assert_eq!(desk.effects, []);
+    desk.press("xy");
+    assert_eq!(desk.effects, [Effect::Stop(review)]);
+    let answer = desk.screen().lines().last().unwrap().to_owned();
+    insta::assert_snapshot!([question, answer].join("\n"), @"
+    Stop review and everything it started?  y stops it, any other key does not
+    Stopping review...
+    ");
+}
+
+#[test]
+fn what_is_over_can_be_resumed_and_neither_steered_nor_stopped() {
+    let mut desk = Desk::new(90, 10);
+    desk.sees(&[over(1, "plan")]);
+    let told: Vec<String> = ["s", "x", "r"]
+        .map(|key| {
+            desk.press(key);
+            assert_eq!(desk.model.mode, Mode::Browsing);
+            desk.screen().lines().last().unwrap().to_owned()
+        })
+        .into();
+    insta::assert_snapshot!(told.join("\n"), @"
+    plan is over.
+    plan is over.
+    pi-subagents resume a3f7000000000001 PROMPT goes on with it.
+    ");
+}
+
+#[test]
+fn an_answer_is_a_page_of_its_own() {
+    let mut desk = Desk::new(50, 10);
+    let plan = over(1, "plan");
+    desk.sees(std::slice::from_ref(&plan));
+    desk.press("o");
+    assert_eq!(desk.effects, [Effect::ReadAnswer(plan.clone())]);
+    let answer =
+        "# Plan\n\n1. Parse what was written down.\n2. Check it against all that is known.\u{7}";
+    desk.happens(Message::Answered(plan.run.clone(), Some(answer.to_owned())));
+    insta::assert_snapshot!(desk.screen(), @"
+    Sub-agents: 1 done
+    > ✓  plan  1m 01s
+    ── answer of 20261115-000000-001-aaaaaa ──────────
+    plan
+    # Plan
+
+    1. Parse what was written down.
+    2. Check it against all that is known.
+
+    ? help  q leave  ↑↓ select  Enter open  r resume
+    ");
+    desk.happens(Message::Resized(50, 7));
+    assert!(desk.screen().contains("── 0% ─"), "{}", desk.screen());
+    desk.press_key(KeyCode::Esc);
+    assert_eq!(desk.model.opened.as_ref().unwrap().output, None);
+    desk.happens(Message::Answered(plan.run, None));
+    assert!(desk.screen().ends_with("It has not answered anything yet."));
+}
+
+#[test]
+fn a_filter_shows_what_it_fits_and_selects_one_of_them() {
+    let mut desk = Desk::new(80, 14);
+    let [_, _, tests, ..] = team(&mut desk);
+    desk.press("/TES");
+    insta::assert_snapshot!(desk.screen(), @r#"
+    Sub-agents: 2 running, 1 waiting, 1 done, 1 error  with "tes"
+    > ⏳ tests          waiting for a free place
+    ── 20261115-000000-005-aaaaaa ──────────────────────────────────────────────────
+    tests
+
+
+
+
+
+
+
+
+
+    Only with: TES
+    "#);
+    assert_eq!(desk.model.selected, Some(tests.run));
+    desk.press_key(KeyCode::Enter);
+    desk.press("/zzz");
+    assert!(desk.screen().contains("No run fits. Esc shows all."));
+    desk.press_key(KeyCode::Esc);
+    assert_eq!(desk.model.listed().count(), 5);
+}
+
+#[test]
+fn keys_lead_out_one_step_at_a_time() {
+    let mut desk = Desk::new(80, 14);
+    team(&mut desk);
+    desk.press_key(KeyCode::Enter);
+    assert!(desk.model.is_zoomed);
+    desk.press_key(KeyCode::Esc);
+    assert!(!desk.model.is_zoomed);
+    assert_eq!(desk.effects, []);
+    desk.press_key(KeyCode::Esc);
+    desk.press("q");
+    assert_eq!(desk.effects, [Effect::Leave, Effect::Leave]);
+}
+
+#[test]
+fn one_run_has_the_screen_for_itself_until_all_are_asked_for() {
+    let lonely = open(7, "lonely");
+    let mut desk = Desk::with_scope(Scope::Run(lonely.run.clone()), (60, 8));
+    desk.sees(std::slice::from_ref(&lonely));
+    desk.hears(
+        &lonely,
+        vec![accepted(&lonely, "Go."), started(), said("Here.")],
+    );
+    insta::assert_snapshot!(desk.screen(), @"
+    ⏳ lonely • anthropic/haiku • 0s
+    > Go.
+    Here.
+
+
+
+
+    ? help  q leave  ↑↓ scroll  Tab list  s steer  x stop
+    ");
+    desk.press("a");
+    assert_eq!(desk.effects, [Effect::Look]);
+    assert_eq!(desk.model.scope, Desk::new(1, 1).model.scope);
+}
+
+#[test]
+fn a_view_that_leaves_by_itself_stays_a_moment_and_longer_if_somebody_is_there() {
+    let brief = open(1, "brief");
+    let mut desk = Desk::with_scope(Scope::Run(brief.run.clone()), (60, 8));
+    desk.model = desk.model.leaving(Leaving::WhenOver(None));
+    desk.wait(1);
+    desk.sees(std::slice::from_ref(&brief));
+    desk.hears(
+        &brief,
+        vec![accepted(&brief, "Go."), started(), ended(Ending::Completed)],
+    );
+    assert_eq!(desk.effects, []);
+    let mut visited = Desk {
+        model: desk.model.clone(),
+        ..Desk::new(60, 8)
+    };
+    visited.press("g");
+    visited.wait(60);
+    assert_eq!(visited.effects, []);
+    desk.wait(2);
+    assert_eq!(desk.effects, []);
+    desk.wait(1);
+    assert_eq!(desk.effects, [Effect::Leave]);
+}
+
+#[test]
+fn the_help_names_every_key() {
+    let mut desk = Desk::new(70, 20);
+    desk.press("?");
+    insta::assert_snapshot!(desk.screen());
+    desk.happens(Message::Resized(36, 40));
+    insta::assert_snapshot!("the_help_names_every_key_in_36_columns", desk.screen());
+}

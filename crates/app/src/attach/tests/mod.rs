@@ -1,0 +1,4 @@
+//! The screen without a terminal: what is seen, and what keys do.
+
+mod keys;
+mod seen;
