@@ -158,7 +158,10 @@ export class Connection {
 
   #reason(why: string): string {
     const { path, advice } = this.#binary;
-    if (this.#isOurs) return `${path} ${why}. What it ran has ended with it; the next call starts it again.`;
+    if (this.#isOurs) {
+      const rest = "What it ran has ended with it, and /subagents shows how far that got; the next call starts it again.";
+      return `${path} ${why}. ${rest}`;
+    }
     const said = this.#said.replace(/[\p{Cc}\s]+/gu, " ").trim();
     return [
       `\`${path} host\` should be the program pi-subagents, but it ${why} before it answered anything.`,

@@ -43,7 +43,9 @@ impl Door {
         match self {
             Self::CommandLine => r#"Say "pi-subagents trust --yes" to allow that."#,
             // A model reads it, which is not to decide.
-            Self::Pi | Self::Mcp => "Only the user can allow that, with pi-subagents trust.",
+            Self::Pi | Self::Mcp => {
+                "Only the user can allow that, with pi-subagents trust in a shell."
+            }
         }
     }
 

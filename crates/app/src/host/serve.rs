@@ -216,7 +216,7 @@ impl Host {
                 self.answer_later(id, async move {
                     // It waits for answers, so it gets a thread of its own.
                     let work = spawn_blocking(move || {
-                        let seen = Seen::from(caller.places, caller.trusts_project);
+                        let seen = Seen::from(caller.places, caller.trusts_project, caller.door);
                         commands::run_profile(&told.arguments, &seen, &person);
                     });
                     work.await.map(|()| json!({})).map_err(|error| bug(&error))
@@ -247,7 +247,7 @@ impl Host {
             // Definitions are read from the disk, for every letter that is typed.
             let work = spawn_blocking(move || match told.command.as_str() {
                 commands::PROFILE => {
-                    let seen = Seen::from(caller.places, caller.trusts_project);
+                    let seen = Seen::from(caller.places, caller.trusts_project, caller.door);
                     commands::complete_profile(&told.prefix, &seen)
                 }
                 commands::SUBAGENTS => Subagents::complete(&memory, &told.prefix),

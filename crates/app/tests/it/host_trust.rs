@@ -105,6 +105,13 @@ fn who_does_not_answer_is_asked_again_in_the_next_session() {
     shim.answer("ui/select", &json!({"value": "Not now"}));
     assert!(answer(&shim, &stage, id).ends_with(IGNORED));
     assert_eq!(decisions(&stage), None);
+    let id = shim.command("profile", "list");
+    _ = shim.result(id);
+    let shown = stage.sandbox.normalise(&shim.shown());
+    assert!(
+        shown.ends_with("which nobody has trusted yet: theirs. Only the user can allow that, with pi-subagents trust in a shell."),
+        "{shown}"
+    );
 }
 
 #[test]

@@ -17,6 +17,7 @@ use serde_json::{Value, json};
 
 use self::check::{Check, Mark};
 use crate::commands::profile::seen::Seen;
+use crate::door::Door;
 use crate::error::CommandError;
 use crate::places::Places;
 use crate::print::Printer;
@@ -48,7 +49,7 @@ pub(crate) fn run(printer: Printer) -> ExitCode {
 
 /// All checks, in the order in which a person sets things up.
 fn examine(places: Places) -> Vec<Check> {
-    let seen = Seen::from(places, false);
+    let seen = Seen::from(places, false, Door::CommandLine);
     let pi = runner::look_for_pi(&seen);
     vec![
         machine::program(&seen),

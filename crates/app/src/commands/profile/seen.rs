@@ -20,31 +20,34 @@ pub(crate) struct Seen {
     pub(in crate::commands) places: Places,
     configuration: Configuration,
     trusts_project: bool,
+    /// Where it is told.
+    door: Door,
 }
 
 impl Seen {
     /// Reads what counts here.
     pub(in crate::commands) fn look() -> Result<Self, CommandError> {
-        Ok(Self::from(Places::find()?, false))
+        Ok(Self::from(Places::find()?, false, Door::CommandLine))
     }
 
     /// Reads what counts somewhere; the project may be trusted for this call.
-    pub(crate) fn from(places: Places, trusts_project: bool) -> Self {
+    pub(crate) fn from(places: Places, trusts_project: bool, door: Door) -> Self {
         Self {
             configuration: Configuration::read_once(&places, trusts_project),
             places,
             trusts_project,
+            door,
         }
     }
 
     /// Reads everything again, after a file was changed.
     pub(in crate::commands) fn again(&self) -> Self {
-        Self::from(self.places.clone(), self.trusts_project)
+        Self::from(self.places.clone(), self.trusts_project, self.door)
     }
 
     /// Reads everything as if the project were trusted, to show what a yes would mean.
     pub(in crate::commands) fn as_if_trusted(&self) -> Self {
-        Self::from(self.places.clone(), true)
+        Self::from(self.places.clone(), true, self.door)
     }
 
     pub(crate) fn catalogue(&self) -> &Catalogue {
@@ -107,7 +110,7 @@ impl Seen {
 
     /// One sentence for each project of which something is ignored.
     pub(in crate::commands) fn notices(&self) -> Vec<String> {
-        self.catalogue().notices(Door::CommandLine.how_to_trust())
+        self.catalogue().notices(self.door.how_to_trust())
     }
 
     /// What is ignored for lack of trust, as programs read it.
