@@ -20,6 +20,9 @@ pub(crate) struct ProfileArgs {
     command: Option<ProfileCommand>,
     /// The definition to show [default: list all]
     name: Option<String>,
+    /// What follows a command that there is none of
+    #[arg(hide = true)]
+    rest: Vec<String>,
 }
 
 #[derive(Subcommand)]
@@ -106,6 +109,12 @@ pub(crate) fn run_for(
     person: &dyn Person,
     printer: Printer,
 ) -> Result<ExitCode, CommandError> {
+    if let (Some(word), [_, ..]) = (&args.name, args.rest.as_slice()) {
+        return Err(
+            CommandError::usage(format!("there is no command profile {word}"))
+                .hint("There are list, show, create, edit, delete and explain."),
+        );
+    }
     match (&args.command, &args.name) {
         (Some(ProfileCommand::List), _) | (None, None) => Ok(list::run(seen, printer)),
         (None, Some(name)) => show::run(name, seen, printer),
