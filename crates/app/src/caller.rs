@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use pi_subagents_definitions::{RunnerChoice, Skill};
-use pi_subagents_delegation::Program;
+use pi_subagents_delegation::{Allowance, Program};
 
 use crate::host::Memory;
 use crate::places::Places;
@@ -34,6 +34,7 @@ pub(crate) struct Overrides {
     pub(crate) model: Option<String>,
     pub(crate) cwd: Option<PathBuf>,
     pub(crate) timeout: Option<Duration>,
+    pub(crate) allowance: Allowance,
     /// The tools of a task without a definition.
     pub(crate) tools: Option<Vec<String>>,
 }

@@ -2,14 +2,15 @@
 //! command here: `main` knows their names.
 
 pub(crate) mod examples;
+mod run_args;
 
 use std::ffi::OsString;
-use std::path::PathBuf;
 use std::process::ExitCode;
 
-use clap::{Args, CommandFactory as _, Parser, Subcommand, ValueEnum};
-use pi_subagents_definitions::RunnerChoice;
+use clap::error::ContextKind;
+use clap::{Args, CommandFactory as _, Parser, Subcommand};
 
+pub(crate) use self::run_args::{ConcurrencyArgs, RunArgs};
 use crate::commands;
 use crate::error::CommandError;
 use crate::print::Printer;
@@ -131,69 +132,6 @@ struct PassedOn {
     arguments: Vec<OsString>,
 }
 
-/// What every command that starts runs takes.
-#[derive(Args, Clone, Default)]
-pub(crate) struct RunArgs {
-    /// Which kind of child does the work [default: the setting subagents.runner, else auto]
-    #[arg(long, value_enum)]
-    pub(crate) runner: Option<RunnerName>,
-    /// The model: an id, provider/id or a pattern, with :thinking if wanted
-    #[arg(long, value_name = "MODEL")]
-    pub(crate) model: Option<String>,
-    /// The directory the sub-agents work in [default: this one; for resume that of the session]
-    #[arg(long, value_name = "DIR")]
-    pub(crate) cwd: Option<PathBuf>,
-    /// Seconds a task may take, unless it says so itself [default: 600 for delegate, no limit for run and spawn]
-    #[arg(long, value_name = "SECONDS", value_parser = parse_timeout)]
-    pub(crate) timeout: Option<f64>,
-    /// Use the definitions and settings of this project, for this call
-    #[arg(long)]
-    pub(crate) trust: bool,
-}
-
-/// What every command that can start several runs at once takes.
-#[derive(Args, Clone, Copy, Default)]
-pub(crate) struct ConcurrencyArgs {
-    /// How many sub-agents run at once [default: the setting subagents.maxConcurrency, else 4]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1000))]
-    concurrency: Option<u16>,
-}
-
-impl ConcurrencyArgs {
-    /// What was asked for, else what the settings say.
-    pub(crate) fn or(self, setting: usize) -> usize {
-        self.concurrency.map_or(setting, usize::from)
-    }
-}
-
-#[derive(Clone, Copy, ValueEnum)]
-pub(crate) enum RunnerName {
-    /// pi where there is one that is new enough, else embedded
-    Auto,
-    /// Real pi processes
-    Pi,
-    /// The agent inside this binary
-    Embedded,
-}
-
-impl From<RunnerName> for RunnerChoice {
-    fn from(name: RunnerName) -> Self {
-        match name {
-            RunnerName::Auto => Self::Auto,
-            RunnerName::Pi => Self::Pi,
-            RunnerName::Embedded => Self::Embedded,
-        }
-    }
-}
-
-fn parse_timeout(text: &str) -> Result<f64, String> {
-    match text.parse::<f64>() {
-        Ok(seconds) if seconds >= 1.0 && seconds.is_finite() => Ok(seconds),
-        Ok(_) => Err("a timeout is at least 1 second".to_owned()),
-        Err(_) => Err("a timeout is a number of seconds".to_owned()),
-    }
-}
-
 /// All commands with their arguments and help.
 pub(crate) fn command_line() -> clap::Command {
     Cli::command()
@@ -206,7 +144,7 @@ pub(crate) fn run(arguments: Vec<OsString>) -> ExitCode {
         .any(|argument| argument == "--json" || argument == "--json-stream");
     let cli = match Cli::try_parse_from(arguments) {
         Ok(cli) => cli,
-        Err(error) => return refused(&error, wants_json),
+        Err(error) => return refused(error, wants_json),
     };
     let printer = Printer::new(cli.output);
     let Some(command) = cli.command else {
@@ -247,7 +185,9 @@ fn dispatch(command: Command, printer: Printer<'static>) -> Result<ExitCode, Com
 }
 
 /// Help and version are no errors; everything else the parser refuses is one of usage.
-fn refused(error: &clap::Error, wants_json: bool) -> ExitCode {
+fn refused(mut error: clap::Error, wants_json: bool) -> ExitCode {
+    // All values are listed; the parser would guess zsh for tcsh.
+    error.remove(ContextKind::SuggestedValue);
     if wants_json && error.use_stderr() {
         let text = error.render().to_string();
         let (message, hint) = text.split_once("\n\n").unwrap_or((&text, ""));

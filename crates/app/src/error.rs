@@ -67,6 +67,15 @@ impl CommandError {
         self
     }
 
+    /// Adds what can be done about it, unless something was said already.
+    pub(crate) fn or_hint(self, hint: &str) -> Self {
+        if self.hints.is_empty() {
+            self.hint(hint)
+        } else {
+            self
+        }
+    }
+
     pub(crate) fn kind(&self) -> Kind {
         self.kind
     }

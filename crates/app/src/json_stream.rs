@@ -54,7 +54,7 @@ impl EventSink for JsonStream {
             event,
         });
         if let Some(text) = streamed.and_then(|event| serde_json::to_string(&event).ok()) {
-            self.printer.data(&text);
+            self.printer.exact(&text);
         }
         if let Happening::Ended(_) = &event.happening {
             self.tasks.remove(&event.run);

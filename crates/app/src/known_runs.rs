@@ -3,7 +3,6 @@
 //! Most callers know all runs on this machine. Inside pi only those of pi's session are known;
 //! some of them may have nothing left but the entry that pi kept.
 
-use std::io;
 use std::sync::Arc;
 
 use pi_subagents_delegation::{Ending, RunHistory, RunId, SessionId};
@@ -12,6 +11,7 @@ use pi_subagents_sessions::{FindError, IndexedRun, Store, history};
 use crate::caller::Caller;
 use crate::conversations::of_one_conversation;
 use crate::host::{Entry, Memory};
+use crate::lost_record::LostRecord;
 use crate::owner::{current_runs, is_owned};
 use crate::recorded;
 
@@ -112,14 +112,23 @@ impl KnownRun {
     }
 
     /// What was said in it: from its directory, or from what pi kept of it.
-    pub(crate) fn history(&self) -> io::Result<RunHistory> {
-        let recorded = self.record.as_ref().map(|run| history(&run.directory));
-        match (recorded, &self.entry) {
-            (Some(Ok(history)), _) => Ok(history),
-            (_, Some(entry)) => Ok(entry.history()),
-            (Some(Err(error)), None) => Err(error),
-            (None, None) => Ok(RunHistory::default()),
-        }
+    pub(crate) fn history(&self) -> Result<RunHistory, LostRecord> {
+        let Some(record) = &self.record else {
+            return Ok(self
+                .entry
+                .as_ref()
+                .map(|entry| entry.history())
+                .unwrap_or_default());
+        };
+        history(&record.directory).or_else(|error| match &self.entry {
+            Some(entry) => Ok(entry.history()),
+            None => Err(LostRecord::new(record, error)),
+        })
+    }
+
+    /// Whether it is under way.
+    pub(crate) fn is_under_way(&self) -> bool {
+        self.is_under_way
     }
 
     /// The exit code of the run whose history this is.

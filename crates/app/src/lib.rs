@@ -22,6 +22,7 @@ mod exit;
 mod host;
 mod json_stream;
 mod known_runs;
+mod lost_record;
 mod owner;
 mod panes;
 mod places;

@@ -1,12 +1,13 @@
 //! This process as an owner of runs: engine, record, socket and signals together.
 
 use std::io;
+use std::path::Path;
 use std::sync::Arc;
 
 use pi_subagents_delegation::{EventSink, Plan, Program, RunId, RunSummary, Timestamp};
 use pi_subagents_engine::{
     Engine, Launcher, NotRunning, OwnChildren, OwnerLimits, OwnerSocket, ProcessName, SteerError,
-    end_leftovers,
+    end_leftovers, remove_abandoned_sockets,
 };
 use pi_subagents_sessions::{Detached, FindError, IndexedRun, OwnerName, Recorder, Store};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
@@ -201,6 +202,10 @@ fn close(store: &Store, runs: &[IndexedRun]) -> bool {
         end_leftovers(&run.run);
         // A record that cannot be closed now is found again next time.
         _ = store.close_interrupted(run);
+        let socket = run.owner.socket.as_deref();
+        if let Some(sockets) = socket.and_then(Path::parent) {
+            remove_abandoned_sockets(sockets);
+        }
     }
     is_any
 }

@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
+use pi_subagents_engine::LONGEST_SOCKET_NAME;
+
 use crate::error::CommandError;
 
 /// A path to a socket may have this many bytes.
@@ -85,7 +87,9 @@ impl Places {
             );
         let runtime = variable("XDG_RUNTIME_DIR").map(|path| Path::new(path).join("pi-subagents"));
         let sockets = runtime
-            .filter(|path| path.as_os_str().len() + "/4294967295.sock".len() < LONGEST_SOCKET_PATH)
+            .filter(|path| {
+                path.as_os_str().len() + "/".len() + LONGEST_SOCKET_NAME < LONGEST_SOCKET_PATH
+            })
             .unwrap_or_else(|| agent_dir.join("run"));
         Ok(Self {
             project: project_of(&cwd, &home),

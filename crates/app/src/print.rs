@@ -1,6 +1,5 @@
 //! Where commands print: data to stdout, words for people to stderr, or both to a page.
 
-use std::borrow::Cow;
 use std::io::{self, ErrorKind, IsTerminal as _, Write as _};
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -89,23 +88,22 @@ impl<'a> Printer<'a> {
         self.options.quiet
     }
 
-    /// Prints data, with a newline if it lacks one. A reader that left is no error of ours.
-    ///
-    /// A pipe gets it as it is; to a terminal no escape sequence of a child may come through.
+    /// Prints what people read, with a newline if it lacks one. No escape sequence of a child or of
+    /// a name may come through, to a pipe neither: it may end at a terminal.
     pub(crate) fn data(self, text: &str) {
-        if let Some(page) = self.page {
-            return page.add(Printed::Data(text.to_owned()));
+        let text = harmless(text, io::stdout().is_terminal());
+        match self.page {
+            Some(page) => page.add(Printed::Data(text)),
+            None => write_data(&text),
         }
-        let mut stdout = io::stdout().lock();
-        let text = harmless(text, stdout.is_terminal());
-        let newline = if text.ends_with('\n') { "" } else { "\n" };
-        let written = stdout
-            .write_all(text.as_bytes())
-            .and_then(|()| stdout.write_all(newline.as_bytes()))
-            .and_then(|()| stdout.flush());
-        match written {
-            Err(error) if error.kind() != ErrorKind::BrokenPipe => lost(&error),
-            Ok(()) | Err(_) => {}
+    }
+
+    /// Prints what programs read, or what a model answered: a pipe gets it as it is.
+    pub(crate) fn exact(self, text: &str) {
+        if self.page.is_some() || io::stdout().is_terminal() {
+            self.data(text);
+        } else {
+            write_data(text);
         }
     }
 
@@ -133,21 +131,20 @@ impl<'a> Printer<'a> {
             serde_json::to_string_pretty(value)
         };
         match text {
-            Ok(text) => self.data(&text),
+            Ok(text) => self.exact(&text),
             Err(error) => self.note(&format!("the answer is no JSON: {error}")),
         }
     }
 
     /// Prints a sentence for people, unless they asked for quiet.
     pub(crate) fn note(self, text: &str) {
+        let text = harmless(text, io::stderr().is_terminal());
         if let Some(page) = self.page {
-            return page.add(Printed::Note(text.to_owned()));
+            return page.add(Printed::Note(text));
         }
         if !self.is_quiet() {
             // Nothing can be done about a terminal that is gone.
-            let mut stderr = io::stderr().lock();
-            let text = harmless(text, stderr.is_terminal());
-            _ = writeln!(stderr, "{text}");
+            _ = writeln!(io::stderr(), "{text}");
         }
     }
 
@@ -156,11 +153,24 @@ impl<'a> Printer<'a> {
         if self.is_json() {
             self.json(&error.to_json());
         } else {
-            let mut stderr = io::stderr().lock();
-            let text = error.to_text();
-            _ = writeln!(stderr, "{}", harmless(&text, stderr.is_terminal()));
+            let text = harmless(&error.to_text(), io::stderr().is_terminal());
+            _ = writeln!(io::stderr(), "{text}");
         }
         ExitCode::from(error.exit_code())
+    }
+}
+
+/// A reader that left is no error of ours.
+fn write_data(text: &str) {
+    let mut stdout = io::stdout().lock();
+    let newline = if text.ends_with('\n') { "" } else { "\n" };
+    let written = stdout
+        .write_all(text.as_bytes())
+        .and_then(|()| stdout.write_all(newline.as_bytes()))
+        .and_then(|()| stdout.flush());
+    match written {
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => lost(&error),
+        Ok(()) | Err(_) => {}
     }
 }
 
@@ -182,10 +192,11 @@ pub(crate) fn checked(code: ExitCode) -> ExitCode {
     code
 }
 
-fn harmless(text: &str, is_terminal: bool) -> Cow<'_, str> {
+/// Without escape sequences and control characters; only a terminal needs spaces for tabs.
+fn harmless(text: &str, is_terminal: bool) -> String {
     if is_terminal {
-        Cow::Owned(clean(text))
-    } else {
-        Cow::Borrowed(text)
+        return clean(text);
     }
+    let parts: Vec<String> = text.split('\t').map(clean).collect();
+    parts.join("\t")
 }

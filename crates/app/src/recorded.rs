@@ -6,7 +6,7 @@ use pi_subagents_sessions::{
 };
 
 use crate::configuration::Configuration;
-use crate::conversations::ask_which;
+use crate::conversations::{ask_which, of_one_conversation};
 use crate::error::CommandError;
 use crate::owner::current_runs;
 use crate::places::Places;
@@ -20,7 +20,12 @@ pub(crate) fn find_runs(
     places: &Places,
     id: &str,
 ) -> Result<Vec<IndexedRun>, FindError> {
-    look_up(store, places, |runs| find(runs, id)).map(Found::into_runs)
+    look_up(
+        store,
+        places,
+        |runs| find(runs, id).map(Found::into_runs),
+        |found| found.iter().any(is_lost),
+    )
 }
 
 /// The same for each of several ids.
@@ -29,10 +34,13 @@ pub(crate) fn find_runs_of_each(
     places: &Places,
     ids: &[String],
 ) -> Result<Vec<Vec<IndexedRun>>, FindError> {
-    look_up(store, places, |runs| {
+    let of_each = |runs: &[IndexedRun]| {
         ids.iter()
             .map(|id| find(runs, id).map(Found::into_runs))
-            .collect()
+            .collect::<Result<Vec<_>, _>>()
+    };
+    look_up(store, places, of_each, |found| {
+        found.iter().flatten().any(is_lost)
     })
 }
 
@@ -42,7 +50,7 @@ pub(crate) fn find_session(
     places: &Places,
     id: &str,
 ) -> Result<(SessionId, Vec<IndexedRun>, Option<RunId>), FindError> {
-    look_up(store, places, |runs| {
+    let with_session = |runs: &[IndexedRun]| {
         Ok(match find(runs, id)? {
             Found::Session(session, runs) => (session, runs, None),
             Found::Run(run) => (
@@ -51,28 +59,41 @@ pub(crate) fn find_session(
                 Some(run.run),
             ),
         })
+    };
+    look_up(store, places, with_session, |(_, found, _)| {
+        found.iter().any(is_lost)
     })
 }
 
-/// Looks among the runs of the index, which is read once; what it lost is found in the directory
-/// of its project.
+/// Looks among the runs of the index, which is read once; what it lost, or what is no longer where
+/// it says, is found in the directory of its project.
 fn look_up<T>(
     store: &Store,
     places: &Places,
     find: impl Fn(&[IndexedRun]) -> Result<T, FindError>,
+    lacks_some: impl Fn(&T) -> bool,
 ) -> Result<T, FindError> {
-    let reindex = || {
-        let settings = Configuration::read_once(places, false).settings;
-        store
-            .with_runs_dir(settings.runs_dir)
-            .reindex(&places.project)
+    let runs = current_runs(store)?;
+    let found = find(&runs);
+    let is_worth_a_look = match &found {
+        Ok(found) => lacks_some(found),
+        Err(error) => matches!(error, FindError::NotFound(_)),
     };
-    match find(&current_runs(store)?) {
-        Err(FindError::NotFound(_)) if reindex().is_ok_and(|entered| entered > 0) => {
-            find(&store.runs()?)
-        }
-        other => other,
+    if is_worth_a_look && has_entered_more(store, places, &runs) {
+        return find(&store.runs()?);
     }
+    found
+}
+
+fn is_lost(run: &IndexedRun) -> bool {
+    !run.directory.path().exists()
+}
+
+/// Enters into the index what it does not know of this project; tells whether there was anything.
+pub(crate) fn has_entered_more(store: &Store, places: &Places, known: &[IndexedRun]) -> bool {
+    let settings = Configuration::read_once(places, false).settings;
+    let store = store.with_runs_dir(settings.runs_dir);
+    store.reindex(&places.project, known) > 0
 }
 
 /// How a run stands, as far as the index knows.
@@ -89,16 +110,19 @@ pub(crate) fn was_kept_out(run: &RunHistory) -> bool {
 }
 
 /// Of what an id stands for, what runs; if nothing does, the latest that was let into its session.
-pub(crate) fn current(mut runs: Vec<IndexedRun>) -> Vec<IndexedRun> {
-    if runs.iter().any(IndexedRun::is_open) {
-        runs.retain(IndexedRun::is_open);
-        return runs;
+/// Fails where that is not one conversation.
+pub(crate) fn current(mut runs: Vec<IndexedRun>) -> Result<Vec<IndexedRun>, FindError> {
+    let is_running = runs.iter().any(IndexedRun::is_open);
+    runs.retain(|run| run.is_open() == is_running);
+    let mut runs = of_one_conversation(runs, None, |run| Some(run))?;
+    if is_running {
+        return Ok(runs);
     }
     let was_let_in =
         |run: &IndexedRun| !history(&run.directory).is_ok_and(|run| was_kept_out(&run));
     let latest = runs.iter().rposition(was_let_in);
     let latest = latest.or_else(|| runs.len().checked_sub(1));
-    latest.map(|at| runs.swap_remove(at)).into_iter().collect()
+    Ok(latest.map(|at| runs.swap_remove(at)).into_iter().collect())
 }
 
 /// Says how to go on with a run or a session that is over.

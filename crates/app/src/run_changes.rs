@@ -36,10 +36,11 @@ impl<'a> RunChanges<'a> {
         }
     }
 
-    /// Tells whether anything more can happen: there is no result, and somebody who could write
-    /// one.
+    /// Tells whether anything more can happen: the run is not known to be over, and there is
+    /// somebody who could end it.
     pub(crate) fn is_going(&self) -> bool {
-        !self.run.directory.result().exists() && is_owned(self.run)
+        let is_over = !self.run.is_open() || self.run.directory.result().exists();
+        !is_over && is_owned(self.run)
     }
 
     /// Waits until something may have happened.

@@ -11,7 +11,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use pi_subagents_delegation::{RunnerChoice, Scope};
+use pi_subagents_delegation::{Allowance, RunnerChoice, Scope};
 use reader::Reader;
 use serde_json::Value;
 use values::Paths;
@@ -29,6 +29,8 @@ pub struct Settings {
     pub extend_timeout_debounce: Duration,
     /// How many equal tool calls in a row are a loop, at most 50; 0 for never.
     pub looping_tool_count: u32,
+    /// What each run may consume.
+    pub allowance: Allowance,
     /// Which kind of child does the work.
     pub runner: RunnerChoice,
     /// How many children an owner has at once, 1 to 1000.
@@ -81,6 +83,7 @@ impl Default for Settings {
             command_preview_width: 160,
             extend_timeout_debounce: Duration::from_secs(30),
             looping_tool_count: 5,
+            allowance: Allowance::default(),
             runner: RunnerChoice::Auto,
             max_concurrency: 4,
             max_background: 16,

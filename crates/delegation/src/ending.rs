@@ -3,6 +3,8 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use crate::Excess;
+
 /// How a run ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Ending {
@@ -66,6 +68,8 @@ pub enum Ending {
         /// How often.
         times: u32,
     },
+    /// It consumed what it might and wanted to go on.
+    Overspent(Excess),
     /// Somebody asked for it to be stopped.
     Stopped,
     /// Its owner ended before it did.
@@ -114,6 +118,8 @@ pub enum Decision {
         /// How often the call was repeated.
         times: u32,
     },
+    /// The spending guard spoke.
+    Overspent(Excess),
     /// Somebody asked for it.
     Stop,
     /// The owner is told to end.
@@ -129,6 +135,7 @@ impl Decision {
         match self {
             Self::TimedOut { limit } => Ending::TimedOut { limit },
             Self::Looped { times } => Ending::Looped { times },
+            Self::Overspent(excess) => Ending::Overspent(excess),
             Self::Stop => Ending::Stopped,
             Self::Shutdown { signal } => Ending::Interrupted(Interruption::Signal(signal)),
         }
@@ -151,6 +158,7 @@ impl Ending {
             | Self::Signalled { .. }
             | Self::TimedOut { .. }
             | Self::Looped { .. }
+            | Self::Overspent(_)
             | Self::Lost { .. } => Status::Failed,
         }
     }
@@ -167,6 +175,7 @@ impl Ending {
             | Self::SessionInUse { .. }
             | Self::CouldNotStart { .. }
             | Self::Looped { .. }
+            | Self::Overspent(_)
             | Self::Interrupted(Interruption::OwnerGone)
             | Self::Lost { .. } => 1,
             Self::Exited { code, .. } => *code,
@@ -223,6 +232,9 @@ impl Ending {
             ),
             Self::Looped { .. } => {
                 "Loop detected: sub-agent is repeating the same tool calls".to_owned()
+            }
+            Self::Overspent(excess) => {
+                format!("Used up {excess}. Consider resuming with a higher limit.")
             }
             Self::Stopped => "Stopped on request.".to_owned(),
             Self::Interrupted(Interruption::Signal(signal)) => {
@@ -302,6 +314,7 @@ fn signal_name(signal: i32) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Dollars;
 
     fn every_ending() -> Vec<Ending> {
         let text = |text: &str| text.to_owned();
@@ -349,6 +362,14 @@ mod tests {
                 limit: Duration::from_millis(1500),
             },
             Ending::Looped { times: 5 },
+            Ending::Overspent(Excess::Tokens {
+                spent: 520_311,
+                allowed: 500_000,
+            }),
+            Ending::Overspent(Excess::Cost {
+                spent: Dollars::new(2.134),
+                allowed: Dollars::new(2.0),
+            }),
             Ending::Stopped,
             Ending::Interrupted(Interruption::Signal(2)),
             Ending::Interrupted(Interruption::OwnerGone),
@@ -388,6 +409,8 @@ mod tests {
         failed    124 Timed out after 300s. Consider resuming with a longer timeout.
         failed    124 Timed out after 1.5s. Consider resuming with a longer timeout.
         failed      1 Loop detected: sub-agent is repeating the same tool calls
+        failed      1 Used up 520311 of at most 500000 tokens. Consider resuming with a higher limit.
+        failed      1 Used up $2.13 of at most $2.00. Consider resuming with a higher limit.
         aborted   143 Stopped on request.
         aborted   130 Interrupted by SIGINT.
         aborted     1 Session was interrupted (main agent session ended unexpectedly)

@@ -7,6 +7,7 @@
 //! [`child_protocol`]; how a run ended is an [`Ending`]; what it amounted to is a fold over its
 //! events ([`RunSummary`], [`RunHistory`]).
 
+mod allowance;
 pub mod child_protocol;
 mod definition;
 mod ending;
@@ -24,6 +25,7 @@ mod summary;
 pub mod text;
 mod usage;
 
+pub use allowance::{Allowance, Dollars, Excess};
 pub use definition::{BodyUse, Definition, Dialect, RunnerChoice, Scope};
 pub use ending::{Decision, Ending, Interruption, Status};
 pub use event::{EventSink, Happening, RunEvent, Started};

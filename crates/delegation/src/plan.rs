@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::{
-    Completion, ModelChoice, RunId, Runner, Secret, SessionId, SessionPolicy, SystemPrompt,
-    ToolPolicy,
+    Allowance, Completion, ModelChoice, RunId, Runner, Secret, SessionId, SessionPolicy,
+    SystemPrompt, ToolPolicy,
 };
 
 /// The tasks of one call, in the order the caller gave them.
@@ -107,6 +107,8 @@ pub struct Limits {
     pub extension: Duration,
     /// How many equal tool calls in a row are a loop; 0 for never.
     pub repetitions: u32,
+    /// What it may consume.
+    pub allowance: Allowance,
 }
 
 /// Why a task was not started.

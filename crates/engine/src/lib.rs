@@ -41,6 +41,9 @@ pub use engine::{Call, Engine, Launcher, OwnerLimits};
 pub use keeper::keep;
 pub use leftovers::{MARKS, ProcessName, end_leftovers};
 pub use own_children::{HasProcess, OwnChildren};
-pub use owner::{AskError, Extent, Listening, OwnerReply, OwnerRequest, OwnerSocket, Want, ask};
+pub use owner::{
+    AskError, Extent, LONGEST_SOCKET_NAME, Listening, OwnerReply, OwnerRequest, OwnerSocket, Want,
+    ask, remove_abandoned_sockets,
+};
 pub use request::{NotRunning, SteerError};
 pub use warden::ward;

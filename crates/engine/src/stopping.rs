@@ -67,7 +67,10 @@ impl Pace {
     pub(crate) fn of(decision: Decision) -> Self {
         match decision {
             Decision::Shutdown { .. } => ON_SHUTDOWN,
-            Decision::TimedOut { .. } | Decision::Looped { .. } | Decision::Stop => ON_DECISION,
+            Decision::TimedOut { .. }
+            | Decision::Looped { .. }
+            | Decision::Overspent(_)
+            | Decision::Stop => ON_DECISION,
         }
     }
 }

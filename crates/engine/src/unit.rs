@@ -12,7 +12,7 @@ use tokio::time::Instant;
 use crate::Launcher;
 use crate::child::{LaunchError, LineMemory, SessionLock, Speech, launch, lock_session};
 use crate::completion::{LastAnswer, Reports};
-use crate::guards::{Deadline, Repetition};
+use crate::guards::{Deadline, Repetition, Spending};
 use crate::model_check::ModelCheck;
 use crate::request::{SteerError, UnitEvents, UnitRequest, UnitSaid};
 use crate::running::{Outcome, Running};
@@ -48,6 +48,7 @@ pub(crate) struct Course {
     /// Runs from the start of the first child.
     pub(crate) deadline: Option<Deadline>,
     pub(crate) repetition: Repetition,
+    pub(crate) spending: Spending,
     /// How often the owner said that it is told to end.
     pub(crate) shutdowns: u32,
 }
@@ -62,6 +63,7 @@ impl Course {
             reports: Reports::new(plan.completion),
             deadline: Deadline::new(Instant::now(), &plan.limits),
             repetition: Repetition::new(plan.limits.repetitions),
+            spending: Spending::new(plan.limits.allowance),
             shutdowns: 0,
         }
     }

@@ -210,8 +210,13 @@ fn runs_of<'a>(lines: impl Iterator<Item = &'a str>) -> Vec<IndexedRun> {
                 run.state = line.state();
             }
         } else if let Some(run) = line.into_run() {
-            places.insert(run.run.clone(), runs.len());
-            runs.push(run);
+            if let Some(known) = places.get(&run.run).and_then(|at| runs.get_mut(*at)) {
+                // It was moved, and entered again.
+                *known = run;
+            } else {
+                places.insert(run.run.clone(), runs.len());
+                runs.push(run);
+            }
         }
     }
     runs

@@ -1,6 +1,6 @@
 //! Where runs are kept, and how they are found again.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::fs;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
@@ -113,33 +113,56 @@ impl Store {
             .map_err(|error| failed(&index, error))
     }
 
-    /// Enters into the index what the directories of a project hold and the index does not: the
-    /// directories are the record, and the index can be rebuilt from them.
-    pub fn reindex(&self, project: &Path) -> Result<usize, FindError> {
+    /// Enters into the index what the directories of a project hold and the index does not, or
+    /// knows where it no longer is: the directories are the record, and the index can be rebuilt
+    /// from them.
+    pub fn reindex(&self, project: &Path, known: &[IndexedRun]) -> usize {
         let places = [
             self.runs_of(project),
             runs_of_project(project),
             self.runs_elsewhere(),
         ];
-        let mut known: HashSet<RunId> = self.runs()?.into_iter().map(|run| run.run).collect();
-        let mut entered = 0;
+        let known = known.iter().map(|run| (run.run.as_str(), &run.directory));
+        let known: HashMap<&str, &RunDir> = known.collect();
+        let is_known = |run: &str| {
+            let known = known.get(run);
+            known.is_some_and(|directory| directory.path().exists())
+        };
+        let mut entered: HashSet<RunId> = HashSet::new();
         for runs in places {
             let entries = fs::read_dir(runs).into_iter().flatten().flatten();
-            for directory in entries.map(|entry| RunDir::new(entry.path())) {
-                let found =
-                    read_meta(&directory).filter(|(_, task)| known.insert(task.run.clone()));
-                if let Some((meta, task)) = found {
-                    entered += usize::from(self.enter(&directory, &meta, &task).is_ok());
+            // Most are known, and their names tell.
+            let strange = entries.filter(|entry| !entry.file_name().to_str().is_some_and(is_known));
+            for directory in strange.map(|entry| RunDir::new(entry.path())) {
+                let Some((meta, task)) = read_meta(&directory) else {
+                    continue;
+                };
+                let is_new = !is_known(task.run.as_str()) && !entered.contains(&task.run);
+                if is_new && self.enter(&directory, project, &meta, &task).is_ok() {
+                    entered.insert(task.run.clone());
                 }
             }
         }
-        Ok(entered)
+        entered.len()
     }
 
-    fn enter(&self, directory: &RunDir, meta: &Meta, task: &Task) -> io::Result<()> {
+    fn enter(
+        &self,
+        directory: &RunDir,
+        project: &Path,
+        meta: &Meta,
+        task: &Task,
+    ) -> io::Result<()> {
         let index = self.index();
         let at = meta.accepted_at();
-        index::append_begin(&index, task, directory, &meta.project, &meta.owner, at)?;
+        // The project may have been moved since.
+        let is_of_project = directory.path().starts_with(runs_of_project(project));
+        let project = if is_of_project {
+            project
+        } else {
+            &meta.project
+        };
+        index::append_begin(&index, task, directory, project, &meta.owner, at)?;
         if let Some(result) = read_result(directory) {
             let at = result.ended_at.parse().unwrap_or_default();
             index::append_end(&index, &task.run, &result.ending.into(), at)?;

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use crate::Outcome;
 
-/// How long several runs of the same thing took.
+/// How long several runs of the same thing took, in the order of the runs.
 pub(super) struct Times(Vec<Duration>);
 
 impl Times {
@@ -32,16 +32,28 @@ impl Times {
     /// Adds a time that was measured elsewhere.
     pub(super) fn push(&mut self, time: Duration) {
         self.0.push(time);
-        self.0.sort();
     }
 
     /// The run that was disturbed least.
     pub(super) fn best(&self) -> Duration {
-        self.0.first().copied().unwrap_or_default()
+        self.0.iter().min().copied().unwrap_or_default()
     }
 
     pub(super) fn median(&self) -> Duration {
-        self.0.get(self.0.len() / 2).copied().unwrap_or_default()
+        let mut sorted = self.0.clone();
+        sorted.sort();
+        sorted.get(sorted.len() / 2).copied().unwrap_or_default()
+    }
+
+    /// How many times as long as the others they took: the middle of what neighbouring runs say,
+    /// because a machine that is busy for a while disturbs neighbours alike.
+    pub(super) fn beside(&self, others: &Self) -> f64 {
+        let pairs = self.0.iter().zip(&others.0);
+        let mut ratios: Vec<f64> = pairs
+            .map(|(this, other)| this.as_secs_f64() / other.as_secs_f64())
+            .collect();
+        ratios.sort_by(f64::total_cmp);
+        ratios.get(ratios.len() / 2).copied().unwrap_or(1.0)
     }
 
     /// `12.3 ms best, 13.0 ms median of 5`.
@@ -49,6 +61,11 @@ impl Times {
         let (best, median) = (milliseconds(self.best()), milliseconds(self.median()));
         format!("{best} best, {median} median of {}", self.0.len())
     }
+}
+
+/// `+3.1 %` for something that takes 1.031 times as long.
+pub(super) fn over(ratio: f64) -> String {
+    format!("{:+.1} %", (ratio - 1.0) * 100.0)
 }
 
 pub(super) fn heading(text: &str) {

@@ -16,7 +16,7 @@ use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::{tcgetwinsize, tcsetwinsize};
 
-use super::figures::{Times, heading, row};
+use super::figures::{Times, heading, over, row};
 use super::pi::Pi;
 use super::stage::Stage;
 use crate::Outcome;
@@ -58,8 +58,8 @@ pub(super) fn measure(pi: &Pi) -> Outcome<()> {
         all.reverse();
     }
     for installed in &all {
-        row(installed.name, &installed.times(|start| start.time), "");
-        row("  work", &installed.times(|start| start.work), "");
+        row(installed.name, &installed.times(Start::time).text(), "");
+        row("  work", &installed.times(Start::work).text(), "");
     }
     let [none, nothing, ours] = &all;
     compare("any package costs", nothing, none, "");
@@ -79,24 +79,19 @@ fn idle_package(stage: &Stage) -> Outcome<PathBuf> {
 }
 
 fn compare(name: &str, with: &Installed, without: &Installed, budget: &str) {
-    let time = over(with, without, |start| start.time);
-    let work = over(with, without, |start| start.work);
-    row(
-        name,
-        &format!("{time:+.1} % time, {work:+.1} % work"),
-        budget,
-    );
+    let [time, work] = [Start::time as fn(&Start) -> _, Start::work]
+        .map(|what| over(with.times(what).beside(&without.times(what))));
+    row(name, &format!("{time} time, {work} work"), budget);
 }
 
-/// By how many percent one takes longer: the middle of what neighbouring starts differ by.
-fn over(with: &Installed, without: &Installed, what: impl Fn(&Start) -> Duration) -> f64 {
-    let pairs = with.starts.iter().zip(&without.starts);
-    let mut ratios: Vec<f64> = pairs
-        .map(|(with, without)| what(with).as_secs_f64() / what(without).as_secs_f64())
-        .collect();
-    ratios.sort_by(f64::total_cmp);
-    let middle = ratios.get(ratios.len() / 2).copied().unwrap_or(1.0);
-    (middle - 1.0) * 100.0
+impl Start {
+    fn time(&self) -> Duration {
+        self.time
+    }
+
+    fn work(&self) -> Duration {
+        self.work
+    }
 }
 
 impl Installed {
@@ -113,12 +108,12 @@ impl Installed {
         })
     }
 
-    fn times(&self, what: impl Fn(&Start) -> Duration) -> String {
+    fn times(&self, what: impl Fn(&Start) -> Duration) -> Times {
         let mut times = Times::none();
         for start in &self.starts {
             times.push(what(start));
         }
-        times.text()
+        times
     }
 }
 

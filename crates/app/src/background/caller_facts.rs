@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use pi_subagents_definitions::{RunnerChoice, Skill};
-use pi_subagents_delegation::Program;
+use pi_subagents_delegation::{Allowance, Dollars, Program};
 use pi_subagents_sessions::Detached;
 use serde::{Deserialize, Serialize};
 
@@ -19,6 +19,8 @@ pub(crate) struct CallerFacts {
     model: Option<String>,
     cwd: Option<PathBuf>,
     timeout: Option<Duration>,
+    max_tokens: Option<u64>,
+    max_cost: Option<f64>,
     tools: Option<Vec<String>>,
     pi: Option<PiFacts>,
 }
@@ -60,6 +62,8 @@ impl CallerFacts {
             model: overrides.model.clone(),
             cwd: overrides.cwd.clone(),
             timeout: overrides.timeout,
+            max_tokens: overrides.allowance.tokens,
+            max_cost: overrides.allowance.cost.map(Dollars::amount),
             tools: overrides.tools.clone(),
             pi: caller.pi.as_ref().map(PiFacts::of),
         }
@@ -81,6 +85,10 @@ impl CallerFacts {
                 model: self.model,
                 cwd: self.cwd,
                 timeout: self.timeout,
+                allowance: Allowance {
+                    tokens: self.max_tokens,
+                    cost: self.max_cost.map(Dollars::new),
+                },
                 tools: self.tools,
             },
             pi: self.pi.map(PiFacts::into_pi),

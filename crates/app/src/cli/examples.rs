@@ -20,6 +20,7 @@ Exit codes:
   3    no such run, session or definition
   4    some runs completed and some did not
   124  timed out
+  129  hung up: the terminal was closed
   130  interrupted
   143  stopped or terminated
 

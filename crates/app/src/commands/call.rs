@@ -74,6 +74,11 @@ pub(super) fn read_call(file: &Path) -> Result<(String, Value), CommandError> {
         fs::read_to_string(file)
     }
     .map_err(|error| CommandError::usage(format!("{name} cannot be read")).because(&error))?;
+    if content.trim().is_empty() {
+        return Err(CommandError::usage(format!("{name} is empty")).hint(
+            "It must hold the JSON of a call; pi-subagents tools prints what that may have.",
+        ));
+    }
     let value = serde_json::from_str(content.trim_start_matches('\u{feff}'))
         .map_err(|error| CommandError::usage(format!("{name} is not JSON: {error}")))?;
     Ok((name, value))

@@ -4,8 +4,9 @@ use std::process::ExitCode;
 
 use clap::Args;
 use pi_subagents_delegation::Status;
+use pi_subagents_delegation::text::one_line;
 use pi_subagents_engine::{AskError, OwnerReply, OwnerRequest, Want, ask, end_leftovers};
-use pi_subagents_sessions::{IndexedRun, RunState, Store};
+use pi_subagents_sessions::{FindError, IndexedRun, RunState, Store};
 use serde_json::{Value, json};
 use tokio::task::JoinSet;
 
@@ -56,7 +57,8 @@ pub(crate) fn steer(args: &SteerArgs, printer: Printer) -> Result<ExitCode, Comm
             if printer.is_json() {
                 printer.json(&json!({"runId": run.run.as_str(), "steered": true}));
             } else {
-                printer.data(&format!("{} hears it before its next turn.", run.name));
+                let name = one_line(&run.name);
+                printer.data(&format!("{name} hears it before its next turn."));
             }
             Ok(ExitCode::SUCCESS)
         }
@@ -70,7 +72,10 @@ pub(crate) fn stop(args: &StopArgs, printer: Printer) -> Result<ExitCode, Comman
     let mut asked = if args.all {
         current_runs(&store)?
     } else {
-        runs_of_all(&store, &places, &args.ids, |runs| runs)?
+        runs_of_all(&store, &places, &args.ids, "stop", |mut runs| {
+            runs.retain(IndexedRun::is_open);
+            of_one_conversation(runs, None, |run| Some(run))
+        })?
     };
     asked.retain(IndexedRun::is_open);
     let problems = block_on(stop_all(asked.clone()))?;
@@ -122,7 +127,7 @@ fn print_stopped(args: &StopArgs, runs: &[IndexedRun], printer: Printer) {
 }
 
 fn stopped_line(run: &IndexedRun) -> String {
-    let (name, session) = (&run.name, &run.session);
+    let (name, session) = (one_line(&run.name), &run.session);
     match status_of(run) {
         Status::Queued | Status::Running => format!("{name} still runs (session: {session})"),
         Status::Aborted => format!("stopped {name} (session: {session})"),
@@ -173,16 +178,19 @@ pub(crate) async fn request(run: &IndexedRun, want: Want) -> Result<OwnerReply, 
     })
 }
 
-/// The runs of several ids, each once; of those of one id, the ones that are meant.
+/// The runs of several ids, each once; of those of one id, the ones that are meant. Who cannot
+/// know which are, because the id is that of several conversations, is asked.
 pub(super) fn runs_of_all(
     store: &Store,
     places: &Places,
     ids: &[String],
-    meant: fn(Vec<IndexedRun>) -> Vec<IndexedRun>,
+    command: &str,
+    meant: fn(Vec<IndexedRun>) -> Result<Vec<IndexedRun>, FindError>,
 ) -> Result<Vec<IndexedRun>, CommandError> {
     let mut runs: Vec<IndexedRun> = Vec::new();
     for of_id in find_runs_of_each(store, places, ids)? {
-        for run in meant(of_id) {
+        let which = |error| ask_which(error, |run| format!("pi-subagents {command} {run}"));
+        for run in meant(of_id).map_err(which)? {
             if !runs.iter().any(|known| known.run == run.run) {
                 runs.push(run);
             }

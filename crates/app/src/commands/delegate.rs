@@ -2,12 +2,10 @@
 
 use std::path::PathBuf;
 use std::process::ExitCode;
-use std::time::Duration;
 
 use clap::Args;
-use pi_subagents_definitions::RunnerChoice;
 
-use crate::caller::{Caller, Overrides};
+use crate::caller::Caller;
 use crate::cli::{ConcurrencyArgs, RunArgs};
 use crate::commands::call::{answer_of, print, read_call, suggest};
 use crate::configuration::Configuration;
@@ -85,15 +83,7 @@ pub(super) fn caller(args: &RunArgs) -> Result<Caller, CommandError> {
     let places = Places::find()?;
     Ok(Caller {
         trusts_project: args.trust,
-        overrides: Overrides {
-            runner: args.runner.map(RunnerChoice::from),
-            model: args.model.clone(),
-            cwd: args.cwd.clone(),
-            timeout: args
-                .timeout
-                .map(|seconds| Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX)),
-            tools: None,
-        },
+        overrides: args.overrides(),
         columns: view::live_columns(&places),
         ..Caller::at(places)
     })

@@ -8,7 +8,9 @@ use clap::Args;
 use pi_subagents_sessions::{IndexedRun, Store};
 
 use crate::commands::block_on;
+use crate::conversations::{ask_which, of_one_conversation};
 use crate::error::CommandError;
+use crate::lost_record::{LostRecord, what_is_missing};
 use crate::places::Places;
 use crate::print::Printer;
 use crate::recorded::find_runs;
@@ -23,20 +25,24 @@ pub(crate) struct EventsArgs {
     follow: bool,
 }
 
-pub(crate) fn run(args: &EventsArgs, _: Printer) -> Result<ExitCode, CommandError> {
+pub(crate) fn run(args: &EventsArgs, printer: Printer) -> Result<ExitCode, CommandError> {
     let places = Places::find()?;
     let store = Store::new(&places.agent_dir);
     let runs = find_runs(&store, &places, &args.id)?;
+    let runs = of_one_conversation(runs, None, |run| Some(run))
+        .map_err(|error| ask_which(error, |run| format!("pi-subagents events {run}")))?;
     let mut stdout = io::stdout().lock();
     block_on(async {
+        let mut lost = Vec::new();
         for run in &runs {
-            let printed = if args.follow {
+            let outcome = if args.follow {
                 follow(run, &mut stdout).await
             } else {
                 print_recorded(run, &mut stdout)
             };
-            match printed {
-                Ok(()) => {}
+            match outcome {
+                Ok(true) => {}
+                Ok(false) => lost.extend(LostRecord::if_gone(run)),
                 // A reader that left is no error of ours.
                 Err(error) if error.kind() == io::ErrorKind::BrokenPipe => break,
                 Err(error) => {
@@ -45,19 +51,29 @@ pub(crate) fn run(args: &EventsArgs, _: Printer) -> Result<ExitCode, CommandErro
                 }
             }
         }
+        if lost.len() == runs.len()
+            && let Some(latest) = lost.pop()
+        {
+            return Err(latest.into());
+        }
+        if let Some(missing) = what_is_missing(&lost) {
+            printer.note(&format!("! {missing}"));
+        }
         Ok(ExitCode::SUCCESS)
     })
 }
 
-fn print_recorded(run: &IndexedRun, output: &mut impl io::Write) -> io::Result<()> {
-    match Events::open(run)? {
-        Some(mut events) => events.print_new(output),
-        None => Ok(()),
-    }
+/// Tells whether there was anything to be printed.
+fn print_recorded(run: &IndexedRun, output: &mut impl io::Write) -> io::Result<bool> {
+    let Some(mut events) = Events::open(run)? else {
+        return Ok(false);
+    };
+    events.print_new(output)?;
+    Ok(true)
 }
 
-/// Prints what there is and what comes, until the run is over.
-async fn follow(run: &IndexedRun, output: &mut impl io::Write) -> io::Result<()> {
+/// Prints what there is and what comes, until the run is over. Tells whether there was anything.
+async fn follow(run: &IndexedRun, output: &mut impl io::Write) -> io::Result<bool> {
     let changes = RunChanges::of_record(run);
     let mut events = None;
     loop {
@@ -70,7 +86,7 @@ async fn follow(run: &IndexedRun, output: &mut impl io::Write) -> io::Result<()>
             events.print_new(output)?;
         }
         if !is_going {
-            return Ok(());
+            return Ok(events.is_some());
         }
         changes.next().await;
     }

@@ -38,7 +38,7 @@ pub(crate) fn completions(args: &CompletionsArgs, printer: Printer) -> ExitCode 
     if printer.is_json() {
         printer.json(&json!({"shell": args.shell.to_string(), "script": script}));
     } else {
-        printer.data(&script);
+        printer.exact(&script);
     }
     ExitCode::SUCCESS
 }
@@ -68,7 +68,7 @@ fn print_page(printer: Printer) -> io::Result<()> {
         printer.json(&json!({"page": page}));
         return Ok(());
     }
-    printer.data(&page);
+    printer.exact(&page);
     if io::stdout().is_terminal() {
         printer.note("\nThis is what man reads: pi-subagents man | man -l -");
     }

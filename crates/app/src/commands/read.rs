@@ -21,12 +21,13 @@ pub(crate) struct IdArgs {
 
 pub(crate) fn output(args: &IdArgs, printer: Printer) -> Result<ExitCode, CommandError> {
     let (session, max_lines) = read(&args.id, "output")?;
-    let session = session.only_meant();
+    let session = session.only_meant()?;
     let answer = session.output(max_lines);
     if printer.is_json() {
         printer.json(&answer.json());
     } else {
-        printer.data(&answer.text);
+        printer.exact(&answer.text);
+        note_state(&session, printer);
         if let Some(problem) = session.problem() {
             printer.note(&problem);
         }
@@ -41,8 +42,16 @@ pub(crate) fn session(args: &IdArgs, printer: Printer) -> Result<ExitCode, Comma
         printer.json(&answer.json());
     } else {
         printer.data(&answer.text);
+        note_state(&session, printer);
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Says what is missing, and what is still to come.
+fn note_state(session: &ReadSession, printer: Printer) {
+    for line in session.missing().into_iter().chain(session.more_to_come()) {
+        printer.note(&format!("! {line}"));
+    }
 }
 
 /// The session, and how many lines of it are shown where lines are few.

@@ -1,11 +1,13 @@
 //! `resume`: goes on where a run or a session ended.
 
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::Args;
-use pi_subagents_delegation::RunHistory;
+use pi_subagents_delegation::{RunHistory, RunnerChoice};
 use pi_subagents_sessions::{IndexedRun, RecordedRun, Store, history};
 
+use crate::caller::Overrides;
 use crate::cli::{ConcurrencyArgs, RunArgs};
 use crate::commands::call::{answer_of, print};
 use crate::commands::delegate::{caller, delegate};
@@ -15,6 +17,7 @@ use crate::dialects;
 use crate::dialects::delegation::{DelegateCall, TaskCall};
 use crate::dialects::subagent::{AgentTask, SubagentCall};
 use crate::error::CommandError;
+use crate::lost_record::LostRecord;
 use crate::print::Printer;
 use crate::recorded::find_runs;
 
@@ -43,10 +46,16 @@ pub(crate) fn run(args: &ResumeArgs, printer: Printer<'static>) -> Result<ExitCo
     let task = earlier.summary.task;
     caller.overrides.cwd = match caller.overrides.cwd {
         Some(cwd) => Some(caller.places.cwd.join(cwd)),
-        None => task.as_ref().map(|task| task.cwd.clone()),
+        None => task.as_ref().map(|task| where_now(&task.cwd, &latest)),
     };
-    let agent = RecordedRun::read(&latest.directory).and_then(|run| run.sticky_agent);
+    let recorded = RecordedRun::read(&latest.directory);
     let definition = task.and_then(|task| Some(task.definition.as_ref()?.name.clone()));
+    if definition.is_none()
+        && let Some(recorded) = &recorded
+    {
+        keep_child(&mut caller.overrides, recorded);
+    }
+    let agent = recorded.and_then(|run| run.sticky_agent);
     if (agent.is_some() || definition.is_some()) && latest.project != caller.places.project {
         // It may be a definition of the project the session began in.
         caller.places.cwd.clone_from(&latest.project);
@@ -65,21 +74,41 @@ pub(crate) fn run(args: &ResumeArgs, printer: Printer<'static>) -> Result<ExitCo
     Ok(print(&answer, printer))
 }
 
-/// The latest run that had a child, with what was said in it: one that was refused says nothing
-/// about how the session goes on. If none had a child, the latest.
-fn latest_of(runs: Vec<IndexedRun>) -> Result<Option<(IndexedRun, RunHistory)>, CommandError> {
-    let mut latest = None;
-    for run in runs.into_iter().rev() {
-        let said = history(&run.directory).map_err(|error| {
-            CommandError::failed(format!("the record of run {} cannot be read", run.run))
-                .because(&error)
-        })?;
-        if said.summary.started_at.is_some() {
-            return Ok(Some((run, said)));
-        }
-        latest.get_or_insert((run, said));
+/// A task without a definition had its model and its kind of child from whoever called.
+fn keep_child(overrides: &mut Overrides, earlier: &RecordedRun) {
+    let runner = earlier.runner.as_deref().and_then(RunnerChoice::from_word);
+    overrides.runner = overrides.runner.or(runner);
+    if overrides.model.is_none() {
+        overrides.model.clone_from(&earlier.requested_model);
     }
-    Ok(latest)
+}
+
+/// The directory of a run, also if its project was moved since.
+fn where_now(cwd: &Path, run: &IndexedRun) -> PathBuf {
+    let recorded = RecordedRun::read(&run.directory);
+    let inside = recorded.and_then(|old| Some(cwd.strip_prefix(old.project).ok()?.to_owned()));
+    match inside.map(|inside| run.project.join(inside)) {
+        Some(moved) if !cwd.exists() && moved.is_dir() => moved,
+        Some(_) | None => cwd.to_owned(),
+    }
+}
+
+/// The latest run that had a child, with what was said in it: one that was refused says nothing
+/// about how the session goes on, nor does one whose record is gone. If none had a child, the
+/// latest.
+fn latest_of(runs: Vec<IndexedRun>) -> Result<Option<(IndexedRun, RunHistory)>, CommandError> {
+    let (mut latest, mut lost) = (None, None);
+    for run in runs.into_iter().rev() {
+        match history(&run.directory) {
+            Ok(said) if said.summary.started_at.is_some() => return Ok(Some((run, said))),
+            Ok(said) => _ = latest.get_or_insert((run, said)),
+            Err(error) => _ = lost.get_or_insert_with(|| LostRecord::new(&run, error)),
+        }
+    }
+    match (latest, lost) {
+        (None, Some(lost)) => Err(lost.into()),
+        (latest, _) => Ok(latest),
+    }
 }
 
 /// The call that goes on in the child's own session.
@@ -104,7 +133,8 @@ fn told(
         name: latest.name.clone(),
         prompt,
         profile,
-        resume: Some(latest.session.to_string()),
+        // The session id may be that of other conversations too.
+        resume: Some(latest.run.to_string()),
         ..TaskCall::default()
     }])?)
 }

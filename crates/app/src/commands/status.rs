@@ -16,7 +16,7 @@ use crate::error::CommandError;
 use crate::owner::current_runs;
 use crate::places::Places;
 use crate::print::Printer;
-use crate::recorded::{find_runs, status_of};
+use crate::recorded::{find_runs, has_entered_more, status_of};
 
 /// How many rows tell what the record says; older ones only what the index does.
 const FULL_ROWS: usize = 200;
@@ -67,6 +67,9 @@ impl Seen {
             });
         }
         let mut runs = current_runs(store)?;
+        if args.all && has_entered_more(store, places, &runs) {
+            runs = current_runs(store)?;
+        }
         // What runs is shown wherever it runs; what is over only where it belongs.
         runs.retain(|run| run.is_open() || run.project == places.project);
         let counts = Counts::of(runs.iter().map(status_of));

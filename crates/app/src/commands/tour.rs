@@ -1,11 +1,14 @@
 //! `tour`: the main job on a fresh machine, with nothing configured.
 
 use std::process::ExitCode;
+use std::time::Duration;
 
+use pi_subagents_definitions::RunnerChoice;
 use pi_subagents_delegation::{RunSummary, Task};
 use serde_json::{Value, json};
 
-use crate::cli::{ConcurrencyArgs, RunArgs, RunnerName};
+use crate::caller::Overrides;
+use crate::cli::{ConcurrencyArgs, RunArgs};
 use crate::commands::delegate::{caller, delegate};
 use crate::dialects::Answer;
 use crate::dialects::delegation::{DelegateCall, TaskCall};
@@ -43,15 +46,15 @@ pub(crate) fn run(printer: Printer<'static>) -> Result<ExitCode, CommandError> {
     });
     let call =
         DelegateCall::new(tasks.into()).map_err(|error| CommandError::failed(error.to_string()))?;
-    let options = RunArgs {
-        runner: Some(RunnerName::Embedded),
-        model: Some(MODEL.to_owned()),
-        timeout: Some(60.0),
-        ..RunArgs::default()
-    };
     printer.note("Three sub-agents look at this directory. Their model is scripted and offline; their tools are real.\n");
-    let mut caller = caller(&options)?;
-    caller.overrides.tools = Some(TOOLS.map(str::to_owned).into());
+    let mut caller = caller(&RunArgs::default())?;
+    caller.overrides = Overrides {
+        runner: Some(RunnerChoice::Embedded),
+        model: Some(MODEL.to_owned()),
+        timeout: Some(Duration::from_mins(1)),
+        tools: Some(TOOLS.map(str::to_owned).into()),
+        ..Overrides::default()
+    };
     let answer = delegate(call, &caller, ConcurrencyArgs::default(), printer)?;
     if printer.is_json() {
         let runs: Vec<Value> = answer.runs_json();

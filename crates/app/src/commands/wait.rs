@@ -32,7 +32,7 @@ pub(crate) struct WaitArgs {
 pub(crate) fn run(args: &WaitArgs, printer: Printer) -> Result<ExitCode, CommandError> {
     let places = Places::find()?;
     let store = Store::new(&places.agent_dir);
-    let asked = runs_of_all(&store, &places, &args.ids, current)?;
+    let asked = runs_of_all(&store, &places, &args.ids, "wait", current)?;
     let is_one_over = asked.iter().any(|run| !run.is_open());
     if !(args.any && is_one_over) {
         let open = asked.iter().filter(|run| run.is_open()).cloned().collect();
@@ -114,12 +114,10 @@ impl Ended {
     fn print(&self, printer: Printer) {
         let run = &self.run;
         let status = self.status.as_str();
-        printer.data(&format!(
-            "{}: {status} (session: {})",
-            run.name, run.session
-        ));
+        let name = text::one_line(&run.name);
+        printer.data(&format!("{name}: {status} (session: {})", run.session));
         if let Some(error) = &self.error {
-            printer.note(&format!("{}: {}", run.name, text::one_line(error)));
+            printer.note(&format!("{name}: {}", text::one_line(error)));
         }
     }
 

@@ -1,7 +1,7 @@
 //! Reads the arguments of a tool call as leniently as pi does, with errors that name the field.
 
 use serde::de::value::{MapAccessDeserializer, StrDeserializer};
-use serde::de::{DeserializeOwned, Error as _, MapAccess, SeqAccess, Visitor};
+use serde::de::{DeserializeOwned, Error as _, MapAccess, SeqAccess, Unexpected, Visitor};
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 use std::fmt;
@@ -14,6 +14,11 @@ pub(crate) struct CallError(pub(crate) String);
 
 /// Reads the arguments of a call.
 pub(crate) fn read<T: DeserializeOwned>(arguments: &Value) -> Result<T, CallError> {
+    if arguments.is_array() {
+        // Its elements would be taken for the fields, in their order.
+        let message = "the call must be an object, not a list";
+        return Err(CallError(message.to_owned()));
+    }
     serde_path_to_error::deserialize(arguments).map_err(|error| {
         let path = error.path().to_string();
         let path = if path == "." { "" } else { &path };
@@ -42,12 +47,15 @@ fn sentence(path: &str, problem: &str) -> String {
         return format!("{path}{dot}{} is missing", field.trim_end_matches('`'));
     }
     let place = if path.is_empty() { "the call" } else { path };
-    let types = problem
-        .strip_prefix("invalid type: ")
-        .and_then(|types| types.split_once(", expected "));
-    match types {
-        Some((found, expected)) => format!("{place} must be {expected}, not {found}"),
-        None => format!("{place} {problem}"),
+    let Some((problem, expected)) = problem.split_once(", expected ") else {
+        return format!("{place} {problem}");
+    };
+    let found = problem.strip_prefix("invalid type: ");
+    // A list stands where an object should: only its length is complained about.
+    let found = found.or(problem.starts_with("invalid length").then_some("a list"));
+    match found {
+        Some(found) => format!("{place} must be {expected}, not {found}"),
+        None => format!("{place} {problem}, expected {expected}"),
     }
 }
 
@@ -132,7 +140,10 @@ where
         }
 
         fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<Vec<T>, E> {
-            Ok(vec![T::deserialize(StrDeserializer::new(text))?])
+            // Where a text can be no element, a list was wanted and not what an element should be.
+            let one = T::deserialize(StrDeserializer::<E>::new(text));
+            let one = one.map_err(|_| E::invalid_type(Unexpected::Str(text), &self))?;
+            Ok(vec![one])
         }
 
         fn visit_map<M: MapAccess<'de>>(self, map: M) -> Result<Vec<T>, M::Error> {

@@ -17,6 +17,10 @@ use crate::error::CommandError;
 /// All tools of the embedded agent; those of a pi depend on its extensions.
 const EMBEDDED_TOOLS: [&str; 7] = ["read", "bash", "edit", "write", "grep", "find", "ls"];
 
+/// Says how to find a definition, or to get one.
+pub(crate) const HOW_TO_DEFINE: &str =
+    "pi-subagents profile list shows what there is, profile create NAME makes one.";
+
 /// A definition, ready to be used by a task.
 pub(crate) struct DefinitionUse {
     pub(crate) used: UsedDefinition,
@@ -53,11 +57,16 @@ pub(crate) fn check_definition(
     asker: Asker,
     configuration: &Configuration,
 ) -> Result<(), CommandError> {
-    match find_definition(name, asker, configuration) {
-        Ok(_) => Ok(()),
-        Err(refusal) => Err(CommandError::not_found(refusal.message)
-            .hint("pi-subagents profile list shows what there is, profile create NAME makes one.")),
+    let Err(refusal) = find_definition(name, asker, configuration) else {
+        return Ok(());
+    };
+    let error = CommandError::not_found(refusal.message);
+    let mut ignored = configuration.catalogue.ignored();
+    if ignored.any(|(definition, _)| definition.name == name) {
+        // It is there already, and what it waits for has been said.
+        return Err(error);
     }
+    Err(error.hint(HOW_TO_DEFINE))
 }
 
 /// Makes a definition ready for a task that this kind of child does in `cwd`.

@@ -17,6 +17,7 @@ mod working_directory;
 pub(crate) use answer::Answer;
 pub(crate) use arguments::CallError;
 pub(crate) use call::{Call, ReadyCall, run};
+pub(crate) use definition_use::HOW_TO_DEFINE;
 pub(crate) use tool::{Effect, Tool};
 pub(crate) use window_record::{Seen, WindowRecord};
 

@@ -73,6 +73,7 @@ impl Team {
                     runner: options.runner,
                     model: options.model,
                     tools: options.tools,
+                    allowance: options.allowance,
                     ..Overrides::default()
                 },
                 ..Caller::at(places)

@@ -3,7 +3,7 @@
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
-use pi_subagents_delegation::RunnerChoice;
+use pi_subagents_delegation::{Allowance, Dollars, RunnerChoice};
 
 /// How a team is opened. What is left out is as on the command line in this process.
 ///
@@ -26,6 +26,7 @@ pub struct TeamOptions {
     pub(super) runner: Option<RunnerChoice>,
     pub(super) model: Option<String>,
     pub(super) tools: Option<Vec<String>>,
+    pub(super) allowance: Allowance,
     pub(super) concurrency: Option<NonZeroUsize>,
 }
 
@@ -71,6 +72,19 @@ impl TeamOptions {
     /// The model of all tasks: an id, provider/id or a pattern.
     pub fn model(mut self, model: impl Into<String>) -> Self {
         self.model = Some(model.into());
+        self
+    }
+
+    /// Dollars each run may cost; one that has and wants to go on is ended. Else what the settings
+    /// say.
+    pub fn max_cost(mut self, dollars: f64) -> Self {
+        self.allowance.cost = Some(Dollars::new(dollars));
+        self
+    }
+
+    /// Tokens each run may consume; else what the settings say.
+    pub fn max_tokens(mut self, tokens: u64) -> Self {
+        self.allowance.tokens = Some(tokens);
         self
     }
 

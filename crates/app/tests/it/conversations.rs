@@ -1,5 +1,7 @@
 //! A session id that two agents use, and sessions in which nothing ever began.
 
+use std::time::Duration;
+
 use pi_subagents_testkit::llm::{Script, Turn};
 use pretty_assertions::assert_eq;
 use serde_json::Value;
@@ -59,6 +61,22 @@ fn a_session_id_of_two_agents_asks_which_is_meant() {
     hint: critic in $PROJECT: pi-subagents resume <run-2> PROMPT
     [EOF]
     "#);
+    for command in ["events", "wait"] {
+        let asked = ask(&[command, "talk"]);
+        let which = format!("hint: scout in $PROJECT: pi-subagents {command} <run-1>");
+        assert!(asked.to_string().contains(&which), "{asked}");
+        assert_eq!((asked.code, asked.stdout.as_str()), (Some(2), ""));
+    }
+    insta::assert_snapshot!(ask(&["stop", "talk"]), @"
+    --- exit code
+    0
+    [EOF]
+    --- stdout
+    talk was not running.
+    [EOF]
+    --- stderr
+    [EOF]
+    ");
     let shown = [
         ask(&["output", &runs[0]]).stdout,
         ask(&["session", &runs[1]]).stdout,
@@ -89,6 +107,42 @@ fn a_session_id_of_two_agents_asks_which_is_meant() {
 }
 
 #[test]
+fn only_the_agent_that_is_meant_is_stopped() {
+    let stage = SubagentStage::new(
+        Script::new()
+            .on("look", [Turn::text("the scout looked").gate("scout")])
+            .on("judge", [Turn::text("the critic judged").gate("critic")]),
+    );
+    let running = [("scout", "look"), ("critic", "judge")].map(|(agent, task)| {
+        stage.preset(agent);
+        let command = stage
+            .stage
+            .command(&["run", agent, task, "--session", "talk"])
+            .args(["--runner", "embedded", "--quiet"]);
+        command.spawn()
+    });
+    stage.server.wait_for_requests(2, Duration::from_mins(1));
+    let stop = |id: &str| stage.stage.command(&["stop", id]).run();
+    let asked = stop("talk");
+    assert_eq!(
+        (asked.code, asked.stdout.as_str()),
+        (Some(2), ""),
+        "{asked}"
+    );
+    let status = stage.stage.command(&["status", "--json"]).run().json();
+    let runs = status["runs"].as_array().unwrap();
+    let scout = runs.iter().find(|run| run["name"] == "scout").unwrap();
+    let stopped = stop(scout["runId"].as_str().unwrap()).expect_success();
+    assert_eq!(stopped.stdout, "stopped scout (session: talk)\n");
+    // What is left running is what is meant now.
+    let stopped = stop("talk").expect_success();
+    assert_eq!(stopped.stdout, "stopped critic (session: talk)\n");
+    for run in running {
+        assert_eq!(run.wait().code, Some(143));
+    }
+}
+
+#[test]
 fn a_task_of_the_delegation_family_that_resumes_such_an_id_asks_too() {
     let (stage, runs) = two_agents();
     let resume = |id: &str| {
@@ -116,6 +170,35 @@ fn a_task_of_the_delegation_family_that_resumes_such_an_id_asks_too() {
     let (_, told) = conversation.last().unwrap();
     assert!(told.contains("the critic judged"), "{told}");
     assert!(!told.contains("the scout looked"), "{told}");
+}
+
+#[test]
+fn a_run_whose_session_id_another_family_uses_too_goes_on() {
+    let stage = SubagentStage::new(Script::new().otherwise([Turn::text("ok")]));
+    stage.preset("scout");
+    let call = serde_json::json!({"tasks": [{"name": "a", "prompt": "first"}]});
+    let first = stage.stage.delegate_to("embedded", &call).run();
+    let run = first.expect_success().json()["details"]["runs"][0].clone();
+    let (run, session) = (run["runId"].as_str(), run["sessionId"].as_str());
+    let (run, session) = (run.unwrap(), session.unwrap());
+    let flags = ["--runner", "embedded", "--quiet"];
+    let command = |arguments: &[&str]| stage.stage.command(arguments).args(flags).run();
+    _ = command(&["run", "scout", "look", "--session", session]).expect_success();
+    assert_eq!(command(&["resume", session, "again"]).code, Some(2));
+    _ = command(&["resume", run, "again"]).expect_success();
+    let conversation = stage.last_conversation();
+    let (_, told) = conversation.last().unwrap();
+    insta::assert_snapshot!(told, @"
+    Previously:
+
+    --- Run 1 (completed, 2 messages) ---
+    User: first
+    Assistant: ok
+
+    Instructions:
+
+    again
+    ");
 }
 
 #[test]

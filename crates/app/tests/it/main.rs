@@ -53,6 +53,7 @@ mod retrieval;
 mod sayings;
 mod session_lock;
 mod settings;
+mod spending;
 mod stage;
 mod stopping;
 mod subagent;

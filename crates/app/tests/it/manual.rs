@@ -86,8 +86,6 @@ fn an_unknown_shell_is_refused_with_those_there_are() {
     error: invalid value 'tcsh' for '<SHELL>'
       [possible values: bash, elvish, fish, powershell, zsh]
 
-      tip: a similar value exists: 'zsh'
-
     For more information, try '--help'.
     [EOF]
     ");

@@ -91,6 +91,32 @@ fn a_client_whose_directories_change_is_asked_again() {
 }
 
 #[test]
+fn a_decision_that_cannot_be_kept_is_said_so() {
+    let stage = Stage::new();
+    stage
+        .sandbox
+        .write("project/.pi/agent-profiles/helper.md", HELPER);
+    // A directory in the way stops root too, where permissions would not.
+    stage
+        .sandbox
+        .write("home/.pi/agent/subagents-trust.json/in-the-way", "");
+    let kind = json!({"mode": "auto", "answer": "Yes, from now on"});
+    let mut client = McpClient::start_as(&stage, &kind, &[]);
+    client.call("first", PROFILES, &json!({}));
+    let text = client.answer("first")["text"][0]
+        .as_str()
+        .unwrap()
+        .to_owned();
+    insta::assert_snapshot!(stage.sandbox.normalise(&text), @r#"
+    No subagent profiles found. Add .md files to ~/.pi/agent/agent-profiles/ or .pi/agent-profiles/.
+    ! Ignored 1 definition of $PROJECT, which nobody has trusted yet: helper. Say "pi-subagents trust --yes" to allow that.
+
+    ! what the project carries stays ignored: the decision about $PROJECT cannot be kept in $HOME/.pi/agent/subagents-trust.json: Is a directory (os error 21)
+    "#);
+    assert_eq!(client.leave().code, Some(0));
+}
+
+#[test]
 fn somebody_is_asked_about_the_project_once() {
     for (mode, answer, listed, decision) in [
         ("legacy", "Yes, from now on", true, json!("trusted")),

@@ -1,10 +1,11 @@
-//! What becomes of a command whose output cannot be written.
+//! What commands print, to whomever: nothing that moves a cursor, and not silently less than all.
 
 use std::fs::OpenOptions;
 
 use pretty_assertions::assert_eq;
+use serde_json::json;
 
-use crate::stage::Stage;
+use crate::stage::{Stage, call};
 
 #[test]
 fn what_cannot_be_printed_is_an_error() {
@@ -27,4 +28,41 @@ fn what_cannot_be_printed_is_an_error() {
             "{arguments:?}"
         );
     }
+}
+
+#[test]
+fn what_people_read_carries_no_control_characters_to_a_pipe_neither() {
+    let stage = Stage::new();
+    let name = "red\u{1b}[31m\u{7}\nname";
+    let said = "tab\tred \u{1b}[31m\u{9b}1mend\u{7}";
+    let answer = stage
+        .delegate(&call(&[(name, json!([{"reply": said}]))]))
+        .run()
+        .expect_success();
+    let session = answer.json()["details"]["sessionIds"][0].clone();
+    let session = session.as_str().unwrap();
+    let prompt = json!([{"reply": said}, {"modelError": said}]).to_string();
+    let commands: [&[&str]; 6] = [
+        &["resume", session, &prompt, "--runner", "pi"],
+        &["session", session],
+        &["status", session],
+        &["status", "--all"],
+        &["wait", session],
+        &["stop", "no\u{1b}[31msuch"],
+    ];
+    for arguments in commands {
+        let output = stage.command(arguments).run();
+        let shown = [output.stdout, output.stderr].concat();
+        let is_harmful =
+            |character: char| character.is_control() && character != '\n' && character != '\t';
+        assert!(!shown.contains(is_harmful), "{arguments:?}: {shown:?}");
+    }
+    // A program gets what was said as it was said.
+    let first = answer.json()["details"]["runs"][0]["runId"].clone();
+    let read = |more: &[&str]| {
+        let command = stage.command(&["output", first.as_str().unwrap()]);
+        command.args(more).run().expect_success()
+    };
+    assert_eq!(read(&[]).stdout, format!("{said}\n"));
+    assert_eq!(read(&["--json"]).json()["content"][0]["text"], said);
 }

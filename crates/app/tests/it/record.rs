@@ -204,3 +204,187 @@ fn a_run_whose_directory_was_removed_does_not_run_for_ever() {
     assert_eq!(status["counts"]["running"], 0);
     assert_eq!(status["counts"]["aborted"], 1);
 }
+
+#[test]
+fn the_socket_of_an_owner_that_was_killed_is_removed_and_no_other() {
+    let stage = Stage::new();
+    let begin = |name: &str| {
+        let ready = stage.path(name);
+        let script = json!([{"touch": ready}, {"hang": true}]);
+        let owner = stage.delegate(&call(&[(name, script)])).spawn();
+        pi_subagents_testkit::wait_for_file(&ready, std::time::Duration::from_mins(1));
+        owner
+    };
+    let (killed, living) = (begin("killed"), begin("living"));
+    let index = stage.sandbox.agent_dir().join("subagents-index.jsonl");
+    let sockets: Vec<PathBuf> = fs::read_to_string(&index)
+        .unwrap()
+        .lines()
+        .map(|line| serde_json::from_str::<Value>(line).unwrap())
+        .map(|line| PathBuf::from(line["owner"]["socket"].as_str().unwrap()))
+        .collect();
+    assert!(sockets.iter().all(|socket| socket.exists()), "{sockets:?}");
+    killed.kill(pi_subagents_testkit::Signal::KILL);
+    _ = killed.wait_for_exit();
+    _ = stage.command(&["status"]).run().expect_success();
+    let left: Vec<bool> = sockets.iter().map(|socket| socket.exists()).collect();
+    assert_eq!(left, [false, true]);
+    _ = stage.command(&["stop", "--all"]).run().expect_success();
+    assert_eq!(living.wait().code, Some(143));
+}
+
+#[test]
+fn a_project_that_was_moved_keeps_its_runs() {
+    let stage = Stage::new();
+    stage.sandbox.write("project/sub/notes.txt", "");
+    let script = json!([{"reply": "hello"}]).to_string();
+    let task = json!({"name": "a", "prompt": script, "cwd": stage.path("project/sub")});
+    let answer = stage.delegate(&json!({"tasks": [task]})).run();
+    let answer = answer.expect_success().json();
+    let session = answer["details"]["sessionIds"][0].as_str().unwrap();
+    let moved = stage.sandbox.root().join("elsewhere");
+    fs::rename(stage.sandbox.project(), &moved).unwrap();
+    fs::create_dir(stage.sandbox.project()).unwrap();
+    let there = |arguments: &[&str]| stage.command(arguments).cwd(&moved).run();
+    assert_eq!(
+        there(&["output", session]).expect_success().stdout,
+        "hello\n"
+    );
+    let arguments = ["resume", session, &script, "--runner", "pi", "--json"];
+    let resumed = there(&arguments).expect_success().json();
+    let directory = directory_of(&resumed);
+    assert!(directory.starts_with(&moved), "{directory:?}");
+    let meta = fs::read_to_string(directory.join("meta.json")).unwrap();
+    let meta: Value = serde_json::from_str(&meta).unwrap();
+    assert_eq!(meta["cwd"], json!(moved.join("sub")));
+    let listed = there(&["status", "--all", "--json"]).json();
+    assert_eq!(listed["counts"]["completed"], 2, "{listed}");
+    // A second look finds nothing more to enter.
+    let index = stage.sandbox.agent_dir().join("subagents-index.jsonl");
+    let before = fs::read_to_string(&index).unwrap();
+    _ = there(&["status", "--all"]).expect_success();
+    assert_eq!(fs::read_to_string(&index).unwrap(), before);
+}
+
+/// A session of three runs, and the directory of each.
+fn three_runs(stage: &Stage) -> (String, Vec<PathBuf>) {
+    let script = |said: &str| json!([{"reply": said}]).to_string();
+    let first = stage
+        .delegate(&call(&[("a", json!([{"reply": "one"}]))]))
+        .run();
+    let first = first.expect_success().json();
+    let session = first["details"]["sessionIds"][0].as_str().unwrap();
+    let mut directories = vec![directory_of(&first)];
+    for said in ["two", "three"] {
+        let resumed = stage
+            .command(&["resume", session, &script(said), "--runner", "pi", "--json"])
+            .run();
+        directories.push(directory_of(&resumed.expect_success().json()));
+    }
+    (session.to_owned(), directories)
+}
+
+#[test]
+fn a_record_that_is_gone_is_named_and_hides_nothing_else() {
+    let stage = Stage::new();
+    let (session, directories) = three_runs(&stage);
+    let lost = directories[0].file_name().unwrap().to_str().unwrap();
+    fs::remove_dir_all(&directories[0]).unwrap();
+    let read = |command: &str, id: &str| stage.command(&[command, id]).run();
+    insta::assert_snapshot!(read("output", &session), @"
+    --- exit code
+    0
+    [EOF]
+    --- stdout
+    three
+    [EOF]
+    --- stderr
+    ! the record of run <run-1> is gone: there is no $PROJECT/.pi/subagents/runs/<run-1>
+    [EOF]
+    ");
+    insta::assert_snapshot!(read("session", &session), @r#"
+    --- exit code
+    0
+    [EOF]
+    --- stdout
+    === Run 1/2 (completed) ===
+    [{"reply":"two"}]
+    two
+    ---
+    === Run 2/2 (completed) ===
+    [{"reply":"three"}]
+    three
+    [EOF]
+    --- stderr
+    ! the record of run <run-1> is gone: there is no $PROJECT/.pi/subagents/runs/<run-1>
+    [EOF]
+    "#);
+    insta::assert_snapshot!(read("output", lost), @"
+    --- exit code
+    3
+    [EOF]
+    --- stdout
+    [EOF]
+    --- stderr
+    error: the record of run <run-1> is gone: there is no $PROJECT/.pi/subagents/runs/<run-1>
+    [EOF]
+    ");
+    insta::assert_snapshot!(read("events", lost), @"
+    --- exit code
+    3
+    [EOF]
+    --- stdout
+    [EOF]
+    --- stderr
+    error: the record of run <run-1> is gone: there is no $PROJECT/.pi/subagents/runs/<run-1>
+    [EOF]
+    ");
+    let events = read("events", &session).expect_success();
+    assert!(events.stdout.contains(r#""text":"two""#), "{events}");
+    assert!(events.stderr.contains("is gone"), "{events}");
+    let following = stage.command(&["events", lost, "--follow"]).run();
+    assert_eq!(following.code, Some(3), "{following}");
+    let script = json!([{"reply": "four"}]).to_string();
+    let resume = |id: &str| {
+        let arguments = ["resume", id, &script, "--runner", "pi", "--quiet"];
+        stage.command(&arguments).run()
+    };
+    insta::assert_snapshot!(resume(&session), @"
+    --- exit code
+    0
+    [EOF]
+    --- stdout
+    ✓ a: completed (session: <session-1>)
+    ! a: the record of run <run-1> is gone: there is no $PROJECT/.pi/subagents/runs/<run-1>; the sub-agent is not told what was said in it
+    [EOF]
+    --- stderr
+    [EOF]
+    ");
+    insta::assert_snapshot!(resume(lost), @"
+    --- exit code
+    3
+    [EOF]
+    --- stdout
+    [EOF]
+    --- stderr
+    error: the record of run <run-1> is gone: there is no $PROJECT/.pi/subagents/runs/<run-1>
+    [EOF]
+    ");
+    for directory in &directories[1..] {
+        fs::remove_dir_all(directory).unwrap();
+    }
+    insta::assert_snapshot!(read("session", &session), @r#"
+    --- exit code
+    0
+    [EOF]
+    --- stdout
+    [{"reply":"four"}]
+    four
+    [EOF]
+    --- stderr
+    ! the records of 3 runs are gone or cannot be read: <run-1>, <run-2>, <run-3>
+    [EOF]
+    "#);
+    let status = stage.sandbox.normalise(&read("status", lost).stdout);
+    insta::assert_snapshot!(status.lines().last().unwrap(), @"   record  gone, or cannot be read: $PROJECT/.pi/subagents/runs/<run-1>");
+}

@@ -43,7 +43,7 @@ fn calls_that_do_not_fit_are_refused_with_words() {
     );
     assert_eq!(
         refused(""),
-        "error: stdin is not JSON: EOF while parsing a value at line 1 column 0\n"
+        "error: stdin is empty\nhint: It must hold the JSON of a call; pi-subagents tools prints what that may have.\n"
     );
 }
 

@@ -120,6 +120,38 @@ fn a_resumed_run_has_the_directory_and_the_profile_of_the_earlier_one() {
 }
 
 #[test]
+fn a_resumed_run_has_the_model_and_the_kind_of_child_that_the_earlier_call_named() {
+    let stage = Stage::new();
+    let script = stage.sandbox.write(
+        "script.json",
+        r#"{"rules": [{"turns": [{"text": "scripted"}]}]}"#,
+    );
+    let model = format!("scripted/{}", script.display());
+    let first = [
+        "delegate", "--task", "a=hi", "--json", "--runner", "embedded",
+    ];
+    let first = stage.command(&first).args(["--model", &model]).run();
+    let session = first_session(&first.expect_success().json());
+    // Nothing else here has a model, and `auto` would take another kind of child.
+    let resumed = stage
+        .command(&["resume", &session, "go on", "--json"])
+        .run()
+        .expect_success();
+    let run = &resumed.json()["details"]["runs"][0];
+    assert_eq!(run["output"], "scripted");
+    let other = [
+        "resume",
+        &session,
+        "go on",
+        "--json",
+        "--model",
+        "scripted/none",
+    ];
+    let refused = stage.command(&other).run();
+    assert_eq!(refused.code, Some(1), "{refused}");
+}
+
+#[test]
 fn with_the_setting_the_child_continues_its_own_session() {
     let stage = Stage::new();
     let server = LlmServer::start(Script::new().otherwise([Turn::text("one"), Turn::text("two")]));

@@ -132,10 +132,22 @@ fn a_session_that_runs_can_be_read_and_is_called_running() {
     let status = stage.command(&["status", "--json"]).run().json();
     let session = status["runs"][0]["sessionId"].as_str().unwrap();
     let read = stage.command(&["session", session, "--json"]).run().json();
+    let output = stage.command(&["output", session]).run();
     fs::write(go, "").unwrap();
     _ = owner.wait().expect_success();
     assert_eq!(read["details"]["status"], "running");
     assert_eq!(read["details"]["exitCode"], Value::Null);
+    insta::assert_snapshot!(output, @"
+    --- exit code
+    0
+    [EOF]
+    --- stdout
+    so far
+    [EOF]
+    --- stderr
+    ! busy is still running; this is what it has said so far. pi-subagents wait <session-1> waits for its end.
+    [EOF]
+    ");
     let after = stage.command(&["session", session, "--json"]).run().json();
     assert_eq!(after["details"]["status"], "completed");
     assert_eq!(after["details"]["exitCode"], 0);

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use pi_subagents_delegation::{
-    Completion, Ending, Limits, ModelChoice, Plan, PlannedTask, Program, RunId, Runner, SessionId,
-    SessionPolicy, SystemPrompt, Task, TaskPlan, ToolPolicy,
+    Allowance, Completion, Ending, Limits, ModelChoice, Plan, PlannedTask, Program, RunId, Runner,
+    SessionId, SessionPolicy, SystemPrompt, Task, TaskPlan, ToolPolicy,
 };
 use pi_subagents_engine::{Engine, Launcher, OwnChildren, OwnerLimits};
 use pi_subagents_testkit::process::{descendants, exists, kill, parent, wait_until_gone};
@@ -114,6 +114,7 @@ fn plan(script: String) -> Plan {
             timeout: None,
             extension: Duration::ZERO,
             repetitions: 0,
+            allowance: Allowance::default(),
         },
         trusted: false,
         extra_arguments: Vec::new(),

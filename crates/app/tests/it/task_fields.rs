@@ -182,10 +182,23 @@ fn files_stand_before_the_prompt_in_their_order() {
             json!({"name": files.to_string(), "prompt": format!("row {row}."), "files": files, "cwd": work})
         })
         .collect();
-    _ = stage
+    let answer = stage
         .delegate_to("embedded", &json!({"tasks": tasks}))
         .run()
-        .expect_success();
+        .expect_success()
+        .json();
+    let warnings: Vec<&str> = answer["details"]["warnings"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter_map(Value::as_str)
+        .collect();
+    insta::assert_snapshot!(warnings.join("\n"), @r#"
+    ["missing.txt"]: file not found: missing.txt
+    ["src",{"path":"bytes.bin","head":1}]: could not read file: src
+    ["src",{"path":"bytes.bin","head":1}]: could not read file: bytes.bin
+    ["large.txt"]: file too large: large.txt (1025KB, limit 1024KB)
+    "#);
     let requests = server.requests();
     let told: Vec<String> = requests
         .iter()

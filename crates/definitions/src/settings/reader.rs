@@ -26,6 +26,16 @@ impl<'a> Reader<'a> {
         Some(whole.clamp(least, most))
     }
 
+    /// A number with its fraction.
+    pub(super) fn amount(&mut self, key: &str) -> Option<f64> {
+        let value = self.subagents.get(key)?;
+        let amount = value.as_f64();
+        if amount.is_none() {
+            self.warn(key, value, "a number");
+        }
+        amount
+    }
+
     /// One of several words.
     pub(super) fn choice<T: Copy>(&mut self, key: &str, choices: &[(&str, T)]) -> Option<T> {
         let value = self.subagents.get(key)?;

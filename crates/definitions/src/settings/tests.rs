@@ -32,6 +32,8 @@ const ROWS: &[(&str, &[&str])] = &[
         &["0", "300", "301", "-5", "[30]"],
     ),
     ("looping_tool_count", &["0", "1", "50", "51", "-3", "{}"]),
+    ("maxCost", &["2.5", "0", "-1", "\"2\""]),
+    ("maxTokens", &["500000", "0", "-1", "true"]),
     ("maxConcurrency", &["16", "0", "5000", "\"4\""]),
     ("maxBackground", &["1", "0", "5000", "[]"]),
     ("runner", &["\"pi\"", "\"embedded\"", "\"docker\"", "1"]),
@@ -58,6 +60,8 @@ fn value_of(key: &str, settings: &Settings) -> String {
         "commandPreviewWidth" => format!("{}", settings.command_preview_width),
         "extend_timeout_debounce" => format!("{:?}", settings.extend_timeout_debounce),
         "looping_tool_count" => format!("{}", settings.looping_tool_count),
+        "maxCost" => format!("{:?}", settings.allowance.cost.map(|cost| cost.to_string())),
+        "maxTokens" => format!("{:?}", settings.allowance.tokens),
         "maxConcurrency" => format!("{}", settings.max_concurrency),
         "maxBackground" => format!("{}", settings.max_background),
         "runner" => format!("{:?}", settings.runner),
@@ -119,6 +123,18 @@ fn every_setting_has_its_default_its_bounds_and_its_warning() {
       -3 → 0
       {} → 5
         subagents.looping_tool_count must be a number, not {}; it is ignored
+    maxCost, by default None
+      2.5 → Some("$2.50")
+      0 → None
+      -1 → None
+      "2" → None
+        subagents.maxCost must be a number, not "2"; it is ignored
+    maxTokens, by default None
+      500000 → Some(500000)
+      0 → None
+      -1 → None
+      true → None
+        subagents.maxTokens must be a number, not true; it is ignored
     maxConcurrency, by default 4
       16 → 16
       0 → 1

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use pi_subagents_delegation::{RunnerChoice, Scope};
+use pi_subagents_delegation::{Dollars, RunnerChoice, Scope};
 
 use super::reader::Reader;
 use super::{DefinitionDir, ResumeMode, Settings};
@@ -28,6 +28,13 @@ impl Settings {
         }
         if let Some(count) = reader.number("looping_tool_count", 0, 50) {
             self.looping_tool_count = u32::try_from(count).unwrap_or(u32::MAX);
+        }
+        // A project can lift a limit of the user with 0.
+        if let Some(dollars) = reader.amount("maxCost") {
+            self.allowance.cost = (dollars > 0.0).then(|| Dollars::new(dollars));
+        }
+        if let Some(count) = reader.number("maxTokens", 0, u64::MAX) {
+            self.allowance.tokens = (count > 0).then_some(count);
         }
         if let Some(count) = reader.number("maxConcurrency", 1, 1000) {
             self.max_concurrency = usize::try_from(count).unwrap_or(usize::MAX);

@@ -76,7 +76,7 @@ mod tests {
     use std::path::PathBuf;
     use std::time::Duration;
 
-    use pi_subagents_delegation::{Limits, Program, ThinkingLevel};
+    use pi_subagents_delegation::{Allowance, Limits, Program, ThinkingLevel};
 
     use super::*;
 
@@ -97,6 +97,7 @@ mod tests {
                 timeout: None,
                 extension: Duration::ZERO,
                 repetitions: 0,
+                allowance: Allowance::default(),
             },
             trusted: false,
             extra_arguments: Vec::new(),

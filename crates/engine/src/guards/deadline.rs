@@ -47,6 +47,8 @@ impl Deadline {
 
 #[cfg(test)]
 mod tests {
+    use pi_subagents_delegation::Allowance;
+
     use super::*;
 
     fn after(start: Instant, seconds: u64) -> Instant {
@@ -58,6 +60,7 @@ mod tests {
             timeout: Some(Duration::from_secs(timeout)),
             extension: Duration::from_secs(extension),
             repetitions: 0,
+            allowance: Allowance::default(),
         };
         Deadline::new(start, &limits).unwrap()
     }
@@ -110,6 +113,7 @@ mod tests {
             timeout: None,
             extension: Duration::from_secs(30),
             repetitions: 5,
+            allowance: Allowance::default(),
         };
         assert!(Deadline::new(Instant::now(), &limits).is_none());
     }

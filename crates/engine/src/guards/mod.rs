@@ -3,6 +3,8 @@
 
 mod deadline;
 mod repetition;
+mod spending;
 
 pub(crate) use deadline::Deadline;
 pub(crate) use repetition::Repetition;
+pub(crate) use spending::Spending;

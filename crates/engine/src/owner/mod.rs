@@ -4,9 +4,11 @@
 mod client;
 mod listening;
 mod socket;
+mod sockets;
 mod wire;
 
 pub use client::{AskError, ask};
 pub use listening::Listening;
 pub use socket::OwnerSocket;
+pub use sockets::{LONGEST_SOCKET_NAME, remove_abandoned_sockets};
 pub use wire::{Extent, OwnerReply, OwnerRequest, Want};

@@ -16,6 +16,7 @@ use tokio::sync::oneshot;
 use tokio::task::{JoinHandle, JoinSet};
 
 use super::listening::tell_speech;
+use super::sockets::{hold, own_path, remove_abandoned};
 use super::wire::{OwnerReply, OwnerRequest, Want};
 use crate::Engine;
 
@@ -48,13 +49,18 @@ impl OwnerSocket {
             .recursive(true)
             .mode(0o700)
             .create(directory)?;
-        let path = directory.join(format!("{}.sock", std::process::id()));
+        let held = hold(directory);
+        if let Ok(held) = &held {
+            remove_abandoned(directory, held);
+        }
+        let path = own_path(directory);
         // A process that had our number before us may have been killed and left its socket.
         match fs::remove_file(&path) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
             Ok(()) | Err(_) => {}
         }
         let listener = UnixListener::bind(&path)?;
+        drop(held);
         fs::set_permissions(&path, fs::Permissions::from_mode(0o600))?;
         let (is_open, closed) = oneshot::channel();
         let settle_record = Arc::new(settle_record);

@@ -69,9 +69,11 @@ impl Running<'_> {
 
     fn weigh_answer(&mut self, answer: &AssistantMessage) -> Consequence {
         self.course.last_answer.heard(answer);
+        let overspent = self.course.spending.observe(answer);
         answer
             .tool_calls()
             .find_map(|call| self.course.repetition.observe(call))
+            .or(overspent)
             .map_or(Consequence::None, Consequence::Decide)
     }
 

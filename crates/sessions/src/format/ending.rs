@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use pi_subagents_delegation::{Ending, Interruption};
+use pi_subagents_delegation::{Dollars, Ending, Excess, Interruption};
 use serde::{Deserialize, Serialize};
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -48,6 +48,14 @@ pub(crate) enum EndingRecord {
     Looped {
         times: u32,
     },
+    OutOfTokens {
+        spent: u64,
+        allowed: u64,
+    },
+    OutOfMoney {
+        spent: f64,
+        allowed: f64,
+    },
     Stopped,
     Interrupted {
         signal: Option<i32>,
@@ -81,6 +89,13 @@ impl From<&Ending> for EndingRecord {
                 seconds: limit.as_secs_f64(),
             },
             Ending::Looped { times } => Self::Looped { times },
+            Ending::Overspent(Excess::Tokens { spent, allowed }) => {
+                Self::OutOfTokens { spent, allowed }
+            }
+            Ending::Overspent(Excess::Cost { spent, allowed }) => Self::OutOfMoney {
+                spent: spent.amount(),
+                allowed: allowed.amount(),
+            },
             Ending::Stopped => Self::Stopped,
             Ending::Interrupted(interruption) => Self::Interrupted {
                 signal: match interruption {
@@ -117,6 +132,13 @@ impl From<EndingRecord> for Ending {
                 limit: Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX),
             },
             EndingRecord::Looped { times } => Self::Looped { times },
+            EndingRecord::OutOfTokens { spent, allowed } => {
+                Self::Overspent(Excess::Tokens { spent, allowed })
+            }
+            EndingRecord::OutOfMoney { spent, allowed } => Self::Overspent(Excess::Cost {
+                spent: Dollars::new(spent),
+                allowed: Dollars::new(allowed),
+            }),
             EndingRecord::Stopped => Self::Stopped,
             EndingRecord::Interrupted { signal } => Self::Interrupted(match signal {
                 Some(signal) => Interruption::Signal(signal),
@@ -158,6 +180,14 @@ mod tests {
                 limit: Duration::from_millis(1500),
             },
             Ending::Looped { times: 5 },
+            Ending::Overspent(Excess::Tokens {
+                spent: 7,
+                allowed: 5,
+            }),
+            Ending::Overspent(Excess::Cost {
+                spent: Dollars::new(0.000_001),
+                allowed: Dollars::new(123.456_789),
+            }),
             Ending::Stopped,
             Ending::Interrupted(Interruption::Signal(15)),
             Ending::Interrupted(Interruption::OwnerGone),

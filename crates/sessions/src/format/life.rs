@@ -109,6 +109,7 @@ fn decision_word(decision: Decision) -> &'static str {
     match decision {
         Decision::TimedOut { .. } => "timedOut",
         Decision::Looped { .. } => "looped",
+        Decision::Overspent(_) => "overspent",
         Decision::Stop => "stop",
         Decision::Shutdown { .. } => "shutdown",
     }

@@ -4,6 +4,7 @@ use std::fs;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
+use pi_subagents_engine::LONGEST_SOCKET_NAME;
 use rustix::fs::{Access, access, statvfs};
 use rustix::process::geteuid;
 
@@ -66,8 +67,7 @@ pub(super) fn agent_directory(seen: &Seen) -> Check {
 /// Where owners listen, so that `steer`, `stop` and `wait` reach their runs.
 pub(super) fn sockets(seen: &Seen) -> Check {
     let directory = &seen.places.sockets;
-    let longest = directory.join(format!("{}.sock", u32::MAX));
-    let length = longest.as_os_str().len();
+    let length = directory.as_os_str().len() + "/".len() + LONGEST_SOCKET_NAME;
     let shown = seen.short(directory);
     let check = Check::new("sockets", shown.clone());
     let advice = "Set XDG_RUNTIME_DIR to a directory of yours with a short path; until then steer and stop reach no run.";

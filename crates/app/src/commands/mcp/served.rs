@@ -11,6 +11,7 @@ use serde_json::{Map, Value};
 use super::progress::watching;
 use crate::caller::Caller;
 use crate::dialects::{Effect, Tool, background, delegation, tools};
+use crate::error::CommandError;
 use crate::toolbox::Toolbox;
 use crate::trust_question::{TrustQuestion, remember};
 
@@ -23,6 +24,8 @@ pub(super) struct ServedTools {
     caller: Caller,
     /// The projects about which somebody was asked.
     asked: Mutex<HashSet<PathBuf>>,
+    /// Answers that could not be kept, and that nobody was told of yet.
+    unkept: Mutex<Vec<String>>,
 }
 
 impl ServedTools {
@@ -31,6 +34,7 @@ impl ServedTools {
             toolbox,
             caller,
             asked: Mutex::default(),
+            unkept: Mutex::default(),
         }
     }
 
@@ -68,6 +72,18 @@ impl ServedTools {
         })
     }
 
+    /// An answer that says what became of the person's decision, where nothing did.
+    fn with_unkept(&self, mut text: String) -> String {
+        for problem in self.unkept().drain(..) {
+            text = format!("{text}\n\n! {problem}");
+        }
+        text
+    }
+
+    fn unkept(&self) -> MutexGuard<'_, Vec<String>> {
+        self.unkept.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     fn asked(&self) -> MutexGuard<'_, HashSet<PathBuf>> {
         self.asked.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -96,7 +112,11 @@ impl Tools for ServedTools {
     fn decided(&self, question: &Question, option: Option<&str>) {
         self.asked().insert(question.about.clone());
         // What cannot be kept is not decided, and the next server asks again.
-        _ = remember(&question.about, option, &self.caller.places);
+        if let Err(error) = remember(&question.about, option, &self.caller.places) {
+            let error =
+                CommandError::failed("what the project carries stays ignored").because(&error);
+            self.unkept().push(error.to_answer());
+        }
     }
 
     fn call(&self, call: Call) -> Pin<Box<dyn Future<Output = CallAnswer> + Send + '_>> {
@@ -107,12 +127,12 @@ impl Tools for ServedTools {
             let answered = self.toolbox.call(&call.tool, &arguments, &caller, watch);
             match answered.await {
                 Ok(answer) => CallAnswer {
-                    text: answer.text,
+                    text: self.with_unkept(answer.text),
                     details: object(answer.details).map(undrawn),
                     is_error: false,
                 },
                 Err(error) => CallAnswer {
-                    text: error.to_answer(),
+                    text: self.with_unkept(error.to_answer()),
                     details: None,
                     is_error: true,
                 },

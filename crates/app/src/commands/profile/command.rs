@@ -9,7 +9,8 @@ use super::ask::{AtTerminal, Person};
 use super::seen::Seen;
 use super::{create, delete, edit, explain, list, show};
 use crate::cli::examples;
-use crate::error::CommandError;
+use crate::dialects::HOW_TO_DEFINE;
+use crate::error::{CommandError, Kind};
 use crate::print::Printer;
 
 #[derive(Args)]
@@ -92,7 +93,10 @@ pub(crate) fn run(args: &ProfileArgs, printer: Printer) -> Result<ExitCode, Comm
     let person = AtTerminal {
         places: &seen.places,
     };
-    run_for(args, &seen, &person, printer)
+    run_for(args, &seen, &person, printer).map_err(|error| match error.kind() {
+        Kind::NotFound => error.or_hint(HOW_TO_DEFINE),
+        Kind::Usage | Kind::Failed => error,
+    })
 }
 
 /// The command for whoever typed it, wherever they did.

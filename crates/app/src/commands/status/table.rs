@@ -15,18 +15,23 @@ impl Seen {
     pub(super) fn text(&self, now: Timestamp) -> String {
         let runs = &self.runs;
         let mut lines = vec![self.counts.line()];
-        let names = runs.iter().map(|run| run.name.chars().count());
-        let width = names.max().unwrap_or(0).min(24);
+        let names: Vec<String> = runs.iter().map(|run| one_line(&run.name)).collect();
+        let widths = names.iter().map(|name| text::columns(name));
+        let width = widths.max().unwrap_or(0).min(24);
         let sessions = runs.iter().map(|run| run.session.as_str().len());
         let session_width = sessions.max().unwrap_or(0);
-        for run in runs {
-            let name = text::cut_columns(&one_line(&run.name), width.max(3));
+        for (run, name) in runs.iter().zip(&names) {
+            let name = text::cut_columns(name, width.max(3));
+            let name = format!(
+                "{name}{}",
+                " ".repeat(width.saturating_sub(text::columns(&name)))
+            );
             let status = status_of(run);
             let icon = status.icon();
             // The hourglass alone takes two columns.
             let gap = if status.is_over() { "  " } else { " " };
             lines.push(format!(
-                "{icon}{gap}{name:width$}  {:9}  {:>8}  {:session_width$}  {}",
+                "{icon}{gap}{name}  {:9}  {:>8}  {:session_width$}  {}",
                 status.as_str(),
                 text::duration(lasted(run, now)),
                 run.session.as_str(),
@@ -47,12 +52,13 @@ impl Seen {
 
 /// What the record tells of a run that was asked for.
 fn details(run: &IndexedRun) -> Vec<String> {
+    let line = |label: &str, text: String| format!("   {label:8}{text}");
     let Some(record) = RecordedRun::read(&run.directory) else {
-        return Vec::new();
+        let place = run.directory.path().display();
+        return vec![line("record", format!("gone, or cannot be read: {place}"))];
     };
     let task = &record.task;
     let end = record.end.as_ref();
-    let line = |label: &str, text: String| format!("   {label:8}{text}");
     let prompt = text::cut_characters(&one_line(&task.prompt), SHORT_PROMPT);
     let mut lines = Vec::new();
     if run.is_background() {

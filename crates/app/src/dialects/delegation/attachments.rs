@@ -105,44 +105,53 @@ impl FileLines {
     }
 }
 
-/// Puts files before a prompt. What cannot be read is said in its place.
-pub(super) fn with_files(files: &[FileSpec], cwd: &Path, prompt: &str) -> String {
-    let mut whole: String = files.iter().map(|file| section(file, cwd)).collect();
+/// Puts files before a prompt. What cannot be read is said in its place, and to the caller.
+pub(super) fn with_files(files: &[FileSpec], cwd: &Path, prompt: &str) -> (String, Vec<String>) {
+    let mut whole = String::new();
+    let mut problems = Vec::new();
+    for file in files {
+        let content = read(file, cwd).unwrap_or_else(|problem| {
+            let placeholder = format!("[{problem}]");
+            problems.push(problem);
+            placeholder
+        });
+        whole.push_str(&section(file, &content));
+    }
     whole.push_str(prompt);
-    whole
+    (whole, problems)
 }
 
-fn section(file: &FileSpec, cwd: &Path) -> String {
-    let content = read(file, cwd);
+fn section(file: &FileSpec, content: &str) -> String {
     let newline = if content.ends_with('\n') { "" } else { "\n" };
     format!("=== {} ===\n{content}{newline}\n", file.path())
 }
 
-fn read(file: &FileSpec, cwd: &Path) -> String {
+/// What is wanted of a file, or what is wrong with it, in the documented words.
+fn read(file: &FileSpec, cwd: &Path) -> Result<String, String> {
     let path = cwd.join(file.path());
     let metadata = match fs::metadata(&path) {
         Ok(metadata) => metadata,
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            return format!("[file not found: {}]", file.path());
+            return Err(format!("file not found: {}", file.path()));
         }
-        Err(_) => return could_not_read(file),
+        Err(_) => return Err(could_not_read(file)),
     };
     if !metadata.is_file() {
-        return could_not_read(file);
+        return Err(could_not_read(file));
     }
     if metadata.len() > LARGEST_FILE {
-        return format!(
-            "[file too large: {} ({}KB, limit 1024KB)]",
+        return Err(format!(
+            "file too large: {} ({}KB, limit 1024KB)",
             file.path(),
             metadata.len().div_ceil(1024)
-        );
+        ));
     }
     match fs::read_to_string(&path) {
-        Ok(content) => file.chosen(&content),
-        Err(_) => could_not_read(file),
+        Ok(content) => Ok(file.chosen(&content)),
+        Err(_) => Err(could_not_read(file)),
     }
 }
 
 fn could_not_read(file: &FileSpec) -> String {
-    format!("[could not read file: {}]", file.path())
+    format!("could not read file: {}", file.path())
 }

@@ -13,6 +13,7 @@ use crate::caller::Caller;
 use crate::conversations::ask_which;
 use crate::error::CommandError;
 use crate::known_runs::{self, KnownRun};
+use crate::lost_record::what_is_missing;
 
 /// A session with the runs it has had.
 pub(super) struct Earlier {
@@ -79,22 +80,30 @@ fn find_session(
 }
 
 impl Earlier {
-    /// The prompt of a run that goes on with this session.
+    /// The prompt of a run that goes on with this session, and what is missing in it.
     pub(super) fn prompt(
         &self,
         prompt: &str,
         mode: ResumeMode,
         directory: Option<&RunDir>,
-    ) -> String {
+    ) -> (String, Option<String>) {
         if mode == ResumeMode::Session && self.copy_child_session(directory) {
-            return prompt.to_owned();
+            return (prompt.to_owned(), None);
         }
-        let runs: Vec<_> = self
-            .runs
-            .iter()
-            .filter_map(|run| run.history().ok())
-            .collect();
-        transcript::resumed_prompt(&transcript::for_resuming(&runs), prompt)
+        let (mut runs, mut lost) = (Vec::new(), Vec::new());
+        for run in &self.runs {
+            match run.history() {
+                Ok(history) => runs.push(history),
+                Err(error) => lost.push(error),
+            }
+        }
+        let told = transcript::resumed_prompt(&transcript::for_resuming(&runs), prompt);
+        let missing = what_is_missing(&lost);
+        (
+            told,
+            missing
+                .map(|missing| format!("{missing}; the sub-agent is not told what was said in it")),
+        )
     }
 
     /// Gives the child a copy of the session file of the latest run, if there is one; the earlier

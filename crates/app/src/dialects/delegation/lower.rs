@@ -83,15 +83,15 @@ fn conversation(
     prepared: &Prepared,
     directory: Option<&RunDir>,
 ) -> Conversation {
-    let prompt = match earlier {
-        Some(earlier) => {
-            let mode = lowering.configuration.settings.resume;
-            earlier.prompt(&call.prompt, mode, directory)
-        }
-        None => call.prompt.clone(),
+    let mode = lowering.configuration.settings.resume;
+    let (prompt, missing) = match earlier {
+        Some(earlier) => earlier.prompt(&call.prompt, mode, directory),
+        None => (call.prompt.clone(), None),
     };
+    let (prompt, unread) = with_files(&call.files, &prepared.cwd, &prompt);
     Conversation {
-        prompt: with_files(&call.files, &prepared.cwd, &prompt),
+        warnings: missing.into_iter().chain(unread).collect(),
+        prompt,
         session: directory.map_or(SessionPolicy::Nowhere, |directory| {
             SessionPolicy::File(directory.child_session())
         }),

@@ -1,5 +1,6 @@
 //! `get_subagent_output` and `get_subagent_session`: what was said in a session.
 
+use pi_subagents_delegation::text::one_line;
 use pi_subagents_delegation::{RunHistory, RunId, SessionId, Status};
 use pi_subagents_sessions::{FindError, Store, transcript};
 use serde_json::{Map, Value, json};
@@ -10,6 +11,7 @@ use crate::conversations::ask_which;
 use crate::dialects::arguments;
 use crate::error::CommandError;
 use crate::known_runs::{KnownRun, find_session};
+use crate::lost_record::{LostRecord, what_is_missing};
 use crate::recorded::{HOW_TO_LIST, how_to_resume, was_kept_out};
 use crate::toolbox::{ToolAnswer, Toolbox};
 
@@ -20,6 +22,8 @@ pub(crate) struct ReadSession {
     runs: Vec<KnownRun>,
     /// What was said in each.
     histories: Vec<RunHistory>,
+    /// Runs of it that cannot be read.
+    lost: Vec<LostRecord>,
     /// The one that was asked for, if the id was that of a run.
     meant: Option<RunId>,
 }
@@ -30,8 +34,8 @@ pub(crate) fn output(
     arguments: &Value,
     caller: &Caller,
 ) -> Result<ToolAnswer, CommandError> {
-    let read = read_for(toolbox, arguments, caller, OUTPUT)?.only_meant();
-    Ok(read.output(lines(toolbox, caller)))
+    let read = read_for(toolbox, arguments, caller, OUTPUT)?.only_meant()?;
+    Ok(read.with_missing(read.output(lines(toolbox, caller))))
 }
 
 /// Everything that was said.
@@ -41,7 +45,7 @@ pub(crate) fn session(
     caller: &Caller,
 ) -> Result<ToolAnswer, CommandError> {
     let read = read_for(toolbox, arguments, caller, SESSION)?;
-    Ok(read.whole(lines(toolbox, caller)))
+    Ok(read.with_missing(read.whole(lines(toolbox, caller))))
 }
 
 fn read_for(
@@ -73,8 +77,19 @@ impl ReadSession {
             other => ask_which(other, how),
         })?;
         let (session, runs, meant) = (found.id, found.runs, found.meant);
-        let histories: Vec<RunHistory> = runs.iter().map(read).collect::<Result<_, _>>()?;
-        let mut read: Vec<(KnownRun, RunHistory)> = runs.into_iter().zip(histories).collect();
+        let mut read: Vec<(KnownRun, RunHistory)> = Vec::new();
+        let mut lost = Vec::new();
+        for run in runs {
+            match run.history() {
+                Ok(history) => read.push((run, history)),
+                Err(error) => lost.push(error),
+            }
+        }
+        if read.is_empty()
+            && let Some(latest) = lost.pop()
+        {
+            return Err(latest.into());
+        }
         if !read.iter().all(|(_, history)| was_kept_out(history)) {
             let is_meant = |run: &KnownRun| meant.is_some() && run.run == meant;
             read.retain(|(run, history)| is_meant(run) || !was_kept_out(history));
@@ -84,19 +99,43 @@ impl ReadSession {
             session,
             runs,
             histories,
+            lost,
             meant,
         })
     }
 
     /// The run that was asked for alone, if the id was that of a run.
-    pub(crate) fn only_meant(mut self) -> Self {
-        if let Some(at) = self.runs.iter().position(|run| run.run == self.meant)
-            && self.meant.is_some()
-        {
+    pub(crate) fn only_meant(mut self) -> Result<Self, CommandError> {
+        let Some(meant) = &self.meant else {
+            return Ok(self);
+        };
+        if let Some(lost) = self.lost.iter().position(|lost| lost.is_of(meant)) {
+            return Err(self.lost.swap_remove(lost).into());
+        }
+        if let Some(at) = self.runs.iter().position(|run| run.run == self.meant) {
             self.runs = vec![self.runs.swap_remove(at)];
             self.histories = vec![self.histories.swap_remove(at)];
+            self.lost.clear();
         }
-        self
+        Ok(self)
+    }
+
+    /// What cannot be shown of it, in one line.
+    pub(crate) fn missing(&self) -> Option<String> {
+        what_is_missing(&self.lost)
+    }
+
+    /// Says of the latest run that there is more to come, if there is.
+    pub(crate) fn more_to_come(&self) -> Option<String> {
+        let run = self.runs.last().filter(|run| run.is_under_way())?;
+        let state = match self.histories.last()?.summary.started_at {
+            Some(_) => "is still running; this is what it has said so far",
+            None => "has not started yet",
+        };
+        let (name, session) = (one_line(&run.name), &self.session);
+        Some(format!(
+            "{name} {state}. pi-subagents wait {session} waits for its end."
+        ))
     }
 
     /// What went wrong in the latest run, if anything did, and how to go on with it.
@@ -132,11 +171,22 @@ impl ReadSession {
         ToolAnswer::new(transcript::for_reading(&self.histories), details.into())
     }
 
+    /// The answer, with what is missing of the session, for a model that reads nothing else.
+    fn with_missing(&self, mut answer: ToolAnswer) -> ToolAnswer {
+        if let Some(missing) = self.missing() {
+            answer.text = format!("{}\n\n! {missing}", answer.text);
+        }
+        answer
+    }
+
     /// What both tools tell beside their text.
     fn details(&self, max_lines: usize) -> Map<String, Value> {
         let run = self.runs.last();
         let status = self.histories.last().map(|run| run.summary.status());
-        Map::from_iter([
+        let missing = self
+            .missing()
+            .map(|missing| ("warnings".to_owned(), json!([missing])));
+        let details = [
             ("sessionId".to_owned(), json!(self.session.as_str())),
             (
                 "status".to_owned(),
@@ -145,7 +195,8 @@ impl ReadSession {
             ("taskName".to_owned(), json!(run.map(|run| &run.name))),
             ("runCount".to_owned(), json!(self.runs.len())),
             ("maxLines".to_owned(), json!(max_lines)),
-        ])
+        ];
+        details.into_iter().chain(missing).collect()
     }
 }
 
@@ -162,14 +213,4 @@ pub(super) fn hint_at_all(error: CommandError, caller: &Caller) -> CommandError 
         None => error.hint(HOW_TO_LIST),
         Some(_) => error,
     }
-}
-
-fn read(run: &KnownRun) -> Result<RunHistory, CommandError> {
-    run.history().map_err(|error| {
-        let name = run.run.as_ref().map_or(run.name.as_str(), RunId::as_str);
-        let place = run.record().map(|record| record.directory.path().display());
-        let place = place.map_or(String::new(), |path| format!(" in {path}"));
-        CommandError::failed(format!("the record of run {name}{place} cannot be read"))
-            .because(&error)
-    })
 }

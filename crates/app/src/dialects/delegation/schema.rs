@@ -119,7 +119,9 @@ mod tests {
         let many = json!({"tasks": vec![json!({"name": "a", "prompt": "p"}); 17]});
         let errors = [
             error(&json!(5)),
+            error(&json!([{"name": "a", "prompt": "p"}])),
             error(&json!({})),
+            error(&json!({"tasks": "a"})),
             error(&json!({"tasks": []})),
             error(&many),
             error(&json!({"tasks": ["a"]})),
@@ -138,7 +140,9 @@ mod tests {
             errors,
             [
                 "the call must be an object, not integer `5`",
+                "the call must be an object, not a list",
                 "tasks is missing",
+                "tasks must be a list, not string \"a\"",
                 "tasks must have at least 1 task",
                 "tasks must have at most 16 tasks, not 17",
                 "tasks[0] must be an object, not string \"a\"",

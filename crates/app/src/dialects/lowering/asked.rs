@@ -33,4 +33,6 @@ pub(crate) struct Conversation {
     /// The whole prompt: files, transcript and the caller's words.
     pub(crate) prompt: String,
     pub(crate) session: SessionPolicy,
+    /// What of it the caller should know.
+    pub(crate) warnings: Vec<String>,
 }

@@ -58,6 +58,8 @@ impl Lowering<'_> {
         let ready = prepared.and_then(|prepared| {
             let files = RunFiles::write(&prepared, self.caller, directory.as_ref())?;
             let conversation = converse(&prepared, directory.as_ref())?;
+            let told = conversation.warnings.iter();
+            warnings.extend(told.map(|warning| format!("{}: {warning}", asked.name)));
             Ok((prepared, files, conversation))
         });
         self.record(asked, &task, ready.as_ref().ok(), warnings);
@@ -149,6 +151,7 @@ impl Lowering<'_> {
                 timeout,
                 extension: settings.extend_timeout_debounce,
                 repetitions: settings.looping_tool_count,
+                allowance: self.caller.overrides.allowance.or(settings.allowance),
             },
             trusted: self.configuration.trust.of(&prepared.cwd).is_trusted(),
             api_key,

@@ -141,5 +141,6 @@ fn converse(
             lock: session.lock(),
             file: session.file().to_owned(),
         },
+        warnings: Vec::new(),
     })
 }

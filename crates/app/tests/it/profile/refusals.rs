@@ -106,7 +106,10 @@ fn what_makes_no_sense_is_refused_with_words() {
         refused(&stage, &["profile", "delete", "nobody", "--yes"]),
     ];
     assert!(unknown.iter().all(|one| *one == unknown[0]), "{unknown:?}");
-    insta::assert_snapshot!(unknown[0], @r#"[3] error: Unknown profile: "nobody". Available profiles: hidden, there"#);
+    insta::assert_snapshot!(unknown[0], @r#"
+    [3] error: Unknown profile: "nobody". Available profiles: hidden, there
+    hint: pi-subagents profile list shows what there is, profile create NAME makes one.
+    "#);
     insta::assert_snapshot!(refused_show(&stage, "broken"), @r#"
     [2] error: $HOME/.pi/agent/agent-profiles/broken.md:3:8: "tools" must be a list or a text with commas, not true; the file is not used
     [2] error: $HOME/.pi/agent/agent-profiles/broken.md:3:8: "tools" must be a list or a text with commas, not true; the file is not used

@@ -8,8 +8,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use pi_subagents_delegation::{
-    Completion, Limits, ModelChoice, Program, RunId, Runner, SessionId, SessionPolicy, Started,
-    SystemPrompt, Task, TaskPlan, ToolPolicy,
+    Allowance, Completion, Limits, ModelChoice, Program, RunId, Runner, SessionId, SessionPolicy,
+    Started, SystemPrompt, Task, TaskPlan, ToolPolicy,
 };
 use pretty_assertions::assert_eq;
 use rustix::pipe::{PipeFlags, pipe_with};
@@ -255,6 +255,7 @@ pub(super) fn limits(timeout: Option<u64>, extension: u64) -> Limits {
         timeout: timeout.map(Duration::from_secs),
         extension: Duration::from_secs(extension),
         repetitions: 3,
+        allowance: Allowance::default(),
     }
 }
 

@@ -1,0 +1,151 @@
+//! What a run may consume.
+
+use std::fmt;
+
+use crate::Usage;
+
+/// What a run may consume at most.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Allowance {
+    /// Tokens of every kind together, if they are limited.
+    pub tokens: Option<u64>,
+    /// What they may cost, if that is limited.
+    pub cost: Option<Dollars>,
+}
+
+impl Allowance {
+    /// What is said here, and where nothing is said, what the other says.
+    #[must_use]
+    pub fn or(self, other: Self) -> Self {
+        Self {
+            tokens: self.tokens.or(other.tokens),
+            cost: self.cost.or(other.cost),
+        }
+    }
+
+    /// What of it is used up. A price that is not known uses up nothing.
+    pub fn exceeded_by(&self, usage: &Usage) -> Option<Excess> {
+        let spent = usage.cost.map(Dollars::new);
+        if let (Some(allowed), Some(spent)) = (self.cost, spent)
+            && spent >= allowed
+        {
+            return Some(Excess::Cost { spent, allowed });
+        }
+        let (allowed, spent) = (self.tokens?, usage.total());
+        (spent >= allowed).then_some(Excess::Tokens { spent, allowed })
+    }
+}
+
+/// By what a run has used up what it was allowed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Excess {
+    /// By its tokens.
+    Tokens {
+        /// How many it consumed.
+        spent: u64,
+        /// How many it might.
+        allowed: u64,
+    },
+    /// By what they cost.
+    Cost {
+        /// What it cost.
+        spent: Dollars,
+        /// What it might.
+        allowed: Dollars,
+    },
+}
+
+impl fmt::Display for Excess {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Tokens { spent, allowed } => write!(f, "{spent} of at most {allowed} tokens"),
+            Self::Cost { spent, allowed } => write!(f, "{spent} of at most {allowed}"),
+        }
+    }
+}
+
+/// Money, exact to a millionth of a dollar.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Dollars {
+    millionths: u64,
+}
+
+impl Dollars {
+    /// So many dollars, to the nearest millionth; less than nothing is nothing.
+    pub fn new(dollars: f64) -> Self {
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "a cast from a float saturates"
+        )]
+        let millionths = (dollars * 1e6).round() as u64;
+        Self { millionths }
+    }
+
+    /// The amount as a number.
+    pub fn amount(self) -> f64 {
+        #[expect(
+            clippy::cast_precision_loss,
+            reason = "exact up to nine billion dollars"
+        )]
+        let millionths = self.millionths as f64;
+        millionths / 1e6
+    }
+}
+
+/// `$2.00`, and more digits where it is less than a cent.
+impl fmt::Display for Dollars {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let digits = if self.millionths < 10_000 { 6 } else { 2 };
+        write!(f, "${:.digits$}", self.amount())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use pretty_assertions::assert_eq;
+
+    use super::*;
+
+    fn excess(tokens: Option<u64>, cost: Option<f64>, usage: (u64, Option<f64>)) -> String {
+        let allowance = Allowance {
+            tokens,
+            cost: cost.map(Dollars::new),
+        };
+        let usage = Usage {
+            input: usage.0,
+            cost: usage.1,
+            ..Usage::default()
+        };
+        let excess = allowance.exceeded_by(&usage);
+        excess.map(|excess| excess.to_string()).unwrap_or_default()
+    }
+
+    #[test]
+    fn what_is_used_up_is_named_with_its_limit() {
+        assert_eq!(excess(None, None, (9_000_000, Some(99.0))), "");
+        assert_eq!(excess(Some(100), None, (99, None)), "");
+        assert_eq!(
+            excess(Some(100), None, (100, None)),
+            "100 of at most 100 tokens"
+        );
+        assert_eq!(excess(None, Some(2.0), (1, Some(1.999_999))), "");
+        assert_eq!(
+            excess(None, Some(2.0), (1, Some(2.134))),
+            "$2.13 of at most $2.00"
+        );
+        assert_eq!(
+            excess(None, Some(0.001), (1, Some(0.0042))),
+            "$0.004200 of at most $0.001000"
+        );
+    }
+
+    #[test]
+    fn a_price_that_is_not_known_uses_up_nothing() {
+        assert_eq!(excess(None, Some(0.01), (9_000_000, None)), "");
+        assert_eq!(
+            excess(Some(5), Some(0.01), (6, None)),
+            "6 of at most 5 tokens"
+        );
+    }
+}

@@ -1,0 +1,76 @@
+//! Ends a run that has consumed what it may and wants to go on.
+
+use pi_subagents_delegation::{Allowance, AssistantMessage, Decision, Usage};
+
+/// Adds up what the answers of a run consumed.
+#[derive(Debug, Clone)]
+pub(crate) struct Spending {
+    allowance: Allowance,
+    spent: Usage,
+}
+
+impl Spending {
+    pub(crate) fn new(allowance: Allowance) -> Self {
+        Self {
+            allowance,
+            spent: Usage::default(),
+        }
+    }
+
+    /// Takes one more answer. One without calls is the last, and nothing is gained by throwing
+    /// away what is paid for.
+    pub(crate) fn observe(&mut self, answer: &AssistantMessage) -> Option<Decision> {
+        self.spent += answer.usage;
+        answer.tool_calls().next()?;
+        let excess = self.allowance.exceeded_by(&self.spent)?;
+        Some(Decision::Overspent(excess))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use pi_subagents_delegation::child_protocol::{ChildLine, ChildRecord, decode};
+    use pi_subagents_delegation::{Excess, Message};
+
+    use super::*;
+
+    /// An answer of 40 tokens.
+    fn answer(content: &str) -> AssistantMessage {
+        let line = format!(
+            r#"{{"type":"message_end","message":{{"role":"assistant","content":[{content}],"usage":{{"input":10,"output":20,"cacheRead":10,"cacheWrite":0}}}}}}"#
+        );
+        match decode(line.as_bytes()) {
+            ChildLine::Record(ChildRecord::MessageEnded(Message::Assistant(answer))) => answer,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    fn call() -> AssistantMessage {
+        answer(r#"{"type":"toolCall","id":"1","name":"ls","arguments":{}}"#)
+    }
+
+    fn guard(tokens: u64) -> Spending {
+        Spending::new(Allowance {
+            tokens: Some(tokens),
+            cost: None,
+        })
+    }
+
+    #[test]
+    fn all_answers_count_and_the_one_that_would_go_on_is_the_last() {
+        let mut guard = guard(100);
+        let spoke: Vec<_> = (0..3).map(|_| guard.observe(&call())).collect();
+        let excess = Excess::Tokens {
+            spent: 120,
+            allowed: 100,
+        };
+        assert_eq!(spoke, [None, None, Some(Decision::Overspent(excess))]);
+    }
+
+    #[test]
+    fn an_answer_without_calls_is_kept_whatever_it_consumed() {
+        let mut guard = guard(1);
+        let last = answer(r#"{"type":"text","text":"done"}"#);
+        assert_eq!(guard.observe(&last), None);
+    }
+}

@@ -1,0 +1,116 @@
+//! The directory of all sockets: what each is called, and which of them nobody listens on any
+//! more, because their owner was killed.
+
+use std::fs::{self, File};
+use std::io;
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+
+use pi_subagents_processes::start_time;
+use rustix::fs::{FlockOperation, flock};
+
+/// How long the name of a socket can be.
+pub const LONGEST_SOCKET_NAME: usize = "ffffffff-4294967295.sock".len();
+
+/// Where this process listens.
+pub(super) fn own_path(directory: &Path) -> PathBuf {
+    directory.join(format!("{}-{}.sock", machine(), std::process::id()))
+}
+
+/// Keeps others from making or removing sockets as long as it is held, so that one that is just
+/// being made is never taken for an abandoned one.
+pub(super) fn hold(directory: &Path) -> io::Result<File> {
+    let held = File::open(directory)?;
+    flock(&held, FlockOperation::LockExclusive)?;
+    Ok(held)
+}
+
+/// Removes the sockets in a directory whose owner was killed.
+pub fn remove_abandoned_sockets(directory: &Path) {
+    // Where the directory cannot be held, as on some network disks, they stay.
+    if let Ok(held) = hold(directory) {
+        remove_abandoned(directory, &held);
+    }
+}
+
+/// The same for who holds the directory already.
+pub(super) fn remove_abandoned(directory: &Path, _held: &File) {
+    let entries = fs::read_dir(directory).into_iter().flatten().flatten();
+    for path in entries.map(|entry| entry.path()) {
+        if owner_of(&path).is_some_and(|pid| start_time(pid).is_none()) && is_deaf(&path) {
+            // Another one may have been faster.
+            _ = fs::remove_file(&path);
+        }
+    }
+}
+
+/// The owner of a socket of this machine: others share the disk, and their processes cannot be
+/// seen from here.
+fn owner_of(socket: &Path) -> Option<u32> {
+    let name = socket.file_name()?.to_str()?.strip_suffix(".sock")?;
+    let (machine_name, pid) = name.split_once('-')?;
+    (machine_name == machine()).then(|| pid.parse().ok())?
+}
+
+/// Nobody listens, in this container or another one that shares the disk.
+fn is_deaf(socket: &Path) -> bool {
+    UnixStream::connect(socket).is_err_and(|error| error.kind() == io::ErrorKind::ConnectionRefused)
+}
+
+/// The name of this machine, short enough for a path to a socket.
+fn machine() -> String {
+    let uname = rustix::system::uname();
+    let bytes = uname.nodename().to_bytes();
+    // FNV-1a: the same in every build, which the hasher of the standard library is not.
+    let hash = bytes.iter().fold(0x811c_9dc5_u32, |hash, byte| {
+        (hash ^ u32::from(*byte)).wrapping_mul(0x0100_0193)
+    });
+    format!("{hash:08x}")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::net::UnixListener;
+    use std::process::Child;
+
+    use super::*;
+
+    /// A process that has ended, whose number is therefore free.
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "any process will do that is no child of ours any more"
+    )]
+    fn dead_process() -> u32 {
+        let mut child: Child = std::process::Command::new("true").spawn().unwrap();
+        child.wait().unwrap();
+        child.id()
+    }
+
+    #[test]
+    fn only_sockets_of_dead_owners_of_this_machine_are_removed() {
+        let directory = tempfile::tempdir().unwrap();
+        let directory = directory.path();
+        let (dead, here, living) = (dead_process(), machine(), std::process::id());
+        let names = [
+            format!("{here}-{dead}.sock"),
+            format!("{here}-{living}.sock"),
+            format!("00000000-{dead}.sock"),
+            "notes.sock".to_owned(),
+        ];
+        for name in &names {
+            // Nobody listens any more once the listener is dropped; the file stays.
+            drop(UnixListener::bind(directory.join(name)).unwrap());
+        }
+        let heard = format!("{here}-{}.sock", dead_process());
+        let _listener = UnixListener::bind(directory.join(&heard)).unwrap();
+        remove_abandoned_sockets(directory);
+        let mut left: Vec<String> = fs::read_dir(directory)
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .collect();
+        left.sort();
+        let mut expected = [&names[1..], &[heard]].concat();
+        expected.sort();
+        assert_eq!(left, expected);
+    }
+}
