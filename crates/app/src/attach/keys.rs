@@ -49,6 +49,7 @@ impl Model {
         self.notice = None;
         // Whoever presses keys wants to stay.
         self.leaving = Leaving::WhenTold;
+        self.has_been_touched = true;
         let is_interrupt =
             key.code == KeyCode::Char('c') && key.modifiers.contains(KeyModifiers::CONTROL);
         match &self.mode {

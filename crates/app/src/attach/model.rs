@@ -36,6 +36,8 @@ pub(crate) struct Model {
     pub(crate) older: usize,
     pub(crate) is_loaded: bool,
     pub(crate) selected: Option<RunId>,
+    /// Whether a person has pressed any key, and so may have meant what is selected.
+    pub(super) has_been_touched: bool,
     pub(crate) opened: Option<Opened>,
     /// How many windows were opened so far.
     openings: u64,
@@ -153,6 +155,7 @@ impl Model {
             older: 0,
             is_loaded: false,
             selected: None,
+            has_been_touched: false,
             opened: None,
             openings: 0,
             focus: if is_one { Focus::Window } else { Focus::List },
@@ -321,7 +324,10 @@ impl Model {
         }
         self.older = older;
         self.is_loaded = true;
-        let row = self.selected_row().or_else(|| self.rows.first());
+        // An old run that nobody has chosen gives way to what begins.
+        let is_meant = |row: &&RunRow| self.has_been_touched || row.live.is_some();
+        let row = self.selected_row().filter(is_meant);
+        let row = row.or_else(|| self.rows.first());
         let run = row.map(|row| row.run.clone());
         self.select(run.as_ref().map(|run| run.run.clone()));
         if let (Some(opened), Some(run)) = (&mut self.opened, run) {

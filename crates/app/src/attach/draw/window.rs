@@ -35,10 +35,9 @@ fn rule(model: &Model, layout: &Layout, canvas: &mut Canvas<'_, '_>) {
         Focus::List => Role::Muted,
         Focus::Window => Role::Accent,
     };
-    let mut line = Line::new(role, "── ");
-    if let Some(opened) = &model.opened {
-        line = line.with(role, &named(opened, layout.page));
-    }
+    let named = model.opened.iter().map(|opened| named(opened, layout.page));
+    let named: String = named.map(|named| format!("── {named}")).collect();
+    let line = Line::new(role, &named);
     let missing = columns.saturating_sub(line.width());
     let line = line.with(role, &"─".repeat(missing));
     canvas.line(&fit(&line, columns), layout.rule, Style::new());

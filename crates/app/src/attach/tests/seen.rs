@@ -121,6 +121,21 @@ fn a_run_that_begins_appears_and_one_that_ends_stays_selected() {
 }
 
 #[test]
+fn what_begins_is_selected_unless_somebody_reads_something_else() {
+    let mut desk = Desk::new(80, 16);
+    let (old, new) = (over(1, "old"), open(2, "new"));
+    desk.sees(std::slice::from_ref(&old));
+    let mut reader = Desk::new(80, 16);
+    reader.sees(std::slice::from_ref(&old));
+    reader.press("j");
+    for desk in [&mut desk, &mut reader] {
+        desk.sees(&[old.clone(), new.clone()]);
+    }
+    assert_eq!(desk.model.selected, Some(new.run));
+    assert_eq!(reader.model.selected, Some(old.run));
+}
+
+#[test]
 fn what_is_being_said_is_seen_until_it_is_in_the_record() {
     let mut desk = Desk::new(60, 12);
     let talker = open(1, "talker");
