@@ -203,7 +203,7 @@ impl Store {
 
     /// Records a run whose owner is gone as interrupted; false when somebody else was faster.
     pub fn close_interrupted(&self, run: &IndexedRun) -> io::Result<bool> {
-        let at = Timestamp::now();
+        let at = last_sign(&run.directory);
         // The owner may have been killed between its last words and the line in the index.
         if let Some(result) = read_result(&run.directory) {
             let at = result.ended_at.parse().unwrap_or(at);
@@ -232,6 +232,15 @@ impl Store {
         index::append_end(&self.index(), &run.run, &ending, at)?;
         Ok(is_ours)
     }
+}
+
+/// When a run that nobody saw ending was last heard of, else now.
+fn last_sign(directory: &RunDir) -> Timestamp {
+    let written = fs::metadata(directory.events()).and_then(|events| events.modified());
+    written
+        .ok()
+        .and_then(|time| Timestamp::try_from(time).ok())
+        .unwrap_or_else(Timestamp::now)
 }
 
 impl IndexedRun {

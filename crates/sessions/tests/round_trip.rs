@@ -7,6 +7,7 @@
 use std::fs;
 use std::path::Path;
 use std::sync::Arc;
+use std::time::{Duration, SystemTime};
 
 use bytes::Bytes;
 use pi_subagents_delegation::child_protocol::{ChildLine, decode};
@@ -195,6 +196,9 @@ fn an_abandoned_run_is_closed_once_and_keeps_what_it_said() {
     let mut torn = fs::read_to_string(&events).unwrap();
     torn.push_str("{\"type\":\"message_end\",\"mess");
     fs::write(&events, torn).unwrap();
+    let last_heard = SystemTime::now() + Duration::from_hours(1);
+    let file = fs::File::options().append(true).open(&events).unwrap();
+    file.set_modified(last_heard).unwrap();
 
     let open = desk.store.runs().unwrap().remove(0);
     assert_eq!(open.state, RunState::Open);
@@ -202,6 +206,9 @@ fn an_abandoned_run_is_closed_once_and_keeps_what_it_said() {
     assert!(!desk.store.close_interrupted(&open).unwrap());
 
     let read = desk.histories("session-1").remove(0);
+    // Whenever somebody looks, it was over when it was last heard of.
+    let ended_at = read.summary.ended_at;
+    assert_eq!(ended_at, Timestamp::try_from(last_heard).ok());
     assert_eq!(
         read.summary.ending.unwrap().message().unwrap(),
         "Session was interrupted (main agent session ended unexpectedly)"

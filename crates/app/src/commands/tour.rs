@@ -98,7 +98,7 @@ Every run is on disk. Next:
   pi-subagents session {id}    every word and tool call
   pi-subagents events {id}     the raw record
   pi-subagents status --all                all runs of this project
-  pi-subagents resume {id} PROMPT --runner embedded --model {MODEL}
+  pi-subagents resume {id} PROMPT   go on with it
   pi-subagents tour                        the same again
 
 With a model of your own:

@@ -3,8 +3,8 @@
 use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
 
-use crate::terminal::Terminal;
 use crate::stage::{Stage, completed, failed, outcomes};
+use crate::terminal::Terminal;
 
 /// What a refused call prints; no run may have begun.
 fn refused(call: &str) -> String {
