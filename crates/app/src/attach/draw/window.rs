@@ -35,9 +35,10 @@ fn rule(model: &Model, layout: &Layout, canvas: &mut Canvas<'_, '_>) {
         Focus::List => Role::Muted,
         Focus::Window => Role::Accent,
     };
-    let named = model.opened.iter().map(|opened| named(opened, layout.page));
-    let named: String = named.map(|named| format!("── {named}")).collect();
-    let line = Line::new(role, &named);
+    let line = match &model.opened {
+        Some(opened) => Line::new(role, "── ").with(role, &named(opened, layout.page)),
+        None => Line::default(),
+    };
     let missing = columns.saturating_sub(line.width());
     let line = line.with(role, &"─".repeat(missing));
     canvas.line(&fit(&line, columns), layout.rule, Style::new());
