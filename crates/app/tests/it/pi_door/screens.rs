@@ -105,9 +105,8 @@ fn words_are_seen_while_they_are_written() {
         let call = json!({"tasks": [{"name": "wall", "prompt": "Paint."}]});
         let words = door.script_call("delegate_to_subagents", call);
         let mut terminal = Terminal::start_with(door.pi(&[&words]), 100);
-        let is_half = |screen: &str| screen.lines().any(|line| line.trim_end().ends_with('▌'));
-        let seen = terminal.wait_for_screen(is_half);
-        assert!(seen.contains("The wall has"), "{seen}");
+        let is_half = |line: &str| line.contains("The wall has") && line.trim_end().ends_with('▌');
+        let seen = terminal.wait_for_screen(|screen| screen.lines().any(is_half));
         assert!(!seen.contains("of paint."), "{seen}");
         door.server.release("rest");
         let over = terminal.wait_for_screen(|screen| {
