@@ -218,8 +218,12 @@ fn a_refused_task_is_an_error_of_spawn_and_a_failed_run() {
         .command(&["spawn", "worker", "x", "--cwd", "/nowhere/at/all"])
         .run();
     insta::assert_snapshot!(refused);
-    let status = stage.command(&["status", "--all", "--json"]).run().json();
-    assert_eq!(status["counts"]["failed"], 1);
+    // Its process tells the refusal before it writes it down.
+    let is_written = wait_until(PATIENCE, || {
+        let status = stage.command(&["status", "--all", "--json"]).run().json();
+        (status["counts"]["failed"] == 1).then_some(())
+    });
+    assert!(is_written.is_some());
 }
 
 #[test]
