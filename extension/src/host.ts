@@ -87,7 +87,6 @@ export class Host {
       cwd: session.ctx.cwd,
       sessionId: sessionManager.getSessionId(),
       sessionFile: sessionManager.getSessionFile(),
-      mode: session.ctx.mode,
       entries: reason === "new" ? [] : entriesOf(sessionManager.getEntries()),
     });
     this.tellIdle(session.ctx.isIdle());

@@ -35,8 +35,6 @@ struct Shared {
 #[derive(Default)]
 struct State {
     session: String,
-    /// Whether its person sees a message in the moment it is sent.
-    shows_messages: bool,
     /// In the order they began.
     rows: Vec<Row>,
     watch: Option<RunWatch>,
@@ -96,7 +94,6 @@ impl SessionListener for Registry {
         let mut state = shared.state();
         *state = State {
             session: session.id.to_owned(),
-            shows_messages: session.shows_messages,
             ..State::default()
         };
         let kept = if session.is_new {
@@ -209,7 +206,7 @@ impl Shared {
         {
             // It cannot be claimed again if it cannot be removed; then the footer tells.
             _ = row.directory().release_notice(&session);
-        } else if !self.state().shows_messages {
+        } else {
             link.notify(&brief, Level::of(row.status));
         }
     }

@@ -154,7 +154,6 @@ impl Host {
                     id: &told.session_id,
                     is_new: told.reason == "new",
                     entries: &told.entries,
-                    shows_messages: told.mode == "tui",
                 };
                 for listener in &self.listeners {
                     listener.began(&session);

@@ -39,8 +39,6 @@ pub(crate) struct StartedSession<'a> {
     pub(crate) is_new: bool,
     /// The entries it holds, each `{customType, data}`, oldest first.
     pub(crate) entries: &'a [Value],
-    /// Whether its person sees a message in the moment it is sent.
-    pub(crate) shows_messages: bool,
 }
 
 /// Whoever wants to hear of pi's sessions. The same session may begin twice.

@@ -257,8 +257,6 @@ pub(super) struct StartParams {
     pub(super) session_id: String,
     #[serde(default)]
     pub(super) entries: Vec<Value>,
-    #[serde(default)]
-    pub(super) mode: String,
 }
 
 #[derive(Debug, Deserialize)]

@@ -31,14 +31,10 @@ impl<'a> Pi<'a> {
     }
 
     pub(crate) fn begin(&mut self, session: &str, reason: &str, entries: &[Value]) {
-        self.begin_in(session, reason, entries, "rpc");
-    }
-
-    pub(crate) fn begin_in(&mut self, session: &str, reason: &str, entries: &[Value], mode: &str) {
         let cwd = self.stage.stage.sandbox.project();
         let started = self.request(
             "session/start",
-            &json!({"reason": reason, "cwd": cwd, "sessionId": session, "mode": mode, "entries": entries}),
+            &json!({"reason": reason, "cwd": cwd, "sessionId": session, "entries": entries}),
         );
         assert_eq!(started["result"], json!({}));
     }

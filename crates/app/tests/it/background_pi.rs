@@ -133,23 +133,9 @@ fn a_fork_that_holds_the_message_is_not_told_again_and_one_before_it_is() {
     quiet.call("background_agent_status", &json!({}));
     assert_eq!(quiet.told("message/send"), Vec::<Value>::new());
     quiet.quit();
-    // What its person does not see at once is also told by a line.
     let mut fork = Pi::open(&stage, "before", "fork", &before);
     fork.take_notice();
     fork.quit();
-}
-
-#[test]
-fn a_person_who_sees_the_message_is_not_told_by_a_line_too() {
-    let stage = BackgroundStage::new();
-    let mut pi = Pi::open(&stage, "s1", "startup", &[]);
-    pi.begin_in("s1", "reload", &[], "tui");
-    pi.launch(&json!([{"reply": "x"}]));
-    pi.wait_for_message();
-    pi.take_messages();
-    pi.call("background_agent_status", &json!({}));
-    assert_eq!(pi.told("ui/notify"), Vec::<Value>::new());
-    pi.quit();
 }
 
 #[test]
