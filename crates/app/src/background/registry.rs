@@ -200,14 +200,12 @@ impl Shared {
             run_id: row.run_id.clone(),
         });
         let link = &self.link;
-        if !link
-            .send_message(&session, DONE_MESSAGE, &message, &told)
-            .await
-        {
+        let message = link.send_message(&session, DONE_MESSAGE, &message, &told);
+        if message.await {
+            link.notify(&brief, Level::of(row.status));
+        } else {
             // It cannot be claimed again if it cannot be removed; then the footer tells.
             _ = row.directory().release_notice(&session);
-        } else {
-            link.notify(&brief, Level::of(row.status));
         }
     }
 
