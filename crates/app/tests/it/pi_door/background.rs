@@ -161,7 +161,7 @@ fn a_terminal_shows_what_runs_and_tells_of_its_end() {
     });
     door.server.release("quiet");
     let told = terminal.wait_for_screen(|screen| {
-        screen.contains("Background agent scout: completed")
+        screen.contains("Background agent scout completed")
             && screen.contains("nobody left")
             && screen.contains("bg: 0 running / 1 total")
     });

@@ -10,8 +10,11 @@ use crate::terminal::{ENTER, Terminal};
 const CTRL_D: &str = "\x04";
 const CTRL_U: &str = "\x15";
 
-/// What may come after them: the last prompt, a word of pi, the line where one types.
-const ENDS: [&str; 3] = ["Last words.", "Forked to new session", "──"];
+/// The notification, which is no part of the session.
+const NOTIFIED: &str = "Background agent scout completed";
+
+/// What may come after them: a notification, the last prompt, the line where one types.
+const ENDS: [&str; 4] = [NOTIFIED, "Last words.", "Forked to new session", "──"];
 
 /// The calls and their results: what stands between the first prompt and what comes after them.
 fn drawn(door: &PiDoor, screen: &str) -> String {
@@ -41,6 +44,7 @@ fn calls_are_drawn_the_same_after_fork_resume_and_a_restart() {
     terminal.answer("fake-model", &words);
     terminal.answer(&words, ENTER);
     terminal.wait_for("Background agent scout: completed");
+    terminal.wait_for(NOTIFIED);
     terminal.answer("fake-model", "Last words.");
     terminal.answer("Last words.", ENTER);
     let first = drawn(&door, &terminal.wait_for("Goodbye."));
