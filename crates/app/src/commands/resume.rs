@@ -43,12 +43,14 @@ pub(crate) fn run(args: &ResumeArgs, printer: Printer<'static>) -> Result<ExitCo
         .ok_or_else(|| CommandError::not_found(format!("session {} has no runs", args.id)))?;
     let prompt = joined("prompt", &args.prompt)?;
     // A session goes on as it was and where it was, unless it is told otherwise.
+    let recorded = RecordedRun::read(&latest.directory);
     let task = earlier.summary.task;
     caller.overrides.cwd = match caller.overrides.cwd {
         Some(cwd) => Some(caller.places.cwd.join(cwd)),
-        None => task.as_ref().map(|task| where_now(&task.cwd, &latest)),
+        None => task
+            .as_ref()
+            .map(|task| where_now(&task.cwd, &latest, recorded.as_ref())),
     };
-    let recorded = RecordedRun::read(&latest.directory);
     let definition = task.and_then(|task| Some(task.definition.as_ref()?.name.clone()));
     if definition.is_none()
         && let Some(recorded) = &recorded
@@ -84,9 +86,8 @@ fn keep_child(overrides: &mut Overrides, earlier: &RecordedRun) {
 }
 
 /// The directory of a run, also if its project was moved since.
-fn where_now(cwd: &Path, run: &IndexedRun) -> PathBuf {
-    let recorded = RecordedRun::read(&run.directory);
-    let inside = recorded.and_then(|old| Some(cwd.strip_prefix(old.project).ok()?.to_owned()));
+fn where_now(cwd: &Path, run: &IndexedRun, recorded: Option<&RecordedRun>) -> PathBuf {
+    let inside = recorded.and_then(|old| cwd.strip_prefix(&old.project).ok());
     match inside.map(|inside| run.project.join(inside)) {
         Some(moved) if !cwd.exists() && moved.is_dir() => moved,
         Some(_) | None => cwd.to_owned(),
