@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use crate::{Field, Origin, Secret, ThinkingLevel};
+use crate::{Dialect, Field, FieldValue, Origin, Secret, ThinkingLevel};
 
 /// A named agent.
 ///
@@ -67,26 +67,6 @@ pub struct Definition {
     pub finalize: bool,
 }
 
-/// The format of a definition's file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Dialect {
-    /// `agent-profiles/*.md`.
-    Profile,
-    /// `subagents/*.md`.
-    Preset,
-    /// `agents/*.md` and folders of the user's choice.
-    Prompt,
-}
-
-/// What becomes of the text under the frontmatter.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum BodyUse {
-    /// It takes the place of the child's own system prompt.
-    Replace,
-    /// It follows the child's own system prompt.
-    Append,
-}
-
 /// Whose a definition is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Scope {
@@ -146,6 +126,35 @@ impl Definition {
             .map_or_else(|| field.key(self.dialect), |origin| origin.key)
     }
 
+    /// Returns what a field says, if it says anything.
+    pub fn value(&self, field: Field) -> Option<FieldValue<'_>> {
+        let switch = |is_on: bool| is_on.then_some(FieldValue::Switch(true));
+        match field {
+            Field::Name => Some(FieldValue::Text(&self.name)),
+            Field::Description => text(self.description.as_deref()),
+            Field::Provider => text(self.provider.as_deref()),
+            Field::Model => text(self.model.as_deref()),
+            Field::Thinking => self.thinking.map(|level| FieldValue::Text(level.as_str())),
+            Field::Tools => self.tools.as_deref().map(FieldValue::Names),
+            Field::NoTools => switch(self.no_tools),
+            Field::ExcludeTools => self.exclude_tools.as_deref().map(FieldValue::Names),
+            Field::Extensions => some(&self.extensions).map(FieldValue::Texts),
+            Field::NoExtensions => switch(self.no_extensions),
+            Field::SuggestedSkills => some(&self.suggested_skills).map(FieldValue::Names),
+            Field::LoadSkills => some(&self.load_skills).map(FieldValue::Names),
+            Field::NoSkills => switch(self.no_skills),
+            Field::NoContextFiles => switch(self.no_context_files),
+            Field::AppendSystemPrompt => text(self.append_system_prompt.as_deref()),
+            Field::ApiKey => self.api_key.as_ref().map(FieldValue::Secret),
+            Field::ExtraArgs => some(&self.extra_args).map(FieldValue::Texts),
+            Field::Runner => self.runner.map(|runner| FieldValue::Text(runner.as_str())),
+            Field::Timeout => self.timeout.map(FieldValue::Time),
+            Field::Finalize => (self.finalize || self.origins.contains_key(&field))
+                .then_some(FieldValue::Switch(self.finalize)),
+            Field::Body => text(self.body.as_deref()),
+        }
+    }
+
     /// Whether it says which tools there are.
     pub fn restricts_tools(&self) -> bool {
         let excludes = self
@@ -156,43 +165,12 @@ impl Definition {
     }
 }
 
-impl Dialect {
-    /// All dialects, in the order they are preferred when nobody has a preference.
-    pub const ALL: [Self; 3] = [Self::Profile, Self::Preset, Self::Prompt];
+fn text(text: Option<&str>) -> Option<FieldValue<'_>> {
+    text.map(FieldValue::Text)
+}
 
-    /// The word for it.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Profile => "profile",
-            Self::Preset => "preset",
-            Self::Prompt => "prompt",
-        }
-    }
-
-    /// The word for it at the beginning of a sentence.
-    pub fn title(self) -> &'static str {
-        match self {
-            Self::Profile => "Profile",
-            Self::Preset => "Preset",
-            Self::Prompt => "Prompt",
-        }
-    }
-
-    /// What becomes of the text under the frontmatter.
-    pub fn body_use(self) -> BodyUse {
-        match self {
-            Self::Profile | Self::Prompt => BodyUse::Replace,
-            Self::Preset => BodyUse::Append,
-        }
-    }
-
-    /// Whether a run ends with a report unless the file says otherwise.
-    pub fn finalizes(self) -> bool {
-        match self {
-            Self::Profile | Self::Preset => false,
-            Self::Prompt => true,
-        }
-    }
+fn some(list: &[String]) -> Option<&[String]> {
+    (!list.is_empty()).then_some(list)
 }
 
 impl Scope {

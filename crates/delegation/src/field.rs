@@ -3,7 +3,7 @@
 use std::fmt;
 use std::time::Duration;
 
-use crate::{Definition, Dialect, Secret};
+use crate::{Dialect, Secret};
 
 /// A field of a definition, in the order people read them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -59,45 +59,6 @@ pub enum FieldValue<'a> {
     Texts(&'a [String]),
     /// A time.
     Time(Duration),
-}
-
-impl Definition {
-    /// What a field says, if it says anything.
-    pub fn value(&self, field: Field) -> Option<FieldValue<'_>> {
-        let switch = |is_on: bool| is_on.then_some(FieldValue::Switch(true));
-        match field {
-            Field::Name => Some(FieldValue::Text(&self.name)),
-            Field::Description => text(self.description.as_deref()),
-            Field::Provider => text(self.provider.as_deref()),
-            Field::Model => text(self.model.as_deref()),
-            Field::Thinking => self.thinking.map(|level| FieldValue::Text(level.as_str())),
-            Field::Tools => self.tools.as_deref().map(FieldValue::Names),
-            Field::NoTools => switch(self.no_tools),
-            Field::ExcludeTools => self.exclude_tools.as_deref().map(FieldValue::Names),
-            Field::Extensions => some(&self.extensions).map(FieldValue::Texts),
-            Field::NoExtensions => switch(self.no_extensions),
-            Field::SuggestedSkills => some(&self.suggested_skills).map(FieldValue::Names),
-            Field::LoadSkills => some(&self.load_skills).map(FieldValue::Names),
-            Field::NoSkills => switch(self.no_skills),
-            Field::NoContextFiles => switch(self.no_context_files),
-            Field::AppendSystemPrompt => text(self.append_system_prompt.as_deref()),
-            Field::ApiKey => self.api_key.as_ref().map(FieldValue::Secret),
-            Field::ExtraArgs => some(&self.extra_args).map(FieldValue::Texts),
-            Field::Runner => self.runner.map(|runner| FieldValue::Text(runner.as_str())),
-            Field::Timeout => self.timeout.map(FieldValue::Time),
-            Field::Finalize => (self.finalize || self.origins.contains_key(&field))
-                .then_some(FieldValue::Switch(self.finalize)),
-            Field::Body => text(self.body.as_deref()),
-        }
-    }
-}
-
-fn text(text: Option<&str>) -> Option<FieldValue<'_>> {
-    text.map(FieldValue::Text)
-}
-
-fn some(list: &[String]) -> Option<&[String]> {
-    (!list.is_empty()).then_some(list)
 }
 
 impl fmt::Display for FieldValue<'_> {

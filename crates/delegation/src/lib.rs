@@ -10,6 +10,7 @@
 mod allowance;
 pub mod child_protocol;
 mod definition;
+mod dialect;
 mod ending;
 mod event;
 mod field;
@@ -26,7 +27,8 @@ pub mod text;
 mod usage;
 
 pub use allowance::{Allowance, Dollars, Excess};
-pub use definition::{BodyUse, Definition, Dialect, RunnerChoice, Scope};
+pub use definition::{Definition, RunnerChoice, Scope};
+pub use dialect::{BodyUse, Dialect};
 pub use ending::{Decision, Ending, Interruption, Status};
 pub use event::{EventSink, Happening, RunEvent, Started};
 pub use field::{Field, FieldValue, Origin};

@@ -10,10 +10,8 @@ use crate::header::header;
 use crate::layout::{self, Block};
 use crate::paint::fit;
 use crate::preview::PreviewContext;
+use crate::view::View;
 use crate::{Line, Role, Window};
-
-/// How many lines a window shows unless somebody says otherwise.
-pub const DEFAULT_LINES_PER_WINDOW: usize = 15;
 
 /// The windows of several runs, in the order their tasks were accepted.
 #[derive(Debug, Clone)]
@@ -21,17 +19,6 @@ pub struct Fleet {
     context: PreviewContext,
     windows: Vec<Window>,
     places: HashMap<RunId, usize>,
-}
-
-/// How a fleet is looked at.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct View {
-    /// How wide it may be.
-    pub columns: usize,
-    /// How many lines each window shows.
-    pub max_lines: usize,
-    /// Whether each window shows all it holds instead.
-    pub expanded: bool,
 }
 
 /// How many runs are in which state.

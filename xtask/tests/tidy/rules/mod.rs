@@ -7,6 +7,7 @@ mod file_names;
 mod file_sizes;
 mod headings;
 mod machine_paths;
+mod module_directions;
 mod named_paths;
 mod registries;
 mod serialization;
@@ -18,13 +19,14 @@ use xtask::source::Tree;
 use crate::finding::Finding;
 
 /// Every rule that needs the tree alone.
-pub(crate) const ALL: [fn(&Tree) -> Vec<Finding>; 11] = [
+pub(crate) const ALL: [fn(&Tree) -> Vec<Finding>; 12] = [
     banned_crates::check,
     directions::check,
     file_names::check,
     file_sizes::check,
     headings::check,
     machine_paths::check,
+    module_directions::check,
     named_paths::check,
     registries::check,
     serialization::check,

@@ -1,0 +1,60 @@
+//! The three formats of a definition's file, and what they have in common for a run.
+
+/// The format of a definition's file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Dialect {
+    /// `agent-profiles/*.md`.
+    Profile,
+    /// `subagents/*.md`.
+    Preset,
+    /// `agents/*.md` and folders of the user's choice.
+    Prompt,
+}
+
+/// What becomes of the text under the frontmatter.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BodyUse {
+    /// It takes the place of the child's own system prompt.
+    Replace,
+    /// It follows the child's own system prompt.
+    Append,
+}
+
+impl Dialect {
+    /// All dialects, in the order they are preferred when nobody has a preference.
+    pub const ALL: [Self; 3] = [Self::Profile, Self::Preset, Self::Prompt];
+
+    /// The word for it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Profile => "profile",
+            Self::Preset => "preset",
+            Self::Prompt => "prompt",
+        }
+    }
+
+    /// The word for it at the beginning of a sentence.
+    pub fn title(self) -> &'static str {
+        match self {
+            Self::Profile => "Profile",
+            Self::Preset => "Preset",
+            Self::Prompt => "Prompt",
+        }
+    }
+
+    /// What becomes of the text under the frontmatter.
+    pub fn body_use(self) -> BodyUse {
+        match self {
+            Self::Profile | Self::Prompt => BodyUse::Replace,
+            Self::Preset => BodyUse::Append,
+        }
+    }
+
+    /// Whether a run ends with a report unless the file says otherwise.
+    pub fn finalizes(self) -> bool {
+        match self {
+            Self::Profile | Self::Preset => false,
+            Self::Prompt => true,
+        }
+    }
+}

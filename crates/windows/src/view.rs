@@ -1,0 +1,15 @@
+//! How much of each window somebody wants to see.
+
+/// How many lines a window shows unless somebody says otherwise.
+pub const DEFAULT_LINES_PER_WINDOW: usize = 15;
+
+/// How a fleet is looked at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct View {
+    /// How wide it may be.
+    pub columns: usize,
+    /// How many lines each window shows.
+    pub max_lines: usize,
+    /// Whether each window shows all it holds instead.
+    pub expanded: bool,
+}
