@@ -22,6 +22,8 @@ struct StreamedEvent<'a> {
     run_id: &'a str,
     session_id: &'a str,
     name: &'a str,
+    /// When it was seen, to the millisecond.
+    at: String,
     /// As it stands in `events.jsonl`.
     event: &'a RawValue,
 }
@@ -47,11 +49,12 @@ impl EventSink for JsonStream {
         let raw = line
             .as_deref()
             .and_then(|line| serde_json::from_slice::<&RawValue>(line).ok());
-        let streamed = raw.map(|event| StreamedEvent {
+        let streamed = raw.map(|raw| StreamedEvent {
             run_id: task.run.as_str(),
             session_id: task.session.as_str(),
             name: &task.name,
-            event,
+            at: format!("{:.3}", event.at),
+            event: raw,
         });
         if let Some(text) = streamed.and_then(|event| serde_json::to_string(&event).ok()) {
             self.printer.exact(&text);

@@ -15,6 +15,7 @@ use tokio::sync::{mpsc, oneshot, watch};
 use tokio::task::{Id, JoinError, JoinSet};
 
 use crate::child::{LineMemory, Speech, Spoken};
+use crate::clock;
 use crate::owner::Extent;
 use crate::request::{EngineRequest, NotRunning, SteerError, UnitEvents, UnitRequest, UnitSaid};
 use crate::sayings::Sayings;
@@ -183,7 +184,7 @@ impl Dispatcher {
             }
         }
         for (run, ending) in refused {
-            self.tell(&run, vec![Happening::Ended(ending)]);
+            self.tell(&run, Happening::Ended(ending));
         }
         self.close_if_over(call);
         self.start_next();
@@ -221,7 +222,7 @@ impl Dispatcher {
                 waiters: Vec::new(),
             },
         );
-        self.tell(&run, vec![Happening::Accepted(task)]);
+        self.tell(&run, Happening::Accepted(task));
         if ending.is_none() {
             self.scheduler.enqueue(run.clone());
         }
@@ -270,16 +271,16 @@ impl Dispatcher {
         let UnitEvents { run, what } = events;
         let call = self.runs.get(&run).map(|live| live.call);
         let mut small = Vec::with_capacity(what.len());
-        for said in what {
+        for (at, said) in what {
             match said {
-                UnitSaid::Happened(happening) => small.push(happening),
+                UnitSaid::Happened(happening) => small.push((at, happening)),
                 UnitSaid::LargeRecord(line) => {
-                    self.tell(&run, mem::take(&mut small));
-                    self.tell(&run, vec![decoded(line)]);
+                    self.tell_all(&run, mem::take(&mut small));
+                    self.tell_all(&run, vec![(at, decoded(line))]);
                 }
             }
         }
-        self.tell(&run, small);
+        self.tell_all(&run, small);
         if call.is_some() && !self.runs.contains_key(&run) {
             self.scheduler.release();
             if let Some(call) = call {
@@ -301,20 +302,23 @@ impl Dispatcher {
         };
         if joined.is_err() {
             let reason = "a fault of pi-subagents itself".to_owned();
-            let what = vec![UnitSaid::Happened(Happening::Ended(Ending::Lost {
-                reason,
-            }))];
+            let lost = UnitSaid::Happened(Happening::Ended(Ending::Lost { reason }));
+            let what = vec![(clock::now(), lost)];
             self.happened(UnitEvents { run, what });
         }
     }
 
+    /// Tells what happens in a run right now.
+    fn tell(&mut self, run: &RunId, happening: Happening) {
+        self.tell_all(run, vec![(clock::now(), happening)]);
+    }
+
     /// Applies what happened in a run and hands it to the sinks of its call.
-    fn tell(&mut self, run: &RunId, happenings: Vec<Happening>) {
+    fn tell_all(&mut self, run: &RunId, happenings: Vec<(Timestamp, Happening)>) {
         let Some(live) = self.runs.get_mut(run).filter(|_| !happenings.is_empty()) else {
             return;
         };
-        let at = Timestamp::now();
-        let event = |happening| RunEvent {
+        let event = |(at, happening)| RunEvent {
             run: run.clone(),
             at,
             happening,
@@ -438,7 +442,7 @@ impl Dispatcher {
             }
             RunState::Waiting { .. } => {
                 self.scheduler.withdraw(run);
-                self.tell(run, vec![Happening::Ended(decision.ending())]);
+                self.tell(run, Happening::Ended(decision.ending()));
                 self.close_if_over(call);
             }
         }

@@ -19,6 +19,7 @@
 //! prints nothing. See `docs/design/run-loop.md` and `docs/design/stopping.md`.
 
 mod child;
+mod clock;
 mod completion;
 mod dispatcher;
 mod engine;

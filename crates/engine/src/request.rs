@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use pi_subagents_delegation::{Decision, EventSink, Happening, Plan, RunId, RunSummary};
+use pi_subagents_delegation::{Decision, EventSink, Happening, Plan, RunId, RunSummary, Timestamp};
 use tokio::sync::{oneshot, watch};
 
 use crate::child::Spoken;
@@ -13,7 +13,8 @@ use crate::owner::Extent;
 #[derive(Debug)]
 pub(crate) struct UnitEvents {
     pub(crate) run: RunId,
-    pub(crate) what: Vec<UnitSaid>,
+    /// Each with the time at which the unit saw it: it may wait for the dispatcher.
+    pub(crate) what: Vec<(Timestamp, UnitSaid)>,
 }
 
 /// What a unit tells.

@@ -5,12 +5,13 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use pi_subagents_delegation::child_protocol::{ChildRecord, ResponseData};
-use pi_subagents_delegation::{Decision, Ending, Happening, Runner, Task, TaskPlan};
+use pi_subagents_delegation::{Decision, Ending, Happening, Runner, Task, TaskPlan, Timestamp};
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 
 use crate::Launcher;
 use crate::child::{LaunchError, LineMemory, SessionLock, Speech, launch, lock_session};
+use crate::clock;
 use crate::completion::{LastAnswer, Reports};
 use crate::guards::{Deadline, Repetition, Spending};
 use crate::model_check::ModelCheck;
@@ -32,7 +33,7 @@ pub(crate) struct Unit {
     pub(crate) speech: Speech,
     pub(crate) events: mpsc::Sender<UnitEvents>,
     /// What has happened and is not told yet; a unit that waits for anything has told all.
-    pub(crate) untold: Vec<UnitSaid>,
+    pub(crate) untold: Vec<(Timestamp, UnitSaid)>,
     pub(crate) requests: mpsc::UnboundedReceiver<UnitRequest>,
 }
 
@@ -153,7 +154,7 @@ impl Unit {
     }
 
     async fn add(&mut self, said: UnitSaid) {
-        self.untold.push(said);
+        self.untold.push((clock::now(), said));
         if self.untold.len() >= EVENTS_AT_ONCE {
             self.tell_all().await;
         }

@@ -4,6 +4,7 @@ use bytes::Bytes;
 use pi_subagents_delegation::child_protocol::ChildRecord;
 use pi_subagents_delegation::{Happening, Message, RunEvent};
 
+use crate::recorded_time::RecordedTime;
 use crate::recorder::recorded_line;
 use crate::transcript;
 use crate::writer::Log;
@@ -32,10 +33,14 @@ impl Gathered {
     /// So many bytes are written at once.
     pub(crate) const ENOUGH: usize = 128 << 10;
 
-    /// Adds what an event says to the files it belongs to.
-    pub(crate) fn add(&mut self, event: &RunEvent) {
+    /// Adds what an event says to the files it belongs to, with its time where the events do not
+    /// have it yet.
+    pub(crate) fn add(&mut self, event: &RunEvent, time: &mut RecordedTime) {
         match &event.happening {
             Happening::Said { line, record } => {
+                if let Some(time) = time.line_before(event.at) {
+                    self.copy(Log::Events, &time);
+                }
                 self.share(Log::Events, line);
                 if let ChildRecord::MessageEnded(message) = record {
                     self.add_for_people(message, line.len());
@@ -45,6 +50,7 @@ impl Gathered {
             Happening::Complained(text) => self.copy(Log::Stderr, text.as_bytes()),
             _ => {
                 if let Some(line) = recorded_line(event) {
+                    time.stands(event.at);
                     self.copy(Log::Events, &line);
                 }
             }

@@ -30,6 +30,7 @@ mod index;
 mod owner;
 mod private;
 mod record;
+mod recorded_time;
 mod recorder;
 mod replay;
 mod run_dir;

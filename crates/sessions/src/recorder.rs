@@ -13,6 +13,7 @@ use pi_subagents_delegation::{EventSink, Happening, RunEvent, RunId, RunSummary,
 
 use crate::format::{LifeRecord, RunResult};
 use crate::gathered::Gathered;
+use crate::recorded_time::RecordedTime;
 use crate::run_dir::RunDir;
 use crate::writer::{Job, write_all};
 
@@ -23,7 +24,14 @@ const WAITING: usize = 32;
 #[derive(Clone)]
 pub struct Recorder {
     writer: Arc<Writer>,
-    runs: HashMap<RunId, RunSummary>,
+    runs: HashMap<RunId, Recording>,
+}
+
+/// What is known of a run while it is recorded.
+#[derive(Clone, Default)]
+struct Recording {
+    summary: RunSummary,
+    time: RecordedTime,
 }
 
 struct Writer {
@@ -127,22 +135,22 @@ impl EventSink for Recorder {
         let Some(RunEvent { run, .. }) = events.first() else {
             return;
         };
-        let mut summary = self.runs.remove(run).unwrap_or_default();
+        let mut recording = self.runs.remove(run).unwrap_or_default();
         let mut gathered = Gathered::default();
         for event in events {
-            summary.apply(event);
+            recording.summary.apply(event);
             if let Happening::Accepted(task) = &event.happening {
                 self.begin(task);
             }
-            gathered.add(event);
+            gathered.add(event, &mut recording.time);
             if gathered.is_enough() {
                 self.append_all(run, &mut gathered);
             }
         }
         self.append_all(run, &mut gathered);
         match events.last() {
-            Some(last) if summary.ending.is_some() => self.end(last, &summary),
-            _ => _ = self.runs.insert(run.clone(), summary),
+            Some(last) if recording.summary.ending.is_some() => self.end(last, &recording.summary),
+            _ => _ = self.runs.insert(run.clone(), recording),
         }
     }
 }

@@ -21,7 +21,7 @@ pub fn history(directory: &RunDir) -> io::Result<RunHistory> {
 /// held as a whole.
 pub fn read_events(directory: &RunDir, mut each: impl FnMut(&RunEvent)) -> io::Result<()> {
     let accepted = accepted(directory)?;
-    let (run, mut last_time) = (accepted.run.clone(), accepted.at);
+    let mut reading = Reading::after(&accepted);
     each(&accepted);
     let file = match File::open(directory.events()) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
@@ -30,8 +30,7 @@ pub fn read_events(directory: &RunDir, mut each: impl FnMut(&RunEvent)) -> io::R
     let mut reader = BufReader::with_capacity(256 << 10, file);
     let mut line = Vec::new();
     while reader.read_until(b'\n', &mut line)? > 0 {
-        if let Some(event) = event(&line, &run, last_time) {
-            last_time = event.at;
+        if let Some(event) = reading.event(&line) {
             each(&event);
         }
         line.clear();
@@ -55,22 +54,47 @@ pub(crate) fn accepted(directory: &RunDir) -> io::Result<RunEvent> {
     })
 }
 
-/// A line that cannot be read, such as the torn last one of a crash, is passed over.
-pub(crate) fn event(line: &[u8], run: &RunId, last_time: Timestamp) -> Option<RunEvent> {
-    let line = line.strip_suffix(b"\n").unwrap_or(line);
-    if line.starts_with(br#"{"type":"run_"#) {
-        let record: LifeRecord = serde_json::from_slice(line).ok()?;
-        return record.into_event(run);
+/// Somebody who reads the lines of a record in order and knows the time of each.
+#[derive(Debug, Clone)]
+pub(crate) struct Reading {
+    run: RunId,
+    /// The last time that stood in the record.
+    at: Timestamp,
+}
+
+impl Reading {
+    /// Begins behind the first event of a run.
+    pub(crate) fn after(accepted: &RunEvent) -> Self {
+        Self {
+            run: accepted.run.clone(),
+            at: accepted.at,
+        }
     }
-    match decode(line) {
-        ChildLine::Text => None,
-        ChildLine::Record(record) => Some(RunEvent {
-            run: run.clone(),
-            at: last_time,
-            happening: Happening::Said {
+
+    /// Returns the event that a line stands for. A line that cannot be read, such as the torn last
+    /// one of a crash, is passed over.
+    pub(crate) fn event(&mut self, line: &[u8]) -> Option<RunEvent> {
+        let line = line.strip_suffix(b"\n").unwrap_or(line);
+        if line.starts_with(br#"{"type":"run_"#) {
+            let record: LifeRecord = serde_json::from_slice(line).ok()?;
+            self.at = record.at().unwrap_or(self.at);
+            return record.into_happening().map(|what| self.at_this_time(what));
+        }
+        match decode(line) {
+            ChildLine::Text => None,
+            ChildLine::Record(record) => Some(self.at_this_time(Happening::Said {
                 line: Bytes::copy_from_slice(line),
                 record,
-            },
-        }),
+            })),
+        }
+    }
+
+    /// Returns an event that happened at the last time that stood in the record.
+    pub(crate) fn at_this_time(&self, happening: Happening) -> RunEvent {
+        RunEvent {
+            run: self.run.clone(),
+            at: self.at,
+            happening,
+        }
     }
 }

@@ -6,9 +6,9 @@ use std::path::PathBuf;
 
 use bytes::Bytes;
 use memchr::{memchr, memrchr};
-use pi_subagents_delegation::{Happening, RunEvent, RunId, Timestamp};
+use pi_subagents_delegation::{Happening, RunEvent};
 
-use crate::replay;
+use crate::replay::{self, Reading};
 use crate::run_dir::RunDir;
 
 /// Of what a child printed and complained about before somebody looked, so much is told.
@@ -21,7 +21,7 @@ const OLD_TEXT: u64 = 64 << 10;
 #[derive(Debug)]
 pub struct RecordTail {
     directory: RunDir,
-    begun: Option<(RunId, Timestamp)>,
+    reading: Option<Reading>,
     events: GrowingFile,
     stdout: GrowingFile,
     stderr: GrowingFile,
@@ -31,7 +31,7 @@ impl RecordTail {
     /// A reader at the beginning of a record.
     pub fn new(directory: &RunDir) -> Self {
         Self {
-            begun: None,
+            reading: None,
             events: GrowingFile::from_beginning(directory.events()),
             stdout: GrowingFile::from_last(directory.stdout(), OLD_TEXT),
             stderr: GrowingFile::from_last(directory.stderr(), OLD_TEXT),
@@ -42,32 +42,24 @@ impl RecordTail {
     /// What comes next, from about so many bytes; empty when there is nothing more for now.
     pub fn next(&mut self, bytes: usize) -> io::Result<Vec<RunEvent>> {
         let mut found = Vec::new();
-        let (run, mut last_time) = if let Some((run, last_time)) = &self.begun {
-            (run.clone(), *last_time)
+        let reading = if let Some(reading) = &mut self.reading {
+            reading
         } else {
             let accepted = replay::accepted(&self.directory)?;
-            let begun = (accepted.run.clone(), accepted.at);
+            let begun = Reading::after(&accepted);
             found.push(accepted);
-            begun
+            self.reading.insert(begun)
         };
         // There are lines that tell nothing, and what comes behind them must not wait.
         let mut is_more = true;
         while is_more {
-            is_more = self.events.next(bytes, |line| {
-                if let Some(event) = replay::event(line, &run, last_time) {
-                    last_time = event.at;
-                    found.push(event);
-                }
-            })? && found.is_empty();
+            is_more = self
+                .events
+                .next(bytes, |line| found.extend(reading.event(line)))?
+                && found.is_empty();
         }
         if found.is_empty() {
-            let mut told = |happening| {
-                found.push(RunEvent {
-                    run: run.clone(),
-                    at: last_time,
-                    happening,
-                });
-            };
+            let mut told = |happening| found.push(reading.at_this_time(happening));
             self.stdout.next(bytes, |line| {
                 told(Happening::Printed(Bytes::copy_from_slice(line)));
             })?;
@@ -76,7 +68,6 @@ impl RecordTail {
                 told(Happening::Complained(words));
             })?;
         }
-        self.begun = Some((run, last_time));
         Ok(found)
     }
 }

@@ -17,7 +17,7 @@ use pi_subagents_delegation::{
 };
 use pi_subagents_sessions::{
     Detached, FindError, Found, NewRun, OwnerName, RecordTail, RecordedRun, Recorder, RunDir,
-    RunState, Store, find, history, transcript,
+    RunState, Store, find, history, read_events, transcript,
 };
 use pretty_assertions::assert_eq;
 
@@ -157,6 +157,61 @@ fn a_run_is_read_back_as_it_was() {
         fs::read_to_string(directory(&task).join("transcript.log")).unwrap(),
         "FILES AND TRANSCRIPT the prompt\nLooking.\n→ read: {\"path\":\"$&.txt\"}\n[tool result]: TEXT\nDone.\n"
     );
+}
+
+#[test]
+fn every_event_is_read_back_with_its_own_time() {
+    let mut desk = Desk::new();
+    let task = desk.begin("run-1", "session-1");
+    let directory = RunDir::new(directory(&task));
+    let accepted = RecordedRun::read(&directory).unwrap().accepted_at;
+    let second: Timestamp = "2026-11-16T12:00:00Z".parse().unwrap();
+    let at = |millisecond: i64| {
+        Timestamp::from_millisecond(second.as_millisecond() + millisecond).unwrap()
+    };
+    let started = Started {
+        runner: Runner::Pi,
+        child: 1,
+        keeper: 2,
+    };
+    // A line that is long enough travels to the disk by another way.
+    let long = ANSWER.replace("Done.", &"x".repeat(20_000));
+    let happenings = [
+        (0, Happening::Accepted(Arc::clone(&task))),
+        (1, Happening::Started(started)),
+        (1, said(PROMPT)),
+        (7, said(CALL)),
+        (7, said(RESULT)),
+        (9, said(&long)),
+        (9, Happening::Warned("careful".to_owned())),
+        (12, said(ANSWER)),
+        (13, Happening::Ended(Ending::Completed)),
+    ];
+    let events = happenings.map(|(millisecond, happening)| RunEvent {
+        run: task.run.clone(),
+        at: at(millisecond),
+        happening,
+    });
+    // What came at once is gathered; its times are kept apart all the same.
+    let (first, rest) = events.split_at(4);
+    desk.recorder.on_events(first);
+    desk.recorder.on_events(rest);
+    desk.recorder.settle();
+    let mut expected = vec![accepted];
+    expected.extend(events.iter().skip(1).map(|event| event.at));
+    let mut read = Vec::new();
+    read_events(&directory, |event| read.push(event.at)).unwrap();
+    assert_eq!(read, expected);
+    let mut tail = RecordTail::new(&directory);
+    let mut followed = Vec::new();
+    loop {
+        let events = tail.next(10).unwrap();
+        if events.is_empty() {
+            break;
+        }
+        followed.extend(events.iter().map(|event| event.at));
+    }
+    assert_eq!(followed, expected);
 }
 
 #[test]

@@ -61,6 +61,53 @@ fn a_run_leaves_its_whole_record_readable_by_its_user_only() {
     assert_eq!(fs::read_to_string(ignore).unwrap(), "*\n");
 }
 
+/// The events of a record, each with the time that stands before it or in it.
+fn events_with_times(record: &str) -> Vec<(String, Value)> {
+    let mut time = String::new();
+    let mut events = Vec::new();
+    for line in record.lines() {
+        let event: Value = serde_json::from_str(line).unwrap();
+        if let Some(at) = event["at"].as_str() {
+            time = milliseconds(at);
+        }
+        if event["type"] != "run_at" {
+            events.push((time.clone(), event));
+        }
+    }
+    events
+}
+
+/// The same time, written with three digits behind the second.
+fn milliseconds(at: &str) -> String {
+    let at: pi_subagents_delegation::Timestamp = at.parse().unwrap();
+    format!("{at:.3}")
+}
+
+#[test]
+fn events_have_the_same_times_live_and_in_the_record() {
+    let stage = Stage::new();
+    let script = json!([{"say": "one"}, {"sleepMs": 3}, {"say": "two"}, {"reply": "three"}]);
+    let output = stage
+        .command(&["delegate", "-", "--runner", "pi", "--json-stream"])
+        .stdin(call(&[("a", script)]).to_string())
+        .run()
+        .expect_success();
+    let mut lines = output.json_lines();
+    let answer = lines.pop().unwrap();
+    let live: Vec<(String, Value)> = lines
+        .into_iter()
+        .map(|line| {
+            (
+                line["at"].as_str().unwrap().to_owned(),
+                line["event"].clone(),
+            )
+        })
+        .collect();
+    let run = answer["details"]["runs"][0]["runId"].as_str().unwrap();
+    let record = stage.command(&["events", run]).run().expect_success();
+    assert_eq!(events_with_times(&record.stdout), live);
+}
+
 #[test]
 fn a_project_that_cannot_be_written_to_keeps_its_runs_under_the_agent_directory() {
     let stage = Stage::new();

@@ -1,6 +1,6 @@
 //! Our own lines in `events.jsonl`, between those of the child.
 
-use pi_subagents_delegation::{Decision, Happening, RunEvent, RunId, Runner, Started, Timestamp};
+use pi_subagents_delegation::{Decision, Happening, RunEvent, Runner, Started, Timestamp};
 use serde::{Deserialize, Serialize};
 
 use super::FORMAT;
@@ -11,6 +11,9 @@ use super::ending::EndingRecord;
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all_fields = "camelCase")]
 pub(crate) enum LifeRecord {
+    /// The time of the child's records that follow, which carry none of ours.
+    #[serde(rename = "run_at")]
+    At { at: String },
     #[serde(rename = "run_accepted")]
     Accepted { at: String, format: u32 },
     #[serde(rename = "run_started")]
@@ -70,16 +73,36 @@ impl LifeRecord {
         })
     }
 
-    /// The event this line is about. What was accepted stands in `meta.json`, and what was
-    /// decided shows in how it ended.
-    pub(crate) fn into_event(self, run: &RunId) -> Option<RunEvent> {
-        let (at, happening) = match self {
-            Self::Accepted { .. } | Self::Stopping { .. } => return None,
+    /// Returns the line that says when the records behind it were seen.
+    pub(crate) fn time(at: Timestamp) -> Self {
+        Self::At {
+            at: format!("{at:.3}"),
+        }
+    }
+
+    /// Returns the time this line gives, unless somebody spoiled it.
+    pub(crate) fn at(&self) -> Option<Timestamp> {
+        let (Self::At { at }
+        | Self::Accepted { at, .. }
+        | Self::Started { at, .. }
+        | Self::Warned { at, .. }
+        | Self::Steered { at, .. }
+        | Self::Corrected { at, .. }
+        | Self::Stopping { at, .. }
+        | Self::Ended { at, .. }) = self;
+        at.parse().ok()
+    }
+
+    /// Returns what this line says has happened. What was accepted stands in `meta.json`, and what
+    /// was decided shows in how it ended.
+    pub(crate) fn into_happening(self) -> Option<Happening> {
+        Some(match self {
+            Self::At { .. } | Self::Accepted { .. } | Self::Stopping { .. } => return None,
             Self::Started {
-                at,
                 runner,
                 child,
                 keeper,
+                ..
             } => {
                 let runner = match runner.as_str() {
                     "pi" => Runner::Pi,
@@ -90,17 +113,12 @@ impl LifeRecord {
                     child,
                     keeper,
                 };
-                (at, Happening::Started(started))
+                Happening::Started(started)
             }
-            Self::Warned { at, warning } => (at, Happening::Warned(warning)),
-            Self::Steered { at, message } => (at, Happening::Steered(message)),
-            Self::Corrected { at, message } => (at, Happening::Corrected(message)),
-            Self::Ended { at, ending } => (at, Happening::Ended(ending.into())),
-        };
-        Some(RunEvent {
-            run: run.clone(),
-            at: at.parse::<Timestamp>().unwrap_or_default(),
-            happening,
+            Self::Warned { warning, .. } => Happening::Warned(warning),
+            Self::Steered { message, .. } => Happening::Steered(message),
+            Self::Corrected { message, .. } => Happening::Corrected(message),
+            Self::Ended { ending, .. } => Happening::Ended(ending.into()),
         })
     }
 }

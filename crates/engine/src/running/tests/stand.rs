@@ -164,7 +164,7 @@ impl Stand {
         self.events.close();
         let mut all = Vec::new();
         while let Some(events) = self.events.recv().await {
-            all.extend(events.what);
+            all.extend(events.what.into_iter().map(|(_, said)| said));
         }
         all
     }

@@ -1,0 +1,56 @@
+//! Which times stand in `events.jsonl`: a child's records carry none of ours, so a line with the
+//! time is put before those that came in another millisecond than the line before them.
+
+use pi_subagents_delegation::Timestamp;
+
+use crate::format::LifeRecord;
+
+/// The last time that stands in the events of a run, in milliseconds.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct RecordedTime(Option<i64>);
+
+impl RecordedTime {
+    /// Notes that the next line gives this time itself.
+    pub(crate) fn stands(&mut self, at: Timestamp) {
+        self.0 = Some(at.as_millisecond());
+    }
+
+    /// Returns the line that must stand before a record of this time, if one must.
+    pub(crate) fn line_before(&mut self, at: Timestamp) -> Option<Vec<u8>> {
+        if self.0 == Some(at.as_millisecond()) {
+            return None;
+        }
+        self.stands(at);
+        serde_json::to_vec(&LifeRecord::time(at)).ok()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use pretty_assertions::assert_eq;
+
+    use super::*;
+
+    #[test]
+    fn a_time_is_written_once_for_all_records_of_its_millisecond() {
+        let mut time = RecordedTime::default();
+        let mut line = |at: &str| {
+            let line = time.line_before(at.parse().unwrap());
+            line.map(|line| String::from_utf8(line).unwrap())
+        };
+        assert_eq!(
+            line("2026-11-16T12:00:00Z").as_deref(),
+            Some(r#"{"type":"run_at","at":"2026-11-16T12:00:00.000Z"}"#)
+        );
+        assert_eq!(line("2026-11-16T12:00:00.0009Z"), None);
+        assert_eq!(
+            line("2026-11-16T12:00:00.0010Z").as_deref(),
+            Some(r#"{"type":"run_at","at":"2026-11-16T12:00:00.001Z"}"#)
+        );
+        // Somebody set the clock back: the record says what the clock said.
+        assert_eq!(
+            line("2026-11-15T12:00:00Z").as_deref(),
+            Some(r#"{"type":"run_at","at":"2026-11-15T12:00:00.000Z"}"#)
+        );
+    }
+}
