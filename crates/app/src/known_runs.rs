@@ -56,27 +56,32 @@ fn in_memory(store: &Store, memory: &Memory, id: &str) -> Result<KnownSession, F
         .filter(|run| run.session == meant.session)
         .map(KnownRun::recorded)
         .collect();
-    let mut entries_only = Vec::new();
+    // A run of which only pi knows stands behind the one that pi remembers before it.
+    let mut place = 0;
     for remembered in memory.session(&meant.session) {
         let recorded = runs
-            .iter_mut()
-            .find(|run| run.run.is_some() && run.run == remembered.run);
+            .iter()
+            .position(|run| run.run.is_some() && run.run == remembered.run);
         match recorded {
-            Some(run) => run.entry = remembered.entry,
+            Some(at) => {
+                runs[at].entry = remembered.entry;
+                place = at + 1;
+            }
             // What was dropped here and is not on disk has expired.
             None if remembered.entry.is_none() && remembered.status.is_over() => {}
-            None => entries_only.push(KnownRun {
-                run: remembered.run,
-                name: remembered.name,
-                record: None,
-                entry: remembered.entry,
-                is_under_way: !remembered.status.is_over(),
-            }),
+            None => {
+                let run = KnownRun {
+                    run: remembered.run,
+                    name: remembered.name,
+                    record: None,
+                    entry: remembered.entry,
+                    is_under_way: !remembered.status.is_over(),
+                };
+                runs.insert(place, run);
+                place += 1;
+            }
         }
     }
-    // Runs without an id are of the first implementation, and so the oldest.
-    runs.extend(entries_only);
-    runs.sort_by(|a, b| a.run.cmp(&b.run));
     if runs.is_empty() {
         return Err(FindError::NotFound(id.to_owned()));
     }

@@ -6,7 +6,8 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 
-/// The id of one run; ids sort by the time their runs were accepted.
+/// The id of one run. It reads as the time its run was accepted, by the clock of that moment; the
+/// order of runs is that of the index, not that of their ids.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct RunId(Arc<str>);
 

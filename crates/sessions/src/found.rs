@@ -98,16 +98,15 @@ pub fn find(runs: &[IndexedRun], prefix: &str) -> Result<Found, FindError> {
         .ok_or_else(|| FindError::NotFound(prefix.to_owned()))
 }
 
-/// The runs of a session, oldest first; empty for one nobody knows.
+/// Returns the runs of a session in the order they began, which is that of the index and no matter
+/// of the clock; none for a session nobody knows.
 pub fn runs_of_session(runs: &[IndexedRun], session: &SessionId) -> Vec<IndexedRun> {
     session_of(runs, |other| other == session)
 }
 
 fn session_of(runs: &[IndexedRun], is_meant: impl Fn(&SessionId) -> bool) -> Vec<IndexedRun> {
     let of_session = runs.iter().filter(|run| is_meant(&run.session));
-    let mut of_session: Vec<IndexedRun> = of_session.cloned().collect();
-    of_session.sort_by(|a, b| a.run.cmp(&b.run));
-    of_session
+    of_session.cloned().collect()
 }
 
 /// The id that begins so, if it is the only one.

@@ -10,6 +10,7 @@ use pi_subagents_delegation::{Ending, RunId, SessionId, Status, Task, Timestamp}
 use serde::{Deserialize, Serialize};
 
 use crate::OwnerName;
+use crate::format::Meta;
 use crate::private;
 use crate::run_dir::RunDir;
 
@@ -26,8 +27,10 @@ pub struct IndexedRun {
     pub directory: RunDir,
     /// The project its owner was started in.
     pub project: PathBuf,
-    /// When it was taken on.
+    /// When it was taken on, by the clock of that time.
     pub accepted_at: Timestamp,
+    /// Its place among all runs: each has a higher number than those that began before it.
+    pub sequence: u64,
     /// Who owns it.
     pub owner: OwnerName,
     /// What the index knows of its end.
@@ -59,6 +62,7 @@ struct BeginLine<'a> {
     directory: &'a Path,
     project: &'a Path,
     accepted_at: String,
+    sequence: u64,
     owner: &'a OwnerName,
 }
 
@@ -88,6 +92,8 @@ struct IndexLine<'a> {
     project: Cow<'a, str>,
     #[serde(borrow, default)]
     accepted_at: Cow<'a, str>,
+    #[serde(default)]
+    sequence: u64,
     owner: Option<OwnerName>,
     #[serde(borrow, default)]
     status: Cow<'a, str>,
@@ -103,8 +109,7 @@ pub(crate) fn append_begin(
     task: &Task,
     directory: &RunDir,
     project: &Path,
-    owner: &OwnerName,
-    at: Timestamp,
+    meta: &Meta,
 ) -> io::Result<()> {
     append(
         index,
@@ -114,8 +119,9 @@ pub(crate) fn append_begin(
             name: &task.name,
             directory: directory.path(),
             project,
-            accepted_at: at.to_string(),
-            owner,
+            accepted_at: meta.accepted_at().to_string(),
+            sequence: meta.sequence,
+            owner: &meta.owner,
         },
     )
 }
@@ -219,6 +225,8 @@ fn runs_of<'a>(lines: impl Iterator<Item = &'a str>) -> Vec<IndexedRun> {
             }
         }
     }
+    // They are in order but for those that were found in their directories and entered late.
+    runs.sort_by_key(|run| run.sequence);
     runs
 }
 
@@ -231,6 +239,7 @@ impl IndexLine<'_> {
             directory: RunDir::new(self.directory.into_owned()),
             project: self.project.into_owned().into(),
             accepted_at: self.accepted_at.parse().ok()?,
+            sequence: self.sequence,
             owner: self.owner?,
             state: RunState::Open,
         })

@@ -34,6 +34,7 @@ mod recorded_time;
 mod recorder;
 mod replay;
 mod run_dir;
+mod sequence;
 mod session_tools;
 mod sticky;
 mod store;

@@ -14,7 +14,7 @@ use crate::format::{FORMAT, LifeRecord, Meta, RunResult};
 use crate::found::FindError;
 use crate::index::{self, IndexedRun, RunState};
 use crate::run_dir::RunDir;
-use crate::{OwnerName, private, replay};
+use crate::{OwnerName, private, replay, sequence};
 
 /// The records of this user.
 #[derive(Debug, Clone)]
@@ -101,15 +101,14 @@ impl Store {
             path: path.display().to_string(),
             source,
         };
-        let meta = serde_json::to_vec_pretty(&meta(run, at))
-            .map_err(|error| failed(&directory.meta(), error.into()))?;
-        private::write_whole(&directory.meta(), &meta)
-            .map_err(|error| failed(&directory.meta(), error))?;
         let index = self.index();
+        let meta = meta(run, at, sequence::next(&index, at));
+        let content = serde_json::to_vec_pretty(&meta)
+            .map_err(|error| failed(&directory.meta(), error.into()))?;
+        private::write_whole(&directory.meta(), &content)
+            .map_err(|error| failed(&directory.meta(), error))?;
         private::create_directories(&self.agent_dir)
-            .and_then(|()| {
-                index::append_begin(&index, run.task, &directory, run.project, run.owner, at)
-            })
+            .and_then(|()| index::append_begin(&index, run.task, &directory, run.project, &meta))
             .map_err(|error| failed(&index, error))
     }
 
@@ -154,7 +153,6 @@ impl Store {
         task: &Task,
     ) -> io::Result<()> {
         let index = self.index();
-        let at = meta.accepted_at();
         // The project may have been moved since.
         let is_of_project = directory.path().starts_with(runs_of_project(project));
         let project = if is_of_project {
@@ -162,7 +160,7 @@ impl Store {
         } else {
             &meta.project
         };
-        index::append_begin(&index, task, directory, project, &meta.owner, at)?;
+        index::append_begin(&index, task, directory, project, meta)?;
         if let Some(result) = read_result(directory) {
             let at = result.ended_at.parse().unwrap_or_default();
             index::append_end(&index, &task.run, &result.ending.into(), at)?;
@@ -309,7 +307,7 @@ fn make_run_directory(runs: &Path, run: &RunId) -> io::Result<RunDir> {
     Ok(RunDir::new(path))
 }
 
-fn meta(run: &NewRun<'_>, at: Timestamp) -> Meta {
+fn meta(run: &NewRun<'_>, at: Timestamp, sequence: u64) -> Meta {
     let task = run.task;
     let definition = task.definition.as_ref();
     Meta {
@@ -339,6 +337,7 @@ fn meta(run: &NewRun<'_>, at: Timestamp) -> Meta {
         requested_model: run.requested_model.map(str::to_owned),
         resolved_model: run.model.map(str::to_owned),
         accepted_at: at.to_string(),
+        sequence,
         project: run.project.to_owned(),
         owner: run.owner.clone(),
     }

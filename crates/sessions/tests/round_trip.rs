@@ -377,11 +377,53 @@ fn the_index_is_rebuilt_from_the_directories() {
     fs::remove_file(desk.store.index()).unwrap();
     assert_eq!(desk.store.runs().unwrap(), []);
     assert_eq!(desk.store.reindex(desk.home.path(), &[]), 2);
-    let mut after = desk.store.runs().unwrap();
-    after.sort_by(|a, b| a.run.cmp(&b.run));
-    assert_eq!(after, before);
+    assert_eq!(desk.store.runs().unwrap(), before);
     let known = desk.store.runs().unwrap();
     assert_eq!(desk.store.reindex(desk.home.path(), &known), 0);
+}
+
+#[test]
+fn the_order_of_runs_is_not_that_of_the_clock() {
+    let desk = Desk::new();
+    // The clock was a year ahead, then right, then a day behind.
+    let runs = [
+        "20271116-120000-000-aaaaaa",
+        "20261116-120001-000-bbbbbb",
+        "20261115-120002-000-cccccc",
+    ];
+    for run in runs {
+        desk.begin(run, "session-1");
+    }
+    let order = || {
+        let Ok(Found::Session(_, runs)) = desk.find("session-1") else {
+            panic!("no session");
+        };
+        let ids = runs.iter().map(|run| run.run.to_string());
+        ids.collect::<Vec<_>>()
+    };
+    assert_eq!(order(), runs);
+    // The directories know the order too.
+    fs::remove_file(desk.store.index()).unwrap();
+    assert_eq!(desk.store.reindex(desk.home.path(), &[]), 3);
+    assert_eq!(order(), runs);
+}
+
+#[test]
+fn a_run_that_is_found_late_stands_where_it_belongs() {
+    let desk = Desk::new();
+    let begun = Timestamp::now().as_millisecond();
+    desk.begin("run-2", "session-1");
+    fs::remove_file(desk.store.index()).unwrap();
+    // Without the index, the clock alone tells them apart.
+    while Timestamp::now().as_millisecond() <= begun + 1 {
+        std::thread::yield_now();
+    }
+    desk.begin("run-1", "session-1");
+    let known = desk.store.runs().unwrap();
+    assert_eq!(desk.store.reindex(desk.home.path(), &known), 1);
+    let runs = desk.store.runs().unwrap();
+    let ids: Vec<&str> = runs.iter().map(|run| run.run.as_str()).collect();
+    assert_eq!(ids, ["run-2", "run-1"]);
 }
 
 #[test]

@@ -38,6 +38,7 @@ pub(super) fn run(number: u32, name: &str, state: RunState) -> IndexedRun {
         directory: RunDir::new(format!("{PROJECT}/.pi/subagents/runs/{id}")),
         project: PathBuf::from(PROJECT),
         accepted_at: at(0),
+        sequence: u64::from(number),
         owner: OwnerName {
             pid: 1,
             start_time: 1,

@@ -15,6 +15,55 @@ fn first_session(answer: &Value) -> String {
         .to_owned()
 }
 
+/// Makes the only run of the index one that began when the clock was far ahead.
+fn date_ahead(stage: &Stage) {
+    let index = stage.sandbox.agent_dir().join("subagents-index.jsonl");
+    let text = fs::read_to_string(&index).unwrap();
+    let begin: Value = serde_json::from_str(text.lines().next().unwrap()).unwrap();
+    let ahead = text
+        .replace(begin["run"].as_str().unwrap(), "20990101-000000-000-aaaaaa")
+        .replace(
+            begin["acceptedAt"].as_str().unwrap(),
+            "2099-01-01T00:00:00Z",
+        )
+        .replace(&begin["sequence"].to_string(), "4070908800000");
+    // The directory has the name of the run.
+    let directory = begin["directory"].as_str().unwrap();
+    let renamed = directory.replace(begin["run"].as_str().unwrap(), "20990101-000000-000-aaaaaa");
+    fs::rename(directory, renamed).unwrap();
+    fs::write(index, ahead).unwrap();
+}
+
+#[test]
+fn turns_keep_their_order_when_the_clock_is_set_back() {
+    let stage = Stage::new();
+    let answers = ["one", "two", "three"].map(Turn::text);
+    let server = LlmServer::start(Script::new().otherwise(answers));
+    stage.sandbox.models_json(&server.base_url());
+    let first = stage
+        .command(&[
+            "delegate", "--task", "a=first", "--runner", "embedded", "--json",
+        ])
+        .run()
+        .expect_success();
+    let session = first_session(&first.json());
+    date_ahead(&stage);
+    for prompt in ["second", "third"] {
+        _ = stage
+            .command(&["resume", &session, prompt, "--runner", "embedded"])
+            .run()
+            .expect_success();
+    }
+    let requests = server.requests();
+    let asked = asked(&requests[requests.len() - 1].body);
+    let places: Vec<_> = ["first", "one", "second", "two", "third"]
+        .map(|words| asked.find(words).unwrap_or_else(|| panic!("{asked}")))
+        .into();
+    assert!(places.is_sorted(), "{asked}");
+    let output = stage.command(&["output", &session]).run();
+    assert_eq!(output.expect_success().stdout, "three\n");
+}
+
 #[test]
 fn a_resumed_run_gets_the_transcript_and_transcripts_do_not_nest() {
     let stage = Stage::new();

@@ -62,6 +62,9 @@ pub(crate) struct Meta {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) resolved_model: Option<String>,
     pub(crate) accepted_at: String,
+    /// Its place among all runs of the user, for a rebuilt index.
+    #[serde(default)]
+    pub(crate) sequence: u64,
     /// The project its owner was started in.
     pub(crate) project: PathBuf,
     pub(crate) owner: OwnerName,
