@@ -13,12 +13,12 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
 use pi_subagents_delegation::{Definition, Scope};
+use pi_subagents_files::{self as files, Audience};
 
 use crate::folder::read_bytes;
 use crate::formats::{self, Source};
 use crate::markdown;
 use crate::places::FolderDialect;
-use crate::private_file;
 use crate::validation::fits_name;
 use crate::warning::Problem;
 
@@ -85,8 +85,8 @@ pub fn save(definition: &Definition) -> Result<(), SaveError> {
     if !reads_as(&content, definition) {
         return Err(SaveError::Unfaithful(definition.file.clone()));
     }
-    let mode = mode(definition, &target);
-    private_file::replace(&target, content.as_bytes(), mode).map_err(write_error)
+    let audience = audience(definition, &target);
+    files::replace(&target, content.as_bytes(), audience).map_err(write_error)
 }
 
 /// Deletes the file of a definition; of a link, only the link.
@@ -137,10 +137,10 @@ fn source(definition: &Definition) -> Source {
     }
 }
 
-fn mode(definition: &Definition, target: &Path) -> u32 {
+fn audience(definition: &Definition, target: &Path) -> Audience {
     if definition.api_key.is_some() {
-        return private_file::PRIVATE;
+        return Audience::Private;
     }
     let old = fs::metadata(target).map(|metadata| metadata.permissions().mode() & 0o777);
-    old.unwrap_or(private_file::ORDINARY)
+    old.map_or(Audience::Ordinary, Audience::Mode)
 }

@@ -14,7 +14,6 @@ mod folder;
 mod formats;
 mod markdown;
 mod places;
-mod private_file;
 mod settings;
 mod skills;
 mod summary;

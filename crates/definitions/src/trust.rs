@@ -8,9 +8,8 @@ use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
+use pi_subagents_files::{self as files, Audience};
 use serde_json::{Map, Value};
-
-use crate::private_file;
 
 /// Our own decisions.
 const OUR_FILE: &str = "subagents-trust.json";
@@ -165,7 +164,7 @@ fn add_decision(agent_dir: &Path, file: &Path, project: &Path, is_trusted: bool)
     decisions.insert(project.to_owned(), Value::Bool(is_trusted));
     let mut content = serde_json::to_vec_pretty(&decisions)?;
     content.push(b'\n');
-    private_file::replace(file, &content, private_file::PRIVATE)
+    files::replace(file, &content, Audience::Private)
 }
 
 #[cfg(test)]

@@ -7,11 +7,11 @@ use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
 
 use pi_subagents_delegation::{Ending, RunId, SessionId, Status, Task, Timestamp};
+use pi_subagents_files as files;
 use serde::{Deserialize, Serialize};
 
 use crate::OwnerName;
 use crate::format::Meta;
-use crate::private;
 use crate::run_dir::RunDir;
 
 /// A run as the index knows it.
@@ -146,7 +146,7 @@ pub(crate) fn append_end(
 
 /// One write per line, so that the lines of several processes do not mix.
 fn append(index: &Path, line: &impl Serialize) -> io::Result<()> {
-    let mut file = private::append(index)?;
+    let mut file = files::append_own(index)?;
     let mut text = serde_json::to_vec(line)?;
     text.push(b'\n');
     if is_torn(index) {

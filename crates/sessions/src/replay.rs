@@ -1,6 +1,5 @@
 //! Reads a run back from its directory: the same events that were seen live.
 
-use std::fs::{self, File};
 use std::io::{self, BufRead as _, BufReader};
 
 use bytes::Bytes;
@@ -8,7 +7,7 @@ use pi_subagents_delegation::child_protocol::{ChildLine, decode};
 use pi_subagents_delegation::{Happening, RunEvent, RunHistory, RunId, Timestamp};
 
 use crate::format::{LifeRecord, Meta};
-use crate::run_dir::RunDir;
+use crate::run_dir::{self, RunDir};
 
 /// Folds all that was recorded of a run.
 pub fn history(directory: &RunDir) -> io::Result<RunHistory> {
@@ -23,7 +22,7 @@ pub fn read_events(directory: &RunDir, mut each: impl FnMut(&RunEvent)) -> io::R
     let accepted = accepted(directory)?;
     let mut reading = Reading::after(&accepted);
     each(&accepted);
-    let file = match File::open(directory.events()) {
+    let file = match directory.open_file(run_dir::EVENTS) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
         other => other?,
     };
@@ -40,7 +39,7 @@ pub fn read_events(directory: &RunDir, mut each: impl FnMut(&RunEvent)) -> io::R
 
 /// The first event of a run, which stands in `meta.json`.
 pub(crate) fn accepted(directory: &RunDir) -> io::Result<RunEvent> {
-    let meta: Meta = serde_json::from_slice(&fs::read(directory.meta())?)?;
+    let meta: Meta = serde_json::from_slice(&directory.read(run_dir::META)?)?;
     let Some(task) = meta.task(directory) else {
         return Err(io::Error::new(
             io::ErrorKind::InvalidData,

@@ -1,10 +1,20 @@
 //! The names of the files of one run directory.
 
-use std::fs;
+use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::private;
+use pi_subagents_files::Directory;
+
+pub(crate) const META: &str = "meta.json";
+pub(crate) const EVENTS: &str = "events.jsonl";
+pub(crate) const RESULT: &str = "result.json";
+pub(crate) const STDOUT: &str = "stdout.log";
+pub(crate) const STDERR: &str = "stderr.log";
+pub(crate) const TRANSCRIPT: &str = "transcript.log";
+
+/// More than this is not read of `meta.json` and `result.json`; a prompt may be long.
+const LARGEST_WHOLE_FILE: u64 = 64 << 20;
 
 /// How much of a foreign id goes into the name of a file.
 const LONGEST_ID: usize = 200;
@@ -24,44 +34,54 @@ impl RunDir {
         &self.0
     }
 
+    /// Opens it; a link in its place is refused.
+    pub(crate) fn open(&self) -> io::Result<Directory> {
+        Directory::open_plain(&self.0)
+    }
+
+    /// Opens one of its files to append to it.
+    pub(crate) fn append(&self, name: &str) -> io::Result<File> {
+        self.open()?.append(Path::new(name))
+    }
+
+    /// Opens one of its files to read it.
+    pub(crate) fn open_file(&self, name: &str) -> io::Result<File> {
+        self.open()?.open_file(Path::new(name))
+    }
+
+    /// Reads one of its files as a whole.
+    pub(crate) fn read(&self, name: &str) -> io::Result<Vec<u8>> {
+        self.open()?.read(Path::new(name), LARGEST_WHOLE_FILE)
+    }
+
     /// What was asked, and who owns the run.
     pub fn meta(&self) -> PathBuf {
-        self.0.join("meta.json")
+        self.0.join(META)
     }
 
     /// The child's records, and ours about its life.
     pub fn events(&self) -> PathBuf {
-        self.0.join("events.jsonl")
+        self.0.join(EVENTS)
     }
 
     /// How the run ended.
     pub fn result(&self) -> PathBuf {
-        self.0.join("result.json")
+        self.0.join(RESULT)
     }
 
     /// What the child printed that was no record.
     pub fn stdout(&self) -> PathBuf {
-        self.0.join("stdout.log")
+        self.0.join(STDOUT)
     }
 
     /// What the child complained about.
     pub fn stderr(&self) -> PathBuf {
-        self.0.join("stderr.log")
+        self.0.join(STDERR)
     }
 
     /// The conversation as a person reads it.
     pub fn transcript(&self) -> PathBuf {
-        self.0.join("transcript.log")
-    }
-
-    /// Made by the one who tells a session of pi that a background run is over.
-    fn notified(&self, pi_session: &str) -> PathBuf {
-        let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "._-".contains(letter);
-        let letters = pi_session.chars().take(LONGEST_ID);
-        let name: String = letters
-            .map(|letter| if is_plain(letter) { letter } else { '_' })
-            .collect();
-        self.0.join(format!("notified-{name}"))
+        self.0.join(TRANSCRIPT)
     }
 
     /// The child's own session file.
@@ -77,7 +97,7 @@ impl RunDir {
     /// Tells whether it falls to us to tell a session of pi that this run is over: true once, for
     /// one of all who ask for that session.
     pub fn claim_notice(&self, pi_session: &str) -> io::Result<bool> {
-        match private::create_new(&self.notified(pi_session)) {
+        match self.open()?.create_new(Path::new(&notified(pi_session))) {
             Ok(_) => Ok(true),
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(false),
             Err(error) => Err(error),
@@ -86,6 +106,17 @@ impl RunDir {
 
     /// Takes a claim back: nobody was told.
     pub fn release_notice(&self, pi_session: &str) -> io::Result<()> {
-        fs::remove_file(self.notified(pi_session))
+        self.open()?.remove(Path::new(&notified(pi_session)))
     }
+}
+
+/// Returns the name of the file that is made by the one who tells a session of pi that a
+/// background run is over.
+fn notified(pi_session: &str) -> String {
+    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "._-".contains(letter);
+    let letters = pi_session.chars().take(LONGEST_ID);
+    let name: String = letters
+        .map(|letter| if is_plain(letter) { letter } else { '_' })
+        .collect();
+    format!("notified-{name}")
 }

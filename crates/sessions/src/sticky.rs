@@ -2,16 +2,16 @@
 //! that belongs to a directory, an agent and an id. See `docs/design/sticky-sessions.md`.
 
 use std::fmt::Write as _;
-use std::fs::{self, OpenOptions};
+use std::fs;
 use std::io;
 use std::os::unix::ffi::OsStrExt as _;
-use std::os::unix::fs::{OpenOptionsExt as _, symlink};
+use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
 use pi_subagents_delegation::SessionId;
+use pi_subagents_files as files;
 use ring::digest::{SHA256, digest};
 
-use crate::private;
 use crate::run_dir::RunDir;
 
 /// Where a conversation is kept.
@@ -51,14 +51,9 @@ impl StickySession {
     /// session, and one that pi makes itself others could read.
     pub fn make(&self) -> io::Result<()> {
         if let Some(directory) = self.file.parent() {
-            private::create_directories(directory)?;
+            files::create_directories(directory)?;
         }
-        let made = OpenOptions::new()
-            .write(true)
-            .create_new(true)
-            .mode(0o600)
-            .open(&self.file);
-        match made {
+        match files::create_new(&self.file) {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
             other => other.map(|_| ()),
         }

@@ -9,12 +9,13 @@ use std::sync::Arc;
 use pi_subagents_delegation::{
     Ending, Happening, Interruption, ModelChoice, RunEvent, RunId, RunSummary, Task, Timestamp,
 };
+use pi_subagents_files::{self as files, Directory};
 
 use crate::format::{FORMAT, LifeRecord, Meta, RunResult};
 use crate::found::FindError;
 use crate::index::{self, IndexedRun, RunState};
-use crate::run_dir::RunDir;
-use crate::{OwnerName, private, replay, sequence};
+use crate::run_dir::{self, RunDir};
+use crate::{OwnerName, replay, sequence};
 
 /// The records of this user.
 #[derive(Debug, Clone)]
@@ -105,9 +106,9 @@ impl Store {
         let meta = meta(run, at, sequence::next(&index, at));
         let content = serde_json::to_vec_pretty(&meta)
             .map_err(|error| failed(&directory.meta(), error.into()))?;
-        private::write_whole(&directory.meta(), &content)
+        files::write_whole(&directory.meta(), &content)
             .map_err(|error| failed(&directory.meta(), error))?;
-        private::create_directories(&self.agent_dir)
+        files::create_directories(&self.agent_dir)
             .and_then(|()| index::append_begin(&index, run.task, &directory, run.project, &meta))
             .map_err(|error| failed(&index, error))
     }
@@ -222,7 +223,7 @@ impl Store {
             return Ok(read.is_err());
         };
         let result = serde_json::to_vec_pretty(&RunResult::new(&task, &summary, &ending))?;
-        let is_ours = private::write_whole_once(&run.directory.result(), &result)?;
+        let is_ours = files::write_whole_once(&run.directory.result(), &result)?;
         if is_ours {
             // What happened is in the result; the events may be what could not be written.
             _ = note_end(run, &ending, at);
@@ -277,7 +278,9 @@ fn note_end(run: &IndexedRun, ending: &Ending, at: Timestamp) -> io::Result<()> 
     };
     // A crash may have torn the last line, which must not swallow this one.
     let line = format!("\n{}\n", serde_json::to_string(&record)?);
-    private::append(&run.directory.events())?.write_all(line.as_bytes())
+    run.directory
+        .append(run_dir::EVENTS)?
+        .write_all(line.as_bytes())
 }
 
 fn runs_of_project(project: &Path) -> PathBuf {
@@ -285,25 +288,25 @@ fn runs_of_project(project: &Path) -> PathBuf {
 }
 
 pub(crate) fn read_meta(directory: &RunDir) -> Option<(Meta, Arc<Task>)> {
-    let meta: Meta = serde_json::from_slice(&fs::read(directory.meta()).ok()?).ok()?;
+    let meta: Meta = serde_json::from_slice(&directory.read(run_dir::META).ok()?).ok()?;
     let task = meta.task(directory)?;
     Some((meta, task))
 }
 
 pub(crate) fn read_result(directory: &RunDir) -> Option<RunResult> {
-    serde_json::from_slice(&fs::read(directory.result()).ok()?).ok()
+    serde_json::from_slice(&directory.read(run_dir::RESULT).ok()?).ok()
 }
 
 fn make_run_directory(runs: &Path, run: &RunId) -> io::Result<RunDir> {
     if !runs.is_dir() {
-        private::create_directories(runs)?;
+        files::create_directories(runs)?;
         let ignore = runs.join(".gitignore");
         if !ignore.exists() {
             fs::write(ignore, "*\n")?;
         }
     }
     let path = runs.join(run.as_str());
-    private::create_new_directory(&path)?;
+    Directory::open(runs)?.make_new_directory(Path::new(run.as_str()))?;
     Ok(RunDir::new(path))
 }
 

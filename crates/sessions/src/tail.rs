@@ -2,11 +2,12 @@
 
 use std::fs::File;
 use std::io::{self, Read as _, Seek as _, SeekFrom};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use bytes::Bytes;
 use memchr::{memchr, memrchr};
 use pi_subagents_delegation::{Happening, RunEvent};
+use pi_subagents_files as files;
 
 use crate::replay::{self, Reading};
 use crate::run_dir::RunDir;
@@ -129,8 +130,8 @@ impl GrowingFile {
 }
 
 /// Opens a file that may not be there yet, behind what is too old.
-fn open(path: &PathBuf, at_most: Option<u64>) -> io::Result<Option<File>> {
-    let mut file = match File::open(path) {
+fn open(path: &Path, at_most: Option<u64>) -> io::Result<Option<File>> {
+    let mut file = match files::open_plain(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         other => other?,
     };

@@ -11,11 +11,12 @@ use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use pi_subagents_delegation::{Ending, RunId, Timestamp};
+use pi_subagents_files as files;
 
 use crate::format::RunResult;
+use crate::index;
 use crate::recorder::Problems;
-use crate::run_dir::RunDir;
-use crate::{index, private};
+use crate::run_dir::{self, RunDir};
 
 /// What was written is handed to the system when nothing came for so long.
 const PAUSE: Duration = Duration::from_millis(10);
@@ -146,11 +147,11 @@ impl Writing<'_> {
             self.note(run, problem);
         }
         // A result is of no use without what was asked. Where that cannot be synced, neither can this.
-        _ = private::sync(&open.directory.meta());
+        _ = files::sync(&open.directory.meta());
         let path = open.directory.result();
         let written = serde_json::to_vec_pretty(result)
             .map_err(io::Error::from)
-            .and_then(|content| private::write_whole_once(&path, &content));
+            .and_then(|content| files::write_whole_once(&path, &content));
         if let Err(error) = written {
             self.note(run, could_not_write(&path, &error));
         }
@@ -174,12 +175,12 @@ impl OpenRun {
     }
 
     fn append(&mut self, log: Log, lines: &[u8]) -> Result<(), String> {
-        let failed = |error| could_not_write(&path(&self.directory, log), &error);
+        let failed = |error| could_not_write(&self.directory.path().join(log.name()), &error);
         let file = match self.files.entry(log) {
             Entry::Occupied(known) => known.into_mut(),
             Entry::Vacant(unknown) => {
                 let file = unknown.insert(None);
-                let opened = private::append(&path(&self.directory, log)).map_err(failed)?;
+                let opened = self.directory.append(log.name()).map_err(failed)?;
                 *file = Some(BufWriter::new(opened));
                 file
             }
@@ -202,7 +203,10 @@ impl OpenRun {
                 && let Err(error) = open.flush()
             {
                 give_up(file);
-                problems.push(could_not_write(&path(&self.directory, *log), &error));
+                problems.push(could_not_write(
+                    &self.directory.path().join(log.name()),
+                    &error,
+                ));
             }
         }
         problems
@@ -216,12 +220,14 @@ fn give_up(file: &mut Option<BufWriter<File>>) {
     }
 }
 
-fn path(directory: &RunDir, log: Log) -> std::path::PathBuf {
-    match log {
-        Log::Events => directory.events(),
-        Log::Stdout => directory.stdout(),
-        Log::Stderr => directory.stderr(),
-        Log::Transcript => directory.transcript(),
+impl Log {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Events => run_dir::EVENTS,
+            Self::Stdout => run_dir::STDOUT,
+            Self::Stderr => run_dir::STDERR,
+            Self::Transcript => run_dir::TRANSCRIPT,
+        }
     }
 }
 

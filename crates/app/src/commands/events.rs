@@ -5,6 +5,7 @@ use std::io::{self, BufRead as _, BufReader};
 use std::process::ExitCode;
 
 use clap::Args;
+use pi_subagents_files::open_plain;
 use pi_subagents_sessions::{IndexedRun, Store};
 
 use crate::commands::block_on;
@@ -102,7 +103,7 @@ struct Events {
 impl Events {
     /// None as long as nothing was written down.
     fn open(run: &IndexedRun) -> io::Result<Option<Self>> {
-        match File::open(run.directory.events()) {
+        match open_plain(&run.directory.events()) {
             Ok(file) => Ok(Some(Self {
                 file: BufReader::new(file),
                 line: Vec::new(),

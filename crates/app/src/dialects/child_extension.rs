@@ -6,7 +6,8 @@ use std::{fs, io};
 
 use pi_subagents_definitions::PlanPatch;
 use pi_subagents_delegation::{ModelChoice, Secret};
-use pi_subagents_sessions::{RunDir, write_whole};
+use pi_subagents_files::write_whole;
+use pi_subagents_sessions::RunDir;
 use serde_json::Value;
 
 use crate::caller::Caller;

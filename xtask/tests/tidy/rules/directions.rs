@@ -8,6 +8,8 @@ use crate::manifest::{Dependency, Manifest, packages};
 const VOCABULARY: &str = "pi-subagents-delegation";
 /// What `/proc` tells, for those who end processes.
 const PROCESSES: &str = "pi-subagents-processes";
+/// Files that a stranger may have prepared, for those who read and write them.
+const FILES: &str = "pi-subagents-files";
 const TESTKIT: &str = "pi-subagents-testkit";
 
 /// What a package may depend on, of ours.
@@ -18,15 +20,16 @@ struct Allowed {
     dev: &'static [&'static str],
 }
 
-const ALLOWED: [Allowed; 11] = [
+const ALLOWED: [Allowed; 12] = [
     Allowed::alone(VOCABULARY),
     Allowed::alone(PROCESSES),
-    Allowed::ending_processes("pi-subagents-agent"),
-    Allowed::sibling("pi-subagents-definitions"),
-    Allowed::ending_processes("pi-subagents-engine"),
+    Allowed::alone(FILES),
+    Allowed::upon("pi-subagents-agent", &[VOCABULARY, PROCESSES, FILES]),
+    Allowed::upon("pi-subagents-definitions", &[VOCABULARY, FILES]),
+    Allowed::upon("pi-subagents-engine", &[VOCABULARY, PROCESSES]),
     Allowed::alone("pi-subagents-mcp"),
-    Allowed::sibling("pi-subagents-sessions"),
-    Allowed::sibling("pi-subagents-windows"),
+    Allowed::upon("pi-subagents-sessions", &[VOCABULARY, FILES]),
+    Allowed::upon("pi-subagents-windows", &[VOCABULARY]),
     Allowed {
         package: "pi-subagents",
         normal: &[
@@ -34,6 +37,7 @@ const ALLOWED: [Allowed; 11] = [
             "pi-subagents-agent",
             "pi-subagents-definitions",
             "pi-subagents-engine",
+            FILES,
             "pi-subagents-mcp",
             "pi-subagents-sessions",
             "pi-subagents-windows",
@@ -57,18 +61,10 @@ impl Allowed {
         }
     }
 
-    const fn sibling(package: &'static str) -> Self {
+    const fn upon(package: &'static str, normal: &'static [&'static str]) -> Self {
         Self {
             package,
-            normal: &[VOCABULARY],
-            dev: &[],
-        }
-    }
-
-    const fn ending_processes(package: &'static str) -> Self {
-        Self {
-            package,
-            normal: &[VOCABULARY, PROCESSES],
+            normal,
             dev: &[],
         }
     }

@@ -4,7 +4,8 @@ use std::path::{Path, PathBuf};
 
 use pi_subagents_definitions::{PlanPatch, PromptFiles};
 use pi_subagents_delegation::{Refusal, Runner, SystemPrompt};
-use pi_subagents_sessions::{RunDir, write_whole};
+use pi_subagents_files::write_whole;
+use pi_subagents_sessions::RunDir;
 
 use super::prepare::Prepared;
 use crate::caller::Caller;

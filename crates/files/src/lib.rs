@@ -1,0 +1,37 @@
+//! # Files that a stranger may have prepared
+//!
+//! A project comes from somewhere, and a run's record lies in a project. Whatever is opened there
+//! may be a link to a secret, a pipe that never ends, a device, or larger than memory. This crate
+//! is the one place that opens, reads and writes such files:
+//!
+//! - [`Directory`] opens files relative to a directory that is held open. The `plain` methods
+//!   follow no link at all; the `beneath` methods follow a link if it stays inside the directory.
+//! - [`read_own`] and [`open_own`] are for files of the user, such as those of the agent directory,
+//!   which may be links to wherever the user keeps them.
+//! - All of them open regular files only, never wait for a pipe, and never read more than the limit
+//!   that the caller gives. A [`Refusal`] says why a file was not read.
+//! - What is written is for the user alone, and whole files appear whole ([`write_whole`]).
+//! - [`Ownership`] answers whether a directory belongs to the user and whether somebody else may
+//!   write into it; [`is_protected`] answers it for a path with all that lies above it.
+//!
+//! The crate knows nothing about projects and runs beyond that, and reads no environment.
+
+mod directory;
+mod listing;
+mod opening;
+mod own;
+mod ownership;
+mod refusal;
+mod regular;
+mod writing;
+
+pub use directory::Directory;
+pub use listing::Entry;
+pub use own::{
+    append_own, create_directories, create_new, open_own, open_plain, read_own, replace, sync,
+    write_whole, write_whole_once,
+};
+pub use ownership::{Ownership, is_protected, ownership};
+pub use refusal::Refusal;
+pub use regular::read_bounded;
+pub use writing::Audience;

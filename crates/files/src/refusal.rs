@@ -1,0 +1,51 @@
+//! Why a file that is there is not read.
+
+use std::io;
+
+/// The reason for which a file was not opened or read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum Refusal {
+    /// It is a directory, a pipe, a socket or a device.
+    #[error("it is not a regular file")]
+    NotRegular,
+    /// It lies in a file system whose files are made up by the kernel, such as `/proc`.
+    #[error("it is not a file on a disk")]
+    MadeUp,
+    /// It holds more than the caller wants to read.
+    #[error("it is larger than {limit} bytes")]
+    TooLarge {
+        /// So much would have been read.
+        limit: u64,
+    },
+    /// It is a link, or lies behind one.
+    #[error("it is a link")]
+    Link,
+    /// It is a link that leads out of the directory.
+    #[error("it leads out of the directory it belongs to")]
+    LeadsOut,
+    /// The directory holds more entries than the caller wants to see.
+    #[error("it holds more than {limit} entries")]
+    TooMany {
+        /// So many would have been listed.
+        limit: usize,
+    },
+}
+
+impl Refusal {
+    /// Returns the refusal behind an error, if there is one.
+    pub fn of(error: &io::Error) -> Option<Self> {
+        error.get_ref()?.downcast_ref::<Self>().copied()
+    }
+}
+
+impl From<Refusal> for io::Error {
+    fn from(refusal: Refusal) -> Self {
+        let kind = match refusal {
+            Refusal::TooLarge { .. } | Refusal::TooMany { .. } => io::ErrorKind::FileTooLarge,
+            Refusal::NotRegular | Refusal::MadeUp | Refusal::Link | Refusal::LeadsOut => {
+                io::ErrorKind::InvalidInput
+            }
+        };
+        Self::new(kind, refusal)
+    }
+}

@@ -1,0 +1,10 @@
+//! The crate as its users see it.
+
+#![expect(
+    clippy::unwrap_used,
+    reason = "a test that cannot go on says so by panicking"
+)]
+
+mod listing;
+mod reading;
+mod writing;
