@@ -1,6 +1,7 @@
 //! Packages by their names, installed into the build directory.
 
-use std::path::Path;
+use std::fs;
+use std::path::{Path, PathBuf};
 
 use crate::Outcome;
 use crate::machine::program;
@@ -20,4 +21,22 @@ pub(crate) fn install(directory: &Path, packages: &[&str]) -> Outcome<()> {
     } else {
         Err(format!("npm install {packages} ({status})").into())
     }
+}
+
+/// Fetches the archive of a package into a directory, without its dependencies, and returns its
+/// path.
+pub(crate) fn pack(directory: &Path, package: &str) -> Outcome<PathBuf> {
+    println!("xtask: npm pack {package}");
+    fs::create_dir_all(directory)?;
+    let output = program("npm")
+        .args(["pack", "--silent", "--pack-destination"])
+        .arg(directory)
+        .arg(package)
+        .output()?;
+    let said = String::from_utf8_lossy(&output.stdout);
+    let Some(name) = said.lines().last().filter(|_| output.status.success()) else {
+        let why = String::from_utf8_lossy(&output.stderr);
+        return Err(format!("npm pack {package} ({}): {why}", output.status).into());
+    };
+    Ok(directory.join(name.trim()))
 }

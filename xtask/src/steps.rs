@@ -72,7 +72,7 @@ pub(crate) fn test(filter: &[String]) -> Outcome<()> {
     let begun = Instant::now();
     let was_cold = !target()?.join("debug/pi-subagents").exists();
     run(&Step::checks())?;
-    typescript::check(&real_pi::install()?)?;
+    typescript::check(&real_pi::install_all()?)?;
     mcp_client::install()?;
     run(&[Step::tests(filter)])?;
     let from = if was_cold { "a cold" } else { "a warm" };

@@ -11,16 +11,23 @@ use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
 
 use crate::agent_stage::{AgentStage, FORMATS, Rpc, answers};
-use crate::real_pi::of_pi;
+use crate::real_pi::{RealPi, for_each_pi};
+
+for_each_pi! {
+    the_client_of_pi_drives_the_agent,
+    each_continues_the_sessions_of_the_other,
+    pi_continues_a_session_that_we_shortened,
+}
 
 fn node(stage: &AgentStage) -> SandboxCommand {
-    stage.sandbox.command(&of_pi(".bin/node"))
+    stage.sandbox.command(&RealPi::node())
 }
 
 /// Lets the real pi answer one prompt in a session.
-fn pi(stage: &AgentStage, session: &Path, prompt: &str) -> CommandOutput {
-    node(stage)
-        .arg(of_pi("@earendil-works/pi-coding-agent/dist/bundle/cli.js"))
+fn ask(pi: RealPi, stage: &AgentStage, session: &Path, prompt: &str) -> CommandOutput {
+    stage
+        .sandbox
+        .command(&pi.program())
         .args(["--mode", "json", "-p", "--offline", "--tools", "bash"])
         .arg("--session")
         .arg(session)
@@ -43,8 +50,7 @@ fn last_request(stage: &AgentStage) -> String {
     stage.server.requests().pop().unwrap().body.to_string()
 }
 
-#[test]
-fn the_client_of_pi_drives_the_agent() {
+fn the_client_of_pi_drives_the_agent(pi: RealPi) {
     let stage = AgentStage::new(
         FORMATS[0],
         Script::new()
@@ -69,7 +75,7 @@ fn the_client_of_pi_drives_the_agent() {
     let script = stage
         .sandbox
         .write("client.mjs", include_str!("agent_rpc_client.mjs"));
-    let package = of_pi("@earendil-works/pi-coding-agent/dist/index.js");
+    let package = pi.package("dist/bundle/index.js");
     let session = stage.sandbox.root().join("session.jsonl");
     let mut running = node(&stage)
         .arg(script)
@@ -132,8 +138,7 @@ fn the_client_of_pi_drives_the_agent() {
     assert_eq!(seen["ended"]["sessionId"], stats["sessionId"]);
 }
 
-#[test]
-fn each_continues_the_sessions_of_the_other() {
+fn each_continues_the_sessions_of_the_other(pi: RealPi) {
     for api in FORMATS {
         let stage = AgentStage::new(
             api,
@@ -160,7 +165,7 @@ fn each_continues_the_sessions_of_the_other() {
         let thinking = ["--thinking", "low"];
         ours(&stage, &session, &thinking, "My name is Ada.");
 
-        let events = pi(&stage, &session, "My town is Turin.").json_lines();
+        let events = ask(pi, &stage, &session, "My town is Turin.").json_lines();
         let said = answers(&events);
         assert_eq!(
             said.last().unwrap()["content"]
@@ -205,8 +210,7 @@ fn each_continues_the_sessions_of_the_other() {
     }
 }
 
-#[test]
-fn pi_continues_a_session_that_we_shortened() {
+fn pi_continues_a_session_that_we_shortened(pi: RealPi) {
     let stage = AgentStage::new(
         FORMATS[0],
         Script::new()
@@ -223,7 +227,7 @@ fn pi_continues_a_session_that_we_shortened() {
     assert_eq!(answer["success"], true, "{answer}");
     assert_eq!(answer["data"]["summary"], "Ada lives in Turin.");
     agent.finish();
-    pi(&stage, &session, "And now?");
+    ask(pi, &stage, &session, "And now?");
     let context = last_request(&stage);
     assert!(context.contains("Ada lives in Turin."), "{context}");
     assert!(!context.contains("by the river"), "{context}");

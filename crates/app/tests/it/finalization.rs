@@ -7,8 +7,17 @@ use pi_subagents_testkit::sandbox::CommandOutput;
 use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
 
-use crate::real_pi::delegate;
+use crate::real_pi::{RealPi, delegate, for_each_pi};
 use crate::stage::{Outcome, Stage, completed, failed, outcomes};
+
+for_each_pi! {
+    both_kinds_of_child_report_late,
+    both_kinds_of_child_report_an_error_with_a_partial_result,
+    both_kinds_of_child_that_never_report_keep_their_text,
+    both_kinds_of_child_that_die_go_on_where_they_were,
+    the_first_report_ends_the_turn_whatever_was_called_beside_it,
+    every_way_to_restrict_tools_leaves_the_report,
+}
 
 const RUNNERS: [&str; 2] = ["embedded", "pi"];
 
@@ -166,6 +175,7 @@ fn a_child_that_never_answered_is_not_started_again() {
 
 /// Runs a definition on a scripted model.
 fn answer(
+    pi: RealPi,
     stage: &Stage,
     runner: &str,
     definition: &str,
@@ -173,7 +183,7 @@ fn answer(
 ) -> (CommandOutput, LlmServer) {
     let server = LlmServer::start(Script::new().otherwise(turns.to_vec()));
     stage.sandbox.models_json(&server.base_url());
-    let output = delegate(stage, runner, &task("Look around.", definition)).run();
+    let output = delegate(pi, stage, runner, &task("Look around.", definition)).run();
     (output, server)
 }
 
@@ -181,8 +191,7 @@ fn finalize(arguments: &Value) -> Turn {
     Turn::tool_call("subagent_finalize", arguments.clone())
 }
 
-#[test]
-fn both_kinds_of_child_report_late() {
+fn both_kinds_of_child_report_late(pi: RealPi) {
     let stage = stage();
     let done = json!({"status": "SUCCESS", "result": "It is in app.rs."});
     for runner in RUNNERS {
@@ -192,7 +201,7 @@ fn both_kinds_of_child_report_late() {
             Turn::text("Really."),
             finalize(&done),
         ];
-        let (output, server) = answer(&stage, runner, "scout", &turns);
+        let (output, server) = answer(pi, &stage, runner, "scout", &turns);
         assert_eq!(
             outcomes(&output),
             [completed("a", "It is in app.rs.")],
@@ -207,12 +216,11 @@ fn both_kinds_of_child_report_late() {
     }
 }
 
-#[test]
-fn both_kinds_of_child_report_an_error_with_a_partial_result() {
+fn both_kinds_of_child_report_an_error_with_a_partial_result(pi: RealPi) {
     let stage = stage();
     let gone = json!({"status": "ERROR", "error": "no such table", "result": "half"});
     for runner in RUNNERS {
-        let (output, _server) = answer(&stage, runner, "scout", &[finalize(&gone)]);
+        let (output, _server) = answer(pi, &stage, runner, "scout", &[finalize(&gone)]);
         assert_eq!(
             outcomes(&output),
             [failed("a", 1, "no such table", Some("half"))],
@@ -221,12 +229,11 @@ fn both_kinds_of_child_report_an_error_with_a_partial_result() {
     }
 }
 
-#[test]
-fn both_kinds_of_child_that_never_report_keep_their_text() {
+fn both_kinds_of_child_that_never_report_keep_their_text(pi: RealPi) {
     let stage = stage();
     for runner in RUNNERS {
         let turns = ["The finding.", "No.", "No.", "No."].map(Turn::text);
-        let (output, server) = answer(&stage, runner, "scout", &turns);
+        let (output, server) = answer(pi, &stage, runner, "scout", &turns);
         assert_eq!(
             outcomes(&output),
             [never_reported("The finding.")],
@@ -241,8 +248,7 @@ fn both_kinds_of_child_that_never_report_keep_their_text() {
     }
 }
 
-#[test]
-fn both_kinds_of_child_that_die_go_on_where_they_were() {
+fn both_kinds_of_child_that_die_go_on_where_they_were(pi: RealPi) {
     let stage = stage();
     let done = json!({"status": "SUCCESS", "result": "alive"});
     // What a child has not written when it is killed, nobody has heard.
@@ -253,7 +259,7 @@ fn both_kinds_of_child_that_die_go_on_where_they_were() {
             Turn::text("I see.").and_tool_call("bash", json!({"command": die})),
             finalize(&done),
         ];
-        let (output, server) = answer(&stage, runner, "scout", &turns);
+        let (output, server) = answer(pi, &stage, runner, "scout", &turns);
         assert_eq!(outcomes(&output), [completed("a", "alive")], "{runner}");
         assert_eq!(lives(&output), [2, 1, 0], "{runner}");
         let context = server.requests()[1].body.to_string();
@@ -266,8 +272,7 @@ fn both_kinds_of_child_that_die_go_on_where_they_were() {
     }
 }
 
-#[test]
-fn the_first_report_ends_the_turn_whatever_was_called_beside_it() {
+fn the_first_report_ends_the_turn_whatever_was_called_beside_it(pi: RealPi) {
     let stage = stage();
     let done = json!({"status": "SUCCESS", "result": "first"});
     for (runner, commands) in [
@@ -284,7 +289,7 @@ fn the_first_report_ends_the_turn_whatever_was_called_beside_it() {
                     ),
                 Turn::text("And another thing.").gate("never"),
             ];
-            let (output, _server) = answer(&stage, runner, "scout", &turns);
+            let (output, _server) = answer(pi, &stage, runner, "scout", &turns);
             assert_eq!(
                 outcomes(&output),
                 [completed("a", "first")],
@@ -295,8 +300,7 @@ fn the_first_report_ends_the_turn_whatever_was_called_beside_it() {
     }
 }
 
-#[test]
-fn every_way_to_restrict_tools_leaves_the_report() {
+fn every_way_to_restrict_tools_leaves_the_report(pi: RealPi) {
     let stage = stage();
     define(&stage, "allowed", "approved_tools:\n- read");
     define(
@@ -312,7 +316,7 @@ fn every_way_to_restrict_tools_leaves_the_report() {
             ("denied", "read subagent_finalize write"),
             ("none", "subagent_finalize"),
         ] {
-            let (output, server) = answer(&stage, runner, definition, &[finalize(&done)]);
+            let (output, server) = answer(pi, &stage, runner, definition, &[finalize(&done)]);
             assert_eq!(
                 outcomes(&output),
                 [completed("a", "done")],

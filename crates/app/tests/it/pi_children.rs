@@ -8,8 +8,19 @@ use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
 
 use crate::agent_stage::FORMATS;
-use crate::real_pi::delegate;
+use crate::real_pi::{RealPi, delegate, for_each_pi};
 use crate::stage::{Stage, call, completed, failed, outcomes};
+
+for_each_pi! {
+    copilot_is_told_that_an_agent_asks_and_nobody_else_is,
+    a_key_reaches_the_server_and_the_childs_own_shell_does_not_find_it,
+    a_key_is_put_where_its_wire_format_has_it,
+    a_key_goes_to_its_own_provider_and_to_no_other,
+    a_pi_that_would_ask_another_provider_is_not_asked_anything,
+    an_unknown_model_of_a_known_provider_is_a_warning,
+    dialogs_of_a_childs_extensions_are_cancelled_and_noted_once_each,
+    a_pi_that_answered_and_does_not_exit_is_ended_and_its_answer_kept,
+}
 
 const RUNNERS: [&str; 2] = ["embedded", "pi"];
 
@@ -67,8 +78,7 @@ fn a_child_is_told_what_it_is_and_the_network_is_the_users_choice() {
     }
 }
 
-#[test]
-fn copilot_is_told_that_an_agent_asks_and_nobody_else_is() {
+fn copilot_is_told_that_an_agent_asks_and_nobody_else_is(pi: RealPi) {
     for runner in RUNNERS {
         for (provider, is_named, expected) in [
             ("github-copilot", true, Some("agent")),
@@ -86,7 +96,7 @@ fn copilot_is_told_that_an_agent_asks_and_nobody_else_is() {
             let defaults = json!({"defaultProvider": provider, "defaultModel": "m"});
             let settings_file = "home/.pi/agent/settings.json";
             stage.sandbox.write(settings_file, &defaults.to_string());
-            let output = delegate(&stage, runner, &task(is_named.then_some("asker"))).run();
+            let output = delegate(pi, &stage, runner, &task(is_named.then_some("asker"))).run();
             assert_eq!(outcomes(&output), [completed("a", "ok")], "{runner}");
             let headers = &server.requests()[0].headers;
             let told = headers.get("x-initiator").map(String::as_str);
@@ -95,8 +105,7 @@ fn copilot_is_told_that_an_agent_asks_and_nobody_else_is() {
     }
 }
 
-#[test]
-fn a_key_reaches_the_server_and_the_childs_own_shell_does_not_find_it() {
+fn a_key_reaches_the_server_and_the_childs_own_shell_does_not_find_it(pi: RealPi) {
     let secret = "sk-very-secret-key-1234";
     // The first three are how child and owner speak; who reads there only disturbs them. Node has
     // a pipe whose one byte is a lock, so a single byte is put back.
@@ -127,7 +136,7 @@ fn a_key_reaches_the_server_and_the_childs_own_shell_does_not_find_it() {
             let auth_file = "home/.pi/agent/auth.json";
             stage.sandbox.write(auth_file, &auth.to_string());
             profile(&stage, "keyed", &format!("{fields}\napiKey: {secret}"));
-            let output = delegate(&stage, runner, &task(Some("keyed"))).run();
+            let output = delegate(pi, &stage, runner, &task(Some("keyed"))).run();
             assert_eq!(outcomes(&output), [completed("a", "ok")], "{runner}");
             for request in server.requests() {
                 let sent = &request.headers["authorization"];
@@ -149,8 +158,7 @@ fn a_key_reaches_the_server_and_the_childs_own_shell_does_not_find_it() {
     }
 }
 
-#[test]
-fn a_key_is_put_where_its_wire_format_has_it() {
+fn a_key_is_put_where_its_wire_format_has_it(pi: RealPi) {
     // Each pi takes its time, and all its formats get the key from the same place; the format of
     // OpenAI's completions is that of the other tests.
     for (runner, formats) in [
@@ -166,9 +174,9 @@ fn a_key_is_put_where_its_wire_format_has_it() {
             profile(
                 &stage,
                 "keyed",
-                "provider: fake\napiKey: sk-very-secret-key-1234",
+                "model: fake/fake-model\napiKey: sk-very-secret-key-1234",
             );
-            let output = delegate(&stage, runner, &task(Some("keyed"))).run();
+            let output = delegate(pi, &stage, runner, &task(Some("keyed"))).run();
             assert_eq!(outcomes(&output), [completed("a", "ok")], "{runner} {api}");
             let headers = server.requests()[0].headers.clone();
             let is_sent = headers
@@ -181,8 +189,7 @@ fn a_key_is_put_where_its_wire_format_has_it() {
     }
 }
 
-#[test]
-fn a_key_goes_to_its_own_provider_and_to_no_other() {
+fn a_key_goes_to_its_own_provider_and_to_no_other(pi: RealPi) {
     let (stage, server) = stage_with_model(vec![Turn::text("ok"); 2]);
     let other = json!({"baseUrl": server.base_url(), "api": "openai-completions",
         "apiKey": "key-of-other", "models": [{"id": "m"}]});
@@ -195,7 +202,7 @@ fn a_key_goes_to_its_own_provider_and_to_no_other() {
         "model: fake/m\napiKey: sk-very-secret-key-1234",
     );
     for runner in RUNNERS {
-        let output = delegate(&stage, runner, &task(Some("keyed")))
+        let output = delegate(pi, &stage, runner, &task(Some("keyed")))
             .args(["--model", "other/m"])
             .run();
         assert_eq!(outcomes(&output), [completed("a", "ok")], "{runner}");
@@ -205,22 +212,21 @@ fn a_key_goes_to_its_own_provider_and_to_no_other() {
     }
 }
 
-#[test]
-fn a_pi_that_would_ask_another_provider_is_not_asked_anything() {
+fn a_pi_that_would_ask_another_provider_is_not_asked_anything(pi: RealPi) {
     let (stage, server) = stage_with_model([Turn::text("ok")]);
     profile(&stage, "lost", "provider: nope");
-    let output = delegate(&stage, "pi", &task(Some("lost"))).run();
-    assert_eq!(
-        outcomes(&output),
-        [failed(
-            "a",
-            1,
-            "pi does not know the provider \"nope\" or has no key for it, and would have asked fake/fake-model instead. See what it knows: pi --list-models",
-            None
-        )]
-    );
+    let output = delegate(pi, &stage, "pi", &task(Some("lost"))).run();
+    let message = match pi {
+        RealPi::Older => {
+            "pi does not know the provider \"nope\" or has no key for it, and would have asked fake/fake-model instead. See what it knows: pi --list-models"
+        }
+        RealPi::Newer => {
+            "The sub-agent exited with code 1: Error: --provider requires --model (for example: --provider nope --model <pattern>)"
+        }
+    };
+    assert_eq!(outcomes(&output), [failed("a", 1, message, None)]);
     profile(&stage, "lost", "model: nope/x");
-    let output = delegate(&stage, "pi", &task(Some("lost"))).run();
+    let output = delegate(pi, &stage, "pi", &task(Some("lost"))).run();
     assert_eq!(
         outcomes(&output),
         [failed(
@@ -233,8 +239,7 @@ fn a_pi_that_would_ask_another_provider_is_not_asked_anything() {
     assert_eq!(server.requests().len(), 0);
 }
 
-#[test]
-fn an_unknown_model_of_a_known_provider_is_a_warning() {
+fn an_unknown_model_of_a_known_provider_is_a_warning(pi: RealPi) {
     let (stage, server) = stage_with_model(vec![Turn::text("ok"); 2]);
     for (model, expected) in [
         ("fake-model", None),
@@ -246,7 +251,7 @@ fn an_unknown_model_of_a_known_provider_is_a_warning() {
         ),
     ] {
         profile(&stage, "modern", &format!("model: {model}"));
-        let output = delegate(&stage, "pi", &task(Some("modern"))).run();
+        let output = delegate(pi, &stage, "pi", &task(Some("modern"))).run();
         assert_eq!(outcomes(&output), [completed("a", "ok")], "{model}");
         let expected: Vec<String> = expected.into_iter().map(str::to_owned).collect();
         assert_eq!(warnings(&output), expected, "{model}");
@@ -264,8 +269,7 @@ fn extended(stage: &Stage, source: &str) {
     );
 }
 
-#[test]
-fn dialogs_of_a_childs_extensions_are_cancelled_and_noted_once_each() {
+fn dialogs_of_a_childs_extensions_are_cancelled_and_noted_once_each(pi: RealPi) {
     let (stage, _server) = stage_with_model([Turn::text("ok")]);
     let answers = stage.path("answers");
     extended(
@@ -289,7 +293,7 @@ export default function (pi) {{
 "#
         ),
     );
-    let output = delegate(&stage, "pi", &task(Some("extended"))).run();
+    let output = delegate(pi, &stage, "pi", &task(Some("extended"))).run();
     assert_eq!(outcomes(&output), [completed("a", "ok")]);
     let answers = fs::read_to_string(answers).unwrap();
     assert_eq!(answers, "[false,null,null,null]");
@@ -301,8 +305,7 @@ export default function (pi) {{
     );
 }
 
-#[test]
-fn a_pi_that_answered_and_does_not_exit_is_ended_and_its_answer_kept() {
+fn a_pi_that_answered_and_does_not_exit_is_ended_and_its_answer_kept(pi: RealPi) {
     let (stage, _server) = stage_with_model([Turn::text("the answer")]);
     let pid = stage.path("pid");
     extended(
@@ -318,7 +321,7 @@ export default function (pi) {{
 "#
         ),
     );
-    let output = delegate(&stage, "pi", &task(Some("extended"))).run();
+    let output = delegate(pi, &stage, "pi", &task(Some("extended"))).run();
     assert_eq!(outcomes(&output), [completed("a", "the answer")]);
     let pid: u32 = fs::read_to_string(pid).unwrap().parse().unwrap();
     assert!(!pi_subagents_testkit::process::exists(pid));

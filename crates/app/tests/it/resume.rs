@@ -6,7 +6,12 @@ use pi_subagents_testkit::llm::{LlmServer, Script, Turn};
 use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
 
+use crate::real_pi::{RealPi, for_each_pi};
 use crate::stage::{Stage, asked};
+
+for_each_pi! {
+    the_real_pi_is_told_the_same,
+}
 
 fn first_session(answer: &Value) -> String {
     answer["details"]["sessionIds"][0]
@@ -269,18 +274,14 @@ fn seven_resumes_grow_the_prompt_by_seven_prompts() {
     assert_eq!(told, expected);
 }
 
-#[test]
-fn the_real_pi_is_told_the_same() {
+fn the_real_pi_is_told_the_same(pi: RealPi) {
     let stage = Stage::new();
     let server = LlmServer::start(Script::new().otherwise([Turn::text("ok")]));
     stage.sandbox.models_json(&server.base_url());
-    let pi = crate::real_pi::of_pi(".bin/pi");
-    let node = pi.parent().unwrap().to_owned();
     let delegate = |task: Value| {
         let output = stage
             .delegate(&json!({"tasks": [task]}))
-            .env("PI_SUBAGENTS_PI", &pi)
-            .env("PATH", format!("{}:/usr/bin:/bin", node.display()))
+            .env("PI_SUBAGENTS_PI", pi.program())
             .run()
             .expect_success();
         first_session(&output.json())

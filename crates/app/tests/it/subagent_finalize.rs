@@ -4,7 +4,16 @@ use pi_subagents_testkit::llm::{Script, Turn};
 use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
 
+use crate::real_pi::{RealPi, for_each_pi};
 use crate::subagent_stage::{SubagentStage, text};
+
+for_each_pi! {
+    a_report_of_success_is_the_result,
+    a_report_of_an_error_keeps_what_was_found,
+    a_report_that_is_missing_twice_and_then_given_counts,
+    a_report_that_never_comes_is_an_error_that_keeps_the_text,
+    the_report_tool_is_added_to_whatever_tools_there_are,
+}
 
 fn report(arguments: Value) -> Turn {
     Turn::tool_call("subagent_finalize", arguments)
@@ -15,8 +24,8 @@ fn success() -> Turn {
 }
 
 /// A stage with the prompt definition `reporter`.
-fn reporting(turns: impl IntoIterator<Item = Turn>) -> SubagentStage {
-    let stage = SubagentStage::new(Script::new().then(turns));
+fn reporting(pi: RealPi, turns: impl IntoIterator<Item = Turn>) -> SubagentStage {
+    let stage = SubagentStage::beside(pi, Script::new().then(turns));
     stage.define("agents", "reporter", "", "You report.");
     stage
 }
@@ -24,15 +33,14 @@ fn reporting(turns: impl IntoIterator<Item = Turn>) -> SubagentStage {
 /// The answer of `reporter` with its report, by this kind of child.
 fn answer(stage: &SubagentStage, runner: &str) -> (String, Value) {
     let command = ["run", "reporter", "find it", "--json", "--runner", runner];
-    let output = stage.with_real_pi(stage.stage.command(&command)).run();
+    let output = stage.with_pi(stage.stage.command(&command)).run();
     let told = stage.stage.sandbox.normalise(&text(&output));
     (told, output.json()["details"]["finalized"].clone())
 }
 
-#[test]
-fn a_report_of_success_is_the_result() {
+fn a_report_of_success_is_the_result(pi: RealPi) {
     for runner in ["embedded", "pi"] {
-        let stage = reporting([success()]);
+        let stage = reporting(pi, [success()]);
         let (told, finalized) = answer(&stage, runner);
         assert_eq!(
             told,
@@ -44,12 +52,11 @@ fn a_report_of_success_is_the_result() {
     }
 }
 
-#[test]
-fn a_report_of_an_error_keeps_what_was_found() {
+fn a_report_of_an_error_keeps_what_was_found(pi: RealPi) {
     for runner in ["embedded", "pi"] {
         let arguments =
             json!({"status": "ERROR", "error": "app.rs is gone", "result": "It was in app.rs."});
-        let stage = reporting([report(arguments.clone())]);
+        let stage = reporting(pi, [report(arguments.clone())]);
         let (told, finalized) = answer(&stage, runner);
         assert_eq!(
             told,
@@ -59,10 +66,12 @@ fn a_report_of_an_error_keeps_what_was_found() {
     }
 }
 
-#[test]
-fn a_report_that_is_missing_twice_and_then_given_counts() {
+fn a_report_that_is_missing_twice_and_then_given_counts(pi: RealPi) {
     for runner in ["embedded", "pi"] {
-        let stage = reporting([Turn::text("I think so."), Turn::text("Yes."), success()]);
+        let stage = reporting(
+            pi,
+            [Turn::text("I think so."), Turn::text("Yes."), success()],
+        );
         let (told, _) = answer(&stage, runner);
         assert!(told.starts_with("**Status:** SUCCESS\n"), "{told}");
         assert!(told.ends_with("---\n\nIt is in app.rs."), "{told}");
@@ -70,11 +79,10 @@ fn a_report_that_is_missing_twice_and_then_given_counts() {
     }
 }
 
-#[test]
-fn a_report_that_never_comes_is_an_error_that_keeps_the_text() {
+fn a_report_that_never_comes_is_an_error_that_keeps_the_text(pi: RealPi) {
     for runner in ["embedded", "pi"] {
         let turns = ["It is in app.rs.", "Sorry?", "What?", "Which?"].map(Turn::text);
-        let stage = reporting(turns);
+        let stage = reporting(pi, turns);
         let (told, finalized) = answer(&stage, runner);
         insta::allow_duplicates! {
             insta::assert_snapshot!(told, @"
@@ -95,9 +103,8 @@ fn a_report_that_never_comes_is_an_error_that_keeps_the_text() {
     }
 }
 
-#[test]
-fn the_report_tool_is_added_to_whatever_tools_there_are() {
-    let stage = SubagentStage::new(Script::new().otherwise([success()]));
+fn the_report_tool_is_added_to_whatever_tools_there_are(pi: RealPi) {
+    let stage = SubagentStage::beside(pi, Script::new().otherwise([success()]));
     let cases: [(&str, &str, &str, &[&str]); 6] = [
         ("agents", "allow", "approved_tools: [read]", &["read"]),
         ("agents", "also", "allowed_tools:\n- ls", &["ls"]),
@@ -125,7 +132,7 @@ fn the_report_tool_is_added_to_whatever_tools_there_are() {
         };
         for runner in runners {
             let command = ["run", name, "x", "--json", "--runner", runner];
-            let command = stage.with_real_pi(stage.stage.command(&command));
+            let command = stage.with_pi(stage.stage.command(&command));
             _ = command.run().expect_success();
             let expected = [tools, &["subagent_finalize"]].concat();
             assert_eq!(stage.last_tools(), expected, "{name} by {runner}");

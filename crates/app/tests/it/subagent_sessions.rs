@@ -13,16 +13,25 @@ use pi_subagents_testkit::{Signal, wait_until};
 use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
 
+use crate::real_pi::{RealPi, for_each_pi};
 use crate::subagent_stage::{SubagentStage, scout, text};
+
+for_each_pi! {
+    a_conversation_goes_on_over_calls_restarts_and_kinds_of_children,
+    the_run_directory_links_to_the_session_and_only_its_user_can_read_it,
+    a_second_writer_is_told_who_has_the_session,
+    a_conversation_goes_on_after_its_owner_was_killed_in_the_middle,
+    only_the_first_run_of_a_conversation_tells_all_tools,
+}
 
 fn said(conversation: &[(&str, &str)]) -> Vec<(String, String)> {
     let own = |(role, text): &(&str, &str)| ((*role).to_owned(), (*text).to_owned());
     conversation.iter().map(own).collect()
 }
 
-#[test]
-fn a_conversation_goes_on_over_calls_restarts_and_kinds_of_children() {
-    let stage = SubagentStage::new(
+fn a_conversation_goes_on_over_calls_restarts_and_kinds_of_children(pi: RealPi) {
+    let stage = SubagentStage::beside(
+        pi,
         Script::new()
             .on("one", [Turn::text("first answer")])
             .on("two", [Turn::text("second answer")])
@@ -52,23 +61,25 @@ fn a_conversation_goes_on_over_calls_restarts_and_kinds_of_children() {
         ])
     );
     let whole = stage.stage.command(&["session", "talk"]).run();
-    insta::assert_snapshot!(whole.expect_success().stdout, @"
-    === Run 1/4 (completed) ===
-    say one
-    first answer
-    ---
-    === Run 2/4 (completed) ===
-    say two
-    second answer
-    ---
-    === Run 3/4 (completed) ===
-    say three
-    third answer
-    ---
-    === Run 4/4 (completed) ===
-    say four
-    fourth answer
-    ");
+    insta::allow_duplicates! {
+        insta::assert_snapshot!(whole.expect_success().stdout, @"
+        === Run 1/4 (completed) ===
+        say one
+        first answer
+        ---
+        === Run 2/4 (completed) ===
+        say two
+        second answer
+        ---
+        === Run 3/4 (completed) ===
+        say three
+        third answer
+        ---
+        === Run 4/4 (completed) ===
+        say four
+        fourth answer
+        ");
+    }
 }
 
 #[test]
@@ -124,9 +135,8 @@ fn a_session_belongs_to_a_directory_an_agent_and_an_id() {
     );
 }
 
-#[test]
-fn the_run_directory_links_to_the_session_and_only_its_user_can_read_it() {
-    let stage = SubagentStage::new(Script::new().otherwise([Turn::text("ok")]));
+fn the_run_directory_links_to_the_session_and_only_its_user_can_read_it(pi: RealPi) {
+    let stage = SubagentStage::beside(pi, Script::new().otherwise([Turn::text("ok")]));
     stage.preset("scout");
     for runner in ["embedded", "pi"] {
         let answer = stage.say(runner, runner, "x");
@@ -143,9 +153,9 @@ fn the_run_directory_links_to_the_session_and_only_its_user_can_read_it() {
     }
 }
 
-#[test]
-fn a_second_writer_is_told_who_has_the_session() {
-    let stage = SubagentStage::new(
+fn a_second_writer_is_told_who_has_the_session(pi: RealPi) {
+    let stage = SubagentStage::beside(
+        pi,
         Script::new()
             .on("slow", [Turn::text("done").gate("go")])
             .otherwise([Turn::text("ok")]),
@@ -158,7 +168,7 @@ fn a_second_writer_is_told_who_has_the_session() {
         let second = json!({"preset": "scout", "task": "quick", "sessionId": "busy"});
         let command = stage.stage.command(&["run", "--file", "-", "--json"]);
         let command = command.args(["--runner", runner]).stdin(second.to_string());
-        let second = stage.with_real_pi(command).run();
+        let second = stage.with_pi(command).run();
         assert_eq!(second.code, Some(1));
         let hash = stage.sticky_files()[0].parent().unwrap().to_owned();
         let told = text(&second).replace(&hash.display().to_string(), "$STICKY");
@@ -267,9 +277,9 @@ fn a_session_resumes_from_another_project_with_its_own_definition() {
     );
 }
 
-#[test]
-fn a_conversation_goes_on_after_its_owner_was_killed_in_the_middle() {
-    let stage = SubagentStage::new(
+fn a_conversation_goes_on_after_its_owner_was_killed_in_the_middle(pi: RealPi) {
+    let stage = SubagentStage::beside(
+        pi,
         Script::new()
             .on_every("one", [Turn::text("first answer")])
             .on_every("two", [Turn::text("lost").gate("never")])
@@ -283,7 +293,7 @@ fn a_conversation_goes_on_after_its_owner_was_killed_in_the_middle() {
         let asked = stage.server.requests().len();
         let flags = ["--runner", runner, "--session", runner, "--json"];
         let command = stage.stage.command(&["run", "scout", "say two"]);
-        let owner = stage.with_real_pi(command.args(flags)).spawn();
+        let owner = stage.with_pi(command.args(flags)).spawn();
         let patience = Duration::from_mins(1);
         stage.server.wait_for_requests(asked + 1, patience);
         owner.kill(Signal::KILL);
@@ -291,7 +301,7 @@ fn a_conversation_goes_on_after_its_owner_was_killed_in_the_middle() {
         // The keeper has the lock until it has ended the child.
         let again = || {
             let command = stage.stage.command(&["run", "scout", "say three"]);
-            let output = stage.with_real_pi(command.args(flags)).run();
+            let output = stage.with_pi(command.args(flags)).run();
             (output.code == Some(0)).then_some(output)
         };
         let output = wait_until(patience, again).unwrap();
@@ -325,9 +335,8 @@ fn tool_changes(stage: &SubagentStage) -> Vec<Vec<ToolChange>> {
     directories.iter().map(of_run).collect()
 }
 
-#[test]
-fn only_the_first_run_of_a_conversation_tells_all_tools() {
-    let stage = SubagentStage::new(Script::new().otherwise([Turn::text("ok")]));
+fn only_the_first_run_of_a_conversation_tells_all_tools(pi: RealPi) {
+    let stage = SubagentStage::beside(pi, Script::new().otherwise([Turn::text("ok")]));
     for (runner, tools) in [("embedded", "read, ls"), ("pi", "read"), ("pi", "grep, ls")] {
         let fields = format!("model: fake/fake-model\ntools: [{tools}]");
         stage.define("subagents", "scout", &fields, "You look around.");

@@ -7,13 +7,15 @@ use pi_subagents_testkit::llm::{LlmServer, Script};
 use pi_subagents_testkit::sandbox::{CommandOutput, SandboxCommand};
 use serde_json::{Value, json};
 
-use crate::real_pi::real_pi;
+use crate::real_pi::RealPi;
 use crate::stage::Stage;
 
 /// A stage whose model `fake/fake-model` plays a script.
 pub(crate) struct SubagentStage {
     pub(crate) stage: Stage,
     pub(crate) server: LlmServer,
+    /// The pi that its commands find.
+    pi: Option<RealPi>,
 }
 
 impl SubagentStage {
@@ -21,7 +23,19 @@ impl SubagentStage {
         let stage = Stage::new();
         let server = LlmServer::start(script);
         stage.sandbox.models_json(&server.base_url());
-        Self { stage, server }
+        Self {
+            stage,
+            server,
+            pi: None,
+        }
+    }
+
+    /// A stage whose commands find a real pi.
+    pub(crate) fn beside(pi: RealPi, script: Script) -> Self {
+        Self {
+            pi: Some(pi),
+            ..Self::new(script)
+        }
     }
 
     /// Writes a definition of the user.
@@ -54,17 +68,20 @@ impl SubagentStage {
     /// One task in a session, done by this kind of child; the answer as JSON.
     pub(crate) fn say(&self, runner: &str, session: &str, task: &str) -> Value {
         let flags = ["--runner", runner, "--session", session, "--json"];
-        self.with_real_pi(self.stage.command(&["run", "scout", task]).args(flags))
+        self.with_pi(self.stage.command(&["run", "scout", task]).args(flags))
             .run()
             .expect_success()
             .json()
     }
 
-    /// Lets a command find the real pi.
-    pub(crate) fn with_real_pi(&self, command: SandboxCommand) -> SandboxCommand {
-        command
-            .env("PI_SUBAGENTS_PI", real_pi(&self.stage))
-            .env("PI_OFFLINE", "1")
+    /// Lets a command find the pi of this stage.
+    pub(crate) fn with_pi(&self, command: SandboxCommand) -> SandboxCommand {
+        match self.pi {
+            Some(pi) => command
+                .env("PI_SUBAGENTS_PI", pi.program())
+                .env("PI_OFFLINE", "1"),
+            None => command,
+        }
     }
 
     /// What each message of the last request said: who, and what.

@@ -9,7 +9,15 @@ use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
 
 use super::stage::PiDoor;
+use crate::real_pi::{RealPi, for_each_pi};
 use crate::terminal::Terminal;
+
+for_each_pi! {
+    a_background_agent_outlives_pi_and_the_next_pi_is_told_once,
+    a_fork_made_while_it_runs_is_told_and_so_is_the_session_it_was_made_from,
+    the_footer_counts_what_is_over_without_a_host_and_passes_over_what_is_no_run,
+    a_terminal_shows_what_runs_and_tells_of_its_end,
+}
 
 const PATIENCE: Duration = Duration::from_mins(1);
 
@@ -17,8 +25,8 @@ const CTRL_D: &str = "\x04";
 
 /// A pi with the preset `scout`, whose task takes until the file `go` is there. The child is a pi
 /// too; `background_crowd.rs` has embedded ones.
-fn door() -> PiDoor {
-    let door = PiDoor::new("pi", Script::new());
+fn door(pi: RealPi) -> PiDoor {
+    let door = PiDoor::new(pi, "pi", Script::new());
     let wait = format!("until [ -e {} ]; do sleep 0.05; done", go(&door));
     door.server.add(Rule {
         user: Some("Look around.".to_owned()),
@@ -54,9 +62,8 @@ fn entries(file: &str, custom_type: &str) -> Vec<Value> {
         .collect()
 }
 
-#[test]
-fn a_background_agent_outlives_pi_and_the_next_pi_is_told_once() {
-    let door = door();
+fn a_background_agent_outlives_pi_and_the_next_pi_is_told_once(pi: RealPi) {
+    let door = door(pi);
     let mut first = door.parent(&[]);
     let arguments = json!({"preset": "scout", "task": "Look around."});
     let started = first.call("background_agent", arguments);
@@ -88,9 +95,8 @@ fn a_background_agent_outlives_pi_and_the_next_pi_is_told_once() {
     assert_eq!(door.server.requests().len(), asked + 2);
 }
 
-#[test]
-fn a_fork_made_while_it_runs_is_told_and_so_is_the_session_it_was_made_from() {
-    let door = door();
+fn a_fork_made_while_it_runs_is_told_and_so_is_the_session_it_was_made_from(pi: RealPi) {
+    let door = door(pi);
     let mut pi = door.parent(&[]);
     let arguments = json!({"preset": "scout", "task": "Look around."});
     pi.call("background_agent", arguments);
@@ -118,9 +124,8 @@ fn a_fork_made_while_it_runs_is_told_and_so_is_the_session_it_was_made_from() {
     assert_eq!((told(&first), told(&fork)), (Some(1), Some(1)));
 }
 
-#[test]
-fn the_footer_counts_what_is_over_without_a_host_and_passes_over_what_is_no_run() {
-    let door = door();
+fn the_footer_counts_what_is_over_without_a_host_and_passes_over_what_is_no_run(pi: RealPi) {
+    let door = door(pi);
     fs::write(go(&door), "").unwrap();
     let mut pi = door.parent(&[]);
     let arguments = json!({"preset": "scout", "task": "Look around."});
@@ -142,10 +147,9 @@ fn the_footer_counts_what_is_over_without_a_host_and_passes_over_what_is_no_run(
     pi.rpc.finish();
 }
 
-#[test]
-fn a_terminal_shows_what_runs_and_tells_of_its_end() {
+fn a_terminal_shows_what_runs_and_tells_of_its_end(pi: RealPi) {
     let quiet = Turn::text("All **quiet**:\n\n- nobody came\n- nobody left").gate("quiet");
-    let door = PiDoor::new("embedded", Script::new().on("Look around.", [quiet]));
+    let door = PiDoor::new(pi, "embedded", Script::new().on("Look around.", [quiet]));
     define_scout(&door);
     let arguments = json!({"preset": "scout", "task": "Look around."});
     let words = door.script_call("background_agent", arguments);
@@ -170,7 +174,10 @@ fn a_terminal_shows_what_runs_and_tells_of_its_end() {
         .skip_while(|line| !line.contains("background_agent scout"))
         .take_while(|line| !line.starts_with("──"));
     let lines: Vec<&str> = lines.map(str::trim_end).collect();
-    insta::assert_snapshot!(door.sandbox.normalise(lines.join("\n").trim_end()));
+    insta::assert_snapshot!(
+        "terminal",
+        door.sandbox.normalise(lines.join("\n").trim_end())
+    );
     assert_eq!(Some(door.server.requests().len()), asked);
     terminal.answer("fake-model", CTRL_D);
     let (code, screen) = terminal.end();

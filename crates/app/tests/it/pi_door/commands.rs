@@ -9,6 +9,12 @@ use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
 
 use super::stage::{Parent, PiDoor};
+use crate::real_pi::{RealPi, for_each_pi};
+
+for_each_pi! {
+    profiles_are_made_shown_changed_and_deleted_by_dialogs,
+    sub_agents_are_listed_shown_steered_and_stopped,
+}
 
 const PATIENCE: Duration = Duration::from_mins(1);
 
@@ -111,9 +117,8 @@ impl<'a> Person<'a> {
     }
 }
 
-#[test]
-fn profiles_are_made_shown_changed_and_deleted_by_dialogs() {
-    let door = PiDoor::new("embedded", Script::new());
+fn profiles_are_made_shown_changed_and_deleted_by_dialogs(pi: RealPi) {
+    let door = PiDoor::new(pi, "embedded", Script::new());
     let mut person = Person::at(&door);
     person.type_in("/profile list");
     person.listen();
@@ -137,17 +142,19 @@ fn profiles_are_made_shown_changed_and_deleted_by_dialogs() {
     assert_eq!(person.listen(), "Nothing was written.");
     let file = door.sandbox.agent_dir().join("agent-profiles/poet.md");
     let written = fs::read_to_string(&file).unwrap();
-    insta::assert_snapshot!(written, @"
-    ---
-    name: poet
-    provider: fake
-    model: fake-model
-    thinkingLevel: low
-    ---
+    insta::allow_duplicates! {
+        insta::assert_snapshot!(written, @"
+        ---
+        name: poet
+        provider: fake
+        model: fake-model
+        thinkingLevel: low
+        ---
 
-    You write poems.
-    Short ones.
-    ");
+        You write poems.
+        Short ones.
+        ");
+    }
 
     person.type_in("/profile list");
     person.listen();
@@ -176,16 +183,15 @@ fn profiles_are_made_shown_changed_and_deleted_by_dialogs() {
     assert!(!file.exists());
     person.type_in("/profile show poet");
     person.listen();
-    insta::assert_snapshot!(person.talk());
+    insta::assert_snapshot!("profiles", person.talk());
     person.parent.rpc.finish();
 }
 
-#[test]
-fn sub_agents_are_listed_shown_steered_and_stopped() {
+fn sub_agents_are_listed_shown_steered_and_stopped(pi: RealPi) {
     let script = Script::new()
         .on_every("Quick", [Turn::text("Quick as ever.")])
         .otherwise([Turn::text("Late.").gate("never")]);
-    let door = PiDoor::new("embedded", script);
+    let door = PiDoor::new(pi, "embedded", script);
     // One after the other, so that they begin in their order.
     let file = door.sandbox.agent_dir().join("settings.json");
     let mut settings: Value = serde_json::from_str(&fs::read_to_string(&file).unwrap()).unwrap();
@@ -210,6 +216,6 @@ fn sub_agents_are_listed_shown_steered_and_stopped() {
     person.listen();
     person.type_in("/subagents steer nobody hello");
     person.listen();
-    insta::assert_snapshot!(person.talk());
+    insta::assert_snapshot!("sub_agents", person.talk());
     person.parent.rpc.finish();
 }

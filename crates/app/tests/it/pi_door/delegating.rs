@@ -5,6 +5,13 @@ use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
 
 use super::stage::{PiDoor, RUNNERS};
+use crate::real_pi::{RealPi, for_each_pi};
+
+for_each_pi! {
+    every_tool_answers_as_the_command_line_does,
+    a_call_has_sixteen_tasks_at_most,
+    the_first_calls_of_a_pi_may_be_several_at_once,
+}
 
 const PROFILE: &str = "\
 ---
@@ -24,7 +31,7 @@ description: Short poems
 Five, seven, five.
 ";
 
-fn poet(runner: &str) -> PiDoor {
+fn poet(pi: RealPi, runner: &str) -> PiDoor {
     let script = Script::new()
         .on_every(
             "Read the notes",
@@ -36,7 +43,7 @@ fn poet(runner: &str) -> PiDoor {
         .on_every("Write a poem", [Turn::text("Rain on the roof.")])
         .on_every("Once more", [Turn::text("Rain on the river.")])
         .otherwise([Turn::text("Done.")]);
-    let door = PiDoor::new(runner, script);
+    let door = PiDoor::new(pi, runner, script);
     let write = |path: &str, text: &str| door.sandbox.write(path, text);
     write("home/.pi/agent/agent-profiles/poet.md", PROFILE);
     write("home/.pi/agent/skills/haiku/SKILL.md", SKILL);
@@ -65,10 +72,9 @@ fn tools_of(body: &Value) -> Vec<&str> {
         .collect()
 }
 
-#[test]
-fn every_tool_answers_as_the_command_line_does() {
+fn every_tool_answers_as_the_command_line_does(pi: RealPi) {
     for runner in RUNNERS {
-        let door = poet(runner);
+        let door = poet(pi, runner);
         let mut parent = door.parent(&[]);
         let call = json!({"tasks": [
             {"name": "reader", "prompt": "Read the notes."},
@@ -143,9 +149,8 @@ fn every_tool_answers_as_the_command_line_does() {
     }
 }
 
-#[test]
-fn a_call_has_sixteen_tasks_at_most() {
-    let door = poet("embedded");
+fn a_call_has_sixteen_tasks_at_most(pi: RealPi) {
+    let door = poet(pi, "embedded");
     let mut parent = door.parent(&[]);
     let tasks: Vec<Value> = (1..=16)
         .map(|number| json!({"name": format!("task-{number}"), "prompt": "Write a poem."}))
@@ -168,9 +173,8 @@ fn a_call_has_sixteen_tasks_at_most() {
 }
 
 /// The first calls of a pi, which read our code and start the host.
-#[test]
-fn the_first_calls_of_a_pi_may_be_several_at_once() {
-    let door = poet("embedded");
+fn the_first_calls_of_a_pi_may_be_several_at_once(pi: RealPi) {
+    let door = poet(pi, "embedded");
     let mut parent = door.parent(&[]);
     let words = "Two at once, please.";
     let one = |name: &str| json!({"tasks": [{"name": name, "prompt": "Write a poem."}]});

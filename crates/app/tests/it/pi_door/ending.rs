@@ -9,12 +9,20 @@ use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
 
 use super::stage::{Parent, PiDoor, RUNNERS};
+use crate::real_pi::{RealPi, for_each_pi};
+
+for_each_pi! {
+    an_abort_ends_the_sub_agents_and_keeps_what_they_said,
+    a_pi_that_is_ended_or_killed_leaves_no_process,
+    the_runs_of_a_killed_pi_are_listed_read_and_resumed_by_the_next,
+    a_host_that_dies_is_started_again_and_knows_the_session,
+}
 
 /// How long processes may take to be gone; the machine may be busy.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// A sub-agent that says something, starts a command and never comes to an end.
-fn endless(runner: &str) -> PiDoor {
+fn endless(pi: RealPi, runner: &str) -> PiDoor {
     let script = Script::new()
         .on_every("Quick", [Turn::text("Quick as ever.")])
         .on_every(
@@ -27,7 +35,7 @@ fn endless(runner: &str) -> PiDoor {
                 Turn::text("Never."),
             ],
         );
-    PiDoor::new(runner, script)
+    PiDoor::new(pi, runner, script)
 }
 
 fn tasks() -> Value {
@@ -59,10 +67,9 @@ fn wait_until_slow(parent: &Parent<'_>) -> Vec<u32> {
     found.unwrap_or_else(|| panic!("the command does not run: {:?}", parent.rpc.events().last()))
 }
 
-#[test]
-fn an_abort_ends_the_sub_agents_and_keeps_what_they_said() {
+fn an_abort_ends_the_sub_agents_and_keeps_what_they_said(pi: RealPi) {
     for runner in RUNNERS {
-        let door = endless(runner);
+        let door = endless(pi, runner);
         let mut parent = door.parent(&[]);
         parent.begin("delegate_to_subagents", tasks());
         wait_until_slow(&parent);
@@ -89,10 +96,9 @@ fn an_abort_ends_the_sub_agents_and_keeps_what_they_said() {
     }
 }
 
-#[test]
-fn a_pi_that_is_ended_or_killed_leaves_no_process() {
+fn a_pi_that_is_ended_or_killed_leaves_no_process(pi: RealPi) {
     for (runner, signal) in [("embedded", Signal::TERM), ("pi", Signal::KILL)] {
-        let door = endless(runner);
+        let door = endless(pi, runner);
         let mut parent = door.parent(&[]);
         parent.begin("delegate_to_subagents", tasks());
         let below = wait_until_slow(&parent);
@@ -105,9 +111,8 @@ fn a_pi_that_is_ended_or_killed_leaves_no_process() {
     }
 }
 
-#[test]
-fn the_runs_of_a_killed_pi_are_listed_read_and_resumed_by_the_next() {
-    let door = endless("embedded");
+fn the_runs_of_a_killed_pi_are_listed_read_and_resumed_by_the_next(pi: RealPi) {
+    let door = endless(pi, "embedded");
     let mut killed = door.parent(&[]);
     killed.begin("delegate_to_subagents", tasks());
     let below = wait_until_slow(&killed);
@@ -141,9 +146,8 @@ fn the_runs_of_a_killed_pi_are_listed_read_and_resumed_by_the_next() {
     pi.rpc.finish();
 }
 
-#[test]
-fn a_host_that_dies_is_started_again_and_knows_the_session() {
-    let door = endless("embedded");
+fn a_host_that_dies_is_started_again_and_knows_the_session(pi: RealPi) {
+    let door = endless(pi, "embedded");
     let mut parent = door.parent(&[]);
     let quick = json!({"tasks": [{"name": "quick", "prompt": "Quick."}]});
     let delegated = parent.call("delegate_to_subagents", quick);

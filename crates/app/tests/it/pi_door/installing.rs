@@ -8,14 +8,25 @@ use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
 
 use super::stage::{PiDoor, package};
+use crate::real_pi::{RealPi, for_each_pi};
+
+for_each_pi! {
+    after_pi_install_a_single_prompt_delegates_and_pi_exits_by_itself,
+    without_the_program_the_tool_says_how_to_get_it,
+    another_program_in_its_place_is_told_with_what_to_do,
+    help_starts_nothing_and_a_sub_agent_gets_nothing,
+}
 
 fn one() -> Value {
     json!({"tasks": [{"name": "a", "prompt": "Say hello."}]})
 }
 
-#[test]
-fn after_pi_install_a_single_prompt_delegates_and_pi_exits_by_itself() {
-    let door = PiDoor::new("embedded", Script::new().otherwise([Turn::text("Hello.")]));
+fn after_pi_install_a_single_prompt_delegates_and_pi_exits_by_itself(pi: RealPi) {
+    let door = PiDoor::new(
+        pi,
+        "embedded",
+        Script::new().otherwise([Turn::text("Hello.")]),
+    );
     let settings = door.sandbox.agent_dir().join("settings.json");
     let mut without: Value = serde_json::from_str(&fs::read_to_string(&settings).unwrap()).unwrap();
     without.as_object_mut().unwrap().remove("packages");
@@ -33,9 +44,8 @@ fn after_pi_install_a_single_prompt_delegates_and_pi_exits_by_itself() {
     assert!(result.contains("✓ a: completed"), "{result}");
 }
 
-#[test]
-fn without_the_program_the_tool_says_how_to_get_it() {
-    let door = PiDoor::new("embedded", Script::new());
+fn without_the_program_the_tool_says_how_to_get_it(pi: RealPi) {
+    let door = PiDoor::new(pi, "embedded", Script::new());
     let words = door.script_call("delegate_to_subagents", one());
     let command = door
         .pi(&["-p", &words])
@@ -52,9 +62,8 @@ fn without_the_program_the_tool_says_how_to_get_it() {
     );
 }
 
-#[test]
-fn another_program_in_its_place_is_told_with_what_to_do() {
-    let door = PiDoor::new("embedded", Script::new());
+fn another_program_in_its_place_is_told_with_what_to_do(pi: RealPi) {
+    let door = PiDoor::new(pi, "embedded", Script::new());
     let programs = [
         (
             "silent",
@@ -94,9 +103,8 @@ fn another_program_in_its_place_is_told_with_what_to_do() {
     }
 }
 
-#[test]
-fn help_starts_nothing_and_a_sub_agent_gets_nothing() {
-    let door = PiDoor::new("embedded", Script::new());
+fn help_starts_nothing_and_a_sub_agent_gets_nothing(pi: RealPi) {
+    let door = PiDoor::new(pi, "embedded", Script::new());
     // A program that would leave a trace.
     let trace = door.sandbox.root().join("started");
     let program = door.sandbox.write(

@@ -6,10 +6,14 @@ use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
 
 use super::stage::PiDoor;
+use crate::real_pi::{RealPi, for_each_pi};
 
-#[test]
-fn nothing_a_child_prints_hurts_the_parent() {
-    let door = PiDoor::new("pi", Script::new());
+for_each_pi! {
+    nothing_a_child_prints_hurts_the_parent,
+}
+
+fn nothing_a_child_prints_hurts_the_parent(pi: RealPi) {
+    let door = PiDoor::new(pi, "pi", Script::new());
     let command = door
         .pi(&["--mode", "rpc"])
         .env("PI_SUBAGENTS_PI", bin("misbehave"));
@@ -37,14 +41,16 @@ fn nothing_a_child_prints_hurts_the_parent() {
         .collect();
     let answer = parent.call("delegate_to_subagents", json!({"tasks": tasks}));
     assert!(!answer.is_error, "{answer:?}");
-    insta::assert_snapshot!(door.sandbox.normalise(&answer.text), @"
-    ✓ number: completed (session: <session-1>)
-    ✓ null: completed (session: <session-2>)
-    ✓ flood: completed (session: <session-3>)
-    ✓ types: completed (session: <session-4>)
-    ✓ escape: completed (session: <session-5>)
-    ✗ dead: error — The sub-agent was killed by SIGKILL. (session: <session-6>)
-    ");
+    insta::allow_duplicates! {
+        insta::assert_snapshot!(door.sandbox.normalise(&answer.text), @"
+        ✓ number: completed (session: <session-1>)
+        ✓ null: completed (session: <session-2>)
+        ✓ flood: completed (session: <session-3>)
+        ✓ types: completed (session: <session-4>)
+        ✓ escape: completed (session: <session-5>)
+        ✗ dead: error — The sub-agent was killed by SIGKILL. (session: <session-6>)
+        ");
+    }
     let windows = answer.details["windows"].as_array().unwrap();
     assert_eq!(windows[0]["lines"][0]["text"], "read → ...");
     let drawn = answer.details["windows"].to_string();

@@ -5,7 +5,12 @@ use pretty_assertions::assert_eq;
 use serde_json::json;
 
 use super::stage::PiDoor;
+use crate::real_pi::{RealPi, for_each_pi};
 use crate::terminal::{ENTER, Terminal};
+
+for_each_pi! {
+    calls_are_drawn_the_same_after_fork_resume_and_a_restart,
+}
 
 const CTRL_D: &str = "\x04";
 const CTRL_U: &str = "\x15";
@@ -26,12 +31,11 @@ fn drawn(door: &PiDoor, screen: &str) -> String {
     door.sandbox.normalise(lines.join("\n").trim_end())
 }
 
-#[test]
-fn calls_are_drawn_the_same_after_fork_resume_and_a_restart() {
+fn calls_are_drawn_the_same_after_fork_resume_and_a_restart(pi: RealPi) {
     let script = Script::new()
         .on_every("Look around.", [Turn::text("All quiet.")])
         .on("Last words.", [Turn::text("Goodbye.")]);
-    let door = PiDoor::new("embedded", script);
+    let door = PiDoor::new(pi, "embedded", script);
     door.sandbox.write(
         "home/.pi/agent/subagents/scout.md",
         "---\nname: scout\ndescription: Looks.\nmodel: fake/fake-model\n---\nYou look.\n",

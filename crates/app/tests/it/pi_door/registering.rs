@@ -5,6 +5,14 @@ use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
 
 use super::stage::{Parent, PiDoor};
+use crate::real_pi::{RealPi, for_each_pi};
+
+for_each_pi! {
+    without_models_the_subagent_family_is_not_there_until_one_is_selected,
+    another_order_of_the_models_is_no_news_and_another_set_is,
+    models_that_nobody_selected_are_known_at_the_next_prompt,
+    inside_a_sub_agent_nothing_is_registered,
+}
 
 /// The tools that are there whatever models pi has.
 const ALWAYS: [&str; 4] = [
@@ -46,8 +54,12 @@ struct Modelless {
 }
 
 impl Modelless {
-    fn new() -> Self {
-        let door = PiDoor::new("embedded", Script::new().otherwise([Turn::text("Hello.")]));
+    fn new(pi: RealPi) -> Self {
+        let door = PiDoor::new(
+            pi,
+            "embedded",
+            Script::new().otherwise([Turn::text("Hello.")]),
+        );
         let nothing = json!({"providers": {}});
         door.sandbox
             .write("home/.pi/agent/models.json", &nothing.to_string());
@@ -136,9 +148,8 @@ fn all(models: &[&str]) -> Value {
     tools.into()
 }
 
-#[test]
-fn without_models_the_subagent_family_is_not_there_until_one_is_selected() {
-    let modelless = Modelless::new();
+fn without_models_the_subagent_family_is_not_there_until_one_is_selected(pi: RealPi) {
+    let modelless = Modelless::new(pi);
     let mut pi = modelless.start();
     assert_eq!(pi.tools(), json!(always()));
 
@@ -148,9 +159,8 @@ fn without_models_the_subagent_family_is_not_there_until_one_is_selected() {
     pi.pi.rpc.finish();
 }
 
-#[test]
-fn another_order_of_the_models_is_no_news_and_another_set_is() {
-    let modelless = Modelless::new();
+fn another_order_of_the_models_is_no_news_and_another_set_is(pi: RealPi) {
+    let modelless = Modelless::new(pi);
     let mut pi = modelless.start();
     pi.command("/offer zeta,alpha");
     pi.select("alpha");
@@ -165,9 +175,8 @@ fn another_order_of_the_models_is_no_news_and_another_set_is() {
     pi.pi.rpc.finish();
 }
 
-#[test]
-fn models_that_nobody_selected_are_known_at_the_next_prompt() {
-    let modelless = Modelless::new();
+fn models_that_nobody_selected_are_known_at_the_next_prompt(pi: RealPi) {
+    let modelless = Modelless::new(pi);
     let mut pi = modelless.start();
     pi.command("/offer zeta");
     pi.select("zeta");
@@ -193,9 +202,8 @@ fn models_that_nobody_selected_are_known_at_the_next_prompt() {
     pi.pi.rpc.finish();
 }
 
-#[test]
-fn inside_a_sub_agent_nothing_is_registered() {
-    let modelless = Modelless::new();
+fn inside_a_sub_agent_nothing_is_registered(pi: RealPi) {
+    let modelless = Modelless::new(pi);
     let command = modelless
         .door
         .pi(&["--mode", "rpc", "-e", &modelless.observer])

@@ -5,6 +5,11 @@ use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
 
 use super::stage::{Answer, Parent, PiDoor};
+use crate::real_pi::{RealPi, for_each_pi};
+
+for_each_pi! {
+    a_session_knows_its_sub_agents_after_a_restart_and_a_new_one_does_not,
+}
 
 fn output(parent: &mut Parent<'_>, session: &str) -> Answer {
     parent.call("get_subagent_output", json!({"sessionId": session}))
@@ -22,10 +27,9 @@ fn records(file: &str) -> Vec<Value> {
         .collect()
 }
 
-#[test]
-fn a_session_knows_its_sub_agents_after_a_restart_and_a_new_one_does_not() {
+fn a_session_knows_its_sub_agents_after_a_restart_and_a_new_one_does_not(pi: RealPi) {
     let script = Script::new().otherwise([Turn::text("Rain.")]);
-    let door = PiDoor::new("embedded", script);
+    let door = PiDoor::new(pi, "embedded", script);
     let not_found = |answer: &Answer| answer.is_error && answer.text.contains("not found");
 
     let mut first = door.parent(&[]);

@@ -5,7 +5,17 @@ use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
 
 use super::stage::PiDoor;
+use crate::real_pi::{RealPi, for_each_pi};
 use crate::terminal::{DOWN, ENTER, Terminal};
+
+for_each_pi! {
+    words_are_seen_while_they_are_written,
+    what_a_session_file_holds_cannot_hurt_the_screen,
+    a_long_list_of_sub_agents_scrolls_with_its_cursor,
+    windows_in_a_terminal_of_60_columns,
+    windows_in_a_terminal_of_100_columns,
+    windows_in_a_terminal_of_200_columns,
+}
 
 const CTRL_O: &str = "\x0f";
 const CTRL_D: &str = "\x04";
@@ -18,7 +28,7 @@ fn long_text() -> String {
     format!("{}\n{}\nhalf way", lines.join("\n"), "長x".repeat(5_000))
 }
 
-fn door() -> PiDoor {
+fn door(pi: RealPi) -> PiDoor {
     let script = Script::new()
         .on_every(
             "Paint",
@@ -31,7 +41,7 @@ fn door() -> PiDoor {
             ],
         )
         .on_every("Fail", [Turn::status(400, "The wall is wet. ".repeat(12))]);
-    PiDoor::new("embedded", script)
+    PiDoor::new(pi, "embedded", script)
 }
 
 /// What stands between the call of the tool and the line where one types.
@@ -44,8 +54,8 @@ fn windows(door: &PiDoor, screen: &str) -> String {
     door.sandbox.normalise(lines.join("\n").trim_end())
 }
 
-fn see(columns: u16) {
-    let door = door();
+fn see(pi: RealPi, columns: u16) {
+    let door = door(pi);
     let call = json!({"profile": "painter", "tasks": [
         {"name": "壁", "prompt": "Paint.", "profile": "brush"},
         {"name": "failing", "prompt": "Fail."},
@@ -92,8 +102,7 @@ fn see(columns: u16) {
 }
 
 /// The words of a real stream, through a real child of either kind, on the screen of a real pi.
-#[test]
-fn words_are_seen_while_they_are_written() {
+fn words_are_seen_while_they_are_written(pi: RealPi) {
     for runner in ["embedded", "pi"] {
         let half = Turn {
             chunk_chars: Some(5),
@@ -101,7 +110,7 @@ fn words_are_seen_while_they_are_written() {
             gate_after: 4,
             ..Turn::text("The wall has two coats of paint.")
         };
-        let door = PiDoor::new(runner, Script::new().on_every("Paint", [half]));
+        let door = PiDoor::new(pi, runner, Script::new().on_every("Paint", [half]));
         let call = json!({"tasks": [{"name": "wall", "prompt": "Paint."}]});
         let words = door.script_call("delegate_to_subagents", call);
         let mut terminal = Terminal::start_with(door.pi(&[&words]), 100);
@@ -148,9 +157,8 @@ fn edited_session(door: &PiDoor, arguments: &Value, details: &Value) -> String {
     file.display().to_string()
 }
 
-#[test]
-fn what_a_session_file_holds_cannot_hurt_the_screen() {
-    let door = PiDoor::new("embedded", Script::new());
+fn what_a_session_file_holds_cannot_hurt_the_screen(pi: RealPi) {
+    let door = PiDoor::new(pi, "embedded", Script::new());
     let wide = "幅".repeat(3_000);
     let arguments = json!({"profile": wide, "tasks": [null, 5, {"profile": "\u{1b}[2Jgone\nline"}, {"profile": {}}]});
     let details = json!({
@@ -181,10 +189,9 @@ fn sessions(door: &PiDoor) -> String {
     rest.split_once(')').unwrap().0.to_owned()
 }
 
-#[test]
-fn a_long_list_of_sub_agents_scrolls_with_its_cursor() {
+fn a_long_list_of_sub_agents_scrolls_with_its_cursor(pi: RealPi) {
     let script = Script::new().otherwise([Turn::text("Quick as ever.")]);
-    let door = PiDoor::new("embedded", script);
+    let door = PiDoor::new(pi, "embedded", script);
     let tasks: Vec<Value> = (1..=16)
         .map(|number| json!({"name": format!("task-{number:02}"), "prompt": "Quick."}))
         .collect();
@@ -208,17 +215,14 @@ fn a_long_list_of_sub_agents_scrolls_with_its_cursor() {
     assert_eq!(code, Some(0), "{screen}");
 }
 
-#[test]
-fn windows_in_a_terminal_of_60_columns() {
-    see(60);
+fn windows_in_a_terminal_of_60_columns(pi: RealPi) {
+    see(pi, 60);
 }
 
-#[test]
-fn windows_in_a_terminal_of_100_columns() {
-    see(100);
+fn windows_in_a_terminal_of_100_columns(pi: RealPi) {
+    see(pi, 100);
 }
 
-#[test]
-fn windows_in_a_terminal_of_200_columns() {
-    see(200);
+fn windows_in_a_terminal_of_200_columns(pi: RealPi) {
+    see(pi, 200);
 }

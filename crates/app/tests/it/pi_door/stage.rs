@@ -7,21 +7,23 @@ use pi_subagents_testkit::sandbox::{Sandbox, SandboxCommand};
 use serde_json::{Value, json};
 
 use crate::agent_stage::Rpc;
-use crate::real_pi::of_pi;
+use crate::real_pi::RealPi;
 
 /// The kinds of children; what holds for one must hold for the other.
 pub(crate) const RUNNERS: [&str; 2] = ["embedded", "pi"];
 
 /// A sandbox in which pi has our package.
 pub(crate) struct PiDoor {
+    pi: RealPi,
     pub(crate) sandbox: Sandbox,
     pub(crate) server: LlmServer,
 }
 
 impl PiDoor {
     /// Installs the package for a pi whose sub-agents are of this kind; the script is theirs.
-    pub(crate) fn new(runner: &str, script: Script) -> Self {
+    pub(crate) fn new(pi: RealPi, runner: &str, script: Script) -> Self {
         let door = Self {
+            pi,
             sandbox: Sandbox::new(),
             server: LlmServer::start(script),
         };
@@ -39,8 +41,7 @@ impl PiDoor {
     /// The real pi with these arguments.
     pub(crate) fn pi(&self, arguments: &[&str]) -> SandboxCommand {
         self.sandbox
-            .command(&of_pi(".bin/node"))
-            .arg(of_pi("@earendil-works/pi-coding-agent/dist/bundle/cli.js"))
+            .command(&self.pi.program())
             .args(arguments)
             .env("PI_OFFLINE", "1")
             .env("PI_SUBAGENTS_BIN", env!("CARGO_BIN_EXE_pi-subagents"))

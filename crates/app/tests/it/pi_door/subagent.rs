@@ -5,9 +5,16 @@ use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
 
 use super::stage::{PiDoor, RUNNERS};
+use crate::real_pi::{RealPi, for_each_pi};
 
-fn door(runner: &str, script: Script) -> PiDoor {
-    let door = PiDoor::new(runner, script);
+for_each_pi! {
+    a_session_goes_on_while_pi_is_restarted_between_its_calls,
+    several_tasks_are_answered_in_their_order,
+    a_model_may_be_named_by_its_id_and_an_unknown_one_is_told_what_there_is,
+}
+
+fn door(pi: RealPi, runner: &str, script: Script) -> PiDoor {
+    let door = PiDoor::new(pi, runner, script);
     door.sandbox.write(
         "home/.pi/agent/subagents/scout.md",
         "---\nname: scout\ndescription: Looks.\nmodel: fake/fake-model\n---\nYou look.\n",
@@ -35,14 +42,13 @@ fn asked(door: &PiDoor, words: &str) -> Vec<String> {
     found.unwrap()
 }
 
-#[test]
-fn a_session_goes_on_while_pi_is_restarted_between_its_calls() {
+fn a_session_goes_on_while_pi_is_restarted_between_its_calls(pi: RealPi) {
     for runner in RUNNERS {
         let script = Script::new()
             .on("say one", [Turn::text("first answer")])
             .on("say two", [Turn::text("second answer")])
             .on("say three", [Turn::text("third answer")]);
-        let door = door(runner, script);
+        let door = door(pi, runner, script);
         let calls: [(&[&str], &str, &str); 3] = [
             (
                 &[],
@@ -78,27 +84,25 @@ fn a_session_goes_on_while_pi_is_restarted_between_its_calls() {
     }
 }
 
-#[test]
-fn several_tasks_are_answered_in_their_order() {
+fn several_tasks_are_answered_in_their_order(pi: RealPi) {
     let script = Script::new()
         .on("say one", [Turn::text("first answer")])
         .on("say two", [Turn::text("second answer")]);
-    let door = door("embedded", script);
+    let door = door(pi, "embedded", script);
     let mut pi = door.parent(&[]);
     let tasks = json!([
         {"preset": "scout", "task": "say one", "sessionId": "left"},
         {"preset": "scout", "task": "say two", "sessionId": "right", "model": "fake/fake-model"},
     ]);
     let answer = pi.call("subagent", json!({"tasks": tasks}));
-    insta::assert_snapshot!(answer.text);
+    insta::assert_snapshot!("several_tasks", answer.text);
     assert_eq!(answer.sessions(), ["left", "right"]);
     pi.rpc.finish();
 }
 
-#[test]
-fn a_model_may_be_named_by_its_id_and_an_unknown_one_is_told_what_there_is() {
+fn a_model_may_be_named_by_its_id_and_an_unknown_one_is_told_what_there_is(pi: RealPi) {
     let script = Script::new().on_every("say one", [Turn::text("first answer")]);
-    let door = door("embedded", script);
+    let door = door(pi, "embedded", script);
     let mut pi = door.parent(&[]);
     for model in ["fake-model", "", "fake/fake-model"] {
         let task = json!({"preset": "scout", "task": "say one", "model": model});
