@@ -61,6 +61,12 @@ pub(crate) struct CallingPi {
 }
 
 impl Caller {
+    /// Tells whether they are a pi whose person has said yes to pi's own question about the
+    /// project.
+    pub(crate) fn is_trusting_pi(&self) -> bool {
+        self.pi.is_some() && self.trusts_project
+    }
+
     /// Somebody at this place who uses the command line, and about whom nothing else is known.
     pub(crate) fn at(places: Places) -> Self {
         Self {

@@ -63,6 +63,7 @@ impl Owner {
         let ours = |command: &str| Program {
             path: places.program.clone(),
             arguments: vec![command.into()],
+            has_mcp: false,
         };
         let launcher = Launcher {
             keeper: ours(keeper::NAME),

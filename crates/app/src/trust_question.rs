@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use pi_subagents_definitions::{IgnoredReason, RememberError, Settings, Trust, TrustDecision};
+use pi_subagents_delegation::Definition;
 use pi_subagents_delegation::text::clean;
 
 use crate::commands::trust::check_extent;
@@ -78,11 +79,11 @@ fn carried(configuration: &Configuration, project: &Path) -> Option<String> {
     if configuration.trust.of(project) != TrustDecision::Undecided {
         return None;
     }
-    let mut names: Vec<&str> = configuration
+    let mut names: Vec<String> = configuration
         .catalogue
         .ignored()
         .filter(|(_, why)| why.reason == IgnoredReason::Undecided && why.project == project)
-        .map(|(definition, _)| definition.name.as_str())
+        .map(|(definition, _)| named(definition))
         .collect();
     names.dedup();
     let more = names.len().saturating_sub(NAMES_SHOWN);
@@ -97,4 +98,13 @@ fn carried(configuration: &Configuration, project: &Path) -> Option<String> {
         (false, false) => Some(format!("the definitions ({list})")),
         (false, true) => Some(format!("the settings and definitions ({list})")),
     }
+}
+
+/// Names a definition, with the code it would run.
+fn named(definition: &Definition) -> String {
+    if definition.extensions.is_empty() {
+        return definition.name.clone();
+    }
+    let extensions = definition.extensions.join(", ");
+    format!("{}, which loads {extensions}", definition.name)
 }

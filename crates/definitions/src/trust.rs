@@ -106,6 +106,17 @@ impl Trust {
         }
     }
 
+    /// Tells whether a pi may load what a directory configures for pi: its extensions, packages and
+    /// MCP servers. Our own yes is about definitions and settings for us, so it allows none of
+    /// that; our no forbids it, whatever pi was told.
+    pub fn lets_pi_load(&self, directory: &Path) -> bool {
+        let Ok(real) = fs::canonicalize(directory) else {
+            return false;
+        };
+        let by_pi = nearest(&self.pis, &real).is_some_and(|(_, is_trusted)| is_trusted);
+        by_pi && self.of(directory).is_trusted()
+    }
+
     /// Keeps a decision about a project, for us only.
     pub fn remember(
         agent_dir: &Path,
@@ -214,6 +225,10 @@ mod tests {
         let (trust, _) = Trust::read(&sandbox.path("agent"));
         let trust = trust.and_for_this_call(&sandbox.path("repo"));
         assert!(trust.of(&sandbox.path("repo/inner")).is_trusted());
+        assert!(
+            trust.lets_pi_load(&sandbox.path("repo/inner")),
+            "pi said yes"
+        );
         assert!(!trust.of(&sandbox.path("agent")).is_trusted());
     }
 

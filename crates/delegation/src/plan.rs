@@ -99,6 +99,8 @@ pub struct Program {
     pub path: PathBuf,
     /// For example the script that Node runs.
     pub arguments: Vec<OsString>,
+    /// Whether it is a pi that starts MCP servers unless it is told `--no-mcp`.
+    pub has_mcp: bool,
 }
 
 /// What bounds a run.

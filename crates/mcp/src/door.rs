@@ -64,7 +64,8 @@ impl Door {
     fn effect_of(&self, name: &str) -> Result<ToolEffect, ErrorData> {
         let found = self.listed.iter().find(|(tool, _)| tool.name == name);
         found.map(|(_, effect)| *effect).ok_or_else(|| {
-            let message = format!("There is no tool {name}.");
+            let reason = self.tools.why_not_listed();
+            let message = reason.unwrap_or_else(|| format!("There is no tool {name}."));
             ErrorData::invalid_params(message, None)
         })
     }

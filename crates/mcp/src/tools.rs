@@ -15,6 +15,12 @@ pub trait Tools: Send + Sync + 'static {
     /// Lists all tools; asked once.
     fn list(&self) -> Vec<ToolDescription>;
 
+    /// Says why a tool that somebody calls is not listed, where more is to be said than that there
+    /// is none.
+    fn why_not_listed(&self) -> Option<String> {
+        None
+    }
+
     /// What the client's person should decide before this call. The same is asked for until
     /// [`Tools::decided`] is told.
     fn question<'a>(

@@ -123,6 +123,7 @@ impl PiFacts {
             program: Program {
                 path: self.program,
                 arguments: self.arguments.into_iter().map(Into::into).collect(),
+                has_mcp: false,
             },
             version: self.version,
             model: self.model,

@@ -95,6 +95,8 @@ struct Carried {
     /// The keys of its settings that are ours.
     settings: Vec<String>,
     skills: Vec<String>,
+    /// What only pi would load, and only if pi itself was told to trust the project.
+    for_pi: Vec<&'static str>,
     /// Keys in its files and the like; files that cannot be used.
     warnings: Vec<String>,
     /// What is wrong with files of the user.
@@ -120,6 +122,7 @@ impl Carried {
                 .filter(|skill| skill.file.starts_with(project))
                 .map(|skill| skill.name.clone())
                 .collect(),
+            for_pi: for_pi(project),
             warnings,
             other_warnings,
         }
@@ -129,6 +132,7 @@ impl Carried {
         self.definitions.is_empty()
             && self.settings.is_empty()
             && self.skills.is_empty()
+            && self.for_pi.is_empty()
             && self.warnings.is_empty()
     }
 }
@@ -144,6 +148,25 @@ fn definitions(seen: &Seen) -> Vec<(Definition, Option<Ignored>)> {
     all.filter(|(one, _)| one.scope == Scope::Project)
         .map(|(one, why)| (one.clone(), why.cloned()))
         .collect()
+}
+
+/// What pi runs in a project it trusts.
+fn for_pi(project: &Path) -> Vec<&'static str> {
+    let mut found: Vec<&str> = [".pi/extensions", ".pi/mcp.json"]
+        .into_iter()
+        .filter(|file| project.join(file).exists())
+        .collect();
+    let content = fs::read_to_string(Settings::project_file(project)).unwrap_or_default();
+    let settings: Value = serde_json::from_str(&content).unwrap_or_default();
+    for (key, shown) in [
+        ("packages", "packages of .pi/settings.json"),
+        ("extensions", "extensions of .pi/settings.json"),
+    ] {
+        if settings.get(key).is_some() {
+            found.push(shown);
+        }
+    }
+    found
 }
 
 fn settings(project: &Path) -> Vec<String> {
@@ -178,6 +201,13 @@ fn page(carried: &Carried, seen: &Seen) -> String {
             .iter()
             .map(|name| format!("  skill       {name}")),
     );
+    if !carried.for_pi.is_empty() {
+        lines.push(format!(
+            "  for pi      {} ({})",
+            carried.for_pi.join(", "),
+            what_of_pi(seen)
+        ));
+    }
     lines.extend(
         carried
             .warnings
@@ -199,6 +229,15 @@ pub(super) fn sentence(seen: &Seen) -> String {
         TrustDecision::Undecided => format!(
             "Nobody has decided about {project} yet; what it carries is ignored until \"pi-subagents trust --yes\"."
         ),
+    }
+}
+
+/// A yes of ours lets none of it run, so that it grants no more than it names.
+fn what_of_pi(seen: &Seen) -> &'static str {
+    if seen.trust().lets_pi_load(&seen.places.project) {
+        "a pi that works here loads them, because pi was told to trust this project"
+    } else {
+        "a sub-agent loads them only when pi itself was told to trust this project"
     }
 }
 
@@ -257,6 +296,7 @@ fn to_json(carried: &Carried, seen: &Seen) -> Value {
             "definitions": definitions,
             "settings": carried.settings,
             "skills": carried.skills,
+            "forPi": carried.for_pi,
             "warnings": carried.warnings,
         },
         "warnings": carried.other_warnings,

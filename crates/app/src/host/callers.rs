@@ -38,6 +38,7 @@ fn calling_pi(told: &CallerParams, pi: &PiParams, session: String) -> CallingPi 
         program: Program {
             path: pi.exec_path.clone(),
             arguments: script.collect(),
+            has_mcp: false,
         },
         version: pi.version.clone(),
         model: told.model.clone(),

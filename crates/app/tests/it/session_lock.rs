@@ -65,6 +65,7 @@ fn own(script: String) {
         let ours = |command: &str| Program {
             path: env!("CARGO_BIN_EXE_pi-subagents").into(),
             arguments: vec![command.into()],
+            has_mcp: false,
         };
         let launcher = Launcher {
             keeper: ours("keeper"),
@@ -101,6 +102,7 @@ fn plan(script: String) -> Plan {
         program: Program {
             path: bin("misbehave"),
             arguments: Vec::new(),
+            has_mcp: false,
         },
         prompt: script,
         model: ModelChoice::Inherit,

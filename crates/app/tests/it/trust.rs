@@ -134,6 +134,7 @@ fn what_a_repository_carries_is_shown_and_ignored_until_somebody_says_yes() {
         "skills": [
           "hack"
         ],
+        "forPi": [],
         "warnings": [
           "$PROJECT/.pi/agent-profiles/evil.md:6:9: \"apiKey\" is never taken from a file of a project; it is ignored"
         ]

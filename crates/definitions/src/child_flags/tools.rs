@@ -63,7 +63,7 @@ fn chosen_tools(
         }
         (None, Some(denied)) => Ok(match (definition.dialect, surroundings.parent_tools) {
             (Dialect::Prompt, Some(parents)) => only(without(
-                &without(parents, &OUR_TOOLS),
+                &without_ours(parents),
                 &denied.iter().map(String::as_str).collect::<Vec<_>>(),
             )),
             (Dialect::Profile | Dialect::Preset | Dialect::Prompt, _) => all_except(denied.clone()),
@@ -92,6 +92,18 @@ fn check_known(
 
 fn without(names: &[String], taken: &[&str]) -> Vec<String> {
     let kept = names.iter().filter(|name| !taken.contains(&name.as_str()));
+    kept.cloned().collect()
+}
+
+/// Leaves out our own tools, also where pi has them from our MCP server (`mcp__SERVER__TOOL`).
+fn without_ours(names: &[String]) -> Vec<String> {
+    let is_ours = |name: &str| {
+        let of_server = name
+            .strip_prefix("mcp__")
+            .and_then(|rest| rest.split_once("__"));
+        OUR_TOOLS.contains(&of_server.map_or(name, |(_, tool)| tool))
+    };
+    let kept = names.iter().filter(|name| !is_ours(name));
     kept.cloned().collect()
 }
 

@@ -55,6 +55,9 @@ pub(super) fn arguments(plan: &TaskPlan) -> Vec<OsString> {
         ToolPolicy::Only(names) => add(&[&"--tools", &names.join(",")]),
         ToolPolicy::AllExcept(names) => add(&[&"--exclude-tools", &names.join(",")]),
     }
+    if plan.program.has_mcp && !may_reach_servers(&plan.tools) {
+        add(&[&"--no-mcp"]);
+    }
     match (plan.completion, plan.runner) {
         (Completion::Finalized { .. }, Runner::Embedded) => add(&[&"--finalize"]),
         // A pi gets the tool from the extension in the plan's further arguments.
@@ -69,6 +72,19 @@ pub(super) fn arguments(plan: &TaskPlan) -> Vec<OsString> {
         add(&[argument]);
     }
     arguments
+}
+
+/// Tells whether a child may have tools of MCP servers. A pi starts all servers of its user, even
+/// for a child that has no tools, and its tool `codemode` reaches every one of them unless the
+/// allow list names some.
+fn may_reach_servers(tools: &ToolPolicy) -> bool {
+    match tools {
+        ToolPolicy::Inherit | ToolPolicy::AllExcept(_) => true,
+        ToolPolicy::Nothing => false,
+        ToolPolicy::Only(names) => names.iter().any(|name| {
+            name.starts_with("mcp__") || ["codemode", "tool_search"].contains(&name.as_str())
+        }),
+    }
 }
 
 #[cfg(test)]
@@ -86,6 +102,7 @@ mod tests {
             program: Program {
                 path: PathBuf::from("node"),
                 arguments: vec!["cli.js".into()],
+                has_mcp: false,
             },
             prompt: "-p @file".into(),
             model: ModelChoice::Inherit,
@@ -142,6 +159,34 @@ mod tests {
              --model sonnet --thinking high --system-prompt /run/system.md \
              --append-system-prompt /run/append.md --tools read,ls --approve --offline",
         );
+    }
+
+    #[test]
+    fn a_child_that_may_not_use_mcp_servers_does_not_start_them() {
+        let with_mcp = |tools: ToolPolicy| TaskPlan {
+            program: Program {
+                has_mcp: true,
+                ..plan().program
+            },
+            tools,
+            ..plan()
+        };
+        let only =
+            |names: &[&str]| ToolPolicy::Only(names.iter().map(|&name| name.into()).collect());
+        for (tools, flags) in [
+            (ToolPolicy::Inherit, ""),
+            (ToolPolicy::Nothing, "--no-tools --no-mcp "),
+            (only(&["read", "ls"]), "--tools read,ls --no-mcp "),
+            (only(&["read", "mcp__a__b"]), "--tools read,mcp__a__b "),
+            (only(&["codemode"]), "--tools codemode "),
+            (
+                ToolPolicy::AllExcept(vec!["bash".into()]),
+                "--exclude-tools bash ",
+            ),
+        ] {
+            let expected = format!("cli.js --mode rpc --no-session {flags}--no-approve");
+            check(&with_mcp(tools), &expected);
+        }
     }
 
     #[test]

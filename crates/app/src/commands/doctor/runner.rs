@@ -5,11 +5,11 @@ use pi_subagents_definitions::RunnerChoice;
 use super::check::Check;
 use crate::caller::Caller;
 use crate::commands::profile::seen::Seen;
-use crate::runner::{FoundPi, find_pi, is_pi_named};
+use crate::runner::{Asking, FoundPi, find_pi, is_pi_named};
 
 /// The pi there is, or why there is none that can be used.
 pub(super) fn look_for_pi(seen: &Seen) -> Result<FoundPi, String> {
-    find_pi(&Caller::at(seen.places.clone()))
+    find_pi(&Caller::at(seen.places.clone()), Asking::Now)
 }
 
 pub(super) fn runner(seen: &Seen, pi: &Result<FoundPi, String>) -> Check {

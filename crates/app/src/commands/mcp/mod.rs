@@ -1,5 +1,6 @@
 //! `mcp`: the tools for a client of the Model Context Protocol.
 
+mod nothing;
 mod progress;
 mod served;
 
@@ -7,9 +8,10 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use clap::Args;
-use pi_subagents_mcp::Introduction;
+use pi_subagents_mcp::{Introduction, ServeError};
 use tokio::sync::Notify;
 
+use self::nothing::{NoTools, REASON, is_for_sub_agent};
 use self::served::ServedTools;
 
 use crate::caller::Caller;
@@ -19,6 +21,7 @@ use crate::configuration::Configuration;
 use crate::door::Door;
 use crate::error::CommandError;
 use crate::exit;
+use crate::print::Printer;
 use crate::signals::Signals;
 use crate::toolbox::Toolbox;
 
@@ -50,6 +53,9 @@ pub(crate) fn run(args: &McpArgs) -> Result<ExitCode, CommandError> {
         columns: None,
         ..delegate::caller(&args.run)?
     };
+    if is_for_sub_agent(&caller.places) {
+        return serve_nothing();
+    }
     let settings = Configuration::read_once(&caller.places, caller.trusts_project).settings;
     let concurrency = args.concurrency.or(settings.max_concurrency);
     block_on(async {
@@ -65,6 +71,38 @@ pub(crate) fn run(args: &McpArgs) -> Result<ExitCode, CommandError> {
     })
 }
 
+/// Serves a sub-agent, which gets no tools; a log of its pi tells why.
+fn serve_nothing() -> Result<ExitCode, CommandError> {
+    Printer::for_people().note(REASON);
+    block_on(async {
+        let mut signals = Signals::listen()?;
+        let work = pi_subagents_mcp::serve(
+            Arc::new(NoTools),
+            introduction(REASON),
+            Box::pin(std::future::pending()),
+        );
+        tokio::select! {
+            served = work => served.map_err(|error| not_served(&error)).map(|()| ExitCode::SUCCESS),
+            number = signals.next() => Ok(exit::of_signal(number)),
+        }
+    })
+}
+
+fn introduction(instructions: &str) -> Introduction {
+    Introduction {
+        name: env!("CARGO_PKG_NAME").to_owned(),
+        title: "Sub-agents".to_owned(),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        instructions: instructions.to_owned(),
+    }
+}
+
+fn not_served(error: &ServeError) -> CommandError {
+    CommandError::failed("the MCP client cannot be served")
+        .because(error)
+        .hint("This command is for an MCP client, which speaks to it over stdin and stdout.")
+}
+
 /// Serves until stdin ends or a signal comes; a second signal ends the runs at once.
 async fn serve(
     served: Arc<ServedTools>,
@@ -73,15 +111,9 @@ async fn serve(
 ) -> Result<ExitCode, CommandError> {
     let told_to_end = Arc::new(Notify::new());
     let told = Arc::clone(&told_to_end);
-    let introduction = Introduction {
-        name: env!("CARGO_PKG_NAME").to_owned(),
-        title: "Sub-agents".to_owned(),
-        version: env!("CARGO_PKG_VERSION").to_owned(),
-        instructions: INSTRUCTIONS.to_owned(),
-    };
     let work = pi_subagents_mcp::serve(
         served,
-        introduction,
+        introduction(INSTRUCTIONS),
         Box::pin(async move { told.notified().await }),
     );
     tokio::pin!(work);
@@ -89,11 +121,7 @@ async fn serve(
     loop {
         tokio::select! {
             served = &mut work => {
-                served.map_err(|error| {
-                    CommandError::failed("the MCP client cannot be served")
-                        .because(&error)
-                        .hint("This command is for an MCP client, which speaks to it over stdin and stdout.")
-                })?;
+                served.map_err(|error| not_served(&error))?;
                 return Ok(code);
             }
             number = signals.next() => {

@@ -144,6 +144,7 @@ mod tests {
             program: Program {
                 path: PathBuf::from("pi"),
                 arguments: Vec::new(),
+                has_mcp: false,
             },
             version: "0.87.1".to_owned(),
             model: model.map(str::to_owned),

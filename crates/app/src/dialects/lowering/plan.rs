@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use pi_subagents_definitions::{Asker, PlanPatch};
 use pi_subagents_delegation::{
-    Completion, Limits, PlannedTask, Refusal, Task, TaskPlan, ToolPolicy, UsedDefinition,
+    Completion, Limits, PlannedTask, Refusal, Runner, Task, TaskPlan, ToolPolicy, UsedDefinition,
 };
 use pi_subagents_sessions::{NewRun, RunDir, tools_of_session};
 
@@ -41,6 +41,9 @@ impl Lowering<'_> {
             warnings.push(format!("{}: this run has no record: {cause}", asked.name));
         }
         let directory = made.ok();
+        let about_runner = prepared.as_ref().ok().and_then(|one| one.warning.clone());
+        // It is the same for all tasks of a call.
+        warnings.extend(about_runner.filter(|warning| !warnings.contains(warning)));
         let definition = definition_of(&prepared);
         let mut task = Task {
             run,
@@ -141,6 +144,7 @@ impl Lowering<'_> {
     ) -> TaskPlan {
         let settings = &self.configuration.settings;
         let timeout = self.timeout_of(asked, prepared.definition.as_ref());
+        let trusted = self.lets_child_load(&prepared);
         let patch = prepared.definition.map(|definition| definition.patch);
         let model = prepared.model.choice;
         let api_key = patch.as_ref().and_then(|patch| key_for(patch, &model));
@@ -165,8 +169,20 @@ impl Lowering<'_> {
                 repetitions: settings.looping_tool_count,
                 allowance: self.caller.overrides.allowance.or(settings.allowance),
             },
-            trusted: self.configuration.trust.of(&prepared.cwd).is_trusted(),
+            trusted,
             api_key,
+        }
+    }
+
+    /// Tells whether the child may load what the directory configures for it. The embedded agent
+    /// reads settings and skills and runs nothing of a project; a pi would also run its extensions
+    /// and MCP servers, about which only pi's own question asks.
+    fn lets_child_load(&self, prepared: &Prepared) -> bool {
+        let trust = &self.configuration.trust;
+        match prepared.runner {
+            Runner::Embedded => trust.of(&prepared.cwd).is_trusted(),
+            Runner::Pi if self.caller.is_trusting_pi() => trust.of(&prepared.cwd).is_trusted(),
+            Runner::Pi => trust.lets_pi_load(&prepared.cwd),
         }
     }
 

@@ -12,7 +12,7 @@ use crate::dialects::definition_use::{DefinitionUse, Unusable, find_definition, 
 use crate::dialects::working_directory::working_directory;
 use crate::error::CommandError;
 use crate::owner::Owner;
-use crate::runner::Runners;
+use crate::runner::{ChosenRunner, Runners};
 
 /// Lowers the calls of a family for an owner.
 pub(crate) struct Lowering<'a> {
@@ -29,6 +29,8 @@ pub(crate) struct Prepared {
     pub(crate) program: Program,
     pub(crate) definition: Option<DefinitionUse>,
     pub(crate) model: ChosenModel,
+    /// What the caller should know about the program that was chosen.
+    pub(crate) warning: Option<String>,
 }
 
 impl Lowering<'_> {
@@ -69,7 +71,11 @@ impl Lowering<'_> {
             .runner
             .or(definition.and_then(|definition| definition.runner))
             .unwrap_or(self.configuration.settings.runner);
-        let (runner, program) = runners
+        let ChosenRunner {
+            runner,
+            program,
+            warning,
+        } = runners
             .resolve(choice)
             .map_err(|message| Unusable::Task(Refusal { message }))?;
         let wished = asked.model.or(overrides.model.as_deref());
@@ -84,6 +90,7 @@ impl Lowering<'_> {
             program,
             definition,
             model,
+            warning,
         })
     }
 }

@@ -217,6 +217,7 @@ fn program(name: &str) -> Program {
     Program {
         path: PathBuf::from(name),
         arguments: Vec::new(),
+        has_mcp: false,
     }
 }
 

@@ -1,0 +1,97 @@
+//! A pi that does not start is none, whatever it prints.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+
+use pi_subagents_testkit::llm::{LlmServer, Script, Turn};
+use pi_subagents_testkit::sandbox::{CommandOutput, SandboxCommand};
+use pretty_assertions::assert_eq;
+use serde_json::{Value, json};
+
+use crate::stage::{Stage, completed, outcomes};
+
+/// What a pi prints whose Node is too old.
+const CRASH: &str = "echo 'SyntaxError: Invalid regular expression flags' >&2; echo >&2; echo 'Node.js v20.20.2' >&2; exit 1";
+
+/// A stage with a `pi` that is started by a `node`, both on PATH.
+fn stage() -> (Stage, LlmServer) {
+    let stage = Stage::new();
+    let server = LlmServer::start(Script::new().otherwise([Turn::text("ok")]));
+    stage.sandbox.models_json(&server.base_url());
+    program(&stage, "pi", "exec node \"$@\"");
+    (stage, server)
+}
+
+fn program(stage: &Stage, name: &str, does: &str) {
+    let file = stage
+        .sandbox
+        .write(&format!("bin/{name}"), &format!("#!/bin/sh\n{does}\n"));
+    fs::set_permissions(file, fs::Permissions::from_mode(0o755)).unwrap();
+}
+
+fn with_path(stage: &Stage, command: SandboxCommand) -> SandboxCommand {
+    let bin = stage.path("bin");
+    command
+        .env_remove("PI_SUBAGENTS_PI")
+        .env("PATH", format!("{}:/usr/bin:/bin", bin))
+}
+
+fn delegated(stage: &Stage, runner: &str) -> CommandOutput {
+    let task = json!({"tasks": [{"name": "a", "prompt": "hello"}]});
+    with_path(stage, stage.delegate_to(runner, &task)).run()
+}
+
+fn runner_check(stage: &Stage) -> (Value, Value) {
+    let output = with_path(stage, stage.command(&["doctor", "--json"])).run();
+    let checks = output.json()["checks"].clone();
+    let mut checks = checks.as_array().unwrap().iter();
+    let found = checks.find(|check| check["name"] == "runner").unwrap();
+    (found["text"].clone(), found["hints"].clone())
+}
+
+fn why(pi: &str) -> String {
+    format!(
+        "{} --version failed (exit status: 1): SyntaxError: Invalid regular expression flags. Set PI_SUBAGENTS_PI to a pi that starts, or use --runner embedded.",
+        pi
+    )
+}
+
+#[test]
+fn a_pi_that_crashes_is_none_and_the_embedded_agent_works_in_its_place() {
+    let (stage, _server) = stage();
+    program(&stage, "node", CRASH);
+    let why = why(&stage.path("bin/pi"));
+    assert_eq!(
+        runner_check(&stage),
+        (
+            json!("auto takes the embedded agent, because the pi there is cannot be used"),
+            json!([why])
+        )
+    );
+    let output = delegated(&stage, "auto");
+    assert_eq!(outcomes(&output), [completed("a", "ok")]);
+    let told = output.json()["content"][0]["text"].to_string();
+    assert!(
+        told.contains("pi cannot be used, so the embedded agent works in its place: "),
+        "{told}"
+    );
+    let refused = delegated(&stage, "pi");
+    let message = outcomes(&refused)[0].error.clone().unwrap();
+    assert!(message.contains(&why), "{message}");
+    let agent_dir = stage.sandbox.agent_dir();
+    assert!(!agent_dir.join("subagents-pi-version.json").exists());
+}
+
+#[test]
+fn what_was_remembered_of_a_pi_ends_with_another_node() {
+    let (stage, _server) = stage();
+    program(&stage, "node", "echo 1.5.0");
+    let (text, _) = runner_check(&stage);
+    assert_eq!(
+        text,
+        format!("auto takes pi 1.5.0 ({})", stage.path("bin/pi"))
+    );
+    program(&stage, "node", CRASH);
+    let output = delegated(&stage, "auto");
+    assert_eq!(outcomes(&output), [completed("a", "ok")]);
+}
