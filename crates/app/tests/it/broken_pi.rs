@@ -33,7 +33,7 @@ fn with_path(stage: &Stage, command: SandboxCommand) -> SandboxCommand {
     let bin = stage.path("bin");
     command
         .env_remove("PI_SUBAGENTS_PI")
-        .env("PATH", format!("{}:/usr/bin:/bin", bin))
+        .env("PATH", format!("{bin}:/usr/bin:/bin"))
 }
 
 fn delegated(stage: &Stage, runner: &str) -> CommandOutput {
@@ -51,8 +51,7 @@ fn runner_check(stage: &Stage) -> (Value, Value) {
 
 fn why(pi: &str) -> String {
     format!(
-        "{} --version failed (exit status: 1): SyntaxError: Invalid regular expression flags. Set PI_SUBAGENTS_PI to a pi that starts, or use --runner embedded.",
-        pi
+        "{pi} --version failed (exit status: 1): SyntaxError: Invalid regular expression flags. Set PI_SUBAGENTS_PI to a pi that starts, or use --runner embedded."
     )
 }
 

@@ -38,7 +38,7 @@ impl Repository {
                 "import {{ writeFileSync }} from \"node:fs\";\nexport default function () {{ writeFileSync({extension_ran:?}, \"\"); }}\n"
             ),
         );
-        let server = write("server", &format!("#!/bin/sh\n: > {}\n", server_ran));
+        let server = write("server", &format!("#!/bin/sh\n: > {server_ran}\n"));
         fs::set_permissions(&server, fs::Permissions::from_mode(0o755)).unwrap();
         let servers = json!({"mcpServers": {"x": {"command": server, "exposure": "direct"}}});
         write("project/.pi/mcp.json", &servers.to_string());

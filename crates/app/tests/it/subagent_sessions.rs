@@ -142,7 +142,11 @@ fn the_run_directory_links_to_the_session_and_only_its_user_can_read_it(pi: Real
         let answer = stage.say(runner, runner, "x");
         let directory = answer["details"]["runs"][0]["directory"].as_str().unwrap();
         let link = fs::read_link(format!("{directory}/child-session.jsonl")).unwrap();
-        assert!(link.ends_with(format!("scout_{runner}.jsonl")), "{link:?}");
+        assert!(
+            link.ends_with(format!("scout_{runner}.jsonl")),
+            "{}",
+            link.display()
+        );
         let content = fs::read_to_string(&link).unwrap();
         assert!(content.starts_with("{\"type\":\"session\""), "{content}");
     }

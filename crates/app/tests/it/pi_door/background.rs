@@ -79,7 +79,7 @@ fn a_background_agent_outlives_pi_and_the_next_pi_is_told_once(pi: RealPi) {
 
     let second = door.parent(&["--continue"]);
     let told = || entries(&file, "pi-subagents:bg-done");
-    wait_until(PATIENCE, || (!told().is_empty()).then_some(())).expect("a message");
+    wait_until(PATIENCE, || (!told().is_empty()).then_some(())).unwrap();
     let content = told()[0]["content"].to_string();
     assert!(content.contains("All quiet."), "{content}");
     assert_eq!(entries(&file, "pi-subagents:bg-update").len(), 1);
@@ -132,7 +132,7 @@ fn the_footer_counts_what_is_over_without_a_host_and_passes_over_what_is_no_run(
     pi.call("background_agent", arguments);
     let file = pi.session_file();
     let told = || entries(&file, "pi-subagents:bg-done");
-    wait_until(PATIENCE, || (!told().is_empty()).then_some(())).expect("a message");
+    wait_until(PATIENCE, || (!told().is_empty()).then_some(())).unwrap();
     pi.rpc.finish();
 
     let text = fs::read_to_string(&file).unwrap();
