@@ -56,7 +56,10 @@ const EDGES: [(&str, &str); 32] = [
         "crates/app/src/json_stream.rs",
         "events as programs follow them",
     ),
-    ("crates/app/src/runner.rs", "the remembered version of pi"),
+    (
+        "crates/app/src/runner/asked_pi.rs",
+        "the remembered version of pi",
+    ),
     (
         "crates/definitions/src/edit/",
         "frontmatter that is written",
