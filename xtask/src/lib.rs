@@ -1,7 +1,7 @@
 //! # The commands of the house
 //!
 //! `cargo xtask test` is the test command, `check` the quick look before a commit, `bench`
-//! measures, `docs` writes the generated documents. Only the standard library is used, so that
+//! measures, `faults` breaks things at random, `docs` writes the generated documents. Only the standard library is used, so that
 //! the command is there seconds after a fresh clone.
 //!
 //! The rules that the sources obey are no command but a test: see `tests/tidy`.
@@ -15,6 +15,7 @@
 mod bench;
 mod check;
 pub mod documents;
+mod faults;
 mod hints;
 mod machine;
 mod mcp_client;
@@ -39,6 +40,9 @@ usage: cargo xtask COMMAND
                         functions, as a hint
   bench [--pi] [--full] build for release and measure; --pi installs pi to compare with,
                         --full also starts 1,000 agents at once
+  faults [--seed N] [--count N] [--pi] [--only N]
+                        random faults in rounds, and what must hold after each;
+                        --pi also with the real pi, --only plays one round again
   docs                  write the generated documents";
 
 /// Runs the command that the arguments name.
@@ -51,6 +55,7 @@ pub fn run(arguments: &[String]) -> ExitCode {
         "test" => steps::test(rest),
         "check" => check::check(),
         "bench" => bench::Wishes::parse(rest).and_then(bench::bench),
+        "faults" => faults::faults(rest),
         "docs" => documents::write_all(),
         "help" | "--help" | "-h" => {
             println!("{USAGE}");

@@ -11,6 +11,9 @@ use crate::{dump, output, signals};
 /// The hidden first argument of a grandchild: `--grandchild <kind> <pid file>`.
 pub(crate) const FLAG: &str = "--grandchild";
 
+/// How many make a crowd.
+const CROWD: usize = 20;
+
 /// Starts a grandchild and returns when its pid file is there or its start failed.
 pub(crate) fn start(fork: &Fork) -> io::Result<()> {
     let _ = std::fs::remove_file(&fork.pid_file);
@@ -20,6 +23,9 @@ pub(crate) fn start(fork: &Fork) -> io::Result<()> {
         ForkKind::IgnoresTerm => ("deaf", false),
         ForkKind::DoubleFork => ("fork-plain", true),
         ForkKind::Daemon => ("fork-session", true),
+        ForkKind::Forgetful => ("bare-session", true),
+        ForkKind::Relay => ("relay-200", true),
+        ForkKind::Crowd => ("crowd", true),
     };
     let output = if fork.inherit_output {
         Stdio::inherit
@@ -61,6 +67,28 @@ fn become_kind(kind: &str, pid_file: &str) -> io::Result<Life> {
         spawn(rest, pid_file, Stdio::inherit)?;
         return Ok(Life::Over);
     }
+    if let Some(rest) = kind.strip_prefix("bare-") {
+        command(rest, pid_file)?.env_clear().spawn()?;
+        return Ok(Life::Over);
+    }
+    if let Some(legs) = kind
+        .strip_prefix("relay-")
+        .and_then(|legs| legs.parse::<u32>().ok())
+    {
+        let next = match legs {
+            0 => "plain".to_owned(),
+            legs => format!("relay-{}", legs - 1),
+        };
+        spawn(&next, pid_file, Stdio::inherit)?;
+        return Ok(Life::Over);
+    }
+    if kind == "crowd" {
+        for number in 1..CROWD {
+            spawn("plain", &format!("{pid_file}.{number}"), Stdio::inherit)?;
+        }
+        spawn("plain", pid_file, Stdio::inherit)?;
+        return Ok(Life::Over);
+    }
     if kind == "session" {
         rustix::process::setsid()?;
     }
@@ -71,15 +99,19 @@ fn become_kind(kind: &str, pid_file: &str) -> io::Result<Life> {
     Ok(Life::ForEver)
 }
 
+fn spawn(kind: &str, pid_file: &str, output: fn() -> Stdio) -> io::Result<Child> {
+    command(kind, pid_file)?
+        .stdout(output())
+        .stderr(output())
+        .spawn()
+}
+
 #[expect(
     clippy::disallowed_methods,
     reason = "the grandchild has to be a real process"
 )]
-fn spawn(kind: &str, pid_file: &str, output: fn() -> Stdio) -> io::Result<Child> {
-    Command::new(env::current_exe()?)
-        .args([FLAG, kind, pid_file])
-        .stdin(Stdio::null())
-        .stdout(output())
-        .stderr(output())
-        .spawn()
+fn command(kind: &str, pid_file: &str) -> io::Result<Command> {
+    let mut command = Command::new(env::current_exe()?);
+    command.args([FLAG, kind, pid_file]).stdin(Stdio::null());
+    Ok(command)
 }

@@ -28,6 +28,7 @@ mod player;
 mod record;
 mod script;
 mod serve;
+mod session;
 mod signals;
 mod step;
 mod turn;

@@ -104,6 +104,7 @@ impl Player {
                 grandchild::start(fork)?;
                 return Ok(self.wait_for_file(Path::new(&fork.pid_file)));
             }
+            Step::KeepSession(_) => self.conversation.keep(session_file(&self.arguments)?)?,
             Step::Exit(code) => return Ok(Flow::Exit(*code)),
             Step::Signal(name) => match signals::by_name(name) {
                 Some(signal) => signals::die_by(signal),
@@ -169,6 +170,13 @@ impl Player {
             }
         }
     }
+}
+
+/// The file that `--session` names.
+fn session_file(arguments: &[String]) -> io::Result<&Path> {
+    let pair = arguments.windows(2).find(|pair| pair[0] == "--session");
+    let file = pair.map(|pair| Path::new(&pair[1]));
+    file.ok_or_else(|| io::Error::other("there is no --session"))
 }
 
 fn is_answer(line: &str, id: &str) -> bool {

@@ -67,6 +67,8 @@ pub(crate) enum Step {
     IgnoreAbort(bool),
     /// Starts a grandchild that lives for ever and waits until its pid is in the file.
     Fork(Fork),
+    /// Writes every message from now on into the file that `--session` names, as pi does.
+    KeepSession(Yes),
     /// Exits with this code.
     Exit(u8),
     /// Dies by this signal, given as `KILL` or `SIGKILL`.
@@ -199,6 +201,12 @@ pub(crate) enum ForkKind {
     Daemon,
     /// In the group of its parent, deaf to SIGTERM, SIGINT and SIGHUP.
     IgnoresTerm,
+    /// In a session of its own, without any environment.
+    Forgetful,
+    /// Goes on as a new process two hundred times, so that its number changes.
+    Relay,
+    /// Twenty plain ones.
+    Crowd,
 }
 
 /// A dialog of an extension.

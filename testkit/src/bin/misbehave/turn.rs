@@ -1,9 +1,13 @@
 //! The events of a turn, as pi prints them.
 
+use std::io;
+use std::path::Path;
+
 use serde_json::value::RawValue;
 
 use crate::output;
 use crate::record::{Block, Message, Record, Streamed, ToolResult, Usage};
+use crate::session::SessionFile;
 use crate::step::{ToolCall, ToolEvent};
 
 /// Where the agent stands between `agent_start` and `agent_settled`.
@@ -14,12 +18,19 @@ pub(crate) struct Conversation {
     tool_calls: usize,
     has_system_message: bool,
     is_running: bool,
+    session: Option<SessionFile>,
 }
 
 impl Conversation {
     /// Notes that a prompt was taken, so that `abort` has something to end.
     pub(crate) fn begin(&mut self) {
         self.is_running = true;
+    }
+
+    /// Writes messages into this session file from now on.
+    pub(crate) fn keep(&mut self, file: &Path) -> io::Result<()> {
+        self.session = Some(SessionFile::open(file)?);
+        Ok(())
     }
 
     /// Whether a prompt was taken and has not settled.
@@ -143,7 +154,11 @@ impl Conversation {
 
     fn ended(&mut self, message: &Message<'_>) {
         output::record(&Record::MessageEnd { message });
-        if let Ok(raw) = RawValue::from_string(output::json(message)) {
+        let json = output::json(message);
+        if let Some(session) = &mut self.session {
+            session.append(&json);
+        }
+        if let Ok(raw) = RawValue::from_string(json) {
             self.messages.push(raw);
         }
     }

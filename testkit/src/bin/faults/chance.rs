@@ -1,0 +1,56 @@
+//! Chance that can be repeated: the same seed gives the same numbers on every machine.
+
+use std::time::Duration;
+
+/// A stream of numbers (splitmix64).
+#[derive(Debug, Clone)]
+pub(crate) struct Chance(u64);
+
+impl Chance {
+    /// The stream of one round, which no other round has a part in.
+    pub(crate) fn of_round(seed: u64, round: u64) -> Self {
+        let mut chance = Self(seed ^ round.wrapping_mul(0x9e37_79b9_7f4a_7c15));
+        // The first numbers of neighbouring seeds are alike.
+        for _ in 0..4 {
+            chance.next();
+        }
+        chance
+    }
+
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut number = self.0;
+        number = (number ^ (number >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        number = (number ^ (number >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        number ^ (number >> 31)
+    }
+
+    /// A number from `least` to `most`.
+    pub(crate) fn between(&mut self, least: u64, most: u64) -> u64 {
+        least + self.next() % (most - least + 1)
+    }
+
+    /// Whether something happens that does so `percent` times in a hundred.
+    pub(crate) fn percent(&mut self, percent: u64) -> bool {
+        self.between(1, 100) <= percent
+    }
+
+    /// A time up to `most` milliseconds; half of all are in its first tenth, where things begin.
+    pub(crate) fn moment(&mut self, most: u64) -> Duration {
+        let most = if self.percent(50) { most / 10 } else { most };
+        Duration::from_millis(self.between(0, most))
+    }
+
+    /// One of some choices, each as likely as its weight says.
+    pub(crate) fn weighted<T: Copy>(&mut self, choices: &[(u64, T)]) -> T {
+        let all: u64 = choices.iter().map(|(weight, _)| weight).sum();
+        let mut left = self.between(1, all);
+        for (weight, choice) in choices {
+            if left <= *weight {
+                return *choice;
+            }
+            left -= weight;
+        }
+        choices[0].1
+    }
+}

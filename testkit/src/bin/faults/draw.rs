@@ -1,0 +1,199 @@
+//! Drawing a round from its seed: how likely each owner, child, tree and fault is.
+
+use crate::arguments::Scope;
+use crate::chance::Chance;
+use crate::round::{
+    Blow, BrokenLine, ChildKind, ChildPlan, Damage, Farewell, Fault, FaultKind, Manners, OwnerKind,
+    Role, Round, Tree,
+};
+
+impl Round {
+    /// Draws a round.
+    pub(crate) fn draw(seed: u64, number: u64, scope: Scope) -> Self {
+        let mut chance = Chance::of_round(seed, number);
+        let owner = OwnerKind::draw(&mut chance, scope);
+        let mut children: Vec<ChildPlan> = (0..owner.children(&mut chance))
+            .map(|_| ChildPlan::draw(&mut chance, owner, scope))
+            .collect();
+        // One program stands for pi in a round.
+        if children.iter().any(|child| child.kind == ChildKind::Pi) {
+            for child in &mut children {
+                if child.kind == ChildKind::Misbehave {
+                    child.kind = ChildKind::Pi;
+                }
+            }
+        }
+        let count = if chance.percent(45) { 2 } else { 1 };
+        let faults = (0..count)
+            .map(|_| Fault::draw(&mut chance, owner))
+            .collect();
+        Self {
+            number,
+            owner,
+            children,
+            faults,
+            at_once: chance.percent(50),
+            farewell: if chance.percent(35) {
+                Farewell::HangsUp
+            } else {
+                Farewell::Patient
+            },
+        }
+    }
+}
+
+impl OwnerKind {
+    fn draw(chance: &mut Chance, scope: Scope) -> Self {
+        let slow = match scope {
+            Scope::Quick => 0,
+            Scope::WithPi => 4,
+        };
+        chance.weighted(&[
+            (22, Self::Delegate),
+            (18, Self::Terminal),
+            (20, Self::Host),
+            (20, Self::Mcp),
+            (14, Self::Detached),
+            (6, Self::Watched),
+            (slow, Self::Pi),
+        ])
+    }
+
+    /// How many children it gets.
+    fn children(self, chance: &mut Chance) -> u64 {
+        match self {
+            Self::Detached | Self::Watched => 1,
+            Self::Delegate | Self::Terminal | Self::Host | Self::Mcp | Self::Pi => {
+                chance.between(1, 3)
+            }
+        }
+    }
+}
+
+impl ChildPlan {
+    fn draw(chance: &mut Chance, owner: OwnerKind, scope: Scope) -> Self {
+        let slow = match (scope, owner) {
+            (Scope::Quick, _) | (_, OwnerKind::Pi) => 0,
+            (Scope::WithPi, _) => 4,
+        };
+        // Under a real pi the parent's own program would be the child.
+        let misbehave = if owner == OwnerKind::Pi { 0 } else { 48 };
+        let kind = chance.weighted(&[
+            (48, ChildKind::Embedded),
+            (misbehave, ChildKind::Misbehave),
+            (slow, ChildKind::Pi),
+        ]);
+        let trees = chance.between(0, 2);
+        Self {
+            kind,
+            words: chance.between(2, 24),
+            gap: chance.between(0, 100),
+            tree: (0..trees).map(|_| Tree::draw(chance)).collect(),
+            manners: chance.weighted(&[
+                (55, Manners::Good),
+                (20, Manners::Hangs),
+                (15, Manners::Deaf),
+                (10, Manners::Exits),
+            ]),
+        }
+    }
+}
+
+impl Tree {
+    fn draw(chance: &mut Chance) -> Self {
+        chance.weighted(&[
+            (2, Self::Plain),
+            (2, Self::OwnSession),
+            (2, Self::DoubleFork),
+            (2, Self::Daemon),
+            (2, Self::Deaf),
+            (2, Self::Forgetful),
+            (2, Self::Relay),
+            (1, Self::Crowd),
+            (2, Self::Flood),
+        ])
+    }
+}
+
+impl Fault {
+    fn draw(chance: &mut Chance, owner: OwnerKind) -> Self {
+        let after = chance.moment(1500);
+        let kind = match chance.between(1, 100) {
+            1..=70 => FaultKind::Signal(Blow::draw(chance), Role::draw(chance, owner)),
+            71..=80 => FaultKind::HangUp,
+            81..=90 => FaultKind::Record(chance.weighted(&[
+                (1, Damage::DirectoryRemoved),
+                (1, Damage::DirectoryReplaced),
+                (1, Damage::EventsRemoved),
+                (1, Damage::MetaBroken),
+                (1, Damage::ResultTaken),
+            ])),
+            91..=95 => FaultKind::FullDisk,
+            _ => FaultKind::Index(chance.weighted(&[
+                (1, BrokenLine::Torn),
+                (1, BrokenLine::Bytes),
+                (1, BrokenLine::Long),
+            ])),
+        };
+        Self { after, kind }
+    }
+}
+
+impl Blow {
+    fn draw(chance: &mut Chance) -> Self {
+        chance.weighted(&[
+            (40, Self::Kill),
+            (15, Self::Term),
+            (8, Self::Interrupt),
+            (8, Self::HangUp),
+            (14, Self::Stop),
+            (15, Self::StopAndGoOn),
+        ])
+    }
+}
+
+impl Role {
+    fn draw(chance: &mut Chance, owner: OwnerKind) -> Self {
+        let watcher = u64::from(owner == OwnerKind::Watched) * 25;
+        chance.weighted(&[
+            (35, Self::Owner),
+            (20, Self::Keeper),
+            (15, Self::Warden),
+            (20, Self::Child),
+            (10, Self::Grandchild),
+            (watcher, Self::Watcher),
+        ])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn a_seed_gives_the_same_rounds_again_and_another_one_gives_others() {
+        let rounds = |seed: u64| -> Vec<String> {
+            let draw = |number| Round::draw(seed, number, Scope::WithPi).to_string();
+            (1..50).map(draw).collect()
+        };
+        assert_eq!(rounds(7), rounds(7));
+        assert_ne!(rounds(7), rounds(8));
+    }
+
+    #[test]
+    fn a_thousand_rounds_have_every_kind_of_everything() {
+        let mut owners = BTreeSet::new();
+        let mut faults = BTreeSet::new();
+        let mut trees = BTreeSet::new();
+        for number in 1..=1000 {
+            let round = Round::draw(1, number, Scope::WithPi);
+            owners.insert(round.owner);
+            faults.extend(round.faults.iter().map(|fault| fault.kind));
+            trees.extend(round.children.into_iter().flat_map(|child| child.tree));
+        }
+        // Six signals for six roles; five kinds of damage, three broken lines, and two others.
+        assert_eq!((owners.len(), faults.len(), trees.len()), (7, 46, 9));
+    }
+}

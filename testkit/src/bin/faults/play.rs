@@ -1,0 +1,217 @@
+//! Playing one round from its beginning to the checks after it.
+
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::time::{Duration, Instant};
+
+use pi_subagents_testkit::process::{exists, kill};
+use pi_subagents_testkit::sandbox::CommandOutput;
+use pi_subagents_testkit::{Signal, wait_until};
+
+use crate::arguments::Wishes;
+use crate::census::Census;
+use crate::checks::{self, Evidence, Failure, FailureKind};
+use crate::children::TIMEOUT;
+use crate::owner::Client;
+use crate::record::{RunFiles, runs};
+use crate::round::{Farewell, FaultKind, OwnerKind, Role, Round};
+use crate::stage::Stage;
+use crate::strike::strike;
+
+/// What a run may take beyond its time: the steps of stopping, and the pipes.
+const STOPPING: Duration = Duration::from_secs(8);
+
+/// What a real pi takes to start, as a parent or as a child, on a busy machine.
+const STARTING_PI: Duration = Duration::from_secs(15);
+
+/// What became of a round.
+#[derive(Debug, Default)]
+pub(crate) struct Played {
+    pub(crate) hits: Vec<FaultKind>,
+    pub(crate) failures: Vec<Failure>,
+    pub(crate) took: Took,
+}
+
+/// How long the parts took that somebody waits for.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Took {
+    /// The owner, from when it should have left.
+    pub(crate) overdue: Duration,
+    /// The slowest command afterwards.
+    pub(crate) command: Duration,
+    /// What was left of the tree, after the next command.
+    pub(crate) leftovers: Duration,
+}
+
+impl Played {
+    /// Plays a round; a suite that fails itself has found nothing, and says so.
+    pub(crate) fn of(round: &Round, wishes: &Wishes) -> Self {
+        catch_unwind(AssertUnwindSafe(|| play(round, wishes))).unwrap_or_else(|panic| Self {
+            failures: vec![Failure::new(FailureKind::Suite, words_of(panic.as_ref()))],
+            ..Self::default()
+        })
+    }
+}
+
+fn play(round: &Round, wishes: &Wishes) -> Played {
+    let stage = Stage::new(round);
+    let census = Census::begin(stage.sandbox.root());
+    let mut played = Played::default();
+    let mut client = Client::start(round, &stage);
+    let struck = strike(round, &stage, &mut client);
+    struck.go_on_again();
+    played.hits = struck.hits;
+    let mut afterwards = Afterwards {
+        stage: &stage,
+        wishes,
+        played,
+    };
+    afterwards.part(round, &mut client);
+    let status = afterwards.command(&["status", "--all", "--json"]);
+    let begun = Instant::now();
+    let left = census.wait_until_empty(wishes.hang_limit / 3);
+    afterwards.played.took.leftovers = begun.elapsed();
+    let mut evidence = Evidence {
+        round,
+        stage: &stage,
+        status,
+        left,
+        printed: client.printed(),
+        shown: Vec::new(),
+    };
+    if !round.damages_record() {
+        for run in runs(&stage.sandbox) {
+            let shown = afterwards.command(&["session", run.session()]);
+            evidence.shown.push((run, shown));
+        }
+    }
+    let mut played = afterwards.played;
+    played.failures.extend(checks::check(&evidence));
+    census.end_all();
+    if !played.failures.is_empty() && wishes.keeps_sandboxes() {
+        println!("kept: {}", stage.sandbox.root().display());
+        std::mem::forget(stage.sandbox);
+    }
+    played
+}
+
+/// The time after the faults.
+struct Afterwards<'a> {
+    stage: &'a Stage,
+    wishes: &'a Wishes,
+    played: Played,
+}
+
+impl Afterwards<'_> {
+    /// Lets the runs come to their ends, and the owner leave.
+    fn part(&mut self, round: &Round, client: &mut Client<'_>) {
+        if round.leaves_stopped(Role::Owner) {
+            self.part_from_stopped(client);
+        }
+        if round.farewell == Farewell::HangsUp {
+            self.hang_up(round, client);
+        }
+        let is_over = |client: &mut Client<'_>| {
+            let runs = runs(&self.stage.sandbox);
+            client.is_over() || (!runs.is_empty() && runs.iter().all(RunFiles::is_over))
+        };
+        let own_time = own_time(round);
+        wait_until(own_time, || is_over(client).then_some(()));
+        if matches!(
+            round.owner,
+            OwnerKind::Host | OwnerKind::Mcp | OwnerKind::Pi
+        ) {
+            client.hang_up();
+        }
+        self.wait_for_owner(client, own_time);
+        client.close_watcher();
+        let left = wait_until(self.wishes.hang_limit, || {
+            client.watcher_is_over().then_some(())
+        });
+        if left.is_none() {
+            self.fail(FailureKind::Hang, "attach does not leave".to_owned());
+        }
+    }
+
+    /// Waits for the end of the owner, and ends it if it does not come.
+    fn wait_for_owner(&mut self, client: &mut Client<'_>, own_time: Duration) {
+        let begun = Instant::now();
+        let limit = own_time + self.wishes.hang_limit;
+        let ended = wait_until(limit, || client.is_over().then_some(()));
+        self.played.took.overdue = begun.elapsed().saturating_sub(own_time);
+        if ended.is_some() {
+            return;
+        }
+        let message = format!("the owner has not left after {} s", limit.as_secs());
+        self.fail(FailureKind::Hang, message);
+        for pid in client.owner().into_iter().chain([client.pid()]) {
+            if exists(pid) {
+                kill(pid, Signal::KILL);
+            }
+        }
+        wait_until(Duration::from_secs(2), || client.is_over().then_some(()));
+    }
+
+    /// An owner that is stopped for good: whoever wants its runs to stop is answered, and then
+    /// somebody ends it.
+    fn part_from_stopped(&mut self, client: &mut Client<'_>) {
+        _ = self.command(&["stop", "--all"]);
+        if let Some(owner) = client.owner() {
+            kill(owner, Signal::KILL);
+        }
+    }
+
+    fn hang_up(&mut self, round: &Round, client: &mut Client<'_>) {
+        match round.owner {
+            OwnerKind::Detached | OwnerKind::Watched => {
+                _ = self.command(&["stop", "--all"]);
+            }
+            OwnerKind::Delegate
+            | OwnerKind::Terminal
+            | OwnerKind::Host
+            | OwnerKind::Mcp
+            | OwnerKind::Pi => client.hang_up(),
+        }
+    }
+
+    /// Runs a command that must answer in time.
+    fn command(&mut self, arguments: &[&str]) -> Option<CommandOutput> {
+        let begun = Instant::now();
+        let mut running = self.stage.command(arguments).stdin("").spawn();
+        let ended = wait_until(self.wishes.hang_limit, || {
+            (!running.is_running()).then_some(())
+        });
+        let took = begun.elapsed();
+        self.played.took.command = self.played.took.command.max(took);
+        if ended.is_some() {
+            return Some(running.wait());
+        }
+        let name = arguments.join(" ");
+        let message = format!("`{name}` has not answered after {} s", took.as_secs());
+        self.fail(FailureKind::Hang, message);
+        None
+    }
+
+    fn fail(&mut self, kind: FailureKind, message: String) {
+        self.played.failures.push(Failure::new(kind, message));
+    }
+}
+
+/// How long the runs of a round may take by themselves.
+fn own_time(round: &Round) -> Duration {
+    let is_pi = |child: &crate::round::ChildPlan| child.kind == crate::round::ChildKind::Pi;
+    let starting = if round.owner == OwnerKind::Pi || round.children.iter().any(is_pi) {
+        STARTING_PI
+    } else {
+        Duration::ZERO
+    };
+    Duration::from_secs(TIMEOUT) + STOPPING + starting
+}
+
+fn words_of(panic: &(dyn Any + Send)) -> String {
+    let text = panic
+        .downcast_ref::<String>()
+        .cloned()
+        .or_else(|| panic.downcast_ref::<&str>().map(|text| (*text).to_owned()));
+    text.unwrap_or_else(|| "the suite failed".to_owned())
+}

@@ -1,0 +1,201 @@
+//! What a round is made of.
+
+use std::time::Duration;
+
+/// One sandbox, one owner, some children, and one or two faults.
+#[derive(Debug, Clone)]
+pub(crate) struct Round {
+    pub(crate) number: u64,
+    pub(crate) owner: OwnerKind,
+    pub(crate) children: Vec<ChildPlan>,
+    pub(crate) faults: Vec<Fault>,
+    /// Whether the second fault comes in the same moment as the first.
+    pub(crate) at_once: bool,
+    pub(crate) farewell: Farewell,
+}
+
+/// Who owns the runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum OwnerKind {
+    /// `delegate` with pipes.
+    Delegate,
+    /// `delegate` in a terminal.
+    Terminal,
+    /// `host`, spoken to as the extension does.
+    Host,
+    /// `mcp`, with a client of pipes.
+    Mcp,
+    /// The owner of a background run.
+    Detached,
+    /// The same, with an `attach` in a terminal beside it.
+    Watched,
+    /// `host` under the real pi.
+    Pi,
+}
+
+/// A child and the tree it starts.
+#[derive(Debug, Clone)]
+pub(crate) struct ChildPlan {
+    pub(crate) kind: ChildKind,
+    /// How many words it says, and how many milliseconds after one another.
+    pub(crate) words: u64,
+    pub(crate) gap: u64,
+    pub(crate) tree: Vec<Tree>,
+    pub(crate) manners: Manners,
+}
+
+/// The program that does the work.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum ChildKind {
+    /// The embedded agent on the scripted model.
+    Embedded,
+    /// `misbehave` in the place of pi.
+    Misbehave,
+    /// The real pi.
+    Pi,
+}
+
+/// How a child behaves when it should leave.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Manners {
+    /// It answers and leaves.
+    Good,
+    /// It never answers.
+    Hangs,
+    /// It never answers, and is deaf to polite signals, `abort` and the end of its input.
+    Deaf,
+    /// It exits with an error.
+    Exits,
+}
+
+/// Something a child starts and leaves running.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Tree {
+    /// A process in the background.
+    Plain,
+    /// One in a session of its own.
+    OwnSession,
+    /// One whose parent has exited.
+    DoubleFork,
+    /// Both.
+    Daemon,
+    /// One that is deaf to polite signals.
+    Deaf,
+    /// One in a session of its own and without an environment.
+    Forgetful,
+    /// One that goes on as a new process again and again, so that its number changes.
+    Relay,
+    /// Twenty at once.
+    Crowd,
+    /// No process, but some megabytes of output.
+    Flood,
+}
+
+/// Something that goes wrong.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Fault {
+    /// How long after its victim was there.
+    pub(crate) after: Duration,
+    pub(crate) kind: FaultKind,
+}
+
+/// What goes wrong.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum FaultKind {
+    /// A process gets a signal.
+    Signal(Blow, Role),
+    /// Whoever speaks to the owner closes its end: pipe or terminal.
+    HangUp,
+    /// Files of a run are removed or replaced.
+    Record(Damage),
+    /// The disk is full for the owner from now on.
+    FullDisk,
+    /// A line of the index is broken.
+    Index(BrokenLine),
+}
+
+/// A signal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Blow {
+    Kill,
+    Term,
+    Interrupt,
+    HangUp,
+    /// Stopped, and never told to go on.
+    Stop,
+    /// Stopped, and told to go on after a while.
+    StopAndGoOn,
+}
+
+/// Which process of a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Role {
+    Owner,
+    Keeper,
+    Warden,
+    Child,
+    Grandchild,
+    /// The `attach` beside a background run.
+    Watcher,
+}
+
+/// What happens to the record of a run while it goes on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Damage {
+    /// The directory is removed.
+    DirectoryRemoved,
+    /// A file stands in its place.
+    DirectoryReplaced,
+    /// `events.jsonl` is removed.
+    EventsRemoved,
+    /// `meta.json` is no JSON any more.
+    MetaBroken,
+    /// A directory has taken the name of `result.json`.
+    ResultTaken,
+}
+
+/// How a line of the index is broken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum BrokenLine {
+    /// Half a line, without its end.
+    Torn,
+    /// Bytes that are no text.
+    Bytes,
+    /// A megabyte without an end.
+    Long,
+}
+
+/// How the round comes to its end after the faults.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Farewell {
+    /// The runs may end by themselves.
+    Patient,
+    /// The client hangs up, or the run is stopped.
+    HangsUp,
+}
+
+impl Round {
+    /// Tells whether a process of this role gets this signal.
+    pub(crate) fn strikes(&self, blow: Blow, role: Role) -> bool {
+        let kind = FaultKind::Signal(blow, role);
+        self.faults.iter().any(|fault| fault.kind == kind)
+    }
+
+    /// Tells whether the record itself is struck, so that not all of it can be expected.
+    pub(crate) fn damages_record(&self) -> bool {
+        let damages =
+            |fault: &Fault| matches!(fault.kind, FaultKind::Record(_) | FaultKind::FullDisk);
+        self.faults.iter().any(damages)
+    }
+
+    /// Tells whether the disk gets full.
+    pub(crate) fn fills_disk(&self) -> bool {
+        let fills = |fault: &Fault| fault.kind == FaultKind::FullDisk;
+        self.faults.iter().any(fills)
+    }
+
+    /// Tells whether somebody is stopped for good.
+    pub(crate) fn leaves_stopped(&self, role: Role) -> bool {
+        self.strikes(Blow::Stop, role)
+    }
+}

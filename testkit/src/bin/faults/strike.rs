@@ -1,0 +1,173 @@
+//! Doing what goes wrong.
+
+use std::fs::{self, OpenOptions};
+use std::io::Write as _;
+use std::thread;
+use std::time::Duration;
+
+use pi_subagents_testkit::process::{exists, kill};
+use pi_subagents_testkit::{Signal, wait_until};
+use rustix::process::{Pid, Resource, Rlimit, prlimit};
+
+use crate::owner::Client;
+use crate::record::{RunFiles, index, runs};
+use crate::round::{Blow, BrokenLine, Damage, Fault, FaultKind, Role, Round};
+use crate::stage::Stage;
+use crate::victims;
+
+/// How long somebody is stopped who goes on again.
+const STOPPED: Duration = Duration::from_millis(1200);
+
+/// How long is waited for the record of a run.
+const PATIENCE: Duration = Duration::from_secs(4);
+
+/// How much a full disk still takes for each file.
+const LEFT_ON_DISK: u64 = 2048;
+
+/// A fault that waits for its moment, with what it will hit.
+enum Aim {
+    Process(Blow, u32),
+    Line,
+    Files(Damage, RunFiles),
+    Limit(u32),
+    Index(BrokenLine),
+}
+
+/// What was struck.
+#[derive(Debug, Default)]
+pub(crate) struct Struck {
+    /// The faults that have hit something.
+    pub(crate) hits: Vec<FaultKind>,
+    /// Who was stopped and is to go on again.
+    paused: Vec<u32>,
+}
+
+/// Strikes as the round says.
+pub(crate) fn strike(round: &Round, stage: &Stage, client: &mut Client<'_>) -> Struck {
+    let mut struck = Struck::default();
+    if round.at_once {
+        let aims: Vec<(Fault, Aim)> = round
+            .faults
+            .iter()
+            .filter_map(|fault| Some((*fault, aim(fault.kind, stage, client)?)))
+            .collect();
+        thread::sleep(round.faults[0].after);
+        for (fault, aim) in aims {
+            struck.hit(fault.kind, aim, stage, client);
+        }
+    } else {
+        for fault in &round.faults {
+            if let Some(aim) = aim(fault.kind, stage, client) {
+                thread::sleep(fault.after);
+                struck.hit(fault.kind, aim, stage, client);
+            }
+        }
+    }
+    struck
+}
+
+impl Struck {
+    fn hit(&mut self, kind: FaultKind, aim: Aim, stage: &Stage, client: &mut Client<'_>) {
+        if let Aim::Process(Blow::StopAndGoOn, pid) = &aim {
+            self.paused.push(*pid);
+        }
+        if aim.hit(stage, client) {
+            self.hits.push(kind);
+        }
+    }
+
+    /// Lets those go on who were stopped for a while only.
+    pub(crate) fn go_on_again(&self) {
+        if !self.paused.is_empty() {
+            thread::sleep(STOPPED);
+        }
+        for pid in &self.paused {
+            kill(*pid, Signal::CONT);
+        }
+    }
+}
+
+fn aim(kind: FaultKind, stage: &Stage, client: &mut Client<'_>) -> Option<Aim> {
+    match kind {
+        FaultKind::Signal(blow, role) => {
+            victims::wait_for(role, client).map(|pid| Aim::Process(blow, pid))
+        }
+        FaultKind::HangUp => Some(Aim::Line),
+        FaultKind::Record(damage) => {
+            let run = wait_until(PATIENCE, || match runs(&stage.sandbox).pop() {
+                Some(run) => Some(Some(run)),
+                None if client.is_over() => Some(None),
+                None => None,
+            });
+            run.flatten().map(|run| Aim::Files(damage, run))
+        }
+        FaultKind::FullDisk => victims::wait_for(Role::Owner, client).map(Aim::Limit),
+        FaultKind::Index(line) => Some(Aim::Index(line)),
+    }
+}
+
+impl Aim {
+    /// Strikes; tells whether there was still something to be hit.
+    fn hit(self, stage: &Stage, client: &mut Client<'_>) -> bool {
+        match self {
+            Self::Process(blow, pid) => {
+                let is_there = exists(pid);
+                kill(pid, signal(blow));
+                is_there
+            }
+            Self::Line => {
+                let is_there = !client.is_over();
+                client.hang_up();
+                is_there
+            }
+            Self::Files(damage, run) => spoil(damage, &run).is_ok(),
+            Self::Limit(pid) => fill_disk(pid),
+            Self::Index(line) => break_index(line, stage).is_ok(),
+        }
+    }
+}
+
+fn signal(blow: Blow) -> Signal {
+    match blow {
+        Blow::Kill => Signal::KILL,
+        Blow::Term => Signal::TERM,
+        Blow::Interrupt => Signal::INT,
+        Blow::HangUp => Signal::HUP,
+        Blow::Stop | Blow::StopAndGoOn => Signal::STOP,
+    }
+}
+
+fn spoil(damage: Damage, run: &RunFiles) -> std::io::Result<()> {
+    let directory = &run.directory;
+    match damage {
+        Damage::DirectoryRemoved => fs::remove_dir_all(directory),
+        Damage::DirectoryReplaced => {
+            fs::rename(directory, directory.with_extension("away"))?;
+            fs::write(directory, "no directory")
+        }
+        Damage::EventsRemoved => fs::remove_file(directory.join("events.jsonl")),
+        Damage::MetaBroken => fs::write(directory.join("meta.json"), "{\"runId\": "),
+        Damage::ResultTaken => fs::create_dir(directory.join("result.json")),
+    }
+}
+
+fn fill_disk(pid: u32) -> bool {
+    let pid = i32::try_from(pid).ok().and_then(Pid::from_raw);
+    let full = Rlimit {
+        current: Some(LEFT_ON_DISK),
+        maximum: None,
+    };
+    pid.is_some() && prlimit(pid, Resource::Fsize, full).is_ok()
+}
+
+fn break_index(line: BrokenLine, stage: &Stage) -> std::io::Result<()> {
+    let mut file = OpenOptions::new()
+        .append(true)
+        .create(true)
+        .open(index(&stage.sandbox))?;
+    match line {
+        BrokenLine::Torn => file.write_all(b"{\"run\":\"20260101-000000-000-aaaaaa\",\"sess"),
+        BrokenLine::Bytes => file.write_all(&[0xff, 0, 0xfe, b'{', b'\n', 0xc3, b'\n']),
+        BrokenLine::Long => file.write_all(&vec![b'x'; 1 << 20]),
+    }
+}

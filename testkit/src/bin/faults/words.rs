@@ -1,0 +1,42 @@
+//! Numbered words: what a child has said and what a record holds can be compared by them.
+
+use std::collections::BTreeSet;
+
+/// The beginning of every word.
+const BEGINNING: &str = "word-";
+
+/// The word of this number that a child says.
+pub(crate) fn word(child: usize, number: u64) -> String {
+    format!("{BEGINNING}{child}-{number:03};")
+}
+
+/// All words in a text.
+pub(crate) fn words_in(text: &str) -> BTreeSet<String> {
+    text.match_indices(BEGINNING)
+        .filter_map(|(at, _)| {
+            let rest = &text[at..];
+            let end = rest.find(';')?;
+            let is_word = |letter: char| letter.is_ascii_alphanumeric() || letter == '-';
+            rest[..end]
+                .chars()
+                .all(is_word)
+                .then(|| rest[..=end].to_owned())
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_found_in_any_text_and_nothing_else_is() {
+        let text = format!(
+            "so {} and{} word-, word-1-2 {{}};",
+            word(0, 1),
+            word(12, 345)
+        );
+        let found: Vec<String> = words_in(&text).into_iter().collect();
+        assert_eq!(found, ["word-0-001;", "word-12-345;"]);
+    }
+}

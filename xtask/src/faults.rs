@@ -1,0 +1,29 @@
+//! The fault suite: builds what it needs, and starts it. The suite itself is the program `faults`
+//! of the testkit, because it needs more than the standard library.
+
+use crate::Outcome;
+use crate::machine::{program, root, target};
+use crate::real_pi;
+use crate::steps::{self, Step};
+
+/// Builds, then plays as many rounds as the arguments say.
+pub(crate) fn faults(arguments: &[String]) -> Outcome<()> {
+    steps::run(&[Step::build()])?;
+    if arguments.iter().any(|argument| argument == "--pi") {
+        real_pi::install()?;
+    }
+    play(arguments)
+}
+
+/// Plays rounds with what is built already.
+fn play(arguments: &[String]) -> Outcome<()> {
+    let status = program(target()?.join("debug/faults"))
+        .args(arguments)
+        .current_dir(root())
+        .status()?;
+    if status.success() {
+        Ok(())
+    } else {
+        Err(format!("promises were broken ({status})").into())
+    }
+}
