@@ -94,6 +94,40 @@ fn a_deaf_one_does_not_die_by_sigterm() {
 }
 
 #[test]
+fn a_forgetful_one_has_neither_environment_nor_parent_nor_session() {
+    let grandchild = Grandchild::start("forgetful");
+    let environment = std::fs::read(format!("/proc/{}/environ", grandchild.pid)).unwrap();
+    assert!(environment.is_empty());
+    assert!(process::descendants(grandchild.parent.pid()).is_empty());
+    assert_eq!(process::session(grandchild.pid), Some(grandchild.pid));
+}
+
+#[test]
+fn a_relay_ends_with_one_that_stays() {
+    let grandchild = Grandchild::start("relay");
+    assert!(process::exists(grandchild.pid));
+    assert!(process::descendants(grandchild.parent.pid()).is_empty());
+}
+
+#[test]
+fn a_crowd_is_twenty() {
+    let sandbox = Sandbox::new();
+    let file = sandbox.root().join("pid");
+    let script = json!([{"fork": {"kind": "crowd", "pidFile": file}}]);
+    let _parent = start(&sandbox, &script);
+    let numbered = (1..20).map(|number| file.with_extension(number.to_string()));
+    let crowd: Vec<u32> = numbered
+        .chain([file.clone()])
+        .map(|file| wait_for_file(file, PATIENCE).parse().unwrap())
+        .collect();
+    assert!(crowd.iter().all(|pid| process::exists(*pid)));
+    for pid in &crowd {
+        process::kill(*pid, Signal::KILL);
+    }
+    assert_eq!(wait_until_gone(&crowd, PATIENCE), Ok(()));
+}
+
+#[test]
 fn one_outlives_its_parent_and_may_keep_stdout_open() {
     let sandbox = Sandbox::new();
     let file = sandbox.root().join("pid");

@@ -42,3 +42,29 @@ fn it_dumps_its_environment_arguments_descriptors_and_directory() {
     }
     assert_eq!(sandbox.normalise(&read("cwd")), "$PROJECT");
 }
+
+#[test]
+fn it_keeps_the_session_file_it_was_given() {
+    let sandbox = Sandbox::new();
+    let file = sandbox.root().join("session.jsonl");
+    let script =
+        json!([{"say": "unwritten"}, {"keepSession": true}, {"say": "one"}, {"say": "two"}]);
+    misbehave(&sandbox)
+        .arg("--session")
+        .arg(&file)
+        .stdin(prompt(&script) + "\n")
+        .run()
+        .expect_success();
+    let text = fs::read_to_string(file).unwrap();
+    let lines: Vec<Value> = text
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    let said: Vec<&Value> = lines
+        .iter()
+        .map(|line| &line["message"]["content"][0]["text"])
+        .collect();
+    assert_eq!(lines[0]["type"], "session");
+    assert_eq!(said, [&json!(null), &json!("one"), &json!("two")]);
+    assert_eq!(lines[2]["parentId"], lines[1]["id"]);
+}
