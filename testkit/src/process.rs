@@ -34,6 +34,30 @@ pub fn descendants(pid: u32) -> Vec<u32> {
     found
 }
 
+/// Returns whether the process is there and somebody has stopped it.
+pub fn is_stopped(pid: u32) -> bool {
+    stat(pid).is_some_and(|stat| matches!(stat.state, 'T' | 't'))
+}
+
+/// Returns the name a process goes by.
+pub fn name(pid: u32) -> Option<String> {
+    let name = fs::read_to_string(format!("/proc/{pid}/comm")).ok()?;
+    Some(name.trim_end().to_owned())
+}
+
+/// Returns the command line of a process, its words separated by spaces.
+pub fn command_line(pid: u32) -> Option<String> {
+    let words = fs::read_to_string(format!("/proc/{pid}/cmdline")).ok()?;
+    Some(words.trim_end_matches('\0').replace('\0', " "))
+}
+
+/// Returns the children of a process that go by this name.
+pub fn children_named(pid: u32, wanted: &str) -> Vec<u32> {
+    let mut children = children_by_parent().remove(&pid).unwrap_or_default();
+    children.retain(|child| name(*child).as_deref() == Some(wanted));
+    children
+}
+
 /// Returns the resident memory of a process in kilobytes.
 pub fn rss_kb(pid: u32) -> Option<u64> {
     status_kb(pid, "VmRSS:")

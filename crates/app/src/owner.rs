@@ -2,7 +2,7 @@
 
 use std::io;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use pi_subagents_delegation::{EventSink, Plan, Program, RunId, RunSummary, Timestamp};
 use pi_subagents_engine::{
@@ -17,7 +17,18 @@ use tokio::task::{JoinHandle, spawn_blocking};
 use crate::commands::{keeper, warden};
 use crate::error::CommandError;
 use crate::places::Places;
-use crate::signals::{Signals, survive_large_files};
+use crate::signals::{Signals, Told, stop_this_process, survive_large_files};
+
+/// Whose run something is.
+pub(crate) trait OwnerProcess {
+    /// Returns the process of the owner, if that is one of this machine.
+    fn owner_process(&self) -> Option<ProcessName>;
+
+    /// Tells whether somebody has stopped the owner, so that it does and hears nothing.
+    fn is_owner_stopped(&self) -> bool {
+        self.owner_process().is_some_and(ProcessName::is_stopped)
+    }
+}
 
 /// This process, ready to own runs.
 pub(crate) struct Owner {
@@ -56,7 +67,7 @@ impl Owner {
         detached: Option<Detached>,
     ) -> Result<Self, CommandError> {
         let failed = |what: &str, error: &io::Error| CommandError::failed(what).because(error);
-        raise_file_limit();
+        let file_limit = raise_file_limit();
         survive_large_files();
         let store = Store::new(&places.agent_dir);
         close_abandoned(&store);
@@ -69,6 +80,7 @@ impl Owner {
             keeper: ours(keeper::NAME),
             warden: ours(warden::NAME),
             own_children: own_children.clone(),
+            file_limit,
             environment: places.for_children.clone(),
         };
         let limits = OwnerLimits {
@@ -155,7 +167,24 @@ impl Owner {
         loop {
             tokio::select! {
                 done = &mut work => return done,
-                number = signals.next() => self.shut_down(number),
+                told = signals.next() => {
+                    self.obey(told).await;
+                }
+            }
+        }
+    }
+
+    /// Does what a signal tells us; gives its number if it is one that ends us.
+    pub(crate) async fn obey(&self, told: Told) -> Option<i32> {
+        match told {
+            Told::End(number) => {
+                self.shut_down(number);
+                Some(number)
+            }
+            Told::Pause => {
+                self.engine.pause().await;
+                self.engine.resume(stop_this_process().await);
+                None
             }
         }
     }
@@ -238,10 +267,13 @@ pub(crate) fn this_host() -> String {
         .into_owned()
 }
 
-/// A child takes half a dozen descriptors, and the usual limit is meant for programs without
-/// children.
-fn raise_file_limit() {
+/// Raises how many files this process may have open, and returns how many it might before: a child
+/// takes half a dozen descriptors, and the usual limit is meant for programs without children.
+fn raise_file_limit() -> Option<u64> {
+    /// What this process was started with; it may become an owner several times.
+    static FIRST: OnceLock<Option<u64>> = OnceLock::new();
     let limit = getrlimit(Resource::Nofile);
+    let first = *FIRST.get_or_init(|| limit.current);
     // With the usual limit a few hundred children still fit.
     _ = setrlimit(
         Resource::Nofile,
@@ -250,4 +282,14 @@ fn raise_file_limit() {
             ..limit
         },
     );
+    first
+}
+
+impl OwnerProcess for IndexedRun {
+    fn owner_process(&self) -> Option<ProcessName> {
+        (self.owner.host == this_host()).then_some(ProcessName {
+            pid: self.owner.pid,
+            start_time: self.owner.start_time,
+        })
+    }
 }

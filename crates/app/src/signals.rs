@@ -1,14 +1,22 @@
 //! Signals of the operating system.
 
-use rustix::process::Signal as SignalName;
+use std::time::{Duration, Instant};
+
+use rustix::process::{Signal as SignalName, getpid, kill_process};
 use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::time::timeout;
 
 use crate::error::CommandError;
 
-/// The signals that tell us to end.
+/// How long this process may take to be stopped.
+const TO_STOP: Duration = Duration::from_secs(1);
+
+/// The signals that tell us to end or to pause.
 pub(crate) struct Signals {
     interrupt: Signal,
     terminate: Signal,
+    /// `None` for a process that is stopped without a word.
+    suspend: Option<Signal>,
     /// `None` for a process that goes on when its terminal is gone.
     hang_up: Option<Signal>,
 }
@@ -19,27 +27,59 @@ impl Signals {
             interrupt: listen(SignalKind::interrupt())?,
             terminate: listen(SignalKind::terminate())?,
             hang_up: Some(listen(SignalKind::hangup())?),
+            suspend: None,
+        })
+    }
+
+    /// For a process that has something to do before it is stopped by Ctrl-Z.
+    pub(crate) fn listen_to_pause() -> Result<Self, CommandError> {
+        Ok(Self {
+            suspend: Some(listen(SignalKind::from_raw(SignalName::TSTP.as_raw()))?),
+            ..Self::listen()?
         })
     }
 
     /// For a process that outlives its terminal: a hang-up arrives and changes nothing.
     pub(crate) fn listen_detached() -> Result<Self, CommandError> {
-        let all = Self::listen()?;
+        let all = Self::listen_to_pause()?;
         Ok(Self {
             hang_up: None,
             ..all
         })
     }
 
-    /// Waits for the next one and gives its number.
-    pub(crate) async fn next(&mut self) -> i32 {
+    /// Waits for the next one.
+    pub(crate) async fn next(&mut self) -> Told {
         let kind = tokio::select! {
             _ = self.interrupt.recv() => SignalKind::interrupt(),
             _ = self.terminate.recv() => SignalKind::terminate(),
             () = received(self.hang_up.as_mut()) => SignalKind::hangup(),
+            () = received(self.suspend.as_mut()) => return Told::Pause,
         };
-        kind.as_raw_value()
+        Told::End(kind.as_raw_value())
     }
+}
+
+/// What a signal tells us.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Told {
+    /// To end, by the signal of this number.
+    End(i32),
+    /// To stop until somebody continues us.
+    Pause,
+}
+
+/// Stops this process until somebody continues it; returns how long that took.
+pub(crate) async fn stop_this_process() -> Duration {
+    let stopped_at = Instant::now();
+    let continued = signal(SignalKind::from_raw(SignalName::CONT.as_raw()));
+    // A process may always stop itself.
+    _ = kill_process(getpid(), SignalName::STOP);
+    if let Ok(mut continued) = continued {
+        // The signal may take a moment to stop all threads; time goes on while they are stopped.
+        _ = timeout(TO_STOP, continued.recv()).await;
+    }
+    stopped_at.elapsed()
 }
 
 /// A file that may not grow any more is an error of its write, and not the end of this process.

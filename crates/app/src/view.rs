@@ -129,6 +129,14 @@ impl EventSink for ResizedView {
     fn on_saying(&mut self, run: &RunId, saying: &Saying) {
         self.view.on_saying(run, saying);
     }
+
+    fn on_pause(&mut self) {
+        self.view.on_pause();
+    }
+
+    fn on_resume(&mut self) {
+        self.view.on_resume();
+    }
 }
 
 fn terminal_size() -> (usize, usize) {

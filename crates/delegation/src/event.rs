@@ -84,4 +84,10 @@ pub trait EventSink: Send {
         // Most sinks keep what happened, and this has not.
         _ = (run, saying);
     }
+
+    /// The process is about to be stopped, as by Ctrl-Z; whoever draws gives its terminal back.
+    fn on_pause(&mut self) {}
+
+    /// The process goes on; whoever draws begins anew.
+    fn on_resume(&mut self) {}
 }

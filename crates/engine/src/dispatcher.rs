@@ -4,6 +4,7 @@
 use std::collections::HashMap;
 use std::mem;
 use std::sync::Arc;
+use std::time::Duration;
 
 use bytes::Bytes;
 use pi_subagents_delegation::child_protocol::{ChildLine, decode};
@@ -148,6 +149,8 @@ impl Dispatcher {
                 // Whoever asked may have left.
                 _ = answer.send(live.map(|live| live.speech.listen(extent)));
             }
+            EngineRequest::Pause { paused } => self.pause(&paused),
+            EngineRequest::Resume { pause } => self.resume(pause),
             EngineRequest::Shutdown { signal } => {
                 let decision = Decision::Shutdown { signal };
                 self.shutdown = Some(decision);
@@ -420,6 +423,35 @@ impl Dispatcher {
         };
         // Whoever asked may have left.
         _ = answer.send(Err(error));
+    }
+
+    fn pause(&mut self, paused: &mpsc::Sender<()>) {
+        for call in self.calls.values_mut() {
+            for sink in &mut call.sinks {
+                sink.on_pause();
+            }
+        }
+        self.ask_units(|| UnitRequest::Pause {
+            paused: paused.clone(),
+        });
+    }
+
+    fn resume(&mut self, pause: Duration) {
+        self.ask_units(|| UnitRequest::Resume { pause });
+        for call in self.calls.values_mut() {
+            for sink in &mut call.sinks {
+                sink.on_resume();
+            }
+        }
+    }
+
+    fn ask_units(&self, request: impl Fn() -> UnitRequest) {
+        for live in self.runs.values() {
+            if let RunState::Started(ask) = &live.state {
+                // A unit that is gone has nothing left that could be asked for.
+                _ = ask.send(request());
+            }
+        }
     }
 
     fn end_all(&mut self, decision: Decision) {

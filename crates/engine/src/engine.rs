@@ -3,16 +3,21 @@
 use std::ffi::OsString;
 use std::io;
 use std::sync::Arc;
+use std::time::Duration;
 
 use pi_subagents_delegation::{EventSink, Plan, Program, RunId, RunSummary};
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::task::JoinHandle;
+use tokio::time::timeout;
 
 use crate::child::Spoken;
 use crate::dispatcher::dispatch;
 use crate::own_children::OwnChildren;
 use crate::owner::Extent;
 use crate::request::{EngineRequest, NotRunning, SteerError};
+
+/// How long the trees of all runs may take to be stopped.
+const TO_PAUSE: Duration = Duration::from_secs(1);
 
 /// How children are started, whatever their plan says.
 #[derive(Debug, Clone)]
@@ -23,6 +28,8 @@ pub struct Launcher {
     pub warden: Program,
     /// Whether this process has other children beside ours.
     pub own_children: OwnChildren,
+    /// How many files children may have open, if this process may have more.
+    pub file_limit: Option<u64>,
     /// What children find in their environment beside what this process has.
     pub environment: Vec<(OsString, OsString)>,
 }
@@ -118,6 +125,20 @@ impl Engine {
             answer,
         });
         answered.await.unwrap_or(Err(NotRunning(run)))
+    }
+
+    /// Stops the trees and clocks of all runs, because this process is about to be stopped; returns
+    /// when they are stopped, or after a second.
+    pub async fn pause(&self) {
+        // One place, because nothing is ever sent: the last sender that is dropped tells.
+        let (paused, mut all) = mpsc::channel(1);
+        self.ask(EngineRequest::Pause { paused });
+        _ = timeout(TO_PAUSE, all.recv()).await;
+    }
+
+    /// Lets everything go on that was stopped for this long.
+    pub fn resume(&self, pause: Duration) {
+        self.ask(EngineRequest::Resume { pause });
     }
 
     /// Ends all runs because the owner was told to by this signal; called again, at once.

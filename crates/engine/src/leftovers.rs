@@ -2,13 +2,13 @@
 //! carries the run's mark in its environment.
 
 use std::collections::HashSet;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use pi_subagents_delegation::RunId;
-use pi_subagents_processes::{all_processes, carries, start_time};
+use pi_subagents_processes::{Stat, all_processes, carries, process_name, start_time};
 use rustix::process::{Pid, Signal, WaitOptions, waitpid};
 
-use crate::keeper::ProcessTree;
+use crate::keeper::{KEEPER_NAME, ProcessTree, signal_process};
 
 /// The variable that names the run.
 pub(crate) const RUN_MARK: &str = "PI_SUBAGENTS_RUN";
@@ -29,6 +29,9 @@ const SWEEPS: u32 = 1000;
 /// can hide from one look.
 const SWEEPS_IN_VAIN: u32 = 3;
 
+/// How long the keeper of an owner that does not answer has to end its tree in order.
+const KEEPERS_TURN: Duration = Duration::from_secs(3);
+
 /// A process, named so that a newcomer with the same number is not taken for it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ProcessName {
@@ -41,11 +44,7 @@ pub struct ProcessName {
 impl ProcessName {
     /// The name of the process we are.
     pub fn of_this_process() -> Self {
-        let pid = std::process::id();
-        Self {
-            pid,
-            start_time: start_time(pid).unwrap_or_default(),
-        }
+        Self::of(std::process::id())
     }
 
     /// What its runs are marked with.
@@ -53,9 +52,21 @@ impl ProcessName {
         format!("{}-{}", self.pid, self.start_time)
     }
 
+    /// Returns the name of the process that has this number now; a dead one is nobody's name.
+    pub(crate) fn of(pid: u32) -> Self {
+        let start_time = start_time(pid).unwrap_or_default();
+        Self { pid, start_time }
+    }
+
     /// Tells whether it still lives.
     pub fn is_alive(self) -> bool {
         start_time(self.pid) == Some(self.start_time)
+    }
+
+    /// Tells whether it lives and was stopped: it does nothing until somebody continues it.
+    pub fn is_stopped(self) -> bool {
+        let stat = Stat::read(self.pid);
+        stat.is_some_and(|stat| stat.start_time == self.start_time && stat.is_stopped)
     }
 }
 
@@ -63,6 +74,31 @@ impl ProcessName {
 /// does, with how many were killed.
 pub fn end_leftovers(run: &RunId) -> usize {
     end_marked(&format!("{RUN_MARK}={run}"))
+}
+
+/// Ends a run whose owner does not answer: its keeper is told to, and what is still there after that
+/// is killed. Returns when nothing is left.
+pub fn end_without_owner(run: &RunId) {
+    let mark = format!("{RUN_MARK}={run}");
+    let marked = all_processes().filter(|pid| carries(*pid, &mark));
+    let keepers: Vec<ProcessName> = marked
+        .filter(|pid| is_keeper(*pid))
+        .map(ProcessName::of)
+        .collect();
+    for keeper in &keepers {
+        signal_process(*keeper, Signal::TERM);
+        signal_process(*keeper, Signal::CONT);
+    }
+    let end = Instant::now() + KEEPERS_TURN;
+    while keepers.iter().any(|keeper| keeper.is_alive()) && Instant::now() < end {
+        std::thread::sleep(SWEEP_AGAIN);
+    }
+    end_leftovers(run);
+}
+
+/// Tells whether a process keeps a child.
+fn is_keeper(pid: u32) -> bool {
+    process_name(pid).is_some_and(|name| name == KEEPER_NAME)
 }
 
 /// Kills whatever carries this mark, and its descendants, until nothing does.

@@ -40,11 +40,11 @@ mod warden;
 pub use child::Spoken;
 pub use engine::{Call, Engine, Launcher, OwnerLimits};
 pub use keeper::keep;
-pub use leftovers::{MARKS, ProcessName, end_leftovers};
+pub use leftovers::{MARKS, ProcessName, end_leftovers, end_without_owner};
 pub use own_children::{HasProcess, OwnChildren};
 pub use owner::{
-    AskError, Extent, LONGEST_SOCKET_NAME, Listening, OwnerReply, OwnerRequest, OwnerSocket, Want,
-    ask, remove_abandoned_sockets,
+    AskError, Extent, LONGEST_SOCKET_NAME, Listening, OwnerAddress, OwnerReply, OwnerRequest,
+    OwnerSocket, Want, ask, remove_abandoned_sockets,
 };
 pub use request::{NotRunning, SteerError};
 pub use warden::ward;

@@ -1,10 +1,11 @@
 //! What travels inside the engine: events up from the units, requests down to them.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use bytes::Bytes;
 use pi_subagents_delegation::{Decision, EventSink, Happening, Plan, RunId, RunSummary, Timestamp};
-use tokio::sync::{oneshot, watch};
+use tokio::sync::{mpsc, oneshot, watch};
 
 use crate::child::Spoken;
 use crate::owner::Extent;
@@ -31,6 +32,10 @@ pub(crate) enum UnitSaid {
 pub(crate) enum UnitRequest {
     /// End the run.
     End(Decision),
+    /// Stop the child's tree and all clocks; the sender is dropped when that is done.
+    Pause { paused: mpsc::Sender<()> },
+    /// Go on after a pause of this length.
+    Resume { pause: Duration },
     /// Say this to the child.
     Steer {
         message: String,
@@ -63,6 +68,10 @@ pub(crate) enum EngineRequest {
         extent: Extent,
         answer: oneshot::Sender<Result<watch::Receiver<Spoken>, NotRunning>>,
     },
+    /// Stop the trees of all runs; the sender is dropped when that is done.
+    Pause { paused: mpsc::Sender<()> },
+    /// Let them go on after a pause of this length.
+    Resume { pause: Duration },
     /// End all runs; the second time at once.
     Shutdown { signal: i32 },
 }

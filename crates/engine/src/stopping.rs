@@ -16,10 +16,21 @@ pub(crate) enum Phase {
     Aborting { until: Instant, pace: Pace },
     /// The child's stdin is closed and it may leave by itself until then.
     Leaving { until: Instant, pace: Pace },
-    /// The keeper ends the tree.
-    Ending,
+    /// The keeper ends the tree and says so until then.
+    Ending { until: Instant, keeper: Trust },
     /// The tree is gone; what it said last may still be in the pipes until then.
     Draining { until: Instant },
+}
+
+/// How far we rely on a keeper that does not say that its work is done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Trust {
+    /// It was told what to do.
+    Told,
+    /// It was continued, in case that somebody had stopped it.
+    Roused,
+    /// It was killed, and what it kept is ours to end.
+    Killed,
 }
 
 /// How much time an ending takes.
@@ -60,6 +71,9 @@ const ON_SHUTDOWN: Pace = Pace {
     grace: Duration::from_secs(1),
 };
 
+/// How long a keeper may take beyond the grace it was told to give.
+const KEEPER: Duration = Duration::from_secs(2);
+
 /// How long the pipes of a dead tree are read.
 const DRAIN: Duration = Duration::from_secs(1);
 
@@ -86,6 +100,43 @@ impl Phase {
         Self::Leaving { until, pace }
     }
 
+    /// The keeper was told to end the tree, with this grace.
+    pub(crate) fn ending(now: Instant, grace: Duration) -> Self {
+        let until = now + grace + KEEPER;
+        let keeper = Trust::Told;
+        Self::Ending { until, keeper }
+    }
+
+    /// The keeper did not say in time that the tree is gone.
+    pub(crate) fn without_keeper(now: Instant, keeper: Trust) -> Self {
+        let until = now + KEEPER;
+        Self::Ending { until, keeper }
+    }
+
+    /// The same phase after a pause of the owner: it has as much time left as before.
+    #[must_use]
+    pub(crate) fn after_pause(self, pause: Duration) -> Self {
+        let later = |until: Instant| until + pause;
+        match self {
+            Self::Working => Self::Working,
+            Self::Aborting { until, pace } => Self::Aborting {
+                until: later(until),
+                pace,
+            },
+            Self::Leaving { until, pace } => Self::Leaving {
+                until: later(until),
+                pace,
+            },
+            Self::Ending { until, keeper } => Self::Ending {
+                until: later(until),
+                keeper,
+            },
+            Self::Draining { until } => Self::Draining {
+                until: later(until),
+            },
+        }
+    }
+
     pub(crate) fn draining(now: Instant) -> Self {
         Self::Draining { until: now + DRAIN }
     }
@@ -93,9 +144,10 @@ impl Phase {
     /// When the next step is due, if it is a matter of time.
     pub(crate) fn alarm(self) -> Option<Instant> {
         match self {
-            Self::Working | Self::Ending => None,
+            Self::Working => None,
             Self::Aborting { until, .. }
             | Self::Leaving { until, .. }
+            | Self::Ending { until, .. }
             | Self::Draining { until } => Some(until),
         }
     }

@@ -127,6 +127,8 @@ impl Unit {
         while let Ok(request) = self.requests.try_recv() {
             match request {
                 UnitRequest::End(decision) => return Some(decision),
+                // A child that is started after a pause has all its time.
+                UnitRequest::Pause { .. } | UnitRequest::Resume { .. } => {}
                 UnitRequest::Steer { answer, .. } => {
                     let run = self.task.run.clone();
                     // Whoever asked may have left.

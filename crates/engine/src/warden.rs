@@ -2,18 +2,26 @@
 //! could not: when keeper and owner are killed at the same moment, nobody else is left who knows
 //! of their children. See `docs/design/stopping.md`.
 
-use std::io::{self, Read as _, Write as _};
+use std::io;
 use std::os::unix::process::CommandExt as _;
 use std::process::{Child, Command, Stdio};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use pi_subagents_delegation::Program;
+use pi_subagents_processes::name_this_process;
 
 use crate::leftovers::{OWNER_MARK, ProcessName, end_marked};
 use crate::own_children::HasProcess;
 
+/// What the process of a warden is called: not like its owner, for the same reason as a keeper.
+const WARDEN_NAME: &str = "pisub-warden";
+
 /// How long the keepers of a dead owner have to end their trees in order.
 const KEEPERS_TURN: Duration = Duration::from_millis(1300);
+
+/// How long a killed warden may take to be gone, and how often is looked.
+const TO_EXIT: Duration = Duration::from_secs(1);
+const LOOK_AGAIN: Duration = Duration::from_millis(1);
 
 /// The warden of this owner. When it is dropped, the owner has left in order.
 #[derive(Debug)]
@@ -27,6 +35,7 @@ impl Warden {
     )]
     pub(crate) fn start(program: &Program) -> io::Result<Self> {
         Command::new(&program.path)
+            .arg0(WARDEN_NAME)
             .args(&program.arguments)
             .arg(ProcessName::of_this_process().mark())
             .process_group(0)
@@ -46,20 +55,22 @@ impl HasProcess for Warden {
 
 impl Drop for Warden {
     fn drop(&mut self) {
-        // A warden that is gone needs no farewell.
-        if let Some(mut stdin) = self.0.stdin.take() {
-            _ = stdin.write_all(b".");
+        // It only waits, so it is killed; a farewell would not reach one that somebody stopped.
+        _ = self.0.kill();
+        let end = Instant::now() + TO_EXIT;
+        while matches!(self.0.try_wait(), Ok(None)) && Instant::now() < end {
+            std::thread::sleep(LOOK_AGAIN);
         }
-        _ = self.0.wait();
     }
 }
 
 /// The life of a warden process, for the owner with this mark.
 pub fn ward(owner: &str) {
-    let mut farewell = [0];
-    if io::stdin().read(&mut farewell).is_ok_and(|read| read > 0) {
-        return;
-    }
+    // Where it keeps the name of its owner, it does its work all the same.
+    _ = name_this_process(WARDEN_NAME);
+    // Nobody ever writes there: it ends when the owner does. An owner that leaves in order has
+    // killed us before.
+    _ = io::copy(&mut io::stdin(), &mut io::sink());
     std::thread::sleep(KEEPERS_TURN);
     end_marked(&format!("{OWNER_MARK}={owner}"));
 }

@@ -8,4 +8,4 @@ mod environment;
 mod stat;
 
 pub use environment::carries;
-pub use stat::{Stat, all_processes, start_time};
+pub use stat::{Stat, all_processes, name_this_process, process_name, start_time};

@@ -1,6 +1,7 @@
 //! One line of `/proc` about each process.
 
 use std::fs;
+use std::io;
 
 /// The flag of a thread of the kernel.
 const OF_KERNEL: u32 = 0x0020_0000;
@@ -12,6 +13,8 @@ pub struct Stat {
     pub parent: u32,
     /// Whether it is dead and waits to be reaped.
     pub is_zombie: bool,
+    /// Whether somebody stopped it: it does nothing until it is continued.
+    pub is_stopped: bool,
     /// When it started, in ticks since boot: together with its pid it names it for good.
     pub start_time: u64,
     is_of_kernel: bool,
@@ -28,6 +31,7 @@ impl Stat {
         let fields: Vec<&str> = after_name.split(' ').collect();
         Some(Self {
             is_zombie: matches!(*fields.first()?, "Z" | "X"),
+            is_stopped: matches!(*fields.first()?, "T" | "t"),
             parent: fields.get(1)?.parse().ok()?,
             start_time: fields.get(19)?.parse().ok()?,
             is_of_kernel: fields.get(6)?.parse::<u32>().ok()? & OF_KERNEL != 0,
@@ -49,6 +53,17 @@ pub fn start_time(pid: u32) -> Option<u64> {
     (!stat.is_zombie).then_some(stat.start_time)
 }
 
+/// The name a process goes by, of at most 15 characters; `None` for one that is gone.
+pub fn process_name(pid: u32) -> Option<String> {
+    let name = fs::read_to_string(format!("/proc/{pid}/comm")).ok()?;
+    Some(name.trim_end_matches('\n').to_owned())
+}
+
+/// Gives this process a name, of which at most 15 characters count.
+pub fn name_this_process(name: &str) -> io::Result<()> {
+    fs::write("/proc/self/comm", name)
+}
+
 /// All process ids of this moment.
 pub fn all_processes() -> impl Iterator<Item = u32> {
     fs::read_dir("/proc")
@@ -65,5 +80,11 @@ mod tests {
     fn only_a_living_process_has_a_start_time() {
         assert!(start_time(std::process::id()).is_some());
         assert_eq!(start_time(u32::MAX), None);
+    }
+
+    #[test]
+    fn a_process_has_a_name_while_it_is_there() {
+        assert!(process_name(std::process::id()).is_some_and(|name| !name.is_empty()));
+        assert_eq!(process_name(u32::MAX), None);
     }
 }

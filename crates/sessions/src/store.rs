@@ -202,6 +202,16 @@ impl Store {
 
     /// Records a run whose owner is gone as interrupted; false when somebody else was faster.
     pub fn close_interrupted(&self, run: &IndexedRun) -> io::Result<bool> {
+        self.close(run, &run.without_owner(), true)
+    }
+
+    /// Records a run as stopped whose owner lives and could not be asked; false when the owner was
+    /// faster. The owner itself writes the end into the events when it goes on.
+    pub fn close_stopped(&self, run: &IndexedRun) -> io::Result<bool> {
+        self.close(run, &Ending::Stopped, false)
+    }
+
+    fn close(&self, run: &IndexedRun, ending: &Ending, is_noted: bool) -> io::Result<bool> {
         let at = last_sign(&run.directory);
         // The owner may have been killed between its last words and the line in the index.
         if let Some(result) = read_result(&run.directory) {
@@ -212,10 +222,7 @@ impl Store {
         let mut summary = RunSummary::default();
         let read = replay::read_events(&run.directory, |event| summary.apply(event));
         // Or between the end of the run and these words.
-        let ending = summary
-            .ending
-            .clone()
-            .unwrap_or_else(|| run.without_owner());
+        let ending = summary.ending.clone().unwrap_or_else(|| ending.clone());
         summary.ended_at.get_or_insert(at);
         let Some(task) = summary.task.clone() else {
             // Its directory was removed or cannot be read; at least it does not run any more.
@@ -224,7 +231,7 @@ impl Store {
         };
         let result = serde_json::to_vec_pretty(&RunResult::new(&task, &summary, &ending))?;
         let is_ours = files::write_whole_once(&run.directory.result(), &result)?;
-        if is_ours {
+        if is_ours && is_noted {
             // What happened is in the result; the events may be what could not be written.
             _ = note_end(run, &ending, at);
         }

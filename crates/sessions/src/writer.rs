@@ -152,8 +152,11 @@ impl Writing<'_> {
         let written = serde_json::to_vec_pretty(result)
             .map_err(io::Error::from)
             .and_then(|content| files::write_whole_once(&path, &content));
-        if let Err(error) = written {
-            self.note(run, could_not_write(&path, &error));
+        match written {
+            // Somebody ended the run while we were stopped, and has written down how.
+            Ok(false) => return,
+            Ok(true) => {}
+            Err(error) => self.note(run, could_not_write(&path, &error)),
         }
         if let Err(error) = index::append_end(self.index, run, ending, at) {
             self.note(run, could_not_write(self.index, &error));

@@ -60,6 +60,18 @@ struct State {
     fleet: Fleet,
     is_dirty: bool,
     is_finished: bool,
+    pause: Pause,
+}
+
+/// Whether anything is drawn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Pause {
+    /// Frames are drawn.
+    None,
+    /// The process is about to be stopped, and the terminal is to be given back.
+    Wanted,
+    /// The terminal has been given back.
+    Resting,
 }
 
 impl LiveView {
@@ -70,6 +82,7 @@ impl LiveView {
                 fleet,
                 is_dirty: true,
                 is_finished: false,
+                pause: Pause::None,
             }),
             changed: Condvar::new(),
         });
@@ -126,6 +139,14 @@ impl EventSink for LiveView {
     fn on_saying(&mut self, run: &RunId, saying: &Saying) {
         self.shared.hear(run, saying);
     }
+
+    fn on_pause(&mut self) {
+        self.shared.pause();
+    }
+
+    fn on_resume(&mut self) {
+        self.shared.resume();
+    }
 }
 
 impl LiveSink {
@@ -175,6 +196,20 @@ impl Shared {
         }
     }
 
+    /// Waits until the drawing thread has given the terminal back.
+    fn pause(&self) {
+        self.lock().pause = Pause::Wanted;
+        self.changed.notify_all();
+        self.wait(LONGEST_PAUSE, |state| state.pause == Pause::Resting);
+    }
+
+    fn resume(&self) {
+        let mut state = self.lock();
+        state.pause = Pause::None;
+        state.is_dirty = true;
+        self.changed.notify_all();
+    }
+
     fn lock(&self) -> MutexGuard<'_, State> {
         // The state is a fold; even after a panic it is worth showing.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
@@ -212,7 +247,12 @@ fn draw_until_finished(shared: &Shared, terminal: Terminal) {
         max_lines,
         expanded: false,
     };
-    while !shared.wait(LONGEST_PAUSE, |state| state.is_dirty) {
+    while !shared.wait(LONGEST_PAUSE, |state| {
+        state.is_dirty || state.pause != Pause::None
+    }) {
+        if rest(shared, &mut screen) {
+            continue;
+        }
         let (columns, rows) = usable(size());
         let lines = {
             let mut state = shared.lock();
@@ -234,6 +274,21 @@ fn draw_until_finished(shared: &Shared, terminal: Terminal) {
         state.fleet.view(clock(), &view(columns))
     };
     let _ = screen.leave(&lines, (columns, rows));
+}
+
+/// Gives the terminal back while the process is about to be stopped; true when it is.
+fn rest(shared: &Shared, screen: &mut Screen) -> bool {
+    let mut state = shared.lock();
+    if state.pause == Pause::None {
+        return false;
+    }
+    // A terminal that is gone needs nothing back.
+    let _ = screen.rest();
+    state.pause = Pause::Resting;
+    drop(state);
+    shared.changed.notify_all();
+    shared.wait(LONGEST_PAUSE, |state| state.pause == Pause::None);
+    true
 }
 
 /// Some terminals do not know their size and say 0.

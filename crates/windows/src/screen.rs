@@ -55,6 +55,15 @@ impl Screen {
         self.write(&format!("{frame}\r\n{SHOW_CURSOR}"))
     }
 
+    /// Leaves what is drawn where it is and gives the cursor back; the next frame begins below.
+    pub(crate) fn rest(&mut self) -> io::Result<()> {
+        if !std::mem::replace(&mut self.is_cursor_hidden, false) {
+            return Ok(());
+        }
+        self.drawn.clear();
+        self.write(&format!("{END_FRAME}\r\n{SHOW_CURSOR}"))
+    }
+
     fn frame(&self, lines: &[Line], size: (usize, usize)) -> String {
         let height = self.height(size);
         let rows: Vec<String> = lines

@@ -4,14 +4,14 @@ use std::collections::{HashMap, HashSet};
 
 use pi_subagents_delegation::RunId;
 use pi_subagents_engine::{Extent, Listening, OwnerReply, Want};
-use pi_subagents_sessions::{IndexedRun, OwnerName};
+use pi_subagents_sessions::{IndexedRun, OwnerName, Store};
 use pi_subagents_windows::Role;
 use tokio::sync::mpsc;
 use tokio::task::{AbortHandle, JoinSet};
 
 use super::model::{Message, Notice};
 use crate::changes::owner_gone;
-use crate::commands::control::request;
+use crate::commands::control::{request, stop_run};
 use crate::owner::is_owned;
 
 /// The owners of what runs, each watched once.
@@ -108,10 +108,9 @@ pub(super) async fn steer(run: IndexedRun, message: String) -> Notice {
 }
 
 /// Stops a run, and tells when nothing of it is left.
-pub(super) async fn stop(run: IndexedRun) -> Notice {
-    match request(&run, Want::Stop).await {
-        // An owner that has forgotten the run has ended it by itself.
-        Ok(OwnerReply::Done | OwnerReply::Refused { .. }) => Notice::new(
+pub(super) async fn stop(store: Store, run: IndexedRun) -> Notice {
+    match stop_run(&store, &run).await {
+        Ok(_) => Notice::new(
             Role::Success,
             format!("{} was stopped; nothing of it is left.", run.name),
         ),

@@ -38,12 +38,23 @@ impl Screen {
     }
 
     fn enter_once() -> io::Result<Self> {
-        enable_raw_mode()?;
-        execute!(stdout(), EnterAlternateScreen, EnableBracketedPaste)?;
+        take()?;
         let terminal = Terminal::new(CrosstermBackend::new(stdout()))?;
         Ok(Self {
             terminal: ManuallyDrop::new(terminal),
         })
+    }
+
+    /// Gives the terminal back for a while.
+    pub(super) fn leave(&mut self) {
+        give_back();
+    }
+
+    /// Takes the terminal again, as it was before.
+    pub(super) fn enter_again(&mut self) -> io::Result<()> {
+        IS_OURS.store(true, Ordering::SeqCst);
+        take()?;
+        self.terminal.clear()
     }
 
     /// Draws a frame, which appears at once.
@@ -70,6 +81,11 @@ pub(super) fn terminal_size() -> (u16, u16) {
         Ok((columns @ 1.., rows @ 1..)) => (columns, rows),
         Ok(_) | Err(_) => (80, 24),
     }
+}
+
+fn take() -> io::Result<()> {
+    enable_raw_mode()?;
+    execute!(stdout(), EnterAlternateScreen, EnableBracketedPaste)
 }
 
 fn give_back() {

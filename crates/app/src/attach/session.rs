@@ -28,7 +28,7 @@ use crate::error::CommandError;
 use crate::exit;
 use crate::owner::current_runs;
 use crate::places::Places;
-use crate::signals::Signals;
+use crate::signals::{self, Signals};
 
 /// No eye reads faster than this.
 const FRAME: Duration = Duration::from_millis(50);
@@ -57,7 +57,7 @@ pub(crate) struct Attachment {
 pub(crate) async fn attach(attachment: Attachment) -> Result<ExitCode, CommandError> {
     let failed =
         |error: io::Error| CommandError::failed("the terminal cannot be used").because(&error);
-    let signals = Signals::listen()?;
+    let signals = Signals::listen_to_pause()?;
     let mut session = Session::start(attachment, signals).map_err(failed)?;
     // The screen is given back before anything is printed.
     session.run().await.map_err(failed)
@@ -104,7 +104,7 @@ struct Pace {
 
 /// Everything that can wake us.
 enum Happened {
-    Signal(i32),
+    Signal(signals::Told),
     Typed(Option<Typed>),
     Told(Message),
     Looked(Option<Message>),
@@ -172,7 +172,13 @@ impl Session {
             self.reconcile();
             self.draw_if_due()?;
             let effect = match self.next().await {
-                Happened::Signal(number) => return Ok(exit::of_signal(number)),
+                Happened::Signal(signals::Told::End(number)) => {
+                    return Ok(exit::of_signal(number));
+                }
+                Happened::Signal(signals::Told::Pause) => {
+                    self.pause().await?;
+                    None
+                }
                 Happened::Typed(Some(Typed::Event(event))) => self.typed(event),
                 // A terminal that is gone has hung up.
                 Happened::Typed(Some(Typed::Gone) | None) => return Ok(exit::of_signal(1)),
@@ -205,11 +211,21 @@ impl Session {
         }
     }
 
+    /// Gives the terminal back, stops, and takes the terminal again.
+    async fn pause(&mut self) -> io::Result<()> {
+        self.screen.leave();
+        signals::stop_this_process().await;
+        self.screen.enter_again()?;
+        self.pace.is_dirty = true;
+        self.pace.drawn_at = None;
+        Ok(())
+    }
+
     async fn next(&mut self) -> Happened {
         let alarm = self.alarm();
         let is_looking = !self.looking.is_empty();
         tokio::select! {
-            number = self.signals.next() => Happened::Signal(number),
+            told = self.signals.next() => Happened::Signal(told),
             typed = self.typed.recv() => Happened::Typed(typed),
             Some(message) = self.told.recv() => Happened::Told(message),
             Some(Ok(message)) = self.jobs.join_next() => Happened::Told(message),
@@ -314,7 +330,7 @@ impl Session {
                 self.jobs.spawn(async { Message::Came(steered.await) });
             }
             Effect::Stop(run) => {
-                let stopped = owners::stop(run);
+                let stopped = owners::stop(self.store.clone(), run);
                 self.jobs.spawn(async { Message::Came(stopped.await) });
             }
             Effect::ReadAnswer(run) => {

@@ -7,6 +7,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::Row;
+use crate::owner::OwnerProcess as _;
 use crate::recorded::status_of;
 
 /// What `status --json` prints.
@@ -45,6 +46,8 @@ pub(crate) struct IndexRow<'a> {
     accepted_at: String,
     ended_at: Option<String>,
     owner_pid: u32,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    owner_stopped: bool,
     directory: &'a Path,
 }
 
@@ -65,6 +68,7 @@ impl<'a> IndexRow<'a> {
             accepted_at: run.accepted_at.to_string(),
             ended_at,
             owner_pid: run.owner.pid,
+            owner_stopped: run.is_open() && run.is_owner_stopped(),
             directory: run.directory.path(),
         }
     }

@@ -29,7 +29,7 @@ pub(super) fn answer_of(
     let settings = Configuration::read_once(&caller.places, caller.trusts_project).settings;
     let concurrency = concurrency.or(settings.max_concurrency);
     block_on(async {
-        let mut signals = Signals::listen()?;
+        let mut signals = Signals::listen_to_pause()?;
         let toolbox = Toolbox::open(&caller.places, concurrency)?;
         let watch = Watch {
             sinks: view::sinks(caller, &settings, printer),

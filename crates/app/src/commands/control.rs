@@ -5,16 +5,18 @@ use std::process::ExitCode;
 use clap::Args;
 use pi_subagents_delegation::Status;
 use pi_subagents_delegation::text::one_line;
-use pi_subagents_engine::{AskError, OwnerReply, OwnerRequest, Want, ask, end_leftovers};
+use pi_subagents_engine::{
+    AskError, OwnerAddress, OwnerReply, OwnerRequest, Want, ask, end_without_owner,
+};
 use pi_subagents_sessions::{FindError, IndexedRun, RunState, Store};
 use serde_json::{Value, json};
-use tokio::task::JoinSet;
+use tokio::task::{JoinSet, spawn_blocking};
 
 use crate::commands::block_on;
 use crate::commands::read::joined;
 use crate::conversations::{ask_which, of_one_conversation};
 use crate::error::CommandError;
-use crate::owner::{current_runs, is_owned};
+use crate::owner::{OwnerProcess as _, current_runs, is_owned};
 use crate::places::Places;
 use crate::print::Printer;
 use crate::recorded::{find_runs, find_runs_of_each, how_to_resume, status_of};
@@ -78,40 +80,79 @@ pub(crate) fn stop(args: &StopArgs, printer: Printer) -> Result<ExitCode, Comman
         })?
     };
     asked.retain(IndexedRun::is_open);
-    let problems = block_on(stop_all(asked.clone()))?;
+    let told = block_on(stop_all(store.clone(), asked.clone()))?;
     let mut stopped = current_runs(&store)?;
     stopped.retain(|run| asked.iter().any(|one| one.run == run.run));
     print_stopped(args, &stopped, printer);
-    if stopped.iter().all(|run| !run.is_open()) {
-        return Ok(ExitCode::SUCCESS);
+    let is_all_over = stopped.iter().all(|run| !run.is_open());
+    for told in told {
+        match told {
+            Ok(note) => printer.note(&format!("! {note}")),
+            Err(_) if is_all_over => {}
+            Err(problem) => printer.note(&format!("! {problem}")),
+        }
     }
-    for problem in &problems {
-        printer.note(&format!("! {problem}"));
-    }
-    Ok(ExitCode::FAILURE)
+    Ok(if is_all_over {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    })
 }
 
-/// Asks all owners at once, and tells what went wrong.
-async fn stop_all(runs: Vec<IndexedRun>) -> Result<Vec<String>, CommandError> {
+/// Asks all owners at once; gives what a person should know about it, or what went wrong.
+async fn stop_all(
+    store: Store,
+    runs: Vec<IndexedRun>,
+) -> Result<Vec<Result<String, String>>, CommandError> {
     let mut asked = JoinSet::new();
     for run in runs {
+        let store = store.clone();
         asked.spawn(async move {
-            match request(&run, Want::Stop).await {
-                // An owner that has forgotten the run has ended it by itself.
-                Ok(OwnerReply::Done | OwnerReply::Refused { .. }) => None,
-                Err(_) if !is_owned(&run) => {
-                    end_leftovers(&run.run);
-                    None
-                }
-                Err(error) => Some(error.sentence()),
+            match stop_run(&store, &run).await {
+                Ok(note) => note.map(Ok),
+                Err(error) => Some(Err(error.sentence())),
             }
         });
     }
-    let mut problems = Vec::new();
+    let mut told = Vec::new();
     while let Some(joined) = asked.join_next().await {
-        problems.extend(joined.unwrap_or_else(|error| Some(error.to_string())));
+        told.extend(joined.unwrap_or_else(|error| Some(Err(error.to_string()))));
     }
-    Ok(problems)
+    Ok(told)
+}
+
+/// Stops a run and returns when nothing of it is left. An owner that does not answer is not waited
+/// for: then the run is ended without it, and what is given says so.
+pub(crate) async fn stop_run(
+    store: &Store,
+    run: &IndexedRun,
+) -> Result<Option<String>, CommandError> {
+    let error = match ask_owner(run, Want::Stop).await {
+        // An owner that has forgotten the run has ended it by itself.
+        Ok(OwnerReply::Done | OwnerReply::Refused { .. }) => return Ok(None),
+        Err(error) => error,
+    };
+    if run.owner_process().is_none() {
+        return Err(error.for_person(run));
+    }
+    let (store, ended) = (store.clone(), run.clone());
+    let closed = spawn_blocking(move || {
+        end_without_owner(&ended.run);
+        // The record of an owner that is gone is closed by whoever looks at it next.
+        if is_owned(&ended) {
+            store.close_stopped(&ended).map(drop)
+        } else {
+            Ok(())
+        }
+    });
+    match closed.await {
+        Ok(Ok(())) => Ok(is_owned(run).then(|| error.ended_without(run))),
+        Ok(Err(error)) => {
+            let text = format!("the end of run {} cannot be written down", run.run);
+            Err(CommandError::failed(text).because(&error))
+        }
+        Err(error) => Err(CommandError::failed("stop failed").because(&error)),
+    }
 }
 
 fn print_stopped(args: &StopArgs, runs: &[IndexedRun], printer: Printer) {
@@ -162,20 +203,64 @@ fn name_json(run: &IndexedRun) -> Value {
 
 /// Asks the owner of a run, whichever process that is.
 pub(crate) async fn request(run: &IndexedRun, want: Want) -> Result<OwnerReply, CommandError> {
-    let Some(socket) = &run.owner.socket else {
-        return Err(CommandError::failed(format!(
-            "the owner of run {} (pid {}) cannot be reached: it has no socket",
-            run.run, run.owner.pid
-        ))
-        .hint("pi-subagents doctor says whether owners can listen where they should."));
+    let asked = ask_owner(run, want).await;
+    asked.map_err(|error| error.for_person(run))
+}
+
+/// Why the owner of a run did not do what it was asked for.
+pub(super) enum NotAsked {
+    NoSocket,
+    NoAnswer(AskError),
+}
+
+pub(super) async fn ask_owner(run: &IndexedRun, want: Want) -> Result<OwnerReply, NotAsked> {
+    let socket = run.owner.socket.as_ref().ok_or(NotAsked::NoSocket)?;
+    let owner = OwnerAddress {
+        socket,
+        process: run.owner_process(),
     };
     let request = OwnerRequest {
         run: run.run.to_string(),
         want,
     };
-    ask(socket, &request).await.map_err(|error: AskError| {
-        CommandError::failed(format!("run {} cannot be reached", run.run)).because(&error)
-    })
+    ask(owner, &request).await.map_err(NotAsked::NoAnswer)
+}
+
+impl NotAsked {
+    /// As a person reads it who wanted something of the run.
+    fn for_person(&self, run: &IndexedRun) -> CommandError {
+        let (id, pid) = (&run.run, run.owner.pid);
+        match self {
+            Self::NoSocket => CommandError::failed(format!(
+                "the owner of run {id} (pid {pid}) cannot be reached: it has no socket"
+            ))
+            .hint("pi-subagents doctor says whether owners can listen where they should."),
+            Self::NoAnswer(AskError::Stopped { .. }) => CommandError::failed(format!(
+                "the owner of run {id} (pid {pid}) is stopped and hears nothing"
+            ))
+            .hint(format!(
+                "kill -CONT {pid} continues it (or fg, in its shell); pi-subagents stop {id} ends \
+                 the run without it."
+            )),
+            Self::NoAnswer(error) => {
+                CommandError::failed(format!("run {id} cannot be reached")).because(error)
+            }
+        }
+    }
+
+    /// Says that a run was ended although its owner did not answer.
+    fn ended_without(&self, run: &IndexedRun) -> String {
+        let (name, pid) = (one_line(&run.name), run.owner.pid);
+        match self {
+            Self::NoAnswer(AskError::Stopped { .. }) => format!(
+                "the owner of {name} (pid {pid}) is stopped, so the run was ended without it; \
+                 kill -CONT {pid} continues the owner, kill -KILL {pid} ends it"
+            ),
+            Self::NoAnswer(_) | Self::NoSocket => format!(
+                "the owner of {name} (pid {pid}) did not answer, so the run was ended without it"
+            ),
+        }
+    }
 }
 
 /// The runs of several ids, each once; of those of one id, the ones that are meant. Who cannot

@@ -1,13 +1,12 @@
 //! The hidden command that keeps a child.
 
-use std::ffi::OsString;
 use std::process::ExitCode;
 
 /// Its name on the command line.
 pub(crate) const NAME: &str = "keeper";
 
-pub(crate) fn run(command_line: impl Iterator<Item = OsString>) -> ExitCode {
-    match pi_subagents_engine::keep(command_line) {
+pub(crate) fn run() -> ExitCode {
+    match pi_subagents_engine::keep() {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             // Our stderr is the child's, so its owner reads this beside what the child said.

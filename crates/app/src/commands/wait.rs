@@ -4,13 +4,14 @@ use std::process::ExitCode;
 
 use clap::Args;
 use pi_subagents_delegation::{Status, text};
-use pi_subagents_engine::Want;
+use pi_subagents_engine::{AskError, Want};
 use pi_subagents_sessions::{IndexedRun, RecordedRun, RunState, Store};
 use serde_json::{Value, json};
+use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
 use crate::commands::block_on;
-use crate::commands::control::{request, runs_of_all};
+use crate::commands::control::{NotAsked, ask_owner, runs_of_all};
 use crate::error::CommandError;
 use crate::exit;
 use crate::owner::current_runs;
@@ -36,7 +37,7 @@ pub(crate) fn run(args: &WaitArgs, printer: Printer) -> Result<ExitCode, Command
     let is_one_over = asked.iter().any(|run| !run.is_open());
     if !(args.any && is_one_over) {
         let open = asked.iter().filter(|run| run.is_open()).cloned().collect();
-        block_on(wait_for(open, args.any))?;
+        block_on(wait_for(open, args.any, printer))?;
     }
     let mut runs = current_runs(&store)?;
     runs.retain(|run| asked.iter().any(|one| one.run == run.run));
@@ -53,26 +54,48 @@ pub(crate) fn run(args: &WaitArgs, printer: Printer) -> Result<ExitCode, Command
 }
 
 /// Waits for all of them, or for the first.
-async fn wait_for(runs: Vec<IndexedRun>, any: bool) -> Result<(), CommandError> {
+async fn wait_for(
+    runs: Vec<IndexedRun>,
+    any: bool,
+    printer: Printer<'_>,
+) -> Result<(), CommandError> {
+    let (tell, mut told) = mpsc::channel(runs.len().max(1));
     let mut waiting: JoinSet<()> = runs
         .into_iter()
-        .map(|run| async move { wait_for_one(&run).await })
+        .map(|run| {
+            let tell = tell.clone();
+            async move { wait_for_one(&run, &tell).await }
+        })
         .collect();
-    while waiting.join_next().await.is_some() {
-        if any {
-            break;
+    drop(tell);
+    loop {
+        tokio::select! {
+            Some(note) = told.recv() => printer.note(&note),
+            joined = waiting.join_next() => if any || joined.is_none() {
+                return Ok(());
+            },
         }
     }
-    Ok(())
 }
 
 /// Asks the owner; one that is gone, has forgotten the run or cannot be asked shows by its files
 /// and its end when the run is over.
-async fn wait_for_one(run: &IndexedRun) {
-    if request(run, Want::Wait).await.is_ok() {
-        return;
-    }
+async fn wait_for_one(run: &IndexedRun, tell: &mpsc::Sender<String>) {
     let changes = RunChanges::of_end(run);
+    match ask_owner(run, Want::Wait).await {
+        Ok(_) => return,
+        Err(NotAsked::NoAnswer(AskError::Stopped { pid })) => {
+            let name = text::one_line(&run.name);
+            let note = format!(
+                "! the owner of {name} (pid {pid}) is stopped; it is waited for. kill -CONT {pid} \
+                 continues it, pi-subagents stop {} ends the run without it.",
+                run.run
+            );
+            // Whoever prints it may have seen enough.
+            _ = tell.send(note).await;
+        }
+        Err(_) => {}
+    }
     while changes.is_going() {
         changes.next().await;
     }

@@ -37,7 +37,7 @@ const HANG_UP: i32 = 1;
 
 /// Serves one pi. When its end of the wire is gone, so is everything we run.
 pub(crate) async fn serve(places: &Places) -> Result<ExitCode, CommandError> {
-    let mut signals = Signals::listen()?;
+    let mut signals = Signals::listen_to_pause()?;
     let settings = Configuration::read_once(places, false).settings;
     let mut toolbox = Toolbox::open(places, settings.max_concurrency)?;
     let (connection, mut lines) = connection::open()?;
@@ -68,10 +68,9 @@ pub(crate) async fn serve(places: &Places) -> Result<ExitCode, CommandError> {
                 };
                 host.take(incoming);
             }
-            number = signals.next() => {
-                toolbox.owner.shut_down(number);
+            told = signals.next() => if let Some(number) = toolbox.owner.obey(told).await {
                 break exit::of_signal(number);
-            }
+            },
             Some(_) = host.work.join_next() => {}
         }
     };
@@ -80,7 +79,9 @@ pub(crate) async fn serve(places: &Places) -> Result<ExitCode, CommandError> {
     loop {
         tokio::select! {
             joined = work.join_next() => if joined.is_none() { break },
-            number = signals.next() => toolbox.owner.shut_down(number),
+            told = signals.next() => {
+                toolbox.owner.obey(told).await;
+            }
         }
     }
     drop((host.link, host.connection, host.toolbox, host.listeners));

@@ -58,6 +58,7 @@ mod session_lock;
 mod settings;
 mod spending;
 mod stage;
+mod stopped;
 mod stopping;
 mod subagent;
 mod subagent_finalize;

@@ -71,6 +71,7 @@ fn own(script: String) {
             keeper: ours("keeper"),
             warden: ours("warden"),
             own_children: OwnChildren::shared(),
+            file_limit: None,
             environment: Vec::new(),
         };
         let (engine, dispatcher) = Engine::start(launcher, OwnerLimits::default()).unwrap();

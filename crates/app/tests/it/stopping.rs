@@ -3,7 +3,9 @@
 use std::fs;
 use std::time::Duration;
 
-use pi_subagents_testkit::process::{descendants, exists, kill, parent, wait_until_gone};
+use pi_subagents_testkit::process::{
+    children_named, command_line, descendants, exists, kill, name, parent, wait_until_gone,
+};
 use pi_subagents_testkit::sandbox::RunningCommand;
 use pi_subagents_testkit::{Signal, wait_for_file, wait_until};
 use pretty_assertions::assert_eq;
@@ -124,6 +126,29 @@ fn what_is_left_when_everybody_is_killed_ends_at_the_next_start() {
     _ = family.owner.wait_for_exit();
     let status = family.stage.command(&["status", "--all", "--json"]).run();
     assert_eq!(status.json()["counts"]["aborted"], json!(1));
+    assert_eq!(wait_until_gone(&tree, PATIENCE), Ok(()));
+}
+
+#[test]
+fn killing_by_name_leaves_somebody_who_ends_the_tree() {
+    let family = Family::start(&[json!({"ignoreEof": true}), json!({"ignoreTerm": true})]);
+    let tree = family.tree();
+    let keeper = family.keeper();
+    let warden = children_named(family.owner.pid(), "pisub-warden")[0];
+    let run = run_id(&family.stage);
+    assert_eq!(name(keeper).as_deref(), Some("pisub-keeper"));
+    assert_eq!(
+        command_line(keeper),
+        Some(format!("pisub-keeper keeper {run}"))
+    );
+    let command = command_line(warden).unwrap();
+    assert!(command.starts_with("pisub-warden warden "), "{command}");
+    let named_like_us = descendants(family.owner.pid())
+        .into_iter()
+        .filter(|pid| command_line(*pid).is_some_and(|line| line.contains("pi-subagents ")));
+    for process in named_like_us.chain([family.owner.pid()]) {
+        kill(process, Signal::KILL);
+    }
     assert_eq!(wait_until_gone(&tree, PATIENCE), Ok(()));
 }
 

@@ -1,23 +1,29 @@
 //! Starts a child. The only place that does, through the keeper that will end its whole tree.
 
 use std::fs::File;
-use std::io::{self, IoSlice, Write as _};
-use std::mem::MaybeUninit;
-use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
+use std::io::{self, Write as _};
+use std::os::fd::{AsFd as _, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 use std::process::Stdio;
+use std::time::Duration;
 
 use pi_subagents_delegation::{Ending, RunId, Secret, SessionPolicy, Started, Task, TaskPlan};
-use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags, sendmsg};
 use rustix::pipe::{PipeFlags, pipe_with};
 use tokio::process::Command;
+use tokio::time::{Instant, timeout};
 
 use super::session_lock::{LockError, SessionLock};
 use super::{Inbox, LineMemory, LineReader, Outbox, StderrLines, command_line};
 use crate::Launcher;
-use crate::keeper::{Handed, KeeperLink, Report};
+use crate::keeper::{ChildCommand, Handed, KEEPER_NAME, KeeperLink, Report, hand_over};
 use crate::leftovers::{OWNER_MARK, ProcessName, RUN_MARK, end_leftovers};
+
+/// How long a keeper may take to start its child; a machine may be very busy.
+const TO_START: Duration = Duration::from_mins(1);
+
+/// How often is looked whether a silent keeper was stopped.
+const LOOK_AT_KEEPER: Duration = Duration::from_secs(1);
 
 /// A child that runs, with everything that connects us to it.
 #[derive(Debug)]
@@ -49,6 +55,8 @@ pub(crate) enum LaunchError {
     Child(String),
     #[error("the keeper ended before it had started the child")]
     KeeperGone,
+    #[error("the keeper did not start the child within {} s", TO_START.as_secs())]
+    KeeperSilent,
 }
 
 impl LaunchError {
@@ -83,13 +91,10 @@ pub(crate) async fn launch(
     let (stdout, child_stdout) = pipe()?;
     let (stderr, child_stderr) = pipe()?;
     let (ours, keepers) = UnixStream::pair()?;
-    let mut process = start_keeper(
-        launcher,
-        task,
-        plan,
-        [keepers.into(), child_stdout, child_stderr],
-    )?;
+    let child_ends = [keepers.into(), child_stdout, child_stderr];
+    let mut process = start_keeper(launcher, task, child_ends)?;
     let pid = process.id().ok_or(LaunchError::KeeperGone)?;
+    let name = ProcessName::of(pid);
     let own_children = launcher.own_children.clone();
     let reaped = tokio::spawn(async move {
         // How the keeper itself exits says nothing about the run.
@@ -111,27 +116,58 @@ pub(crate) async fn launch(
     let stdin = Outbox::new(stdin)?;
     let stdout = Inbox::new(stdout, reader)?;
     let stderr = Inbox::new(stderr, StderrLines::default())?;
-    let mut keeper = KeeperLink::new(pid, reaped, ours)?;
-    match keeper.next().await {
-        Some(Report::Started { pid }) => Ok(LaunchedChild {
+    let mut keeper = KeeperLink::new(name, reaped, ours)?;
+    match first_report(&mut keeper, &child_command(launcher, plan)).await {
+        Ok(Some(Report::Started { pid })) => Ok(LaunchedChild {
             started: Started {
                 runner: plan.runner,
                 child: pid,
-                keeper: keeper.pid(),
+                keeper: keeper.process().pid,
             },
             stdin,
             stdout,
             stderr,
             keeper,
         }),
-        Some(Report::CouldNotStart { reason }) => Err(LaunchError::Child(reason)),
-        Some(Report::Exited { .. } | Report::Gone { .. }) | None => {
+        Ok(Some(Report::CouldNotStart { reason })) => Err(LaunchError::Child(reason)),
+        outcome => {
             // It may have been killed after it had started the child and before it could say so.
             let run = task.run.clone();
             // The task cannot fail: it does not panic and nobody aborts it.
             _ = tokio::task::spawn_blocking(move || end_leftovers(&run)).await;
-            Err(LaunchError::KeeperGone)
+            Err(outcome.err().unwrap_or(LaunchError::KeeperGone))
         }
+    }
+}
+
+fn child_command(launcher: &Launcher, plan: &TaskPlan) -> ChildCommand {
+    let program = plan.program.path.clone().into_os_string();
+    let arguments = command_line::arguments(plan);
+    ChildCommand {
+        file_limit: launcher.file_limit,
+        words: [program].into_iter().chain(arguments).collect(),
+    }
+}
+
+/// Tells the keeper what to start, and waits until it says whether that runs. A keeper that
+/// somebody stopped is continued.
+async fn first_report(
+    keeper: &mut KeeperLink,
+    command: &ChildCommand,
+) -> Result<Option<Report>, LaunchError> {
+    let process = keeper.process();
+    let silent_since = Instant::now();
+    let report = keeper.begin(command);
+    tokio::pin!(report);
+    loop {
+        if let Ok(report) = timeout(LOOK_AT_KEEPER, &mut report).await {
+            return Ok(report);
+        }
+        if silent_since.elapsed() >= TO_START {
+            process.kill();
+            return Err(LaunchError::KeeperSilent);
+        }
+        process.rouse();
     }
 }
 
@@ -172,16 +208,15 @@ fn pipe() -> Result<(OwnedFd, OwnedFd), LaunchError> {
 fn start_keeper(
     launcher: &Launcher,
     task: &Task,
-    plan: &TaskPlan,
     [control, stdout, stderr]: [OwnedFd; 3],
 ) -> Result<tokio::process::Child, LaunchError> {
     let keeper = &launcher.keeper;
     let mut command = Command::new(&keeper.path);
     // A process group of its own, so that Ctrl-C reaches the owner and nobody else.
     command
+        .arg0(KEEPER_NAME)
         .args(&keeper.arguments)
-        .arg(&plan.program.path)
-        .args(command_line::arguments(plan))
+        .arg(task.run.as_str())
         .current_dir(&task.cwd)
         .envs(
             launcher
@@ -212,31 +247,4 @@ fn key_pipe(key: &Secret) -> Result<OwnedFd, LaunchError> {
     let (reading, writing) = pipe()?;
     File::from(writing).write_all(key.expose().as_bytes())?;
     Ok(reading)
-}
-
-/// Gives the keeper the child's stdin, and what else there is for it. They cannot be inherited,
-/// because a sibling that is started at the same moment would inherit them too.
-fn hand_over(
-    control: &UnixStream,
-    child_stdin: BorrowedFd<'_>,
-    further: [(Handed, Option<BorrowedFd<'_>>); 2],
-) -> io::Result<()> {
-    let mut descriptors: Vec<BorrowedFd<'_>> = vec![child_stdin];
-    let mut what = Handed::NOTHING_MORE;
-    for (handed, descriptor) in further {
-        if let Some(descriptor) = descriptor {
-            descriptors.push(descriptor);
-            what |= handed.bit();
-        }
-    }
-    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(3))];
-    let mut ancillary = SendAncillaryBuffer::new(&mut space);
-    ancillary.push(SendAncillaryMessage::ScmRights(&descriptors));
-    sendmsg(
-        control,
-        &[IoSlice::new(&[what])],
-        &mut ancillary,
-        SendFlags::NOSIGNAL,
-    )?;
-    Ok(())
 }

@@ -34,6 +34,13 @@ impl Deadline {
         }
     }
 
+    /// The owner paused for so long, and its clocks with it.
+    pub(crate) fn paused(&mut self, pause: Duration) {
+        if let Some(later) = self.ends_at.checked_add(pause) {
+            self.ends_at = later;
+        }
+    }
+
     /// When to look again.
     pub(crate) fn alarm(&self) -> Instant {
         self.ends_at
@@ -105,6 +112,15 @@ mod tests {
         let mut deadline = deadline(start, 10, 0);
         deadline.tool_was_at_work(after(start, 9));
         assert_eq!(deadline.check(after(start, 10)), Some(timed_out(10)));
+    }
+
+    #[test]
+    fn a_pause_does_not_count() {
+        let start = Instant::now();
+        let mut deadline = deadline(start, 10, 30);
+        deadline.paused(Duration::from_mins(1));
+        assert_eq!(deadline.check(after(start, 69)), None);
+        assert_eq!(deadline.check(after(start, 70)), Some(timed_out(10)));
     }
 
     #[test]

@@ -1,48 +1,60 @@
 //! The life of a keeper process.
 
-use std::ffi::OsString;
-use std::io::{self, IoSliceMut, Write as _};
-use std::mem::MaybeUninit;
+use std::io::{self, Write as _};
 use std::os::fd::{AsFd as _, AsRawFd as _, OwnedFd};
 use std::os::unix::net::UnixStream as StdStream;
 use std::os::unix::process::CommandExt as _;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, recvmsg};
-use rustix::process::{Pid, Signal, WaitOptions, WaitStatus, wait};
+use pi_subagents_processes::name_this_process;
+use rustix::process::{
+    Pid, Resource, Rlimit, Signal, WaitOptions, WaitStatus, getrlimit, setrlimit, wait,
+};
 use tokio::io::{AsyncBufReadExt as _, BufReader, Lines};
 use tokio::net::UnixStream;
 use tokio::signal::unix::{Signal as SignalStream, SignalKind, signal};
 use tokio::time::{Instant, sleep_until};
 
-use super::tree::ProcessTree;
-use super::wire::{Handed, Order, Report};
+use super::KEEPER_NAME;
+use super::handover::{ChildCommand, Descriptors};
+use super::owner_sign::OwnerSign;
+use super::tree::{ProcessTree, signal_process, stop_descendants};
+use super::wire::{Order, Report};
+use crate::ProcessName;
 
 /// The variable that tells a child on which descriptor its key is.
 const KEY_DESCRIPTOR: &str = "PI_SUBAGENTS_KEY_FD";
 
 /// How long a tree may take to leave when its owner is dead.
-const GRACE_WITHOUT_OWNER: Duration = Duration::from_secs(1);
+pub(crate) const GRACE_WITHOUT_OWNER: Duration = Duration::from_secs(1);
 
 /// How soon a killed tree is swept again: a process may fork while it is being killed.
 const SWEEP_AGAIN: Duration = Duration::from_millis(20);
 
-/// Keeps the child whose program and arguments these are; returns when nothing of it is left.
+/// Keeps the child that its owner names; returns when nothing of it is left.
 ///
 /// Runs as a process of its own, whose stdin is the control socket and whose stdout and stderr
 /// are the child's.
-pub fn keep(mut command_line: impl Iterator<Item = OsString>) -> io::Result<()> {
+pub fn keep() -> io::Result<()> {
+    // Where it keeps the name of its owner, it does its work all the same.
+    _ = name_this_process(KEEPER_NAME);
     let control = StdStream::from(io::stdin().as_fd().try_clone_to_owned()?);
     let mut reports = control.try_clone()?;
     rustix::process::set_child_subreaper(Some(rustix::process::getpid()))?;
-    let Descriptors { stdin, key, lock } = receive_descriptors(&control)?;
-    let program = command_line.next().unwrap_or_default();
-    let child = match start(&program, command_line, (stdin, key)) {
+    let Descriptors { stdin, key, lock } = Descriptors::receive(&control)?;
+    let command = ChildCommand::receive(&control)?;
+    let child = match start(&command, (stdin, key)) {
         Ok(child) => child,
         Err(error) => {
             release(lock)?;
-            let reason = format!("{}: {error}", program.display());
+            let program = command.words.first().map(|program| program.display());
+            let reason = format!(
+                "{}: {error}",
+                program
+                    .map(|program| program.to_string())
+                    .unwrap_or_default()
+            );
             return report(&mut reports, &Report::CouldNotStart { reason });
         }
     };
@@ -60,6 +72,8 @@ pub fn keep(mut command_line: impl Iterator<Item = OsString>) -> io::Result<()> 
                 reports,
                 state: State::Watching,
                 killed: 0,
+                owner_sign: OwnerSign::default(),
+                paused: Vec::new(),
                 child_changed: signal(SignalKind::child())?,
                 told: [
                     signal(SignalKind::terminate())?,
@@ -86,10 +100,14 @@ fn release(lock: Option<OwnedFd>) -> io::Result<()> {
     reason = "the keeper is the process that starts the child"
 )]
 fn start(
-    program: &OsString,
-    arguments: impl Iterator<Item = OsString>,
+    child: &ChildCommand,
     (stdin, key): (OwnedFd, Option<OwnedFd>),
 ) -> io::Result<std::process::Child> {
+    let (program, arguments) = child
+        .words
+        .split_first()
+        .ok_or_else(|| io::Error::other("there is no program to start"))?;
+    give_file_limit_back(child.file_limit);
     let mut command = Command::new(program);
     command
         .args(arguments)
@@ -109,54 +127,20 @@ fn start(
     Ok(child)
 }
 
-/// What the owner hands over.
-struct Descriptors {
-    stdin: OwnedFd,
-    key: Option<OwnedFd>,
-    /// Held until nothing of the tree is left; no child inherits it.
-    lock: Option<OwnedFd>,
-}
-
-fn receive_descriptors(control: &StdStream) -> io::Result<Descriptors> {
-    let mut byte = [0];
-    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(3))];
-    let mut ancillary = RecvAncillaryBuffer::new(&mut space);
-    recvmsg(
-        control,
-        &mut [IoSliceMut::new(&mut byte)],
-        &mut ancillary,
-        RecvFlags::CMSG_CLOEXEC,
-    )
-    .map_err(|_| no_owner())?;
-    ancillary
-        .drain()
-        .find_map(|message| match message {
-            RecvAncillaryMessage::ScmRights(descriptors) => Some(descriptors),
-            _ => None,
-        })
-        .and_then(|descriptors| sort(byte[0], descriptors))
-        .ok_or_else(no_owner)
-}
-
-/// Tells the descriptors apart by the byte that came with them.
-fn sort(what: u8, mut descriptors: impl Iterator<Item = OwnedFd>) -> Option<Descriptors> {
-    let stdin = descriptors.next()?;
-    let mut next_if = |handed: Handed| {
-        if what & handed.bit() == 0 {
-            None
-        } else {
-            descriptors.next()
-        }
-    };
-    Some(Descriptors {
-        stdin,
-        key: next_if(Handed::Key),
-        lock: next_if(Handed::Lock),
-    })
-}
-
-fn no_owner() -> io::Error {
-    io::Error::other("no owner on stdin: the keeper is started by pi-subagents itself")
+/// Gives the child the limit that its owner was started with: the owner has raised its own, and
+/// there are programs that cannot live with many descriptors.
+fn give_file_limit_back(limit: Option<u64>) {
+    if let Some(current) = limit {
+        let rest = getrlimit(Resource::Nofile);
+        // A limit can always be lowered.
+        _ = setrlimit(
+            Resource::Nofile,
+            Rlimit {
+                current: Some(current),
+                ..rest
+            },
+        );
+    }
 }
 
 fn report(reports: &mut StdStream, report: &Report) -> io::Result<()> {
@@ -176,6 +160,9 @@ struct Keeper {
     reports: StdStream,
     state: State,
     killed: usize,
+    owner_sign: OwnerSign,
+    /// The processes of the tree that the owner wants to be stopped.
+    paused: Vec<ProcessName>,
     child_changed: SignalStream,
     told: [SignalStream; 3],
 }
@@ -204,13 +191,16 @@ impl Keeper {
         while !self.reap()? {
             match self.next().await {
                 Happened::ChildChanged => {}
-                Happened::Ordered(Order::Stop { grace }) => self.terminate(grace),
+                Happened::Ordered(order) => self.obey(order)?,
                 Happened::OwnerGone => {
                     self.owner_is_there = false;
                     self.terminate(GRACE_WITHOUT_OWNER);
                 }
-                Happened::Told => self.terminate(GRACE_WITHOUT_OWNER),
-                Happened::Alarm => self.kill(),
+                Happened::Told => {
+                    report(&mut self.reports, &Report::Stopping)?;
+                    self.terminate(GRACE_WITHOUT_OWNER);
+                }
+                Happened::Alarm => self.alarmed()?,
             }
         }
         let killed = self.killed;
@@ -219,7 +209,7 @@ impl Keeper {
 
     async fn next(&mut self) -> Happened {
         let alarm = match self.state {
-            State::Watching => None,
+            State::Watching => self.owner_sign.alarm(),
             State::Terminating { until } => Some(until),
             State::Killing { again } => Some(again),
         };
@@ -234,7 +224,42 @@ impl Keeper {
         }
     }
 
-    /// Tells the whole tree to end; a later order can only shorten the time it has.
+    fn obey(&mut self, order: Order) -> io::Result<()> {
+        match order {
+            Order::Stop { grace } => self.terminate(grace),
+            Order::Deadline { left } => self.owner_sign.heard(Instant::now(), left),
+            Order::Pause => {
+                self.owner_sign.pause();
+                self.paused.extend(stop_descendants(std::process::id()));
+                report(&mut self.reports, &Report::Paused)?;
+            }
+            Order::Resume => self.resume(),
+        }
+        Ok(())
+    }
+
+    /// Continues what was stopped for a pause, and nothing that somebody else had stopped.
+    fn resume(&mut self) {
+        for process in self.paused.drain(..) {
+            signal_process(process, Signal::CONT);
+        }
+    }
+
+    fn alarmed(&mut self) -> io::Result<()> {
+        match self.state {
+            State::Watching => {
+                if self.owner_sign.is_overdue(Instant::now()) {
+                    report(&mut self.reports, &Report::Overdue)?;
+                    self.terminate(GRACE_WITHOUT_OWNER);
+                }
+            }
+            State::Terminating { .. } | State::Killing { .. } => self.kill(),
+        }
+        Ok(())
+    }
+
+    /// Tells the whole tree to end; a later order can only shorten the time it has. What is stopped
+    /// is continued, because it would not hear of it otherwise.
     fn terminate(&mut self, grace: Duration) {
         let until = Instant::now() + grace;
         match self.state {
@@ -243,7 +268,10 @@ impl Keeper {
             State::Watching | State::Terminating { .. } => {}
         }
         self.state = State::Terminating { until };
-        ProcessTree::look().signal_descendants(std::process::id(), Signal::TERM);
+        self.paused.clear();
+        let tree = ProcessTree::look();
+        tree.signal_descendants(std::process::id(), Signal::TERM);
+        tree.signal_descendants(std::process::id(), Signal::CONT);
     }
 
     fn kill(&mut self) {

@@ -4,18 +4,26 @@ use std::io::{self, Write as _};
 use std::os::unix::net::UnixStream as StdStream;
 use std::time::Duration;
 
-use tokio::io::{AsyncBufReadExt as _, BufReader, Lines};
+use rustix::process::Signal;
+use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, Lines};
 use tokio::net::UnixStream;
 use tokio::task::JoinHandle;
+use tokio::time::timeout;
 
+use super::handover::ChildCommand;
+use super::tree::signal_process;
 use super::wire::{Order, Report};
+use crate::ProcessName;
+
+/// How long a keeper that has nothing left to do may take to exit.
+const TO_EXIT: Duration = Duration::from_secs(2);
 
 /// The control socket and the process of one keeper.
 ///
 /// The socket closes when the link is dropped, which tells the keeper that its owner is gone.
 #[derive(Debug)]
 pub(crate) struct KeeperLink {
-    pid: u32,
+    process: ProcessName,
     /// Ends when the keeper's process has ended and is reaped.
     reaped: JoinHandle<()>,
     orders: StdStream,
@@ -23,19 +31,30 @@ pub(crate) struct KeeperLink {
 }
 
 impl KeeperLink {
-    pub(crate) fn new(pid: u32, reaped: JoinHandle<()>, control: StdStream) -> io::Result<Self> {
+    pub(crate) fn new(
+        process: ProcessName,
+        reaped: JoinHandle<()>,
+        control: StdStream,
+    ) -> io::Result<Self> {
         let orders = control.try_clone()?;
         control.set_nonblocking(true)?;
         Ok(Self {
-            pid,
+            process,
             reaped,
             orders,
             reports: BufReader::new(UnixStream::from_std(control)?).lines(),
         })
     }
 
-    pub(crate) fn pid(&self) -> u32 {
-        self.pid
+    pub(crate) fn process(&self) -> ProcessName {
+        self.process
+    }
+
+    /// Tells the keeper what to start, and waits for its first report; `None` when it is gone.
+    pub(crate) async fn begin(&mut self, command: &ChildCommand) -> Option<Report> {
+        let control = self.reports.get_mut().get_mut();
+        control.write_all(&command.to_bytes()).await.ok()?;
+        self.next().await
     }
 
     /// Waits for the keeper's next report; `None` when the keeper is gone. Cancelling loses
@@ -45,16 +64,68 @@ impl KeeperLink {
         serde_json::from_str(&line).ok()
     }
 
-    /// Tells the keeper to end the tree. A keeper that is gone shows that by its reports.
-    pub(crate) fn stop(&mut self, grace: Duration) {
-        let mut line = serde_json::to_string(&Order::Stop { grace }).unwrap_or_default();
+    /// Tells the keeper something. A keeper that is gone shows that by its reports.
+    fn order(&mut self, order: Order) {
+        let mut line = serde_json::to_string(&order).unwrap_or_default();
         line.push('\n');
+        // The socket does not block, and all orders of a run fit into it.
         _ = self.orders.write_all(line.as_bytes());
     }
 
+    /// Tells the keeper to end the tree.
+    pub(crate) fn stop(&mut self, grace: Duration) {
+        self.order(Order::Stop { grace });
+        self.rouse();
+    }
+
+    /// Tells the keeper when the time of the run is over, so that it can end the run if we are
+    /// stopped and do not.
+    pub(crate) fn tell_deadline(&mut self, left: Duration) {
+        self.order(Order::Deadline { left });
+    }
+
+    /// Tells the keeper to stop every process of the tree.
+    pub(crate) fn pause(&mut self) {
+        self.order(Order::Pause);
+        self.rouse();
+    }
+
+    /// Tells the keeper to let the tree go on.
+    pub(crate) fn resume(&mut self) {
+        self.order(Order::Resume);
+        self.rouse();
+    }
+
+    /// Continues a keeper that somebody has stopped.
+    pub(crate) fn rouse(&self) {
+        self.process.rouse();
+    }
+
+    /// Kills a keeper that does not do its work. What it kept becomes ours.
+    pub(crate) fn kill(&self) {
+        self.process.kill();
+    }
+
     /// Waits until the keeper's process has ended.
-    pub(crate) async fn ended(self) {
+    pub(crate) async fn ended(mut self) {
         // Its reports said all there is to know; here it is only reaped.
-        _ = self.reaped.await;
+        if timeout(TO_EXIT, &mut self.reaped).await.is_err() {
+            self.kill();
+            _ = timeout(TO_EXIT, &mut self.reaped).await;
+        }
+    }
+}
+
+impl ProcessName {
+    /// Continues a process of ours that somebody has stopped.
+    pub(crate) fn rouse(self) {
+        if self.is_stopped() {
+            signal_process(self, Signal::CONT);
+        }
+    }
+
+    /// Kills a process of ours.
+    pub(crate) fn kill(self) {
+        signal_process(self, Signal::KILL);
     }
 }

@@ -4,28 +4,6 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-/// What the owner may hand over beside the child's stdin. One byte says what comes, in this order.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Handed {
-    /// The key of the child's provider, which the child inherits.
-    Key,
-    /// The lock of the child's session, which the keeper alone holds.
-    Lock,
-}
-
-impl Handed {
-    /// The byte when nothing but stdin comes.
-    pub(crate) const NOTHING_MORE: u8 = b'@';
-
-    /// What it adds to the byte.
-    pub(crate) fn bit(self) -> u8 {
-        match self {
-            Self::Key => 1,
-            Self::Lock => 2,
-        }
-    }
-}
-
 /// From the keeper to its owner.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -39,6 +17,12 @@ pub(crate) enum Report {
         code: Option<i32>,
         signal: Option<i32>,
     },
+    /// Every process of the tree is stopped.
+    Paused,
+    /// Somebody else than the owner told the keeper to end the tree, which it does now.
+    Stopping,
+    /// The deadline is long over and the owner gave no sign: the keeper ends the tree.
+    Overdue,
     /// Nothing of the tree is left.
     Gone {
         /// How many processes had to be killed.
@@ -52,4 +36,10 @@ pub(crate) enum Report {
 pub(crate) enum Order {
     /// End the tree: SIGTERM, this long, SIGKILL.
     Stop { grace: Duration },
+    /// The run's time is over in so long; the owner gives another sign then at the latest.
+    Deadline { left: Duration },
+    /// Stop every process of the tree: the owner is about to be stopped itself.
+    Pause,
+    /// Let the tree go on.
+    Resume,
 }

@@ -2,12 +2,24 @@
 
 use std::io;
 use std::path::Path;
+use std::time::Duration;
 
 use serde::de::DeserializeOwned;
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::net::UnixStream;
+use tokio::time::{sleep, timeout};
 
-use super::wire::{OwnerReply, OwnerRequest};
+use super::wire::{OwnerReply, OwnerRequest, Want};
+use crate::ProcessName;
+
+/// How long an owner may take to end a run. It gives a stubborn tree six seconds.
+const TO_STOP: Duration = Duration::from_secs(10);
+
+/// How long it may take to hand a message on.
+const TO_STEER: Duration = Duration::from_secs(10);
+
+/// How often is looked whether an owner that does not answer was stopped.
+const LOOK_AT_OWNER: Duration = Duration::from_millis(250);
 
 /// Why an owner did not answer.
 #[derive(Debug, thiserror::Error)]
@@ -20,6 +32,15 @@ pub enum AskError {
         /// What the system said.
         source: io::Error,
     },
+    /// Somebody stopped its process, so it hears nothing.
+    #[error("the owner (pid {pid}) is stopped and hears nothing until it is continued")]
+    Stopped {
+        /// The owner's process.
+        pid: u32,
+    },
+    /// It is there and does not answer.
+    #[error("the owner did not answer within {} s", .0.as_secs())]
+    Silent(Duration),
     /// It ended before it answered.
     #[error("the owner ended before it answered")]
     NoAnswer,
@@ -28,9 +49,64 @@ pub enum AskError {
     BadAnswer(#[from] serde_json::Error),
 }
 
-/// Sends one request to the owner that listens at `path` and waits for its reply.
-pub async fn ask(path: &Path, request: &OwnerRequest) -> Result<OwnerReply, AskError> {
-    next_line(path, &mut send(path, request).await?).await
+/// Where an owner listens, and which process it is.
+#[derive(Debug, Clone, Copy)]
+pub struct OwnerAddress<'a> {
+    /// Its socket.
+    pub socket: &'a Path,
+    /// Its process, if that is one of this machine.
+    pub process: Option<ProcessName>,
+}
+
+/// Sends one request to an owner and waits for its reply. An owner that is stopped or does not
+/// answer is not waited for.
+pub async fn ask(owner: OwnerAddress<'_>, request: &OwnerRequest) -> Result<OwnerReply, AskError> {
+    let limit = match &request.want {
+        Want::Stop => Some(TO_STOP),
+        Want::Steer { .. } => {
+            // What it is told now it would hear whenever it is continued, to everybody's surprise.
+            not_stopped(owner.process)?;
+            Some(TO_STEER)
+        }
+        Want::Wait | Want::Listen { .. } => None,
+    };
+    let reply = async { next_line(owner.socket, &mut send(owner.socket, request).await?).await };
+    tokio::select! {
+        reply = in_time(limit, reply) => reply,
+        pid = stopped(owner.process) => Err(AskError::Stopped { pid }),
+    }
+}
+
+async fn in_time<T>(
+    limit: Option<Duration>,
+    work: impl Future<Output = Result<T, AskError>>,
+) -> Result<T, AskError> {
+    match limit {
+        Some(limit) => timeout(limit, work)
+            .await
+            .unwrap_or(Err(AskError::Silent(limit))),
+        None => work.await,
+    }
+}
+
+fn not_stopped(process: Option<ProcessName>) -> Result<(), AskError> {
+    match process.filter(|process| process.is_stopped()) {
+        Some(ProcessName { pid, .. }) => Err(AskError::Stopped { pid }),
+        None => Ok(()),
+    }
+}
+
+/// Waits until a process is seen stopped twice in a row: one that is continued at once answers.
+async fn stopped(process: Option<ProcessName>) -> u32 {
+    let Some(process) = process else {
+        return std::future::pending().await;
+    };
+    let mut looks = 0;
+    while looks < 2 {
+        sleep(LOOK_AT_OWNER).await;
+        looks = if process.is_stopped() { looks + 1 } else { 0 };
+    }
+    process.pid
 }
 
 /// Sends one request; what comes back is still to be read.

@@ -7,7 +7,7 @@ mod socket;
 mod sockets;
 mod wire;
 
-pub use client::{AskError, ask};
+pub use client::{AskError, OwnerAddress, ask};
 pub use listening::Listening;
 pub use socket::OwnerSocket;
 pub use sockets::{LONGEST_SOCKET_NAME, remove_abandoned_sockets};

@@ -7,11 +7,11 @@ use pi_subagents_delegation::child_protocol::Command;
 use pi_subagents_delegation::{Decision, Ending, Happening};
 use tokio::time::Instant;
 
-use super::{Outcome, Running};
+use super::{Outcome, Pause, Running};
 use crate::completion::Exit;
-use crate::keeper::Report;
+use crate::keeper::{GRACE_WITHOUT_OWNER as GRACE_OF_KEEPER, Report};
 use crate::leftovers::end_leftovers;
-use crate::stopping::{AFTER_ITS_ANSWER, Pace, Phase};
+use crate::stopping::{AFTER_ITS_ANSWER, Pace, Phase, Trust};
 
 impl Running<'_> {
     /// The run is over for us; the child needs only to exit. It may have exited already: then we
@@ -44,8 +44,8 @@ impl Running<'_> {
         match self.phase {
             Phase::Working => self.decide(decision).await,
             Phase::Aborting { .. } | Phase::Leaving { .. } => self.end_tree(grace).await,
-            Phase::Ending if is_shutdown => self.keeper.stop(grace),
-            Phase::Ending | Phase::Draining { .. } => {}
+            Phase::Ending { .. } if is_shutdown => self.end_tree(grace).await,
+            Phase::Ending { .. } | Phase::Draining { .. } => {}
         }
     }
 
@@ -54,8 +54,9 @@ impl Running<'_> {
             Phase::Working => {
                 let now = Instant::now();
                 let deadline = self.course.deadline.as_ref();
-                if let Some(decision) = deadline.and_then(|deadline| deadline.check(now)) {
-                    self.decide(decision).await;
+                match deadline.and_then(|deadline| deadline.check(now)) {
+                    Some(decision) => self.decide(decision).await,
+                    None => self.tell_deadline(),
                 }
             }
             Phase::Aborting { pace, .. } => self.leave(pace).await,
@@ -67,8 +68,25 @@ impl Running<'_> {
                 }
                 self.end_tree(pace.grace).await;
             }
-            Phase::Ending | Phase::Draining { .. } => {}
+            Phase::Ending { keeper, .. } => self.keeper_is_late(keeper).await,
+            Phase::Draining { .. } => {}
         }
+    }
+
+    /// Takes the next step against a keeper that does not say that the tree is gone.
+    async fn keeper_is_late(&mut self, keeper: Trust) {
+        let next = match keeper {
+            Trust::Told => {
+                self.keeper.rouse();
+                Trust::Roused
+            }
+            Trust::Roused => {
+                self.keeper.kill();
+                Trust::Killed
+            }
+            Trust::Killed => return self.keeper_died().await,
+        };
+        self.phase = Phase::without_keeper(Instant::now(), next);
     }
 
     /// A child that closes its output can say nothing more; most of the time it is exiting.
@@ -81,13 +99,15 @@ impl Running<'_> {
 
     pub(super) async fn leave(&mut self, pace: Pace) {
         self.close_stdin().await;
+        // From here on we wait for its report.
+        self.keeper.rouse();
         self.phase = Phase::leaving(Instant::now(), pace);
     }
 
     async fn end_tree(&mut self, grace: Duration) {
         self.close_stdin().await;
         self.keeper.stop(grace);
-        self.phase = Phase::Ending;
+        self.phase = Phase::ending(Instant::now(), grace);
     }
 
     pub(super) async fn keeper_said(&mut self, report: Option<Report>) {
@@ -95,11 +115,41 @@ impl Running<'_> {
             Some(Report::Exited { code, signal }) => {
                 self.exit = Some(Exit::new(code, signal));
                 self.close_stdin().await;
-                self.phase = Phase::Ending;
+                self.phase = Phase::ending(Instant::now(), Duration::ZERO);
             }
             Some(Report::Gone { .. }) => self.tree_is_gone(),
+            Some(Report::Paused) => {
+                if matches!(self.pause, Pause::Asked(_)) {
+                    self.pause = Pause::Yes;
+                }
+            }
+            Some(Report::Stopping) => {
+                self.verdict.get_or_insert(Ending::Stopped);
+                self.keeper_ends_tree().await;
+            }
+            Some(Report::Overdue) => {
+                self.overdue().await;
+                self.keeper_ends_tree().await;
+            }
             Some(Report::Started { .. } | Report::CouldNotStart { .. }) => {}
             None => self.keeper_died().await,
+        }
+    }
+
+    /// We were stopped while the deadline passed, and the keeper decided in our place.
+    async fn overdue(&mut self) {
+        let limit = self.unit.plan.limits.timeout.unwrap_or_default();
+        let decision = Decision::TimedOut { limit };
+        if self.verdict.is_none() {
+            self.verdict = Some(decision.ending());
+            self.unit.tell(Happening::Stopping(decision)).await;
+        }
+    }
+
+    async fn keeper_ends_tree(&mut self) {
+        self.close_stdin().await;
+        if !matches!(self.phase, Phase::Ending { .. } | Phase::Draining { .. }) {
+            self.phase = Phase::ending(Instant::now(), GRACE_OF_KEEPER);
         }
     }
 

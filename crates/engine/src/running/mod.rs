@@ -6,8 +6,11 @@
 mod ending;
 mod hearing;
 
+use std::time::Duration;
+
 use pi_subagents_delegation::child_protocol::Command;
 use pi_subagents_delegation::{Ending, Happening, Started};
+use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep_until};
 
 use crate::child::{Inbox, LaunchedChild, Line, LineReader, Outbox, StderrLines};
@@ -53,6 +56,17 @@ pub(crate) struct Running<'a> {
     exit: Option<Exit>,
     /// What the child was told and has not taken yet.
     correction: Option<String>,
+    /// When the keeper believes that the time of the run is over.
+    told_deadline: Option<Instant>,
+    pause: Pause,
+}
+
+/// Whether the tree and its clocks stand still.
+enum Pause {
+    No,
+    /// The keeper was told to stop the tree; whoever pauses us waits until this is dropped.
+    Asked(#[expect(dead_code, reason = "it tells by being dropped")] mpsc::Sender<()>),
+    Yes,
 }
 
 /// Everything that can wake a unit.
@@ -86,12 +100,15 @@ impl<'a> Running<'a> {
             verdict: None,
             exit: None,
             correction: None,
+            told_deadline: None,
+            pause: Pause::No,
         }
     }
 
     /// Lives with the child until nothing of it is left.
     pub(crate) async fn run(mut self) -> Outcome {
         self.unit.tell(Happening::Started(self.started)).await;
+        self.tell_deadline();
         match &self.course.check {
             Some(_) => self.say(&ModelCheck::question()),
             None => self.prompt(),
@@ -122,9 +139,10 @@ impl<'a> Running<'a> {
             Phase::Draining { until } => {
                 !(self.stdout_is_open || self.stderr_is_open) || Instant::now() >= until
             }
-            Phase::Working | Phase::Aborting { .. } | Phase::Leaving { .. } | Phase::Ending => {
-                false
-            }
+            Phase::Working
+            | Phase::Aborting { .. }
+            | Phase::Leaving { .. }
+            | Phase::Ending { .. } => false,
         }
     }
 
@@ -141,7 +159,10 @@ impl<'a> Running<'a> {
 
     fn alarm(&self) -> Option<Instant> {
         match self.phase {
-            Phase::Working => self.course.deadline.as_ref().map(Deadline::alarm),
+            _ if !matches!(self.pause, Pause::No) => None,
+            // The keeper is told anew when what it was told last has passed, and not before: a
+            // deadline moves with every sign of a tool.
+            Phase::Working => self.told_deadline,
             phase => phase.alarm(),
         }
     }
@@ -162,6 +183,8 @@ impl<'a> Running<'a> {
             Happened::Stderr(None) => self.stderr_is_open = false,
             Happened::Keeper(report) => self.keeper_said(report).await,
             Happened::Asked(UnitRequest::End(decision)) => self.asked_to_end(decision).await,
+            Happened::Asked(UnitRequest::Pause { paused }) => self.pause(paused),
+            Happened::Asked(UnitRequest::Resume { pause }) => self.resume(pause),
             Happened::Asked(UnitRequest::Steer { message, answer }) => {
                 let steered = self.steer(message).await;
                 self.unit.tell_all().await;
@@ -185,6 +208,35 @@ impl<'a> Running<'a> {
         });
         self.unit.tell(Happening::Steered(message)).await;
         Ok(())
+    }
+
+    /// Tells the keeper how long the run has.
+    fn tell_deadline(&mut self) {
+        self.told_deadline = self.course.deadline.as_ref().map(Deadline::alarm);
+        if let Some(ends_at) = self.told_deadline {
+            let left = ends_at.saturating_duration_since(Instant::now());
+            self.keeper.tell_deadline(left);
+        }
+    }
+
+    fn pause(&mut self, paused: mpsc::Sender<()>) {
+        self.pause = if self.keeper_is_there {
+            self.keeper.pause();
+            Pause::Asked(paused)
+        } else {
+            Pause::Yes
+        };
+    }
+
+    /// Goes on after a pause; all clocks have as much time left as before it.
+    fn resume(&mut self, pause: Duration) {
+        self.pause = Pause::No;
+        self.phase = self.phase.after_pause(pause);
+        if let Some(deadline) = &mut self.course.deadline {
+            deadline.paused(pause);
+        }
+        self.keeper.resume();
+        self.tell_deadline();
     }
 
     fn say(&mut self, command: &Command) {

@@ -59,7 +59,7 @@ pub(crate) fn run(args: &McpArgs) -> Result<ExitCode, CommandError> {
     let settings = Configuration::read_once(&caller.places, caller.trusts_project).settings;
     let concurrency = args.concurrency.or(settings.max_concurrency);
     block_on(async {
-        let mut signals = Signals::listen()?;
+        let mut signals = Signals::listen_to_pause()?;
         let toolbox = Arc::new(Toolbox::open(&caller.places, concurrency)?);
         let served = Arc::new(ServedTools::new(Arc::clone(&toolbox), caller));
         let code = serve(served, &toolbox, &mut signals).await;
@@ -124,11 +124,10 @@ async fn serve(
                 served.map_err(|error| not_served(&error))?;
                 return Ok(code);
             }
-            number = signals.next() => {
+            told = signals.next() => if let Some(number) = toolbox.owner.obey(told).await {
                 code = exit::of_signal(number);
-                toolbox.owner.shut_down(number);
                 told_to_end.notify_one();
-            }
+            },
         }
     }
 }

@@ -6,6 +6,7 @@ use pi_subagents_delegation::{Timestamp, text};
 use pi_subagents_sessions::{IndexedRun, RecordedRun, RunState};
 
 use super::Seen;
+use crate::owner::OwnerProcess as _;
 use crate::recorded::status_of;
 
 /// How much of a prompt is shown.
@@ -37,6 +38,12 @@ impl Seen {
                 run.session.as_str(),
                 run.run,
             ));
+            if run.is_open() && run.is_owner_stopped() {
+                let pid = run.owner.pid;
+                lines.push(format!(
+                    "   its owner (pid {pid}) is stopped; kill -CONT {pid} continues it"
+                ));
+            }
             if self.is_named {
                 lines.extend(details(run));
             }

@@ -38,6 +38,12 @@ pub(super) struct Stand {
     running: JoinHandle<()>,
 }
 
+/// Stands for a keeper, which the test itself is: no process has this name.
+const NOBODY: ProcessName = ProcessName {
+    pid: 2,
+    start_time: u64::MAX,
+};
+
 impl Stand {
     /// A run whose child has just been given its prompt.
     pub(super) async fn prompted(plan: TaskPlan) -> Self {
@@ -61,7 +67,7 @@ impl Stand {
             stdin: Outbox::new(stdin).unwrap(),
             stdout: Inbox::new(stdout, LineReader::new(memory.clone(), None)).unwrap(),
             stderr: Inbox::new(stderr, StderrLines::default()).unwrap(),
-            keeper: KeeperLink::new(2, tokio::spawn(async {}), ours).unwrap(),
+            keeper: KeeperLink::new(NOBODY, tokio::spawn(async {}), ours).unwrap(),
         };
         let (events_in, events) = mpsc::channel(64);
         let (ask, requests) = mpsc::unbounded_channel();
@@ -73,6 +79,7 @@ impl Stand {
                 keeper: program("keeper"),
                 warden: program("warden"),
                 own_children: OwnChildren::shared(),
+                file_limit: None,
                 environment: Vec::new(),
             }),
             memory,

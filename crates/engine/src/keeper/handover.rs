@@ -1,0 +1,200 @@
+//! What an owner gives its keeper before the child starts: descriptors, and what to start.
+//!
+//! Descriptors cannot be inherited, because a sibling that is started at the same moment would
+//! inherit them too. The command line is not the keeper's own, because whoever ends processes by
+//! words in their command lines would meet the keeper with its child.
+
+use std::ffi::{OsStr, OsString};
+use std::io::{self, IoSlice, IoSliceMut, Read as _};
+use std::mem::MaybeUninit;
+use std::os::fd::{BorrowedFd, OwnedFd};
+use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
+use std::os::unix::net::UnixStream;
+
+use rustix::net::{
+    RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer,
+    SendAncillaryMessage, SendFlags, recvmsg, sendmsg,
+};
+
+/// What the owner may hand over beside the child's stdin. One byte says what comes, in this order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Handed {
+    /// The key of the child's provider, which the child inherits.
+    Key,
+    /// The lock of the child's session, which the keeper alone holds.
+    Lock,
+}
+
+impl Handed {
+    /// The byte when nothing but stdin comes.
+    const NOTHING_MORE: u8 = b'@';
+
+    /// What it adds to the byte.
+    fn bit(self) -> u8 {
+        match self {
+            Self::Key => 1,
+            Self::Lock => 2,
+        }
+    }
+}
+
+/// Longer command lines no system starts.
+const LONGEST_COMMAND: u32 = 64 << 20;
+
+/// Gives the keeper the child's stdin, and what else there is for it.
+pub(crate) fn hand_over(
+    control: &UnixStream,
+    child_stdin: BorrowedFd<'_>,
+    further: [(Handed, Option<BorrowedFd<'_>>); 2],
+) -> io::Result<()> {
+    let mut descriptors: Vec<BorrowedFd<'_>> = vec![child_stdin];
+    let mut what = Handed::NOTHING_MORE;
+    for (handed, descriptor) in further {
+        if let Some(descriptor) = descriptor {
+            descriptors.push(descriptor);
+            what |= handed.bit();
+        }
+    }
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(3))];
+    let mut ancillary = SendAncillaryBuffer::new(&mut space);
+    ancillary.push(SendAncillaryMessage::ScmRights(&descriptors));
+    sendmsg(
+        control,
+        &[IoSlice::new(&[what])],
+        &mut ancillary,
+        SendFlags::NOSIGNAL,
+    )?;
+    Ok(())
+}
+
+/// What the owner hands over.
+pub(super) struct Descriptors {
+    pub(super) stdin: OwnedFd,
+    pub(super) key: Option<OwnedFd>,
+    /// Held until nothing of the tree is left; no child inherits it.
+    pub(super) lock: Option<OwnedFd>,
+}
+
+impl Descriptors {
+    /// Takes them over.
+    pub(super) fn receive(control: &UnixStream) -> io::Result<Self> {
+        let mut byte = [0];
+        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(3))];
+        let mut ancillary = RecvAncillaryBuffer::new(&mut space);
+        recvmsg(
+            control,
+            &mut [IoSliceMut::new(&mut byte)],
+            &mut ancillary,
+            RecvFlags::CMSG_CLOEXEC,
+        )
+        .map_err(|_| no_owner())?;
+        ancillary
+            .drain()
+            .find_map(|message| match message {
+                RecvAncillaryMessage::ScmRights(descriptors) => Some(descriptors),
+                _ => None,
+            })
+            .and_then(|descriptors| Self::sort(byte[0], descriptors))
+            .ok_or_else(no_owner)
+    }
+
+    /// Tells the descriptors apart by the byte that came with them.
+    fn sort(what: u8, mut descriptors: impl Iterator<Item = OwnedFd>) -> Option<Self> {
+        let stdin = descriptors.next()?;
+        let mut next_if = |handed: Handed| {
+            if what & handed.bit() == 0 {
+                None
+            } else {
+                descriptors.next()
+            }
+        };
+        Some(Self {
+            stdin,
+            key: next_if(Handed::Key),
+            lock: next_if(Handed::Lock),
+        })
+    }
+}
+
+/// What a keeper starts.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct ChildCommand {
+    /// How many files it may have open, if the owner may have more.
+    pub(crate) file_limit: Option<u64>,
+    /// Its program and arguments.
+    pub(crate) words: Vec<OsString>,
+}
+
+impl ChildCommand {
+    /// Writes it down: its length, then words that end with a zero.
+    pub(crate) fn to_bytes(&self) -> Vec<u8> {
+        let limit = self.file_limit.map(|limit| limit.to_string());
+        let limit = OsString::from(limit.unwrap_or_default());
+        let mut bytes = vec![0; 4];
+        for word in [&limit].into_iter().chain(&self.words) {
+            bytes.extend_from_slice(word.as_bytes());
+            bytes.push(0);
+        }
+        let length = u32::try_from(bytes.len() - 4).unwrap_or(u32::MAX);
+        bytes[..4].copy_from_slice(&length.to_le_bytes());
+        bytes
+    }
+
+    /// Reads it; waits until all of it has come.
+    pub(super) fn receive(mut control: &UnixStream) -> io::Result<Self> {
+        let mut length = [0; 4];
+        control.read_exact(&mut length)?;
+        let length = u32::from_le_bytes(length);
+        if length > LONGEST_COMMAND {
+            return Err(no_owner());
+        }
+        let mut bytes = vec![0; usize::try_from(length).unwrap_or_default()];
+        control.read_exact(&mut bytes)?;
+        let mut words = bytes
+            .strip_suffix(&[0])
+            .ok_or_else(no_owner)?
+            .split(|byte| *byte == 0);
+        let limit = words.next().unwrap_or_default();
+        Ok(Self {
+            file_limit: OsStr::from_bytes(limit)
+                .to_str()
+                .and_then(|limit| limit.parse().ok()),
+            words: words
+                .map(|word| OsString::from_vec(word.to_vec()))
+                .collect(),
+        })
+    }
+}
+
+fn no_owner() -> io::Error {
+    io::Error::other("no owner on stdin: the keeper is started by pi-subagents itself")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write as _;
+
+    use super::*;
+
+    #[test]
+    fn a_command_arrives_as_it_was_sent() {
+        let strange = OsString::from_vec(vec![b'a', 0xff, b'\n']);
+        let words = ["pi", "--mode", "", "rpc"].map(OsString::from);
+        let words = words.into_iter().chain([strange]).collect();
+        let sent = ChildCommand {
+            file_limit: Some(1024),
+            words,
+        };
+        let (mut ours, keepers) = UnixStream::pair().unwrap();
+        ours.write_all(&sent.to_bytes()).unwrap();
+        assert_eq!(ChildCommand::receive(&keepers).unwrap(), sent);
+    }
+
+    #[test]
+    fn an_owner_that_is_gone_before_it_said_all_is_an_error() {
+        let (mut ours, keepers) = UnixStream::pair().unwrap();
+        ours.write_all(&[9, 0, 0, 0, b'x']).unwrap();
+        drop(ours);
+        assert!(ChildCommand::receive(&keepers).is_err());
+    }
+}
