@@ -45,12 +45,7 @@ impl Screen {
         })
     }
 
-    /// Gives the terminal back for a while.
-    pub(super) fn leave(&mut self) {
-        give_back();
-    }
-
-    /// Takes the terminal again, as it was before.
+    /// Takes the terminal again that was given back for a while.
     pub(super) fn enter_again(&mut self) -> io::Result<()> {
         IS_OURS.store(true, Ordering::SeqCst);
         take()?;
@@ -88,7 +83,8 @@ fn take() -> io::Result<()> {
     execute!(stdout(), EnterAlternateScreen, EnableBracketedPaste)
 }
 
-fn give_back() {
+/// Gives the terminal back, if it is ours.
+pub(super) fn give_back() {
     if IS_OURS.swap(false, Ordering::SeqCst) {
         // A terminal that is gone needs nothing back.
         _ = execute!(

@@ -22,7 +22,7 @@ use super::model::{Effect, Leaving, Message, Model, Notice, Scope};
 use super::owners::{self, Ear, Owners};
 use super::reader::Reader;
 use super::run_row::{Facts, Record, RunRow};
-use super::screen::{Screen, terminal_size};
+use super::screen::{Screen, give_back, terminal_size};
 use crate::changes::Changes;
 use crate::error::CommandError;
 use crate::exit;
@@ -213,7 +213,7 @@ impl Session {
 
     /// Gives the terminal back, stops, and takes the terminal again.
     async fn pause(&mut self) -> io::Result<()> {
-        self.screen.leave();
+        give_back();
         signals::stop_this_process().await;
         self.screen.enter_again()?;
         self.pace.is_dirty = true;

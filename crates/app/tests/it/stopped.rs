@@ -65,7 +65,8 @@ impl Pair {
 
 fn stop_and_wait(pid: u32) {
     kill(pid, Signal::STOP);
-    wait_until(PATIENCE, || is_stopped(pid).then_some(())).expect("the process to be stopped");
+    let stopped = wait_until(PATIENCE, || is_stopped(pid).then_some(()));
+    assert_eq!(stopped, Some(()), "{pid}");
 }
 
 #[test]

@@ -19,11 +19,11 @@ use tokio::net::unix::pipe::Receiver;
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 
-use crate::Launcher;
 use crate::child::{LineMemory, Speech};
 use crate::own_children::OwnChildren;
 use crate::request::{UnitEvents, UnitSaid};
 use crate::running::*;
+use crate::{Launcher, ProcessName};
 
 /// One run whose other side the test holds.
 pub(super) struct Stand {
@@ -36,6 +36,8 @@ pub(super) struct Stand {
     pub(super) ask: mpsc::UnboundedSender<UnitRequest>,
     events: mpsc::Receiver<UnitEvents>,
     running: JoinHandle<()>,
+    /// What the keeper was told about the time of the run; it comes beside everything else.
+    pub(super) deadlines: Vec<String>,
 }
 
 /// Stands for a keeper, which the test itself is: no process has this name.
@@ -109,6 +111,7 @@ impl Stand {
             errors: Some(File::from(errors)),
             keeper: Some(keepers),
             told,
+            deadlines: Vec::new(),
             ask,
             events,
             running: tokio::spawn(live(unit, child)),
@@ -140,8 +143,14 @@ impl Stand {
     pub(super) async fn told(&mut self) -> String {
         // When nothing else can happen, paused time jumps here at once.
         let patience = Duration::from_hours(1000);
-        let told = tokio::time::timeout(patience, self.told.recv()).await;
-        told.expect("somebody to be told something").unwrap()
+        loop {
+            let told = tokio::time::timeout(patience, self.told.recv()).await;
+            let told = told.expect("somebody to be told something").unwrap();
+            if !told.contains("\"deadline\"") {
+                return told;
+            }
+            self.deadlines.push(told);
+        }
     }
 
     pub(super) async fn sleep_until(&self, second: u64) {
@@ -174,6 +183,13 @@ impl Stand {
             all.extend(events.what.into_iter().map(|(_, said)| said));
         }
         all
+    }
+
+    /// How the run ended, and how long after its start.
+    pub(super) async fn ending_at(self) -> (Duration, Ending) {
+        let start = self.start;
+        let ending = self.ending().await;
+        (start.elapsed(), ending)
     }
 
     pub(super) async fn ending(self) -> Ending {

@@ -4,8 +4,11 @@ use std::time::Duration;
 
 use pi_subagents_delegation::Ending;
 use pretty_assertions::assert_eq;
+use tokio::sync::mpsc;
 
 use super::stand::{ABORT_LINE, SETTLED, Stand, limits, plan};
+use crate::keeper::Report;
+use crate::request::UnitRequest;
 
 fn timed_out(seconds: u64) -> Ending {
     Ending::TimedOut {
@@ -51,7 +54,58 @@ async fn tools_at_work_extend_the_deadline_and_text_does_not() {
     stand.sleep_until(60).await;
     stand.say(r#"{"type":"message_update","delta":"x"}"#);
     assert_eq!(stand.told().await, format!("68000 ms, {ABORT_LINE}"));
+    // The keeper hears of it at the start, and when what it was told last has passed.
+    let told = |at: &str, left: u64| {
+        format!(r#"{at}keeper: {{"deadline":{{"left":{{"secs":{left},"nanos":0}}}}}}"#)
+    };
+    let expected = [
+        told("0 ms, ", 10),
+        told("10000 ms, ", 29),
+        told("39000 ms, ", 29),
+    ];
+    assert_eq!(stand.deadlines, expected);
     stand.exit(0);
+    assert_eq!(stand.ending().await, timed_out(10));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_pause_stops_the_clock() {
+    let mut stand = Stand::prompted(plan(limits(Some(10), 30))).await;
+    stand.sleep_until(4).await;
+    let (paused, mut all) = mpsc::channel(1);
+    stand.ask.send(UnitRequest::Pause { paused }).unwrap();
+    assert_eq!(stand.told().await, r#"4000 ms, keeper: "pause""#);
+    stand.report(&Report::Paused);
+    assert_eq!(all.recv().await, None);
+    stand.sleep_until(104).await;
+    let pause = Duration::from_secs(100);
+    stand.ask.send(UnitRequest::Resume { pause }).unwrap();
+    assert_eq!(stand.told().await, r#"104000 ms, keeper: "resume""#);
+    assert_eq!(stand.told().await, format!("110000 ms, {ABORT_LINE}"));
+    stand.exit(0);
+    assert_eq!(stand.ending().await, timed_out(10));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_keeper_that_says_nothing_is_not_waited_for() {
+    let mut stand = Stand::prompted(plan(limits(Some(10), 30))).await;
+    for _ in 0..3 {
+        stand.told().await;
+    }
+    // Its grace of 5 s, then 2 s to answer, 2 s after it was continued, 2 s after it was killed.
+    let ending = stand.ending_at().await;
+    assert_eq!(
+        ending,
+        (Duration::from_millis(21_700 + 1000), timed_out(10))
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_keeper_that_ended_an_overdue_run_is_believed() {
+    let mut stand = Stand::prompted(plan(limits(Some(10), 30))).await;
+    stand.report(&Report::Overdue);
+    assert_eq!(stand.told().await, "0 ms, child: closed");
+    stand.exit(143);
     assert_eq!(stand.ending().await, timed_out(10));
 }
 
