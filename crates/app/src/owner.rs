@@ -167,7 +167,7 @@ impl Owner {
         loop {
             tokio::select! {
                 done = &mut work => return done,
-                told = signals.next() => {
+                told = signals.told() => {
                     self.obey(told).await;
                 }
             }

@@ -48,8 +48,17 @@ impl Signals {
         })
     }
 
+    /// Waits for the next one that ends us and gives its number.
+    pub(crate) async fn next(&mut self) -> i32 {
+        loop {
+            if let Told::End(number) = self.told().await {
+                return number;
+            }
+        }
+    }
+
     /// Waits for the next one.
-    pub(crate) async fn next(&mut self) -> Told {
+    pub(crate) async fn told(&mut self) -> Told {
         let kind = tokio::select! {
             _ = self.interrupt.recv() => SignalKind::interrupt(),
             _ = self.terminate.recv() => SignalKind::terminate(),

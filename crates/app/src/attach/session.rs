@@ -225,7 +225,7 @@ impl Session {
         let alarm = self.alarm();
         let is_looking = !self.looking.is_empty();
         tokio::select! {
-            told = self.signals.next() => Happened::Signal(told),
+            told = self.signals.told() => Happened::Signal(told),
             typed = self.typed.recv() => Happened::Typed(typed),
             Some(message) = self.told.recv() => Happened::Told(message),
             Some(Ok(message)) = self.jobs.join_next() => Happened::Told(message),

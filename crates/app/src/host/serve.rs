@@ -68,7 +68,7 @@ pub(crate) async fn serve(places: &Places) -> Result<ExitCode, CommandError> {
                 };
                 host.take(incoming);
             }
-            told = signals.next() => if let Some(number) = toolbox.owner.obey(told).await {
+            told = signals.told() => if let Some(number) = toolbox.owner.obey(told).await {
                 break exit::of_signal(number);
             },
             Some(_) = host.work.join_next() => {}
@@ -79,7 +79,7 @@ pub(crate) async fn serve(places: &Places) -> Result<ExitCode, CommandError> {
     loop {
         tokio::select! {
             joined = work.join_next() => if joined.is_none() { break },
-            told = signals.next() => {
+            told = signals.told() => {
                 toolbox.owner.obey(told).await;
             }
         }

@@ -124,7 +124,7 @@ async fn serve(
                 served.map_err(|error| not_served(&error))?;
                 return Ok(code);
             }
-            told = signals.next() => if let Some(number) = toolbox.owner.obey(told).await {
+            told = signals.told() => if let Some(number) = toolbox.owner.obey(told).await {
                 code = exit::of_signal(number);
                 told_to_end.notify_one();
             },

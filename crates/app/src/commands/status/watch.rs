@@ -17,7 +17,7 @@ use crate::exit;
 use crate::owner::is_owned;
 use crate::places::Places;
 use crate::print::Printer;
-use crate::signals::{Signals, Told};
+use crate::signals::Signals;
 
 /// How often the clocks of what runs are shown anew on a terminal.
 const CLOCK: Duration = Duration::from_secs(1);
@@ -45,9 +45,9 @@ pub(super) async fn watch(
             () = changes.next() => {}
             Some(_) = owners.join_next() => {}
             () = sleep(CLOCK), if printer.is_screen() && seen.counts.running > 0 => {}
-            told = signals.next() => if let Told::End(number) = told {
+            number = signals.next() => {
                 return Ok(exit::of_signal(number));
-            },
+            }
         }
     }
 }
