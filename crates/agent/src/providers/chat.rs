@@ -1,18 +1,14 @@
-//! Real models, through `genai` on our own HTTP client.
+//! Real models, over HTTP.
 
 use std::collections::{BTreeMap, HashSet};
-use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::{StreamExt, TryStreamExt, stream};
-use genai::chat::{ChatOptions, ChatStream};
-use serde_json::Value;
+use reqwest::Response;
 
-use super::chat_errors::explain;
-use super::chunks::chunks;
-use super::effort::effort;
-use super::witness::Witness;
-use super::{ChunkStream, Connections, Provider, ProviderError, Request, Wire, chat_request};
+use super::answering::answer;
+use super::post::Post;
+use super::{ChunkStream, Connections, Provider, ProviderError, Request, Wire};
 use crate::message::Message;
 use crate::models::Credential;
 
@@ -37,58 +33,26 @@ impl ChatProvider {
         error
     }
 
-    async fn open(
-        &self,
-        request: &Request<'_>,
-        witness: Arc<Witness>,
-    ) -> Result<ChatStream, ProviderError> {
-        let options = self.options(request, witness);
-        let target = self
-            .wire
-            .target(request.model, self.key.as_ref(), &self.headers);
-        let chat = chat_request::translate(self.wire, request);
-        let client = &self.connections.client;
-        let response = client.exec_chat_stream(target, chat, Some(&options)).await;
-        Ok(response.map_err(|error| explain(&error))?.stream)
-    }
-
-    fn options(&self, request: &Request<'_>, witness: Arc<Witness>) -> ChatOptions {
-        let mut said = effort(self.wire, request.model, request.thinking);
-        // Without capturing them, a piece of a call does not say which call it belongs to.
-        let mut options = ChatOptions::default()
-            .with_capture_usage(true)
-            .with_capture_tool_calls(true)
-            .with_capture_reasoning_content(said.shows_thoughts)
-            .with_raw_frame_sink_arc(witness);
-        options.max_tokens = request
-            .max_tokens
-            .and_then(|tokens| u32::try_from(tokens).ok());
-        if self.wire == Wire::Completions
-            && let (Some(field), Some(tokens)) =
-                (&request.model.compat.max_tokens_field, options.max_tokens)
-        {
-            options.max_tokens = None;
-            said.body.insert(field.clone(), tokens.into());
-        }
-        options.reasoning_effort = Some(said.level);
-        options.stream_header_timeout = self.patience;
-        options.stream_read_timeout = self.patience;
-        if !said.body.is_empty() {
-            options.extra_body = Some(Value::Object(said.body));
-        }
-        options
+    async fn post(&self, request: &Request<'_>) -> Result<Response, ProviderError> {
+        let post = Post {
+            url: self.wire.url(&request.model.base_url, &request.model.id),
+            headers: self.wire.headers(self.key.as_ref(), &self.headers),
+            body: self.wire.body(request),
+            patience: self.patience,
+            connections: &self.connections,
+        };
+        post.send().await
     }
 }
 
 impl Provider for ChatProvider {
     fn stream<'a>(&'a self, request: Request<'a>) -> ChunkStream<'a> {
-        let witness = Arc::new(Witness::new(self.wire));
-        let known = call_ids(&request);
-        let watching = Arc::clone(&witness);
-        let opened = stream::once(async move { self.open(&request, witness).await });
-        let chunks = opened
-            .map_ok(move |stream| chunks(self.wire, stream, watching.clone(), known.clone()))
-            .try_flatten();
+        let opened = stream::once(async move {
+            let response = self.post(&request).await?;
+            let reader = self.wire.reader(call_ids(&request));
+            Ok(answer(response, reader, self.patience))
+        });
+        let chunks = opened.try_flatten();
         Box::pin(chunks.map(|chunk| chunk.map_err(|error| self.without_key(error))))
     }
 }

@@ -25,51 +25,22 @@ const OUR_FAULT: [&str; 6] = [
     "PERMISSION_DENIED",
 ];
 
-/// What went wrong, in a sentence, and whether to try again.
-pub(super) fn explain(error: &genai::Error) -> ProviderError {
-    use genai::Error;
-    use genai::webc;
-    match error {
-        Error::HttpError {
-            status,
-            body,
-            headers,
-            ..
-        } => refused(status.as_u16(), body, headers),
-        Error::WebModelCall { webc_error, .. } | Error::WebAdapterCall { webc_error, .. } => {
-            match webc_error {
-                webc::Error::ResponseFailedStatus {
-                    status,
-                    body,
-                    headers,
-                } => refused(status.as_u16(), body, headers),
-                webc::Error::Reqwest(error) => broken(error),
-                other => ProviderError::permanent(other.to_string()),
-            }
-        }
-        Error::WebStream { cause, error, .. } => {
-            if let Some(inner) = error.downcast_ref::<genai::Error>() {
-                explain(inner)
-            } else if let Some(inner) = error.downcast_ref::<reqwest::Error>() {
-                broken(inner)
-            } else if error.downcast_ref::<webc::StreamTimeout>().is_some() {
-                ProviderError::transient(
-                    "Request timed out: nothing came from the server for longer than httpIdleTimeoutMs.",
-                )
-            } else {
-                ProviderError::transient(format!("Connection error: {cause}"))
-            }
-        }
-        Error::ChatResponse { body, .. } => told(body),
-        Error::StreamParse { serde_error, .. } => ProviderError::permanent(format!(
-            "The server sent something that is no answer of a model: {serde_error}"
-        )),
-        other => ProviderError::permanent(other.to_string()),
-    }
+/// Nothing came for too long.
+pub(super) fn silent() -> ProviderError {
+    ProviderError::transient(
+        "Request timed out: nothing came from the server for longer than httpIdleTimeoutMs.",
+    )
 }
 
-/// An error that came in the middle of a stream.
-fn told(body: &Value) -> ProviderError {
+/// Only heartbeats came for too long.
+pub(super) fn without_content() -> ProviderError {
+    ProviderError::transient(
+        "Request timed out: for six times httpIdleTimeoutMs the server sent heartbeats, but nothing of an answer.",
+    )
+}
+
+/// Explains an error that came in the middle of a stream.
+pub(super) fn told(body: &Value) -> ProviderError {
     let said = message_in(body).unwrap_or_else(|| body.to_string());
     let message = format!("Provider returned error: {said}");
     let kinds = ["/error/type", "/type", "/error/status"];
@@ -84,7 +55,8 @@ fn told(body: &Value) -> ProviderError {
     }
 }
 
-fn refused(status: u16, body: &str, headers: &HeaderMap) -> ProviderError {
+/// Explains the answer of a server that is no success.
+pub(super) fn refused(status: u16, body: &str, headers: &HeaderMap) -> ProviderError {
     let parsed = serde_json::from_str::<Value>(body).ok();
     let said = parsed.as_ref().and_then(message_in);
     let said = said.unwrap_or_else(|| body.trim().chars().take(500).collect());

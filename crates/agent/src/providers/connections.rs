@@ -2,25 +2,27 @@
 
 use std::time::Duration;
 
-use genai::Client;
-use reqwest::Certificate;
+use reqwest::redirect::{Attempt, Policy};
+use reqwest::{Certificate, StatusCode};
 
 use super::chat_errors::broken;
 
 const CONNECT_TIME: Duration = Duration::from_secs(30);
+/// How often a server may send a request on within its own origin.
+const REDIRECTS: usize = 3;
 
 /// An HTTP client; cheap to clone.
 #[derive(Debug, Clone)]
 pub(crate) struct Connections {
-    pub(super) client: Client,
+    pub(super) client: reqwest::Client,
 }
 
 impl Connections {
     /// Prepares connections to an address; nothing is sent yet.
-    pub(crate) fn open(address: &str) -> Result<Self, genai::Error> {
+    pub(crate) fn open(address: &str) -> Result<Self, String> {
         // Fails only if someone else has chosen already, and then theirs is as good.
         let _ = rustls::crypto::ring::default_provider().install_default();
-        let http = if address.starts_with("https:") {
+        let client = if address.starts_with("https:") {
             // A machine without certificates of its own, such as a bare container, gets Mozilla's.
             builder()
                 .build()
@@ -28,10 +30,8 @@ impl Connections {
         } else {
             in_the_clear(address)
         };
-        let http = http.map_err(|error| genai::Error::Internal(broken(&error).message))?;
-        Ok(Self {
-            client: Client::builder().with_reqwest(http).build()?,
-        })
+        let client = client.map_err(|error| broken(&error).message)?;
+        Ok(Self { client })
     }
 }
 
@@ -52,7 +52,26 @@ fn in_the_clear(address: &str) -> reqwest::Result<reqwest::Client> {
 fn builder() -> reqwest::ClientBuilder {
     reqwest::Client::builder()
         .connect_timeout(CONNECT_TIME)
+        .redirect(Policy::custom(|attempt| {
+            if may_follow(&attempt) {
+                attempt.follow()
+            } else {
+                attempt.stop()
+            }
+        }))
         .user_agent(concat!("pi-subagents/", env!("CARGO_PKG_VERSION")))
+}
+
+/// A request holds the whole conversation and a key, so it stays with the origin it was meant
+/// for. Of the statuses only these two keep the request what it was.
+fn may_follow(attempt: &Attempt<'_>) -> bool {
+    let keeps_request = matches!(
+        attempt.status(),
+        StatusCode::TEMPORARY_REDIRECT | StatusCode::PERMANENT_REDIRECT
+    );
+    let first = attempt.previous().first();
+    let is_same_origin = first.is_some_and(|first| first.origin() == attempt.url().origin());
+    keeps_request && is_same_origin && attempt.previous().len() <= REDIRECTS
 }
 
 fn bundled_roots() -> Vec<Certificate> {

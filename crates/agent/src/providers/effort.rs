@@ -1,71 +1,40 @@
 //! How hard to think, in the words of each wire format and of the servers that depart from it.
 
-use genai::chat::ReasoningEffort;
 use serde_json::{Map, Value, json};
 
-use super::Wire;
+use super::messages::Claude;
 use crate::models::{Model, ThinkingLevel};
 
-/// Says nothing. Saying nothing at all would let the library look for a level at the end of
-/// the model's name, and take it off: `qwen-max` would become `qwen`.
-const UNSAID: ReasoningEffort = ReasoningEffort::Budget(0);
 /// Tokens that must be left for the answer itself.
 const ANSWER_ROOM: u64 = 1024;
+/// Tokens for thoughts, from little to much, where a format counts them.
+const BUDGETS: [u64; 3] = [1024, 8000, 24_000];
 
-/// What a request says about thinking.
-#[derive(Debug)]
-pub(super) struct Effort {
-    /// In the library's words.
-    pub(super) level: ReasoningEffort,
-    /// Fields of the request that the library does not know.
-    pub(super) body: Map<String, Value>,
-    /// Whether the thoughts, and what signs them, are asked for.
-    pub(super) shows_thoughts: bool,
+/// The model's own word for a level; None if there is nothing to say about thinking.
+fn word(model: &Model, level: ThinkingLevel) -> Option<String> {
+    if !model.reasoning {
+        return None;
+    }
+    match model.thinking_levels.get(level.name()) {
+        // A level the model does not have; for `off` it means that it always thinks.
+        Some(own) => own.clone(),
+        None => Some(level.name().to_owned()),
+    }
 }
 
-/// The words for `level`; a model that does not think is told nothing.
-pub(super) fn effort(wire: Wire, model: &Model, level: ThinkingLevel) -> Effort {
-    let nothing = match wire {
-        Wire::Completions | Wire::Responses => UNSAID,
-        Wire::Messages | Wire::Google => ReasoningEffort::Zero,
-    };
-    let mut said = Effort {
-        level: nothing,
-        body: Map::new(),
-        shows_thoughts: false,
-    };
-    if !model.reasoning {
-        return said;
-    }
-    let word = match model.thinking_levels.get(level.name()) {
-        // A level the model does not have; for `off` it means that it always thinks.
-        Some(None) => return said,
-        Some(Some(own)) => own.clone(),
-        None => level.name().to_owned(),
+/// The fields of a chat completion that say how hard to think.
+pub(super) fn completions(model: &Model, level: ThinkingLevel) -> Map<String, Value> {
+    let mut body = Map::new();
+    let Some(word) = word(model, level) else {
+        return body;
     };
     let is_on = level != ThinkingLevel::Off;
-    match wire {
-        Wire::Completions => completions(&mut said.body, model, &word, is_on),
-        Wire::Responses => responses(&mut said, &word, is_on),
-        Wire::Messages if is_on => messages(&mut said, model, &word),
-        Wire::Google if is_on => {
-            said.level = known(&word);
-            said.shows_thoughts = true;
-        }
-        Wire::Google => said.level = UNSAID,
-        Wire::Messages => {}
-    }
-    said
-}
-
-fn completions(body: &mut Map<String, Value>, model: &Model, word: &str, is_on: bool) {
     let takes_effort = model.compat.supports_reasoning_effort;
     let state = if is_on { "enabled" } else { "disabled" };
     let mut set = |name: &str, value: Value| body.insert(name.to_owned(), value);
     match dialect(model) {
         "openrouter" => {
-            let effort = if word == "off" { "none" } else { word };
-            set("reasoning", json!({"effort": effort}));
+            set("reasoning", json!({"effort": none_for_off(&word)}));
         }
         "deepseek" => {
             set("thinking", json!({"type": state}));
@@ -93,6 +62,7 @@ fn completions(body: &mut Map<String, Value>, model: &Model, word: &str, is_on: 
         }
         _ => {}
     }
+    body
 }
 
 /// Which variant of the chat format a server speaks, where nobody said so.
@@ -110,56 +80,102 @@ fn dialect(model: &Model) -> &str {
     }
 }
 
-fn responses(said: &mut Effort, word: &str, is_on: bool) {
-    let effort = if word == "off" { "none" } else { word };
-    let mut reasoning = json!({"effort": effort});
-    if is_on {
+fn none_for_off(word: &str) -> &str {
+    if word == "off" { "none" } else { word }
+}
+
+/// The fields of a response that say how hard to think.
+pub(super) fn responses(model: &Model, level: ThinkingLevel) -> Map<String, Value> {
+    let mut body = Map::new();
+    let Some(word) = word(model, level) else {
+        return body;
+    };
+    let mut reasoning = json!({"effort": none_for_off(&word)});
+    if level != ThinkingLevel::Off {
         reasoning["summary"] = json!("auto");
         let include = json!(["reasoning.encrypted_content"]);
-        said.body.insert("include".to_owned(), include);
+        body.insert("include".to_owned(), include);
     }
-    said.body.insert("reasoning".to_owned(), reasoning);
-    said.shows_thoughts = is_on;
+    body.insert("reasoning".to_owned(), reasoning);
+    body
 }
 
-fn messages(said: &mut Effort, model: &Model, word: &str) {
-    said.shows_thoughts = true;
-    if model.compat.force_adaptive_thinking {
-        let thinking = json!({"type": "adaptive", "display": "summarized"});
-        said.body.insert("thinking".to_owned(), thinking);
-        let effort = if word == "minimal" { "low" } else { word };
-        said.body
-            .insert("output_config".to_owned(), json!({"effort": effort}));
-        return;
+/// The fields of a message that say how hard to think.
+pub(super) fn messages(model: &Model, level: ThinkingLevel) -> Map<String, Value> {
+    let claude = Claude::named(&model.id);
+    let mut body = Map::new();
+    let mut set = |name: &str, value: Value| body.insert(name.to_owned(), value);
+    let word = word(model, level).filter(|_| level != ThinkingLevel::Off);
+    let Some(word) = word else {
+        if claude.thinks_unasked() {
+            set("thinking", json!({"type": "disabled"}));
+        }
+        return body;
+    };
+    let is_forced = model.compat.force_adaptive_thinking;
+    if is_forced || claude.takes_effort() {
+        let effort = match word.as_str() {
+            "minimal" => "low",
+            "xhigh" if !is_forced && !claude.takes_xhigh() => "high",
+            "max" if !is_forced && !claude.is_adaptive() => "high",
+            word => word,
+        };
+        set("output_config", json!({"effort": effort}));
+        if is_forced || claude.is_adaptive() {
+            set(
+                "thinking",
+                json!({"type": "adaptive", "display": "summarized"}),
+            );
+        }
+    } else if let Some(budget) = fitting(&word, model.max_tokens) {
+        set(
+            "thinking",
+            json!({"type": "enabled", "budget_tokens": budget}),
+        );
+    } else if claude.thinks_unasked() {
+        set("thinking", json!({"type": "disabled"}));
     }
-    said.level = fitting(known(word), model.max_tokens);
+    body
 }
 
-/// The budgets the library gives to older models must fit into what the model may say.
-fn fitting(wanted: ReasoningEffort, max_tokens: Option<u64>) -> ReasoningEffort {
+/// A budget must fit into what the model may say.
+fn fitting(word: &str, max_tokens: Option<u64>) -> Option<u64> {
     let room = max_tokens.unwrap_or(u64::MAX).saturating_sub(ANSWER_ROOM);
-    let most = budget(&wanted).min(room);
-    [wanted, ReasoningEffort::Medium, ReasoningEffort::Low]
-        .into_iter()
-        .find(|effort| budget(effort) <= most)
-        .unwrap_or(ReasoningEffort::Zero)
+    let wanted = budget(word);
+    let smaller = BUDGETS.into_iter().rev();
+    smaller
+        .filter(|budget| *budget <= wanted)
+        .find(|budget| *budget <= room)
 }
 
-fn budget(effort: &ReasoningEffort) -> u64 {
-    match effort {
-        ReasoningEffort::Low | ReasoningEffort::Minimal => 1024,
-        ReasoningEffort::Medium => 8000,
-        _ => 24_000,
+fn budget(word: &str) -> u64 {
+    match word.to_lowercase().as_str() {
+        "minimal" | "low" => BUDGETS[0],
+        "medium" => BUDGETS[1],
+        _ => BUDGETS[2],
     }
 }
 
-fn known(word: &str) -> ReasoningEffort {
-    match word.to_lowercase().as_str() {
-        "minimal" => ReasoningEffort::Minimal,
-        "low" => ReasoningEffort::Low,
-        "medium" => ReasoningEffort::Medium,
-        "xhigh" => ReasoningEffort::XHigh,
-        "max" => ReasoningEffort::Max,
-        _ => ReasoningEffort::High,
+/// How hard Google's models are to think; None says nothing about it.
+pub(super) fn google(model: &Model, level: ThinkingLevel) -> Option<Value> {
+    let word = word(model, level)?;
+    let names_levels = ["gemini-3", "gemma-4"];
+    let names_levels = names_levels.iter().any(|name| model.id.contains(name));
+    match (level != ThinkingLevel::Off, names_levels) {
+        (true, true) => {
+            let level = match word.to_lowercase().as_str() {
+                known @ ("minimal" | "low" | "medium") => known.to_uppercase(),
+                _ => "HIGH".to_owned(),
+            };
+            Some(json!({"thinkingLevel": level, "includeThoughts": true}))
+        }
+        // Google's own number for a little.
+        (true, false) => {
+            let budget = budget(&word);
+            let budget = if budget == BUDGETS[0] { 1000 } else { budget };
+            Some(json!({"thinkingBudget": budget, "includeThoughts": true}))
+        }
+        (false, true) => None,
+        (false, false) => Some(json!({"thinkingBudget": 0})),
     }
 }

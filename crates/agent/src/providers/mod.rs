@@ -1,20 +1,30 @@
 //! Who answers: a model behind a wire format, or a script.
 
+mod answering;
 mod chat;
 mod chat_errors;
-mod chat_request;
 #[cfg(test)]
 mod chat_tests;
-mod chunks;
+mod completions;
 mod connections;
 mod effort;
+mod finish;
 #[cfg(test)]
 mod format_tests;
+mod google;
+mod limits;
+mod messages;
+mod open_calls;
+mod post;
+#[cfg(test)]
+mod request_tests;
+mod responses;
 pub(crate) mod scripted;
+mod sse;
 #[cfg(test)]
 mod testing;
+mod turns;
 mod wire;
-mod witness;
 
 pub(crate) use chat::ChatProvider;
 pub(crate) use connections::Connections;

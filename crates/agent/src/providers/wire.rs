@@ -1,12 +1,12 @@
 //! The four wire formats: who speaks them, at which address, and how the key is shown.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashSet};
 
-use genai::adapter::AdapterKind;
-use genai::resolver::{AuthData, Endpoint};
-use genai::{Headers, ModelIden, ServiceTarget};
+use serde_json::Value;
 
-use crate::models::{Credential, Model};
+use super::answering::AnswerReader;
+use super::{Request, completions, google, messages, responses};
+use crate::models::Credential;
 
 const ANTHROPIC_VERSION: &str = "2023-06-01";
 /// Where Cloudflare's gateway wants its key, and then no other one.
@@ -39,36 +39,29 @@ impl Wire {
         }
     }
 
-    /// Always complete: from a bare name the library would guess a provider, and from a bare
-    /// key the header.
-    pub(super) fn target(
-        self,
-        model: &Model,
-        key: Option<&Credential>,
-        headers: &BTreeMap<String, String>,
-    ) -> ServiceTarget {
-        let base = model.base_url.trim_end_matches('/');
-        let key = key.filter(|_| !headers.contains_key(GATEWAY_KEY));
-        ServiceTarget {
-            endpoint: Endpoint::from_owned(format!("{base}/")),
-            auth: AuthData::RequestOverride {
-                url: self.url(base, &model.id),
-                headers: self.headers(key, headers),
-            },
-            model: ModelIden::new(self.adapter(), model.id.as_str()),
-        }
+    /// The body of a request.
+    pub(super) fn body(self, request: &Request<'_>) -> Value {
+        Value::Object(match self {
+            Self::Completions => completions::body(request),
+            Self::Responses => responses::body(request),
+            Self::Messages => messages::body(request),
+            Self::Google => google::body(request),
+        })
     }
 
-    fn adapter(self) -> AdapterKind {
+    /// What reads the answer; `known_calls` are the ids that the conversation has already.
+    pub(super) fn reader(self, known_calls: HashSet<String>) -> Box<dyn AnswerReader> {
         match self {
-            Self::Completions => AdapterKind::OpenAI,
-            Self::Responses => AdapterKind::OpenAIResp,
-            Self::Messages => AdapterKind::Anthropic,
-            Self::Google => AdapterKind::Gemini,
+            Self::Completions => Box::new(completions::Reader::new(known_calls)),
+            Self::Responses => Box::new(responses::Reader::new(known_calls)),
+            Self::Messages => Box::new(messages::Reader::new(known_calls)),
+            Self::Google => Box::new(google::Reader::new(known_calls)),
         }
     }
 
-    fn url(self, base: &str, model: &str) -> String {
+    /// The address that a request of a model goes to.
+    pub(super) fn url(self, base: &str, model: &str) -> String {
+        let base = base.trim_end_matches('/');
         match self {
             Self::Completions => format!("{base}/chat/completions"),
             Self::Responses => format!("{base}/responses"),
@@ -80,8 +73,13 @@ impl Wire {
     }
 
     /// The headers of the format, then those of the configuration, which win.
-    fn headers(self, key: Option<&Credential>, own: &BTreeMap<String, String>) -> Headers {
-        let mut headers: HashMap<String, String> = HashMap::new();
+    pub(super) fn headers(
+        self,
+        key: Option<&Credential>,
+        own: &BTreeMap<String, String>,
+    ) -> BTreeMap<String, String> {
+        let key = key.filter(|_| !own.contains_key(GATEWAY_KEY));
+        let mut headers = BTreeMap::new();
         let mut set = |name: &str, value: String| headers.insert(name.to_lowercase(), value);
         if self == Self::Messages {
             set("anthropic-version", ANTHROPIC_VERSION.to_owned());
@@ -104,7 +102,7 @@ impl Wire {
         for (name, value) in own {
             set(name, value.clone());
         }
-        Headers::from(headers)
+        headers
     }
 }
 

@@ -38,7 +38,7 @@ impl Bench {
         let messages = self.agent.conversation.borrow().messages();
         messages
             .iter()
-            .map(|message| json!(message)["role"].clone())
+            .map(|message| json!(**message)["role"].clone())
             .collect()
     }
 }

@@ -67,21 +67,14 @@ fn garbage_instead_of_a_stream_is_an_error() {
 }
 
 #[test]
-fn a_frame_that_is_no_json_is_an_error_or_passed_over() {
+fn a_frame_that_is_no_json_is_an_error() {
     for api in FORMATS {
-        let turn = Turn::text("Said all the same.")
+        let turn = Turn::text("Half of it is lost.")
             .paced(4, Duration::ZERO)
             .with_fault(Fault::Malformed);
         let stage = AgentStage::new(api, Script::new().otherwise([turn]));
-        let events = stage.prompt(&[], "Hi.");
-        let said = answers(&events);
-        // Where events have names, one without a name that is known may be missed.
-        if matches!(api, "openai-responses" | "anthropic-messages") {
-            assert_eq!(said[0]["content"][0]["text"], "Said all the same.");
-        } else {
-            let error = error_of(&events);
-            assert!(error.contains("no answer of a model"), "{api}: {error}");
-        }
+        let error = error_of(&stage.prompt(&[], "Hi."));
+        assert!(error.contains("no answer of a model"), "{api}: {error}");
     }
 }
 

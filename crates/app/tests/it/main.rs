@@ -19,6 +19,8 @@ mod background_crowd;
 mod background_host;
 mod background_pi;
 mod background_stage;
+mod bad_server;
+mod bad_servers;
 mod broken_pi;
 mod concurrency;
 mod control;

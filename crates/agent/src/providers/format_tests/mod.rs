@@ -1,4 +1,4 @@
-//! Where the library or a server may mislead us: one test for each trap.
+//! Where a server may mislead us: one test for each trap.
 
 mod completions;
 mod google;

@@ -1,0 +1,82 @@
+//! Which variables of the environment hold secrets: those of the built-in providers, and those
+//! that the user's files name.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+
+use serde_json::Value;
+
+use super::catalogue::MODELS_FILE;
+use super::credentials::AUTH_FILE;
+use super::{builtin, interpolation, json_with_comments};
+
+/// A command that prints a key may name these; they are no secrets, and no shell works without.
+const EVERYDAY: [&str; 10] = [
+    "PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LC_ALL", "TERM", "TMPDIR", "PWD",
+];
+
+/// The names of the variables that no shell command gets.
+pub(crate) fn secret_variables(agent_dir: &Path) -> BTreeSet<String> {
+    let mut names: BTreeSet<String> = builtin::key_variables().map(str::to_owned).collect();
+    for file in [MODELS_FILE, AUTH_FILE] {
+        // A file that cannot be read names nothing, and gives no key either.
+        let text = fs::read_to_string(agent_dir.join(file)).unwrap_or_default();
+        if let Ok(value) = json_with_comments::parse::<Value>(&text) {
+            collect(&value, &mut names);
+        }
+    }
+    names.retain(|name| !EVERYDAY.contains(&name.as_str()));
+    names
+}
+
+/// Adds the names in keys and headers, wherever they stand.
+fn collect(value: &Value, names: &mut BTreeSet<String>) {
+    match value {
+        Value::Object(fields) => {
+            for (name, value) in fields {
+                match (name.as_str(), value) {
+                    ("apiKey" | "key", Value::String(key)) => names.extend(named(key)),
+                    ("headers", Value::Object(headers)) => {
+                        let headers = headers.values().filter_map(Value::as_str);
+                        names.extend(headers.flat_map(named));
+                    }
+                    (_, value) => collect(value, names),
+                }
+            }
+        }
+        Value::Array(values) => values.iter().for_each(|value| collect(value, names)),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+    }
+}
+
+/// The variables in a value, also where it is a command that uses them.
+pub(super) fn named(value: &str) -> Vec<String> {
+    interpolation::names(value.strip_prefix('!').unwrap_or(value))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_headers_and_commands_name_secrets() {
+        let directory = tempfile::tempdir().unwrap();
+        let write = |name: &str, text: &str| fs::write(directory.path().join(name), text).unwrap();
+        write(
+            MODELS_FILE,
+            r#"{ // The user's own.
+            "providers": {"a": {
+                "baseUrl": "http://$HOST/", "apiKey": "$ONE", "headers": {"x": "Bearer ${TWO}"},
+                "models": [{"id": "$ID", "headers": {"y": "!pass $THREE $HOME"}}],
+                "modelOverrides": {"m": {"headers": {"z": "$FOUR-$$NONE"}}}}}}"#,
+        );
+        write(AUTH_FILE, r#"{"b": {"type": "api_key", "key": "$FIVE"}}"#);
+        let mut names = secret_variables(directory.path());
+        for name in builtin::key_variables() {
+            names.remove(name);
+        }
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        assert_eq!(names, ["FIVE", "FOUR", "ONE", "THREE", "TWO"]);
+    }
+}

@@ -1,0 +1,73 @@
+//! Buries processes that outlived their parent as soon as they are dead.
+//!
+//! The agent is a subreaper, so orphans become its children. One that is dead stays in the
+//! process table until its status is taken; a command that starts many would fill it.
+
+use std::io;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use rustix::process::{Pid, WaitOptions, waitpid};
+use tokio::process::Child;
+use tokio::signal::unix::{SignalKind, signal};
+
+use crate::processes::children;
+
+/// How long the dead of a busy command are gathered before they are looked for again.
+const ROUND: Duration = Duration::from_millis(20);
+
+/// The children that somebody waits for; their status is not ours to take.
+static AWAITED: Mutex<Vec<u32>> = Mutex::new(Vec::new());
+
+/// A child that somebody waits for, as long as this is held.
+#[derive(Debug)]
+pub(crate) struct Awaited {
+    pid: u32,
+}
+
+/// Starts a process whose status the caller will take.
+pub(crate) fn start(spawn: impl FnOnce() -> io::Result<Child>) -> io::Result<(Child, Awaited)> {
+    // Held over the start, so that nobody sees the child before it is known.
+    let mut awaited = awaited();
+    let child = spawn()?;
+    let pid = child.id().unwrap_or_default();
+    awaited.push(pid);
+    Ok((child, Awaited { pid }))
+}
+
+impl Drop for Awaited {
+    fn drop(&mut self) {
+        let mut awaited = awaited();
+        if let Some(place) = awaited.iter().position(|pid| *pid == self.pid) {
+            awaited.swap_remove(place);
+        }
+    }
+}
+
+fn awaited() -> MutexGuard<'static, Vec<u32>> {
+    AWAITED.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Buries orphans until the runtime ends.
+pub(crate) async fn bury() -> io::Result<()> {
+    let mut child_changed = signal(SignalKind::child())?;
+    while child_changed.recv().await.is_some() {
+        bury_dead();
+        // A signal that comes meanwhile is kept.
+        tokio::time::sleep(ROUND).await;
+    }
+    Ok(())
+}
+
+fn bury_dead() {
+    let awaited = awaited();
+    for id in children(std::process::id()) {
+        if awaited.contains(&id) {
+            continue;
+        }
+        if let Some(pid) = i32::try_from(id).ok().and_then(Pid::from_raw) {
+            // One that lives is left alone, and one that is gone already is no matter.
+            _ = waitpid(Some(pid), WaitOptions::NOHANG);
+        }
+    }
+}

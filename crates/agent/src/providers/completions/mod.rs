@@ -1,0 +1,7 @@
+//! OpenAI's chat completions, which most other servers speak too.
+
+mod reader;
+mod request;
+
+pub(super) use reader::Reader;
+pub(super) use request::body;
