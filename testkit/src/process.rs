@@ -58,6 +58,14 @@ pub fn children_named(pid: u32, wanted: &str) -> Vec<u32> {
     children
 }
 
+/// Returns the children of a process that are dead but still in the process table.
+pub fn zombies_of(pid: u32) -> Vec<u32> {
+    let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
+    let ids = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+    ids.filter(|id| stat(*id).is_some_and(|stat| stat.state == 'Z' && stat.parent == pid))
+        .collect()
+}
+
 /// Returns the resident memory of a process in kilobytes.
 pub fn rss_kb(pid: u32) -> Option<u64> {
     status_kb(pid, "VmRSS:")

@@ -169,7 +169,13 @@ static FLAGS: &[(&[&str], Effect)] = &[
         Effect::Switch(|flags| flags.version = true),
     ),
     (
-        &["-ne", "--no-extensions", "--offline"],
+        &[
+            "-ne",
+            "--no-extensions",
+            "--no-mcp",
+            "--offline",
+            "--verbose",
+        ],
         Effect::IgnoredSwitch,
     ),
     (
@@ -184,7 +190,10 @@ static FLAGS: &[(&[&str], Effect)] = &[
         &["-np", "--no-prompt-templates", "--no-themes"],
         Effect::IgnoredSwitch,
     ),
-    (&["--prompt-template", "--theme"], Effect::IgnoredValue),
+    (
+        &["--prompt-template", "--theme", "--use-theme", "--tui-mode"],
+        Effect::IgnoredValue,
+    ),
     (&["-e", "--extension"], Effect::NeedsPi),
     (
         &[
@@ -319,6 +328,26 @@ mod tests {
                 no_context_files: true,
                 ..Flags::default()
             })
+        );
+    }
+
+    #[test]
+    fn every_flag_of_pi_1_5_is_known() {
+        let names = "--api-key --append-system-prompt --approve --continue --exclude-tools --export \
+            --extension --fork --help --list-models --mode --model --models --name --no-approve \
+            --no-builtin-tools --no-context-files --no-extensions --no-mcp --no-prompt-templates \
+            --no-session --no-skills --no-themes --no-tools --offline --print --prompt-template \
+            --provider --resume --session --session-dir --session-id --skill --system-prompt \
+            --theme --thinking --tools --tui-mode --use-theme --verbose --version -a -c -e -h -n \
+            -na -nbt -nc -ne -np -ns -nt -p -r -t -v -xt";
+        let unknown: Vec<&str> = names
+            .split_whitespace()
+            .filter(|name| find(name).is_none())
+            .collect();
+        assert_eq!(unknown, Vec::<&str>::new());
+        assert_eq!(
+            parsed("--no-mcp --verbose --tui-mode regular --use-theme dark Hi").unwrap(),
+            parsed("Hi").unwrap()
         );
     }
 

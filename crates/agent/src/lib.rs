@@ -36,6 +36,7 @@ mod models;
 mod notices;
 mod one_shot;
 mod opened_session;
+mod orphans;
 mod output;
 mod processes;
 mod providers;

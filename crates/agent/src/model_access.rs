@@ -216,7 +216,7 @@ impl ModelAccess {
         if let Some((_, connections)) = kept.as_ref().filter(|(known, _)| known == address) {
             return Ok(connections.clone());
         }
-        let made = Connections::open(address).map_err(|error| error.to_string())?;
+        let made = Connections::open(address)?;
         *kept = Some((address.to_owned(), made.clone()));
         Ok(made)
     }
@@ -254,7 +254,8 @@ impl ModelAccess {
             headers.insert(GATEWAY_KEY.to_owned(), bearer);
         }
         for (name, value) in &model.headers {
-            let Some(resolved) = models::interpolate(value, &self.variables).await else {
+            let Some(resolved) = models::interpolate(value, &self.variables, &self.agent_dir).await
+            else {
                 return Err(format!(
                     "Header {name} of provider {} names a variable or command that gives nothing.",
                     model.provider

@@ -3,6 +3,8 @@
 //! The agent is a subreaper, so orphans become its children. One that is dead stays in the
 //! process table until its status is taken; a command that starts many would fill it.
 
+use std::convert::Infallible;
+use std::future::pending;
 use std::io;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -48,15 +50,18 @@ fn awaited() -> MutexGuard<'static, Vec<u32>> {
     AWAITED.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Buries orphans until the runtime ends.
-pub(crate) async fn bury() -> io::Result<()> {
-    let mut child_changed = signal(SignalKind::child())?;
-    while child_changed.recv().await.is_some() {
+/// Buries orphans for as long as it is awaited.
+pub(crate) async fn bury() -> Infallible {
+    let Ok(mut child_changed) = signal(SignalKind::child()) else {
+        // Then they are buried when a call ends.
+        return pending().await;
+    };
+    loop {
+        child_changed.recv().await;
         bury_dead();
         // A signal that comes meanwhile is kept.
         tokio::time::sleep(ROUND).await;
     }
-    Ok(())
 }
 
 fn bury_dead() {

@@ -120,7 +120,8 @@ fn add_new(found: &mut Vec<u32>, ids: Vec<u32>) {
     }
 }
 
-fn children(parent: u32) -> Vec<u32> {
+/// The children of a process, dead ones included.
+pub(crate) fn children(parent: u32) -> Vec<u32> {
     let Ok(threads) = fs::read_dir(format!("/proc/{parent}/task")) else {
         return Vec::new();
     };

@@ -9,13 +9,13 @@ use crate::agent::{Agent, Setup};
 use crate::conversation::Conversation;
 use crate::flags::{self, Flags, Mode};
 use crate::model_access::ModelAccess;
-use crate::models::{Credential, GivenKey, ThinkingLevel, Wanted, key_variables};
+use crate::models::{Credential, GivenKey, ThinkingLevel, Wanted, secret_variables};
 use crate::opened_session::OpenedSession;
 use crate::output::{Output, Writer};
 use crate::settings::Settings;
 use crate::signals::Signals;
 use crate::tools::{DEFAULT_TOOLS, TOOLS, Tool, ToolName};
-use crate::{handed_key, input, notices, one_shot, processes, rpc, system_prompt};
+use crate::{handed_key, input, notices, one_shot, orphans, processes, rpc, system_prompt};
 
 /// How long a reader may take for the last lines.
 const FAREWELL: Duration = Duration::from_secs(1);
@@ -93,11 +93,17 @@ async fn start(
         Ok(assembled) => assembled,
         Err(error) => return refuse(&error),
     };
-    let mode = flags.mode();
-    if mode == Mode::Rpc {
-        return rpc::serve(&agent, &access, input::lines(), signals).await;
+    tokio::select! {
+        code = work(&agent, &access, &flags, signals) => code,
+        never = orphans::bury() => match never {},
     }
-    one_shot::answer(&agent, &access, &flags, mode, signals).await
+}
+
+async fn work(agent: &Agent, access: &ModelAccess, flags: &Flags, signals: Signals) -> u8 {
+    match flags.mode() {
+        Mode::Rpc => rpc::serve(agent, access, input::lines(), signals).await,
+        mode => one_shot::answer(agent, access, flags, mode, signals).await,
+    }
 }
 
 /// Puts the agent together; an error is a sentence for the user.
@@ -131,7 +137,7 @@ pub(crate) fn assemble(
         sections: system_prompt::build(flags, &tools, &cwd, surroundings, &settings),
         cwd,
         home: surroundings.home.clone(),
-        variables: without_keys(&surroundings.variables),
+        variables: without_secrets(surroundings),
         tools,
         retry: settings.retry,
         compaction: settings.compaction,
@@ -250,11 +256,11 @@ fn choose_tools(flags: &Flags, usual: Option<&[String]>) -> Vec<&'static Tool> {
     TOOLS.iter().filter(is_on).collect()
 }
 
-/// The environment of shell commands: no key, and nothing of another agent's session.
-fn without_keys(variables: &BTreeMap<String, String>) -> BTreeMap<String, String> {
-    let mut kept = variables.clone();
-    for name in key_variables() {
-        kept.remove(name);
+/// The environment of shell commands: no secret, and nothing of another agent's session.
+fn without_secrets(surroundings: &Surroundings) -> BTreeMap<String, String> {
+    let mut kept = surroundings.variables.clone();
+    for name in secret_variables(&surroundings.agent_dir) {
+        kept.remove(&name);
     }
     for name in [
         "PI_SESSION_ID",

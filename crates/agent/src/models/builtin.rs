@@ -62,8 +62,8 @@ pub(super) fn holds_token(variable: &str) -> bool {
     matches!(variable, "ANTHROPIC_OAUTH_TOKEN" | "ANTHROPIC_AUTH_TOKEN")
 }
 
-/// Every variable that holds a key; shell commands do not get them.
-pub(crate) fn key_variables() -> impl Iterator<Item = &'static str> {
+/// Every variable that holds the key of a built-in provider.
+pub(super) fn key_variables() -> impl Iterator<Item = &'static str> {
     PROVIDERS
         .iter()
         .flat_map(|one| one.variables.iter().copied())

@@ -90,7 +90,7 @@ impl Keyring<'_> {
             Some(AuthEntry::ApiKey { key, env }) => {
                 let mut known = self.variables.clone();
                 known.extend(env);
-                match interpolation::resolve(&key, &known).await {
+                match interpolation::resolve(&key, &known, self.agent_dir).await {
                     Some(key) => return Ok(Some(Credential::Key(key))),
                     None => missing.extend(interpolation::names(&key)),
                 }
@@ -106,7 +106,7 @@ impl Keyring<'_> {
             None => {}
         }
         if let Some(key) = self.catalogue.key(provider) {
-            match interpolation::resolve(key, self.variables).await {
+            match interpolation::resolve(key, self.variables, self.agent_dir).await {
                 Some(key) => return Ok(Some(Credential::Key(key))),
                 None => missing.extend(interpolation::names(key)),
             }

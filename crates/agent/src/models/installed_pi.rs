@@ -95,12 +95,16 @@ impl InstalledPi {
             .envs(variables)
             .env("PI_CODING_AGENT_DIR", agent_dir)
             .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
             .kill_on_drop(true);
         let _at_work = crate::processes::ProcessTree::enter(String::new());
-        let output = tokio::time::timeout(TOKEN_TIME, process.output()).await;
+        let failed = |error| format!("{}: {error}", program.display());
+        let (child, _awaited) = crate::orphans::start(|| process.spawn()).map_err(failed)?;
+        let output = tokio::time::timeout(TOKEN_TIME, child.wait_with_output()).await;
         let output = output
             .map_err(|_| format!("{} did not answer", program.display()))?
-            .map_err(|error| format!("{}: {error}", program.display()))?;
+            .map_err(failed)?;
         let said = String::from_utf8_lossy(&output.stdout).trim().to_owned();
         if output.status.success() && !said.is_empty() {
             return Ok(said);

@@ -1,10 +1,13 @@
 //! Values of the configuration that name a variable or a command instead of a secret.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::process::Stdio;
 use std::time::Duration;
 
 use tokio::process::Command;
+
+use super::secrets::secret_variables;
 
 /// How long a command may take to print a secret.
 const COMMAND_TIME: Duration = Duration::from_secs(10);
@@ -12,9 +15,24 @@ const COMMAND_TIME: Duration = Duration::from_secs(10);
 /// Resolves `!command`, `$NAME`, `${NAME}`, `$$` and `$!`; anything else is itself.
 ///
 /// One missing variable leaves the whole value unresolved: half a key helps nobody.
-pub(crate) async fn resolve(value: &str, variables: &BTreeMap<String, String>) -> Option<String> {
+///
+/// A command gets no secret of the environment but those that it names.
+pub(crate) async fn resolve(
+    value: &str,
+    variables: &BTreeMap<String, String>,
+    agent_dir: &Path,
+) -> Option<String> {
     match value.strip_prefix('!') {
-        Some(command) => run(command, variables).await,
+        Some(command) => {
+            let named = names(command);
+            let mut variables = variables.clone();
+            for secret in secret_variables(agent_dir) {
+                if !named.contains(&secret) {
+                    variables.remove(&secret);
+                }
+            }
+            run(command, &variables).await
+        }
         None => expand(value, |name| variables.get(name).cloned()),
     }
 }
@@ -79,10 +97,12 @@ async fn run(command: &str, variables: &BTreeMap<String, String>) -> Option<Stri
         .env_clear()
         .envs(variables)
         .stdin(Stdio::null())
+        .stdout(Stdio::piped())
         .stderr(Stdio::null())
         .kill_on_drop(true);
     let _at_work = crate::processes::ProcessTree::enter(String::new());
-    let output = tokio::time::timeout(COMMAND_TIME, process.output()).await;
+    let (child, _awaited) = crate::orphans::start(|| process.spawn()).ok()?;
+    let output = tokio::time::timeout(COMMAND_TIME, child.wait_with_output()).await;
     let output = output.ok()?.ok().filter(|output| output.status.success())?;
     let text = String::from_utf8(output.stdout).ok()?;
     Some(text.trim().to_owned()).filter(|text| !text.is_empty())
@@ -96,6 +116,7 @@ mod tests {
     async fn values_name_variables_and_commands() {
         let variables = BTreeMap::from([
             ("KEY".to_owned(), "secret".to_owned()),
+            ("OPENAI_API_KEY".to_owned(), "other".to_owned()),
             ("PATH".to_owned(), "/usr/bin:/bin".to_owned()),
         ]);
         let mut resolved = Vec::new();
@@ -111,9 +132,14 @@ mod tests {
             "5$ ",
             "!echo \" $KEY \"",
             "!false",
+            "!env | grep OPENAI_",
+            "!env | grep OPENAI_ # $OPENAI_API_KEY",
             "${KEY",
         ] {
-            resolved.push(format!("{value} => {:?}", resolve(value, &variables).await));
+            resolved.push(format!(
+                "{value} => {:?}",
+                resolve(value, &variables, Path::new("nowhere")).await
+            ));
         }
         insta::assert_snapshot!(resolved.join("\n"), @r#"
         plain => Some("plain")
@@ -127,6 +153,8 @@ mod tests {
         5$  => Some("5$ ")
         !echo " $KEY " => Some("secret")
         !false => None
+        !env | grep OPENAI_ => None
+        !env | grep OPENAI_ # $OPENAI_API_KEY => Some("OPENAI_API_KEY=other")
         ${KEY => Some("${KEY")
         "#);
     }

@@ -10,9 +10,9 @@ mod json_with_comments;
 mod local_servers;
 mod overview;
 mod pattern;
+mod secrets;
 mod thinking;
 
-pub(crate) use builtin::key_variables;
 pub(crate) use catalogue::Catalogue;
 pub(crate) use credentials::{Credential, CredentialError, GivenKey, Keyring};
 pub(crate) use entries::Compat;
@@ -20,6 +20,7 @@ pub(crate) use installed_pi::InstalledPi;
 pub(crate) use interpolation::resolve as interpolate;
 pub use overview::{KeyPlace, ModelOverview, UsableProvider, model_overview};
 pub(crate) use pattern::{Choice, Wanted, choose};
+pub(crate) use secrets::secret_variables;
 pub(crate) use thinking::ThinkingLevel;
 
 use std::collections::BTreeMap;

@@ -106,7 +106,7 @@ mod tests {
 
     fn refused_after(chunk: &dyn Fn(usize) -> Chunk) -> (usize, String) {
         let mut limits = Limits::new(None);
-        let mut counted = (0..).map(|number| limits.count(&chunk(number)));
+        let mut counted = (0..ANSWER_BYTES).map(|number| limits.count(&chunk(number)));
         let at = counted.by_ref().position(|counted| counted.is_err());
         let error = limits.count(&chunk(0)).unwrap_err();
         (at.unwrap(), error.message)

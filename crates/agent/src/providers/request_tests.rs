@@ -139,7 +139,7 @@ async fn settings(api: &str, id: &str) -> String {
             !same.contains(&field.as_str())
         });
         let body = serde_json::to_string(&body).unwrap();
-        lines.push_str(&format!("{id} {} {body}\n", level.name()));
+        lines.extend([id, " ", level.name(), " ", &body, "\n"]);
     }
     lines
 }

@@ -91,16 +91,13 @@ impl EventReader {
             return;
         };
         let value = field.strip_prefix(b" ").unwrap_or(field);
-        match &mut self.data {
-            Some(data) => {
-                data.push(b'\n');
-                data.extend_from_slice(value);
-            }
-            None => {
-                let begin = line.len() - value.len();
-                line.drain(..begin);
-                self.data = Some(line);
-            }
+        if let Some(data) = &mut self.data {
+            data.push(b'\n');
+            data.extend_from_slice(value);
+        } else {
+            let begin = line.len() - value.len();
+            line.drain(..begin);
+            self.data = Some(line);
         }
     }
 

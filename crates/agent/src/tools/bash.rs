@@ -20,6 +20,7 @@ use tokio::time::{Instant, sleep_until};
 use super::bash_output::{BashOutput, Shown};
 use super::{ToolError, ToolOutput, ToolResult, ToolSurroundings, Updates};
 use crate::abort::Aborted;
+use crate::orphans::{self, Awaited};
 use crate::processes;
 
 /// The shortest time between two updates.
@@ -126,6 +127,8 @@ enum Happening {
 
 struct Shell {
     child: Child,
+    /// Keeps the status of the shell for whoever waits for it here.
+    _awaited: Awaited,
     pid: u32,
     tree: processes::ProcessTree,
     pipe: pipe::Receiver,
@@ -143,11 +146,12 @@ impl Shell {
         }
         let tag = uuid::Uuid::now_v7().simple().to_string();
         let tree = processes::ProcessTree::enter(format!("{MARK}={tag}"));
-        let (child, pipe) = spawn(command, surroundings, &tag)
+        let (child, awaited, pipe) = spawn(command, surroundings, &tag)
             .map_err(|error| ToolError::new(format!("Failed to start bash: {error}")))?;
         Ok(Self {
             pid: child.id().unwrap_or_default(),
             child,
+            _awaited: awaited,
             tree,
             pipe,
             output: BashOutput::new(&place_for_output(surroundings)),
@@ -279,7 +283,7 @@ fn spawn(
     command: &str,
     surroundings: &ToolSurroundings,
     tag: &str,
-) -> io::Result<(Child, pipe::Receiver)> {
+) -> io::Result<(Child, Awaited, pipe::Receiver)> {
     let (reader, writer) = io::pipe()?;
     let shell = if Path::new("/bin/bash").exists() {
         "/bin/bash"
@@ -303,8 +307,9 @@ fn spawn(
         .stderr(writer)
         .process_group(0)
         .kill_on_drop(true);
-    let child = process.spawn()?;
-    Ok((child, pipe::Receiver::from_owned_fd(OwnedFd::from(reader))?))
+    let (child, awaited) = orphans::start(|| process.spawn())?;
+    let pipe = pipe::Receiver::from_owned_fd(OwnedFd::from(reader))?;
+    Ok((child, awaited, pipe))
 }
 
 fn session_variables(surroundings: &ToolSurroundings) -> Vec<(&'static str, String)> {

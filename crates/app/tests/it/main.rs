@@ -10,6 +10,7 @@ mod agent_formats;
 mod agent_keys;
 mod agent_pi;
 mod agent_sessions;
+mod agent_shell;
 mod agent_stage;
 mod answers;
 mod attach;

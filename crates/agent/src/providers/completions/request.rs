@@ -95,9 +95,9 @@ fn spoken(answer: &AssistantMessage, model: &Model) -> Option<Value> {
                 ..
             } if is_own && !thinking.is_empty() => thoughts.push(thinking.as_str()),
             Block::ToolCall(call) => {
-                calls.push(json!({
-                "type": "function", "id": call.id,
-                "function": {"name": call.name, "arguments": object(&call.arguments).to_string()}}))
+                let arguments = object(&call.arguments).to_string();
+                let function = json!({"name": call.name, "arguments": arguments});
+                calls.push(json!({"type": "function", "id": call.id, "function": function}));
             }
             Block::Text { .. } | Block::Thinking { .. } | Block::Image { .. } | Block::Other(_) => {
             }

@@ -74,10 +74,9 @@ impl Reader {
         }
         self.signature = signature.or(self.signature.take());
         match part["text"].as_str() {
-            Some(words) if words.is_empty() => {}
+            Some("") | None => {}
             Some(words) if part["thought"] == true => said.push(Chunk::Thinking(words.to_owned())),
             Some(words) => said.push(Chunk::Text(words.to_owned())),
-            None => {}
         }
     }
 

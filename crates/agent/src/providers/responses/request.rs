@@ -94,7 +94,7 @@ fn spoken(answer: &AssistantMessage, model: &Model, items: &mut Vec<Value>) {
                 texts.push(json!({"type": "output_text", "text": text}));
             }
             Block::ToolCall(call) => {
-                items.extend(message(std::mem::take(&mut texts)));
+                items.extend(message(&std::mem::take(&mut texts)));
                 items.push(
                     json!({"type": "function_call", "call_id": call_id(&call.id),
                     "name": call.name, "arguments": object(&call.arguments).to_string()}),
@@ -104,10 +104,10 @@ fn spoken(answer: &AssistantMessage, model: &Model, items: &mut Vec<Value>) {
             }
         }
     }
-    items.extend(message(texts));
+    items.extend(message(&texts));
 }
 
-fn message(texts: Vec<Value>) -> Option<Value> {
+fn message(texts: &[Value]) -> Option<Value> {
     (!texts.is_empty()).then(|| json!({"type": "message", "role": "assistant", "content": texts}))
 }
 
