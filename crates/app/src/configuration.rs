@@ -47,11 +47,14 @@ impl Configuration {
         let is_trusted = decision.is_trusted();
         let (settings, problems) = Settings::read_all(&SettingsFiles {
             agent_dir: &places.agent_dir,
-            trusted_project: is_trusted.then_some(places.project.as_path()),
+            trusted_project: places.real_project().filter(|_| is_trusted),
             home: &places.home,
         });
         warnings.extend(problems);
-        if !is_trusted && Settings::project_has_some(&places.project) {
+        let has_settings = places
+            .real_project()
+            .is_some_and(Settings::project_has_some);
+        if !is_trusted && has_settings {
             let why = match decision {
                 TrustDecision::Refused(_) => "somebody said no to it",
                 TrustDecision::Undecided | TrustDecision::Trusted(_) => "nobody has trusted it yet",
@@ -65,7 +68,7 @@ impl Configuration {
             &places.cwd,
             &DefinitionPlaces::find(&Viewpoint {
                 cwd: &places.cwd,
-                home: &places.home,
+                own_directories: &places.own_directories(&places.cwd),
                 agent_dir: &places.agent_dir,
                 project: &places.project,
                 definition_dirs: &settings.definition_dirs,
@@ -100,8 +103,10 @@ impl Configuration {
     }
 
     fn skills_seen_from(&self, cwd: &Path, places: &Places) -> Skills {
+        let own_directories = places.own_directories(cwd);
         let places = SkillPlaces {
             cwd,
+            own_directories: &own_directories,
             home: &places.home,
             agent_dir: &places.agent_dir,
         };

@@ -5,8 +5,12 @@ use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
 use pi_subagents_engine::LONGEST_SOCKET_NAME;
+use pi_subagents_files::NeverProjects;
 
 use crate::error::CommandError;
+
+/// Where everybody may write, beside what `TMPDIR` names.
+const TEMPORARY: [&str; 3] = ["/tmp", "/var/tmp", "/dev/shm"];
 
 /// A path to a socket may have this many bytes.
 pub(crate) const LONGEST_SOCKET_PATH: usize = 100;
@@ -19,8 +23,11 @@ pub(crate) struct Places {
     pub(crate) home: PathBuf,
     /// The directory of pi and of ours.
     pub(crate) agent_dir: PathBuf,
-    /// What our runs belong to: the nearest ancestor with `.pi` or `.git`, else the cwd.
+    /// What our runs belong to: the project, or the cwd where there is none.
     pub(crate) project: PathBuf,
+    /// Whether it is a project, whose files may be read and written.
+    is_project: bool,
+    never_projects: NeverProjects,
     /// Where owners listen.
     pub(crate) sockets: PathBuf,
     /// Our own binary.
@@ -91,8 +98,14 @@ impl Places {
                 path.as_os_str().len() + "/".len() + LONGEST_SOCKET_NAME < LONGEST_SOCKET_PATH
             })
             .unwrap_or_else(|| agent_dir.join("run"));
+        let temporary = variable("TMPDIR").into_iter().map(PathBuf::from);
+        let never_projects =
+            NeverProjects::new(&home, temporary.chain(TEMPORARY.map(PathBuf::from)));
+        let project = never_projects.project_of(&cwd);
         Ok(Self {
-            project: project_of(&cwd, &home),
+            is_project: project.is_some(),
+            project: project.unwrap_or_else(|| cwd.clone()),
+            never_projects,
             cwd,
             home,
             agent_dir,
@@ -105,11 +118,23 @@ impl Places {
 
     /// The same user in another directory.
     pub(crate) fn seen_from(&self, cwd: PathBuf) -> Self {
+        let project = self.never_projects.project_of(&cwd);
         Self {
-            project: project_of(&cwd, &self.home),
+            is_project: project.is_some(),
+            project: project.unwrap_or_else(|| cwd.clone()),
             cwd,
             ..self.clone()
         }
+    }
+
+    /// Returns the project, unless we are where there cannot be one.
+    pub(crate) fn real_project(&self) -> Option<&Path> {
+        self.is_project.then_some(self.project.as_path())
+    }
+
+    /// Returns a directory and those above it in which files of a project may be looked for.
+    pub(crate) fn own_directories(&self, cwd: &Path) -> Vec<PathBuf> {
+        self.never_projects.own_directories(cwd)
     }
 
     pub(crate) fn variable(&self, name: &str) -> Option<&OsStr> {
@@ -120,7 +145,6 @@ impl Places {
     }
 }
 
-/// Our binary, as a program finds it that is another one.
 #[expect(
     clippy::disallowed_methods,
     reason = "this is the one place that reads the environment"
@@ -131,6 +155,7 @@ fn current_directory() -> Result<PathBuf, CommandError> {
     })
 }
 
+/// Finds our binary for a program that is another one.
 fn find_binary(
     given: Option<&Path>,
     here: &Path,
@@ -167,16 +192,6 @@ fn expand_home(path: &Path, home: &Path) -> PathBuf {
     }
 }
 
-/// The `.pi` of the home directory is the user's and makes no project of it.
-fn project_of(cwd: &Path, home: &Path) -> PathBuf {
-    cwd.ancestors()
-        .find(|ancestor| {
-            ancestor.join(".git").exists() || (*ancestor != home && ancestor.join(".pi").is_dir())
-        })
-        .unwrap_or(cwd)
-        .to_owned()
-}
-
 #[cfg(test)]
 mod tests {
     use std::fs;
@@ -201,12 +216,31 @@ mod tests {
         fs::create_dir_all(home.join(".pi")).unwrap();
         assert_eq!(places(&inner, home, &[]).project, inner);
         fs::create_dir_all(home.join("code/repo/.git")).unwrap();
+        fs::write(home.join("code/repo/.git/HEAD"), "ref: refs/heads/main\n").unwrap();
         assert_eq!(places(&inner, home, &[]).project, home.join("code/repo"));
-        fs::create_dir_all(home.join("code/repo/src/.pi")).unwrap();
+        fs::create_dir_all(home.join("code/repo/src/.pi/agents")).unwrap();
         assert_eq!(
             places(&inner, home, &[]).project,
             home.join("code/repo/src")
         );
+    }
+
+    #[test]
+    fn the_home_and_the_temporary_directory_are_no_projects() {
+        let root = tempfile::tempdir().unwrap();
+        let (home, temporary) = (root.path().join("home"), root.path().join("temporary"));
+        let inner = temporary.join("inner");
+        fs::create_dir_all(&inner).unwrap();
+        fs::create_dir_all(temporary.join(".pi/agents")).unwrap();
+        fs::create_dir_all(home.join(".pi/agents")).unwrap();
+        let variables = [("TMPDIR", temporary.to_str().unwrap())];
+        let of = |cwd: &Path| {
+            let places = places(cwd, &home, &variables);
+            (places.real_project().map(Path::to_owned), places.project)
+        };
+        assert_eq!(of(&home), (None, home.clone()));
+        assert_eq!(of(&temporary), (None, temporary.clone()));
+        assert_eq!(of(&inner), (Some(inner.clone()), inner.clone()));
     }
 
     #[test]

@@ -93,7 +93,7 @@ fn is_lost(run: &IndexedRun) -> bool {
 pub(crate) fn has_entered_more(store: &Store, places: &Places, known: &[IndexedRun]) -> bool {
     let settings = Configuration::read_once(places, false).settings;
     let store = store.with_runs_dir(settings.runs_dir);
-    store.reindex(&places.project, known) > 0
+    store.reindex(places.real_project(), known) > 0
 }
 
 /// How a run stands, as far as the index knows.

@@ -44,8 +44,9 @@ pub enum FolderDialect {
 pub struct Viewpoint<'a> {
     /// The working directory.
     pub cwd: &'a Path,
-    /// The home directory, whose own `.pi` makes no project of it.
-    pub home: &'a Path,
+    /// The working directory and those above it in which files of a project may be looked for,
+    /// nearest first; none where there is no project.
+    pub own_directories: &'a [PathBuf],
     /// The directory of pi and of ours.
     pub agent_dir: &'a Path,
     /// The project, for folders its settings name.
@@ -101,7 +102,8 @@ fn folder_name(dialect: Dialect) -> &'static str {
 }
 
 fn profiles_of_cwd(viewpoint: &Viewpoint<'_>) -> Option<Folder> {
-    (!is_same(viewpoint.cwd, viewpoint.home)).then(|| Folder {
+    let is_own = viewpoint.own_directories.first().map(PathBuf::as_path) == Some(viewpoint.cwd);
+    is_own.then(|| Folder {
         path: viewpoint.cwd.join(".pi").join("agent-profiles"),
         dialect: FolderDialect::Fixed(Dialect::Profile),
         scope: Scope::Project,
@@ -111,9 +113,8 @@ fn profiles_of_cwd(viewpoint: &Viewpoint<'_>) -> Option<Folder> {
 }
 
 fn nearest(viewpoint: &Viewpoint<'_>, dialect: Dialect) -> Option<Folder> {
-    let candidates = viewpoint.cwd.ancestors().enumerate();
+    let candidates = viewpoint.own_directories.iter().enumerate();
     candidates
-        .filter(|(_, owner)| !is_same(owner, viewpoint.home))
         .map(|(distance, owner)| {
             let path = owner.join(".pi").join(folder_name(dialect));
             Folder {
@@ -196,12 +197,6 @@ fn without_repetition(folders: Vec<Folder>) -> Vec<Folder> {
             }
         })
         .collect()
-}
-
-/// Whether two paths lead to one directory.
-pub(crate) fn is_same(one: &Path, other: &Path) -> bool {
-    let real = |path: &Path| fs::canonicalize(path).ok();
-    one == other || real(one).is_some_and(|one| Some(one) == real(other))
 }
 
 /// Whether a file that lies in a directory is really somewhere else.

@@ -38,6 +38,9 @@ pub struct Skill {
 pub struct SkillPlaces<'a> {
     /// The directory the child works in.
     pub cwd: &'a Path,
+    /// That directory and those above it in which files of a project may be looked for, nearest
+    /// first; none where there is no project.
+    pub own_directories: &'a [PathBuf],
     /// The home directory.
     pub home: &'a Path,
     /// The directory of pi and of ours.

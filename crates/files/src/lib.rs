@@ -13,14 +13,17 @@
 //! - What is written is for the user alone, and whole files appear whole ([`write_whole`]).
 //! - [`Ownership`] answers whether a directory belongs to the user and whether somebody else may
 //!   write into it; [`is_protected`] answers it for a path with all that lies above it.
+//! - [`NeverProjects`] decides which directory is the project and which of those above may be
+//!   looked at.
 //!
-//! The crate knows nothing about projects and runs beyond that, and reads no environment.
+//! The crate reads no environment.
 
 mod directory;
 mod listing;
 mod opening;
 mod own;
 mod ownership;
+mod projects;
 mod refusal;
 mod regular;
 mod writing;
@@ -32,6 +35,7 @@ pub use own::{
     write_whole, write_whole_once,
 };
 pub use ownership::{Ownership, is_protected, ownership};
+pub use projects::NeverProjects;
 pub use refusal::Refusal;
 pub use regular::read_bounded;
 pub use writing::Audience;

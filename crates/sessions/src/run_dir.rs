@@ -44,6 +44,11 @@ impl RunDir {
         self.open()?.append(Path::new(name))
     }
 
+    /// Writes one of its files whole; false if it is there already.
+    pub(crate) fn write_once(&self, name: &str, content: &[u8]) -> io::Result<bool> {
+        self.open()?.write_whole_once(Path::new(name), content)
+    }
+
     /// Opens one of its files to read it.
     pub(crate) fn open_file(&self, name: &str) -> io::Result<File> {
         self.open()?.open_file(Path::new(name))

@@ -1,6 +1,5 @@
 //! Where runs are kept, and how they are found again.
 
-use std::collections::{HashMap, HashSet};
 use std::fs;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
@@ -9,13 +8,14 @@ use std::sync::Arc;
 use pi_subagents_delegation::{
     Ending, Happening, Interruption, ModelChoice, RunEvent, RunId, RunSummary, Task, Timestamp,
 };
-use pi_subagents_files::{self as files, Directory};
+use pi_subagents_files as files;
 
 use crate::format::{FORMAT, LifeRecord, Meta, RunResult};
 use crate::found::FindError;
 use crate::index::{self, IndexedRun, RunState};
 use crate::run_dir::{self, RunDir};
-use crate::{OwnerName, replay, sequence};
+use crate::seal::Seal;
+use crate::{OwnerName, replay, runs_place, sequence};
 
 /// The records of this user.
 #[derive(Debug, Clone)]
@@ -80,16 +80,39 @@ impl Store {
     }
 
     /// Makes the directory of a run: in its project or where the user wants it, and under the
-    /// agent directory when that cannot be written to.
-    pub fn make_directory(&self, project: &Path, run: &RunId) -> Result<RunDir, BeginError> {
-        let elsewhere = self.runs_elsewhere();
-        match make_run_directory(&self.runs_of(project), run) {
-            Ok(directory) => Ok(directory),
-            Err(_) => make_run_directory(&elsewhere, run).map_err(|source| BeginError {
-                path: elsewhere.display().to_string(),
-                source,
-            }),
+    /// agent directory where there is no project or others could touch what is written there.
+    pub fn make_directory(
+        &self,
+        project: Option<&Path>,
+        run: &RunId,
+    ) -> Result<RunDir, BeginError> {
+        let wanted = match (&self.runs_dir, project) {
+            (Some(named), _) => Some(runs_place::make_named(named)),
+            (None, Some(project)) => Some(runs_place::make_in_project(project)),
+            (None, None) => None,
+        };
+        let made = wanted.and_then(|runs| runs_place::make_run_directory(&runs.ok()?, run).ok());
+        if let Some(directory) = made {
+            return Ok(directory);
         }
+        let elsewhere = self.runs_elsewhere();
+        let made = runs_place::make_own(&elsewhere)
+            .and_then(|runs| runs_place::make_run_directory(&runs, run));
+        made.map_err(|source| BeginError {
+            path: elsewhere.display().to_string(),
+            source,
+        })
+    }
+
+    /// Tells why the runs of a project are recorded under the agent directory, if they are.
+    pub fn obstacle(&self, project: Option<&Path>) -> Option<String> {
+        let opened = match (&self.runs_dir, project) {
+            (Some(named), _) => runs_place::open_named(named),
+            (None, Some(project)) => runs_place::open_in_project(project),
+            (None, None) => return None,
+        };
+        let error = opened.err()?;
+        (error.kind() != io::ErrorKind::NotFound).then(|| error.to_string())
     }
 
     /// Writes down that a run begins.
@@ -104,78 +127,26 @@ impl Store {
         };
         let index = self.index();
         let meta = meta(run, at, sequence::next(&index, at));
-        let content = serde_json::to_vec_pretty(&meta)
+        let seal =
+            Seal::of_user(&self.agent_dir).map_err(|error| failed(&self.agent_dir, error))?;
+        let content = serde_json::to_string_pretty(&meta)
             .map_err(|error| failed(&directory.meta(), error.into()))?;
-        files::write_whole(&directory.meta(), &content)
+        files::write_whole(&directory.meta(), seal.close(&content).as_bytes())
             .map_err(|error| failed(&directory.meta(), error))?;
         files::create_directories(&self.agent_dir)
             .and_then(|()| index::append_begin(&index, run.task, &directory, run.project, &meta))
             .map_err(|error| failed(&index, error))
     }
 
-    /// Enters into the index what the directories of a project hold and the index does not, or
-    /// knows where it no longer is: the directories are the record, and the index can be rebuilt
-    /// from them.
-    pub fn reindex(&self, project: &Path, known: &[IndexedRun]) -> usize {
-        let places = [
-            self.runs_of(project),
-            runs_of_project(project),
-            self.runs_elsewhere(),
-        ];
-        let known = known.iter().map(|run| (run.run.as_str(), &run.directory));
-        let known: HashMap<&str, &RunDir> = known.collect();
-        let is_known = |run: &str| {
-            let known = known.get(run);
-            known.is_some_and(|directory| directory.path().exists())
-        };
-        let mut entered: HashSet<RunId> = HashSet::new();
-        for runs in places {
-            let entries = fs::read_dir(runs).into_iter().flatten().flatten();
-            // Most are known, and their names tell.
-            let strange = entries.filter(|entry| !entry.file_name().to_str().is_some_and(is_known));
-            for directory in strange.map(|entry| RunDir::new(entry.path())) {
-                let Some((meta, task)) = read_meta(&directory) else {
-                    continue;
-                };
-                let is_new = !is_known(task.run.as_str()) && !entered.contains(&task.run);
-                if is_new && self.enter(&directory, project, &meta, &task).is_ok() {
-                    entered.insert(task.run.clone());
-                }
-            }
-        }
-        entered.len()
+    pub(crate) fn agent_dir(&self) -> &Path {
+        &self.agent_dir
     }
 
-    fn enter(
-        &self,
-        directory: &RunDir,
-        project: &Path,
-        meta: &Meta,
-        task: &Task,
-    ) -> io::Result<()> {
-        let index = self.index();
-        // The project may have been moved since.
-        let is_of_project = directory.path().starts_with(runs_of_project(project));
-        let project = if is_of_project {
-            project
-        } else {
-            &meta.project
-        };
-        index::append_begin(&index, task, directory, project, meta)?;
-        if let Some(result) = read_result(directory) {
-            let at = result.ended_at.parse().unwrap_or_default();
-            index::append_end(&index, &task.run, &result.ending.into(), at)?;
-        }
-        Ok(())
+    pub(crate) fn runs_dir(&self) -> Option<&Path> {
+        self.runs_dir.as_deref()
     }
 
-    fn runs_of(&self, project: &Path) -> PathBuf {
-        self.runs_dir
-            .clone()
-            .unwrap_or_else(|| runs_of_project(project))
-    }
-
-    fn runs_elsewhere(&self) -> PathBuf {
+    pub(crate) fn runs_elsewhere(&self) -> PathBuf {
         self.agent_dir.join("subagents").join("runs")
     }
 
@@ -230,7 +201,7 @@ impl Store {
             return Ok(read.is_err());
         };
         let result = serde_json::to_vec_pretty(&RunResult::new(&task, &summary, &ending))?;
-        let is_ours = files::write_whole_once(&run.directory.result(), &result)?;
+        let is_ours = run.directory.write_once(run_dir::RESULT, &result)?;
         if is_ours && is_noted {
             // What happened is in the result; the events may be what could not be written.
             _ = note_end(run, &ending, at);
@@ -290,10 +261,6 @@ fn note_end(run: &IndexedRun, ending: &Ending, at: Timestamp) -> io::Result<()> 
         .write_all(line.as_bytes())
 }
 
-fn runs_of_project(project: &Path) -> PathBuf {
-    project.join(".pi").join("subagents").join("runs")
-}
-
 pub(crate) fn read_meta(directory: &RunDir) -> Option<(Meta, Arc<Task>)> {
     let meta: Meta = serde_json::from_slice(&directory.read(run_dir::META).ok()?).ok()?;
     let task = meta.task(directory)?;
@@ -302,19 +269,6 @@ pub(crate) fn read_meta(directory: &RunDir) -> Option<(Meta, Arc<Task>)> {
 
 pub(crate) fn read_result(directory: &RunDir) -> Option<RunResult> {
     serde_json::from_slice(&directory.read(run_dir::RESULT).ok()?).ok()
-}
-
-fn make_run_directory(runs: &Path, run: &RunId) -> io::Result<RunDir> {
-    if !runs.is_dir() {
-        files::create_directories(runs)?;
-        let ignore = runs.join(".gitignore");
-        if !ignore.exists() {
-            fs::write(ignore, "*\n")?;
-        }
-    }
-    let path = runs.join(run.as_str());
-    Directory::open(runs)?.make_new_directory(Path::new(run.as_str()))?;
-    Ok(RunDir::new(path))
 }
 
 fn meta(run: &NewRun<'_>, at: Timestamp, sequence: u64) -> Meta {

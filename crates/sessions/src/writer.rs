@@ -151,7 +151,7 @@ impl Writing<'_> {
         let path = open.directory.result();
         let written = serde_json::to_vec_pretty(result)
             .map_err(io::Error::from)
-            .and_then(|content| files::write_whole_once(&path, &content));
+            .and_then(|content| open.directory.write_once(run_dir::RESULT, &content));
         match written {
             // Somebody ended the run while we were stopped, and has written down how.
             Ok(false) => return,

@@ -49,7 +49,10 @@ impl Desk {
 
     fn begin(&self, run: &str, session: &str) -> Arc<Task> {
         let run = RunId::parse(run).unwrap();
-        let directory = self.store.make_directory(self.home.path(), &run).unwrap();
+        let directory = self
+            .store
+            .make_directory(Some(self.home.path()), &run)
+            .unwrap();
         let task = Arc::new(Task {
             run,
             session: SessionId::parse(session).unwrap(),
@@ -376,10 +379,10 @@ fn the_index_is_rebuilt_from_the_directories() {
     let before = desk.store.runs().unwrap();
     fs::remove_file(desk.store.index()).unwrap();
     assert_eq!(desk.store.runs().unwrap(), []);
-    assert_eq!(desk.store.reindex(desk.home.path(), &[]), 2);
+    assert_eq!(desk.store.reindex(Some(desk.home.path()), &[]), 2);
     assert_eq!(desk.store.runs().unwrap(), before);
     let known = desk.store.runs().unwrap();
-    assert_eq!(desk.store.reindex(desk.home.path(), &known), 0);
+    assert_eq!(desk.store.reindex(Some(desk.home.path()), &known), 0);
 }
 
 #[test]
@@ -404,7 +407,7 @@ fn the_order_of_runs_is_not_that_of_the_clock() {
     assert_eq!(order(), runs);
     // The directories know the order too.
     fs::remove_file(desk.store.index()).unwrap();
-    assert_eq!(desk.store.reindex(desk.home.path(), &[]), 3);
+    assert_eq!(desk.store.reindex(Some(desk.home.path()), &[]), 3);
     assert_eq!(order(), runs);
 }
 
@@ -420,7 +423,7 @@ fn a_run_that_is_found_late_stands_where_it_belongs() {
     }
     desk.begin("run-1", "session-1");
     let known = desk.store.runs().unwrap();
-    assert_eq!(desk.store.reindex(desk.home.path(), &known), 1);
+    assert_eq!(desk.store.reindex(Some(desk.home.path()), &known), 1);
     let runs = desk.store.runs().unwrap();
     let ids: Vec<&str> = runs.iter().map(|run| run.run.as_str()).collect();
     assert_eq!(ids, ["run-2", "run-1"]);

@@ -15,6 +15,7 @@ use serde_json::{Value, json};
 use crate::commands::profile::ask::{self, AtTerminal, Person as _};
 use crate::commands::profile::seen::Seen;
 use crate::error::CommandError;
+use crate::places::Places;
 use crate::print::Printer;
 
 #[derive(Args)]
@@ -56,11 +57,23 @@ fn decide(is_trusted: bool, seen: &Seen, printer: Printer) -> Result<ExitCode, C
     let project = &seen.places.project;
     if is_trusted {
         check_extent(project, &seen.places.home)?;
+        check_is_project(&seen.places)?;
     }
     Trust::remember(&seen.places.agent_dir, project, is_trusted)
         .map_err(|error| CommandError::failed("nothing was decided").because(&error))?;
     report(&seen.again(), printer);
     Ok(ExitCode::SUCCESS)
+}
+
+fn check_is_project(places: &Places) -> Result<(), CommandError> {
+    if places.real_project().is_some() {
+        return Ok(());
+    }
+    Err(CommandError::usage(format!(
+        "{} is no project: it is a temporary directory, or it belongs to another user, or others may write to it",
+        places.project.display()
+    ))
+    .hint("Say it in a directory of yours that only you may write to (ls -ld shows whose it is)."))
 }
 
 /// Whoever trusts the home directory trusts every repository that is ever put into it.

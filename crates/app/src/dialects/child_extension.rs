@@ -4,7 +4,7 @@
 use std::path::PathBuf;
 use std::{fs, io};
 
-use pi_subagents_definitions::PlanPatch;
+use pi_subagents_definitions::{PlanPatch, Settings};
 use pi_subagents_delegation::{ModelChoice, Secret};
 use pi_subagents_files::write_whole;
 use pi_subagents_sessions::RunDir;
@@ -51,7 +51,7 @@ fn may_ask_copilot(model: &ModelChoice, caller: &Caller) -> bool {
 
 fn has_copilot(places: &Places) -> bool {
     let of_user = ["auth.json", "models.json", "settings.json"];
-    let of_project = places.project.join(".pi").join("settings.json");
+    let of_project = places.real_project().map(Settings::project_file);
     let mentions =
         |file: PathBuf| fs::read_to_string(file).is_ok_and(|text| text.contains(COPILOT));
     places.variable("COPILOT_GITHUB_TOKEN").is_some()
@@ -59,7 +59,7 @@ fn has_copilot(places: &Places) -> bool {
             .map(|name| places.agent_dir.join(name))
             .into_iter()
             .any(mentions)
-        || mentions(of_project)
+        || of_project.is_some_and(mentions)
 }
 
 fn source(patch: Option<&PlanPatch>) -> String {

@@ -144,7 +144,7 @@ fn without_any_place_for_a_record_the_run_completes_and_says_so() {
 }
 
 #[test]
-fn a_full_disk_stops_the_record_and_not_the_run() {
+fn a_file_that_cannot_be_written_stops_the_record_and_not_the_run() {
     let stage = Stage::new();
     let ready = stage.path("ready");
     let go = stage.path("go");
@@ -161,8 +161,7 @@ fn a_full_disk_stops_the_record_and_not_the_run() {
         .map(|entry| entry.unwrap().path())
         .find(|path| path.is_dir())
         .unwrap();
-    // Writing to this device fails as a full disk does.
-    std::os::unix::fs::symlink("/dev/full", directory.join("transcript.log")).unwrap();
+    fs::create_dir(directory.join("transcript.log")).unwrap();
     fs::write(go, "").unwrap();
     let output = running.wait();
     assert_eq!(outcomes(&output), [completed("a", "hello")]);
@@ -172,7 +171,7 @@ fn a_full_disk_stops_the_record_and_not_the_run() {
         stage.sandbox.normalise(text),
         "\
 ✓ a: completed (session: <session-1>)
-! a: could not write $PROJECT/.pi/subagents/runs/<run-1>/transcript.log: No space left on device (os error 28)"
+! a: could not write $PROJECT/.pi/subagents/runs/<run-1>/transcript.log: Is a directory (os error 21)"
     );
 }
 

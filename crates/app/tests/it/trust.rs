@@ -254,7 +254,7 @@ fn a_link_that_leads_outside_does_not_smuggle_trust() {
 #[test]
 fn what_lies_above_the_project_is_decided_there() {
     let stage = repository();
-    fs::create_dir_all(stage.sandbox.project().join("inner/.pi")).unwrap();
+    fs::create_dir_all(stage.sandbox.project().join("inner/.pi/skills")).unwrap();
     let inner = |arguments: &[&str]| stage.command(arguments).cwd("inner").run();
     insta::assert_snapshot!(inner(&["trust", "--yes"]), @"
     --- exit code

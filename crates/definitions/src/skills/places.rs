@@ -7,7 +7,6 @@ use ignore::WalkBuilder;
 use serde_json::Value;
 
 use super::SkillPlaces;
-use crate::places::is_same;
 use crate::trust::Trust;
 
 /// How deep a folder of skills is searched.
@@ -66,9 +65,7 @@ impl Place {
 /// All places, the strongest first.
 pub(super) fn all_places(places: &SkillPlaces<'_>, trust: &Trust) -> Vec<Place> {
     let mut found = Vec::new();
-    if !is_same(places.cwd, places.home) {
-        found.extend(project_places(places, trust));
-    }
+    found.extend(project_places(places, trust));
     let user = |path: PathBuf, plain_files| Place {
         path,
         project: None,
@@ -91,7 +88,8 @@ pub(super) fn all_places(places: &SkillPlaces<'_>, trust: &Trust) -> Vec<Place> 
 fn project_places(places: &SkillPlaces<'_>, trust: &Trust) -> Vec<Place> {
     let mut found = Vec::new();
     let configuration = places.cwd.join(".pi");
-    if trust.of(places.cwd).is_trusted() {
+    let is_own = places.own_directories.first().map(PathBuf::as_path) == Some(places.cwd);
+    if is_own && trust.of(places.cwd).is_trusted() {
         let mut paths = named_in(
             &configuration.join("settings.json"),
             &configuration,
@@ -104,8 +102,8 @@ fn project_places(places: &SkillPlaces<'_>, trust: &Trust) -> Vec<Place> {
             plain_files: PlainFiles::AtRoot,
         }));
     }
-    for directory in up_to_repository(places.cwd) {
-        if !is_same(directory, places.home) && trust.of(directory).is_trusted() {
+    for directory in up_to_repository(places.own_directories) {
+        if trust.of(directory).is_trusted() {
             found.push(Place {
                 path: directory.join(".agents").join("skills"),
                 project: Some(directory.to_owned()),
@@ -117,12 +115,11 @@ fn project_places(places: &SkillPlaces<'_>, trust: &Trust) -> Vec<Place> {
 }
 
 /// The directory and those above it, up to the root of the repository.
-fn up_to_repository(cwd: &Path) -> Vec<&Path> {
-    let root = cwd
-        .ancestors()
-        .position(|ancestor| ancestor.join(".git").exists());
+fn up_to_repository(directories: &[PathBuf]) -> impl Iterator<Item = &PathBuf> {
+    let is_root = |directory: &PathBuf| directory.join(".git").exists();
+    let root = directories.iter().position(is_root);
     let count = root.map_or(usize::MAX, |position| position + 1);
-    cwd.ancestors().take(count).collect()
+    directories.iter().take(count)
 }
 
 /// The plain paths of pi's own `skills` setting; patterns are left to pi.

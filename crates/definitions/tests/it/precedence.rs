@@ -252,10 +252,10 @@ fn a_kept_catalogue_is_never_out_of_date() {
 #[test]
 fn a_new_definition_goes_where_it_will_be_found() {
     let sandbox = Sandbox::new();
-    let (home, agent_dir, project) = (sandbox.home(), sandbox.agent_dir(), sandbox.project());
+    let (agent_dir, project) = (sandbox.agent_dir(), sandbox.project());
     let viewpoint = Viewpoint {
         cwd: &project.join("src"),
-        home: &home,
+        own_directories: &[],
         agent_dir: &agent_dir,
         project: &project,
         definition_dirs: &[],

@@ -7,6 +7,7 @@ use pi_subagents_definitions::{
     Catalogue, DefinitionDir, Folder, FolderDialect, Places, Trust, Viewpoint,
 };
 use pi_subagents_delegation::Scope;
+use pi_subagents_files::NeverProjects;
 
 pub(crate) struct Sandbox {
     root: tempfile::TempDir,
@@ -57,10 +58,15 @@ impl Sandbox {
         Trust::remember(&self.agent_dir(), &self.project(), true).unwrap();
     }
 
+    /// The directory and those above it, up to the home.
+    pub(crate) fn own_directories(&self, cwd: &Path) -> Vec<PathBuf> {
+        NeverProjects::new(&self.home(), []).own_directories(cwd)
+    }
+
     pub(crate) fn catalogue_from(&self, cwd: &Path) -> Catalogue {
         let places = Places::find(&Viewpoint {
             cwd,
-            home: &self.home(),
+            own_directories: &self.own_directories(cwd),
             agent_dir: &self.agent_dir(),
             project: &self.project(),
             definition_dirs: &self.definition_dirs,

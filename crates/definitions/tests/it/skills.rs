@@ -16,6 +16,7 @@ fn discover(sandbox: &Sandbox) -> Skills {
     Skills::discover(
         &SkillPlaces {
             cwd: &sandbox.project(),
+            own_directories: &sandbox.own_directories(&sandbox.project()),
             home: &sandbox.home(),
             agent_dir: &sandbox.agent_dir(),
         },

@@ -5,6 +5,7 @@ use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
 use pi_subagents_engine::LONGEST_SOCKET_NAME;
+use pi_subagents_sessions::Store;
 use rustix::fs::{Access, access, statvfs};
 use rustix::process::geteuid;
 
@@ -99,7 +100,17 @@ pub(super) fn disk(seen: &Seen) -> Check {
     let runs = runs_directory(seen);
     let shown = seen.short(&runs);
     let elsewhere = seen.places.agent_dir.join("subagents").join("runs");
-    let (place, check) = match obstacle(&runs) {
+    let settings = &seen.configuration().settings;
+    let store = Store::new(&seen.places.agent_dir).with_runs_dir(settings.runs_dir.clone());
+    let project = seen.places.real_project();
+    let why_not = obstacle(&runs).or_else(|| store.obstacle(project));
+    let has_place = project.is_some() || settings.runs_dir.is_some();
+    let (place, check) = match why_not {
+        _ if !has_place => {
+            let shown = seen.short(&elsewhere);
+            let check = Check::new("records", format!("{shown}: there is no project here"));
+            (&elsewhere, check)
+        }
         None => (&runs, Check::new("records", shown.clone())),
         Some(why) => (
             &elsewhere,
@@ -135,11 +146,8 @@ pub(super) fn disk(seen: &Seen) -> Check {
 fn runs_directory(seen: &Seen) -> PathBuf {
     let configured = seen.configuration().settings.runs_dir.clone();
     configured.unwrap_or_else(|| {
-        seen.places
-            .project
-            .join(".pi")
-            .join("subagents")
-            .join("runs")
+        let project = seen.places.project.join(".pi");
+        project.join("subagents").join("runs")
     })
 }
 

@@ -66,7 +66,7 @@ impl Seen {
     pub(super) fn folder_for(&self, scope: Scope, dialect: Dialect) -> PathBuf {
         let viewpoint = Viewpoint {
             cwd: &self.places.cwd,
-            home: &self.places.home,
+            own_directories: &self.places.own_directories(&self.places.cwd),
             agent_dir: &self.places.agent_dir,
             project: &self.places.project,
             definition_dirs: &self.configuration.settings.definition_dirs,

@@ -63,7 +63,7 @@ mod tests {
         let (agent_dir, project) = (home.join(".pi/agent"), home.join("repo"));
         let places = Places::find(&Viewpoint {
             cwd: &project,
-            home,
+            own_directories: std::slice::from_ref(&project),
             agent_dir: &agent_dir,
             project: &project,
             definition_dirs: &[],

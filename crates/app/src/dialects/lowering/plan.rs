@@ -35,7 +35,7 @@ impl Lowering<'_> {
             .owner
             .store
             .with_runs_dir(self.configuration.settings.runs_dir.clone())
-            .make_directory(&self.caller.places.project, &run);
+            .make_directory(self.caller.places.real_project(), &run);
         if let Err(error) = &made {
             let cause = with_cause(error);
             warnings.push(format!("{}: this run has no record: {cause}", asked.name));

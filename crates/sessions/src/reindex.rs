@@ -1,0 +1,97 @@
+//! Rebuilds the index from the directories, which are the record.
+
+use std::collections::{HashMap, HashSet};
+use std::io;
+use std::path::Path;
+
+use pi_subagents_delegation::{RunId, Task};
+use pi_subagents_files::Directory;
+
+use crate::format::Meta;
+use crate::index::{self, IndexedRun};
+use crate::run_dir::{self, RunDir};
+use crate::runs_place;
+use crate::seal::Seal;
+use crate::store::{Store, read_result};
+
+/// More run directories than this are not looked at in one place.
+const MOST_RUNS: usize = 1_000_000;
+
+impl Store {
+    /// Enters into the index what the directories of a project hold and the index does not, or
+    /// knows where it no longer is. Only records that this user's program has sealed count: what a
+    /// clone brought along is neither shown nor touched.
+    pub fn reindex(&self, project: Option<&Path>, known: &[IndexedRun]) -> usize {
+        // Without a key nothing can have been sealed.
+        let Ok(seal) = Seal::read(self.agent_dir()) else {
+            return 0;
+        };
+        let known = known.iter().map(|run| (run.run.as_str(), &run.directory));
+        let known: HashMap<&str, &RunDir> = known.collect();
+        let is_known = |run: &str| {
+            let known = known.get(run);
+            known.is_some_and(|directory| directory.path().exists())
+        };
+        let mut entered: HashSet<RunId> = HashSet::new();
+        for (runs, project) in self.places(project) {
+            let entries = runs.list(MOST_RUNS).unwrap_or_default();
+            let names = entries.iter().filter_map(|entry| entry.name.to_str());
+            // Most are known, and their names tell.
+            for name in names.filter(|name| !is_known(name)) {
+                let directory = RunDir::new(runs.path().join(name));
+                let Some((meta, task)) = sealed_meta(&directory, &seal) else {
+                    continue;
+                };
+                let is_new = task.run.as_str() == name && !entered.contains(&task.run);
+                if is_new && self.enter(&directory, project, &meta, &task).is_ok() {
+                    entered.insert(task.run.clone());
+                }
+            }
+        }
+        entered.len()
+    }
+
+    /// Returns the places where runs may be, each with the project whose they are by their place.
+    fn places<'a>(&self, project: Option<&'a Path>) -> Vec<(Directory, Option<&'a Path>)> {
+        let named = self.runs_dir().map(runs_place::open_named);
+        let of_project = project.map(runs_place::open_in_project);
+        let elsewhere = Directory::open(&self.runs_elsewhere());
+        let without_project = named.into_iter().chain([elsewhere]);
+        let mut places: Vec<_> = of_project
+            .and_then(Result::ok)
+            .map(|runs| (runs, project))
+            .into_iter()
+            .collect();
+        places.extend(without_project.flatten().map(|runs| (runs, None)));
+        places
+    }
+
+    /// The project may have been moved since.
+    fn enter(
+        &self,
+        directory: &RunDir,
+        project: Option<&Path>,
+        meta: &Meta,
+        task: &Task,
+    ) -> io::Result<()> {
+        let index = self.index();
+        let project = project.unwrap_or(&meta.project);
+        index::append_begin(&index, task, directory, project, meta)?;
+        if let Some(result) = read_result(directory) {
+            let at = result.ended_at.parse().unwrap_or_default();
+            index::append_end(&index, &task.run, &result.ending.into(), at)?;
+        }
+        Ok(())
+    }
+}
+
+/// Reads a `meta.json` that this user's program wrote.
+fn sealed_meta(directory: &RunDir, seal: &Seal) -> Option<(Meta, std::sync::Arc<Task>)> {
+    let content = directory.read(run_dir::META).ok()?;
+    if !seal.fits(&content) {
+        return None;
+    }
+    let meta: Meta = serde_json::from_slice(&content).ok()?;
+    let task = meta.task(directory)?;
+    Some((meta, task))
+}
