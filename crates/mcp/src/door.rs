@@ -7,7 +7,7 @@ use rmcp::model::{
     CallToolRequestMethod, CallToolRequestParams, CallToolResponse, CancelTaskParams, ConstString,
     CreateTaskResult, CustomRequest, CustomResult, ErrorCode, ErrorData, GetTaskParams,
     GetTaskResult, Implementation, InputRequiredResult, ListToolsResult, PaginatedRequestParams,
-    ServerCapabilities, ServerConfig, Tool, UpdateTaskParams,
+    ProtocolVersion, ServerCapabilities, ServerConfig, Tool, UpdateTaskParams,
 };
 use rmcp::service::{NotificationContext, RequestContext};
 use rmcp::{RoleServer, ServerHandler};
@@ -257,9 +257,14 @@ impl ServerHandler for Door {
     }
 }
 
+/// Tells whether a client understands a task as an answer. The extension belongs to the newest
+/// version of the protocol: a client of an older one may declare it and still take the task for
+/// an empty answer.
 fn knows_tasks(context: &RequestContext<RoleServer>) -> bool {
+    let version = context.protocol_version();
     let capabilities = context.client_capabilities();
-    capabilities.is_some_and(|capabilities| capabilities.supports_tasks())
+    version.is_some_and(|version| version >= ProtocolVersion::V_2026_07_28)
+        && capabilities.is_some_and(|capabilities| capabilities.supports_tasks())
 }
 
 async fn either(one: CancellationToken, other: CancellationToken) {

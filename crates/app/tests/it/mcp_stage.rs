@@ -129,11 +129,21 @@ impl McpServer {
 
     /// Starts it and begins as the older versions of the protocol do.
     pub(crate) fn initialized(stage: &Stage, flags: &[&str], capabilities: &Value) -> Self {
+        Self::begun(stage, flags, "2025-06-18", capabilities)
+    }
+
+    /// The same with a certain version.
+    pub(crate) fn begun(
+        stage: &Stage,
+        flags: &[&str],
+        version: &str,
+        capabilities: &Value,
+    ) -> Self {
         let mut server = Self::start(stage, flags);
         let id = server.request(
             "initialize",
             &json!({
-                "protocolVersion": "2025-06-18", "capabilities": capabilities,
+                "protocolVersion": version, "capabilities": capabilities,
                 "clientInfo": {"name": "pipes", "version": "1"}
             }),
         );

@@ -161,6 +161,22 @@ fn a_task_is_described_as_the_extension_wants_it() {
 }
 
 #[test]
+fn a_client_of_an_older_version_gets_an_ordinary_answer_whatever_it_declares() {
+    let stage = Stage::new();
+    let tasks = json!({"extensions": {"io.modelcontextprotocol/tasks": {}}});
+    let arguments = call(&[("a", json!([{"reply": "done"}]))]);
+    let params = json!({"name": DELEGATE, "arguments": arguments});
+    for version in ["2024-11-05", "2025-06-18", "2025-11-25"] {
+        let mut server = McpServer::begun(&stage, &PI, version, &tasks);
+        let id = server.request("tools/call", &params);
+        let result = server.answer(id)["result"].clone();
+        assert_eq!(result["taskId"], Value::Null, "{version}");
+        let details = &result["_meta"]["pi-subagents/details"];
+        assert_eq!(details["runs"][0]["output"], "done", "{version}");
+    }
+}
+
+#[test]
 fn who_does_not_know_tasks_gets_none_and_unknown_ones_are_named() {
     let stage = Stage::new();
     let mut server = McpServer::initialized(&stage, &PI, &json!({}));
