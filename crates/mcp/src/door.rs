@@ -4,10 +4,13 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use rmcp::model::{
-    CallToolRequestMethod, CallToolRequestParams, CallToolResponse, CancelTaskParams, ConstString,
-    CreateTaskResult, CustomRequest, CustomResult, ErrorCode, ErrorData, GetTaskParams,
-    GetTaskResult, Implementation, InputRequiredResult, ListToolsResult, PaginatedRequestParams,
-    ProtocolVersion, ServerCapabilities, ServerConfig, Tool, UpdateTaskParams,
+    CallToolRequestMethod, CallToolRequestParams, CallToolResponse, CancelTaskParams,
+    CompleteRequestMethod, CompleteRequestParams, CompleteResult, ConstString, CreateTaskResult,
+    CustomRequest, CustomResult, ErrorCode, ErrorData, GetTaskParams, GetTaskResult,
+    Implementation, InputRequiredResult, ListPromptsRequestMethod, ListPromptsResult,
+    ListResourceTemplatesRequestMethod, ListResourceTemplatesResult, ListResourcesRequestMethod,
+    ListResourcesResult, ListToolsResult, PaginatedRequestParams, ProtocolVersion,
+    ServerCapabilities, ServerConfig, Tool, UpdateTaskParams,
 };
 use rmcp::service::{NotificationContext, RequestContext};
 use rmcp::{RoleServer, ServerHandler};
@@ -20,6 +23,18 @@ use crate::listing::{answered, listed};
 use crate::progress::Teller;
 use crate::tasks::{BegunTask, Tasks};
 use crate::tools::{Call, Introduction, ToolDescription, ToolEffect, Tools};
+
+/// The methods that are served: what the library cannot read of them has other params.
+const SERVED: [&str; 8] = [
+    "initialize",
+    "server/discover",
+    "ping",
+    "tools/list",
+    "tools/call",
+    "tasks/get",
+    "tasks/update",
+    "tasks/cancel",
+];
 
 /// Serves tools to one client.
 pub(crate) struct Door {
@@ -218,13 +233,50 @@ impl ServerHandler for Door {
         _: RequestContext<RoleServer>,
     ) -> Result<CustomResult, ErrorData> {
         let method = request.method;
-        if method == CallToolRequestMethod::VALUE {
-            let message =
-                format!("{method} takes the name of a tool and its arguments as an object.");
-            return Err(ErrorData::invalid_params(message, None));
-        }
-        let message = format!("There is no method {method}.");
-        Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, message, None))
+        let message = match method.as_str() {
+            CallToolRequestMethod::VALUE => {
+                format!("{method} takes the name of a tool and its arguments as an object.")
+            }
+            known if SERVED.contains(&known) => {
+                format!("The params of {method} do not fit.")
+            }
+            _ => return Err(no_method(&method)),
+        };
+        Err(ErrorData::invalid_params(message, None))
+    }
+
+    /// We have no prompts; the library would answer with an empty list.
+    async fn list_prompts(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListPromptsResult, ErrorData> {
+        Err(no_method(ListPromptsRequestMethod::VALUE))
+    }
+
+    /// We complete nothing; the library would answer with nothing.
+    async fn complete(
+        &self,
+        _: CompleteRequestParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<CompleteResult, ErrorData> {
+        Err(no_method(CompleteRequestMethod::VALUE))
+    }
+
+    async fn list_resources(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListResourcesResult, ErrorData> {
+        Err(no_method(ListResourcesRequestMethod::VALUE))
+    }
+
+    async fn list_resource_templates(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListResourceTemplatesResult, ErrorData> {
+        Err(no_method(ListResourceTemplatesRequestMethod::VALUE))
     }
 
     async fn on_roots_list_changed(&self, _: NotificationContext<RoleServer>) {
@@ -255,6 +307,11 @@ impl ServerHandler for Door {
     ) -> Result<(), ErrorData> {
         self.tasks.cancel(&request.task_id)
     }
+}
+
+fn no_method(method: &str) -> ErrorData {
+    let message = format!("There is no method {method}.");
+    ErrorData::new(ErrorCode::METHOD_NOT_FOUND, message, None)
 }
 
 /// Tells whether a client understands a task as an answer. The extension belongs to the newest

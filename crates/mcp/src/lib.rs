@@ -10,11 +10,11 @@
 mod asking;
 mod calls;
 mod door;
-mod input;
 mod listing;
 mod progress;
 mod roots;
 mod serve;
+mod stdio;
 mod tasks;
 mod tools;
 

@@ -5,13 +5,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use rmcp::service::{ServerInitializeError, serve_server_with_ct};
-use rmcp::transport::io::stdio_pipes;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
 use crate::calls::Calls;
 use crate::door::Door;
-use crate::input::Input;
+use crate::stdio::Stdio;
 use crate::tools::{Introduction, Tools};
 
 /// How long a client may take to read the last answers.
@@ -43,9 +42,8 @@ pub async fn serve(
     let calls = Calls::new();
     let input_ended = CancellationToken::new();
     let connection = CancellationToken::new();
-    let (reader, writer) = stdio_pipes();
     let door = Door::new(tools, introduction, calls.clone(), input_ended.clone());
-    let transport = (Input::new(reader, input_ended), writer);
+    let transport = Stdio::open(input_ended);
     let connected = tokio::select! {
         connected = serve_server_with_ct(door, transport, connection.clone()) => connected,
         () = &mut told_to_end => return Ok(()),

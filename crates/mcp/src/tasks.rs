@@ -19,8 +19,15 @@ use crate::listing::answered;
 use crate::progress::OnProgress;
 use crate::tools::CallAnswer;
 
-/// How many tasks are held, those that are over included.
-const MOST_TASKS: usize = 64;
+/// How many tasks are under way at once.
+const MOST_UNDER_WAY: usize = 64;
+
+/// How many bytes the answers of tasks that are over hold together. The oldest make room before
+/// their time if there are more.
+const MOST_BYTES: usize = 64 * 1024 * 1024;
+
+/// What a task takes beside its answer, roughly.
+const TASK_BYTES: usize = 1024;
 
 /// How long the answer of a task is kept for its client.
 const KEPT: Duration = Duration::from_hours(1);
@@ -48,7 +55,15 @@ struct HeldTask {
 struct Standing {
     message: Option<String>,
     changed_at: String,
-    end: Option<(Instant, TaskPayload)>,
+    end: Option<End>,
+}
+
+/// How a task ended.
+#[derive(Debug, Clone)]
+struct End {
+    at: Instant,
+    payload: TaskPayload,
+    bytes: usize,
 }
 
 /// A task that has begun, in the hands of whoever does its work.
@@ -65,10 +80,9 @@ impl Tasks {
     pub(crate) fn begin(&self) -> Option<BegunTask> {
         let now = Instant::now();
         let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
-        held.retain(|task| !task.is_expired(now));
-        if held.len() == MOST_TASKS {
-            let oldest = held.iter().position(HeldTask::is_over)?;
-            held.remove(oldest);
+        make_room(&mut held, now, MOST_BYTES);
+        if held.iter().filter(|task| !task.is_over()).count() >= MOST_UNDER_WAY {
+            return None;
         }
         let began_at = current_timestamp();
         let (sender, standing) = watch::channel(Standing {
@@ -110,18 +124,36 @@ impl Tasks {
         use_it: impl FnOnce(&HeldTask) -> T,
     ) -> Result<T, ErrorData> {
         let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
-        held.retain(|task| !task.is_expired(now));
+        make_room(&mut held, now, MOST_BYTES);
         let found = held.iter().find(|task| task.id == id);
         found.map(use_it).ok_or_else(|| {
             let message = format!(
-                "There is no task {id}. The answer of a task is kept for an hour after its end, and as long as the server runs."
+                "There is no task {id}. The answer of a task is kept for an hour after its end, as long as the server runs and newer answers leave room for it."
             );
             ErrorData::invalid_params(message, None)
         })
     }
 }
 
+/// Forgets what nobody may ask for any more, then the oldest answers that are too many.
+fn make_room(held: &mut VecDeque<HeldTask>, now: Instant, most_bytes: usize) {
+    held.retain(|task| !task.is_expired(now));
+    let mut bytes: usize = held.iter().map(HeldTask::bytes).sum();
+    held.retain(|task| {
+        let stays = bytes <= most_bytes || !task.is_over();
+        if !stays {
+            bytes -= task.bytes();
+        }
+        stays
+    });
+}
+
 impl HeldTask {
+    /// How much of the bound it takes: nothing before its end.
+    fn bytes(&self) -> usize {
+        self.standing.borrow().end.as_ref().map_or(0, |end| end.bytes)
+    }
+
     /// Tells whether nothing more comes; whoever did its work may also have broken off.
     fn is_over(&self) -> bool {
         self.standing.borrow().end.is_some() || self.standing.has_changed().is_err()
@@ -132,7 +164,7 @@ impl HeldTask {
         standing
             .end
             .as_ref()
-            .is_some_and(|(ended, _)| now.saturating_duration_since(*ended) >= KEPT)
+            .is_some_and(|end| now.saturating_duration_since(end.at) >= KEPT)
     }
 
     fn described(&self, now: Instant) -> DetailedTask {
@@ -147,9 +179,9 @@ impl HeldTask {
         );
         task.status_message = standing.message;
         let payload = match standing.end {
-            Some((ended, payload)) => {
-                task.ttl_ms = Some(milliseconds(ended - self.began + KEPT));
-                payload
+            Some(end) => {
+                task.ttl_ms = Some(milliseconds(end.at - self.began + KEPT));
+                end.payload
             }
             None if broke_off => TaskPayload::Failed {
                 error: object(&ErrorData::internal_error(
@@ -184,15 +216,21 @@ impl BegunTask {
         let is_cancelled = self.cancelled.is_cancelled();
         self.standing.send_modify(|standing| {
             standing.changed_at = current_timestamp();
-            let payload = if is_cancelled {
+            let (payload, bytes) = if is_cancelled {
+                let bytes = answer.text.len();
                 standing.message = Some(answer.text);
-                TaskPayload::Cancelled
+                (TaskPayload::Cancelled, bytes)
             } else {
                 standing.message = None;
                 let result = object(&answered(answer));
-                TaskPayload::Completed { result }
+                let bytes = serde_json::to_string(&result).map_or(0, |text| text.len());
+                (TaskPayload::Completed { result }, bytes)
             };
-            standing.end = Some((Instant::now(), payload));
+            standing.end = Some(End {
+                at: Instant::now(),
+                payload,
+                bytes: bytes + TASK_BYTES,
+            });
         });
     }
 }
@@ -227,22 +265,44 @@ mod tests {
     }
 
     #[test]
-    fn those_that_are_over_make_room() {
+    fn only_those_under_way_are_counted() {
         let tasks = Tasks::default();
-        let mut begun: Vec<BegunTask> = (0..MOST_TASKS).filter_map(|_| tasks.begin()).collect();
-        assert_eq!(begun.len(), MOST_TASKS);
+        let mut begun: Vec<BegunTask> = (0..MOST_UNDER_WAY)
+            .filter_map(|_| tasks.begin())
+            .collect();
+        assert_eq!(begun.len(), MOST_UNDER_WAY);
         assert!(tasks.begin().is_none());
         let over = begun.remove(3);
         let id = over.task.task_id.clone();
         over.end(answer("done"));
+        for _ in 0..10 * MOST_UNDER_WAY {
+            tasks.begin().unwrap().end(answer("next"));
+        }
         assert_eq!(tasks.get(&id).unwrap().status(), TaskStatus::Completed);
-        let next = tasks.begin().unwrap();
-        assert_eq!(tasks.get(&id).unwrap_err().code.0, -32602);
-        assert_eq!(
-            tasks.get(&next.task.task_id).unwrap().status(),
-            TaskStatus::Working
-        );
-        assert!(tasks.begin().is_none());
+    }
+
+    #[test]
+    fn the_oldest_answers_make_room_for_newer_ones() {
+        let tasks = Tasks::default();
+        let working = tasks.begin().unwrap();
+        let ids: Vec<String> = (0..3)
+            .map(|_| {
+                let begun = tasks.begin().unwrap();
+                let id = begun.task.task_id.clone();
+                begun.end(answer(&"x".repeat(1000)));
+                id
+            })
+            .collect();
+        let mut held = tasks.held.lock().unwrap();
+        let bytes: usize = held.iter().map(HeldTask::bytes).sum();
+        make_room(&mut held, Instant::now(), bytes);
+        assert_eq!(held.len(), 4);
+        make_room(&mut held, Instant::now(), bytes - 1);
+        drop(held);
+        assert_eq!(tasks.get(&ids[0]).unwrap_err().code.0, -32602);
+        for id in [&ids[1], &ids[2], &working.task.task_id] {
+            assert!(tasks.get(id).is_ok());
+        }
     }
 
     #[test]

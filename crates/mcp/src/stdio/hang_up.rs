@@ -1,0 +1,66 @@
+//! A client that has hung up and reads nothing: it keeps nobody here.
+//!
+//! While an answer cannot be written nothing is read, so the end of stdin would not be seen. The
+//! system tells of it beside reading.
+
+use std::io::stdin;
+use std::os::fd::AsFd as _;
+use std::thread;
+use std::time::Duration;
+
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::io::Errno;
+use tokio::sync::oneshot;
+use tokio::task::AbortHandle;
+use tokio::time::sleep;
+use tokio_util::sync::CancellationToken;
+
+use super::writing::Outgoing;
+
+/// How long a client that has hung up may take to read the next bytes.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// Waits until the client has hung up and reads nothing; then all is over.
+pub(super) fn watch(
+    outgoing: Outgoing,
+    tasks: [AbortHandle; 2],
+    ended: CancellationToken,
+) -> impl Future<Output = ()> {
+    let hung_up = hung_up();
+    async move {
+        if hung_up.await.is_err() {
+            // Nobody can tell; the end of stdin is seen by reading.
+            return;
+        }
+        loop {
+            let before = outgoing.bytes();
+            sleep(PATIENCE).await;
+            if outgoing.is_writing() && outgoing.bytes() == before {
+                break;
+            }
+        }
+        ended.cancel();
+        tasks.iter().for_each(AbortHandle::abort);
+    }
+}
+
+/// A thread that nobody waits for: it holds nothing, and ends with the process.
+fn hung_up() -> oneshot::Receiver<()> {
+    let (sender, receiver) = oneshot::channel();
+    let wait = move || {
+        let stdin = stdin();
+        loop {
+            let mut watched = [PollFd::from_borrowed_fd(stdin.as_fd(), PollFlags::RDHUP)];
+            match poll(&mut watched, None) {
+                Ok(0) | Err(Errno::INTR) => {}
+                Ok(_) => break,
+                Err(_) => return,
+            }
+        }
+        // The connection may be over already.
+        _ = sender.send(());
+    };
+    // Without the thread, reading sees the end.
+    _ = thread::Builder::new().name("hang-up".to_owned()).spawn(wait);
+    receiver
+}
