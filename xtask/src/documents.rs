@@ -52,6 +52,10 @@ pub fn generated_documents(binary: &Path) -> Outcome<Vec<Document>> {
             )?,
         },
         Document {
+            path: "docs/tools/runs.md",
+            content: tools(binary, "runs", &["subagent_runs"])?,
+        },
+        Document {
             path: "extension/manifest.json",
             content: output_of(binary, &["tools", "--json"])?,
         },

@@ -25,6 +25,15 @@ impl Door {
         }
     }
 
+    /// Says where ids of runs and sessions are found.
+    pub(crate) fn how_to_list(self) -> &'static str {
+        match self {
+            Self::CommandLine => "pi-subagents status --all lists the runs of this project.",
+            Self::Pi => "background_agent_status lists the background runs of this session.",
+            Self::Mcp => "subagent_runs with includeCompleted lists the runs you have started.",
+        }
+    }
+
     /// Says how to find a definition, or to make one.
     pub(crate) fn how_to_get_a_definition(self) -> &'static str {
         match self {
@@ -58,7 +67,9 @@ impl Door {
             Self::Pi => {
                 "background_agent_status lists those of this session; wait until one is over, or let a person stop one (/subagents)."
             }
-            Self::Mcp => "background_agent_status lists them; wait until one is over.",
+            Self::Mcp => {
+                "subagent_runs lists them; wait until one is over (action wait), or stop one (action stop)."
+            }
         }
     }
 }

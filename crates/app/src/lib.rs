@@ -9,6 +9,7 @@
 
 mod attach;
 mod background;
+mod call_progress;
 mod caller;
 mod changes;
 mod cli;

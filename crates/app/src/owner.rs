@@ -56,8 +56,14 @@ impl Owner {
     pub(crate) fn start_detached(
         places: &Places,
         detached: Detached,
+        concurrency: usize,
     ) -> Result<Self, CommandError> {
-        Self::start_as(places, 1, OwnChildren::exclusive(), Some(detached))
+        Self::start_as(
+            places,
+            concurrency,
+            OwnChildren::exclusive(),
+            Some(detached),
+        )
     }
 
     fn start_as(

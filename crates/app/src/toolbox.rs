@@ -15,7 +15,9 @@ use tokio::time::timeout;
 use crate::background::Registry;
 use crate::caller::Caller;
 use crate::configuration::Configuration;
-use crate::dialects::{Call, ReadyCall, Seen, WindowRecord, background, delegation, subagent};
+use crate::dialects::{
+    Call, ReadyCall, Seen, WindowRecord, background, delegation, runs, subagent,
+};
 use crate::error::CommandError;
 use crate::owner::Owner;
 use crate::panes::Panes;
@@ -60,6 +62,8 @@ pub(crate) struct ToolAnswer {
     pub(crate) details: Value,
     /// What its sub-agents consumed.
     pub(crate) usage: Option<Usage>,
+    /// Whether nothing was begun of what was asked.
+    pub(crate) is_refused: bool,
 }
 
 impl ToolAnswer {
@@ -69,6 +73,7 @@ impl ToolAnswer {
             text: text.into(),
             details,
             usage: None,
+            is_refused: false,
         }
     }
 
@@ -109,12 +114,17 @@ impl Toolbox {
     }
 
     fn of(owner: Result<Owner, CommandError>) -> Result<Self, CommandError> {
-        Ok(Self {
-            owner: owner?,
+        Ok(Self::of_owner(owner?))
+    }
+
+    /// The tools of an owner.
+    pub(crate) fn of_owner(owner: Owner) -> Self {
+        Self {
+            owner,
             background: None,
             catalogues: Mutex::default(),
             lowering: Mutex::default(),
-        })
+        }
     }
 
     /// Calls a tool by its name.
@@ -135,6 +145,7 @@ impl Toolbox {
                 self.answer(call, caller, watch).await
             }
             background::BACKGROUND => background::background_agent(self, arguments, caller).await,
+            runs::RUNS => runs::subagent_runs(self, arguments, caller, watch.cancelled).await,
             background::STATUS => {
                 let read = background::background_agent_status;
                 self.read(read, arguments, caller).await

@@ -6,8 +6,9 @@ use std::sync::Arc;
 use rmcp::model::{
     CallToolRequestMethod, CallToolRequestParams, CallToolResponse, CancelTaskParams,
     CompleteRequestMethod, CompleteRequestParams, CompleteResult, ConstString, CreateTaskResult,
-    CustomRequest, CustomResult, ErrorCode, ErrorData, GetTaskParams, GetTaskResult,
-    Implementation, InputRequiredResult, ListPromptsRequestMethod, ListPromptsResult,
+    CustomRequest, CustomResult, ErrorCode, ErrorData, GetPromptRequestMethod,
+    GetPromptRequestParams, GetPromptResponse, GetTaskParams, GetTaskResult, Implementation,
+    InputRequiredResult, ListPromptsRequestMethod, ListPromptsResult,
     ListResourceTemplatesRequestMethod, ListResourceTemplatesResult, ListResourcesRequestMethod,
     ListResourcesResult, ListToolsResult, PaginatedRequestParams, ProtocolVersion,
     ServerCapabilities, ServerConfig, Tool, UpdateTaskParams,
@@ -126,6 +127,8 @@ impl Door {
                 tool: request.name.into_owned(),
                 arguments: request.arguments.unwrap_or_default(),
                 roots,
+                client: context.client_info().map(|client| client.name),
+                is_task: false,
                 on_progress,
                 cancelled: Box::pin(either(context.ct.clone(), self.input_ended.clone())),
             };
@@ -158,6 +161,8 @@ impl Door {
             tool: request.name.into_owned(),
             arguments: request.arguments.unwrap_or_default(),
             roots,
+            client: None,
+            is_task: true,
             on_progress: Some(begun.on_progress()),
             cancelled: Box::pin(either(begun.cancelled.clone(), self.input_ended.clone())),
         };
@@ -252,6 +257,14 @@ impl ServerHandler for Door {
         _: RequestContext<RoleServer>,
     ) -> Result<ListPromptsResult, ErrorData> {
         Err(no_method(ListPromptsRequestMethod::VALUE))
+    }
+
+    async fn get_prompt(
+        &self,
+        _: GetPromptRequestParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<GetPromptResponse, ErrorData> {
+        Err(no_method(GetPromptRequestMethod::VALUE))
     }
 
     /// We complete nothing; the library would answer with nothing.

@@ -151,7 +151,11 @@ fn make_room(held: &mut VecDeque<HeldTask>, now: Instant, most_bytes: usize) {
 impl HeldTask {
     /// How much of the bound it takes: nothing before its end.
     fn bytes(&self) -> usize {
-        self.standing.borrow().end.as_ref().map_or(0, |end| end.bytes)
+        self.standing
+            .borrow()
+            .end
+            .as_ref()
+            .map_or(0, |end| end.bytes)
     }
 
     /// Tells whether nothing more comes; whoever did its work may also have broken off.
@@ -267,9 +271,7 @@ mod tests {
     #[test]
     fn only_those_under_way_are_counted() {
         let tasks = Tasks::default();
-        let mut begun: Vec<BegunTask> = (0..MOST_UNDER_WAY)
-            .filter_map(|_| tasks.begin())
-            .collect();
+        let mut begun: Vec<BegunTask> = (0..MOST_UNDER_WAY).filter_map(|_| tasks.begin()).collect();
         assert_eq!(begun.len(), MOST_UNDER_WAY);
         assert!(tasks.begin().is_none());
         let over = begun.remove(3);

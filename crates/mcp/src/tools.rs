@@ -94,6 +94,10 @@ pub struct Call {
     pub arguments: Map<String, Value>,
     /// The directories the client works in, as far as it tells.
     pub roots: Vec<PathBuf>,
+    /// The name by which the client's program introduces itself.
+    pub client: Option<String>,
+    /// Whether the client asks how the call stands and waits for no answer.
+    pub is_task: bool,
     /// Takes how far it is, if somebody wants to know.
     pub on_progress: Option<OnProgress>,
     /// Ends when nobody wants the answer any more.

@@ -1,7 +1,7 @@
-//! The life of a detached process: it takes one order, answers, and runs the task to its end.
+//! The life of a detached process: it takes one order, answers, and works it off.
 
 use std::fs::{File, OpenOptions};
-use std::io::{self, Read as _, Write as _};
+use std::io::{self, BufRead as _, Read as _, Write as _};
 use std::path::PathBuf;
 
 use pi_subagents_delegation::Plan;
@@ -9,10 +9,12 @@ use pi_subagents_sessions::RunDir;
 use rustix::stdio::dup2_stdout;
 use serde_json::Value;
 
+use super::detached_call;
 use super::limit::Place;
-use super::order::{Order, Reply, TakenOver};
+use super::order::{Order, OrderedTool, Reply, TakenOver};
 use crate::configuration::Configuration;
 use crate::dialects::Call as _;
+use crate::dialects::delegation::DelegateCall;
 use crate::dialects::lowering::Lowering;
 use crate::dialects::subagent::{AgentTask, SubagentCall, check_agent, new_session};
 use crate::error::CommandError;
@@ -20,38 +22,59 @@ use crate::owner::Owner;
 use crate::places::Places;
 use crate::signals::Signals;
 
-/// Runs what the order on stdin says. The caller hears of it once, on stdout.
+/// How long an order may be.
+const LONGEST_ORDER: u64 = 64 * 1024 * 1024;
+
+/// Runs what the order on stdin says. The caller hears of it on stdout.
 pub(crate) async fn live() -> Result<(), CommandError> {
     // Out of the terminal's reach; it fails only for a process that leads a group already.
     _ = rustix::process::setsid();
     let mut signals = Signals::listen_detached()?;
-    let (owner, plan) = match take_over() {
-        Ok((owner, plan, taken)) => {
-            log_panics(taken.directory.join("owner.log"));
-            answer(&Reply::TakenOver(taken));
-            (owner, plan)
-        }
+    let order = match read_order() {
+        Ok(order) => order,
         Err(error) => {
             answer(&Reply::Refused(error));
             return Ok(());
         }
     };
-    let work = owner.run(plan, Vec::new());
-    owner.until_signalled(&mut signals, work).await;
-    owner.leave().await;
+    match order.tool {
+        OrderedTool::Background => run_one(order, &mut signals).await,
+        OrderedTool::Delegate => {
+            let call = DelegateCall::parse(&order.arguments);
+            detached_call::live(order, call, &mut signals).await;
+        }
+        OrderedTool::Subagent => {
+            let call = SubagentCall::parse(&order.arguments);
+            detached_call::live(order, call, &mut signals).await;
+        }
+    }
     Ok(())
 }
 
+/// Runs a task for whose end nobody waits.
+async fn run_one(order: Order, signals: &mut Signals) {
+    let (owner, plan) = match take_over(order) {
+        Ok((owner, plan, taken)) => {
+            log_panics(taken.directory.join("owner.log"));
+            answer(&Reply::TakenOver(taken));
+            (owner, plan)
+        }
+        Err(error) => return answer(&Reply::Refused(error)),
+    };
+    let work = owner.run(plan, Vec::new());
+    owner.until_signalled(signals, work).await;
+    owner.leave().await;
+}
+
 /// Becomes the owner of the run: from here on its record names us.
-fn take_over() -> Result<(Owner, Plan, TakenOver), CommandError> {
-    let order = read_order()?;
+fn take_over(order: Order) -> Result<(Owner, Plan, TakenOver), CommandError> {
     let places = Places::find()?;
-    let owner = Owner::start_detached(&places, order.caller.detached())?;
+    let owner = Owner::start_detached(&places, order.caller.detached(), order.concurrency)?;
     let caller = order.caller.into_caller(places);
     let configuration = Configuration::read_once(&caller.places, caller.trusts_project);
     let task = one_task(&order.arguments)?;
     check_agent(&task.agent, &configuration, caller.door)?;
-    let place = Place::take(&owner, &caller, configuration.settings.max_background)?;
+    let place = Place::take(&owner, &caller, configuration.settings.max_background, 1)?;
     let lowering = Lowering {
         family: SubagentCall::FAMILY,
         caller: &caller,
@@ -88,7 +111,7 @@ fn one_task(arguments: &Value) -> Result<AgentTask, CommandError> {
 }
 
 /// Nobody could ever read what such a run answers.
-fn no_record(warnings: &[String]) -> CommandError {
+pub(super) fn no_record(warnings: &[String]) -> CommandError {
     let why = warnings.last().map_or("", String::as_str);
     CommandError::failed(format!("a background run needs a record: {why}")).hint(
         "Make the project or the agent directory writable, and see that the disk is not full.",
@@ -101,13 +124,14 @@ fn read_order() -> Result<Order, CommandError> {
     let mut line = Vec::new();
     io::stdin()
         .lock()
-        .read_to_end(&mut line)
+        .take(LONGEST_ORDER)
+        .read_until(b'\n', &mut line)
         .map_err(|error| failed(&error))?;
     serde_json::from_slice(&line).map_err(|error| failed(&error))
 }
 
 /// Answers and lets go of whoever reads: from here on nothing ties us to the caller.
-fn answer(reply: &Reply) {
+pub(super) fn answer(reply: &Reply) {
     let mut line = serde_json::to_vec(reply).unwrap_or_default();
     line.push(b'\n');
     let mut stdout = io::stdout().lock();
@@ -119,7 +143,7 @@ fn answer(reply: &Reply) {
 }
 
 /// A bug of ours is written down beside the run; nobody reads our stderr.
-fn log_panics(file: PathBuf) {
+pub(super) fn log_panics(file: PathBuf) {
     std::panic::set_hook(Box::new(move |panic| {
         if let Ok(mut log) = OpenOptions::new().create(true).append(true).open(&file) {
             _ = writeln!(log, "{panic}");

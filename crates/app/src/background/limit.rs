@@ -13,18 +13,23 @@ use crate::owner::Owner;
 use crate::places::Places;
 use crate::recorded::status_of;
 
-/// A place among the background runs of this user. While it is held nobody else takes one, so it
+/// One or more places among the background runs of this user. While it is held nobody else takes one, so it
 /// is dropped as soon as the run is in the index.
 pub(super) struct Place {
-    /// With this run.
+    /// With the runs that take these places.
     pub(super) counts: Counts,
     /// None where it could not be made: then two callers may take the last place at once.
     _lock: Option<File>,
 }
 
 impl Place {
-    /// Waits for the others who take one, and takes one if there is one left.
-    pub(super) fn take(owner: &Owner, caller: &Caller, most: usize) -> Result<Self, CommandError> {
+    /// Waits for the others who take some, and takes as many as are wanted, or none.
+    pub(super) fn take(
+        owner: &Owner,
+        caller: &Caller,
+        most: usize,
+        wanted: usize,
+    ) -> Result<Self, CommandError> {
         let places = &caller.places;
         let lock = lock(places);
         let runs = owner.store.runs()?;
@@ -32,12 +37,12 @@ impl Place {
             .iter()
             .filter(|run| run.is_background() && run.is_open());
         let counts = background_counts(&runs, places);
-        if open.count() >= most {
-            return Err(full(counts, most, caller.door));
+        if open.count() + wanted > most {
+            return Err(full(counts, most, wanted, caller.door));
         }
         Ok(Self {
             counts: Counts {
-                running: counts.running + 1,
+                running: counts.running + wanted,
                 ..counts
             },
             _lock: lock,
@@ -62,9 +67,14 @@ pub(crate) fn background_counts(runs: &[IndexedRun], places: &Places) -> Counts 
     )
 }
 
-fn full(counts: Counts, most: usize, door: Door) -> CommandError {
+fn full(counts: Counts, most: usize, wanted: usize, door: Door) -> CommandError {
+    let problem = if wanted == 1 {
+        format!("{most} background runs are running already, and no more may")
+    } else {
+        format!("{wanted} more background runs would be more than the {most} that may run")
+    };
     CommandError::failed(format!(
-        "{most} background runs are running already, and no more may (subagents.maxBackground): {}",
+        "{problem} (subagents.maxBackground): {}",
         counts.line()
     ))
     .hint(door.how_to_make_room())

@@ -6,6 +6,7 @@
 
 mod caller_facts;
 mod detached;
+mod detached_call;
 mod entries;
 mod index_row;
 mod limit;
@@ -14,11 +15,13 @@ mod registry;
 mod row;
 mod run_watch;
 mod start;
+mod waited_call;
 
 pub(crate) use detached::live;
 pub(crate) use index_row::{IndexRow, RunRow, StatusJson};
 pub(crate) use limit::background_counts;
-pub(crate) use order::Order;
+pub(crate) use order::{BegunRun, Order, OrderedTool};
 pub(crate) use registry::Registry;
 pub(crate) use row::{Row, RowStatus, RowUsage};
 pub(crate) use start::start;
+pub(crate) use waited_call::{Heard, WaitedCall};

@@ -3,10 +3,10 @@
 use std::process::Stdio;
 
 use pi_subagents_engine::{MARKS, OwnChildren};
-use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
-use tokio::process::{Child, Command};
+use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, Lines};
+use tokio::process::{Child, ChildStdin, ChildStdout, Command};
 
-use super::order::{Order, Reply, TakenOver};
+use super::order::{Order, Reply, STOP, TakenOver};
 use crate::commands::detached;
 use crate::error::CommandError;
 use crate::places::Places;
@@ -19,36 +19,68 @@ pub(crate) async fn start(
     places: &Places,
     own_children: &OwnChildren,
 ) -> Result<TakenOver, CommandError> {
-    let failed =
-        |error: &dyn std::error::Error| CommandError::failed("no detached process").because(error);
-    let line = serde_json::to_vec(order).map_err(|error| failed(&error))?;
-    let mut command = command(places);
-    let mut process = own_children
-        .start(|| command.spawn())
-        .map_err(|error| failed(&error))?;
-    let (stdin, stdout) = (process.stdin.take(), process.stdout.take());
-    reap(process, own_children.clone());
-    if let Some(mut stdin) = stdin {
+    let mut process = DetachedProcess::start(order, places, own_children).await?;
+    // Not to the end of its stdout: whatever keeps the other side open must not keep us.
+    match process.reply().await? {
+        Some(Reply::TakenOver(taken)) => Ok(taken),
+        Some(Reply::Refused(error)) => Err(error),
+        Some(Reply::Begun(_) | Reply::Progress(_) | Reply::Answered(_)) | None => {
+            Err(ended_early())
+        }
+    }
+}
+
+/// A detached process that has its order.
+pub(super) struct DetachedProcess {
+    stdin: ChildStdin,
+    replies: Lines<BufReader<ChildStdout>>,
+}
+
+impl DetachedProcess {
+    pub(super) async fn start(
+        order: &Order,
+        places: &Places,
+        own_children: &OwnChildren,
+    ) -> Result<Self, CommandError> {
+        let mut line = serde_json::to_vec(order).map_err(|error| failed(&error))?;
+        line.push(b'\n');
+        let mut command = command(places);
+        let mut process = own_children
+            .start(|| command.spawn())
+            .map_err(|error| failed(&error))?;
+        let pipes = process.stdin.take().zip(process.stdout.take());
+        reap(process, own_children.clone());
+        let (mut stdin, stdout) = pipes.ok_or_else(ended_early)?;
         // If it is gone already, its answer is missing too.
         _ = stdin.write_all(&line).await;
+        Ok(Self {
+            stdin,
+            replies: BufReader::new(stdout).lines(),
+        })
     }
-    let mut answer = Vec::new();
-    if let Some(stdout) = stdout {
-        // Not to its end: whatever keeps the other side open must not keep us.
-        BufReader::new(stdout)
-            .read_until(b'\n', &mut answer)
-            .await
-            .map_err(|error| failed(&error))?;
+
+    /// The next thing it tells; none when nothing more comes. Nothing is lost if this is not
+    /// waited for to its end.
+    pub(super) async fn reply(&mut self) -> Result<Option<Reply>, CommandError> {
+        let line = self.replies.next_line().await;
+        let line = line.map_err(|error| failed(&error))?;
+        line.map(|line| serde_json::from_str(&line).map_err(|error| failed(&error)))
+            .transpose()
     }
-    if answer.is_empty() {
-        return Err(CommandError::failed(
-            "the detached process ended before it had taken over",
-        ));
+
+    /// Asks for an early end of its call.
+    pub(super) async fn stop(&mut self) {
+        // One that is gone has ended.
+        _ = self.stdin.write_all(format!("{STOP}\n").as_bytes()).await;
     }
-    match serde_json::from_slice(&answer).map_err(|error| failed(&error))? {
-        Reply::TakenOver(taken) => Ok(taken),
-        Reply::Refused(error) => Err(error),
-    }
+}
+
+fn failed(error: &dyn std::error::Error) -> CommandError {
+    CommandError::failed("no detached process").because(error)
+}
+
+pub(super) fn ended_early() -> CommandError {
+    CommandError::failed("the detached process ended before it had taken over")
 }
 
 /// It sees what its caller saw, but is of no run: nobody who ends a run may take it for a part.

@@ -100,7 +100,7 @@ pub(crate) fn stop(args: &StopArgs, printer: Printer) -> Result<ExitCode, Comman
 }
 
 /// Asks all owners at once; gives what a person should know about it, or what went wrong.
-async fn stop_all(
+pub(crate) async fn stop_all(
     store: Store,
     runs: Vec<IndexedRun>,
 ) -> Result<Vec<Result<String, String>>, CommandError> {

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use clap::Args;
 use serde_json::{Value, json};
 
-use crate::dialects::{Tool, tools};
+use crate::dialects::{Tool, mcp_tools, tools};
 use crate::error::CommandError;
 use crate::host::COMMANDS;
 use crate::print::Printer;
@@ -18,7 +18,12 @@ pub(crate) struct ToolsArgs {
 }
 
 pub(crate) fn run(args: &ToolsArgs, printer: Printer) -> Result<ExitCode, CommandError> {
-    let mut tools = tools();
+    let mut tools = if printer.is_json() && args.names.is_empty() {
+        // What the extension registers is what every door has.
+        tools()
+    } else {
+        mcp_tools()
+    };
     if let Some(name) = args
         .names
         .iter()

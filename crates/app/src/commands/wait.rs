@@ -80,7 +80,7 @@ async fn wait_for(
 
 /// Asks the owner; one that is gone, has forgotten the run or cannot be asked shows by its files
 /// and its end when the run is over.
-async fn wait_for_one(run: &IndexedRun, tell: &mpsc::Sender<String>) {
+pub(crate) async fn wait_for_one(run: &IndexedRun, tell: &mpsc::Sender<String>) {
     let changes = RunChanges::of_end(run);
     match ask_owner(run, Want::Wait).await {
         Ok(_) => return,

@@ -78,6 +78,20 @@ impl Answer {
         &self.text
     }
 
+    /// Tells whether nothing was begun: no task of the call got as far as a child.
+    fn is_refused(&self) -> bool {
+        self.outcomes().iter().all(|run| {
+            matches!(
+                run.ending,
+                Some(
+                    Ending::Refused { .. }
+                        | Ending::SessionInUse { .. }
+                        | Ending::CouldNotStart { .. }
+                )
+            )
+        })
+    }
+
     /// The tool's answer.
     pub(crate) fn to_tool_answer(&self) -> ToolAnswer {
         let mut details = self.windows.json();
@@ -88,6 +102,7 @@ impl Answer {
             text: self.text.clone(),
             details: details.into(),
             usage: Some(self.outcomes().iter().map(|run| run.usage).sum()),
+            is_refused: self.is_refused(),
         }
     }
 

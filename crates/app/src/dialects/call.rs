@@ -1,7 +1,7 @@
 //! A call that starts runs, from its arguments to its answer. In what the families differ, they
 //! say with their [`Call`].
 
-use pi_subagents_delegation::Plan;
+use pi_subagents_delegation::{Plan, PlannedTask};
 use serde_json::{Map, Value};
 
 use super::answer::{Answer, Outcomes};
@@ -24,6 +24,9 @@ pub(crate) trait Call {
 
     /// Makes a plan of it.
     fn lower(&self, lowering: &Lowering<'_>) -> Result<Lowered<Self::Notes>, CommandError>;
+
+    /// How many tasks it has.
+    fn task_count(&self) -> usize;
 
     /// How many files its tasks were given, in their order.
     fn file_counts(&self) -> impl Iterator<Item = usize>;
@@ -71,6 +74,16 @@ impl<C: Call> ReadyCall<C> {
             panes: Panes::of(&caller.places, settings),
             door: caller.door,
         })
+    }
+
+    /// Its tasks with everything resolved, in their order.
+    pub(crate) fn tasks(&self) -> &[PlannedTask] {
+        &self.lowered.plan.tasks
+    }
+
+    /// What a person should know about them.
+    pub(crate) fn warnings(&self) -> &[String] {
+        &self.lowered.warnings
     }
 
     /// Runs it and waits for its end.

@@ -8,6 +8,7 @@ mod child_extension;
 mod definition_use;
 pub(crate) mod delegation;
 pub(crate) mod lowering;
+pub(crate) mod runs;
 pub(crate) mod subagent;
 mod tool;
 mod window_json;
@@ -20,7 +21,13 @@ pub(crate) use call::{Call, ReadyCall, run};
 pub(crate) use tool::{Effect, Tool};
 pub(crate) use window_record::{Seen, WindowRecord};
 
-/// All tools, family by family.
+/// The tools of the MCP door: all of them, and the one for those who have nothing else to look
+/// after runs with.
+pub(crate) fn mcp_tools() -> Vec<Tool> {
+    [tools(), runs::tools()].into_iter().flatten().collect()
+}
+
+/// All tools that every door has, family by family.
 pub(crate) fn tools() -> Vec<Tool> {
     [delegation::tools(), subagent::tools(), background::tools()]
         .into_iter()

@@ -5,12 +5,16 @@ use std::slice;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use pi_subagents_delegation::{EventSink, RunEvent, RunId, Saying, Timestamp};
+use pi_subagents_delegation::text::{cut_characters, one_line};
+use pi_subagents_delegation::{EventSink, RunEvent, RunId, Saying, Status, Timestamp};
 use pi_subagents_windows::{Fleet, PreviewContext};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 use super::window_json::{DetailsJson, SpansJson, WindowJson};
+
+/// How much of the newest line stands beside how the runs stand.
+const SHORT_LINE: usize = 160;
 
 /// A line that is drawn elsewhere is cut there.
 pub(super) const ANY_WIDTH: usize = 400;
@@ -78,6 +82,22 @@ impl WindowRecord {
     /// How it looks in one line.
     pub(crate) fn text(&self) -> String {
         self.lock().status_header().text()
+    }
+
+    /// The same with the newest line of a run, as long as it runs.
+    pub(crate) fn text_with(&self, run: Option<&RunId>) -> String {
+        let fleet = self.lock();
+        let header = fleet.status_header().text();
+        let window = run.and_then(|run| fleet.window(run));
+        let window = window.filter(|window| window.status() == Status::Running);
+        let newest = window.and_then(|window| Some((window.name(), window.lines(1).next()?)));
+        match newest {
+            Some((name, newest)) => {
+                let newest = one_line(&format!("{name}: {}", newest.line.text()));
+                format!("{header} · {}", cut_characters(&newest, SHORT_LINE))
+            }
+            None => header,
+        }
     }
 
     /// The documented shape: `windows`, `maxLinesPerWindow`, `globalStatus`, `sessionIds`; and

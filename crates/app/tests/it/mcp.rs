@@ -27,10 +27,16 @@ fn a_client_lists_the_same_tools_as_the_command_line() {
         .map(|tool| {
             let starts_runs = ["delegate_to_subagents", "subagent", "background_agent"]
                 .contains(&tool["name"].as_str().unwrap());
+            let description = tool["description"].as_str().unwrap();
+            // Nobody tells a client of an end.
+            let description = description.replace(
+                "Do not poll for its end.",
+                "subagent_runs waits for its end.",
+            );
             json!({
                 "name": tool["name"],
                 "title": tool["label"],
-                "description": tool["description"],
+                "description": description,
                 "inputSchema": tool["parameters"],
                 "annotations": {
                     "readOnlyHint": !starts_runs,
@@ -50,12 +56,17 @@ fn a_client_lists_the_same_tools_as_the_command_line() {
             listed["server"],
             json!({"name": "pi-subagents", "title": "Sub-agents", "version": env!("CARGO_PKG_VERSION")})
         );
-        assert_eq!(listed["tools"], json!(expected));
+        let mut tools = listed["tools"].as_array().unwrap().clone();
+        let runs = tools.pop().unwrap();
+        assert_eq!(runs["name"], "subagent_runs");
+        assert_eq!(tools, expected);
+        let bytes = listed["tools"].to_string().len();
+        assert!(bytes < 10_000, "{bytes} bytes");
         instructions.push(listed["instructions"].as_str().unwrap().to_owned());
         assert_eq!(client.leave().stderr, "");
     }
     assert_eq!(instructions[0], instructions[1]);
-    insta::assert_snapshot!(instructions[0], @"These tools give you a team of sub-agents. Each works in a process of its own with its own context, tools and working directory, and several work at once. Delegate what can be described without this conversation: pieces of work that need nothing from each other, work of which only the result matters to you (reading much code, long logs, a review), or what a definition or another model does better. Do short things yourself. A sub-agent sees the prompt and the files you name, nothing else. delegate_to_subagents and subagent answer when the work is done, which may take minutes; background_agent answers at once, and background_agent_status tells later what came of it. Results come with a session id; keep it, because with it you read the whole answer later or continue where that sub-agent ended. When you cancel a call, its sub-agents are stopped and nothing of them is left running.");
+    insta::assert_snapshot!(instructions[0], @"These tools give you a team of sub-agents. Each works in a process of its own with its own context, tools and working directory, and several work at once. Delegate what can be described without this conversation: pieces of work that need nothing from each other, work of which only the result matters to you (reading much code, long logs, a review), or what a definition or another model does better. Do short things yourself. A sub-agent sees the prompt and the files you name, nothing else. delegate_to_subagents and subagent answer when the work is done, which may take minutes; background_agent answers at once. subagent_runs lists what is at work, waits for it, stops and steers it. Results come with a session id; keep it, because with it you read the whole answer later or continue where that sub-agent ended. When you cancel a call before it is answered, its sub-agents are stopped and nothing of them is left running.");
 }
 
 #[test]
@@ -98,6 +109,63 @@ fn a_delegation_tells_its_progress_and_answers_with_text_and_details() {
     client.call("output", "get_subagent_output", &session);
     assert_eq!(client.answer("output")["text"], json!(["first"]));
     assert_eq!(client.leave().code, Some(0));
+}
+
+#[test]
+fn progress_says_which_sub_agent_does_what() {
+    let stage = Stage::new();
+    let file = stage.sandbox.write("project/notes.txt", "notes\n");
+    let server = LlmServer::start(Script::new().on(
+        "look",
+        [
+            Turn::tool_call("read", json!({"path": file})),
+            Turn::text("seen").gate("seen"),
+        ],
+    ));
+    stage.sandbox.models_json(&server.base_url());
+    let mut client = McpClient::start(&stage, "auto", &["--runner", "embedded"]);
+    let tasks = json!({"tasks": [{"name": "scout", "prompt": "look, please"}]});
+    client.follow("a", DELEGATE, &tasks);
+    let told = client.wait_for(|line| {
+        let message = line["message"].as_str().unwrap_or_default();
+        message.starts_with("Sub-agents: 1 running · scout: read")
+    });
+    assert_eq!(told["total"], 1.0);
+    server.release("seen");
+    assert_eq!(outputs(&client.answer("a")), [("scout", "seen")]);
+}
+
+#[test]
+fn a_server_that_works_nowhere_says_so_once() {
+    let stage = Stage::new();
+    let home = stage.sandbox.home();
+    let mut server = McpServer::started_in(&stage, &PI, &home);
+    let texts = ["first", "second"].map(|name| {
+        let arguments = call(&[(name, json!([{"reply": "done"}]))]);
+        let call = json!({"name": DELEGATE, "arguments": arguments});
+        let id = server.request("tools/call", &call);
+        let text = server.answer(id)["result"]["content"][0]["text"].clone();
+        text.as_str().unwrap().to_owned()
+    });
+    assert!(texts[0].contains("which is no project"), "{}", texts[0]);
+    assert!(!texts[1].contains("which is no project"), "{}", texts[1]);
+    server.running.close_stdin();
+    let stderr = server.running.wait().stderr;
+    insta::assert_snapshot!(stage.sandbox.normalise(&stderr), @"! This server was started in $HOME, which is no project: sub-agents work there, and no definitions of a project are found. Set the working directory of the server in the client's configuration, start it with --cwd DIR, or give each task a cwd.");
+}
+
+#[test]
+fn options_that_mean_nothing_here_are_refused() {
+    let stage = Stage::new();
+    for flag in ["--json", "--json-stream", "--quiet", "-q"] {
+        let output = stage.command(&["mcp", flag]).run();
+        assert_eq!(output.code, Some(2), "{flag}: {}", output.stderr);
+    }
+    let help = stage.command(&["mcp", "--help"]).run().stdout;
+    assert!(
+        !help.contains("--json") && !help.contains("--quiet"),
+        "{help}"
+    );
 }
 
 #[test]
@@ -163,7 +231,7 @@ fn what_is_wrong_with_a_call_is_said_to_the_model() {
     insta::assert_snapshot!(answers.join("\n"), @r#"
     {"id":"no tasks","text":["tasks is missing"],"details":null,"isError":true}
     {"id":"bad field","text":["tasks must be a list, not integer `3`"],"details":null,"isError":true}
-    {"id":"unknown session","text":["Session \"nope\" not found. The session may have expired or the ID is incorrect.\npi-subagents status --all lists the runs of this project."],"details":null,"isError":true}
+    {"id":"unknown session","text":["Session \"nope\" not found. The session may have expired or the ID is incorrect.\nsubagent_runs with includeCompleted lists the runs you have started."],"details":null,"isError":true}
     {"id":"unknown tool","code":-32602,"message":"There is no tool delegate."}
     "#);
 }
@@ -173,7 +241,7 @@ fn arguments_are_read_as_leniently_as_everywhere() {
     let stage = Stage::new();
     let mut client = McpClient::start(&stage, "legacy", &PI);
     let task = json!({"name": 7, "prompt": "[{\"reply\": \"read\"}]", "timeout": "30"});
-    client.call("text", DELEGATE, &json!({"tasks": [task], "unknown": true}));
+    client.call("text", DELEGATE, &json!({"tasks": [task]}));
     assert_eq!(outputs(&client.answer("text")), [("7", "read")]);
 }
 

@@ -139,14 +139,39 @@ impl McpServer {
         version: &str,
         capabilities: &Value,
     ) -> Self {
-        let mut server = Self::start(stage, flags);
-        let id = server.request(
-            "initialize",
-            &json!({
-                "protocolVersion": version, "capabilities": capabilities,
-                "clientInfo": {"name": "pipes", "version": "1"}
-            }),
-        );
+        let params = json!({
+            "protocolVersion": version, "capabilities": capabilities,
+            "clientInfo": {"name": "pipes", "version": "1"}
+        });
+        Self::start(stage, flags).begin(&params)
+    }
+
+    /// The same for a client of this name.
+    pub(crate) fn introduced(stage: &Stage, flags: &[&str], client: &str) -> Self {
+        let params = json!({
+            "protocolVersion": "2025-06-18", "capabilities": {},
+            "clientInfo": {"name": client, "version": "1"}
+        });
+        Self::start(stage, flags).begin(&params)
+    }
+
+    /// The same in a directory of its own.
+    pub(crate) fn started_in(stage: &Stage, flags: &[&str], cwd: &Path) -> Self {
+        let command = stage.command(&["mcp"]).args(flags).cwd(cwd);
+        let server = Self {
+            running: command.spawn(),
+            sent: 0,
+        };
+        let params = json!({
+            "protocolVersion": "2025-06-18", "capabilities": {},
+            "clientInfo": {"name": "pipes", "version": "1"}
+        });
+        server.begin(&params)
+    }
+
+    fn begin(self, params: &Value) -> Self {
+        let mut server = self;
+        let id = server.request("initialize", params);
         _ = server.answer(id);
         server.send(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
         server

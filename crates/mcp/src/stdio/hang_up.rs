@@ -61,6 +61,8 @@ fn hung_up() -> oneshot::Receiver<()> {
         _ = sender.send(());
     };
     // Without the thread, reading sees the end.
-    _ = thread::Builder::new().name("hang-up".to_owned()).spawn(wait);
+    _ = thread::Builder::new()
+        .name("hang-up".to_owned())
+        .spawn(wait);
     receiver
 }

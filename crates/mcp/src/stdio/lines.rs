@@ -89,10 +89,16 @@ mod tests {
     #[tokio::test]
     async fn a_line_that_is_too_long_is_passed_over_with_its_id() {
         let whole = |text: &str| Line::Whole(text.as_bytes().to_vec());
-        let text = "short\n{\"method\": \"m\", \"params\": {\"id\": 1}, \"id\": 77}\n\nnext\nno end";
+        let text =
+            "short\n{\"method\": \"m\", \"params\": {\"id\": 1}, \"id\": 77}\n\nnext\nno end";
         assert_eq!(
             lines(text, 20).await,
-            [whole("short"), Line::TooLong(Some(json!(77))), whole(""), whole("next")]
+            [
+                whole("short"),
+                Line::TooLong(Some(json!(77))),
+                whole(""),
+                whole("next")
+            ]
         );
         assert_eq!(lines("exactly\n", 7).await, [whole("exactly")]);
         assert_eq!(lines("exactly\n", 6).await, [Line::TooLong(None)]);

@@ -51,17 +51,15 @@ impl Reading {
     async fn hear(&self, line: &[u8]) -> bool {
         let line = line.strip_suffix(b"\r").unwrap_or(line);
         let line = line.strip_prefix(BYTE_ORDER_MARK).unwrap_or(line);
-        match serde_json::from_slice::<Message>(line) {
-            Ok(message) => self.deliver(message, line.len()).await,
-            Err(_) => {
-                for answer in refusal::answers(line) {
-                    if self.outgoing.send(answer).await.is_err() {
-                        return false;
-                    }
-                }
-                true
+        if let Ok(message) = serde_json::from_slice::<Message>(line) {
+            return self.deliver(message, line.len()).await;
+        }
+        for answer in refusal::answers(line) {
+            if self.outgoing.send(answer).await.is_err() {
+                return false;
             }
         }
+        true
     }
 
     async fn deliver(&self, message: Message, bytes: usize) -> bool {

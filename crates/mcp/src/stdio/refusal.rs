@@ -19,7 +19,9 @@ pub(super) fn answers(line: &[u8]) -> Vec<Vec<u8>> {
 
 /// One version of the protocol had batches, which no later one has.
 fn of_batch(message: &Value) -> Option<Vec<u8>> {
-    let id = message.get("id").filter(|_| message.get("method").is_some())?;
+    let id = message
+        .get("id")
+        .filter(|_| message.get("method").is_some())?;
     let text = "Batches are not served: send each request in a line of its own.";
     Some(error_line(id, ErrorCode::INVALID_REQUEST.0, text))
 }
@@ -35,8 +37,7 @@ fn of_message(message: &Value) -> Option<Vec<u8>> {
             Some(error_line(id, ErrorCode::INVALID_PARAMS.0, &text))
         }
         Some(_) | None => {
-            let text =
-                "This is no request: it needs jsonrpc \"2.0\", an id (a text or a whole number) and a method.";
+            let text = "This is no request: it needs jsonrpc \"2.0\", an id (a text or a whole number) and a method.";
             Some(error_line(id, ErrorCode::INVALID_REQUEST.0, text))
         }
     }
@@ -71,7 +72,10 @@ mod tests {
             one(r#"{"jsonrpc":"1.0","id":1,"method":"ping"}"#),
             Some((1.into(), (-32600).into()))
         );
-        assert_eq!(one(r#"{"jsonrpc":"2.0","id":9}"#), Some((9.into(), (-32600).into())));
+        assert_eq!(
+            one(r#"{"jsonrpc":"2.0","id":9}"#),
+            Some((9.into(), (-32600).into()))
+        );
         assert_eq!(
             one(r#"{"jsonrpc":"2.0","id":null,"method":"ping"}"#),
             Some((Value::Null, (-32600).into()))
@@ -80,7 +84,14 @@ mod tests {
 
     #[test]
     fn what_has_no_id_is_passed_over() {
-        for line in ["[]", "null", "{}", "no JSON", r#"{"id":1,"result":3}"#, r#"{"method":"n"}"#] {
+        for line in [
+            "[]",
+            "null",
+            "{}",
+            "no JSON",
+            r#"{"id":1,"result":3}"#,
+            r#"{"method":"n"}"#,
+        ] {
             assert_eq!(answered(line), [], "{line}");
         }
     }

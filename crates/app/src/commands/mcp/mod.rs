@@ -1,18 +1,21 @@
 //! `mcp`: the tools for a client of the Model Context Protocol.
 
+mod answering;
+mod notes;
 mod nothing;
-mod progress;
+mod patience;
 mod served;
 
 use std::process::ExitCode;
 use std::sync::Arc;
+use std::time::Duration;
 
 use clap::Args;
-use pi_subagents_mcp::{Introduction, ServeError};
+use pi_subagents_mcp::{Introduction, ServeError, Tools};
 use tokio::sync::Notify;
 
 use self::nothing::{NoTools, REASON, is_for_sub_agent};
-use self::served::ServedTools;
+use self::served::{Options, ServedTools};
 
 use crate::caller::Caller;
 use crate::cli::{ConcurrencyArgs, RunArgs};
@@ -33,10 +36,10 @@ conversation: pieces of work that need nothing from each other, work of which on
 to you (reading much code, long logs, a review), or what a definition or another model does better. \
 Do short things yourself. A sub-agent sees the prompt and the files you name, nothing else. \
 delegate_to_subagents and subagent answer when the work is done, which may take minutes; \
-background_agent answers at once, and background_agent_status tells later what came of it. Results \
-come with a session id; keep it, because with it you read the whole answer later or continue where \
-that sub-agent ended. When you cancel a call, its sub-agents are stopped and nothing of them is left \
-running.";
+background_agent answers at once. subagent_runs lists what is at work, waits for it, stops and \
+steers it. Results come with a session id; keep it, because with it you read the whole answer later \
+or continue where that sub-agent ended. When you cancel a call before it is answered, its sub-agents \
+are stopped and nothing of them is left running.";
 
 #[derive(Args)]
 pub(crate) struct McpArgs {
@@ -44,9 +47,42 @@ pub(crate) struct McpArgs {
     run: RunArgs,
     #[command(flatten)]
     concurrency: ConcurrencyArgs,
+    /// Seconds after which a call is answered at the latest; what is not over then goes on in the background. 0 is for as long as it takes [default: what the client is known to wait]
+    #[arg(long, value_name = "SECONDS", value_parser = patience::parse)]
+    answer_within: Option<Duration>,
+    #[command(flatten)]
+    not_taken: NotTaken,
+}
+
+/// What all other commands take. Nothing is printed here: stdout belongs to the client.
+#[derive(Args)]
+struct NotTaken {
+    #[arg(long, hide = true)]
+    json: bool,
+    #[arg(long, hide = true)]
+    json_stream: bool,
+    #[arg(long, short, hide = true)]
+    quiet: bool,
+}
+
+impl NotTaken {
+    fn check(&self) -> Result<(), CommandError> {
+        let given = [
+            ("--json", self.json),
+            ("--json-stream", self.json_stream),
+            ("--quiet", self.quiet),
+        ];
+        match given.into_iter().find(|(_, is_given)| *is_given) {
+            Some((flag, _)) => Err(CommandError::usage(format!(
+                "mcp takes no {flag}: it speaks to its client and prints nothing else"
+            ))),
+            None => Ok(()),
+        }
+    }
 }
 
 pub(crate) fn run(args: &McpArgs) -> Result<ExitCode, CommandError> {
+    args.not_taken.check()?;
     let caller = Caller {
         door: Door::Mcp,
         // Whoever draws the answer is elsewhere, whatever our stderr is.
@@ -58,10 +94,15 @@ pub(crate) fn run(args: &McpArgs) -> Result<ExitCode, CommandError> {
     }
     let settings = Configuration::read_once(&caller.places, caller.trusts_project).settings;
     let concurrency = args.concurrency.or(settings.max_concurrency);
+    notes::to_a_person(&caller);
+    let options = Options {
+        concurrency,
+        answer_within: args.answer_within,
+    };
     block_on(async {
         let mut signals = Signals::listen_to_pause()?;
         let toolbox = Arc::new(Toolbox::open(&caller.places, concurrency)?);
-        let served = Arc::new(ServedTools::new(Arc::clone(&toolbox), caller));
+        let served = Arc::new(ServedTools::new(Arc::clone(&toolbox), caller, options));
         let code = serve(served, &toolbox, &mut signals).await;
         // Somebody still holds it only if the client never read its last answer.
         if let Some(toolbox) = Arc::into_inner(toolbox) {
@@ -112,7 +153,7 @@ async fn serve(
     let told_to_end = Arc::new(Notify::new());
     let told = Arc::clone(&told_to_end);
     let work = pi_subagents_mcp::serve(
-        served,
+        Arc::clone(&served) as Arc<dyn Tools>,
         introduction(INSTRUCTIONS),
         Box::pin(async move { told.notified().await }),
     );
@@ -126,6 +167,7 @@ async fn serve(
             }
             told = signals.told() => if let Some(number) = toolbox.owner.obey(told).await {
                 code = exit::of_signal(number);
+                served.leave();
                 told_to_end.notify_one();
             },
         }

@@ -3,20 +3,33 @@
 use std::collections::HashSet;
 use std::path::PathBuf;
 use std::pin::Pin;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
-use pi_subagents_mcp::{Call, CallAnswer, Question, ToolDescription, ToolEffect, Tools};
+use pi_subagents_mcp::{
+    Call, CallAnswer, Cancelled, Progress, Question, ToolDescription, ToolEffect, Tools,
+};
 use serde_json::{Map, Value};
+use tokio::sync::watch;
 
-use super::progress::watching;
+use super::answering::{Waiting, answer_within, may_take_long};
+use super::notes::no_project;
+use super::patience::patience;
+use crate::background::Order;
+use crate::call_progress::{OnCallProgress, watching};
 use crate::caller::Caller;
-use crate::dialects::{Effect, Tool, background, delegation, tools};
+use crate::dialects::{Effect, Tool, background, delegation, mcp_tools, runs, subagent};
 use crate::error::CommandError;
-use crate::toolbox::Toolbox;
+use crate::toolbox::{ToolAnswer, Toolbox};
 use crate::trust_question::{TrustQuestion, remember};
 
 /// The details that only pi can draw.
 const DRAWN: [&str; 4] = ["windows", "maxLinesPerWindow", "header", "footer"];
+
+/// What a model reads where somebody tells it of an end, and what it reads here instead.
+const TOLD: &str = "Do not poll for its end.";
+const HAS_TO_ASK: &str = "subagent_runs waits for its end.";
 
 /// The tools of this process, for one client.
 pub(super) struct ServedTools {
@@ -26,16 +39,82 @@ pub(super) struct ServedTools {
     asked: Mutex<HashSet<PathBuf>>,
     /// Answers that could not be kept, and that nobody was told of yet.
     unkept: Mutex<Vec<String>>,
+    options: Options,
+    /// Whether a model was told that we work nowhere.
+    is_noted: AtomicBool,
+    /// Becomes true when we were told to end.
+    leaving: watch::Sender<bool>,
+}
+
+/// What holds for all calls.
+pub(super) struct Options {
+    /// How many runs of a call work at once.
+    pub(super) concurrency: usize,
+    /// After which time a call is answered at the latest, if the person has said so.
+    pub(super) answer_within: Option<Duration>,
 }
 
 impl ServedTools {
-    pub(super) fn new(toolbox: Arc<Toolbox>, caller: Caller) -> Self {
+    pub(super) fn new(toolbox: Arc<Toolbox>, caller: Caller, options: Options) -> Self {
         Self {
             toolbox,
             caller,
             asked: Mutex::default(),
             unkept: Mutex::default(),
+            options,
+            is_noted: AtomicBool::new(false),
+            leaving: watch::Sender::new(false),
         }
+    }
+
+    /// Stops the calls that other processes do for us; ours are stopped by their owner.
+    pub(super) fn leave(&self) {
+        self.leaving.send_replace(true);
+    }
+
+    async fn answer(&self, call: Call, caller: &Caller) -> Result<ToolAnswer, CommandError> {
+        let on_progress = call.on_progress.map(|mut tell| -> OnCallProgress {
+            Box::new(move |progress| {
+                tell(Progress {
+                    finished: progress.finished,
+                    total: progress.total,
+                    message: progress.message,
+                });
+            })
+        });
+        let arguments = Value::Object(call.arguments);
+        let asked = self.options.answer_within;
+        let patience = patience(asked, call.client.as_deref()).filter(|_| !call.is_task);
+        if let Some((tool, patience)) = may_take_long(&call.tool).zip(patience) {
+            let concurrency = self.options.concurrency;
+            let order = Order::of_call(tool, &arguments, caller, concurrency);
+            let waiting = Waiting {
+                patience,
+                on_progress,
+                cancelled: self.cancelled_or_leaving(call.cancelled),
+            };
+            return answer_within(&self.toolbox, caller, &order, waiting).await;
+        }
+        let watch = watching(on_progress, call.cancelled);
+        let toolbox = &self.toolbox;
+        toolbox.call(&call.tool, &arguments, caller, watch).await
+    }
+
+    fn cancelled_or_leaving(&self, cancelled: Cancelled) -> Cancelled {
+        let mut leaving = self.leaving.subscribe();
+        Box::pin(async move {
+            tokio::select! {
+                () = cancelled => {}
+                _ = leaving.wait_for(|is_leaving| *is_leaving) => {}
+            }
+        })
+    }
+
+    /// What a model is told once about where we work, if that is nowhere.
+    fn note_once(&self, caller: &Caller) -> Option<String> {
+        let note = no_project(&caller.places)?;
+        let was_noted = self.is_noted.swap(true, Ordering::Relaxed);
+        (!was_noted).then_some(note)
     }
 
     /// The caller, in the directory their client works in. Many clients start us in one that
@@ -91,7 +170,7 @@ impl ServedTools {
 
 impl Tools for ServedTools {
     fn list(&self) -> Vec<ToolDescription> {
-        tools().into_iter().map(description).collect()
+        mcp_tools().into_iter().map(description).collect()
     }
 
     fn question<'a>(
@@ -99,8 +178,13 @@ impl Tools for ServedTools {
         tool: &'a str,
         roots: &'a [PathBuf],
     ) -> Pin<Box<dyn Future<Output = Option<Question>> + Send + 'a>> {
-        let uses_no_definitions =
-            [delegation::OUTPUT, delegation::SESSION, background::STATUS].contains(&tool);
+        let uses_no_definitions = [
+            delegation::OUTPUT,
+            delegation::SESSION,
+            background::STATUS,
+            runs::RUNS,
+        ]
+        .contains(&tool);
         Box::pin(async move {
             if uses_no_definitions {
                 return None;
@@ -121,21 +205,26 @@ impl Tools for ServedTools {
 
     fn call(&self, call: Call) -> Pin<Box<dyn Future<Output = CallAnswer> + Send + '_>> {
         Box::pin(async move {
-            let watch = watching(call.on_progress, call.cancelled);
-            let arguments = Value::Object(call.arguments);
             let caller = self.caller_in(&call.roots);
-            let answered = self.toolbox.call(&call.tool, &arguments, &caller, watch);
-            match answered.await {
-                Ok(answer) => CallAnswer {
-                    text: self.with_unkept(answer.text),
-                    details: object(answer.details).map(undrawn),
-                    is_error: false,
-                },
-                Err(error) => CallAnswer {
-                    text: self.with_unkept(error.to_answer()),
-                    details: None,
-                    is_error: true,
-                },
+            let starts_runs = [
+                delegation::DELEGATE,
+                subagent::SUBAGENT,
+                background::BACKGROUND,
+            ]
+            .contains(&&*call.tool);
+            let answered = self.answer(call, &caller).await;
+            let (text, details, is_error) = match answered {
+                Ok(answer) => (answer.text, object(answer.details), answer.is_refused),
+                Err(error) => (error.to_answer(), None, true),
+            };
+            let mut text = self.with_unkept(text);
+            if starts_runs && let Some(note) = self.note_once(&caller) {
+                text = format!("{text}\n\n! {note}");
+            }
+            CallAnswer {
+                text,
+                details: details.map(undrawn),
+                is_error,
             }
         })
     }
@@ -145,7 +234,7 @@ fn description(tool: Tool) -> ToolDescription {
     ToolDescription {
         name: tool.name.to_owned(),
         title: tool.label.to_owned(),
-        description: tool.description.to_owned(),
+        description: tool.description.replace(TOLD, HAS_TO_ASK),
         input_schema: object(tool.parameters).unwrap_or_default(),
         effect: match tool.effect {
             Effect::Reads => ToolEffect::Reads,

@@ -8,5 +8,5 @@ mod tools;
 
 pub(crate) use spawn::{background_agent, spawn};
 pub(crate) use status::background_agent_status;
-pub(crate) use text::notice;
+pub(crate) use text::{Shown, notice, row as row_text};
 pub(crate) use tools::{BACKGROUND, STATUS, tools};

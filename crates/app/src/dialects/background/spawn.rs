@@ -8,6 +8,7 @@ use super::text;
 use crate::background::{Order, Row, start};
 use crate::caller::Caller;
 use crate::counts::Counts;
+use crate::door::Door;
 use crate::error::CommandError;
 use crate::toolbox::{ToolAnswer, Toolbox};
 
@@ -28,7 +29,7 @@ pub(crate) async fn background_agent(
     if let Some(registry) = &toolbox.background {
         spawned.counts = registry.launched(&spawned.row);
     }
-    Ok(spawned.to_tool_answer())
+    Ok(spawned.to_tool_answer(caller.door))
 }
 
 /// Starts a background run.
@@ -73,8 +74,8 @@ impl Spawned {
         })
     }
 
-    fn to_tool_answer(&self) -> ToolAnswer {
-        let mut lines = vec![text::started(&self.row, self.counts)];
+    fn to_tool_answer(&self, door: Door) -> ToolAnswer {
+        let mut lines = vec![text::started(&self.row, self.counts, door)];
         lines.extend(self.warnings.iter().map(|warning| format!("! {warning}")));
         ToolAnswer::new(lines.join("\n"), self.json())
     }

@@ -6,6 +6,7 @@ use pi_subagents_delegation::{Status, Timestamp, text};
 
 use crate::background::{Row, RowStatus};
 use crate::counts::Counts;
+use crate::door::Door;
 
 /// How much of a task is shown.
 const SHORT_TASK: usize = 120;
@@ -15,17 +16,24 @@ const SHORT_ANSWER: usize = 300;
 
 /// How much of an answer is shown.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Shown {
+pub(crate) enum Shown {
     Whole,
     Beginning,
 }
 
-/// The answer of `background_agent`; a pi is told when the run ends, anybody else has to ask.
-pub(super) fn started(row: &Row, counts: Counts) -> String {
-    let wait = if row.pi_session.is_some() {
-        "Do not poll for it: this conversation is told when it ends. Go on with something else; background_agent_status with this run id is for when you need the result now."
-    } else {
-        "Do not poll for it: go on with something else, and ask background_agent_status with this run id once you need the result."
+/// The answer of `background_agent`, with what its caller can do next.
+pub(super) fn started(row: &Row, counts: Counts, door: Door) -> String {
+    let wait = match door {
+        Door::Mcp => format!(
+            "Nobody tells you when it ends. Go on with something else; once you need the result, subagent_runs with action wait and ids [\"{}\"] waits for it and returns it.",
+            row.run_id
+        ),
+        Door::Pi | Door::CommandLine if row.pi_session.is_some() => {
+            "Do not poll for it: this conversation is told when it ends. Go on with something else; background_agent_status with this run id is for when you need the result now.".to_owned()
+        }
+        Door::Pi | Door::CommandLine => {
+            "Do not poll for it: go on with something else, and ask background_agent_status with this run id once you need the result.".to_owned()
+        }
     };
     format!(
         "Started {} in the background (run: {}, session: {}).\n{}\nRecord: {}\n{wait}",
@@ -46,7 +54,7 @@ pub(super) fn counts(counts: Counts) -> String {
 }
 
 /// A run with what was asked and what came of it.
-pub(super) fn row(row: &Row, shown: Shown) -> String {
+pub(crate) fn row(row: &Row, shown: Shown) -> String {
     let mut lines = vec![
         headline(row),
         format!("  task: {}", beginning(&row.task, SHORT_TASK)),

@@ -12,8 +12,11 @@ use crate::dialects::arguments;
 use crate::error::CommandError;
 use crate::known_runs::{KnownRun, find_session};
 use crate::lost_record::{LostRecord, what_is_missing};
-use crate::recorded::{HOW_TO_LIST, how_to_resume, was_kept_out};
+use crate::recorded::{how_to_resume, was_kept_out};
 use crate::toolbox::{ToolAnswer, Toolbox};
+
+/// What stands for the answer of a run that has said nothing yet.
+const NO_TEXT_YET: &str = "(still running, no text yet)";
 
 /// A session that was read.
 pub(crate) struct ReadSession {
@@ -148,7 +151,13 @@ impl ReadSession {
     /// The answer of `get_subagent_output`.
     pub(crate) fn output(&self, max_lines: usize) -> ToolAnswer {
         let latest = self.histories.last().and_then(RunHistory::output);
-        let text = latest.unwrap_or_else(|| transcript::NO_TEXT.to_owned());
+        let is_under_way = self.runs.last().is_some_and(KnownRun::is_under_way);
+        let nothing = if is_under_way {
+            NO_TEXT_YET
+        } else {
+            transcript::NO_TEXT
+        };
+        let text = latest.unwrap_or_else(|| nothing.to_owned());
         ToolAnswer::new(text, self.details(max_lines).into())
     }
 
@@ -210,7 +219,7 @@ fn not_found(id: &str, caller: &Caller) -> CommandError {
 /// Says how to find the id, to those who may know all.
 pub(super) fn hint_at_all(error: CommandError, caller: &Caller) -> CommandError {
     match caller.memory {
-        None => error.hint(HOW_TO_LIST),
+        None => error.hint(caller.door.how_to_list()),
         Some(_) => error,
     }
 }

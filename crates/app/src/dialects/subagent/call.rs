@@ -31,6 +31,10 @@ impl Call for SubagentCall {
         lower(lowering, self)
     }
 
+    fn task_count(&self) -> usize {
+        self.tasks().len()
+    }
+
     fn file_counts(&self) -> impl Iterator<Item = usize> {
         std::iter::empty()
     }

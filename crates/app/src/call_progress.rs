@@ -1,10 +1,10 @@
-//! How far a call is, for a client that wants to know.
+//! How far a call is, for whoever waits for its answer elsewhere.
 
+use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use pi_subagents_delegation::{EventSink, Happening, RunEvent};
-use pi_subagents_mcp::{Cancelled, OnProgress, Progress};
+use pi_subagents_delegation::{EventSink, Happening, RunEvent, RunId};
 
 use crate::dialects::WindowRecord;
 use crate::toolbox::{OnUpdate, Watch};
@@ -13,8 +13,25 @@ use crate::toolbox::{OnUpdate, Watch};
 /// sub-agent may wait longer for its model or a tool.
 const LONGEST_SILENCE: Duration = Duration::from_secs(10);
 
-/// Lets a client take part in a call as far as it wants to.
-pub(super) fn watching(on_progress: Option<OnProgress>, cancelled: Cancelled) -> Watch {
+/// How far a call is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct CallProgress {
+    /// How many of its runs are over.
+    pub(crate) finished: usize,
+    /// How many runs it has.
+    pub(crate) total: usize,
+    /// How they stand, and what happens, in one line.
+    pub(crate) message: String,
+}
+
+/// Takes how far a call is, whenever something has changed.
+pub(crate) type OnCallProgress = Box<dyn FnMut(CallProgress) + Send>;
+
+/// Ends when nobody wants the answer any more.
+pub(crate) type Cancelled = Pin<Box<dyn Future<Output = ()> + Send>>;
+
+/// Lets somebody take part in a call as far as they want to.
+pub(crate) fn watching(on_progress: Option<OnCallProgress>, cancelled: Cancelled) -> Watch {
     let nobody = Watch {
         cancelled,
         ..Watch::nobody()
@@ -31,7 +48,7 @@ pub(super) fn watching(on_progress: Option<OnProgress>, cancelled: Cancelled) ->
 }
 
 /// Tells how far a call is when something has happened, and now and then that it goes on.
-fn told_by(tally: Tally, mut on_progress: OnProgress) -> OnUpdate {
+fn told_by(tally: Tally, mut on_progress: OnCallProgress) -> OnUpdate {
     let mut told = 0;
     let mut told_at = Instant::now();
     Box::new(move |windows: &WindowRecord, _| {
@@ -39,10 +56,10 @@ fn told_by(tally: Tally, mut on_progress: OnProgress) -> OnUpdate {
         if counts.events != told || told_at.elapsed() >= LONGEST_SILENCE {
             told = counts.events;
             told_at = Instant::now();
-            on_progress(Progress {
+            on_progress(CallProgress {
                 finished: counts.ended,
                 total: counts.accepted,
-                message: windows.text(),
+                message: windows.text_with(counts.latest.as_ref()),
             });
         }
     })
@@ -54,16 +71,19 @@ struct Tally {
     counts: Arc<Mutex<Counts>>,
 }
 
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Default)]
 struct Counts {
     accepted: usize,
     ended: usize,
     events: usize,
+    /// The run that said something last.
+    latest: Option<RunId>,
 }
 
 impl Tally {
     fn counts(&self) -> Counts {
-        *self.counts.lock().unwrap_or_else(PoisonError::into_inner)
+        let counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
+        counts.clone()
     }
 }
 
@@ -74,8 +94,8 @@ impl EventSink for Tally {
         match &event.happening {
             Happening::Accepted(_) => counts.accepted += 1,
             Happening::Ended(_) => counts.ended += 1,
+            Happening::Said { .. } => counts.latest = Some(event.run.clone()),
             Happening::Started(_)
-            | Happening::Said { .. }
             | Happening::Printed(_)
             | Happening::Complained(_)
             | Happening::Warned(_)

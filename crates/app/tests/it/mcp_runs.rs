@@ -1,0 +1,308 @@
+//! What a client's model can do about runs that are under way, and calls that outlast its client.
+
+use std::fs;
+
+use pi_subagents_testkit::process::{exists, wait_until_gone};
+use pi_subagents_testkit::{Signal, wait_for_file, wait_until};
+use pretty_assertions::assert_eq;
+use serde_json::{Value, json};
+
+use crate::mcp_stage::{McpServer, PATIENCE, at_work, endless};
+use crate::stage::{Stage, call};
+
+const DELEGATE: &str = "delegate_to_subagents";
+const RUNS: &str = "subagent_runs";
+const PI: [&str; 2] = ["--runner", "pi"];
+
+/// What a model is answered to a call, and whether that is an error.
+fn answered(server: &mut McpServer, tool: &str, arguments: &Value) -> (String, bool) {
+    let id = server.request("tools/call", &json!({"name": tool, "arguments": arguments}));
+    told(&server.answer(id))
+}
+
+fn told(answer: &Value) -> (String, bool) {
+    let result = &answer["result"];
+    (
+        result["content"][0]["text"].as_str().unwrap().to_owned(),
+        result["isError"].as_bool().unwrap(),
+    )
+}
+
+/// Begins a call of which nobody waits for the answer here.
+fn begin(server: &mut McpServer, arguments: &Value) -> u32 {
+    server.request(
+        "tools/call",
+        &json!({"name": DELEGATE, "arguments": arguments}),
+    )
+}
+
+fn server(stage: &Stage, flags: &[&str]) -> McpServer {
+    McpServer::initialized(stage, &[&PI[..], flags].concat(), &json!({}))
+}
+
+fn rows(stage: &Stage) -> Vec<Value> {
+    let status = stage.command(&["status", "--all", "--json"]).run().json();
+    status["runs"].as_array().unwrap().clone()
+}
+
+/// A task that says it is ready and waits for a file before it answers.
+fn waiting(stage: &Stage, name: &str, answer: &str) -> Value {
+    let steps = json!([
+        {"touch": stage.path(&format!("{name}.ready"))},
+        {"waitForFile": stage.path(&format!("{name}.go"))},
+        {"reply": answer},
+    ]);
+    call(&[(name, steps)])
+}
+
+fn ready(stage: &Stage, name: &str) {
+    wait_for_file(stage.path(&format!("{name}.ready")), PATIENCE);
+}
+
+fn go(stage: &Stage, name: &str) {
+    fs::write(stage.path(&format!("{name}.go")), "").unwrap();
+}
+
+#[test]
+fn a_model_lists_its_runs_and_waits_for_some() {
+    let stage = Stage::new();
+    let mut server = server(&stage, &[]);
+    let (none, _) = answered(&mut server, RUNS, &json!({}));
+    assert!(none.starts_with("None is at work"), "{none}");
+    let first = begin(&mut server, &waiting(&stage, "first", "found it"));
+    let second = begin(&mut server, &waiting(&stage, "second", "found nothing"));
+    ready(&stage, "first");
+    ready(&stage, "second");
+    // A run of somebody else.
+    let foreign = stage.delegate(&endless(&stage, "foreign")).spawn();
+    let foreign_child = at_work(&stage, "foreign");
+    let (listed, is_error) = answered(&mut server, RUNS, &json!({"action": "list"}));
+    assert!(!is_error);
+    assert!(listed.starts_with("Your sub-agents: 2 running"), "{listed}");
+    assert!(listed.contains("first: running") && listed.contains("second: running"));
+    let run = rows(&stage)
+        .into_iter()
+        .find(|row| row["name"] == "first")
+        .unwrap();
+    let ids = json!({"action": "wait", "ids": [run["runId"]], "seconds": 1});
+    let (waited, _) = answered(&mut server, RUNS, &ids);
+    assert!(waited.starts_with("1 of 1 are still at work"), "{waited}");
+    let output = json!({"sessionId": run["sessionId"]});
+    let (text, _) = answered(&mut server, "get_subagent_output", &output);
+    assert_eq!(text, "(still running, no text yet)");
+    go(&stage, "first");
+    let ids = json!({"action": "wait", "ids": [run["sessionId"]], "seconds": 60});
+    let (waited, _) = answered(&mut server, RUNS, &ids);
+    assert!(
+        waited.starts_with("All are over: 0 running, 1 completed"),
+        "{waited}"
+    );
+    assert!(waited.ends_with("found it"), "{waited}");
+    go(&stage, "second");
+    let (waited, _) = answered(
+        &mut server,
+        RUNS,
+        &json!({"action": "wait", "seconds": "60"}),
+    );
+    assert!(!waited.contains("foreign"), "{waited}");
+    for id in [first, second] {
+        assert!(!told(&server.answer(id)).1);
+    }
+    let (all, _) = answered(&mut server, RUNS, &json!({"includeCompleted": true}));
+    assert!(
+        all.starts_with("Your sub-agents: 0 running, 2 completed"),
+        "{all}"
+    );
+    foreign.kill(Signal::TERM);
+    _ = foreign.wait();
+    assert!(!exists(foreign_child));
+}
+
+#[test]
+fn a_model_steers_and_stops_its_runs() {
+    let stage = Stage::new();
+    let mut server = server(&stage, &[]);
+    let id = begin(&mut server, &endless(&stage, "one"));
+    let child = at_work(&stage, "one");
+    let run = rows(&stage)[0]["runId"].clone();
+    let steer = json!({"action": "steer", "ids": [run], "message": "hurry"});
+    assert_eq!(
+        answered(&mut server, RUNS, &steer),
+        ("one hears it before its next turn.".to_owned(), false)
+    );
+    let (stopped, is_error) = answered(&mut server, RUNS, &json!({"action": "stop", "ids": run}));
+    assert!(!is_error);
+    assert!(
+        stopped.starts_with("Stopped; now they are: 0 running"),
+        "{stopped}"
+    );
+    assert_eq!(wait_until_gone(&[child], PATIENCE), Ok(()));
+    let (text, _) = told(&server.answer(id));
+    assert!(text.contains("Stopped on request."), "{text}");
+}
+
+#[test]
+fn what_is_wrong_with_a_wish_is_said() {
+    let stage = Stage::new();
+    let mut server = server(&stage, &[]);
+    let errors = [
+        json!({"action": "dance"}),
+        json!({"action": "stop"}),
+        json!({"action": "stop", "ids": ["nope"]}),
+        json!({"action": "steer", "ids": ["nope"]}),
+        json!({"action": "steer", "message": "hurry"}),
+        json!({"action": "wait", "seconds": "soon"}),
+    ]
+    .map(|arguments| {
+        let (text, is_error) = answered(&mut server, RUNS, &arguments);
+        assert!(is_error, "{text}");
+        text
+    });
+    insta::assert_snapshot!(errors.join("\n"), @r#"
+    action is list, wait, stop or steer, not "dance"
+    ids is missing: which runs are meant by stop?
+    there is no run or session "nope" among those you have started
+    subagent_runs with includeCompleted lists them.
+    message is missing: what is it to hear?
+    ids is missing: which runs are meant by steer?
+    seconds must be a number, not "soon"
+    "#);
+}
+
+#[test]
+fn a_call_that_takes_long_is_answered_in_time_and_outlives_the_server() {
+    let stage = Stage::new();
+    let mut first = server(&stage, &["--answer-within", "1"]);
+    let id = begin(&mut first, &waiting(&stage, "long", "found it"));
+    let (text, is_error) = told(&first.answer(id));
+    assert!(!is_error);
+    assert!(text.starts_with("Not over after 1 seconds"), "{text}");
+    let row = rows(&stage).pop().unwrap();
+    let run = row["runId"].as_str().unwrap();
+    assert!(text.contains(&format!("ids [\"{run}\"]")), "{text}");
+    assert_eq!(row["background"], true);
+    ready(&stage, "long");
+    first.running.close_stdin();
+    assert_eq!(first.running.wait().code, Some(0));
+    assert_eq!(rows(&stage)[0]["status"], "running");
+    go(&stage, "long");
+    let mut second = server(&stage, &[]);
+    let ids = json!({"action": "wait", "ids": [run], "seconds": 60});
+    let (waited, _) = answered(&mut second, RUNS, &ids);
+    assert!(
+        waited.starts_with("All are over: 0 running, 1 completed"),
+        "{waited}"
+    );
+    assert!(waited.ends_with("found it"), "{waited}");
+}
+
+#[test]
+fn a_call_that_is_over_in_time_is_answered_as_ever() {
+    let stage = Stage::new();
+    let mut server = server(&stage, &["--answer-within", "600", "--concurrency", "2"]);
+    let tasks = call(&[
+        ("a", json!([{"reply": "first"}])),
+        ("b", json!([{"exit": 3}])),
+    ]);
+    let params = json!({
+        "name": DELEGATE, "arguments": tasks, "_meta": {"progressToken": "p"}
+    });
+    let id = server.request("tools/call", &params);
+    let answer = server.answer(id);
+    let details = &answer["result"]["_meta"]["pi-subagents/details"];
+    assert_eq!(details["globalStatus"], "done");
+    assert_eq!(details["runs"][0]["output"], "first");
+    assert_eq!(answer["result"]["isError"], false);
+    assert!(rows(&stage).iter().all(|row| row["background"] == true));
+    let (text, is_error) = answered(&mut server, DELEGATE, &json!({"tasks": 3}));
+    assert_eq!(
+        (text.as_str(), is_error),
+        ("tasks must be a list, not integer `3`", true)
+    );
+}
+
+#[test]
+fn cancelling_such_a_call_before_its_answer_stops_it() {
+    for is_told in [true, false] {
+        let stage = Stage::new();
+        let mut server = server(&stage, &["--answer-within", "600"]);
+        let id = begin(&mut server, &endless(&stage, "one"));
+        let child = at_work(&stage, "one");
+        if is_told {
+            server.send(&json!({
+                "jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": id}
+            }));
+        } else {
+            server.running.close_stdin();
+        }
+        assert_eq!(wait_until_gone(&[child], PATIENCE), Ok(()));
+        let status = wait_until(PATIENCE, || {
+            let status = rows(&stage)[0]["status"].clone();
+            (status != "running").then_some(status)
+        });
+        assert_eq!(status, Some(json!("aborted")));
+    }
+}
+
+#[test]
+fn such_calls_count_among_the_background_runs() {
+    let stage = Stage::new();
+    stage.settings(&json!({"maxBackground": 1}));
+    let mut server = server(&stage, &["--answer-within", "600"]);
+    let two = call(&[
+        ("a", json!([{"reply": "first"}])),
+        ("b", json!([{"reply": "second"}])),
+    ]);
+    let (text, is_error) = answered(&mut server, DELEGATE, &two);
+    assert!(is_error);
+    insta::assert_snapshot!(text, @"
+    2 more background runs would be more than the 1 that may run (subagents.maxBackground): 0 running, 0 completed, 0 failed, 0 aborted
+    subagent_runs lists them; wait until one is over (action wait), or stop one (action stop).
+    ");
+    assert_eq!(rows(&stage), Vec::<Value>::new());
+}
+
+#[test]
+fn a_client_that_is_known_to_give_up_is_answered_in_time() {
+    let stage = Stage::new();
+    for (client, is_detached) in [("codex-mcp-client", true), ("claude-code", false)] {
+        let mut server = McpServer::introduced(&stage, &PI, client);
+        let id = begin(&mut server, &call(&[("a", json!([{"reply": "done"}]))]));
+        assert!(!told(&server.answer(id)).1);
+        let row = rows(&stage).pop().unwrap();
+        assert_eq!(row["background"], is_detached, "{client}");
+    }
+}
+
+#[test]
+fn an_answer_is_an_error_where_nothing_was_begun_and_only_there() {
+    let stage = Stage::new();
+    stage.sandbox.write(
+        "home/.pi/agent/subagents/worker.md",
+        "---\nname: worker\ndescription: Works.\nmodel: test/model\nrunner: pi\n---\nYou work.\n",
+    );
+    let mut server = server(&stage, &[]);
+    let fails = json!([{"exit": 3}]).to_string();
+    for (tool, arguments, expected) in [
+        ("subagent", json!({"preset": "nobody", "task": "x"}), true),
+        (
+            "background_agent",
+            json!({"preset": "nobody", "task": "x"}),
+            true,
+        ),
+        (
+            DELEGATE,
+            json!({"tasks": [{"name": "a", "prompt": "x", "profile": "nobody"}]}),
+            true,
+        ),
+        (
+            "subagent",
+            json!({"preset": "worker", "task": fails}),
+            false,
+        ),
+        (DELEGATE, call(&[("a", json!([{"exit": 3}]))]), false),
+    ] {
+        let (text, is_error) = answered(&mut server, tool, &arguments);
+        assert_eq!(is_error, expected, "{tool}: {text}");
+    }
+}
