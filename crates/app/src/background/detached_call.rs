@@ -138,7 +138,7 @@ fn stop_requested() -> Cancelled {
     _ = thread::Builder::new().name("stop".to_owned()).spawn(listen);
     Box::pin(async move {
         if receiver.await.is_err() {
-            std::future::pending().await
+            std::future::pending::<()>().await;
         }
     })
 }

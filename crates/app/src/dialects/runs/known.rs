@@ -66,12 +66,11 @@ pub(crate) fn answer_of(heading: String, runs: &[IndexedRun]) -> ToolAnswer {
         .iter()
         .filter_map(|run| RecordedRun::read(&run.directory));
     let rows: Vec<Row> = recorded.map(|run| Row::of(&run)).collect();
-    let (rows, shown) = match rows.len() {
-        1 => (rows, Shown::Whole),
-        _ => {
-            let rows = rows.into_iter().map(Row::shortened).collect::<Vec<_>>();
-            (rows, Shown::Beginning)
-        }
+    let (rows, shown) = if rows.len() == 1 {
+        (rows, Shown::Whole)
+    } else {
+        let rows = rows.into_iter().map(Row::shortened).collect::<Vec<_>>();
+        (rows, Shown::Beginning)
     };
     let mut parts = vec![heading];
     parts.extend(rows.iter().map(|row| row_text(row, shown)));
