@@ -81,6 +81,7 @@ impl Owner {
             path: places.program.clone(),
             arguments: vec![command.into()],
             has_mcp: false,
+            keeps_tools: false,
         };
         let launcher = Launcher {
             keeper: ours(keeper::NAME),

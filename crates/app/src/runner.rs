@@ -23,6 +23,9 @@ const OLDEST_PI: Version = Version(0, 84, 0);
 /// The first pi that starts MCP servers, and knows the flag that keeps it from doing so.
 const FIRST_WITH_MCP: Version = Version(1, 0, 4);
 
+/// The first pi that gives a session the tools it had when it goes on.
+const FIRST_THAT_KEEPS_TOOLS: Version = Version(1, 3, 0);
+
 /// Whether a pi must be asked now, or what it said before will do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Asking {
@@ -88,6 +91,7 @@ impl<'a> Runners<'a> {
                 path: self.caller.places.program.clone(),
                 arguments: vec![crate::commands::agent::NAME.into()],
                 has_mcp: false,
+                keeps_tools: false,
             },
             warning,
         }
@@ -129,6 +133,7 @@ pub(crate) fn find_pi(caller: &Caller, asking: Asking) -> Result<FoundPi, String
         path,
         arguments: Vec::new(),
         has_mcp: false,
+        keeps_tools: false,
     };
     new_enough(program, &version)
 }
@@ -138,6 +143,7 @@ fn new_enough(program: Program, said: &str) -> Result<FoundPi, String> {
         Some(version) if version >= OLDEST_PI => Ok(FoundPi {
             program: Program {
                 has_mcp: version >= FIRST_WITH_MCP,
+                keeps_tools: version >= FIRST_THAT_KEEPS_TOOLS,
                 ..program
             },
             version: said.to_owned(),

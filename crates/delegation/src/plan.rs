@@ -101,6 +101,8 @@ pub struct Program {
     pub arguments: Vec<OsString>,
     /// Whether it is a pi that starts MCP servers unless it is told `--no-mcp`.
     pub has_mcp: bool,
+    /// Whether a session that it goes on with keeps the tools it had, unless others are named.
+    pub keeps_tools: bool,
 }
 
 /// What bounds a run.

@@ -40,6 +40,16 @@ pub enum ToolPolicy {
     AllExcept(Vec<String>),
 }
 
+impl ToolPolicy {
+    /// Tells whether it says of every tool whether the child has it.
+    pub fn names_all(&self) -> bool {
+        match self {
+            Self::Nothing | Self::Only(_) => true,
+            Self::Inherit | Self::AllExcept(_) => false,
+        }
+    }
+}
+
 /// Which model answers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ModelChoice {

@@ -51,7 +51,7 @@ pub use record::{RecordedEnd, RecordedRun};
 pub use recorder::{Recorder, recorded_line};
 pub use replay::{history, read_events};
 pub use run_dir::RunDir;
-pub use session_tools::tools_of_session;
+pub use session_tools::{SessionTools, tools_of_session};
 pub use sticky::StickySession;
 pub use store::{BeginError, NewRun, Store};
 pub use tail::RecordTail;

@@ -12,16 +12,28 @@ use serde_json::{Value, json};
 /// What every line has that tells of tools.
 const SYSTEM: &str = r#""role":"system""#;
 
-/// The tools of the child that wrote to this session last; none if it does not say.
-pub fn tools_of_session(file: &Path) -> Option<BTreeSet<String>> {
+/// What a session tells of the tools of its children.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct SessionTools {
+    /// Those of the child that wrote to it last.
+    pub now: BTreeSet<String>,
+    /// Those that any of its children had.
+    pub ever: BTreeSet<String>,
+}
+
+/// Returns the tools of a session; none if it does not tell them.
+pub fn tools_of_session(file: &Path) -> Option<SessionTools> {
     let mut summary = RunSummary::default();
+    let mut ever = BTreeSet::new();
     let lines = BufReader::new(File::open(file).ok()?).split(b'\n');
     for line in lines.map_while(Result::ok) {
         if let Some(said) = said_of(&line) {
             summary.apply(&said);
+            ever.extend(summary.tools.iter().flatten().cloned());
         }
     }
-    summary.tools
+    let now = summary.tools?;
+    Some(SessionTools { now, ever })
 }
 
 /// A line about tools, as its child said it.
@@ -71,7 +83,9 @@ mod tests {
         ];
         let text: Vec<String> = lines.iter().map(Value::to_string).collect();
         fs::write(&file, text.join("\n") + "\n{\"role\":\"system\"").unwrap();
-        let tools: Vec<String> = tools_of_session(&file).unwrap().into_iter().collect();
-        assert_eq!(tools, ["ls", "read"]);
+        let tools = tools_of_session(&file).unwrap();
+        assert_eq!(tools.now.into_iter().collect::<Vec<_>>(), ["ls", "read"]);
+        let ever: Vec<String> = tools.ever.into_iter().collect();
+        assert_eq!(ever, ["bash", "ls", "read"]);
     }
 }

@@ -124,6 +124,7 @@ impl PiFacts {
                 path: self.program,
                 arguments: self.arguments.into_iter().map(Into::into).collect(),
                 has_mcp: false,
+                keeps_tools: false,
             },
             version: self.version,
             model: self.model,

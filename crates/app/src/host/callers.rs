@@ -39,6 +39,7 @@ fn calling_pi(told: &CallerParams, pi: &PiParams, session: String) -> CallingPi 
             path: pi.exec_path.clone(),
             arguments: script.collect(),
             has_mcp: false,
+            keeps_tools: false,
         },
         version: pi.version.clone(),
         model: told.model.clone(),

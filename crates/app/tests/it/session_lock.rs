@@ -66,6 +66,7 @@ fn own(script: String) {
             path: env!("CARGO_BIN_EXE_pi-subagents").into(),
             arguments: vec![command.into()],
             has_mcp: false,
+            keeps_tools: false,
         };
         let launcher = Launcher {
             keeper: ours("keeper"),
@@ -104,6 +105,7 @@ fn plan(script: String) -> Plan {
             path: bin("misbehave"),
             arguments: Vec::new(),
             has_mcp: false,
+            keeps_tools: false,
         },
         prompt: script,
         model: ModelChoice::Inherit,

@@ -22,6 +22,7 @@ for_each_pi! {
     a_second_writer_is_told_who_has_the_session,
     a_conversation_goes_on_after_its_owner_was_killed_in_the_middle,
     only_the_first_run_of_a_conversation_tells_all_tools,
+    a_conversation_has_the_tools_of_its_definition_as_it_is_now,
 }
 
 fn said(conversation: &[(&str, &str)]) -> Vec<(String, String)> {
@@ -373,4 +374,22 @@ fn a_call_without_a_session_begins_a_new_one() {
         output.json()["details"]["sessionId"].clone()
     };
     assert_ne!(session(), session());
+}
+
+fn a_conversation_has_the_tools_of_its_definition_as_it_is_now(pi: RealPi) {
+    let stage = SubagentStage::beside(pi, Script::new().otherwise([Turn::text("ok")]));
+    for (runner, fields, expected) in [
+        ("pi", "tools: [read, ls]", "ls read"),
+        ("pi", "", "bash edit read write"),
+        ("embedded", "noTools: true", ""),
+        ("pi", "", "bash edit read write"),
+        ("pi", "tools: [read]", "read"),
+    ] {
+        let fields = format!("model: fake/fake-model\n{fields}");
+        stage.define("subagents", "scout", &fields, "You look around.");
+        stage.say(runner, "talk", "x");
+        let mut tools = stage.last_tools();
+        tools.sort();
+        assert_eq!(tools.join(" "), expected, "{fields}");
+    }
 }

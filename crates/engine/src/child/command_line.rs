@@ -103,6 +103,7 @@ mod tests {
                 path: PathBuf::from("node"),
                 arguments: vec!["cli.js".into()],
                 has_mcp: false,
+                keeps_tools: false,
             },
             prompt: "-p @file".into(),
             model: ModelChoice::Inherit,

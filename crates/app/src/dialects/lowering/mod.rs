@@ -3,6 +3,7 @@
 
 mod asked;
 mod files;
+mod kept_tools;
 mod model;
 mod plan;
 mod prepare;

@@ -145,6 +145,7 @@ mod tests {
                 path: PathBuf::from("pi"),
                 arguments: Vec::new(),
                 has_mcp: false,
+                keeps_tools: false,
             },
             version: "0.87.1".to_owned(),
             model: model.map(str::to_owned),

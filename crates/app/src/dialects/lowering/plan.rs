@@ -7,10 +7,11 @@ use pi_subagents_definitions::{Asker, PlanPatch};
 use pi_subagents_delegation::{
     Completion, Limits, PlannedTask, Refusal, Runner, Task, TaskPlan, ToolPolicy, UsedDefinition,
 };
-use pi_subagents_sessions::{NewRun, RunDir, tools_of_session};
+use pi_subagents_sessions::{NewRun, RunDir, SessionTools, tools_of_session};
 
 use super::asked::{Asked, Conversation};
 use super::files::RunFiles;
+use super::kept_tools::{changes, usual_tools};
 use super::prepare::{Lowering, Prepared};
 use crate::dialects::child_extension::key_for;
 use crate::dialects::definition_use::{DefinitionUse, find_definition, used};
@@ -70,10 +71,11 @@ impl Lowering<'_> {
             .as_ref()
             .ok()
             .and_then(|(_, _, conversation)| conversation.session.file());
-        task.known_tools = session.and_then(tools_of_session);
+        let session_tools = session.and_then(tools_of_session);
+        task.known_tools = session_tools.as_ref().map(|tools| tools.now.clone());
         let task = Arc::new(task);
         self.record(asked, &task, ready.as_ref().ok(), warnings);
-        let work = ready.map(|ready| Box::new(self.work(asked, ready)));
+        let work = ready.map(|ready| Box::new(self.work(asked, ready, session_tools.as_ref())));
         Ok(PlannedTask { task, work })
     }
 
@@ -141,11 +143,25 @@ impl Lowering<'_> {
         &self,
         asked: &Asked<'_>,
         (prepared, files, conversation): (Prepared, RunFiles, Conversation),
+        session_tools: Option<&SessionTools>,
     ) -> TaskPlan {
         let settings = &self.configuration.settings;
         let timeout = self.timeout_of(asked, prepared.definition.as_ref());
         let trusted = self.lets_child_load(&prepared);
         let patch = prepared.definition.map(|definition| definition.patch);
+        let tools = self.tools_of(patch.as_ref());
+        let must_report = patch.as_ref().is_some_and(|patch| patch.finalize);
+        let mut extra_arguments = files.further_arguments(patch.as_ref());
+        if prepared.program.keeps_tools && !tools.names_all() {
+            let project = trusted.then_some(prepared.cwd.as_path());
+            let usual = usual_tools(&self.caller.places.agent_dir, project);
+            let changes = session_tools.and_then(|tools| changes(tools, &usual, must_report));
+            extra_arguments.extend(
+                changes
+                    .into_iter()
+                    .flat_map(|all| ["--tools".to_owned(), all]),
+            );
+        }
         let model = prepared.model.choice;
         let api_key = patch.as_ref().and_then(|patch| key_for(patch, &model));
         TaskPlan {
@@ -153,15 +169,16 @@ impl Lowering<'_> {
             program: prepared.program,
             prompt: conversation.prompt,
             model,
-            extra_arguments: files.further_arguments(patch.as_ref()),
+            extra_arguments,
             system_prompt: files.prompts.policy,
-            tools: self.tools_of(patch.as_ref()),
+            tools,
             session: conversation.session,
-            completion: match &patch {
-                Some(patch) if patch.finalize => Completion::Finalized {
+            completion: if must_report {
+                Completion::Finalized {
                     corrections: CORRECTIONS,
-                },
-                Some(_) | None => Completion::LastMessage,
+                }
+            } else {
+                Completion::LastMessage
             },
             limits: Limits {
                 timeout,

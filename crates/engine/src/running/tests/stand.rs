@@ -241,6 +241,7 @@ fn program(name: &str) -> Program {
         path: PathBuf::from(name),
         arguments: Vec::new(),
         has_mcp: false,
+        keeps_tools: false,
     }
 }
 
