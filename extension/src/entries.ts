@@ -1,10 +1,11 @@
 /** Our entries in a session of pi. */
 
-import type { SessionEntry } from "@earendil-works/pi-coding-agent";
+import type { ExtensionContext, SessionEntry } from "@earendil-works/pi-coding-agent";
 
 import type { Json } from "./manifest.ts";
 
 const OURS = "pi-subagents";
+const RUN = "pi-subagents:run";
 const BACKGROUND_RUN = "pi-subagents:bg-run";
 const BACKGROUND_UPDATE = "pi-subagents:bg-update";
 const BACKGROUND_END = "pi-subagents:bg-done";
@@ -15,6 +16,36 @@ export const SHOWN = "pi-subagents:shown";
 interface OurEntry {
   customType: string;
   data: unknown;
+}
+
+type SessionManager = ExtensionContext["sessionManager"];
+
+/**
+ * The entries of the branch that the session is on, and those of background runs of other branches
+ * that are not done with: whoever leaves a branch still wants to hear how they end.
+ */
+export function entriesHere(sessionManager: SessionManager): SessionEntry[] {
+  const here = new Set(sessionManager.getBranch().map(({ id }) => id));
+  const all = sessionManager.getEntries();
+  const open = new Set(openRuns(all));
+  return all.filter((entry) => here.has(entry.id) || open.has(backgroundRunOf(entry)));
+}
+
+function backgroundRunOf(entry: SessionEntry): unknown {
+  const isBackground = entry.type === "custom" && entry.customType.startsWith(`${OURS}:bg-`);
+  return isBackground ? ((entry.data ?? {}) as Json).runId : undefined;
+}
+
+/** Tells whether a run has begun of whose end the session does not know: its pi was killed. */
+export function hasLeftRun(entries: SessionEntry[]): boolean {
+  const over = new Set(runs(entries, OURS).map(({ runId }) => runId));
+  return runs(entries, RUN).some(({ runId }) => !over.has(runId));
+}
+
+/** What the entries of one type say about their runs. */
+function runs(entries: SessionEntry[], type: string): Json[] {
+  const ofType = entriesOf(entries).filter(({ customType }) => customType === type);
+  return ofType.map(({ data }) => (data ?? {}) as Json);
 }
 
 /** The entries and messages that the host has written, in their order. */
@@ -34,16 +65,23 @@ export interface BackgroundRuns {
   total: number;
 }
 
-/** Counts the background runs; what is no entry of one is passed over, as the host does it. */
+/** Counts the background runs. */
 export function backgroundRuns(entries: SessionEntry[]): BackgroundRuns {
-  const ours = entriesOf(entries).map(({ customType, data }) => ({ customType, run: (data ?? {}) as Json }));
-  const ids = (type: string, counts: (run: Json) => boolean) =>
-    new Set(ours.filter(({ customType, run }) => customType === type && counts(run)).map(({ run }) => run.runId));
-  const begun = ids(BACKGROUND_RUN, isRun);
-  const over = ids(BACKGROUND_UPDATE, ({ status }) => status !== "running");
-  const told = ids(BACKGROUND_END, () => true);
-  const open = [...begun].filter((run) => !over.has(run) || !told.has(run));
-  return { open: open.length, total: begun.size };
+  return { open: openRuns(entries).length, total: begunRuns(entries).size };
+}
+
+/** The background runs of whose end the session was not told. */
+function openRuns(entries: SessionEntry[]): unknown[] {
+  const over = runs(entries, BACKGROUND_UPDATE).filter(({ status }) => status !== "running");
+  const told = runs(entries, BACKGROUND_END);
+  const has = (all: Json[], run: unknown) => all.some(({ runId }) => runId === run);
+  return [...begunRuns(entries)].filter((run) => !has(over, run) || !has(told, run));
+}
+
+/** What is no entry of a run is passed over, as the host does it. */
+function begunRuns(entries: SessionEntry[]): Set<unknown> {
+  const begun = runs(entries, BACKGROUND_RUN).filter(isRun);
+  return new Set(begun.map(({ runId }) => runId));
 }
 
 /** What `row.rs` cannot do without. */

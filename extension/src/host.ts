@@ -7,7 +7,7 @@
 import { answer, sendHeld } from "./answers.ts";
 import { findBinary } from "./binary.ts";
 import { Connection } from "./connection.ts";
-import { entriesOf } from "./entries.ts";
+import { entriesHere, entriesOf } from "./entries.ts";
 import type { Json } from "./manifest.ts";
 import type { Place } from "./place.ts";
 
@@ -87,7 +87,7 @@ export class Host {
       cwd: session.ctx.cwd,
       sessionId: sessionManager.getSessionId(),
       sessionFile: sessionManager.getSessionFile(),
-      entries: reason === "new" ? [] : entriesOf(sessionManager.getEntries()),
+      entries: reason === "new" ? [] : entriesOf(entriesHere(sessionManager)),
     });
     this.tellIdle(session.ctx.isIdle());
   }

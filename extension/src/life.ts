@@ -1,7 +1,7 @@
 /** The beginning and the end of pi's session, told to the host. */
 
 import { FOOTER, refuseHeld } from "./answers.ts";
-import { backgroundRuns } from "./entries.ts";
+import { backgroundRuns, entriesHere, hasLeftRun } from "./entries.ts";
 import { Host } from "./host.ts";
 import type { Place, Session } from "./place.ts";
 import { say } from "./shown.ts";
@@ -9,12 +9,13 @@ import { say } from "./shown.ts";
 /** Pi waits for its extensions as long as they like. */
 const PATIENCE_MS = 2000;
 
-/** Tells a host that runs of the session; starts one only for a background run that is not done with. */
+/** Tells a host that runs of the session; starts one only for runs that the session is not done with. */
 export async function begin(place: Place): Promise<void> {
   const { session } = place;
   if (!session) return;
-  const { open, total } = backgroundRuns(session.ctx.sessionManager.getEntries());
-  if (!place.host?.isRunning && open === 0) {
+  const entries = entriesHere(session.ctx.sessionManager);
+  const { open, total } = backgroundRuns(entries);
+  if (!place.host?.isRunning && open === 0 && !hasLeftRun(entries)) {
     // As the host words it, which is not started to say that nothing runs.
     if (total > 0) session.ctx.ui.setStatus(FOOTER, `bg: 0 running / ${total} total`);
     return;

@@ -21,7 +21,7 @@ const PLACE = Symbol.for("pi-subagents.host");
 
 // Also in `entries.ts`, which is not read before it is needed.
 const SHOWN = "pi-subagents:shown";
-const BACKGROUND_RUN = "pi-subagents:bg-run";
+const RUNS = ["pi-subagents:bg-run", "pi-subagents:run"];
 const BACKGROUND_END = "pi-subagents:bg-done";
 
 /** How many models a call that names another one is told of. */
@@ -145,8 +145,12 @@ function followSession(pi: ExtensionAPI, place: Place, { tools }: Manifest): voi
     // The first entries of a new session are pi's settings, which nobody draws.
     const isDrawn = entries.some(({ type }) => DRAWN.includes(type));
     if (ctx.mode === "tui" && isDrawn) await readViews(place);
-    const mayRun = entries.some((entry) => entry.type === "custom" && entry.customType === BACKGROUND_RUN);
+    const mayRun = entries.some((entry) => entry.type === "custom" && RUNS.includes(entry.customType));
     if (place.host || mayRun) await (await life()).begin(place);
+  });
+  // Another branch has had other runs.
+  pi.on("session_tree", async () => {
+    if (place.host) await (await life()).begin(place);
   });
   pi.on("session_shutdown", async ({ reason }) => {
     if (place.session?.pi !== pi) return;

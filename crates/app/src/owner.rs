@@ -4,7 +4,9 @@ use std::io;
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
-use pi_subagents_delegation::{EventSink, Plan, Program, RunId, RunSummary, Timestamp};
+use pi_subagents_delegation::{
+    EventSink, Interruption, Plan, Program, RunId, RunSummary, Timestamp,
+};
 use pi_subagents_engine::{
     Engine, Launcher, NotRunning, OwnChildren, OwnerLimits, OwnerSocket, ProcessName, SteerError,
     end_leftovers, remove_abandoned_sockets,
@@ -161,7 +163,12 @@ impl Owner {
 
     /// Ends all runs because we were told to by this signal; called again, at once.
     pub(crate) fn shut_down(&self, signal: i32) {
-        self.engine.shut_down(signal);
+        self.engine.shut_down(Interruption::Signal(signal));
+    }
+
+    /// Ends all runs because whoever they were for is gone without a word.
+    pub(crate) fn abandon(&self) {
+        self.engine.shut_down(Interruption::OwnerGone);
     }
 
     /// Does some work; a signal ends all runs under way, a second one at once.

@@ -86,7 +86,7 @@ pub enum Ending {
 pub enum Interruption {
     /// It was told to end by this signal and ended its runs.
     Signal(i32),
-    /// It was gone when somebody looked.
+    /// It, or the pi it worked for, was gone without a word.
     OwnerGone,
 }
 
@@ -122,11 +122,8 @@ pub enum Decision {
     Overspent(Excess),
     /// Somebody asked for it.
     Stop,
-    /// The owner is told to end.
-    Shutdown {
-        /// The signal it was told by.
-        signal: i32,
-    },
+    /// The owner must end.
+    Shutdown(Interruption),
 }
 
 impl Decision {
@@ -137,7 +134,7 @@ impl Decision {
             Self::Looped { times } => Ending::Looped { times },
             Self::Overspent(excess) => Ending::Overspent(excess),
             Self::Stop => Ending::Stopped,
-            Self::Shutdown { signal } => Ending::Interrupted(Interruption::Signal(signal)),
+            Self::Shutdown(why) => Ending::Interrupted(why),
         }
     }
 }

@@ -151,8 +151,8 @@ impl Dispatcher {
             }
             EngineRequest::Pause { paused } => self.pause(&paused),
             EngineRequest::Resume { pause } => self.resume(pause),
-            EngineRequest::Shutdown { signal } => {
-                let decision = Decision::Shutdown { signal };
+            EngineRequest::Shutdown(why) => {
+                let decision = Decision::Shutdown(why);
                 self.shutdown = Some(decision);
                 self.end_all(decision);
             }

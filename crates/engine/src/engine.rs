@@ -5,7 +5,7 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
-use pi_subagents_delegation::{EventSink, Plan, Program, RunId, RunSummary};
+use pi_subagents_delegation::{EventSink, Interruption, Plan, Program, RunId, RunSummary};
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
@@ -141,9 +141,9 @@ impl Engine {
         self.ask(EngineRequest::Resume { pause });
     }
 
-    /// Ends all runs because the owner was told to by this signal; called again, at once.
-    pub fn shut_down(&self, signal: i32) {
-        self.ask(EngineRequest::Shutdown { signal });
+    /// Ends all runs because the owner must; called again, at once.
+    pub fn shut_down(&self, why: Interruption) {
+        self.ask(EngineRequest::Shutdown(why));
     }
 
     /// The dispatcher lives as long as a handle does; if it was torn down with its runtime,

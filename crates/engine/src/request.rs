@@ -4,7 +4,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use pi_subagents_delegation::{Decision, EventSink, Happening, Plan, RunId, RunSummary, Timestamp};
+use pi_subagents_delegation::{
+    Decision, EventSink, Happening, Interruption, Plan, RunId, RunSummary, Timestamp,
+};
 use tokio::sync::{mpsc, oneshot, watch};
 
 use crate::child::Spoken;
@@ -73,7 +75,7 @@ pub(crate) enum EngineRequest {
     /// Let them go on after a pause of this length.
     Resume { pause: Duration },
     /// End all runs; the second time at once.
-    Shutdown { signal: i32 },
+    Shutdown(Interruption),
 }
 
 /// The owner has no such run, or not any more.

@@ -80,7 +80,7 @@ const DRAIN: Duration = Duration::from_secs(1);
 impl Pace {
     pub(crate) fn of(decision: Decision) -> Self {
         match decision {
-            Decision::Shutdown { .. } => ON_SHUTDOWN,
+            Decision::Shutdown(_) => ON_SHUTDOWN,
             Decision::TimedOut { .. }
             | Decision::Looped { .. }
             | Decision::Overspent(_)

@@ -111,6 +111,12 @@ impl Entry {
         self.ending().status()
     }
 
+    /// How it ended, in a word or a sentence.
+    pub(super) fn outcome(&self) -> String {
+        let message = self.ending().message();
+        message.unwrap_or_else(|| "completed".to_owned())
+    }
+
     /// The exit code it was stored with.
     pub(crate) fn exit_code(&self) -> i32 {
         self.exit_code.unwrap_or_else(|| self.ending().exit_code())

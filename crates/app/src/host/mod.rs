@@ -14,6 +14,7 @@ mod connection;
 mod dialogs;
 mod entries;
 mod execution;
+mod left_runs;
 mod memory;
 mod record;
 mod serve;

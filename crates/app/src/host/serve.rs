@@ -1,9 +1,11 @@
 //! Answers what pi asks, until pi is gone.
 
 use std::cell::RefCell;
+use std::collections::HashSet;
 use std::process::ExitCode;
 use std::sync::Arc;
 
+use pi_subagents_delegation::RunId;
 use serde_json::{Value, json};
 use tokio::runtime::Handle;
 use tokio::task::{JoinError, JoinSet, spawn_blocking};
@@ -14,6 +16,7 @@ use super::commands::{self, Subagents};
 use super::connection::{self, Connection};
 use super::dialogs::InPi;
 use super::execution::Execution;
+use super::left_runs::LeftRuns;
 use super::memory::Memory;
 use super::record::SessionRecord;
 use super::session::{HostLink, SessionListener, StartedSession};
@@ -31,9 +34,6 @@ use crate::exit;
 use crate::places::Places;
 use crate::signals::Signals;
 use crate::toolbox::Toolbox;
-
-/// What runs hear when pi is gone: it hung up.
-const HANG_UP: i32 = 1;
 
 /// Serves one pi. When its end of the wire is gone, so is everything we run.
 pub(crate) async fn serve(places: &Places) -> Result<ExitCode, CommandError> {
@@ -55,6 +55,7 @@ pub(crate) async fn serve(places: &Places) -> Result<ExitCode, CommandError> {
         calls: Arc::default(),
         memory: Arc::clone(&memory),
         questions: Arc::default(),
+        told_as_left: HashSet::new(),
         // Background runs are remembered too, so they come second.
         listeners: vec![memory, Arc::new(registry)],
         work: JoinSet::new(),
@@ -63,7 +64,8 @@ pub(crate) async fn serve(places: &Places) -> Result<ExitCode, CommandError> {
         tokio::select! {
             incoming = lines.next() => {
                 let Some(incoming) = incoming else {
-                    toolbox.owner.shut_down(HANG_UP);
+                    // A pi that leaves in order has ended its calls before.
+                    toolbox.owner.abandon();
                     break ExitCode::SUCCESS;
                 };
                 host.take(incoming);
@@ -104,6 +106,8 @@ struct Host {
     calls: Arc<Calls>,
     memory: Arc<Memory>,
     questions: Arc<TrustQuestions>,
+    /// The runs of a killed pi that its session was told of.
+    told_as_left: HashSet<RunId>,
     /// Who hears of pi's sessions, in this order.
     listeners: Vec<Arc<dyn SessionListener>>,
     /// The requests under way.
@@ -159,6 +163,9 @@ impl Host {
                 for listener in &self.listeners {
                     listener.began(&session);
                 }
+                let left = LeftRuns::of(&session, &mut self.told_as_left);
+                let (memory, link) = (Arc::clone(&self.memory), self.link.clone());
+                self.work.spawn(left.tell(memory, link));
                 self.connection.answer(&id, Ok(json!({})));
             }
             "session/shutdown" => {

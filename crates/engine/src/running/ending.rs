@@ -34,7 +34,7 @@ impl Running<'_> {
     /// Somebody asks for the end of the run; whoever asks again is in a hurry, and a second
     /// shutdown waits for nothing.
     pub(super) async fn asked_to_end(&mut self, decision: Decision) {
-        let is_shutdown = matches!(decision, Decision::Shutdown { .. });
+        let is_shutdown = matches!(decision, Decision::Shutdown(_));
         self.course.shutdowns += u32::from(is_shutdown);
         let grace = if self.course.shutdowns > 1 {
             Duration::ZERO

@@ -129,6 +129,6 @@ fn decision_word(decision: Decision) -> &'static str {
         Decision::Looped { .. } => "looped",
         Decision::Overspent(_) => "overspent",
         Decision::Stop => "stop",
-        Decision::Shutdown { .. } => "shutdown",
+        Decision::Shutdown(_) => "shutdown",
     }
 }

@@ -120,8 +120,22 @@ fn the_runs_of_a_killed_pi_are_listed_read_and_resumed_by_the_next(pi: RealPi) {
     assert_eq!(wait_until_gone(&below, PATIENCE), Ok(()));
 
     let mut pi = door.parent(&["--continue"]);
+    let told = pi.rpc.wait_for(|event| event["method"] == "notify");
+    assert_eq!(
+        (told["notifyType"].as_str(), told["message"].as_str()),
+        (
+            Some("warning"),
+            Some(
+                "pi ended while sub-agents were at work.\nslow: Session was interrupted (main agent session ended unexpectedly)\n/subagents lists them with their ids; a task can resume their sessions."
+            )
+        )
+    );
     pi.rpc.prompt("/subagents list");
-    let list = pi.rpc.wait_for(|event| event["method"] == "notify");
+    let is_list = |event: &Value| {
+        let message = event["message"].as_str().unwrap_or_default();
+        event["method"] == "notify" && message.contains("✓ quick")
+    };
+    let list = pi.rpc.wait_for(is_list);
     let list = list["message"].as_str().unwrap();
     let runs: Vec<Vec<&str>> = list
         .lines()
@@ -137,6 +151,14 @@ fn the_runs_of_a_killed_pi_are_listed_read_and_resumed_by_the_next(pi: RealPi) {
     let slow = runs[1][3];
     let output = pi.call("get_subagent_output", json!({"sessionId": slow}));
     assert_eq!(output.text, "Half of it is done.");
+    let whole = pi.call("get_subagent_session", json!({"sessionId": slow}));
+    assert!(
+        whole
+            .text
+            .ends_with("[Error: Session was interrupted (main agent session ended unexpectedly)]"),
+        "{}",
+        whole.text
+    );
     let again = json!({"tasks": [{"name": "again", "prompt": "Quick.", "resume": slow}]});
     let resumed = pi.call("delegate_to_subagents", again);
     assert_eq!(
@@ -144,6 +166,13 @@ fn the_runs_of_a_killed_pi_are_listed_read_and_resumed_by_the_next(pi: RealPi) {
         format!("✓ again: completed (session: {slow})")
     );
     pi.rpc.finish();
+
+    // Its end is in the session now, and told once.
+    let mut later = door.parent(&["--continue"]);
+    later.rpc.prompt("/subagents list");
+    let first = later.rpc.wait_for(|event| event["method"] == "notify");
+    assert!(is_list(&first), "{first}");
+    later.rpc.finish();
 }
 
 fn a_host_that_dies_is_started_again_and_knows_the_session(pi: RealPi) {

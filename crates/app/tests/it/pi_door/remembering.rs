@@ -8,6 +8,7 @@ use super::stage::{Answer, Parent, PiDoor};
 use crate::real_pi::{RealPi, for_each_pi};
 
 for_each_pi! {
+    a_branch_knows_only_the_sub_agents_of_its_own_way,
     a_session_knows_its_sub_agents_after_a_restart_and_a_new_one_does_not,
 }
 
@@ -70,4 +71,43 @@ fn a_session_knows_its_sub_agents_after_a_restart_and_a_new_one_does_not(pi: Rea
     let mut other = door.parent(&[]);
     assert!(not_found(&output(&mut other, &sessions[0])));
     other.rpc.finish();
+}
+
+/// An extension beside ours: `/back` goes back to before the last prompt.
+const BACK: &str = r#"
+export default function (pi) {
+  pi.registerCommand("back", { async handler(_args, ctx) {
+    const prompts = ctx.sessionManager.getBranch().filter((entry) => entry.message?.role === "user");
+    await ctx.navigateTree(prompts.at(-1).id, { summarize: false });
+    ctx.ui.notify("went back", "info");
+  } });
+}
+"#;
+
+fn a_branch_knows_only_the_sub_agents_of_its_own_way(pi: RealPi) {
+    let script = Script::new().otherwise([Turn::text("Rain.")]);
+    let door = PiDoor::new(pi, "embedded", script);
+    let back = door.sandbox.write("back.js", BACK).display().to_string();
+    let one = |name: &str| json!({"tasks": [{"name": name, "prompt": "One."}]});
+    let not_found = |answer: &Answer| answer.is_error && answer.text.contains("not found");
+
+    let mut first = door.parent(&["-e", &back]);
+    let begun = first.call("delegate_to_subagents", one("begun")).sessions();
+    let left = first.call("delegate_to_subagents", one("left")).sessions();
+    first.rpc.prompt("/back");
+    _ = first.rpc.wait_for(|event| event["message"] == "went back");
+    assert!(not_found(&output(&mut first, &left[0])));
+    assert_eq!(output(&mut first, &begun[0]).text, "Rain.");
+    let taken = first.call("delegate_to_subagents", one("taken")).sessions();
+    let file = first.session_file();
+    first.rpc.finish();
+
+    for flags in [&["--session", &file], &["--fork", &file]] {
+        let mut pi = door.parent(flags);
+        assert!(not_found(&output(&mut pi, &left[0])), "{flags:?}");
+        for known in [&begun[0], &taken[0]] {
+            assert_eq!(output(&mut pi, known).text, "Rain.", "{flags:?}");
+        }
+        pi.rpc.finish();
+    }
 }

@@ -1,6 +1,6 @@
 //! A run that somebody ends, or that ends because it goes in circles.
 
-use pi_subagents_delegation::{Decision, Ending, RunId};
+use pi_subagents_delegation::{Decision, Ending, Interruption, RunId};
 use pretty_assertions::assert_eq;
 
 use super::stand::{ABORT_LINE, SETTLED, Stand, limits, plan};
@@ -12,7 +12,7 @@ const CALL: &str = r#"{"type":"message_end","message":{"role":"assistant","stopR
 #[tokio::test(start_paused = true)]
 async fn a_shutdown_is_quicker_and_a_second_one_kills_at_once() {
     let mut stand = Stand::prompted(plan(limits(None, 30))).await;
-    let shutdown = || UnitRequest::End(Decision::Shutdown { signal: 2 });
+    let shutdown = || UnitRequest::End(Decision::Shutdown(Interruption::Signal(2)));
     stand.ask.send(shutdown()).unwrap();
     assert_eq!(stand.told().await, format!("0 ms, {ABORT_LINE}"));
     assert_eq!(stand.told().await, "300 ms, child: closed");
@@ -28,7 +28,7 @@ async fn a_shutdown_is_quicker_and_a_second_one_kills_at_once() {
     stand.exit(143);
     assert_eq!(
         stand.ending().await,
-        Decision::Shutdown { signal: 2 }.ending()
+        Decision::Shutdown(Interruption::Signal(2)).ending()
     );
 }
 
@@ -36,7 +36,7 @@ async fn a_shutdown_is_quicker_and_a_second_one_kills_at_once() {
 async fn a_second_shutdown_does_not_wait_for_the_child_to_settle() {
     let mut stand = Stand::prompted(plan(limits(None, 30))).await;
     for _ in 0..2 {
-        let decision = Decision::Shutdown { signal: 2 };
+        let decision = Decision::Shutdown(Interruption::Signal(2));
         stand.ask.send(UnitRequest::End(decision)).unwrap();
     }
     // The child may or may not hear of the abort before its stdin is closed.
@@ -53,7 +53,7 @@ async fn a_second_shutdown_does_not_wait_for_the_child_to_settle() {
     stand.exit(143);
     assert_eq!(
         stand.ending().await,
-        Decision::Shutdown { signal: 2 }.ending()
+        Decision::Shutdown(Interruption::Signal(2)).ending()
     );
 }
 
