@@ -119,9 +119,13 @@ fn resolved_skills(
     if definition.suggested_skills.is_empty() && definition.load_skills.is_empty() {
         return Ok(ResolvedSkills::default());
     }
+    let ours = configuration.skills_of_task(&caller.places, cwd);
     let found = match &caller.pi {
-        Some(pi) => Cow::Owned(Skills::from_list(pi.skills.iter().cloned())),
-        None => configuration.skills_of_task(&caller.places, cwd),
+        // Those of pi come first. It knows nothing of the directory that PI_AGENT_DIR names.
+        Some(pi) => Cow::Owned(Skills::from_list(
+            pi.skills.iter().cloned().chain(ours.iter().cloned()),
+        )),
+        None => ours,
     };
     found.resolve(definition).map_err(|error| error.to_string())
 }

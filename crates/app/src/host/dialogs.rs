@@ -37,7 +37,7 @@ impl Person for InPi {
     fn line(&self, question: &str, initial: &str, help: &str) -> Answer<String> {
         let question = clean(&format!("{question} {help}"));
         let initial = clean(initial);
-        answered(self.runtime.block_on(self.link.input(&question, &initial)))
+        Ok(self.runtime.block_on(self.link.input(&question, &initial)))
     }
 
     /// Pi begins with the first, so that is the one that counts now.
@@ -48,21 +48,16 @@ impl Person for InPi {
         let question = clean(question);
         let chosen = self.runtime.block_on(self.link.select(&question, &offered));
         let place = |chosen: String| options.iter().position(|option| clean(option) == chosen);
-        answered(chosen.and_then(place))
+        Ok(chosen.and_then(place))
     }
 
     fn long_text(&self, question: &str, initial: &str) -> Answer<String> {
         let question = clean(question);
-        answered(self.runtime.block_on(self.link.editor(&question, initial)))
+        Ok(self.runtime.block_on(self.link.editor(&question, initial)))
     }
 
     fn show(&self, page: &str) -> Result<(), Stopped> {
         page.clone_into(&mut self.page.borrow_mut());
         Ok(())
     }
-}
-
-/// Each dialog of pi says that Escape and Ctrl-C cancel; nobody expects the next question then.
-fn answered<T>(answer: Option<T>) -> Answer<T> {
-    answer.map(Some).ok_or(Stopped::Interrupted)
 }

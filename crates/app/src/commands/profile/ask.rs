@@ -1,5 +1,5 @@
-//! Questions, to whoever can answer them. On a terminal Escape skips one, Ctrl-C ends the command;
-//! inside pi both end it.
+//! Questions, to whoever can answer them. Escape skips one; on a terminal Ctrl-C ends the command,
+//! inside pi it does what Escape does.
 
 use std::borrow::Cow;
 use std::ffi::OsStr;
@@ -19,7 +19,7 @@ const INTERRUPTED: u8 = 130;
 
 /// Nobody goes on answering.
 pub(crate) enum Stopped {
-    /// Ctrl-C was pressed, or a dialog cancelled.
+    /// Ctrl-C was pressed, or one question after the other cancelled.
     Interrupted,
     /// The terminal or the editor cannot be used.
     Failed(CommandError),

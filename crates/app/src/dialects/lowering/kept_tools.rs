@@ -71,11 +71,13 @@ pub(super) fn usual_tools(agent_dir: &Path, trusted_project: Option<&Path>) -> B
         let content = fs::read(file).unwrap_or_default();
         serde_json::from_slice(&content).unwrap_or_default()
     });
-    settings.fold(USUAL.map(str::to_owned).into(), with_setting)
+    settings.fold(USUAL.map(str::to_owned).into(), |tools, setting: Value| {
+        with_setting(tools, &setting)
+    })
 }
 
 /// Plain names replace what there is; `+name` adds one and `-name` takes one away.
-fn with_setting(mut tools: BTreeSet<String>, settings: Value) -> BTreeSet<String> {
+fn with_setting(mut tools: BTreeSet<String>, settings: &Value) -> BTreeSet<String> {
     let Some(listed) = settings.get("defaultTools").and_then(Value::as_array) else {
         return tools;
     };
@@ -144,13 +146,13 @@ mod tests {
     #[test]
     fn settings_replace_add_and_take_away() {
         let usual = || USUAL.map(str::to_owned).into();
-        let tools = |names: Value| with_setting(usual(), json!({"defaultTools": names}));
+        let tools = |names: Value| with_setting(usual(), &json!({"defaultTools": names}));
         assert_eq!(tools(json!(["read"])), set(&["read"]));
         assert_eq!(tools(json!([])), set(&[]));
         assert_eq!(
             tools(json!(["+ls", "-bash"])),
             set(&["read", "edit", "write", "ls"])
         );
-        assert_eq!(with_setting(usual(), Value::Null), set(&USUAL));
+        assert_eq!(with_setting(usual(), &Value::Null), set(&USUAL));
     }
 }

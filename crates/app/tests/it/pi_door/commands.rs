@@ -128,7 +128,7 @@ fn profiles_are_made_shown_changed_and_deleted_by_dialogs(pi: RealPi) {
     person.answer("3/10 Model", "fake-model");
     person.answer("4/10 Set a custom system prompt?", "yes");
     person.answer("4/10 System prompt:", "You write poems.\nShort ones.");
-    person.answer("5/10 Append text to the system prompt?", "no");
+    person.cancel("5/10 Append text to the system prompt?");
     person.answer("6/10 Set a thinking level?", "yes");
     person.answer("6/10 Thinking level:", "low");
     person.answer("7/10 Configure tools?", "no");
@@ -139,6 +139,7 @@ fn profiles_are_made_shown_changed_and_deleted_by_dialogs(pi: RealPi) {
     person.type_in("/profile create nobody");
     person.answer("1/10 Scope:", "Global");
     person.cancel("2/10 Provider");
+    person.cancel("3/10 Model");
     assert_eq!(person.listen(), "Nothing was written.");
     let file = door.sandbox.agent_dir().join("agent-profiles/poet.md");
     let written = fs::read_to_string(&file).unwrap();

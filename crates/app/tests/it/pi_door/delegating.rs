@@ -8,6 +8,7 @@ use super::stage::{PiDoor, RUNNERS};
 use crate::real_pi::{RealPi, for_each_pi};
 
 for_each_pi! {
+    skills_of_the_directory_that_pi_agent_dir_names_are_known,
     every_tool_answers_as_the_command_line_does,
     a_call_has_sixteen_tasks_at_most,
     the_first_calls_of_a_pi_may_be_several_at_once,
@@ -205,4 +206,31 @@ fn the_first_calls_of_a_pi_may_be_several_at_once(pi: RealPi) {
         .collect();
     assert!(results[0].starts_with("✓ right: completed"), "{results:?}");
     assert!(results[1].starts_with("✓ left: completed"), "{results:?}");
+}
+
+/// Pi itself does not know this variable.
+fn skills_of_the_directory_that_pi_agent_dir_names_are_known(pi: RealPi) {
+    let script = Script::new().on_every("Write a poem", [Turn::text("Rain on the roof.")]);
+    let door = PiDoor::new(pi, "embedded", script);
+    let write = |path: &str, text: &str| door.sandbox.write(path, text);
+    write("elsewhere/agent-profiles/poet.md", PROFILE);
+    write("elsewhere/skills/haiku/SKILL.md", SKILL);
+    let models = std::fs::read_to_string(door.sandbox.agent_dir().join("models.json")).unwrap();
+    write("elsewhere/models.json", &models);
+    write(
+        "elsewhere/settings.json",
+        r#"{"subagents": {"runner": "embedded"}}"#,
+    );
+    let elsewhere = door.sandbox.root().join("elsewhere");
+    let mut parent = door.parent_of(
+        door.pi(&["--mode", "rpc"])
+            .env_remove("PI_CODING_AGENT_DIR")
+            .env("PI_AGENT_DIR", elsewhere),
+    );
+    let task = json!({"name": "writer", "prompt": "Write a poem.", "profile": "poet"});
+    let answer = parent.call("delegate_to_subagents", json!({"tasks": [task]}));
+    assert!(answer.text.starts_with("✓ writer: completed"), "{answer:?}");
+    let told = request_with(&door, "Write a poem.").to_string();
+    assert!(told.contains("Five, seven, five."), "{told}");
+    parent.rpc.finish();
 }

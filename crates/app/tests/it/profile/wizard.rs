@@ -8,6 +8,8 @@ use pretty_assertions::assert_eq;
 use crate::stage::Stage;
 use crate::terminal::{CTRL_C, DOWN, ENTER, Terminal};
 
+const ESCAPE: &str = "\x1b";
+
 const FULL: &str = "\
 ---
 # mine
@@ -221,6 +223,39 @@ fn ctrl_c_and_a_no_leave_nothing_behind() {
     let screen = finished(&stage, terminal);
     assert!(screen.ends_with("Nothing was written."), "{screen}");
     assert!(!folder.exists());
+}
+
+#[test]
+fn escape_skips_a_field_and_pressed_twice_it_leaves() {
+    let stage = Stage::new();
+    let file = stage.sandbox.agent_dir().join("agent-profiles/reviewer.md");
+    let mut terminal = wizard(&stage, &["profile", "create", "reviewer"]);
+    terminal.answer("1/10 ", ENTER);
+    terminal.answer("2/10 ", "anthropic\r");
+    terminal.answer("3/10 ", ESCAPE);
+    terminal.answer("4/10 ", ESCAPE);
+    let (code, screen) = terminal.end();
+    assert_eq!(code, Some(130), "{screen}");
+    assert!(screen.ends_with("Nothing was written."), "{screen}");
+    assert!(!file.exists());
+    let mut terminal = wizard(&stage, &["profile", "create", "reviewer"]);
+    for step in 1..=9 {
+        let keys = if step % 2 == 0 { ESCAPE } else { ENTER };
+        terminal.answer(&format!("{step}/10 "), keys);
+    }
+    terminal.answer("10/10 ", "y\r");
+    finished(&stage, terminal);
+    assert_eq!(
+        fs::read_to_string(&file).unwrap(),
+        "---\nname: reviewer\n---\n"
+    );
+    let mut terminal = wizard(&stage, &["profile", "edit", "reviewer"]);
+    for step in 1..=9 {
+        terminal.answer(&format!("{step}/10 "), ENTER);
+    }
+    terminal.answer("10/10 ", ESCAPE);
+    let screen = finished(&stage, terminal);
+    assert!(screen.ends_with("Nothing was written."), "{screen}");
 }
 
 #[test]

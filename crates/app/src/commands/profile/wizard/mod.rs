@@ -5,6 +5,7 @@
 
 mod field;
 mod lists;
+mod skipping;
 mod steps;
 
 pub(super) use steps::walk;

@@ -6,6 +6,7 @@ use pi_subagents_delegation::{Definition, Dialect, Scope, ThinkingLevel};
 
 use super::field::{Wish, line, wish};
 use super::lists;
+use super::skipping::Skipping;
 use crate::commands::profile::ask::{Person, Stopped};
 use crate::commands::profile::flags::filled;
 use crate::commands::profile::seen::Seen;
@@ -13,12 +14,15 @@ use crate::commands::profile::{details, save};
 
 const LEAVES_IT: &str = "Enter alone leaves it as it is.";
 
-/// Asks about everything, beginning with what a definition says already; none is a no at the end.
+/// Asks about everything, beginning with what a definition says already. A question that is
+/// cancelled leaves its field as it is, two in a row end the wizard; none is a no at the end, where
+/// cancelling is one too.
 pub(in crate::commands::profile) fn walk(
-    person: &dyn Person,
+    at_review: &dyn Person,
     mut definition: Definition,
     seen: &Seen,
 ) -> Result<Option<Definition>, Stopped> {
+    let person: &dyn Person = &Skipping::new(at_review);
     scope(person, "1/10", &mut definition, seen)?;
     description(person, &mut definition)?;
     line(
@@ -35,7 +39,7 @@ pub(in crate::commands::profile) fn walk(
     lists::tools(person, "7/10", &mut definition)?;
     lists::extensions(person, "8/10", &mut definition)?;
     lists::skills(person, "9/10", &mut definition)?;
-    review(person, "10/10", definition, seen)
+    review(at_review, "10/10", definition, seen)
 }
 
 struct Home {
