@@ -37,6 +37,8 @@ pub struct Settings {
     pub max_concurrency: usize,
     /// How many background runs a user has at once, 1 to 1000.
     pub max_background: usize,
+    /// How many bytes the files of one run may take, from a megabyte to a terabyte.
+    pub max_run_disk: u64,
     /// What a resumed run starts from.
     pub resume: ResumeMode,
     /// Whether foreground runs inside tmux open a pane each.
@@ -46,6 +48,9 @@ pub struct Settings {
     /// Further folders of definitions.
     pub definition_dirs: Vec<DefinitionDir>,
 }
+
+/// What `maxRunDisk` counts in.
+const MEGABYTE: u64 = 1_000_000;
 
 /// A folder of definitions that a settings file names.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -87,6 +92,7 @@ impl Default for Settings {
             runner: RunnerChoice::Auto,
             max_concurrency: 4,
             max_background: 16,
+            max_run_disk: 1000 * MEGABYTE,
             resume: ResumeMode::Transcript,
             tmux: false,
             runs_dir: None,

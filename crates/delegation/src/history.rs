@@ -18,11 +18,22 @@ pub struct RunHistory {
     pub summary: RunSummary,
     /// What was said, oldest first.
     pub messages: VecDeque<Message>,
+    /// What its record lacks, if it lacks anything.
+    pub gap: Option<Gap>,
     /// How many bytes they say.
     bytes: usize,
     has_prompt: bool,
     /// The whole text that [`RunSummary::text_before_correction`] begins.
     text_before_correction: Option<String>,
+}
+
+/// What is missing of a run's events, and what is known all the same.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Gap {
+    /// Why, as sentences.
+    pub reasons: Vec<String>,
+    /// The run's output, as its end tells it: the events may end before it.
+    pub output: Option<String>,
 }
 
 impl RunHistory {
@@ -53,6 +64,9 @@ impl RunHistory {
     /// The run's output, whole: its report, else what it said before it was told to report, else
     /// its last text.
     pub fn output(&self) -> Option<String> {
+        if let Some(gap) = &self.gap {
+            return gap.output.clone();
+        }
         if let Some(finalized) = &self.summary.finalized {
             return finalized.output().map(str::to_owned);
         }

@@ -33,7 +33,7 @@ pub use ending::{Decision, Ending, Interruption, Status};
 pub use event::{EventSink, Happening, RunEvent, Started};
 pub use field::{Field, FieldValue, Origin};
 pub use finalized::{FINALIZE_TOOL, Finalized};
-pub use history::{MAX_MESSAGES_PER_RUN, RunHistory};
+pub use history::{Gap, MAX_MESSAGES_PER_RUN, RunHistory};
 pub use ids::{BadId, RunId, SessionId};
 pub use message::{AssistantMessage, Message, Part, StopReason, ToolCall, ToolChange, ToolResult};
 pub use plan::{Limits, Plan, PlannedTask, Program, Refusal, Task, TaskPlan, UsedDefinition};

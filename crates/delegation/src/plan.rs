@@ -46,6 +46,8 @@ pub struct Task {
     pub timeout: Option<Duration>,
     /// The run's directory, if one could be made.
     pub directory: Option<PathBuf>,
+    /// How many bytes the files in it may take.
+    pub record_limit: u64,
     /// The tools of the session it goes on with: its child tells only what is new.
     pub known_tools: Option<BTreeSet<String>>,
 }

@@ -4,10 +4,10 @@ use bytes::Bytes;
 use pi_subagents_delegation::child_protocol::ChildRecord;
 use pi_subagents_delegation::{Happening, Message, RunEvent};
 
+use crate::log::{Log, Origin};
 use crate::recorded_time::RecordedTime;
 use crate::recorder::recorded_line;
 use crate::transcript;
-use crate::writer::Log;
 
 /// Nobody reads a longer message in a log.
 const LONGEST_FOR_PEOPLE: usize = 256 << 10;
@@ -19,7 +19,7 @@ const SHORT: usize = 16 << 10;
 #[derive(Debug, Default)]
 pub(crate) struct Gathered {
     /// In the order of their first lines; a file has several pieces where it has a long line.
-    pieces: Vec<(Log, Piece)>,
+    pieces: Vec<(Log, Origin, Piece)>,
     bytes: usize,
 }
 
@@ -39,7 +39,7 @@ impl Gathered {
         match &event.happening {
             Happening::Said { line, record } => {
                 if let Some(time) = time.line_before(event.at) {
-                    self.copy(Log::Events, &time);
+                    self.copy(Log::Events, Origin::Child, &time);
                 }
                 self.share(Log::Events, line);
                 if let ChildRecord::MessageEnded(message) = record {
@@ -47,11 +47,11 @@ impl Gathered {
                 }
             }
             Happening::Printed(line) => self.share(Log::Stdout, line),
-            Happening::Complained(text) => self.copy(Log::Stderr, text.as_bytes()),
+            Happening::Complained(text) => self.copy(Log::Stderr, Origin::Child, text.as_bytes()),
             _ => {
                 if let Some(line) = recorded_line(event) {
                     time.stands(event.at);
-                    self.copy(Log::Events, &line);
+                    self.copy(Log::Events, Origin::Owner, &line);
                 }
             }
         }
@@ -60,29 +60,34 @@ impl Gathered {
     fn add_for_people(&mut self, message: &Message, bytes: usize) {
         if bytes > LONGEST_FOR_PEOPLE {
             let note = format!("[a message of {bytes} bytes: see events.jsonl]");
-            return self.copy(Log::Transcript, note.as_bytes());
+            return self.copy(Log::Transcript, Origin::Child, note.as_bytes());
         }
         for line in transcript::lines_for_people(message) {
-            self.copy(Log::Transcript, line.as_bytes());
+            self.copy(Log::Transcript, Origin::Child, line.as_bytes());
         }
     }
 
     fn share(&mut self, log: Log, line: &Bytes) {
         if line.len() <= SHORT {
-            return self.copy(log, line);
+            return self.copy(log, Origin::Child, line);
         }
         self.bytes += line.len();
-        self.pieces.push((log, Piece::Long(line.clone())));
+        let piece = Piece::Long(line.clone());
+        self.pieces.push((log, Origin::Child, piece));
     }
 
-    fn copy(&mut self, log: Log, line: &[u8]) {
+    fn copy(&mut self, log: Log, origin: Origin, line: &[u8]) {
         self.bytes += line.len() + 1;
-        let last = self.pieces.iter_mut().rfind(|(of, _)| *of == log);
-        if let Some((_, Piece::Several(lines))) = last {
-            lines.push(b'\n');
-            lines.extend_from_slice(line);
-        } else {
-            self.pieces.push((log, Piece::Several(line.to_vec())));
+        let last = self.pieces.iter_mut().rfind(|(of, ..)| *of == log);
+        match last {
+            Some((_, whose, Piece::Several(lines))) if *whose == origin => {
+                lines.push(b'\n');
+                lines.extend_from_slice(line);
+            }
+            _ => {
+                let piece = Piece::Several(line.to_vec());
+                self.pieces.push((log, origin, piece));
+            }
         }
     }
 
@@ -91,12 +96,12 @@ impl Gathered {
     }
 
     /// Gives what was gathered away.
-    pub(crate) fn take(&mut self) -> impl Iterator<Item = (Log, Bytes)> + use<> {
+    pub(crate) fn take(&mut self) -> impl Iterator<Item = (Log, Origin, Bytes)> + use<> {
         self.bytes = 0;
         let pieces = std::mem::take(&mut self.pieces).into_iter();
-        pieces.map(|(log, piece)| match piece {
-            Piece::Several(lines) => (log, Bytes::from(lines)),
-            Piece::Long(line) => (log, line),
+        pieces.map(|(log, origin, piece)| match piece {
+            Piece::Several(lines) => (log, origin, Bytes::from(lines)),
+            Piece::Long(line) => (log, origin, line),
         })
     }
 }

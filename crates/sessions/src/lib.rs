@@ -23,16 +23,21 @@
 //! what was recorded into text. The index can be rebuilt from the directories, and there is no
 //! other database. See `docs/design/record.md`.
 
+mod disk;
 mod format;
 mod found;
 mod gathered;
 mod index;
+mod log;
+mod open_run;
 mod owner;
+mod problems;
 mod record;
 mod recorded_time;
 mod recorder;
 mod reindex;
 mod replay;
+mod reserve;
 mod run_dir;
 mod runs_place;
 mod seal;
@@ -47,6 +52,7 @@ mod writer;
 pub use found::{Conversation, FindError, Found, find, runs_of_session};
 pub use index::{IndexedRun, RunState};
 pub use owner::{Detached, OwnerName};
+pub use problems::RecordProblems;
 pub use record::{RecordedEnd, RecordedRun};
 pub use recorder::{Recorder, recorded_line};
 pub use replay::{history, read_events};

@@ -7,8 +7,9 @@ use pi_subagents_delegation::{Ending, Status, Task, Timestamp, Usage};
 
 use crate::OwnerName;
 use crate::format::RunResult;
+use crate::replay::read_result;
 use crate::run_dir::RunDir;
-use crate::store::{read_meta, read_result};
+use crate::store::read_meta;
 
 /// A run as its `meta.json` and its `result.json` tell of it.
 #[derive(Debug, Clone)]
@@ -56,6 +57,8 @@ pub struct RecordedEnd {
     pub started_at: Option<String>,
     /// When it was over.
     pub ended_at: String,
+    /// What its record lacks, as sentences.
+    pub incomplete: Vec<String>,
     /// The command that continues its session.
     pub resume: String,
 }
@@ -101,6 +104,7 @@ impl From<RunResult> for RecordedEnd {
             usage: result.usage.into(),
             started_at: result.started_at,
             ended_at: result.ended_at,
+            incomplete: result.incomplete,
             resume: result.resume,
         }
     }

@@ -5,14 +5,15 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::slice;
+use std::sync::Arc;
 use std::sync::mpsc::{SyncSender, sync_channel};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 
 use pi_subagents_delegation::{EventSink, Happening, RunEvent, RunId, RunSummary, Task};
 
 use crate::format::{LifeRecord, RunResult};
 use crate::gathered::Gathered;
+use crate::problems::{Problems, RecordProblems};
 use crate::recorded_time::RecordedTime;
 use crate::run_dir::RunDir;
 use crate::writer::{Job, write_all};
@@ -40,15 +41,12 @@ struct Writer {
     thread: Option<JoinHandle<()>>,
 }
 
-/// What could not be written, by run.
-pub(crate) type Problems = Arc<Mutex<HashMap<RunId, Vec<String>>>>;
-
 impl Recorder {
     /// Starts the writer; ends of runs are noted in this index too.
     pub fn start(index: PathBuf) -> Self {
         let (jobs, waiting) = sync_channel(WAITING);
         let problems = Problems::default();
-        let noted = Arc::clone(&problems);
+        let noted = problems.clone();
         let thread = std::thread::spawn(move || write_all(&waiting, &index, &noted));
         Self {
             writer: Arc::new(Writer {
@@ -68,14 +66,9 @@ impl Recorder {
         _ = wait.recv();
     }
 
-    /// What could not be written of a run, as sentences for its caller, who is told once.
-    pub fn take_problems(&self, run: &RunId) -> Vec<String> {
-        let mut problems = self
-            .writer
-            .problems
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
-        problems.remove(run).unwrap_or_default()
+    /// Returns what could not be written of a run, for its caller, who is told once.
+    pub fn take_problems(&self, run: &RunId) -> RecordProblems {
+        self.writer.problems.take(run)
     }
 
     fn send(&self, job: Job) {
@@ -90,6 +83,7 @@ impl Recorder {
             self.send(Job::Begin {
                 run: task.run.clone(),
                 directory: RunDir::new(directory),
+                limit: task.record_limit,
             });
         }
     }
@@ -107,10 +101,11 @@ impl Recorder {
     }
 
     fn append_all(&self, run: &RunId, gathered: &mut Gathered) {
-        for (log, lines) in gathered.take() {
+        for (log, origin, lines) in gathered.take() {
             self.send(Job::Append {
                 run: run.clone(),
                 log,
+                origin,
                 lines,
             });
         }

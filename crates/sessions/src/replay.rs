@@ -4,16 +4,38 @@ use std::io::{self, BufRead as _, BufReader};
 
 use bytes::Bytes;
 use pi_subagents_delegation::child_protocol::{ChildLine, decode};
-use pi_subagents_delegation::{Happening, RunEvent, RunHistory, RunId, Timestamp};
+use pi_subagents_delegation::{Gap, Happening, RunEvent, RunHistory, RunId, Timestamp};
 
-use crate::format::{LifeRecord, Meta};
+use crate::format::{LifeRecord, Meta, RunResult};
 use crate::run_dir::{self, RunDir};
 
 /// Folds all that was recorded of a run.
 pub fn history(directory: &RunDir) -> io::Result<RunHistory> {
     let mut history = RunHistory::default();
     read_events(directory, |event| history.apply(event))?;
+    if let Some(result) = read_result(directory) {
+        add_end(&mut history, result);
+    }
     Ok(history)
+}
+
+/// Adds what the result knows and the events do not: a full disk may have cost their end.
+fn add_end(history: &mut RunHistory, result: RunResult) {
+    if history.summary.ending.is_none() {
+        history.summary.ended_at = result.ended_at.parse().ok();
+        history.summary.ending = Some(result.ending.into());
+    }
+    if !result.incomplete.is_empty() {
+        history.gap = Some(Gap {
+            reasons: result.incomplete,
+            output: result.output,
+        });
+    }
+}
+
+/// Reads how a run ended, if its end was written down.
+pub(crate) fn read_result(directory: &RunDir) -> Option<RunResult> {
+    serde_json::from_slice(&directory.read(run_dir::RESULT).ok()?).ok()
 }
 
 /// Reads the recorded events of a run in order, one at a time, so that a long record is never

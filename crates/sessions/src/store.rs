@@ -13,9 +13,10 @@ use pi_subagents_files as files;
 use crate::format::{FORMAT, LifeRecord, Meta, RunResult};
 use crate::found::FindError;
 use crate::index::{self, IndexedRun, RunState};
+use crate::replay::read_result;
 use crate::run_dir::{self, RunDir};
 use crate::seal::Seal;
-use crate::{OwnerName, replay, runs_place, sequence};
+use crate::{OwnerName, replay, reserve, runs_place, sequence};
 
 /// The records of this user.
 #[derive(Debug, Clone)]
@@ -200,6 +201,8 @@ impl Store {
             index::append_end(&self.index(), &run.run, &ending, at)?;
             return Ok(read.is_err());
         };
+        // The room that the owner kept free is for this.
+        reserve::release(&run.directory);
         let result = serde_json::to_vec_pretty(&RunResult::new(&task, &summary, &ending))?;
         let is_ours = run.directory.write_once(run_dir::RESULT, &result)?;
         if is_ours && is_noted {
@@ -211,13 +214,18 @@ impl Store {
     }
 }
 
-/// When a run that nobody saw ending was last heard of, else now.
+/// Returns when a run that nobody saw ending gave its last sign of life, else now. Its owner leaves
+/// one in the events every second, and the child one in its session with every message.
 fn last_sign(directory: &RunDir) -> Timestamp {
-    let written = fs::metadata(directory.events()).and_then(|events| events.modified());
-    written
-        .ok()
-        .and_then(|time| Timestamp::try_from(time).ok())
-        .unwrap_or_else(Timestamp::now)
+    let files = [directory.events(), directory.child_session()];
+    let signs = files.iter().filter_map(|file| {
+        // A session that other runs continue says nothing about this one.
+        let file = fs::symlink_metadata(file)
+            .ok()
+            .filter(fs::Metadata::is_file)?;
+        Timestamp::try_from(file.modified().ok()?).ok()
+    });
+    signs.max().unwrap_or_else(Timestamp::now)
 }
 
 impl IndexedRun {
@@ -265,10 +273,6 @@ pub(crate) fn read_meta(directory: &RunDir) -> Option<(Meta, Arc<Task>)> {
     let meta: Meta = serde_json::from_slice(&directory.read(run_dir::META).ok()?).ok()?;
     let task = meta.task(directory)?;
     Some((meta, task))
-}
-
-pub(crate) fn read_result(directory: &RunDir) -> Option<RunResult> {
-    serde_json::from_slice(&directory.read(run_dir::RESULT).ok()?).ok()
 }
 
 fn meta(run: &NewRun<'_>, at: Timestamp, sequence: u64) -> Meta {

@@ -21,7 +21,8 @@ pub fn for_reading(runs: &[RunHistory]) -> String {
         .enumerate()
         .map(|(index, run)| {
             let said = run.messages.iter().filter_map(message_for_people);
-            let body = said.chain(unsaid_error(run)).collect::<Vec<_>>().join("\n");
+            let ends = said.chain(gap_of(run)).chain(unsaid_error(run));
+            let body = ends.collect::<Vec<_>>().join("\n");
             if runs.len() == 1 {
                 return body;
             }
@@ -34,6 +35,16 @@ pub fn for_reading(runs: &[RunHistory]) -> String {
         })
         .collect();
     texts.join("\n---\n")
+}
+
+/// Says what the record lacks, and what the run amounted to all the same.
+fn gap_of(run: &RunHistory) -> Option<String> {
+    let gap = run.gap.as_ref()?;
+    let note = format!("[the record is incomplete: {}]", gap.reasons.join("; "));
+    Some(match &gap.output {
+        Some(output) => format!("{note}\n{output}"),
+        None => note,
+    })
 }
 
 /// Why a run failed, unless its last answer has said so already.
@@ -58,6 +69,7 @@ pub fn for_resuming(runs: &[RunHistory]) -> String {
             [header]
                 .into_iter()
                 .chain(lines)
+                .chain(gap_of(run))
                 .collect::<Vec<_>>()
                 .join("\n")
         })

@@ -1,22 +1,19 @@
 //! The thread that writes run directories.
 
 use std::collections::HashMap;
-use std::collections::hash_map::Entry;
-use std::fs::File;
-use std::io::{self, BufWriter, Write as _};
 use std::path::Path;
-use std::sync::PoisonError;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender};
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use pi_subagents_delegation::{Ending, RunId, Timestamp};
-use pi_subagents_files as files;
 
 use crate::format::RunResult;
 use crate::index;
-use crate::recorder::Problems;
-use crate::run_dir::{self, RunDir};
+use crate::log::{Log, Origin};
+use crate::open_run::{OpenRun, Problem, Unwritten};
+use crate::problems::{Problems, could_not_write};
+use crate::run_dir::RunDir;
 
 /// What was written is handed to the system when nothing came for so long.
 const PAUSE: Duration = Duration::from_millis(10);
@@ -24,16 +21,25 @@ const PAUSE: Duration = Duration::from_millis(10);
 /// Or after so long, when there is no such pause.
 const LONGEST_HELD: Duration = Duration::from_millis(50);
 
+/// How often a run of which nothing is heard leaves a sign of life.
+const SIGN_OF_LIFE: Duration = Duration::from_secs(1);
+
+/// How many results wait for room on the disk at most.
+const MOST_UNWRITTEN: usize = 16;
+
 /// Something to be written.
 pub(crate) enum Job {
     Begin {
         run: RunId,
         directory: RunDir,
+        /// How many bytes its files may take.
+        limit: u64,
     },
     /// Lines without their last newline.
     Append {
         run: RunId,
         log: Log,
+        origin: Origin,
         lines: Bytes,
     },
     End {
@@ -46,35 +52,36 @@ pub(crate) enum Job {
     Settle(SyncSender<()>),
 }
 
-/// The growing files of a run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) enum Log {
-    Events,
-    Stdout,
-    Stderr,
-    Transcript,
-}
-
 /// Writes until nobody is left to give it anything.
 pub(crate) fn write_all(jobs: &Receiver<Job>, index: &Path, problems: &Problems) {
     let mut writing = Writing {
         index,
         problems,
         runs: HashMap::new(),
+        unwritten: Vec::new(),
         flushed_at: Instant::now(),
     };
     while let Some(job) = writing.next(jobs) {
         match job {
-            Job::Begin { run, directory } => {
-                writing.runs.insert(run, OpenRun::new(directory));
+            Job::Begin {
+                run,
+                directory,
+                limit,
+            } => {
+                writing.runs.insert(run, OpenRun::new(directory, limit));
             }
-            Job::Append { run, log, lines } => writing.append(&run, log, &lines),
+            Job::Append {
+                run,
+                log,
+                origin,
+                lines,
+            } => writing.append(&run, log, origin, &lines),
             Job::End {
                 run,
                 ending,
                 at,
                 result,
-            } => writing.end(&run, &ending, at, &result),
+            } => writing.end(&run, &ending, at, *result),
             Job::Settle(done) => {
                 writing.flush();
                 // Whoever asked may have left.
@@ -83,19 +90,16 @@ pub(crate) fn write_all(jobs: &Receiver<Job>, index: &Path, problems: &Problems)
         }
     }
     writing.flush();
+    writing.try_again();
 }
 
 struct Writing<'a> {
     index: &'a Path,
     problems: &'a Problems,
     runs: HashMap<RunId, OpenRun>,
+    /// Results for which there was no room.
+    unwritten: Vec<Unwritten>,
     flushed_at: Instant,
-}
-
-struct OpenRun {
-    directory: RunDir,
-    /// `None` for a file that could not be written: what follows a gap would only mislead.
-    files: HashMap<Log, Option<BufWriter<File>>>,
 }
 
 impl Writing<'_> {
@@ -106,18 +110,23 @@ impl Writing<'_> {
             self.flush();
         }
         match jobs.recv_timeout(PAUSE) {
-            Ok(job) => Some(job),
-            Err(RecvTimeoutError::Timeout) => {
-                self.flush();
-                jobs.recv().ok()
-            }
-            Err(RecvTimeoutError::Disconnected) => None,
+            Ok(job) => return Some(job),
+            Err(RecvTimeoutError::Timeout) => self.flush(),
+            Err(RecvTimeoutError::Disconnected) => return None,
         }
+        while !self.runs.is_empty() {
+            match jobs.recv_timeout(SIGN_OF_LIFE) {
+                Ok(job) => return Some(job),
+                Err(RecvTimeoutError::Timeout) => self.runs.values().for_each(OpenRun::touch),
+                Err(RecvTimeoutError::Disconnected) => return None,
+            }
+        }
+        jobs.recv().ok()
     }
 
-    fn append(&mut self, run: &RunId, log: Log, lines: &[u8]) {
+    fn append(&mut self, run: &RunId, log: Log, origin: Origin, lines: &[u8]) {
         if let Some(open) = self.runs.get_mut(run)
-            && let Err(problem) = open.append(log, lines)
+            && let Err(problem) = open.append(log, origin, lines)
         {
             self.note(run, problem);
         }
@@ -125,13 +134,12 @@ impl Writing<'_> {
 
     fn flush(&mut self) {
         self.flushed_at = Instant::now();
-        let problems: Vec<(RunId, String)> = self
+        let problems: Vec<(RunId, Problem)> = self
             .runs
             .iter_mut()
             .flat_map(|(run, open)| {
-                open.flush()
-                    .into_iter()
-                    .map(|problem| (run.clone(), problem))
+                let problems = open.flush().into_iter();
+                problems.map(|problem| (run.clone(), problem))
             })
             .collect();
         for (run, problem) in problems {
@@ -139,101 +147,42 @@ impl Writing<'_> {
         }
     }
 
-    fn end(&mut self, run: &RunId, ending: &Ending, at: Timestamp, result: &RunResult) {
+    fn end(&mut self, run: &RunId, ending: &Ending, at: Timestamp, result: RunResult) {
         let Some(mut open) = self.runs.remove(run) else {
             return;
         };
         for problem in open.flush() {
             self.note(run, problem);
         }
-        // A result is of no use without what was asked. Where that cannot be synced, neither can this.
-        _ = files::sync(&open.directory.meta());
-        let path = open.directory.result();
-        let written = serde_json::to_vec_pretty(result)
-            .map_err(io::Error::from)
-            .and_then(|content| open.directory.write_once(run_dir::RESULT, &content));
-        match written {
+        self.try_again();
+        match open.end(result, at) {
             // Somebody ended the run while we were stopped, and has written down how.
             Ok(false) => return,
             Ok(true) => {}
-            Err(error) => self.note(run, could_not_write(&path, &error)),
+            Err(unwritten) => {
+                self.note(run, unwritten.problem.clone());
+                if self.unwritten.len() < MOST_UNWRITTEN {
+                    self.unwritten.push(unwritten);
+                }
+            }
         }
         if let Err(error) = index::append_end(self.index, run, ending, at) {
-            self.note(run, could_not_write(self.index, &error));
+            let sentence = could_not_write(self.index, &error);
+            self.note(run, Problem::Minor(sentence));
         }
     }
 
-    fn note(&self, run: &RunId, problem: String) {
-        let mut problems = self.problems.lock().unwrap_or_else(PoisonError::into_inner);
-        problems.entry(run.clone()).or_default().push(problem);
-    }
-}
-
-impl OpenRun {
-    fn new(directory: RunDir) -> Self {
-        Self {
-            directory,
-            files: HashMap::new(),
-        }
+    /// Writes the results for which there was no room, if there is now.
+    fn try_again(&mut self) {
+        self.unwritten.retain(|result| !result.is_written_now());
     }
 
-    fn append(&mut self, log: Log, lines: &[u8]) -> Result<(), String> {
-        let failed = |error| could_not_write(&self.directory.path().join(log.name()), &error);
-        let file = match self.files.entry(log) {
-            Entry::Occupied(known) => known.into_mut(),
-            Entry::Vacant(unknown) => {
-                let file = unknown.insert(None);
-                let opened = self.directory.append(log.name()).map_err(failed)?;
-                *file = Some(BufWriter::new(opened));
-                file
+    fn note(&self, run: &RunId, problem: Problem) {
+        match problem {
+            Problem::Minor(sentence) | Problem::Full(sentence) => {
+                self.problems.note(run, sentence);
             }
-        };
-        let Some(open) = file else {
-            return Ok(());
-        };
-        open.write_all(lines)
-            .and_then(|()| open.write_all(b"\n"))
-            .map_err(|error| {
-                give_up(file);
-                failed(error)
-            })
-    }
-
-    fn flush(&mut self) -> Vec<String> {
-        let mut problems = Vec::new();
-        for (log, file) in &mut self.files {
-            if let Some(open) = file
-                && let Err(error) = open.flush()
-            {
-                give_up(file);
-                problems.push(could_not_write(
-                    &self.directory.path().join(log.name()),
-                    &error,
-                ));
-            }
-        }
-        problems
-    }
-}
-
-/// Drops a file without trying once more to write what it still holds.
-fn give_up(file: &mut Option<BufWriter<File>>) {
-    if let Some(open) = file.take() {
-        _ = open.into_parts();
-    }
-}
-
-impl Log {
-    fn name(self) -> &'static str {
-        match self {
-            Self::Events => run_dir::EVENTS,
-            Self::Stdout => run_dir::STDOUT,
-            Self::Stderr => run_dir::STDERR,
-            Self::Transcript => run_dir::TRANSCRIPT,
+            Problem::Gap(sentence) => self.problems.note_gap(run, sentence),
         }
     }
-}
-
-fn could_not_write(path: &Path, error: &io::Error) -> String {
-    format!("could not write {}: {error}", path.display())
 }

@@ -30,6 +30,7 @@ const ANSWER: &str = r#"{"type":"message_end","message":{"role":"assistant","con
 struct Desk {
     home: tempfile::TempDir,
     detached: Option<Detached>,
+    record_limit: u64,
     store: Store,
     recorder: Recorder,
 }
@@ -42,6 +43,7 @@ impl Desk {
         Self {
             home,
             detached: None,
+            record_limit: 1 << 30,
             store,
             recorder,
         }
@@ -62,6 +64,7 @@ impl Desk {
             definition: None,
             timeout: None,
             directory: Some(directory.path().to_owned()),
+            record_limit: self.record_limit,
             known_tools: None,
         });
         let owner = OwnerName {
@@ -292,12 +295,43 @@ fn files_that_cannot_be_written_never_prevent_the_result() {
         (read().status, read().output.as_deref()),
         (Status::Completed, Some("Done."))
     );
+    fs::remove_dir(open.directory.events()).unwrap();
+    let history = history(&open.directory).unwrap();
+    assert_eq!(history.output().as_deref(), Some("Done."));
+    assert_eq!(history.gap.unwrap().reasons.len(), 1);
+    assert!(desk.recorder.take_problems(&task.run).is_incomplete);
     assert!(!desk.store.close_interrupted(&open).unwrap());
     assert_eq!(read().status, Status::Completed);
     let RunState::Over { status, .. } = desk.store.runs().unwrap()[0].state else {
         panic!("still open");
     };
     assert_eq!(status, Status::Completed);
+}
+
+#[test]
+fn a_full_record_keeps_the_answer_and_says_what_it_lacks() {
+    let mut desk = Desk::new();
+    desk.record_limit = 20_000;
+    let task = desk.begin("run-1", "session-1");
+    let long = RESULT.replace("TEXT", &"x".repeat(3000));
+    let mut lines = vec![PROMPT];
+    lines.extend([long.as_str(); 20]);
+    lines.push(ANSWER);
+    desk.record_lines(&task, &lines, Some(Ending::Completed));
+    let taken: u64 = fs::read_dir(directory(&task))
+        .unwrap()
+        .map(|file| file.unwrap().metadata().unwrap().len())
+        .sum();
+    assert!(taken < 22_000, "{taken}");
+    let read = desk.histories("session-1").remove(0);
+    assert_eq!(read.summary.status(), Status::Completed);
+    assert_eq!(read.output().as_deref(), Some("Done."));
+    let lacks = "its record has reached the limit of 0 MB (maxRunDisk in settings.json); what its sub-agent said after that is not recorded, except its answer";
+    assert_eq!(read.gap.unwrap().reasons, [lacks]);
+    assert_eq!(read.summary.warnings, [lacks]);
+    let problems = desk.recorder.take_problems(&task.run);
+    assert_eq!(problems.sentences, [lacks]);
+    assert!(!problems.is_incomplete);
 }
 
 #[test]

@@ -185,6 +185,7 @@ pub(super) fn accepted(run: &IndexedRun, prompt: &str) -> Happening {
         definition: None,
         timeout: None,
         directory: None,
+        record_limit: 0,
         known_tools: None,
     }))
 }

@@ -75,6 +75,9 @@ pub(crate) struct RowEnd {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) stop_reason: Option<String>,
     pub(crate) usage: RowUsage,
+    /// What its record lacks, as sentences.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) incomplete: Vec<String>,
     /// The command that continues its session.
     pub(crate) resume: String,
 }
@@ -147,6 +150,7 @@ impl Row {
             output: None,
             stop_reason: None,
             usage: Usage::default().into(),
+            incomplete: Vec::new(),
             resume: format!("pi-subagents resume {} PROMPT", self.session_id),
         };
         Self {
@@ -180,6 +184,7 @@ impl RowEnd {
             output: end.output.clone(),
             stop_reason: end.stop_reason.clone(),
             usage: end.usage.into(),
+            incomplete: end.incomplete.clone(),
             resume: end.resume.clone(),
         }
     }

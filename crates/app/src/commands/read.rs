@@ -32,6 +32,9 @@ pub(crate) fn output(args: &IdArgs, printer: Printer) -> Result<ExitCode, Comman
             printer.note(&problem);
         }
     }
+    if session.is_answer_lost() {
+        return Ok(ExitCode::FAILURE);
+    }
     Ok(ExitCode::SUCCESS)
 }
 

@@ -1,9 +1,12 @@
 //! What came of a call, for every family: its outcomes in the order of its tasks.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
-use pi_subagents_delegation::{Ending, Finalized, RunSummary, Runner, StopReason, Task, Timestamp};
-use pi_subagents_sessions::Recorder;
+use pi_subagents_delegation::{
+    Ending, Finalized, RunId, RunSummary, Runner, StopReason, Task, Timestamp,
+};
+use pi_subagents_sessions::{Recorder, RunDir};
 use serde_json::{Map, Value, json};
 
 use super::window_record::WindowRecord;
@@ -15,6 +18,8 @@ use crate::toolbox::ToolAnswer;
 pub(crate) struct Outcomes {
     runs: Vec<Arc<RunSummary>>,
     pub(super) warnings: Vec<String>,
+    /// Runs whose record may lack their answer: the disk did not take all of it.
+    unrecorded: HashSet<RunId>,
     /// Where the answer is read.
     pub(super) door: Door,
 }
@@ -36,9 +41,14 @@ impl Outcomes {
         recorder: &Recorder,
         door: Door,
     ) -> Self {
+        let mut unrecorded = HashSet::new();
         for task in runs.iter().filter_map(|run| run.task.as_ref()) {
-            let problems = recorder.take_problems(&task.run).into_iter();
-            warnings.extend(problems.map(|problem| format!("{}: {problem}", task.name)));
+            let problems = recorder.take_problems(&task.run);
+            if problems.is_incomplete || !has_record(task) {
+                unrecorded.insert(task.run.clone());
+            }
+            let sentences = problems.sentences.into_iter();
+            warnings.extend(sentences.map(|problem| format!("{}: {problem}", task.name)));
         }
         for run in &runs {
             let name = run.task.as_ref().map_or("", |task| &task.name);
@@ -47,8 +57,16 @@ impl Outcomes {
         Self {
             runs,
             warnings,
+            unrecorded,
             door,
         }
+    }
+
+    /// Returns the tasks whose answer may not be found in their record, each with its answer.
+    pub(super) fn unrecorded(&self) -> impl Iterator<Item = (&Task, &str)> {
+        let unrecorded = |(task, _): &(&Task, &RunSummary)| self.unrecorded.contains(&task.run);
+        let answers = self.iter().filter(unrecorded);
+        answers.filter_map(|(task, run)| Some((task, run.output()?)))
     }
 
     /// Each task with what came of it, in their order.
@@ -57,6 +75,12 @@ impl Outcomes {
             .iter()
             .filter_map(|run| Some((run.task.as_deref()?, &**run)))
     }
+}
+
+/// Tells whether anything can be found of a run later.
+fn has_record(task: &Task) -> bool {
+    let directory = task.directory.as_ref().map(RunDir::new);
+    directory.is_some_and(|directory| directory.meta().exists())
 }
 
 impl Answer {

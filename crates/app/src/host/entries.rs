@@ -167,6 +167,7 @@ impl Entry {
             }),
             timeout: None,
             directory: None,
+            record_limit: 0,
             known_tools: None,
         };
         let accepted = [Happening::Accepted(Arc::new(task))];

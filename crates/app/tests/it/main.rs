@@ -32,6 +32,7 @@ mod endings;
 mod error_reference;
 mod faults;
 mod finalization;
+mod full_disk;
 mod host;
 mod host_commands;
 mod host_entries;

@@ -3,7 +3,9 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
+use pi_subagents_testkit::wait_until;
 use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
 
@@ -249,6 +251,49 @@ fn a_run_whose_directory_was_removed_does_not_run_for_ever() {
     let status = stage.command(&["status", "--json"]).run().json();
     assert_eq!(status["counts"]["running"], 0);
     assert_eq!(status["counts"]["aborted"], 1);
+}
+
+#[test]
+fn a_run_whose_owner_was_killed_lasted_until_its_last_sign_of_life() {
+    let stage = Stage::new();
+    let ready = stage.path("ready");
+    let owner = stage
+        .delegate(&call(&[("a", json!([{"touch": ready}, {"hang": true}]))]))
+        .spawn();
+    pi_subagents_testkit::wait_for_file(&ready, std::time::Duration::from_mins(1));
+    let runs = stage.sandbox.project().join(".pi/subagents/runs");
+    let mut entries = fs::read_dir(runs)
+        .unwrap()
+        .map(|entry| entry.unwrap().path());
+    let directory = entries.find(|path| path.is_dir()).unwrap();
+    let events = directory.join("events.jsonl");
+    let look = || {
+        let said = fs::read(&events).ok()?;
+        Some((said, fs::metadata(&events).ok()?.modified().ok()?))
+    };
+    // Nothing is said any more, and time goes by.
+    let mut before = look();
+    let sign = wait_until(Duration::from_mins(1), || {
+        let now = look();
+        match (&before, &now) {
+            (Some(earlier), Some(later)) if earlier.0 == later.0 && earlier.1 < later.1 => {
+                Some(later.1)
+            }
+            _ => {
+                before = now;
+                None
+            }
+        }
+    });
+    let sign = sign.unwrap();
+    owner.kill(pi_subagents_testkit::Signal::KILL);
+    _ = owner.wait_for_exit();
+    _ = stage.command(&["status"]).run().expect_success();
+    let result = fs::read_to_string(directory.join("result.json")).unwrap();
+    let result: Value = serde_json::from_str(&result).unwrap();
+    let ended_at = result["endedAt"].as_str().unwrap();
+    let ended_at: pi_subagents_delegation::Timestamp = ended_at.parse().unwrap();
+    assert!(ended_at >= sign.try_into().unwrap(), "{ended_at} {sign:?}");
 }
 
 #[test]

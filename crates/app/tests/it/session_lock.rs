@@ -97,6 +97,7 @@ fn plan(script: String) -> Plan {
         definition: None,
         timeout: None,
         directory: None,
+        record_limit: 0,
         known_tools: None,
     };
     let work = TaskPlan {

@@ -36,6 +36,7 @@ const ROWS: &[(&str, &[&str])] = &[
     ("maxTokens", &["500000", "0", "-1", "true"]),
     ("maxConcurrency", &["16", "0", "5000", "\"4\""]),
     ("maxBackground", &["1", "0", "5000", "[]"]),
+    ("maxRunDisk", &["20", "0", "5000000", "\"1GB\""]),
     ("runner", &["\"pi\"", "\"embedded\"", "\"docker\"", "1"]),
     ("resume", &["\"session\"", "\"transcript\"", "\"both\""]),
     ("tmux", &["true", "false", "\"yes\""]),
@@ -64,6 +65,7 @@ fn value_of(key: &str, settings: &Settings) -> String {
         "maxTokens" => format!("{:?}", settings.allowance.tokens),
         "maxConcurrency" => format!("{}", settings.max_concurrency),
         "maxBackground" => format!("{}", settings.max_background),
+        "maxRunDisk" => format!("{}", settings.max_run_disk),
         "runner" => format!("{:?}", settings.runner),
         "resume" => format!("{:?}", settings.resume),
         "tmux" => format!("{}", settings.tmux),
@@ -147,6 +149,12 @@ fn every_setting_has_its_default_its_bounds_and_its_warning() {
       5000 → 1000
       [] → 16
         subagents.maxBackground must be a number, not []; it is ignored
+    maxRunDisk, by default 1000000000
+      20 → 20000000
+      0 → 1000000
+      5000000 → 1000000000000
+      "1GB" → 1000000000
+        subagents.maxRunDisk must be a number, not "1GB"; it is ignored
     runner, by default Auto
       "pi" → Pi
       "embedded" → Embedded

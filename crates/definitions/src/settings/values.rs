@@ -6,7 +6,7 @@ use std::time::Duration;
 use pi_subagents_delegation::{Dollars, RunnerChoice, Scope};
 
 use super::reader::Reader;
-use super::{DefinitionDir, ResumeMode, Settings};
+use super::{DefinitionDir, MEGABYTE, ResumeMode, Settings};
 
 impl Settings {
     /// Takes every value that is there and can be used.
@@ -41,6 +41,9 @@ impl Settings {
         }
         if let Some(count) = reader.number("maxBackground", 1, 1000) {
             self.max_background = usize::try_from(count).unwrap_or(usize::MAX);
+        }
+        if let Some(megabytes) = reader.number("maxRunDisk", 1, 1_000_000) {
+            self.max_run_disk = megabytes * MEGABYTE;
         }
     }
 

@@ -112,7 +112,8 @@ pub(crate) async fn launch(
     )?;
     drop((child_stdin, key));
 
-    let reader = LineReader::new(memory, task.directory.clone());
+    let reader =
+        LineReader::new(memory, task.directory.clone()).with_long_line_room(task.record_limit);
     let stdin = Outbox::new(stdin)?;
     let stdout = Inbox::new(stdout, reader)?;
     let stderr = Inbox::new(stderr, StderrLines::default())?;

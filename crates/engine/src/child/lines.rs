@@ -40,6 +40,8 @@ pub(crate) struct LineReader {
     /// Where long lines go, if the run has a directory.
     directory: Option<PathBuf>,
     long_lines: u32,
+    /// How many bytes of long lines may still be written.
+    long_line_room: u64,
     /// Where pieces of messages go while somebody listens.
     speech: Speech,
     state: State,
@@ -62,6 +64,8 @@ enum State {
 struct LongLine {
     beginning: Vec<u8>,
     length: u64,
+    /// How many bytes more may be written.
+    room: u64,
     file: Result<(File, String), String>,
 }
 
@@ -94,9 +98,16 @@ impl LineReader {
             memory,
             directory,
             long_lines: 0,
+            long_line_room: u64::MAX,
             speech: Speech::new(Arc::default()),
             state: State::Deciding(Vec::new()),
         }
+    }
+
+    /// Writes at most so many bytes of long lines.
+    pub(crate) fn with_long_line_room(mut self, bytes: u64) -> Self {
+        self.long_line_room = bytes;
+        self
     }
 
     /// Tells pieces of messages there, while somebody listens.
@@ -195,7 +206,10 @@ impl LineReader {
             State::Hearing(piece) => self.speech.heard(&piece),
             State::Deciding(beginning) => self.push(decoded(Bytes::from(beginning)), lines),
             State::Holding(held) => self.push(decoded(held.into_bytes()), lines),
-            State::Spilling(long) => self.push(Some(long.into_note()), lines),
+            State::Spilling(long) => {
+                self.long_line_room = long.room;
+                self.push(Some(long.into_note()), lines);
+            }
         }
     }
 
@@ -228,6 +242,7 @@ impl LineReader {
         LongLine {
             beginning: Vec::new(),
             length: 0,
+            room: self.long_line_room,
             file,
         }
     }
@@ -265,8 +280,11 @@ impl LongLine {
         let missing = BEGINNING.saturating_sub(self.beginning.len());
         self.beginning
             .extend_from_slice(&bytes[..bytes.len().min(missing)]);
+        let room = usize::try_from(self.room).unwrap_or(usize::MAX);
+        let fitting = &bytes[..bytes.len().min(room)];
+        self.room -= fitting.len() as u64;
         if let Ok((file, _)) = &mut self.file
-            && let Err(error) = file.write_all(bytes)
+            && let Err(error) = file.write_all(fitting)
         {
             self.file = Err(error.to_string());
         }
@@ -276,6 +294,9 @@ impl LongLine {
     /// that whoever asks for the run's output is led to the file.
     fn into_note(self) -> Line {
         let where_it_is = match &self.file {
+            Ok((_, name)) if self.room == 0 => format!(
+                "written to {name} in the run directory, as far as maxRunDisk in settings.json lets it"
+            ),
             Ok((_, name)) => format!("written to {name} in the run directory"),
             Err(error) => format!("lost: {error}"),
         };

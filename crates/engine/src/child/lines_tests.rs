@@ -131,6 +131,35 @@ fn a_longer_line_goes_to_a_file_and_the_next_line_is_read() {
 }
 
 #[test]
+fn long_lines_take_no_more_of_the_disk_than_they_may() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut reader = LineReader::new(
+        LineMemory::new(24 << 20),
+        Some(directory.path().to_path_buf()),
+    )
+    .with_long_line_room(10 << 20);
+    let mut lines = Vec::new();
+    for _ in 0..2 {
+        for piece in answer_of(9 << 20).chunks(65_536) {
+            reader.feed(piece, &mut lines);
+        }
+    }
+    assert!(said(&lines[0]).ends_with("written to long-line-1.txt in the run directory]"));
+    assert!(said(&lines[1]).ends_with(
+        "written to long-line-2.txt in the run directory, as far as maxRunDisk in settings.json lets it]"
+    ));
+    let length = |name: &str| {
+        std::fs::metadata(directory.path().join(name))
+            .unwrap()
+            .len()
+    };
+    assert_eq!(
+        length("long-line-1.txt") + length("long-line-2.txt"),
+        10 << 20
+    );
+}
+
+#[test]
 fn when_memory_is_used_up_a_line_is_spilled_early_and_nothing_waits() {
     let memory = LineMemory::new(2 << 20);
     let mut all_of_it = memory.hold();

@@ -93,6 +93,8 @@ impl Meta {
                 .timeout_seconds
                 .and_then(|seconds| Duration::try_from_secs_f64(seconds).ok()),
             directory: Some(directory.path().to_owned()),
+            // It was a limit of the owner, who alone writes.
+            record_limit: 0,
             known_tools: self.known_tools.clone(),
         }))
     }

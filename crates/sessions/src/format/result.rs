@@ -1,6 +1,6 @@
 //! `result.json`: how a run ended and what it amounted to.
 
-use pi_subagents_delegation::{Ending, RunSummary, StopReason, Task, Timestamp, Usage};
+use pi_subagents_delegation::{Ending, RunSummary, StopReason, Task, Timestamp, Usage, text};
 use serde::{Deserialize, Serialize};
 
 use super::FORMAT;
@@ -37,9 +37,15 @@ pub(crate) struct RunResult {
     pub(crate) ended_at: String,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) warnings: Vec<String>,
+    /// What the record lacks, as sentences: then `output` stands for what the events do not tell.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) incomplete: Vec<String>,
     /// The command that continues this run's session.
     pub(crate) resume: String,
 }
+
+/// How much of an answer a result keeps where there is little room.
+const SHORT_OUTPUT: usize = 32 << 10;
 
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -102,7 +108,20 @@ impl RunResult {
             started_at: summary.started_at.map(time),
             ended_at: time(summary.ended_at.unwrap_or_else(Timestamp::now)),
             warnings: summary.warnings.clone(),
+            incomplete: Vec::new(),
             resume: format!("pi-subagents resume {} PROMPT", task.session),
         }
+    }
+
+    /// Returns the same with as much of the answer as fits where there is little room.
+    pub(crate) fn shortened(mut self) -> Self {
+        if let Some(output) = self.output.take_if(|output| output.len() > SHORT_OUTPUT) {
+            let bytes = output.len();
+            self.output = Some(text::cut_bytes(output, SHORT_OUTPUT));
+            self.incomplete
+                .push(format!("its answer of {bytes} bytes was cut"));
+        }
+        self.warnings.clear();
+        self
     }
 }

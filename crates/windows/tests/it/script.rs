@@ -40,6 +40,7 @@ pub(crate) fn task(name: &str) -> Task {
         definition: None,
         timeout: Some(Duration::from_mins(10)),
         directory: None,
+        record_limit: 0,
         known_tools: None,
     }
 }

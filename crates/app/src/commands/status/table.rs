@@ -81,6 +81,9 @@ fn details(run: &IndexedRun) -> Vec<String> {
         lines.push(line("model", model));
     }
     lines.push(line("record", run.directory.path().display().to_string()));
+    for lack in end.iter().flat_map(|end| &end.incomplete) {
+        lines.push(line("lacks", one_line(lack)));
+    }
     if let Some(error) = end.and_then(|end| end.error_message.as_ref()) {
         lines.push(line("error", one_line(error)));
     }

@@ -5,14 +5,19 @@ use pi_subagents_delegation::{Ending, RunSummary, Status, Task};
 
 use crate::dialects::answer::Outcomes;
 
-/// One line per task, in their order, and one per warning.
+/// One line per task, in their order, one per warning, and the answers that no record keeps.
 pub(super) fn summary(outcomes: &Outcomes) -> String {
     let lines = outcomes.iter().map(|(task, run)| summary_line(task, run));
     let warnings = outcomes
         .warnings
         .iter()
         .map(|warning| format!("! {warning}"));
-    lines.chain(warnings).collect::<Vec<_>>().join("\n")
+    let answers = outcomes.unrecorded().map(|(task, answer)| {
+        let name = one_line(&task.name);
+        format!("! {name}: its record may lack its answer, which is:\n{answer}")
+    });
+    let lines = lines.chain(warnings).chain(answers);
+    lines.collect::<Vec<_>>().join("\n")
 }
 
 /// One task, one line, whatever a caller or a provider says.

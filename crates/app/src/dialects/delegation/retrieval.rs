@@ -1,7 +1,7 @@
 //! `get_subagent_output` and `get_subagent_session`: what was said in a session.
 
 use pi_subagents_delegation::text::one_line;
-use pi_subagents_delegation::{RunHistory, RunId, SessionId, Status};
+use pi_subagents_delegation::{Gap, RunHistory, RunId, SessionId, Status};
 use pi_subagents_sessions::{FindError, Store, transcript};
 use serde_json::{Map, Value, json};
 
@@ -84,7 +84,10 @@ impl ReadSession {
         let mut lost = Vec::new();
         for run in runs {
             match run.history() {
-                Ok(history) => read.push((run, history)),
+                Ok(history) => {
+                    let history = with_gap(&run, history);
+                    read.push((run, history));
+                }
                 Err(error) => lost.push(error),
             }
         }
@@ -123,9 +126,15 @@ impl ReadSession {
         Ok(self)
     }
 
-    /// What cannot be shown of it, in one line.
+    /// Returns what cannot be shown of it, in one line.
     pub(crate) fn missing(&self) -> Option<String> {
-        what_is_missing(&self.lost)
+        let gaps = self.runs.iter().zip(&self.histories);
+        let gaps = gaps.filter_map(|(run, history)| gap_of(run, history));
+        let all: Vec<String> = what_is_missing(&self.lost)
+            .into_iter()
+            .chain(gaps)
+            .collect();
+        (!all.is_empty()).then(|| all.join("; "))
     }
 
     /// Says of the latest run that there is more to come, if there is.
@@ -151,14 +160,24 @@ impl ReadSession {
     /// The answer of `get_subagent_output`.
     pub(crate) fn output(&self, max_lines: usize) -> ToolAnswer {
         let latest = self.histories.last().and_then(RunHistory::output);
-        let is_under_way = self.runs.last().is_some_and(KnownRun::is_under_way);
-        let nothing = if is_under_way {
-            NO_TEXT_YET
-        } else {
-            transcript::NO_TEXT
-        };
-        let text = latest.unwrap_or_else(|| nothing.to_owned());
+        let text = latest.unwrap_or_else(|| self.without_text());
         ToolAnswer::new(text, self.details(max_lines).into())
+    }
+
+    /// Tells whether the latest run may have answered and nobody knows what.
+    pub(crate) fn is_answer_lost(&self) -> bool {
+        let gap = self.histories.last().and_then(|run| run.gap.as_ref());
+        gap.is_some_and(|gap| gap.output.is_none())
+    }
+
+    /// Returns what stands for an answer that is not there.
+    fn without_text(&self) -> String {
+        let latest = self.runs.last().zip(self.histories.last());
+        match latest.and_then(|(run, history)| gap_of(run, history)) {
+            Some(gap) => format!("(the answer is not known: {gap})"),
+            None if latest.is_some_and(|(run, _)| run.is_under_way()) => NO_TEXT_YET.to_owned(),
+            None => transcript::NO_TEXT.to_owned(),
+        }
     }
 
     /// The answer of `get_subagent_session`.
@@ -207,6 +226,25 @@ impl ReadSession {
         ];
         details.into_iter().chain(missing).collect()
     }
+}
+
+/// Says what the record of a run lacks, if it lacks anything.
+fn gap_of(run: &KnownRun, history: &RunHistory) -> Option<String> {
+    let name = run.run.as_ref().map_or("", RunId::as_str);
+    let reasons = history.gap.as_ref()?.reasons.join("; ");
+    Some(format!("the record of run {name} is incomplete: {reasons}"))
+}
+
+/// Notes that a run is over and nobody could write down how, as on a full disk: what its events
+/// say last need not be its answer.
+fn with_gap(run: &KnownRun, mut history: RunHistory) -> RunHistory {
+    if history.summary.ending.is_none() && !run.is_under_way() {
+        history.gap.get_or_insert_with(|| Gap {
+            reasons: vec!["it has no end".to_owned()],
+            output: None,
+        });
+    }
+    history
 }
 
 fn not_found(id: &str, caller: &Caller) -> CommandError {

@@ -58,6 +58,7 @@ impl Lowering<'_> {
             definition: self.used_definition(asked, &prepared),
             timeout: self.timeout_of(asked, definition),
             directory: directory.as_ref().map(|made| made.path().to_owned()),
+            record_limit: self.configuration.settings.max_run_disk,
             known_tools: None,
         };
         let ready = prepared.and_then(|prepared| {

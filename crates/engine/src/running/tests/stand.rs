@@ -255,6 +255,7 @@ fn task() -> Task {
         definition: None,
         timeout: None,
         directory: None,
+        record_limit: 0,
         known_tools: None,
     }
 }

@@ -1,0 +1,224 @@
+//! The growing files of one run, and its end.
+
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+use std::fs::File;
+use std::io::{self, BufWriter, Write as _};
+use std::time::SystemTime;
+
+use pi_subagents_delegation::Timestamp;
+use pi_subagents_files as files;
+use serde::Serialize;
+
+use crate::disk::DiskUse;
+use crate::format::{LifeRecord, RunResult};
+use crate::log::{Log, Origin};
+use crate::problems::could_not_write;
+use crate::reserve;
+use crate::run_dir::{self, RunDir};
+
+/// Something that the record of a run does not get.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Problem {
+    /// A file for people could not be written.
+    Minor(String),
+    /// The events or the result could not be written.
+    Gap(String),
+    /// The record may not grow any more.
+    Full(String),
+}
+
+/// A run that is being recorded.
+#[derive(Debug)]
+pub(crate) struct OpenRun {
+    directory: RunDir,
+    /// `None` for a file that could not be written: what follows a gap would only mislead.
+    files: HashMap<Log, Option<BufWriter<File>>>,
+    disk: DiskUse,
+    /// What its record lacks, as sentences.
+    lacks: Vec<String>,
+}
+
+impl OpenRun {
+    pub(crate) fn new(directory: RunDir, limit: u64) -> Self {
+        reserve::take(&directory);
+        Self {
+            files: HashMap::new(),
+            disk: DiskUse::new(limit),
+            lacks: Vec::new(),
+            directory,
+        }
+    }
+
+    /// Writes lines, given without their last newline. What the child says is left out once the
+    /// record is full.
+    pub(crate) fn append(&mut self, log: Log, origin: Origin, lines: &[u8]) -> Result<(), Problem> {
+        let was_full = self.disk.is_full();
+        if origin == Origin::Child && !self.disk.has_room_for(lines.len(), &self.directory) {
+            return if was_full { Ok(()) } else { Err(self.full()) };
+        }
+        self.disk.add(lines.len() + 1);
+        self.write(log, lines)
+            .map_err(|error| self.failed(log, &error))
+    }
+
+    /// Hands what was written to the system.
+    pub(crate) fn flush(&mut self) -> Vec<Problem> {
+        let mut errors = Vec::new();
+        for (log, file) in &mut self.files {
+            if let Some(open) = file
+                && let Err(error) = open.flush()
+            {
+                give_up(file);
+                errors.push((*log, error));
+            }
+        }
+        let errors = errors.into_iter();
+        errors
+            .map(|(log, error)| self.failed(log, &error))
+            .collect()
+    }
+
+    /// Leaves a sign of life: how long a run was there is known by it if its owner is killed.
+    pub(crate) fn touch(&self) {
+        if let Some(Some(events)) = self.files.get(&Log::Events) {
+            // Without it, the run was last heard of when something was written.
+            _ = events.get_ref().set_modified(SystemTime::now());
+        }
+    }
+
+    /// Writes the end of the run, unless somebody else has. On a full disk it takes the room that
+    /// was kept free for it.
+    pub(crate) fn end(mut self, mut result: RunResult, at: Timestamp) -> Result<bool, Unwritten> {
+        result.incomplete.append(&mut self.lacks);
+        if matches!(self.files.get(&Log::Events), Some(None)) {
+            // What happened is in the result; the events may be what cannot be written.
+            _ = self.note_gap(&result, at);
+        }
+        // A result is of no use without what was asked. Where that cannot be synced, neither can
+        // this.
+        _ = files::sync(&self.directory.meta());
+        let written = write_result(&self.directory, &result);
+        reserve::release(&self.directory);
+        if let Ok(is_ours) = written {
+            return Ok(is_ours);
+        }
+        let result = result.shortened();
+        write_result(&self.directory, &result).map_err(|error| Unwritten {
+            problem: Problem::Gap(could_not_write(&self.directory.result(), &error)),
+            directory: self.directory,
+            result: Box::new(result),
+        })
+    }
+
+    /// Says in the events that some are missing, as soon as they can be written again.
+    fn note_gap(&self, result: &RunResult, at: Timestamp) -> io::Result<()> {
+        let at = at.to_string();
+        let warning = format!(
+            "this record is incomplete: {}",
+            result.incomplete.join("; ")
+        );
+        let lines = [
+            LifeRecord::Warned {
+                at: at.clone(),
+                warning,
+            },
+            LifeRecord::Ended {
+                at,
+                ending: result.ending.clone(),
+            },
+        ];
+        let lines = whole_lines(&lines)?;
+        self.directory.append(run_dir::EVENTS)?.write_all(&lines)
+    }
+
+    /// The record is full: its events say so.
+    fn full(&mut self) -> Problem {
+        let sentence = self.disk.sentence();
+        let warning = LifeRecord::Warned {
+            at: Timestamp::now().to_string(),
+            warning: sentence.clone(),
+        };
+        let line = serde_json::to_vec(&warning).unwrap_or_default();
+        if let Err(error) = self.write(Log::Events, &line) {
+            return self.failed(Log::Events, &error);
+        }
+        self.lacks.push(sentence.clone());
+        Problem::Full(sentence)
+    }
+
+    fn failed(&mut self, log: Log, error: &io::Error) -> Problem {
+        let sentence = could_not_write(&self.directory.path().join(name(log)), error);
+        if log == Log::Events {
+            self.lacks.push(sentence.clone());
+            Problem::Gap(sentence)
+        } else {
+            Problem::Minor(sentence)
+        }
+    }
+
+    fn write(&mut self, log: Log, lines: &[u8]) -> io::Result<()> {
+        let file = match self.files.entry(log) {
+            Entry::Occupied(known) => known.into_mut(),
+            Entry::Vacant(unknown) => {
+                let file = unknown.insert(None);
+                let opened = self.directory.append(name(log))?;
+                *file = Some(BufWriter::new(opened));
+                file
+            }
+        };
+        let Some(open) = file else {
+            return Ok(());
+        };
+        let written = open.write_all(lines).and_then(|()| open.write_all(b"\n"));
+        if written.is_err() {
+            give_up(file);
+        }
+        written
+    }
+}
+
+/// A result that could not be written yet.
+#[derive(Debug)]
+pub(crate) struct Unwritten {
+    pub(crate) problem: Problem,
+    directory: RunDir,
+    result: Box<RunResult>,
+}
+
+impl Unwritten {
+    /// Tries once more; tells whether it is written now.
+    pub(crate) fn is_written_now(&self) -> bool {
+        write_result(&self.directory, &self.result).is_ok()
+    }
+}
+
+fn write_result(directory: &RunDir, result: &RunResult) -> io::Result<bool> {
+    directory.write_once(run_dir::RESULT, &serde_json::to_vec_pretty(result)?)
+}
+
+/// Lines that stand apart from a torn one before them.
+fn whole_lines(lines: &[impl Serialize]) -> io::Result<Vec<u8>> {
+    let mut text = vec![b'\n'];
+    for line in lines {
+        serde_json::to_writer(&mut text, line)?;
+        text.push(b'\n');
+    }
+    Ok(text)
+}
+
+/// Drops a file without trying once more to write what it still holds.
+fn give_up(file: &mut Option<BufWriter<File>>) {
+    if let Some(open) = file.take() {
+        _ = open.into_parts();
+    }
+}
+
+fn name(log: Log) -> &'static str {
+    match log {
+        Log::Events => run_dir::EVENTS,
+        Log::Stdout => run_dir::STDOUT,
+        Log::Stderr => run_dir::STDERR,
+        Log::Transcript => run_dir::TRANSCRIPT,
+    }
+}

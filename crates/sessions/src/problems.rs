@@ -1,0 +1,55 @@
+//! What could not be written of the runs of an owner.
+
+use std::collections::HashMap;
+use std::io;
+use std::path::Path;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use pi_subagents_delegation::RunId;
+
+/// What could not be written of one run.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct RecordProblems {
+    /// As sentences for whoever made the call.
+    pub sentences: Vec<String>,
+    /// Whether the record lacks something of what was said or how it ended, so that its answer may
+    /// not be found in it.
+    pub is_incomplete: bool,
+}
+
+/// The problems of all runs that nobody was told of yet.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Problems(Arc<Mutex<HashMap<RunId, RecordProblems>>>);
+
+impl Problems {
+    /// Notes one that costs the record nothing that an answer needs.
+    pub(crate) fn note(&self, run: &RunId, sentence: String) {
+        self.lock()
+            .entry(run.clone())
+            .or_default()
+            .sentences
+            .push(sentence);
+    }
+
+    /// Notes one that leaves a gap.
+    pub(crate) fn note_gap(&self, run: &RunId, sentence: String) {
+        let mut all = self.lock();
+        let problems = all.entry(run.clone()).or_default();
+        problems.sentences.push(sentence);
+        problems.is_incomplete = true;
+    }
+
+    /// Takes those of a run.
+    pub(crate) fn take(&self, run: &RunId) -> RecordProblems {
+        self.lock().remove(run).unwrap_or_default()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<RunId, RecordProblems>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Says which file could not be written, and why.
+pub(crate) fn could_not_write(path: &Path, error: &io::Error) -> String {
+    format!("could not write {}: {error}", path.display())
+}
