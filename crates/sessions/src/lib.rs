@@ -23,6 +23,7 @@
 //! what was recorded into text. The index can be rebuilt from the directories, and there is no
 //! other database. See `docs/design/record.md`.
 
+mod closing;
 mod disk;
 mod format;
 mod found;
@@ -35,6 +36,7 @@ mod problems;
 mod record;
 mod recorded_time;
 mod recorder;
+mod recovery;
 mod reindex;
 mod replay;
 mod reserve;

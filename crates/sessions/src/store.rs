@@ -1,22 +1,20 @@
 //! Where runs are kept, and how they are found again.
 
 use std::fs;
-use std::io::{self, Write as _};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use pi_subagents_delegation::{
-    Ending, Happening, Interruption, ModelChoice, RunEvent, RunId, RunSummary, Task, Timestamp,
-};
+use pi_subagents_delegation::{Ending, Interruption, ModelChoice, RunId, Task, Timestamp};
 use pi_subagents_files as files;
 
-use crate::format::{FORMAT, LifeRecord, Meta, RunResult};
+use crate::format::{FORMAT, Meta};
 use crate::found::FindError;
 use crate::index::{self, IndexedRun, RunState};
 use crate::replay::read_result;
 use crate::run_dir::{self, RunDir};
 use crate::seal::Seal;
-use crate::{OwnerName, replay, reserve, runs_place, sequence};
+use crate::{OwnerName, runs_place, sequence};
 
 /// The records of this user.
 #[derive(Debug, Clone)]
@@ -171,61 +169,6 @@ impl Store {
             source,
         })
     }
-
-    /// Records a run whose owner is gone as interrupted; false when somebody else was faster.
-    pub fn close_interrupted(&self, run: &IndexedRun) -> io::Result<bool> {
-        self.close(run, &run.without_owner(), true)
-    }
-
-    /// Records a run as stopped whose owner lives and could not be asked; false when the owner was
-    /// faster. The owner itself writes the end into the events when it goes on.
-    pub fn close_stopped(&self, run: &IndexedRun) -> io::Result<bool> {
-        self.close(run, &Ending::Stopped, false)
-    }
-
-    fn close(&self, run: &IndexedRun, ending: &Ending, is_noted: bool) -> io::Result<bool> {
-        let at = last_sign(&run.directory);
-        // The owner may have been killed between its last words and the line in the index.
-        if let Some(result) = read_result(&run.directory) {
-            let at = result.ended_at.parse().unwrap_or(at);
-            index::append_end(&self.index(), &run.run, &result.ending.into(), at)?;
-            return Ok(false);
-        }
-        let mut summary = RunSummary::default();
-        let read = replay::read_events(&run.directory, |event| summary.apply(event));
-        // Or between the end of the run and these words.
-        let ending = summary.ending.clone().unwrap_or_else(|| ending.clone());
-        summary.ended_at.get_or_insert(at);
-        let Some(task) = summary.task.clone() else {
-            // Its directory was removed or cannot be read; at least it does not run any more.
-            index::append_end(&self.index(), &run.run, &ending, at)?;
-            return Ok(read.is_err());
-        };
-        // The room that the owner kept free is for this.
-        reserve::release(&run.directory);
-        let result = serde_json::to_vec_pretty(&RunResult::new(&task, &summary, &ending))?;
-        let is_ours = run.directory.write_once(run_dir::RESULT, &result)?;
-        if is_ours && is_noted {
-            // What happened is in the result; the events may be what could not be written.
-            _ = note_end(run, &ending, at);
-        }
-        index::append_end(&self.index(), &run.run, &ending, at)?;
-        Ok(is_ours)
-    }
-}
-
-/// Returns when a run that nobody saw ending gave its last sign of life, else now. Its owner leaves
-/// one in the events every second, and the child one in its session with every message.
-fn last_sign(directory: &RunDir) -> Timestamp {
-    let files = [directory.events(), directory.child_session()];
-    let signs = files.iter().filter_map(|file| {
-        // A session that other runs continue says nothing about this one.
-        let file = fs::symlink_metadata(file)
-            .ok()
-            .filter(fs::Metadata::is_file)?;
-        Timestamp::try_from(file.modified().ok()?).ok()
-    });
-    signs.max().unwrap_or_else(Timestamp::now)
 }
 
 impl IndexedRun {
@@ -241,7 +184,7 @@ impl IndexedRun {
 
     /// How it ended, if all that is known is that its owner is gone: a caller that ends takes its
     /// runs along, a detached owner should not have ended.
-    fn without_owner(&self) -> Ending {
+    pub(crate) fn without_owner(&self) -> Ending {
         if self.is_background() {
             Ending::Lost {
                 reason: "owner process exited".to_owned(),
@@ -252,21 +195,6 @@ impl IndexedRun {
     }
 }
 
-/// Writes the end into a run's events.
-fn note_end(run: &IndexedRun, ending: &Ending, at: Timestamp) -> io::Result<()> {
-    let event = RunEvent {
-        run: run.run.clone(),
-        at,
-        happening: Happening::Ended(ending.clone()),
-    };
-    let Some(record) = LifeRecord::of(&event) else {
-        return Ok(());
-    };
-    // A crash may have torn the last line, which must not swallow this one.
-    let line = format!("\n{}\n", serde_json::to_string(&record)?);
-    run.directory
-        .append(run_dir::EVENTS)?
-        .write_all(line.as_bytes())
 }
 
 pub(crate) fn read_meta(directory: &RunDir) -> Option<(Meta, Arc<Task>)> {

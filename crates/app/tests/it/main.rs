@@ -58,6 +58,7 @@ mod profile;
 mod real_model;
 mod real_pi;
 mod record;
+mod recovery;
 mod refusals;
 mod resume;
 mod retrieval;

@@ -3,11 +3,13 @@
 //! Every file says its format; a reader ignores fields it does not know, and a newer format than
 //! its own is still read as far as it is understood. See `docs/design/record.md`.
 
+mod child_session;
 mod ending;
 mod life;
 mod meta;
 mod result;
 
+pub(crate) use child_session::{MessageEntry, RecoveredMessage, ToldMessage};
 pub(crate) use life::LifeRecord;
 pub(crate) use meta::Meta;
 pub(crate) use result::RunResult;

@@ -1,0 +1,125 @@
+//! Closes a run whose owner is gone: what its child said and nobody wrote down is taken from the
+//! child's own session, and the end is recorded.
+
+use std::fs;
+use std::io::{self, Write as _};
+
+use pi_subagents_delegation::child_protocol::ChildRecord;
+use pi_subagents_delegation::{Ending, Happening, RunEvent, RunSummary, Timestamp};
+
+use crate::format::RunResult;
+use crate::index::{self, IndexedRun};
+use crate::recorded_time::RecordedTime;
+use crate::recorder::recorded_line;
+use crate::recovery::KnownMessages;
+use crate::replay::{self, read_result};
+use crate::run_dir::{self, RunDir};
+use crate::store::Store;
+use crate::{reserve, transcript};
+
+impl Store {
+    /// Records a run whose owner is gone as interrupted; false when somebody else was faster.
+    pub fn close_interrupted(&self, run: &IndexedRun) -> io::Result<bool> {
+        let rest = self.close(run, run.without_owner())?;
+        if let Some(rest) = &rest {
+            // What happened is in the result; the events may be what could not be written.
+            _ = note(&run.directory, rest);
+        }
+        Ok(rest.is_some())
+    }
+
+    /// Records a run as stopped whose owner lives and could not be asked; false when the owner was
+    /// faster. The owner itself writes the rest into the events when it goes on.
+    pub fn close_stopped(&self, run: &IndexedRun) -> io::Result<bool> {
+        Ok(self.close(run, Ending::Stopped)?.is_some())
+    }
+
+    /// Writes the end of a run, unless somebody else has; returns what its events lack if it was us.
+    fn close(&self, run: &IndexedRun, ending: Ending) -> io::Result<Option<Vec<RunEvent>>> {
+        let at = last_sign(&run.directory);
+        // The owner may have been killed between its last words and the line in the index.
+        if let Some(result) = read_result(&run.directory) {
+            let at = result.ended_at.parse().unwrap_or(at);
+            index::append_end(&self.index(), &run.run, &result.ending.into(), at)?;
+            return Ok(None);
+        }
+        let mut summary = RunSummary::default();
+        let mut known = KnownMessages::default();
+        let read = replay::read_events(&run.directory, |event| {
+            summary.apply(event);
+            known.hear(event);
+        });
+        let Some(task) = summary.task.clone() else {
+            // Its directory was removed or cannot be read; at least it does not run any more.
+            index::append_end(&self.index(), &run.run, &ending, at)?;
+            return Ok(read.is_err().then(Vec::new));
+        };
+        let mut rest = known.missing_in(&run.directory, &run.run);
+        // Or between the end of the run and these words.
+        let ending = summary.ending.clone().unwrap_or(ending);
+        if summary.ending.is_none() {
+            rest.push(ended(run, &ending, at));
+        }
+        for event in &rest {
+            summary.apply(event);
+        }
+        // The room that the owner kept free is for this.
+        reserve::release(&run.directory);
+        let result = serde_json::to_vec_pretty(&RunResult::new(&task, &summary, &ending))?;
+        let is_ours = run.directory.write_once(run_dir::RESULT, &result)?;
+        let at = summary.ended_at.unwrap_or(at);
+        index::append_end(&self.index(), &run.run, &ending, at)?;
+        Ok(is_ours.then_some(rest))
+    }
+}
+
+/// Returns when a run that nobody saw ending gave its last sign of life, else now. Its owner leaves
+/// one in the events every second, and the child one in its session with every message.
+fn last_sign(directory: &RunDir) -> Timestamp {
+    let files = [directory.events(), directory.child_session()];
+    let signs = files.iter().filter_map(|file| {
+        // A session that other runs continue says nothing about this one.
+        let file = fs::symlink_metadata(file)
+            .ok()
+            .filter(fs::Metadata::is_file)?;
+        Timestamp::try_from(file.modified().ok()?).ok()
+    });
+    signs.max().unwrap_or_else(Timestamp::now)
+}
+
+fn ended(run: &IndexedRun, ending: &Ending, at: Timestamp) -> RunEvent {
+    RunEvent {
+        run: run.run.clone(),
+        at,
+        happening: Happening::Ended(ending.clone()),
+    }
+}
+
+/// Writes what the events lack behind them, and what people read of it into their log.
+fn note(directory: &RunDir, rest: &[RunEvent]) -> io::Result<()> {
+    let mut time = RecordedTime::default();
+    // A crash may have torn the last line, which must not swallow the next one.
+    let mut events = vec![b'\n'];
+    let mut log = String::new();
+    for event in rest {
+        if let Happening::Said { record, .. } = &event.happening {
+            events.extend(time.line_before(event.at).unwrap_or_default());
+            events.push(b'\n');
+            if let ChildRecord::MessageEnded(message) = record {
+                let lines = transcript::lines_for_people(message);
+                log.extend(lines.flat_map(|line| [line, "\n".into()]));
+            }
+        }
+        if let Some(line) = recorded_line(event) {
+            events.extend_from_slice(&line);
+            events.push(b'\n');
+        }
+    }
+    directory.append(run_dir::EVENTS)?.write_all(&events)?;
+    if log.is_empty() {
+        return Ok(());
+    }
+    directory
+        .append(run_dir::TRANSCRIPT)?
+        .write_all(log.as_bytes())
+}

@@ -1,0 +1,49 @@
+//! Messages as they stand in a child's own session, which is written in pi's format, and in what a
+//! child tells.
+
+use pi_subagents_delegation::Timestamp;
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+
+/// A line of a session that holds a message.
+#[derive(Debug, Deserialize)]
+pub(crate) struct MessageEntry<'a> {
+    #[serde(rename = "type")]
+    pub(crate) kind: &'a str,
+    timestamp: &'a str,
+    #[serde(borrow)]
+    pub(crate) message: &'a RawValue,
+}
+
+/// The message in a line that a child told.
+#[derive(Debug, Deserialize)]
+pub(crate) struct ToldMessage<'a> {
+    #[serde(borrow)]
+    pub(crate) message: &'a RawValue,
+}
+
+/// A message as a child tells it, that was found in its session instead.
+#[derive(Debug, Serialize)]
+pub(crate) struct RecoveredMessage<'a> {
+    #[serde(rename = "type")]
+    kind: &'static str,
+    recovered: bool,
+    message: &'a RawValue,
+}
+
+impl MessageEntry<'_> {
+    /// Returns when it was said, if the line tells.
+    pub(crate) fn said_at(&self) -> Option<Timestamp> {
+        self.timestamp.parse().ok()
+    }
+}
+
+impl<'a> RecoveredMessage<'a> {
+    pub(crate) fn of(message: &'a RawValue) -> Self {
+        Self {
+            kind: "message_end",
+            recovered: true,
+            message,
+        }
+    }
+}
