@@ -4,9 +4,10 @@
 //! In both the nearest ancestor with a decision counts, and all paths are real ones.
 
 use std::collections::BTreeMap;
-use std::fs::{self, File};
+use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use pi_subagents_files::{self as files, Audience};
 use serde_json::{Map, Value};
@@ -163,11 +164,14 @@ fn read_object(file: &Path) -> io::Result<Map<String, Value>> {
     }
 }
 
+/// How long another process that decides is waited for, which takes it milliseconds.
+const LOCK_PATIENCE: Duration = Duration::from_secs(2);
+
 fn add_decision(agent_dir: &Path, file: &Path, project: &Path, is_trusted: bool) -> io::Result<()> {
     fs::create_dir_all(agent_dir)?;
     // Two processes may decide at once, and neither must undo the other.
-    let lock = File::create(file.with_extension("lock"))?;
-    lock.lock()?;
+    let _lock =
+        files::lock_file(&file.with_extension("lock"), LOCK_PATIENCE).map_err(io::Error::other)?;
     let Some(project) = project.to_str() else {
         return Err(io::Error::other("the path is not UTF-8"));
     };

@@ -11,6 +11,8 @@
 //! - All of them open regular files only, never wait for a pipe, and never read more than the limit
 //!   that the caller gives. A [`Refusal`] says why a file was not read.
 //! - What is written is for the user alone, and whole files appear whole ([`write_whole`]).
+//! - Locks between processes ([`lock_file`], [`try_lock`]) are waited for only so long, and an error
+//!   names who holds them.
 //! - [`Ownership`] answers whether a directory belongs to the user and whether somebody else may
 //!   write into it; [`is_protected`] answers it for a path with all that lies above it.
 //! - [`NeverProjects`] decides which directory is the project and which of those above may be
@@ -20,6 +22,7 @@
 
 mod directory;
 mod listing;
+mod lock;
 mod opening;
 mod own;
 mod ownership;
@@ -30,6 +33,7 @@ mod writing;
 
 pub use directory::Directory;
 pub use listing::Entry;
+pub use lock::{LockError, lock_directory, lock_file, remove_free_lock, remove_lock, try_lock};
 pub use own::{
     append_own, create_directories, create_new, open_own, open_plain, read_own, replace, sync,
     write_whole, write_whole_once,

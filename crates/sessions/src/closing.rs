@@ -15,7 +15,7 @@ use crate::recovery::KnownMessages;
 use crate::replay::{self, read_result};
 use crate::run_dir::{self, RunDir};
 use crate::store::Store;
-use crate::{reserve, transcript};
+use crate::{reserve, sticky, transcript};
 
 impl Store {
     /// Records a run whose owner is gone as interrupted; false when somebody else was faster.
@@ -24,6 +24,9 @@ impl Store {
         if let Some(rest) = &rest {
             // What happened is in the result; the events may be what could not be written.
             _ = note(&run.directory, rest);
+        }
+        if let Some(session) = run.directory.sticky_file() {
+            files::remove_free_lock(&sticky::lock_of(&session));
         }
         Ok(rest.is_some())
     }

@@ -39,7 +39,7 @@ impl StickySession {
 
     /// What a run must hold while it continues the conversation.
     pub fn lock(&self) -> PathBuf {
-        self.file.with_extension("jsonl.lock")
+        lock_of(&self.file)
     }
 
     /// Tells whether anything was ever said in it.
@@ -63,6 +63,11 @@ impl StickySession {
     pub fn link_from(&self, run: &RunDir) -> io::Result<()> {
         symlink(&self.file, run.child_session())
     }
+}
+
+/// Returns the lock of a session file; it is there while a run has it.
+pub(crate) fn lock_of(file: &Path) -> PathBuf {
+    file.with_extension("jsonl.lock")
 }
 
 impl RunDir {

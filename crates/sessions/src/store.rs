@@ -195,8 +195,6 @@ impl IndexedRun {
     }
 }
 
-}
-
 pub(crate) fn read_meta(directory: &RunDir) -> Option<(Meta, Arc<Task>)> {
     let meta: Meta = serde_json::from_slice(&directory.read(run_dir::META).ok()?).ok()?;
     let task = meta.task(directory)?;

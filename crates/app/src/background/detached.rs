@@ -92,6 +92,7 @@ fn take_over(order: Order) -> Result<(Owner, Plan, TakenOver), CommandError> {
         .and_then(|planned| planned.task.directory.clone())
         .filter(|directory| RunDir::new(directory).meta().exists())
         .ok_or_else(|| no_record(&lowered.warnings))?;
+    lowered.warnings.extend(place.warning);
     let taken = TakenOver {
         directory,
         counts: place.counts,

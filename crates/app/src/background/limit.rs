@@ -1,9 +1,10 @@
 //! How many background runs a user has, and that there are not too many.
 
-use std::fs::{self, File};
+use std::fs::File;
+use std::time::Duration;
 
+use pi_subagents_files::{self as files, LockError, lock_file};
 use pi_subagents_sessions::IndexedRun;
-use rustix::fs::{FlockOperation, flock};
 
 use crate::caller::Caller;
 use crate::counts::Counts;
@@ -18,7 +19,8 @@ use crate::recorded::status_of;
 pub(super) struct Place {
     /// With the runs that take these places.
     pub(super) counts: Counts,
-    /// None where it could not be made: then two callers may take the last place at once.
+    /// Says why nobody was kept from taking the last place at the same time, if nobody was.
+    pub(super) warning: Option<String>,
     _lock: Option<File>,
 }
 
@@ -32,6 +34,9 @@ impl Place {
     ) -> Result<Self, CommandError> {
         let places = &caller.places;
         let lock = lock(places);
+        let warning = lock.as_ref().err().map(|error| {
+            format!("{error}; more background runs than subagents.maxBackground may start at once")
+        });
         let runs = owner.store.runs()?;
         let open = runs
             .iter()
@@ -45,16 +50,23 @@ impl Place {
                 running: counts.running + wanted,
                 ..counts
             },
-            _lock: lock,
+            warning,
+            _lock: lock.ok(),
         })
     }
 }
 
-fn lock(places: &Places) -> Option<File> {
-    fs::create_dir_all(&places.agent_dir).ok()?;
-    let file = File::create(places.agent_dir.join("subagents-background.lock")).ok()?;
-    flock(&file, FlockOperation::LockExclusive).ok()?;
-    Some(file)
+/// How long others are waited for who take a place, which takes them milliseconds. After that a
+/// run more than allowed is the smaller evil: whoever holds the lock may hold it for ever.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+fn lock(places: &Places) -> Result<File, LockError> {
+    // Without the directory there is no lock either, and its error says more.
+    _ = files::create_directories(&places.agent_dir);
+    lock_file(
+        &places.agent_dir.join("subagents-background.lock"),
+        PATIENCE,
+    )
 }
 
 /// The background runs: what runs counts wherever it runs, what is over only where it belongs.

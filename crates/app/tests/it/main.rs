@@ -38,6 +38,7 @@ mod host_commands;
 mod host_entries;
 mod host_stage;
 mod host_trust;
+mod locks;
 mod manual;
 mod mcp;
 mod mcp_asking;

@@ -3,14 +3,13 @@
 //! The owner takes the lock and holds it together with the keeper of its child, so it is free when
 //! nothing of the run is left. See `docs/design/stopping.md`.
 
-use std::fs::{DirBuilder, File};
+use std::fs::File;
 use std::io::{self, Read as _, Seek as _, Write as _};
 use std::os::fd::{AsFd, BorrowedFd};
-use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use pi_subagents_delegation::RunId;
-use rustix::fs::{FlockOperation, flock};
+use pi_subagents_files as files;
 
 use crate::leftovers::end_leftovers;
 
@@ -35,6 +34,7 @@ impl From<io::Error> for LockError {
 /// started after another without anybody in between.
 #[derive(Debug)]
 pub(crate) struct SessionLock {
+    path: PathBuf,
     file: File,
     run: RunId,
 }
@@ -45,20 +45,24 @@ impl SessionLock {
     /// A name that still stands in a free lock is that of a run whose keeper was killed. Something
     /// of it may live on and write, so that is ended first.
     pub(crate) fn take(lock: &Path, run: &RunId) -> Result<Self, LockError> {
-        let mut file = open(lock)?;
-        match flock(&file, FlockOperation::NonBlockingLockExclusive) {
-            Ok(()) => {}
-            Err(rustix::io::Errno::WOULDBLOCK) => {
+        if let Some(directory) = lock.parent() {
+            files::create_directories(directory)?;
+        }
+        let mut file = match files::try_lock(lock)? {
+            Ok(file) => file,
+            Err(mut file) => {
                 let holder = name_in(&mut file)?;
                 return Err(LockError::InUse { holder });
             }
-            Err(error) => return Err(LockError::Io(error.into())),
-        }
+        };
         if let Some(earlier) = name_in(&mut file)? {
             end_leftovers(&earlier);
         }
-        let run = run.clone();
-        let taken = Self { file, run };
+        let taken = Self {
+            path: lock.to_owned(),
+            file,
+            run: run.clone(),
+        };
         taken.enter_name()?;
         Ok(taken)
     }
@@ -71,11 +75,11 @@ impl SessionLock {
         writeln!(file, "{} {}", self.run, std::process::id())
     }
 
-    /// Frees the session, when nothing of the run is left. Closing it would do so too, but only
-    /// when a sibling that is being started at this moment has closed its copy.
+    /// Frees the session, when nothing of the run is left, and leaves no file behind. Closing it
+    /// would free it too, but only when a sibling that is being started at this moment has closed
+    /// its copy.
     pub(crate) fn release(self) {
-        // It fails for no open file.
-        _ = flock(&self.file, FlockOperation::Unlock);
+        files::remove_lock(&self.path, &self.file);
     }
 }
 
@@ -83,22 +87,6 @@ impl AsFd for SessionLock {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.file.as_fd()
     }
-}
-
-fn open(lock: &Path) -> io::Result<File> {
-    if let Some(directory) = lock.parent() {
-        DirBuilder::new()
-            .recursive(true)
-            .mode(0o700)
-            .create(directory)?;
-    }
-    File::options()
-        .read(true)
-        .write(true)
-        .create(true)
-        .truncate(false)
-        .mode(0o600)
-        .open(lock)
 }
 
 /// The run whose name stands in the lock: its id, and its owner's process for whoever looks.
@@ -134,6 +122,7 @@ mod tests {
         }
         let of_its_keeper = held.file.try_clone().unwrap();
         held.release();
+        assert!(!lock.exists());
         let mut held = SessionLock::take(&lock, &run("second")).unwrap();
         assert_eq!(name_in(&mut held.file).unwrap(), Some(run("second")));
         drop(of_its_keeper);

@@ -50,7 +50,7 @@ impl OwnerSocket {
             .mode(0o700)
             .create(directory)?;
         let held = hold(directory);
-        if let Ok(held) = &held {
+        if let Some(held) = &held {
             remove_abandoned(directory, held);
         }
         let path = own_path(directory);

@@ -5,9 +5,10 @@ use std::fs::{self, File};
 use std::io;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
+use pi_subagents_files::lock_directory;
 use pi_subagents_processes::start_time;
-use rustix::fs::{FlockOperation, flock};
 
 /// How long the name of a socket can be.
 pub const LONGEST_SOCKET_NAME: usize = "ffffffff-4294967295.sock".len();
@@ -17,18 +18,21 @@ pub(super) fn own_path(directory: &Path) -> PathBuf {
     directory.join(format!("{}-{}.sock", machine(), std::process::id()))
 }
 
+/// How long others are waited for who make or remove sockets, which takes them milliseconds.
+const PATIENCE: Duration = Duration::from_secs(1);
+
 /// Keeps others from making or removing sockets as long as it is held, so that one that is just
-/// being made is never taken for an abandoned one.
-pub(super) fn hold(directory: &Path) -> io::Result<File> {
-    let held = File::open(directory)?;
-    flock(&held, FlockOperation::LockExclusive)?;
-    Ok(held)
+/// being made is never taken for an abandoned one. Somebody who does not let go of the directory
+/// keeps nobody from listening: a socket has the number of its process in its name, and one of a
+/// living process is never taken for abandoned.
+pub(super) fn hold(directory: &Path) -> Option<File> {
+    lock_directory(directory, PATIENCE).ok()
 }
 
 /// Removes the sockets in a directory whose owner was killed.
 pub fn remove_abandoned_sockets(directory: &Path) {
     // Where the directory cannot be held, as on some network disks, they stay.
-    if let Ok(held) = hold(directory) {
+    if let Some(held) = hold(directory) {
         remove_abandoned(directory, &held);
     }
 }

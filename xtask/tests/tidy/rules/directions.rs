@@ -26,7 +26,7 @@ const ALLOWED: [Allowed; 12] = [
     Allowed::alone(FILES),
     Allowed::upon("pi-subagents-agent", &[VOCABULARY, PROCESSES, FILES]),
     Allowed::upon("pi-subagents-definitions", &[VOCABULARY, FILES]),
-    Allowed::upon("pi-subagents-engine", &[VOCABULARY, PROCESSES]),
+    Allowed::upon("pi-subagents-engine", &[VOCABULARY, PROCESSES, FILES]),
     Allowed::alone("pi-subagents-mcp"),
     Allowed::upon("pi-subagents-sessions", &[VOCABULARY, FILES]),
     Allowed::upon("pi-subagents-windows", &[VOCABULARY]),

@@ -1,0 +1,234 @@
+//! Locks between processes. Nobody waits for one without end: whoever holds it may be stopped, or
+//! may have nothing to do with us.
+
+use std::fs::{self, File};
+use std::io;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use rustix::fs::{CWD, FlockOperation, Mode, OFlags, flock, openat};
+use rustix::io::Errno;
+
+/// How long a waiting process sleeps before it looks again, at first and at most.
+const LOOK_AGAIN: (Duration, Duration) = (Duration::from_millis(1), Duration::from_millis(20));
+
+/// Why a lock was not taken.
+#[derive(Debug, thiserror::Error)]
+pub enum LockError {
+    /// Somebody else holds it.
+    #[error("{} is locked by {}", path.display(), holder.as_deref().unwrap_or("another process"))]
+    Held {
+        /// The file.
+        path: PathBuf,
+        /// The process that holds it, where the system tells.
+        holder: Option<String>,
+    },
+    /// The file could not be used.
+    #[error("{} cannot be locked: {source}", path.display())]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+}
+
+/// Locks a file, which is made for the user alone if it is not there, and waits at most so long for
+/// whoever holds it. It is free again when the file is closed.
+pub fn lock_file(path: &Path, patience: Duration) -> Result<File, LockError> {
+    let file = open_lock(path).map_err(|source| io_error(path, source))?;
+    wait_for(&file, path, patience)?;
+    Ok(file)
+}
+
+/// Locks a directory in the same way.
+pub fn lock_directory(path: &Path, patience: Duration) -> Result<File, LockError> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    let opened = openat(CWD, path, flags, Mode::empty());
+    let directory = opened.map_err(|error| io_error(path, error.into()))?;
+    let directory = File::from(directory);
+    wait_for(&directory, path, patience)?;
+    Ok(directory)
+}
+
+/// Locks a file that is removed by whoever held it last, without waiting; `None` if somebody holds
+/// it, with the file for whoever wants to know what it says.
+pub fn try_lock(path: &Path) -> io::Result<Result<File, File>> {
+    loop {
+        let file = open_lock(path)?;
+        match flock(&file, FlockOperation::NonBlockingLockExclusive) {
+            Ok(()) => {}
+            Err(Errno::WOULDBLOCK) => return Ok(Err(file)),
+            Err(error) => return Err(error.into()),
+        }
+        // Whoever held it may have removed it between the two steps: then it locks nothing.
+        let ours = file.metadata()?;
+        let there = fs::symlink_metadata(path).map(|there| (there.dev(), there.ino()));
+        if there.is_ok_and(|there| there == (ours.dev(), ours.ino())) {
+            return Ok(Ok(file));
+        }
+    }
+}
+
+/// Removes a lock and frees it. Whoever opened it before and takes it after sees that it is gone.
+pub fn remove_lock(path: &Path, held: &File) {
+    // One that stays behind is taken again all the same.
+    _ = fs::remove_file(path);
+    // It fails for no open file.
+    _ = flock(held, FlockOperation::Unlock);
+}
+
+/// Removes a lock that somebody left behind, unless it is held or says something.
+pub fn remove_free_lock(path: &Path) {
+    if !fs::symlink_metadata(path).is_ok_and(|lock| lock.is_file() && lock.len() == 0) {
+        return;
+    }
+    if let Ok(Ok(held)) = try_lock(path) {
+        remove_lock(path, &held);
+    }
+}
+
+fn open_lock(path: &Path) -> io::Result<File> {
+    let flags = OFlags::RDWR
+        | OFlags::CREATE
+        | OFlags::CLOEXEC
+        | OFlags::NOFOLLOW
+        | OFlags::NONBLOCK
+        | OFlags::NOCTTY;
+    let opened = openat(CWD, path, flags, Mode::RUSR | Mode::WUSR)?;
+    crate::regular::regular(opened)
+}
+
+fn wait_for(file: &File, path: &Path, patience: Duration) -> Result<(), LockError> {
+    let end = Instant::now() + patience;
+    let (mut pause, longest) = LOOK_AGAIN;
+    loop {
+        match flock(file, FlockOperation::NonBlockingLockExclusive) {
+            Ok(()) => return Ok(()),
+            Err(Errno::WOULDBLOCK | Errno::INTR) if Instant::now() < end => sleep(pause),
+            Err(Errno::WOULDBLOCK | Errno::INTR) => {
+                return Err(LockError::Held {
+                    path: path.to_owned(),
+                    holder: holder_of(file),
+                });
+            }
+            Err(error) => return Err(io_error(path, error.into())),
+        }
+        pause = (pause * 2).min(longest);
+    }
+}
+
+fn io_error(path: &Path, source: io::Error) -> LockError {
+    LockError::Io {
+        path: path.to_owned(),
+        source,
+    }
+}
+
+/// Returns who holds the lock of a file, as far as the system tells.
+fn holder_of(file: &File) -> Option<String> {
+    let file = file.metadata().ok()?;
+    let device = file.dev();
+    let (major, minor) = (rustix::fs::major(device), rustix::fs::minor(device));
+    let place = format!("{major:02x}:{minor:02x}:{}", file.ino());
+    let locks = fs::read_to_string("/proc/locks").ok()?;
+    let pid = locks.lines().find_map(|line| holder_in(line, &place))?;
+    let name = fs::read_to_string(format!("/proc/{pid}/comm")).ok();
+    Some(match name {
+        Some(name) => format!("process {pid} ({})", name.trim_end()),
+        None => format!("process {pid}"),
+    })
+}
+
+/// Returns the process of a line such as `1: FLOCK  ADVISORY  WRITE 1234 08:01:5678 0 EOF`.
+fn holder_in(line: &str, place: &str) -> Option<u32> {
+    let words: Vec<&str> = line.split_whitespace().collect();
+    match words.as_slice() {
+        [_, "FLOCK", _, _, pid, at, ..] if *at == place => pid.parse().ok().filter(|pid| *pid > 0),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_lock_that_is_held_is_not_waited_for_without_end() {
+        let home = tempfile::tempdir().unwrap();
+        let path = home.path().join("lock");
+        let held = lock_file(&path, Duration::ZERO).unwrap();
+        let error = lock_file(&path, Duration::from_millis(30)).unwrap_err();
+        let LockError::Held { holder, .. } = &error else {
+            panic!("{error}");
+        };
+        // Some containers hide who holds what.
+        if let Some(holder) = holder {
+            let us = format!("process {} (", std::process::id());
+            assert!(holder.starts_with(&us), "{holder}");
+        }
+        let beginning = format!("{} is locked by ", path.display());
+        assert!(error.to_string().starts_with(&beginning), "{error}");
+        drop(held);
+        lock_file(&path, Duration::ZERO).unwrap();
+        let directory = lock_directory(home.path(), Duration::ZERO).unwrap();
+        lock_directory(home.path(), Duration::ZERO).unwrap_err();
+        drop(directory);
+    }
+
+    #[test]
+    fn a_lock_that_was_removed_is_nobodys() {
+        let home = tempfile::tempdir().unwrap();
+        let path = home.path().join("lock");
+        let held = try_lock(&path).unwrap().unwrap();
+        // Somebody opens it while it is held, and tries it when it is gone.
+        let opened = File::open(&path).unwrap();
+        assert!(try_lock(&path).unwrap().is_err());
+        remove_free_lock(&path);
+        assert!(path.exists(), "it is held");
+        remove_lock(&path, &held);
+        assert!(!path.exists());
+        flock(&opened, FlockOperation::NonBlockingLockExclusive).unwrap();
+        // Of the two that are locked now, only one has the name.
+        let second = try_lock(&path).unwrap().unwrap();
+        assert!(try_lock(&path).unwrap().is_err());
+        drop(second);
+        remove_free_lock(&path);
+        assert!(!path.exists());
+    }
+
+    #[test]
+    fn many_who_take_and_remove_a_lock_are_never_two_at_once() {
+        let home = tempfile::tempdir().unwrap();
+        let (path, inside) = (home.path().join("lock"), home.path().join("inside"));
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| {
+                    for _ in 0..200 {
+                        let Ok(held) = try_lock(&path).unwrap() else {
+                            continue;
+                        };
+                        // Only one may be here, so the file is always new.
+                        File::create_new(&inside).unwrap();
+                        fs::remove_file(&inside).unwrap();
+                        remove_lock(&path, &held);
+                    }
+                });
+            }
+        });
+    }
+
+    #[test]
+    fn a_line_of_the_system_tells_who_holds_a_lock() {
+        let line = "12: FLOCK  ADVISORY  WRITE 4711 fe:01:99 0 EOF";
+        assert_eq!(holder_in(line, "fe:01:99"), Some(4711));
+        assert_eq!(holder_in(line, "fe:01:9"), None);
+        assert_eq!(holder_in(&line.replace("FLOCK", "POSIX"), "fe:01:99"), None);
+        assert_eq!(
+            holder_in("12: -> FLOCK  ADVISORY  WRITE 1 fe:01:99 0 EOF", "fe:01:99"),
+            None
+        );
+    }
+}
