@@ -6,6 +6,7 @@ use std::io::{self, Write as _};
 
 use pi_subagents_delegation::child_protocol::ChildRecord;
 use pi_subagents_delegation::{Ending, Happening, RunEvent, RunSummary, Timestamp};
+use pi_subagents_files as files;
 
 use crate::format::RunResult;
 use crate::index::{self, IndexedRun};

@@ -9,10 +9,11 @@ use pi_subagents_files::Directory;
 
 use crate::format::Meta;
 use crate::index::{self, IndexedRun};
+use crate::replay::read_result;
 use crate::run_dir::{self, RunDir};
 use crate::runs_place;
 use crate::seal::Seal;
-use crate::store::{Store, read_result};
+use crate::store::Store;
 
 /// More run directories than this are not looked at in one place.
 const MOST_RUNS: usize = 1_000_000;

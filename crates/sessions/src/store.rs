@@ -1,6 +1,5 @@
 //! Where runs are kept, and how they are found again.
 
-use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -11,7 +10,6 @@ use pi_subagents_files as files;
 use crate::format::{FORMAT, Meta};
 use crate::found::FindError;
 use crate::index::{self, IndexedRun, RunState};
-use crate::replay::read_result;
 use crate::run_dir::{self, RunDir};
 use crate::seal::Seal;
 use crate::{OwnerName, runs_place, sequence};
