@@ -107,8 +107,10 @@ fn note(directory: &RunDir, rest: &[RunEvent]) -> io::Result<()> {
     let mut log = String::new();
     for event in rest {
         if let Happening::Said { record, .. } = &event.happening {
-            events.extend(time.line_before(event.at).unwrap_or_default());
-            events.push(b'\n');
+            if let Some(time) = time.line_before(event.at) {
+                events.extend(time);
+                events.push(b'\n');
+            }
             if let ChildRecord::MessageEnded(message) = record {
                 let lines = transcript::lines_for_people(message);
                 log.extend(lines.flat_map(|line| [line, "\n".into()]));
