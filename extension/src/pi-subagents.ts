@@ -79,7 +79,10 @@ function registerTool(pi: ExtensionAPI, place: Place, tool: ToolEntry): void {
     promptSnippet: tool.promptSnippet,
     promptGuidelines: tool.promptGuidelines,
     parameters: tool.parameters as ToolDefinition["parameters"],
-    ...(tool.models === true ? { prepareArguments: (args) => withFullNames(args, place.models) } : {}),
+    prepareArguments(args) {
+      const fitting = fitted(args, tool.parameters);
+      return tool.models === true ? withFullNames(fitting, place.models) : fitting;
+    },
     async execute(callId, params, signal, onUpdate, ctx) {
       lookForModels(place, ctx);
       const { execute } = await calls();
@@ -184,14 +187,38 @@ function withModels(schema: Json, models: string[]): Json {
   return Object.fromEntries(entries);
 }
 
+/**
+ * Arguments as their schema has them, before pi checks them: an optional field that a model filled
+ * in without meaning it is left out, and a single value becomes a list of one.
+ */
+function fitted(value: unknown, schema: Json): unknown {
+  const { items, properties, required, anyOf } = schema as Schema;
+  if (items) return (Array.isArray(value) ? value : [value]).map((item) => fitted(item, items));
+  if (typeof value !== "object" || value === null) return value;
+  const object = anyOf?.find(({ type }) => type === "object");
+  if (object) return fitted(value, object);
+  if (!properties) return value;
+  const given = Object.entries(value).filter(([field, content]) => required?.includes(field) || saysSomething(content));
+  return Object.fromEntries(given.map(([field, content]) => [field, fitted(content, properties[field] ?? {})]));
+}
+
+interface Schema {
+  items?: Json;
+  properties?: Record<string, Json>;
+  required?: string[];
+  anyOf?: Json[];
+}
+
+function saysSomething(content: unknown): boolean {
+  return content !== null && !(typeof content === "string" && content.trim() === "");
+}
+
 /** Gives each model its full name. Pi alone would refuse another one without saying which there are. */
 function withFullNames(args: unknown, models: string[]): unknown {
   if (typeof args !== "object" || args === null) return args;
   const { model, tasks } = args as Json;
   const named = { ...args } as Json;
-  // Models fill in what they may leave out.
-  if (model === "") delete named.model;
-  else if (typeof model === "string") named.model = fullName(model, models);
+  if (typeof model === "string") named.model = fullName(model, models);
   if (Array.isArray(tasks)) named.tasks = tasks.map((task) => withFullNames(task, models));
   return named;
 }

@@ -16,7 +16,7 @@ use crate::background::Registry;
 use crate::caller::Caller;
 use crate::configuration::Configuration;
 use crate::dialects::{
-    Call, ReadyCall, Seen, WindowRecord, background, delegation, runs, subagent,
+    Call, ReadyCall, Seen, WindowRecord, background, check_fields, delegation, runs, subagent,
 };
 use crate::error::CommandError;
 use crate::owner::Owner;
@@ -77,6 +77,20 @@ impl ToolAnswer {
         }
     }
 
+    /// Adds warnings, for the model and for whoever shows the answer.
+    fn warn(&mut self, warnings: &[String]) {
+        for warning in warnings {
+            self.text += "\n! ";
+            self.text += warning;
+        }
+        if let (Value::Object(details), [_, ..]) = (&mut self.details, warnings) {
+            let known = details.entry("warnings").or_insert_with(|| json!([]));
+            if let Value::Array(known) = known {
+                known.extend(warnings.iter().map(|warning| json!(warning)));
+            }
+        }
+    }
+
     /// As every door passes it on.
     pub(crate) fn json(&self) -> Value {
         json!({
@@ -127,8 +141,22 @@ impl Toolbox {
         }
     }
 
-    /// Calls a tool by its name.
+    /// Calls a tool by its name. Fields that it does not know are an error or a warning, as the
+    /// door has it.
     pub(crate) async fn call(
+        self: &Arc<Self>,
+        tool: &str,
+        arguments: &Value,
+        caller: &Caller,
+        watch: Watch,
+    ) -> Result<ToolAnswer, CommandError> {
+        let unknown = check_fields(tool, arguments, caller.door)?;
+        let mut answer = self.call_known(tool, arguments, caller, watch).await?;
+        answer.warn(&unknown);
+        Ok(answer)
+    }
+
+    async fn call_known(
         self: &Arc<Self>,
         tool: &str,
         arguments: &Value,

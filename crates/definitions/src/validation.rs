@@ -45,18 +45,6 @@ pub enum Invalid {
         /// The definition.
         name: String,
     },
-    /// The allow list is empty.
-    #[error(
-        "{kind} \"{name}\" allows no tool: \"{key}\" is empty. Set \"noTools: true\" if it is to have none."
-    )]
-    NoToolAllowed {
-        /// The dialect, as a sentence begins.
-        kind: &'static str,
-        /// The definition.
-        name: String,
-        /// The key of the allow list.
-        key: &'static str,
-    },
     /// The allow list has only names that no tool has.
     #[error("{kind} \"{name}\" allows only unknown tools: {unknown}. Available tools: {available}")]
     UnknownTools {
@@ -104,8 +92,7 @@ impl Invalid {
             Self::ToolLists { .. } | Self::SuggestedSkills { .. } | Self::LoadedSkills { .. } => {
                 true
             }
-            Self::NoToolAllowed { .. }
-            | Self::UnknownTools { .. }
+            Self::UnknownTools { .. }
             | Self::NullByte
             | Self::UnsafeArgument(_)
             | Self::ToolArgument(_)
@@ -141,17 +128,7 @@ pub(crate) fn problems(definition: &Definition) -> Vec<Invalid> {
         });
     }
     if definition.no_skills && !definition.load_skills.is_empty() {
-        problems.push(Invalid::LoadedSkills {
-            kind,
-            name: name.clone(),
-        });
-    }
-    if !definition.no_tools && definition.tools.as_ref().is_some_and(Vec::is_empty) {
-        problems.push(Invalid::NoToolAllowed {
-            kind,
-            name,
-            key: definition.key(Field::Tools),
-        });
+        problems.push(Invalid::LoadedSkills { kind, name });
     }
     problems.extend(
         definition

@@ -33,11 +33,11 @@ pub struct Definition {
     pub model: Option<String>,
     /// How much the model may think.
     pub thinking: Option<ThinkingLevel>,
-    /// The only tools it has; an empty list is a mistake, not "all".
+    /// The only tools it has; never an empty list, which would count as left out.
     pub tools: Option<Vec<String>>,
     /// It has no tools at all, whatever the lists say.
     pub no_tools: bool,
-    /// Tools it must not have.
+    /// Tools it must not have; never an empty list.
     pub exclude_tools: Option<Vec<String>>,
     /// Extensions of pi that are loaded for it.
     pub extensions: Vec<String>,
@@ -157,11 +157,7 @@ impl Definition {
 
     /// Whether it says which tools there are.
     pub fn restricts_tools(&self) -> bool {
-        let excludes = self
-            .exclude_tools
-            .as_ref()
-            .is_some_and(|names| !names.is_empty());
-        self.no_tools || self.tools.is_some() || excludes
+        self.no_tools || self.tools.is_some() || self.exclude_tools.is_some()
     }
 }
 

@@ -18,6 +18,7 @@ mod finalized;
 mod history;
 mod ids;
 mod message;
+mod nearest;
 mod plan;
 mod policy;
 mod saying;
@@ -36,6 +37,7 @@ pub use finalized::{FINALIZE_TOOL, Finalized};
 pub use history::{Gap, MAX_MESSAGES_PER_RUN, RunHistory};
 pub use ids::{BadId, RunId, SessionId};
 pub use message::{AssistantMessage, Message, Part, StopReason, ToolCall, ToolChange, ToolResult};
+pub use nearest::nearest;
 pub use plan::{Limits, Plan, PlannedTask, Program, Refusal, Task, TaskPlan, UsedDefinition};
 pub use policy::{
     Completion, ModelChoice, Runner, SessionPolicy, SystemPrompt, ThinkingLevel, ToolPolicy,

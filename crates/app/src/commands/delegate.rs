@@ -10,7 +10,8 @@ use crate::cli::{ConcurrencyArgs, RunArgs};
 use crate::commands::call::{answer_of, print, read_call, suggest};
 use crate::configuration::Configuration;
 use crate::dialects::delegation::{self, DelegateCall, TaskCall};
-use crate::dialects::{self, Answer};
+use crate::dialects::{self, Answer, check_fields};
+use crate::door::Door;
 use crate::error::CommandError;
 use crate::places::Places;
 use crate::print::Printer;
@@ -101,12 +102,16 @@ fn call_of(args: &DelegateArgs) -> Result<DelegateCall, CommandError> {
             .hint("Give --task NAME=PROMPT, or a FILE with the JSON of delegate_to_subagents.")),
         (Some(file), []) => {
             let (name, value) = read_call(file)?;
-            DelegateCall::parse(&value).or_else(|error| {
-                refused(
-                    &error,
-                    &format!("{name} must hold {{\"tasks\": [{{\"name\": …, \"prompt\": …}}]}}."),
-                )
-            })
+            let fits = check_fields(delegation::DELEGATE, &value, Door::CommandLine);
+            fits.and_then(|_| DelegateCall::parse(&value))
+                .or_else(|error| {
+                    refused(
+                        &error,
+                        &format!(
+                            "{name} must hold {{\"tasks\": [{{\"name\": …, \"prompt\": …}}]}}."
+                        ),
+                    )
+                })
         }
         (None, tasks) => {
             let tasks = tasks.iter().map(|(name, prompt)| TaskCall {

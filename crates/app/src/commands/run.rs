@@ -9,8 +9,8 @@ use crate::commands::call::{answer_of, print, suggest};
 use crate::commands::delegate::caller;
 use crate::commands::named_task::NamedTaskArgs;
 use crate::configuration::Configuration;
-use crate::dialects;
-use crate::dialects::subagent::{SubagentCall, check_agent};
+use crate::dialects::subagent::{SUBAGENT, SubagentCall, check_agent};
+use crate::dialects::{self, check_fields};
 use crate::error::CommandError;
 use crate::print::Printer;
 
@@ -32,7 +32,8 @@ pub(crate) fn run(args: &RunTaskArgs, printer: Printer<'static>) -> Result<ExitC
         check_agent(agent, &configuration, caller.door)?;
     }
     let (file, call) = args.task.call()?;
-    let call = SubagentCall::parse(&call).map_err(|error| {
+    let fits = check_fields(SUBAGENT, &call, caller.door);
+    let call = fits.and_then(|_| SubagentCall::parse(&call)).map_err(|error| {
         let error = CommandError::from(error);
         match file {
             None => error,

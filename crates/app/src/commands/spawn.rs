@@ -8,7 +8,7 @@ use pi_subagents_engine::OwnChildren;
 use super::block_on;
 use super::delegate::caller;
 use super::named_task::NamedTaskArgs;
-use crate::dialects::background;
+use crate::dialects::{background, check_fields};
 use crate::error::CommandError;
 use crate::print::Printer;
 
@@ -24,6 +24,7 @@ pub(crate) struct SpawnArgs {
 pub(crate) fn run(args: &SpawnArgs, printer: Printer) -> Result<ExitCode, CommandError> {
     let (_, arguments) = args.task.call()?;
     let caller = caller(&args.task.run)?;
+    check_fields(background::BACKGROUND, &arguments, caller.door)?;
     // This process ends before its child does, and has no other.
     let own_children = OwnChildren::shared();
     let spawned = block_on(background::spawn(&arguments, &caller, &own_children))?;

@@ -61,31 +61,35 @@ fn sentence(path: &str, problem: &str) -> String {
 
 /// A text that says something.
 pub(crate) fn text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
-    match optional_text(deserializer)? {
-        Some(text) if !text.trim().is_empty() => Ok(text),
-        Some(_) | None => Err(D::Error::custom("must not be empty")),
-    }
+    optional_text(deserializer)?.ok_or_else(|| D::Error::custom("must not be empty"))
 }
 
-/// A text, if it is given; numbers and booleans are taken as they are written.
+/// A text that must be given and may be empty.
+pub(crate) fn any_text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
+    Ok(optional_text(deserializer)?.unwrap_or_default())
+}
+
+/// A text, if one is given; numbers and booleans are taken as they are written. An empty text
+/// counts as left out, because models fill in the fields that they do not mean.
 pub(crate) fn optional_text<'de, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<Option<String>, D::Error> {
     match Value::deserialize(deserializer)? {
         Value::Null => Ok(None),
-        Value::String(text) => Ok(Some(text)),
+        Value::String(text) => Ok(Some(text).filter(|text| !text.trim().is_empty())),
         value @ (Value::Number(_) | Value::Bool(_)) => Ok(Some(value.to_string())),
         other => Err(must_be("a text", &other)),
     }
 }
 
-/// A number of at least 1, if it is given; a text that is one is taken for it.
+/// A number of at least 1, if one is given; a text that is one is taken for it.
 pub(crate) fn optional_number<'de, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<Option<f64>, D::Error> {
     let value = Value::deserialize(deserializer)?;
     let number = match &value {
         Value::Null => return Ok(None),
+        Value::String(text) if text.trim().is_empty() => return Ok(None),
         Value::String(text) => text.trim().parse().ok(),
         other => other.as_f64(),
     };
@@ -120,7 +124,8 @@ pub(crate) fn flag<'de, D: Deserializer<'de>>(deserializer: D) -> Result<bool, D
     }
 }
 
-/// A list; a single value is taken for a list of one, and nothing for an empty one.
+/// A list; a single value is taken for a list of one, and nothing or an empty text for an empty
+/// one.
 pub(crate) fn list<'de, D, T>(deserializer: D) -> Result<Vec<T>, D::Error>
 where
     D: Deserializer<'de>,
@@ -140,6 +145,9 @@ where
         }
 
         fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<Vec<T>, E> {
+            if text.trim().is_empty() {
+                return Ok(Vec::new());
+            }
             // Where a text can be no element, a list was wanted and not what an element should be.
             let one = T::deserialize(StrDeserializer::<E>::new(text));
             let one = one.map_err(|_| E::invalid_type(Unexpected::Str(text), &self))?;

@@ -11,6 +11,7 @@ pub(crate) mod lowering;
 pub(crate) mod runs;
 pub(crate) mod subagent;
 mod tool;
+mod unknown_fields;
 mod window_json;
 mod window_record;
 mod working_directory;
@@ -19,6 +20,7 @@ pub(crate) use answer::Answer;
 pub(crate) use arguments::CallError;
 pub(crate) use call::{Call, ReadyCall, run};
 pub(crate) use tool::{Effect, Tool};
+pub(crate) use unknown_fields::check_fields;
 pub(crate) use window_record::{Seen, WindowRecord};
 
 /// The tools of the MCP door: all of them, and the one for those who have nothing else to look

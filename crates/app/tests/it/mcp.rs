@@ -241,8 +241,13 @@ fn arguments_are_read_as_leniently_as_everywhere() {
     let stage = Stage::new();
     let mut client = McpClient::start(&stage, "legacy", &PI);
     let task = json!({"name": 7, "prompt": "[{\"reply\": \"read\"}]", "timeout": "30"});
-    client.call("text", DELEGATE, &json!({"tasks": [task]}));
+    client.call("text", DELEGATE, &json!({"tasks": task, "profile": ""}));
     assert_eq!(outputs(&client.answer("text")), [("7", "read")]);
+    client.call("field", DELEGATE, &json!({"tasks": [], "profiles": "x"}));
+    assert_eq!(
+        client.answer("field")["text"],
+        json!(["profiles is unknown; did you mean profile?"])
+    );
 }
 
 #[test]

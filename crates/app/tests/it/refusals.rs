@@ -49,6 +49,43 @@ fn calls_that_do_not_fit_are_refused_with_words() {
 }
 
 #[test]
+fn a_field_that_nobody_knows_is_refused_with_the_one_that_was_meant() {
+    let hint = "hint: stdin must hold {\"tasks\": [{\"name\": …, \"prompt\": …}]}.\n";
+    assert_eq!(
+        refused(r#"{"tasks":[{"name":"a","promt":"p"}]}"#),
+        format!("error: tasks[0].promt is unknown; did you mean prompt?\n{hint}")
+    );
+    let stage = Stage::new();
+    for command in ["run", "spawn"] {
+        let output = stage
+            .command(&[command, "--file", "-"])
+            .stdin(r#"{"preset":"a","task":"t","session":"x"}"#)
+            .run();
+        assert_eq!(output.code, Some(2), "{output}");
+        let first = output.stderr.lines().next();
+        assert_eq!(
+            first,
+            Some("error: session is unknown; did you mean sessionId?")
+        );
+    }
+}
+
+#[test]
+fn a_task_without_a_name_is_called_by_its_place() {
+    let stage = Stage::new();
+    let reply = |words: &str| json!([{"reply": words}]).to_string();
+    let tasks = json!({"profile": "", "tasks": [
+        {"name": "a", "prompt": reply("one")},
+        {"name": "", "prompt": reply("two"), "resume": ""},
+    ]});
+    let output = stage.delegate(&tasks).run().expect_success();
+    assert_eq!(
+        outcomes(&output),
+        [completed("a", "one"), completed("task 2", "two")]
+    );
+}
+
+#[test]
 fn whoever_sits_before_stdin_is_told_that_it_is_read() {
     let stage = Stage::new();
     stage.profile("scout", "model: fake/fake-model", "You look.");

@@ -46,13 +46,14 @@ fn every_field_of_a_task_reaches_its_child() {
     stage.profile("own", "model: fake/large\ntimeout: 45", "Do it well.");
     let sub = stage.sandbox.project().join("sub");
     let task = |name: &str, fields: Value| witness(&stage, name, &fields);
-    let call = json!({"profile": "base", "unknown": 1, "tasks": [
+    let call = json!({"profile": "base", "tasks": [
         task("default", json!({})),
         task("nothing", json!({"cwd": null, "profile": null, "timeout": null, "resume": null, "files": null})),
+        task("empty", json!({"cwd": "", "profile": "", "timeout": "", "resume": "", "files": ""})),
         task("cwd", json!({"cwd": sub, "files": "a.txt"})),
         task("profile", json!({"profile": "own"})),
         task("timeout", json!({"timeout": 5, "profile": "own"})),
-        task("words", json!({"timeout": "7.5", "files": [{"path": "x", "head": "3"}], "more": true})),
+        task("words", json!({"timeout": "7.5", "files": [{"path": "x", "head": "3"}]})),
     ]});
     let output = stage.delegate(&call).run().expect_success();
     let answer = output.json();
@@ -65,18 +66,21 @@ fn every_field_of_a_task_reaches_its_child() {
     nothing: profile base, timeout 600, files 0
       in $SANDBOX/project
       --mode rpc --session $PROJECT/.pi/subagents/runs/<run-2>/child-session.jsonl --model fake/small --no-approve
+    empty: profile base, timeout 600, files 0
+      in $SANDBOX/project
+      --mode rpc --session $PROJECT/.pi/subagents/runs/<run-3>/child-session.jsonl --model fake/small --no-approve
     cwd: profile base, timeout 600, files 1
       in $SANDBOX/project/sub
-      --mode rpc --session $PROJECT/.pi/subagents/runs/<run-3>/child-session.jsonl --model fake/small --no-approve
+      --mode rpc --session $PROJECT/.pi/subagents/runs/<run-4>/child-session.jsonl --model fake/small --no-approve
     profile: profile own, timeout 45, files 0
       in $SANDBOX/project
-      --mode rpc --session $PROJECT/.pi/subagents/runs/<run-4>/child-session.jsonl --model fake/large --system-prompt $PROJECT/.pi/subagents/runs/<run-4>/system-prompt.md --no-approve
+      --mode rpc --session $PROJECT/.pi/subagents/runs/<run-5>/child-session.jsonl --model fake/large --system-prompt $PROJECT/.pi/subagents/runs/<run-5>/system-prompt.md --no-approve
     timeout: profile own, timeout 5, files 0
       in $SANDBOX/project
-      --mode rpc --session $PROJECT/.pi/subagents/runs/<run-5>/child-session.jsonl --model fake/large --system-prompt $PROJECT/.pi/subagents/runs/<run-5>/system-prompt.md --no-approve
+      --mode rpc --session $PROJECT/.pi/subagents/runs/<run-6>/child-session.jsonl --model fake/large --system-prompt $PROJECT/.pi/subagents/runs/<run-6>/system-prompt.md --no-approve
     words: profile base, timeout 7.5, files 1
       in $SANDBOX/project
-      --mode rpc --session $PROJECT/.pi/subagents/runs/<run-6>/child-session.jsonl --model fake/small --no-approve
+      --mode rpc --session $PROJECT/.pi/subagents/runs/<run-7>/child-session.jsonl --model fake/small --no-approve
     ");
 }
 
@@ -138,17 +142,14 @@ const FILES: &[(&str, &str)] = &[
         r#"[{"path": "notes.txt", "tail": 99}]"#,
         "=== notes.txt ===\none\ntwo\nthree\nfour\n\n",
     ),
-    (
-        r#"["missing.txt"]"#,
-        "=== missing.txt ===\n[file not found: missing.txt]\n\n",
-    ),
+    (r#"["missing.txt"]"#, "[file not found: missing.txt]\n\n"),
     (
         r#"["src", {"path": "bytes.bin", "head": 1}]"#,
-        "=== src ===\n[could not read file: src]\n\n=== bytes.bin ===\n[could not read file: bytes.bin]\n\n",
+        "[could not read file: src]\n\n[could not read file: bytes.bin]\n\n",
     ),
     (
         r#"["large.txt"]"#,
-        "=== large.txt ===\n[file too large: large.txt (1025KB, limit 1024KB)]\n\n",
+        "[file too large: large.txt (1025KB, limit 1024KB)]\n\n",
     ),
     (
         r#"["no-newline.txt", "notes.txt", "ABSOLUTE"]"#,

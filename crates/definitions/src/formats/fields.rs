@@ -5,7 +5,7 @@ use pi_subagents_delegation::{
 };
 
 use super::keys::{field_of, meant_by};
-use super::values::{names, seconds, switch, text, words};
+use super::values::{names, optional_names, seconds, switch, text, words};
 use crate::warning::{Position, Problem};
 use crate::yaml::Entry;
 
@@ -67,31 +67,51 @@ fn take(
     field: Field,
     entry: &Entry,
 ) -> Result<Option<String>, Problem> {
-    match field {
-        Field::Name | Field::Body => {}
-        Field::Description => definition.description = text(entry)?,
-        Field::Provider => definition.provider = text(entry)?,
-        Field::Model => definition.model = text(entry)?,
+    let note = match field {
+        Field::Name | Field::Body => None,
+        Field::Description => taken(&mut definition.description, text(entry)?),
+        Field::Provider => taken(&mut definition.provider, text(entry)?),
+        Field::Model => taken(&mut definition.model, text(entry)?),
         Field::Thinking => return thinking(definition, entry),
-        Field::Tools => definition.tools = Some(names(entry)?),
-        Field::NoTools => definition.no_tools = switch(entry)?.unwrap_or_default(),
-        Field::ExcludeTools => definition.exclude_tools = Some(names(entry)?),
-        Field::Extensions => definition.extensions = names(entry)?,
-        Field::NoExtensions => definition.no_extensions = switch(entry)?.unwrap_or_default(),
-        Field::SuggestedSkills => definition.suggested_skills = names(entry)?,
-        Field::LoadSkills => definition.load_skills = names(entry)?,
-        Field::NoSkills => definition.no_skills = switch(entry)?.unwrap_or_default(),
-        Field::NoContextFiles => definition.no_context_files = switch(entry)?.unwrap_or_default(),
-        Field::AppendSystemPrompt => definition.append_system_prompt = text(entry)?,
+        Field::Tools => return tools(definition, entry),
+        Field::NoTools => switched(&mut definition.no_tools, entry)?,
+        Field::ExcludeTools => taken(&mut definition.exclude_tools, optional_names(entry)?),
+        Field::Extensions => taken(&mut definition.extensions, names(entry)?),
+        Field::NoExtensions => switched(&mut definition.no_extensions, entry)?,
+        Field::SuggestedSkills => taken(&mut definition.suggested_skills, names(entry)?),
+        Field::LoadSkills => taken(&mut definition.load_skills, names(entry)?),
+        Field::NoSkills => switched(&mut definition.no_skills, entry)?,
+        Field::NoContextFiles => switched(&mut definition.no_context_files, entry)?,
+        Field::AppendSystemPrompt => taken(&mut definition.append_system_prompt, text(entry)?),
         Field::ApiKey => return api_key(definition, entry),
-        Field::ExtraArgs => definition.extra_args = words(entry)?,
+        Field::ExtraArgs => taken(&mut definition.extra_args, words(entry)?),
         Field::Runner => return runner(definition, entry),
-        Field::Timeout => definition.timeout = seconds(entry)?,
-        Field::Finalize => {
-            definition.finalize = switch(entry)?.unwrap_or(definition.dialect.finalizes());
-        }
-    }
-    Ok(None)
+        Field::Timeout => taken(&mut definition.timeout, seconds(entry)?),
+        Field::Finalize => switched(&mut definition.finalize, entry)?,
+    };
+    Ok(note)
+}
+
+fn taken<T>(field: &mut T, value: T) -> Option<String> {
+    *field = value;
+    None
+}
+
+/// Takes a switch; one that is left empty stays as it is.
+fn switched(field: &mut bool, entry: &Entry) -> Result<Option<String>, Problem> {
+    let (value, note) = switch(entry)?;
+    *field = value.unwrap_or(*field);
+    Ok(note)
+}
+
+fn tools(definition: &mut Definition, entry: &Entry) -> Result<Option<String>, Problem> {
+    definition.tools = optional_names(entry)?;
+    Ok(definition.tools.is_none().then(|| {
+        format!(
+            "\"{}\" is empty, which counts as left out; \"noTools: true\" gives no tools",
+            entry.key
+        )
+    }))
 }
 
 fn thinking(definition: &mut Definition, entry: &Entry) -> Result<Option<String>, Problem> {

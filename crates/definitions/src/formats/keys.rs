@@ -1,6 +1,6 @@
 //! Which key of a frontmatter is which field.
 
-use pi_subagents_delegation::{Dialect, Field};
+use pi_subagents_delegation::{Dialect, Field, nearest};
 
 /// Names that a field has besides the one of its dialect.
 const ALSO: &[(&str, Field)] = &[("allowed_tools", Field::Tools)];
@@ -14,12 +14,7 @@ pub(crate) fn field_of(key: &str) -> Option<(Field, &'static str)> {
 
 /// The known key that was probably meant.
 pub(super) fn meant_by(key: &str) -> Option<&'static str> {
-    let wanted = plain(key);
-    let is_alike = |known: &str| {
-        let known = plain(known);
-        known == wanted || (wanted.len() >= 4 && known.starts_with(&wanted))
-    };
-    all().map(|(known, _)| known).find(|known| is_alike(known))
+    nearest(key, all().map(|(known, _)| known))
 }
 
 fn all() -> impl Iterator<Item = (&'static str, Field)> {
@@ -29,13 +24,6 @@ fn all() -> impl Iterator<Item = (&'static str, Field)> {
             [Dialect::Profile, Dialect::Prompt].map(|dialect| (field.key(dialect), field))
         })
         .chain(ALSO.iter().copied())
-}
-
-fn plain(key: &str) -> String {
-    key.chars()
-        .filter(char::is_ascii_alphanumeric)
-        .map(|character| character.to_ascii_lowercase())
-        .collect()
 }
 
 #[cfg(test)]

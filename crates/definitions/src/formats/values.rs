@@ -21,15 +21,38 @@ pub(super) fn text(entry: &Entry) -> Result<Option<String>, Problem> {
     Ok(Some(text.to_owned()).filter(|text| !text.is_empty()))
 }
 
-/// A switch.
-pub(super) fn switch(entry: &Entry) -> Result<Option<bool>, Problem> {
-    match &entry.value.value {
-        Value::Null => Ok(None),
-        Value::Bool(value) => Ok(Some(*value)),
-        Value::Number(_) | Value::Text(_) | Value::List(_) | Value::Map(_) => {
-            Err(wrong(entry, &entry.value, "must be true or false"))
-        }
+/// A switch, with what is odd about the way it is written: a word or number whose meaning is clear
+/// is taken, because a file that is left out would be no better for its author.
+pub(super) fn switch(entry: &Entry) -> Result<(Option<bool>, Option<String>), Problem> {
+    let written = match &entry.value.value {
+        Value::Null => return Ok((None, None)),
+        Value::Bool(value) => return Ok((Some(*value), None)),
+        Value::Number(word) | Value::Text(word) => word.trim(),
+        Value::List(_) | Value::Map(_) => return Err(not_a_switch(entry)),
+    };
+    if written.is_empty() {
+        return Ok((None, None));
     }
+    let value = match written.to_ascii_lowercase().as_str() {
+        "true" | "yes" | "on" | "1" => true,
+        "false" | "no" | "off" | "0" => false,
+        _ => return Err(not_a_switch(entry)),
+    };
+    let note = format!(
+        "\"{}\" should be true or false, not {}; it is read as {value}",
+        entry.key,
+        shown(&entry.value)
+    );
+    Ok((Some(value), Some(note)))
+}
+
+fn not_a_switch(entry: &Entry) -> Problem {
+    wrong(entry, &entry.value, "must be true or false")
+}
+
+/// Names, as [`names`] reads them; a list without any counts as left out.
+pub(super) fn optional_names(entry: &Entry) -> Result<Option<Vec<String>>, Problem> {
+    Ok(Some(names(entry)?).filter(|names| !names.is_empty()))
 }
 
 /// Names, in a list or with commas between them; empty ones do not count.
@@ -92,11 +115,7 @@ pub(super) fn seconds(entry: &Entry) -> Result<Option<Duration>, Problem> {
 }
 
 fn wrong(entry: &Entry, found: &Node, rule: &str) -> Problem {
-    let shown = match &found.value {
-        Value::Text(text) => format!("\"{text}\""),
-        Value::Number(number) => number.clone(),
-        other => other.kind().to_owned(),
-    };
+    let shown = shown(found);
     let hint = match &found.value {
         Value::Bool(_) if rule == "must be text" => "; put it in quotes if it is text",
         _ => "",
@@ -105,4 +124,12 @@ fn wrong(entry: &Entry, found: &Node, rule: &str) -> Problem {
         found.position,
         format!("\"{}\" {rule}, not {shown}{hint}", entry.key),
     )
+}
+
+fn shown(found: &Node) -> String {
+    match &found.value {
+        Value::Text(text) => format!("\"{text}\""),
+        Value::Number(number) => number.clone(),
+        other => other.kind().to_owned(),
+    }
 }

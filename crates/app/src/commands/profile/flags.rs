@@ -151,10 +151,10 @@ impl FieldArgs {
 
     fn apply_lists(&self, definition: &mut Definition) {
         if let Some(tools) = &self.tools {
-            definition.tools = Some(names(tools));
+            definition.tools = some_names(tools);
         }
         if let Some(tools) = &self.exclude_tools {
-            definition.exclude_tools = Some(names(tools));
+            definition.exclude_tools = some_names(tools);
         }
         let lists = [
             (&self.extensions, &mut definition.extensions),
@@ -291,6 +291,11 @@ pub(super) fn names(text: &str) -> Vec<String> {
         .filter(|name| !name.is_empty())
         .map(str::to_owned)
         .collect()
+}
+
+/// The names of a list, if there are any.
+fn some_names(text: &str) -> Option<Vec<String>> {
+    Some(names(text)).filter(|names| !names.is_empty())
 }
 
 /// A text as a file keeps it, if anything is left of it.

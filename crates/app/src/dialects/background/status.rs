@@ -23,9 +23,7 @@ pub(crate) fn background_agent_status(
     arguments: &Value,
     caller: &Caller,
 ) -> Result<ToolAnswer, CommandError> {
-    let mut call: StatusCall = arguments::read(arguments)?;
-    // Models fill in what they may leave out.
-    call.run_id = call.run_id.filter(|id| !id.trim().is_empty());
+    let call: StatusCall = arguments::read(arguments)?;
     let (counts, rows) = match &toolbox.background {
         Some(registry) => registry.rows(),
         None => recorded(toolbox, caller, &call)?,

@@ -75,7 +75,8 @@ impl<'de> Deserialize<'de> for FileSpec {
 }
 
 impl FileSpec {
-    fn path(&self) -> &str {
+    /// The path, as the caller wrote it.
+    pub(super) fn path(&self) -> &str {
         match self {
             Self::Path(path) => path,
             Self::Lines(lines) => &lines.path,
@@ -105,17 +106,19 @@ impl FileLines {
     }
 }
 
-/// Puts files before a prompt. What cannot be read is said in its place, and to the caller.
+/// Puts files before a prompt. A file that cannot be read leaves a placeholder, which stands alone,
+/// and the caller is told too.
 pub(super) fn with_files(files: &[FileSpec], cwd: &Path, prompt: &str) -> (String, Vec<String>) {
     let mut whole = String::new();
     let mut problems = Vec::new();
     for file in files {
-        let content = read(file, cwd).unwrap_or_else(|problem| {
-            let placeholder = format!("[{problem}]");
-            problems.push(problem);
-            placeholder
-        });
-        whole.push_str(&section(file, &content));
+        match read(file, cwd) {
+            Ok(content) => whole.push_str(&section(file, &content)),
+            Err(problem) => {
+                whole.push_str(&format!("[{problem}]\n\n"));
+                problems.push(problem);
+            }
+        }
     }
     whole.push_str(prompt);
     (whole, problems)

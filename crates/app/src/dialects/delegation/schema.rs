@@ -27,7 +27,7 @@ pub(crate) struct DelegateCall {
 #[serde(expecting = "an object")]
 pub(crate) struct TaskCall {
     /// Display name of this sub-agent's window.
-    #[serde(deserialize_with = "arguments::text")]
+    #[serde(deserialize_with = "arguments::any_text")]
     pub(crate) name: String,
     /// The task for the sub-agent. It sees nothing else of this conversation.
     #[serde(deserialize_with = "arguments::text")]
@@ -65,8 +65,14 @@ impl DelegateCall {
         arguments::read::<Self>(value)?.checked()
     }
 
-    fn checked(self) -> Result<Self, CallError> {
+    fn checked(mut self) -> Result<Self, CallError> {
         arguments::check_count(self.tasks.len())?;
+        for (index, task) in self.tasks.iter_mut().enumerate() {
+            task.files.retain(|file| !file.path().is_empty());
+            if task.name.is_empty() {
+                task.name = format!("task {}", index + 1);
+            }
+        }
         Ok(self)
     }
 }
@@ -92,7 +98,7 @@ mod tests {
 
     #[test]
     fn a_call_is_read_as_leniently_as_pi_reads_it() {
-        let call = json!({"unknown": 1, "tasks": {
+        let call = json!({"tasks": {
             "name": 7, "prompt": "do it", "timeout": "5", "cwd": null, "files": "x.txt"
         }});
         assert_eq!(
@@ -105,6 +111,23 @@ mod tests {
                 ..TaskCall::default()
             }]
         );
+    }
+
+    #[test]
+    fn what_a_model_fills_in_without_meaning_it_counts_as_left_out() {
+        let filled = json!({"profile": "", "tasks": [
+            {"name": "a", "prompt": "p", "profile": "", "resume": " ", "cwd": "", "timeout": "", "files": ""},
+            {"name": "", "prompt": "p", "files": [""]},
+            {"name": null, "prompt": "p", "files": []},
+        ]});
+        let plain = |name: &str| TaskCall {
+            name: name.to_owned(),
+            prompt: "p".to_owned(),
+            ..TaskCall::default()
+        };
+        let call = DelegateCall::parse(&filled).unwrap();
+        assert_eq!(call.profile, None);
+        assert_eq!(call.tasks, [plain("a"), plain("task 2"), plain("task 3")]);
     }
 
     #[test]
@@ -127,7 +150,6 @@ mod tests {
             error(&json!({"tasks": ["a"]})),
             error(&json!({"tasks": [{"name": "a"}]})),
             error(&task(json!({"prompt": ""}))),
-            error(&task(json!({"name": null}))),
             error(&task(json!({"timeout": 0}))),
             error(&task(json!({"timeout": "soon"}))),
             error(&task(json!({"files": [{"path": "x", "head": 0}]}))),
@@ -148,7 +170,6 @@ mod tests {
                 "tasks[0] must be an object, not string \"a\"",
                 "tasks[0].prompt is missing",
                 "tasks[0].prompt must not be empty",
-                "tasks[0].name must not be empty",
                 "tasks[0].timeout must be at least 1",
                 "tasks[0].timeout must be a number, not \"soon\"",
                 "tasks[0].files[0].head must be at least 1",

@@ -16,7 +16,7 @@ use crate::dialects::tool::parameters;
 struct SeveralArguments {
     /// 1 to 16 tasks to run in parallel, instead of the other fields. Each names its own preset.
     #[serde(default, deserialize_with = "given_list")]
-    #[schemars(with = "Vec<TaskArguments>", length(min = 1, max = 16))]
+    #[schemars(with = "Vec<TaskArguments>", length(max = 16))]
     tasks: Option<Vec<TaskArguments>>,
     #[serde(default)]
     #[schemars(skip)]
@@ -44,7 +44,7 @@ struct TaskArguments {
     cwd: Option<String>,
     /// Session id of an earlier call to continue, with everything said in it; left out, a new session begins.
     #[serde(default, deserialize_with = "arguments::optional_text")]
-    #[schemars(regex(pattern = "^[A-Za-z0-9_-]{1,64}$"))]
+    #[schemars(regex(pattern = "^[A-Za-z0-9_-]{0,64}$"))]
     session_id: Option<String>,
     /// Seconds the sub-agent may take; there is no limit unless it is given.
     #[serde(default, deserialize_with = "arguments::optional_number")]
@@ -145,9 +145,7 @@ impl TaskArguments {
             ("cwd", &self.cwd),
             ("sessionId", &self.session_id),
         ];
-        let given = texts
-            .into_iter()
-            .find(|(_, text)| said(text.as_deref()).is_some());
+        let given = texts.into_iter().find(|(_, text)| text.is_some());
         given
             .map(|(field, _)| field)
             .or(self.timeout.map(|_| "timeout"))
@@ -156,22 +154,22 @@ impl TaskArguments {
     /// `path` leads to the task, for errors.
     fn checked(self, path: &str) -> Result<AgentTask, CallError> {
         let missing = |field: &str| CallError(format!("{path}{field} is missing"));
-        let agent = match (said(self.preset.as_deref()), said(self.agent.as_deref())) {
+        let agent = match (self.preset, self.agent) {
             (Some(preset), Some(agent)) if preset != agent => {
                 return Err(CallError(format!(
                     "{path}preset and {path}agent name the same thing, but differ: \"{preset}\" and \"{agent}\""
                 )));
             }
-            (Some(name), _) | (None, Some(name)) => name.to_owned(),
+            (Some(name), _) | (None, Some(name)) => name,
             (None, None) => return Err(missing("preset")),
         };
-        let task = said(self.task.as_deref()).ok_or_else(|| missing("task"))?;
+        let task = self.task.ok_or_else(|| missing("task"))?;
         let session = self.session_id.as_deref().map(SessionId::parse).transpose();
         Ok(AgentTask {
             agent,
-            task: task.to_owned(),
-            model: said(self.model.as_deref()).map(str::to_owned),
-            cwd: said(self.cwd.as_deref()).map(str::to_owned),
+            task,
+            model: self.model,
+            cwd: self.cwd,
             session: session
                 .map_err(|error| CallError(format!("{path}sessionId cannot be used: {error}")))?,
             timeout: self
@@ -179,11 +177,6 @@ impl TaskArguments {
                 .map(|seconds| Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX)),
         })
     }
-}
-
-/// A text that says something; models fill what they leave out with empty ones.
-fn said(text: Option<&str>) -> Option<&str> {
-    text.filter(|text| !text.trim().is_empty())
 }
 
 fn given_list<'de, D, T>(deserializer: D) -> Result<Option<Vec<T>>, D::Error>
@@ -219,7 +212,7 @@ mod tests {
         assert_eq!(parse(json!({"agent": "scout", "task": "look"})), one);
         let full = json!({
             "preset": "scout", "agent": "scout", "task": "look", "model": "m", "cwd": "/w",
-            "sessionId": "a-B_9", "timeout": "5", "unknown": 1
+            "sessionId": "a-B_9", "timeout": "5"
         });
         assert_eq!(
             parse(full),
@@ -239,8 +232,7 @@ mod tests {
             SubagentCall::Parallel(vec![task("scout", "look"), task("judge", "weigh")])
         );
         // Models fill in what they do not mean.
-        let filled =
-            json!({"preset": "scout", "agent": "", "task": "look", "model": "", "tasks": []});
+        let filled = json!({"preset": "scout", "agent": "", "task": "look", "model": "", "cwd": "", "sessionId": "", "timeout": "", "tasks": []});
         assert_eq!(parse(filled), one);
         let filled =
             json!({"preset": "", "task": null, "tasks": {"agent": "scout", "task": "look"}});
@@ -274,7 +266,6 @@ mod tests {
             error(json!({"tasks": [with("timeout", json!(0))]})),
             error(with("chain", json!([one]))),
             error(with("sessionId", json!("../x"))),
-            error(with("sessionId", json!(""))),
             error(with("sessionId", json!("x".repeat(65)))),
             error(with("timeout", json!("soon"))),
             error(with("cwd", json!({}))),
@@ -294,7 +285,6 @@ mod tests {
         tasks[0].timeout must be at least 1
         chain is not supported: call subagent once per step and put what one step found into the task of the next; steps that need nothing from each other go into tasks
         sessionId cannot be used: "../x" is not an id: it must have 1 to 64 letters, digits, "_" or "-"
-        sessionId cannot be used: "" is not an id: it must have 1 to 64 letters, digits, "_" or "-"
         sessionId cannot be used: "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx" is not an id: it must have 1 to 64 letters, digits, "_" or "-"
         timeout must be a number, not "soon"
         cwd must be a text, not {}
@@ -325,9 +315,10 @@ mod tests {
         assert_eq!(fields(&tasks["items"]), of_task);
         assert_eq!(fields(&schema), [&of_task[..], &["tasks"]].concat());
         assert_eq!(tasks["items"]["required"], json!(["task"]));
+        // An empty list beside one task is what models fill in.
         assert_eq!(
             (&tasks["minItems"], &tasks["maxItems"]),
-            (&json!(1), &json!(16))
+            (&Value::Null, &json!(16))
         );
         let text = schema.to_string();
         for unwanted in ["null", "$ref", "\"format\"", "chain"] {

@@ -9,6 +9,7 @@ use crate::real_pi::{RealPi, for_each_pi};
 
 for_each_pi! {
     skills_of_the_directory_that_pi_agent_dir_names_are_known,
+    what_models_fill_in_or_misspell_is_understood_inside_pi,
     every_tool_answers_as_the_command_line_does,
     a_call_has_sixteen_tasks_at_most,
     the_first_calls_of_a_pi_may_be_several_at_once,
@@ -71,6 +72,29 @@ fn tools_of(body: &Value) -> Vec<&str> {
         .iter()
         .map(|tool| tool["function"]["name"].as_str().unwrap())
         .collect()
+}
+
+fn what_models_fill_in_or_misspell_is_understood_inside_pi(pi: RealPi) {
+    let door = poet(pi, "embedded");
+    let mut parent = door.parent(&[]);
+    let one = json!({"profile": "", "tasks": {
+        "name": "", "prompt": "Write a poem.", "cwd": "", "resume": "", "profile": null,
+        "timeout": "", "files": "notes.txt", "model": "big"
+    }});
+    let delegated = parent.call("delegate_to_subagents", one);
+    assert!(!delegated.is_error, "{delegated:?}");
+    assert_eq!(
+        door.sandbox.normalise(&delegated.text),
+        "✓ task 1: completed (session: <session-1>)\n\
+         ! tasks[0].model is unknown and was ignored; known are name, prompt, cwd, profile, timeout, resume, files"
+    );
+    let told = request_with(&door, "Write a poem.").to_string();
+    assert!(told.contains("=== notes.txt ==="), "{told}");
+
+    let named = json!({"preset": "poet", "agent": "", "task": "Once more", "model": "", "sessionId": "", "tasks": []});
+    let answered = parent.call("subagent", named);
+    assert!(!answered.is_error, "{answered:?}");
+    assert!(answered.text.contains("Rain on the river."));
 }
 
 fn every_tool_answers_as_the_command_line_does(pi: RealPi) {

@@ -27,7 +27,6 @@ fn what_makes_no_sense_is_refused_with_words() {
                 "m",
             ],
         ),
-        refused(&stage, &["profile", "create", "a", "--tools", ""]),
         refused(
             &stage,
             &[
@@ -73,7 +72,6 @@ fn what_makes_no_sense_is_refused_with_words() {
     hint: Give at least one field, for example --model MODEL, or run it on a terminal.
     [2] error: a preset needs a "description"
     hint: Give it with --description TEXT.
-    [2] error: Profile "a" allows no tool: "tools" is empty. Set "noTools: true" if it is to have none.
     [2] error: Profile "a" has both "loadSkills" and "noSkills" set. These are mutually exclusive — --no-skills disables skill discovery.
     [2] error: Refusing extraArg "--mode": it is set by the engine.
     [2] error: invalid value 'hard' for '--thinking <LEVEL>': a level is one of off, minimal, low, medium, high, xhigh, max

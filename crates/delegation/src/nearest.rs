@@ -1,0 +1,79 @@
+//! Finds the word that was probably meant by a misspelt one. Pure.
+
+/// Longer words are not compared: nobody misspells so much.
+const LONGEST: usize = 64;
+
+/// Returns the known word that was probably meant: the same but for case and separators, one that
+/// the word begins, or one that is a slip or two away.
+pub fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let wanted = plain(word);
+    if wanted.is_empty() || wanted.len() > LONGEST {
+        return None;
+    }
+    known
+        .into_iter()
+        .filter_map(|candidate| Some((distance(&wanted, &plain(candidate))?, candidate)))
+        .min_by_key(|(distance, _)| *distance)
+        .map(|(_, candidate)| candidate)
+}
+
+/// Returns how far a known word is from the wanted one, if it can be meant at all.
+fn distance(wanted: &[char], known: &[char]) -> Option<usize> {
+    if wanted == known {
+        return Some(0);
+    }
+    let slips = slips(wanted, known);
+    let allowed = (wanted.len().max(known.len()) / 3).min(2);
+    if slips <= allowed {
+        return Some(slips);
+    }
+    let is_beginning = wanted.len() >= 4 && known.starts_with(wanted);
+    is_beginning.then_some(LONGEST)
+}
+
+/// Counts the letters that must be added, left out, changed or exchanged with their neighbour.
+fn slips(one: &[char], other: &[char]) -> usize {
+    let mut before: Vec<usize> = Vec::new();
+    let mut last: Vec<usize> = (0..=other.len()).collect();
+    for (row, letter) in one.iter().enumerate() {
+        let mut current = vec![row + 1];
+        for (column, wanted) in other.iter().enumerate() {
+            let change = last[column] + usize::from(letter != wanted);
+            let mut least = change.min(last[column + 1] + 1).min(current[column] + 1);
+            let is_exchange =
+                row > 0 && column > 0 && one[row - 1] == *wanted && *letter == other[column - 1];
+            if is_exchange {
+                least = least.min(before[column - 1] + 1);
+            }
+            current.push(least);
+        }
+        before = std::mem::replace(&mut last, current);
+    }
+    last.last().copied().unwrap_or_default()
+}
+
+fn plain(word: &str) -> Vec<char> {
+    let letters = word.chars().filter(|letter| letter.is_alphanumeric());
+    letters.flat_map(char::to_lowercase).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_slip_is_understood_and_another_word_is_not() {
+        let known = ["prompt", "profile", "timeout", "resume", "sessionId", "cwd"];
+        let meant = |word| nearest(word, known);
+        assert_eq!(meant("promt"), Some("prompt"));
+        assert_eq!(meant("session_id"), Some("sessionId"));
+        assert_eq!(meant("Timeout"), Some("timeout"));
+        assert_eq!(meant("reusme"), Some("resume"));
+        assert_eq!(meant("prof"), Some("profile"));
+        assert_eq!(meant("cdw"), Some("cwd"));
+        assert_eq!(meant("model"), None);
+        assert_eq!(meant("x"), None);
+        assert_eq!(meant(""), None);
+        assert_eq!(nearest("bsh", ["read", "bash"]), Some("bash"));
+    }
+}
