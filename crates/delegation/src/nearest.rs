@@ -34,22 +34,24 @@ fn distance(wanted: &[char], known: &[char]) -> Option<usize> {
 /// Counts the letters that must be added, left out, changed or exchanged with their neighbour.
 fn slips(one: &[char], other: &[char]) -> usize {
     let mut before: Vec<usize> = Vec::new();
-    let mut last: Vec<usize> = (0..=other.len()).collect();
+    let mut previous: Vec<usize> = (0..=other.len()).collect();
     for (row, letter) in one.iter().enumerate() {
         let mut current = vec![row + 1];
         for (column, wanted) in other.iter().enumerate() {
-            let change = last[column] + usize::from(letter != wanted);
-            let mut least = change.min(last[column + 1] + 1).min(current[column] + 1);
+            let change = previous[column] + usize::from(letter != wanted);
+            let mut fewest = change
+                .min(previous[column + 1] + 1)
+                .min(current[column] + 1);
             let is_exchange =
                 row > 0 && column > 0 && one[row - 1] == *wanted && *letter == other[column - 1];
             if is_exchange {
-                least = least.min(before[column - 1] + 1);
+                fewest = fewest.min(before[column - 1] + 1);
             }
-            current.push(least);
+            current.push(fewest);
         }
-        before = std::mem::replace(&mut last, current);
+        before = std::mem::replace(&mut previous, current);
     }
-    last.last().copied().unwrap_or_default()
+    previous.last().copied().unwrap_or_default()
 }
 
 fn plain(word: &str) -> Vec<char> {
