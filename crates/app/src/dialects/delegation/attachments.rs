@@ -115,7 +115,7 @@ pub(super) fn with_files(files: &[FileSpec], cwd: &Path, prompt: &str) -> (Strin
         match read(file, cwd) {
             Ok(content) => whole.push_str(&section(file, &content)),
             Err(problem) => {
-                whole.push_str(&format!("[{problem}]\n\n"));
+                whole.extend(["[", &problem, "]\n\n"]);
                 problems.push(problem);
             }
         }
