@@ -34,6 +34,7 @@ mod running;
 mod sayings;
 mod scheduler;
 mod stopping;
+mod tool_check;
 mod unit;
 mod warden;
 

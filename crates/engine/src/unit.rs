@@ -17,6 +17,7 @@ use crate::guards::{Deadline, Repetition, Spending};
 use crate::model_check::ModelCheck;
 use crate::request::{SteerError, UnitEvents, UnitRequest, UnitSaid};
 use crate::running::{Outcome, Running};
+use crate::tool_check::ToolCheck;
 
 /// Larger records are not sent on in decoded form.
 const LARGE_RECORD: usize = 256 << 10;
@@ -44,6 +45,8 @@ pub(crate) struct Course {
     pub(crate) prompt: String,
     /// What must be found out before that.
     pub(crate) check: Option<ModelCheck>,
+    /// What must be found out when the child tells of its tools.
+    pub(crate) tools: Option<ToolCheck>,
     pub(crate) last_answer: LastAnswer,
     pub(crate) reports: Reports,
     /// Runs from the start of the first child.
@@ -56,10 +59,11 @@ pub(crate) struct Course {
 
 impl Course {
     /// The course of a run whose first child has just started.
-    pub(crate) fn begin(plan: &mut TaskPlan) -> Self {
+    pub(crate) fn begin(task: &Task, plan: &mut TaskPlan) -> Self {
         Self {
             prompt: first_prompt(plan),
             check: ModelCheck::of(plan),
+            tools: ToolCheck::of(plan, task.known_tools.as_ref()),
             last_answer: LastAnswer::default(),
             reports: Reports::new(plan.completion),
             deadline: Deadline::new(Instant::now(), &plan.limits),
@@ -110,7 +114,7 @@ impl Unit {
         loop {
             let memory = self.memory.clone();
             let child = launch(&self.launcher, &self.task, &self.plan, memory, lock).await?;
-            let course = course.get_or_insert_with(|| Course::begin(&mut self.plan));
+            let course = course.get_or_insert_with(|| Course::begin(&self.task, &mut self.plan));
             match Running::new(self, course, child).run().await {
                 Outcome::Over(ending) => return Ok(ending),
                 Outcome::Again(prompt) => course.prompt = prompt,

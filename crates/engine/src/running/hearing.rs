@@ -9,6 +9,7 @@ use crate::child::Line;
 use crate::completion::Verdict;
 use crate::model_check::Checked;
 use crate::stopping::{AFTER_ITS_REPORT, Phase};
+use crate::tool_check::HadTools;
 
 /// What follows from a record.
 enum Consequence {
@@ -21,6 +22,8 @@ enum Consequence {
     Asked(Question),
     /// The child answered what was asked about its model.
     Checked(Checked),
+    /// The child told which tools it has.
+    Equipped(HadTools),
 }
 
 impl Running<'_> {
@@ -40,6 +43,12 @@ impl Running<'_> {
     fn weigh(&mut self, record: &ChildRecord) -> Consequence {
         match record {
             ChildRecord::MessageEnded(Message::Assistant(answer)) => self.weigh_answer(answer),
+            ChildRecord::MessageEnded(Message::System(change)) => {
+                let check = self.course.tools.take();
+                check.map_or(Consequence::None, |check| {
+                    Consequence::Equipped(check.heard(change))
+                })
+            }
             ChildRecord::ToolStarted { .. } | ChildRecord::ToolProgressed { .. } => {
                 self.tool_was_at_work();
                 Consequence::None
@@ -103,6 +112,7 @@ impl Running<'_> {
             }
             Consequence::Asked(question) => self.cancel(question).await,
             Consequence::Checked(checked) => self.checked(checked).await,
+            Consequence::Equipped(had) => self.equipped(had).await,
         }
     }
 
@@ -134,6 +144,14 @@ impl Running<'_> {
         self.course.check = None;
         if self.phase == Phase::Working {
             self.prompt();
+        }
+    }
+
+    async fn equipped(&mut self, had: HadTools) {
+        match had {
+            HadTools::Fine => {}
+            HadTools::Some(warning) => self.unit.tell(Happening::Warned(warning)).await,
+            HadTools::None(message) => self.conclude(Ending::ModelError { message }).await,
         }
     }
 

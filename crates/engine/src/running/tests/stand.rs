@@ -206,7 +206,7 @@ impl Stand {
 
 /// The life of a unit whose first child is played by the test, and whose next ones are not.
 async fn live(mut unit: Unit, child: LaunchedChild) {
-    let mut course = Course::begin(&mut unit.plan);
+    let mut course = Course::begin(&unit.task, &mut unit.plan);
     match Running::new(&mut unit, &mut course, child).run().await {
         Outcome::Over(ending) => unit.tell(Happening::Ended(ending)).await,
         Outcome::Again(prompt) => unit.tell(Happening::Printed(prompt.into())).await,

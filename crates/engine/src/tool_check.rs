@@ -1,0 +1,126 @@
+//! Whether a pi child has the tools it was allowed, once it tells which it has. Pure.
+//!
+//! Pi drops names it does not know, so that a child whose list has no other would work without
+//! any tool. Which names it knows depends on its extensions, and only it can say.
+
+use std::collections::BTreeSet;
+
+use pi_subagents_delegation::{FINALIZE_TOOL, Runner, TaskPlan, ToolChange, ToolPolicy};
+
+/// What is still to be found out.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct ToolCheck {
+    allowed: Vec<String>,
+    /// The tools of the session that the child goes on with, if they are known.
+    before: Option<BTreeSet<String>>,
+}
+
+/// What follows from the tools that a child has.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum HadTools {
+    /// Nothing can be said, or all are there.
+    Fine,
+    /// Some are not there, and a person should know.
+    Some(String),
+    /// None is there: the run is over.
+    None(String),
+}
+
+impl ToolCheck {
+    /// The check that a plan needs, if it needs one.
+    pub(crate) fn of(plan: &TaskPlan, before: Option<&BTreeSet<String>>) -> Option<Self> {
+        let (Runner::Pi, ToolPolicy::Only(names)) = (plan.runner, &plan.tools) else {
+            return None;
+        };
+        let allowed = names.iter().filter(|name| *name != FINALIZE_TOOL);
+        let allowed: Vec<String> = allowed.cloned().collect();
+        (!allowed.is_empty()).then(|| Self {
+            allowed,
+            before: before.cloned(),
+        })
+    }
+
+    /// Takes what the child tells of its tools.
+    pub(crate) fn heard(self, change: &ToolChange) -> HadTools {
+        let before = match (change.is_first, self.before) {
+            (true, _) => BTreeSet::new(),
+            (false, Some(before)) => before,
+            (false, None) => return HadTools::Fine,
+        };
+        let has = |name: &String| {
+            let was_taken = change.removed.contains(name);
+            change.added.contains(name) || (before.contains(name) && !was_taken)
+        };
+        let missing: Vec<&str> = self
+            .allowed
+            .iter()
+            .filter(|name| !has(name))
+            .map(String::as_str)
+            .collect();
+        let names = missing.join(", ");
+        if missing.is_empty() {
+            HadTools::Fine
+        } else if missing.len() == self.allowed.len() {
+            HadTools::None(format!(
+                "Only unknown tools are allowed: {names}. Name tools that pi or its extensions have."
+            ))
+        } else {
+            HadTools::Some(format!("pi does not know these allowed tools: {names}"))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use pretty_assertions::assert_eq;
+
+    use super::*;
+
+    fn heard(allowed: &[&str], before: Option<&[&str]>, change: &ToolChange) -> HadTools {
+        let check = ToolCheck {
+            allowed: allowed.iter().map(|name| (*name).to_owned()).collect(),
+            before: before.map(|names| names.iter().map(|name| (*name).to_owned()).collect()),
+        };
+        check.heard(change)
+    }
+
+    fn change(is_first: bool, added: &[&str], removed: &[&str]) -> ToolChange {
+        let owned = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
+        ToolChange {
+            is_first,
+            added: owned(added),
+            removed: owned(removed),
+        }
+    }
+
+    #[test]
+    fn a_child_without_any_allowed_tool_is_not_let_go_on() {
+        let first = change(true, &["read"], &[]);
+        assert_eq!(heard(&["read"], None, &first), HadTools::Fine);
+        assert_eq!(
+            heard(&["read", "raed"], None, &first),
+            HadTools::Some("pi does not know these allowed tools: raed".to_owned())
+        );
+        assert_eq!(
+            heard(&["raed", "bsah"], None, &first),
+            HadTools::None(
+                "Only unknown tools are allowed: raed, bsah. Name tools that pi or its extensions have."
+                    .to_owned()
+            )
+        );
+    }
+
+    #[test]
+    fn a_session_that_goes_on_tells_only_what_is_new() {
+        let nothing_new = change(false, &[], &[]);
+        assert_eq!(heard(&["read"], None, &nothing_new), HadTools::Fine);
+        let before = Some(&["read", "bash"][..]);
+        assert_eq!(heard(&["read"], before, &nothing_new), HadTools::Fine);
+        let taken = change(false, &["ls"], &["read"]);
+        assert_eq!(heard(&["ls"], before, &taken), HadTools::Fine);
+        assert!(matches!(
+            heard(&["read"], before, &taken),
+            HadTools::None(_)
+        ));
+    }
+}
