@@ -14,13 +14,23 @@ const RESULT_CHARACTERS: usize = 500;
 /// What stands for the output of a run that said nothing.
 pub const NO_TEXT: &str = "(no text output from sub-agent)";
 
-/// The whole conversation of a session, for reading.
-pub fn for_reading(runs: &[RunHistory]) -> String {
+/// Which messages of a session are read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Prompts {
+    /// What sub-agents were told is left out: whoever reads has told it.
+    LeftOut,
+    /// What sub-agents were told is there, and marked.
+    Marked,
+}
+
+/// The conversation of a session, for reading.
+pub fn for_reading(runs: &[RunHistory], prompts: Prompts) -> String {
     let texts: Vec<String> = runs
         .iter()
         .enumerate()
         .map(|(index, run)| {
-            let said = run.messages.iter().filter_map(message_for_people);
+            let said = run.messages.iter();
+            let said = said.filter_map(|message| message_for_people(message, prompts));
             let ends = said.chain(gap_of(run)).chain(unsaid_error(run));
             let body = ends.collect::<Vec<_>>().join("\n");
             if runs.len() == 1 {
@@ -70,6 +80,7 @@ pub fn for_resuming(runs: &[RunHistory]) -> String {
                 .into_iter()
                 .chain(lines)
                 .chain(gap_of(run))
+                .chain(unsaid_error(run))
                 .collect::<Vec<_>>()
                 .join("\n")
         })
@@ -83,9 +94,14 @@ pub fn resumed_prompt(transcript: &str, prompt: &str) -> String {
 }
 
 /// One message as a person reads it; `None` for one that says nothing.
-fn message_for_people(message: &Message) -> Option<String> {
+fn message_for_people(message: &Message, prompts: Prompts) -> Option<String> {
     let lines: Vec<Cow<'_, str>> = lines_for_people(message).collect();
-    (!lines.is_empty()).then(|| lines.join("\n"))
+    let text = (!lines.is_empty()).then(|| lines.join("\n"))?;
+    match (message, prompts) {
+        (Message::User(_), Prompts::LeftOut) => None,
+        (Message::User(_), Prompts::Marked) => Some(format!("[prompt]: {text}")),
+        (_, Prompts::LeftOut | Prompts::Marked) => Some(text),
+    }
 }
 
 /// The lines of one message as a person reads them; long texts are not copied.
@@ -140,7 +156,10 @@ fn message_for_child(message: &Message) -> Vec<String> {
             let calls = answer
                 .tool_calls()
                 .map(|call| format!("Tool Call: {}({})", call.name, arguments(call)));
-            let error = answer.error.as_ref().map(|error| format!("Error: {error}"));
+            let error = answer
+                .error
+                .as_ref()
+                .map(|error| format!("[Error: {error}]"));
             text.into_iter().chain(calls).chain(error).collect()
         }
     }

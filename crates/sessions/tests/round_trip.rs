@@ -15,6 +15,7 @@ use pi_subagents_delegation::{
     Ending, EventSink as _, Happening, RunEvent, RunHistory, RunId, Runner, SessionId, Started,
     Status, Task, Timestamp,
 };
+use pi_subagents_sessions::transcript::Prompts;
 use pi_subagents_sessions::{
     Detached, FindError, Found, NewRun, OwnerName, RecordTail, RecordedRun, Recorder, RunDir,
     RunState, Store, find, history, read_events, transcript,
@@ -235,15 +236,18 @@ fn transcripts_have_the_words_of_the_seed() {
     let runs = desk.histories("session-1");
     let cut = format!("{}...", "é".repeat(500));
     assert_eq!(
-        transcript::for_reading(&runs),
+        transcript::for_reading(&runs, Prompts::Marked),
         format!(
-            "=== Run 1/2 (completed) ===\nthe prompt\nLooking.\n→ read: {{\"path\":\"$&.txt\"}}\n[tool result]: {cut}\nDone.\n---\n=== Run 2/2 (error) ===\nthe prompt\n[Error: Stopped on request.]"
+            "=== Run 1/2 (completed) ===\n[prompt]: the prompt\nLooking.\n→ read: {{\"path\":\"$&.txt\"}}\n[tool result]: {cut}\nDone.\n---\n=== Run 2/2 (error) ===\n[prompt]: the prompt\n[Error: Stopped on request.]"
         )
     );
+    let unmarked = transcript::for_reading(&runs, Prompts::LeftOut);
+    assert!(!unmarked.contains("the prompt"), "{unmarked}");
+    assert!(unmarked.starts_with("=== Run 1/2 (completed) ===\nLooking.\n"));
     assert_eq!(
         transcript::resumed_prompt(&transcript::for_resuming(&runs), "Go on."),
         format!(
-            "Previously:\n\n--- Run 1 (completed, 4 messages) ---\nUser: the prompt\nAssistant: Looking.\nTool Call: read({{\"path\":\"$&.txt\"}})\nTool Result: {cut}\nAssistant: Done.\n\n--- Run 2 (error, 1 messages) ---\nUser: the prompt\n\nInstructions:\n\nGo on."
+            "Previously:\n\n--- Run 1 (completed, 4 messages) ---\nUser: the prompt\nAssistant: Looking.\nTool Call: read({{\"path\":\"$&.txt\"}})\nTool Result: {cut}\nAssistant: Done.\n\n--- Run 2 (error, 1 messages) ---\nUser: the prompt\n[Error: Stopped on request.]\n\nInstructions:\n\nGo on."
         )
     );
 }

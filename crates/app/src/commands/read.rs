@@ -5,6 +5,7 @@ use std::process::ExitCode;
 
 use clap::Args;
 use pi_subagents_sessions::Store;
+use pi_subagents_sessions::transcript::Prompts;
 
 use crate::caller::Caller;
 use crate::configuration::Configuration;
@@ -40,7 +41,7 @@ pub(crate) fn output(args: &IdArgs, printer: Printer) -> Result<ExitCode, Comman
 
 pub(crate) fn session(args: &IdArgs, printer: Printer) -> Result<ExitCode, CommandError> {
     let (session, max_lines) = read(&args.id, "session")?;
-    let answer = session.whole(max_lines);
+    let answer = session.whole(max_lines, Prompts::Marked);
     if printer.is_json() {
         printer.json(&answer.json());
     } else {

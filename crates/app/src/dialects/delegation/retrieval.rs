@@ -2,6 +2,7 @@
 
 use pi_subagents_delegation::text::one_line;
 use pi_subagents_delegation::{Gap, RunHistory, RunId, SessionId, Status};
+use pi_subagents_sessions::transcript::Prompts;
 use pi_subagents_sessions::{FindError, Store, transcript};
 use serde_json::{Map, Value, json};
 
@@ -48,7 +49,8 @@ pub(crate) fn session(
     caller: &Caller,
 ) -> Result<ToolAnswer, CommandError> {
     let read = read_for(toolbox, arguments, caller, SESSION)?;
-    Ok(read.with_missing(read.whole(lines(toolbox, caller))))
+    let whole = read.whole(lines(toolbox, caller), Prompts::LeftOut);
+    Ok(read.with_missing(whole))
 }
 
 fn read_for(
@@ -181,7 +183,7 @@ impl ReadSession {
     }
 
     /// The answer of `get_subagent_session`.
-    pub(crate) fn whole(&self, max_lines: usize) -> ToolAnswer {
+    pub(crate) fn whole(&self, max_lines: usize, prompts: Prompts) -> ToolAnswer {
         let messages: usize = self.histories.iter().map(|run| run.messages.len()).sum();
         let latest = self.histories.last().map(|run| &run.summary);
         let exit_code = self
@@ -196,7 +198,10 @@ impl ReadSession {
             "model".to_owned(),
             json!(latest.and_then(|run| run.model.as_ref())),
         );
-        ToolAnswer::new(transcript::for_reading(&self.histories), details.into())
+        ToolAnswer::new(
+            transcript::for_reading(&self.histories, prompts),
+            details.into(),
+        )
     }
 
     /// The answer, with what is missing of the session, for a model that reads nothing else.

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use pi_subagents_delegation::{RunId, Timestamp, text};
 use pi_subagents_engine::{NotRunning, OwnerReply, SteerError, Want};
+use pi_subagents_sessions::transcript::Prompts;
 use pi_subagents_sessions::{FindError, IndexedRun};
 use serde_json::Value;
 
@@ -126,7 +127,7 @@ impl Subagents {
         let session = self.toolbox.beside(&self.caller, read).await?;
         let heading = self.latest(id).map(|run| line(&run, Timestamp::now()));
         printed.extend(heading.map(Printed::Note));
-        printed.push(Printed::Data(session.whole(0).text));
+        printed.push(Printed::Data(session.whole(0, Prompts::Marked).text));
         Ok(())
     }
 
