@@ -26,6 +26,7 @@ export function caller({ models }: Place, pi: ExtensionAPI, ctx: ExtensionContex
     thinking: pi.getThinkingLevel(),
     models,
     activeTools: pi.getActiveTools(),
+    allTools: pi.getAllTools().map(({ name }) => name),
     skills: skills(pi),
     pi: thisPi(),
   };

@@ -16,6 +16,7 @@ const views = inTurn(() => import("./views.ts"));
 const life = inTurn(() => import("./life.ts"));
 const calls = inTurn(() => import("./execute.ts"));
 const commands = inTurn(() => import("./commands.ts"));
+const choices = inTurn(() => import("./choices.ts"));
 
 const PLACE = Symbol.for("pi-subagents.host");
 
@@ -67,7 +68,7 @@ function readManifest(): Manifest {
 
 function placeOfThisProcess(): Place {
   const places = globalThis as unknown as Record<symbol, Place | undefined>;
-  places[PLACE] ??= { session: undefined, host: undefined, views: undefined, models: [] };
+  places[PLACE] ??= { session: undefined, host: undefined, views: undefined, models: [], choices: new Map() };
   return places[PLACE];
 }
 
@@ -75,7 +76,7 @@ function registerTool(pi: ExtensionAPI, place: Place, tool: ToolEntry): void {
   pi.registerTool({
     name: tool.name,
     label: tool.label,
-    description: tool.description,
+    description: [tool.description, place.choices.get(tool.name)].filter(Boolean).join(" "),
     promptSnippet: tool.promptSnippet,
     promptGuidelines: tool.promptGuidelines,
     parameters: tool.parameters as ToolDefinition["parameters"],
@@ -141,9 +142,24 @@ function followSession(pi: ExtensionAPI, place: Place, { tools }: Manifest): voi
   // What a session holds of their calls is drawn before anybody hears that it has started.
   registerWith(place.models);
 
+  let telling: Promise<void> | undefined;
+  const tellChoices = async (cwd: string) => {
+    const { readChoices } = await choices();
+    const told = await readChoices(cwd);
+    const news = tools.filter(({ name }) => told.get(name) !== place.choices.get(name));
+    if (news.length === 0 || place.session?.pi !== pi) return;
+    place.choices = told;
+    for (const tool of news) {
+      if (tool.models !== true) registerTool(pi, place, tool);
+    }
+    known = "";
+    registerWith(place.models);
+  };
+
   pi.on("session_start", async ({ reason }, ctx) => {
     place.session = { pi, ctx, reason, wasAnnounced: false, held: [] };
     registerForModels(ctx);
+    telling = undefined;
     const entries = ctx.sessionManager.getEntries();
     // The first entries of a new session are pi's settings, which nobody draws.
     const isDrawn = entries.some(({ type }) => DRAWN.includes(type));
@@ -162,7 +178,12 @@ function followSession(pi: ExtensionAPI, place: Place, { tools }: Manifest): voi
   });
   pi.on("model_select", (_event, ctx) => registerForModels(ctx));
   // A login or another extension may bring models without one being selected.
-  pi.on("before_agent_start", (_event, ctx) => registerForModels(ctx));
+  pi.on("before_agent_start", async (_event, ctx) => {
+    registerForModels(ctx);
+    // Once in a session: its first request waits for it, and pi's start does not.
+    telling ??= tellChoices(ctx.cwd).catch(() => {});
+    await telling;
+  });
   pi.on("agent_start", async (_event, ctx) => {
     if (ctx.mode === "tui") await readViews(place);
     place.host?.tellIdle(false);

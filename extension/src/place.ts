@@ -13,6 +13,8 @@ export interface Place {
   views: typeof import("./views.ts") | undefined;
   /** The models that pi had when it was last looked. */
   models: string[];
+  /** By the name of a tool: which definitions it takes. */
+  choices: Map<string, string>;
 }
 
 /** The session that pi is in; the next one has a new `pi` and `ctx`, and the old ones throw. */

@@ -54,6 +54,8 @@ pub(crate) struct CallingPi {
     pub(crate) models: Vec<String>,
     /// The tools it has switched on.
     pub(crate) active_tools: Vec<String>,
+    /// All tools it knows.
+    pub(crate) all_tools: Vec<String>,
     /// The skills it has found.
     pub(crate) skills: Vec<Skill>,
     /// The id of its session, which is told when a background run of it ends.

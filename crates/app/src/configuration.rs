@@ -7,8 +7,9 @@ use std::sync::Arc;
 
 use pi_subagents_definitions::{
     Catalogue, Places as DefinitionPlaces, Settings, SettingsFiles, SkillPlaces, Skills, Trust,
-    TrustDecision, Viewpoint,
+    TrustDecision, Viewpoint, ignored_skills,
 };
+use pi_subagents_delegation::Definition;
 
 use crate::places::Places;
 
@@ -56,11 +57,13 @@ impl Configuration {
             .is_some_and(Settings::project_has_some);
         if !is_trusted && has_settings {
             let why = match decision {
-                TrustDecision::Refused(_) => "somebody said no to it",
-                TrustDecision::Undecided | TrustDecision::Trusted(_) => "nobody has trusted it yet",
+                TrustDecision::Refused(_) => "which is not trusted",
+                TrustDecision::Undecided | TrustDecision::Trusted(_) => {
+                    "which nobody has trusted yet"
+                }
             };
             warnings.push(format!(
-                "the settings of {} are ignored: {why} (pi-subagents trust)",
+                "Ignored the settings of {}, {why} (pi-subagents trust).",
                 places.project.display()
             ));
         }
@@ -100,6 +103,18 @@ impl Configuration {
         Cow::Owned(Skills::from_list(
             of_caller.iter().chain(of_task.iter()).cloned(),
         ))
+    }
+
+    /// Says which of the skills that a definition wants are there and ignored, for lack of trust.
+    pub(crate) fn ignored_skills(
+        &self,
+        definition: &Definition,
+        found: &Skills,
+        places: &Places,
+        cwd: &Path,
+    ) -> Option<String> {
+        let directories = places.own_directories(cwd);
+        ignored_skills(definition, found, &directories, &self.trust)
     }
 
     fn skills_seen_from(&self, cwd: &Path, places: &Places) -> Skills {

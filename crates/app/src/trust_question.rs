@@ -49,15 +49,6 @@ impl TrustQuestion {
     pub(crate) fn options() -> Vec<String> {
         [YES, NO, NOT_NOW].map(str::to_owned).into()
     }
-
-    /// What an answer must say while it is undecided.
-    pub(crate) fn ignored(&self) -> String {
-        format!(
-            "{} of {} are ignored: nobody has trusted it yet (in a shell: pi-subagents trust)",
-            self.carried,
-            self.project.display()
-        )
-    }
 }
 
 /// Remembers which option was chosen about a project; tells whether that decides it.

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 
 use pi_subagents_delegation::{Definition, Dialect, Scope, text};
 
+use crate::default_agent::{DEFAULT_AGENT, default_agent};
 use crate::folder::{self, LoadedFile, stem};
 use crate::places::{Folder, Places};
 use crate::summary;
@@ -68,13 +69,15 @@ pub struct Found<'a> {
     pub shadowed: Vec<&'a Definition>,
 }
 
-/// There is no definition of a name.
+/// There is no definition of a name, or none that can be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("Unknown {kind}: \"{name}\". Available {kind}s: {available}")]
+#[error("{}", self.sentence())]
 pub struct UnknownDefinition {
-    kind: &'static str,
+    asker: Asker,
     name: String,
     available: String,
+    /// What is wrong with the files that should hold it.
+    pub unusable: Vec<Warning>,
     /// The definitions of that name that are ignored.
     pub ignored: Vec<Ignored>,
 }
@@ -104,8 +107,21 @@ impl Catalogue {
                 definition,
                 shadowed: definitions.collect(),
             }),
-            None => Err(self.unknown(name, asker)),
+            None => self.built_in(name, asker),
         }
+    }
+
+    /// The sub-agent that needs no definition, unless a file that cannot be used has its name.
+    fn built_in(&self, name: &str, asker: Asker) -> Result<Found<'_>, UnknownDefinition> {
+        let unknown = self.unknown(name, asker);
+        let is_there = asker == Asker::Subagent && name == DEFAULT_AGENT;
+        if !is_there || !unknown.unusable.is_empty() {
+            return Err(unknown);
+        }
+        Ok(Found {
+            definition: default_agent(),
+            shadowed: Vec::new(),
+        })
     }
 
     /// Every definition that counts for an asker, by name.
@@ -132,8 +148,14 @@ impl Catalogue {
     /// One sentence for each project of which something is ignored; where nobody has decided yet,
     /// another one says how to.
     pub fn notices(&self, how_to_decide: &str) -> Vec<String> {
+        self.notices_of(how_to_decide, |_| true)
+    }
+
+    /// The same for the definitions with certain names alone.
+    pub fn notices_of(&self, how_to_decide: &str, is_meant: impl Fn(&str) -> bool) -> Vec<String> {
         let mut names: BTreeMap<(&Path, IgnoredReason), Vec<&str>> = BTreeMap::new();
-        for (definition, ignored) in self.ignored() {
+        let ignored = self.ignored();
+        for (definition, ignored) in ignored.filter(|(one, _)| is_meant(&one.name)) {
             let of_project = names.entry((&ignored.project, ignored.reason)).or_default();
             of_project.push(&definition.name);
         }
@@ -141,6 +163,12 @@ impl Catalogue {
             .into_iter()
             .map(|((project, reason), names)| notice(project, reason, &names, how_to_decide))
             .collect()
+    }
+
+    /// What is odd about the file of a definition that is used.
+    pub fn warnings_of(&self, definition: &Definition) -> impl Iterator<Item = &Warning> {
+        let is_about = |warning: &&Warning| warning.file == definition.file;
+        self.warnings.iter().filter(is_about)
     }
 
     /// What is wrong with files that are used, or would be.
@@ -188,11 +216,24 @@ impl Catalogue {
         let ignored = self
             .ignored()
             .filter(|(definition, _)| definition.name == name);
+        let unusable = self.warnings.iter();
+        let unusable = unusable.filter(|warning| warning.keeps_out(name));
         UnknownDefinition {
-            kind: asker.word(),
+            asker,
             name: text::clean(name),
-            available: summary::names(&available),
+            available: summary::available(&available, asker),
+            unusable: unusable.cloned().collect(),
             ignored: ignored.map(|(_, ignored)| ignored.clone()).collect(),
+        }
+    }
+}
+
+impl UnknownDefinition {
+    fn sentence(&self) -> String {
+        let (kind, name, available) = (self.asker.word(), &self.name, &self.available);
+        match self.unusable.first() {
+            Some(why) => format!("{} \"{name}\" cannot be used: {why}", self.asker.title()),
+            None => format!("Unknown {kind}: \"{name}\". Available {kind}s: {available}"),
         }
     }
 }
@@ -221,6 +262,13 @@ impl Asker {
         match self {
             Self::Delegation => "profile",
             Self::Subagent => "preset",
+        }
+    }
+
+    fn title(self) -> &'static str {
+        match self {
+            Self::Delegation => "Profile",
+            Self::Subagent => "Preset",
         }
     }
 }
@@ -253,6 +301,7 @@ fn taken_name(winner: &Definition, loser: &Definition) -> Warning {
         position: None,
         message: format!("the name \"{name}\" is that of {}", winner.file.display()),
         verdict: Verdict::Skipped,
+        name: Some(name.clone()),
     }
 }
 

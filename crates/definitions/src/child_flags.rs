@@ -10,7 +10,7 @@ use pi_subagents_delegation::{
     BodyUse, Definition, ModelChoice, Runner, RunnerChoice, Secret, SystemPrompt, ToolPolicy,
 };
 
-pub use tools::{Surroundings, tools_of};
+pub use tools::{BUILT_IN_TOOLS, GivenTools, ParentTools, Surroundings, tools_of};
 
 use crate::skills::ResolvedSkills;
 use crate::validation::{Invalid, validate};
@@ -52,6 +52,8 @@ pub struct PlanPatch {
     pub timeout: Option<Duration>,
     /// Whether the run must end with a report.
     pub finalize: bool,
+    /// What its author should know whenever it is used.
+    pub warnings: Vec<String>,
 }
 
 /// The files that carry a system prompt.
@@ -75,6 +77,7 @@ impl PlanPatch {
             BodyUse::Replace => (definition.body.clone(), None),
             BodyUse::Append => (None, definition.body.clone()),
         };
+        let given = tools_of(definition, surroundings)?;
         let appended = appended_body
             .into_iter()
             .chain(definition.append_system_prompt.clone())
@@ -84,7 +87,7 @@ impl PlanPatch {
             model: model_of(definition),
             system_prompt,
             append_system_prompt: joined(appended),
-            tools: tools_of(definition, surroundings)?,
+            tools: given.policy,
             no_extensions: definition.no_extensions,
             extensions: definition.extensions.clone(),
             no_skills: definition.no_skills,
@@ -95,6 +98,7 @@ impl PlanPatch {
             runner: definition.runner,
             timeout: definition.timeout,
             finalize: definition.finalize,
+            warnings: given.warnings,
         })
     }
 

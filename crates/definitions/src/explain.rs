@@ -135,8 +135,12 @@ fn arguments(
     let skills = skills
         .resolve(definition)
         .map_err(|error| error.to_string())?;
-    let patch = PlanPatch::of(definition, &skills, &Surroundings::default())
-        .map_err(|invalid| invalid.to_string())?;
+    let surroundings = Surroundings {
+        runner,
+        parent: None,
+    };
+    let patch =
+        PlanPatch::of(definition, &skills, &surroundings).map_err(|invalid| invalid.to_string())?;
     patch
         .check_runner(runner)
         .map_err(|invalid| invalid.to_string())?;

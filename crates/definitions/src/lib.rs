@@ -8,6 +8,7 @@
 mod cache;
 mod catalogue;
 mod child_flags;
+mod default_agent;
 mod edit;
 mod explain;
 mod folder;
@@ -24,14 +25,18 @@ mod yaml;
 
 pub use cache::CatalogueCache;
 pub use catalogue::{Asker, Catalogue, Found, Ignored, IgnoredReason, UnknownDefinition};
-pub use child_flags::{PlanPatch, PromptFiles, Surroundings, model_of, tools_of};
+pub use child_flags::{
+    BUILT_IN_TOOLS, GivenTools, ParentTools, PlanPatch, PromptFiles, Surroundings, model_of,
+    tools_of,
+};
+pub use default_agent::DEFAULT_AGENT;
 pub use edit::{DeleteError, SaveError, delete, save};
 pub use explain::{Explanation, Row, ShadowedValue, explain};
 pub use pi_subagents_delegation::RunnerChoice;
 pub use places::{Folder, FolderDialect, Places, Viewpoint};
 pub use settings::{DefinitionDir, ResumeMode, Settings, SettingsFiles};
-pub use skills::{ResolvedSkills, Skill, SkillError, SkillPlaces, Skills};
-pub use summary::{listing, name, names, summary};
+pub use skills::{ResolvedSkills, Skill, SkillError, SkillPlaces, Skills, ignored_skills};
+pub use summary::{choices, listed, listing, name, summary};
 pub use trust::{RememberError, Trust, TrustDecision, TrustSource};
 pub use validation::{Invalid, check_paths, fits_name, validate};
 pub use warning::{Position, Verdict, Warning};

@@ -47,6 +47,8 @@ pub struct Settings {
     pub runs_dir: Option<PathBuf>,
     /// Further folders of definitions.
     pub definition_dirs: Vec<DefinitionDir>,
+    /// The model that a child of pi has by default, as provider/id: pi's own two settings.
+    pub default_model: Option<String>,
 }
 
 /// What `maxRunDisk` counts in.
@@ -97,6 +99,7 @@ impl Default for Settings {
             tmux: false,
             runs_dir: None,
             definition_dirs: Vec::new(),
+            default_model: None,
         }
     }
 }
@@ -179,6 +182,10 @@ impl Settings {
             Ok(whole) => whole,
             Err(error) => return warnings.push(format!("is not JSON: {error}")),
         };
+        let word = |key: &str| whole.get(key).and_then(Value::as_str);
+        if let (Some(provider), Some(model)) = (word("defaultProvider"), word("defaultModel")) {
+            self.default_model = Some(format!("{provider}/{model}"));
+        }
         match whole.get("subagents") {
             None => {}
             Some(Value::Object(subagents)) => {

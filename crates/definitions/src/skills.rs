@@ -1,5 +1,6 @@
 //! Skills: found where pi finds them, suggested by path or loaded by content.
 
+mod ignored;
 mod places;
 
 use std::collections::BTreeMap;
@@ -13,6 +14,7 @@ use crate::places::leads_out_of;
 use crate::trust::Trust;
 use crate::warning::{Problem, Warning};
 use crate::yaml::{self, Value};
+pub use ignored::ignored_skills;
 use places::{Place, all_places, is_main_file};
 
 /// The skills that can be seen from a directory, by name.

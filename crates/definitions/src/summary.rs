@@ -1,6 +1,18 @@
 //! A definition in one line, and lists of them.
 
-use pi_subagents_delegation::{BodyUse, Definition, Dialect, ThinkingLevel};
+use pi_subagents_delegation::{BodyUse, Definition, Dialect, ThinkingLevel, text};
+
+use crate::catalogue::Asker;
+use crate::default_agent::{DEFAULT_AGENT, default_agent};
+
+/// How much of a description is shown.
+const DESCRIPTION: usize = 120;
+
+/// How much of a system prompt is shown.
+const PROMPT: usize = 60;
+
+/// How much a model is told about what it can choose from.
+const CHOICES: usize = 700;
 
 /// What a list says when there is nothing to list.
 const NO_PROFILES: &str = "No subagent profiles found. Add .md files to ~/.pi/agent/agent-profiles/ or .pi/agent-profiles/.";
@@ -41,21 +53,68 @@ pub fn listing(definitions: &[&Definition]) -> String {
     }
     let lines: Vec<String> = definitions
         .iter()
-        .map(|definition| summary(definition))
+        .map(|definition| listed(definition))
         .collect();
     lines.join("\n")
 }
 
-/// The names of definitions with commas between them.
-pub fn names(definitions: &[&Definition]) -> String {
-    if definitions.is_empty() {
+/// A definition as a line of a list: its summary, what it is good for, and how its system prompt
+/// begins.
+pub fn listed(definition: &Definition) -> String {
+    let description = description(definition).map(|words| format!(" — {words}"));
+    let prompt = definition.body.as_ref();
+    let prompt = prompt.or(definition.append_system_prompt.as_ref());
+    let prompt = prompt.map(|prompt| {
+        let begins = text::cut_characters(&text::one_line(prompt), PROMPT);
+        format!(" — system prompt: \"{begins}\"")
+    });
+    let parts = [Some(summary(definition)), description, prompt];
+    parts.into_iter().flatten().collect()
+}
+
+/// The names of the definitions that an asker may use, each with what it is good for.
+pub(crate) fn available(definitions: &[&Definition], asker: Asker) -> String {
+    let built_in = match asker {
+        Asker::Delegation => None,
+        Asker::Subagent => Some(default_agent()),
+    };
+    let is_taken = |name: &str| definitions.iter().any(|one| one.name == name);
+    let built_in = built_in.filter(|_| !is_taken(DEFAULT_AGENT));
+    let all: Vec<String> = built_in
+        .into_iter()
+        .chain(definitions.iter().copied())
+        .map(|definition| match description(definition) {
+            Some(words) => format!("{} ({words})", name(definition)),
+            None => name(definition),
+        })
+        .collect();
+    if all.is_empty() {
         return "(none)".to_owned();
     }
-    let names: Vec<String> = definitions
-        .iter()
-        .map(|definition| name(definition))
-        .collect();
-    names.join(", ")
+    all.join(", ")
+}
+
+/// What a model is told about the definitions it can choose from, within bounds; nothing where
+/// there are none.
+pub fn choices(definitions: &[&Definition]) -> Option<String> {
+    let mut told: Vec<String> = Vec::new();
+    let mut length = 0;
+    for (index, definition) in definitions.iter().enumerate() {
+        let words = description(definition).map_or(String::new(), |words| format!(" ({words})"));
+        let part = format!("{}{words}", name(definition));
+        length += part.len();
+        if length > CHOICES {
+            told.push(format!("and {} more", definitions.len() - index));
+            break;
+        }
+        told.push(part);
+    }
+    (!told.is_empty()).then(|| told.join("; "))
+}
+
+fn description(definition: &Definition) -> Option<String> {
+    let words = definition.description.as_ref()?;
+    Some(text::cut_characters(&text::one_line(words), DESCRIPTION))
 }
 
 /// A name, with the dialect in brackets unless it is a profile.
@@ -86,11 +145,27 @@ fn list(key: &str, names: &[String]) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use pi_subagents_delegation::Scope;
+    use pretty_assertions::assert_eq;
 
     use super::*;
 
     fn definition(dialect: Dialect) -> Definition {
         Definition::new("worker", dialect, Scope::Global, "worker.md".into())
+    }
+
+    #[test]
+    fn a_model_is_told_only_so_much() {
+        let many: Vec<Definition> = (0..40)
+            .map(|number| Definition {
+                name: format!("worker-{number}"),
+                description: Some("d".repeat(500)),
+                ..definition(Dialect::Preset)
+            })
+            .collect();
+        let told = choices(&many.iter().collect::<Vec<_>>()).unwrap();
+        assert!(told.len() <= CHOICES + 60, "{}", told.len());
+        assert!(told.ends_with("; and 36 more"), "{told}");
+        assert_eq!(choices(&[]), None);
     }
 
     #[test]
@@ -111,6 +186,7 @@ mod tests {
             body: Some("You are.".into()),
             provider: Some("openai".into()),
             exclude_tools: Some(vec!["bash".into()]),
+            description: Some("works".into()),
             ..definition(Dialect::Preset)
         };
         let prompt = Definition {
@@ -124,8 +200,21 @@ mod tests {
         profile: worker [preset], provider=openai, appended-system-prompt, excludeTools=[bash]
         profile: worker [prompt], no-tools
         ");
-        assert_eq!(names(&[&bare, &preset]), "worker, worker [preset]");
-        assert_eq!(names(&[]), "(none)");
+        let available = |list: &[&Definition], asker| available(list, asker);
+        assert_eq!(
+            available(&[&bare, &preset], Asker::Delegation),
+            "worker, worker [preset] (works)"
+        );
+        assert_eq!(available(&[], Asker::Delegation), "(none)");
+        assert_eq!(
+            available(&[&bare], Asker::Subagent),
+            "default (a plain sub-agent without a definition), worker"
+        );
+        let own = Definition {
+            name: DEFAULT_AGENT.to_owned(),
+            ..definition(Dialect::Preset)
+        };
+        assert_eq!(available(&[&own], Asker::Subagent), "default [preset]");
         assert_eq!(listing(&[]), NO_PROFILES);
     }
 }

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use pi_subagents_delegation::{Definition, Field};
+use pi_subagents_delegation::{Definition, Field, text};
 
 mod extra_args;
 
@@ -44,6 +44,16 @@ pub enum Invalid {
         kind: &'static str,
         /// The definition.
         name: String,
+    },
+    /// A list of tools holds a pattern.
+    #[error(
+        "{title} names the tool \"{tool}\", which is no plain name: newer versions of pi read it as a pattern. Name each tool."
+    )]
+    ToolPattern {
+        /// The dialect and name of the definition.
+        title: String,
+        /// What the list holds.
+        tool: String,
     },
     /// The allow list has only names that no tool has.
     #[error("{kind} \"{name}\" allows only unknown tools: {unknown}. Available tools: {available}")]
@@ -92,7 +102,8 @@ impl Invalid {
             Self::ToolLists { .. } | Self::SuggestedSkills { .. } | Self::LoadedSkills { .. } => {
                 true
             }
-            Self::UnknownTools { .. }
+            Self::ToolPattern { .. }
+            | Self::UnknownTools { .. }
             | Self::NullByte
             | Self::UnsafeArgument(_)
             | Self::ToolArgument(_)
@@ -130,6 +141,7 @@ pub(crate) fn problems(definition: &Definition) -> Vec<Invalid> {
     if definition.no_skills && !definition.load_skills.is_empty() {
         problems.push(Invalid::LoadedSkills { kind, name });
     }
+    problems.extend(tool_patterns(definition));
     problems.extend(
         definition
             .extra_args
@@ -137,6 +149,26 @@ pub(crate) fn problems(definition: &Definition) -> Vec<Invalid> {
             .filter_map(|argument| check_extra_args(argument, definition.restricts_tools()).err()),
     );
     problems
+}
+
+/// The names in the lists of tools that are none.
+fn tool_patterns(definition: &Definition) -> impl Iterator<Item = Invalid> {
+    let counts = !definition.no_tools;
+    let lists = [&definition.tools, &definition.exclude_tools];
+    let names = lists.into_iter().flatten().flatten();
+    names
+        .filter(move |name| counts && !is_tool_name(name))
+        .map(|name| Invalid::ToolPattern {
+            title: format!("{} \"{}\"", definition.dialect.title(), definition.name),
+            tool: text::clean(name),
+        })
+}
+
+/// Tells whether something can be the name of one tool, and of nothing else.
+fn is_tool_name(name: &str) -> bool {
+    let begins_well = name.starts_with(|first: char| first.is_ascii_alphanumeric() || first == '_');
+    let is_allowed = |letter: char| letter.is_ascii_alphanumeric() || "_-.:/".contains(letter);
+    begins_well && name.chars().all(is_allowed)
 }
 
 /// Looks whether the extensions of a definition are there; a package is not looked for.

@@ -16,6 +16,8 @@ pub struct Warning {
     pub message: String,
     /// Whether the file is of any use.
     pub verdict: Verdict,
+    /// The name of the definition in it, where that could be read.
+    pub name: Option<String>,
 }
 
 /// A place in a file, counted from 1.
@@ -41,6 +43,8 @@ pub enum Verdict {
 pub(crate) struct Problem {
     pub(crate) position: Option<Position>,
     pub(crate) message: String,
+    /// The name of the definition that has it, where that could be read.
+    pub(crate) name: Option<String>,
 }
 
 impl Problem {
@@ -48,6 +52,7 @@ impl Problem {
         Self {
             position: None,
             message: message.into(),
+            name: None,
         }
     }
 
@@ -55,6 +60,14 @@ impl Problem {
         Self {
             position: Some(position),
             message: message.into(),
+            name: None,
+        }
+    }
+
+    pub(crate) fn of(self, name: &str) -> Self {
+        Self {
+            name: Some(name.to_owned()),
+            ..self
         }
     }
 
@@ -64,7 +77,17 @@ impl Problem {
             position: self.position,
             message: self.message,
             verdict: Verdict::Skipped,
+            name: self.name,
         }
+    }
+}
+
+impl Warning {
+    /// Tells whether it is why there is no definition of a name.
+    pub fn keeps_out(&self, name: &str) -> bool {
+        let is_called_so = self.file.file_stem().is_some_and(|stem| stem == name);
+        let is_named_so = self.name.as_deref() == Some(name);
+        self.verdict == Verdict::Skipped && (is_named_so || is_called_so && self.name.is_none())
     }
 }
 

@@ -44,6 +44,7 @@ struct PiFacts {
     model: Option<String>,
     models: Vec<String>,
     active_tools: Vec<String>,
+    all_tools: Vec<String>,
     skills: Vec<SkillFacts>,
     session: String,
 }
@@ -113,6 +114,7 @@ impl PiFacts {
             model: pi.model.clone(),
             models: pi.models.clone(),
             active_tools: pi.active_tools.clone(),
+            all_tools: pi.all_tools.clone(),
             skills: pi.skills.iter().map(SkillFacts::of).collect(),
             session: pi.session.clone(),
         }
@@ -130,6 +132,7 @@ impl PiFacts {
             model: self.model,
             models: self.models,
             active_tools: self.active_tools,
+            all_tools: self.all_tools,
             skills: self
                 .skills
                 .into_iter()

@@ -3,11 +3,14 @@
 use std::process::ExitCode;
 
 use clap::Args;
+use pi_subagents_definitions::Catalogue;
 use serde_json::{Value, json};
 
-use crate::dialects::{Tool, mcp_tools, tools};
+use crate::configuration::Configuration;
+use crate::dialects::{Tool, choices_of, mcp_tools, tools};
 use crate::error::CommandError;
 use crate::host::COMMANDS;
+use crate::places::Places;
 use crate::print::Printer;
 
 #[derive(Args)]
@@ -35,7 +38,9 @@ pub(crate) fn run(args: &ToolsArgs, printer: Printer) -> Result<ExitCode, Comman
     }
     tools.retain(|tool| args.names.is_empty() || args.names.iter().any(|name| name == tool.name));
     if printer.is_json() {
-        printer.json(&manifest(&tools));
+        let places = Places::find()?;
+        let catalogue = Configuration::read_once(&places, false).catalogue;
+        printer.json(&manifest(&tools, Some(&catalogue)));
     } else {
         let pages: Vec<String> = tools.iter().map(to_page).collect();
         printer.data(&pages.join("\n"));
@@ -45,11 +50,13 @@ pub(crate) fn run(args: &ToolsArgs, printer: Printer) -> Result<ExitCode, Comman
 
 /// What the extension of pi registers, all of it.
 pub(super) fn manifest_of_all() -> Value {
-    manifest(&tools())
+    manifest(&tools(), None)
 }
 
-/// What the extension of pi registers.
-fn manifest(tools: &[Tool]) -> Value {
+/// What the extension of pi registers; with a catalogue, also which definitions each tool takes.
+fn manifest(tools: &[Tool], catalogue: Option<&Catalogue>) -> Value {
+    let choices = |tool: &Tool| choices_of(tool, catalogue?);
+    let to_json = |tool: &Tool| with_choices(to_json(tool), choices(tool));
     let tools: Vec<Value> = tools.iter().map(to_json).collect();
     let commands: Vec<Value> = COMMANDS
         .iter()
@@ -69,6 +76,13 @@ fn to_json(tool: &Tool) -> Value {
     });
     if tool.needs_models {
         json["models"] = true.into();
+    }
+    json
+}
+
+fn with_choices(mut json: Value, choices: Option<String>) -> Value {
+    if let Some(choices) = choices {
+        json["choices"] = choices.into();
     }
     json
 }

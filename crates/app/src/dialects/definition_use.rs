@@ -4,8 +4,8 @@ use std::borrow::Cow;
 use std::path::Path;
 
 use pi_subagents_definitions::{
-    Asker, PlanPatch, ResolvedSkills, Skills, Surroundings, check_paths, model_of, summary,
-    validate,
+    Asker, ParentTools, PlanPatch, ResolvedSkills, Skills, Surroundings, check_paths, model_of,
+    summary, validate,
 };
 use pi_subagents_delegation::{Definition, Refusal, Runner, UsedDefinition};
 
@@ -14,9 +14,6 @@ use crate::configuration::Configuration;
 use crate::dialects::arguments::CallError;
 use crate::door::Door;
 use crate::error::CommandError;
-
-/// All tools of the embedded agent; those of a pi depend on its extensions.
-const EMBEDDED_TOOLS: [&str; 7] = ["read", "bash", "edit", "write", "grep", "find", "ls"];
 
 /// A definition, ready to be used by a task.
 pub(crate) struct DefinitionUse {
@@ -61,7 +58,9 @@ pub(crate) fn check_definition(
     };
     let error = CommandError::not_found(refusal.message);
     let mut ignored = configuration.catalogue.ignored();
-    if ignored.any(|(definition, _)| definition.name == name) {
+    let is_there = configuration.catalogue.warnings().iter();
+    let is_unusable = is_there.clone().any(|warning| warning.keeps_out(name));
+    if is_unusable || ignored.any(|(definition, _)| definition.name == name) {
         // It is there already, and what it waits for has been said.
         return Err(error);
     }
@@ -85,16 +84,20 @@ pub(crate) fn use_definition(
     })?;
     check_paths(definition, cwd, &caller.places.home).map_err(|error| refuse(error.to_string()))?;
     let skills = resolved_skills(definition, cwd, (caller, configuration)).map_err(refuse)?;
-    let embedded_tools = EMBEDDED_TOOLS.map(str::to_owned);
     let surroundings = Surroundings {
-        parent_tools: caller.pi.as_ref().map(|pi| pi.active_tools.as_slice()),
-        known_tools: (runner == Runner::Embedded).then_some(&embedded_tools[..]),
+        runner,
+        parent: caller.pi.as_ref().map(|pi| ParentTools {
+            active: &pi.active_tools,
+            all: &pi.all_tools,
+        }),
     };
-    let patch = PlanPatch::of(definition, &skills, &surroundings)
+    let mut patch = PlanPatch::of(definition, &skills, &surroundings)
         .map_err(|error| refuse(error.to_string()))?;
     patch
         .check_runner(runner)
         .map_err(|error| refuse(error.to_string()))?;
+    let of_file = configuration.catalogue.warnings_of(definition);
+    patch.warnings.extend(of_file.map(ToString::to_string));
     Ok(DefinitionUse {
         used: used(definition),
         patch,
@@ -107,7 +110,7 @@ pub(crate) fn used(definition: &Definition) -> UsedDefinition {
         name: definition.name.clone(),
         summary: summary(definition),
         model: model_of(definition),
-        file: Some(definition.file.clone()),
+        file: (!definition.is_built_in()).then(|| definition.file.clone()),
     }
 }
 
@@ -127,5 +130,11 @@ fn resolved_skills(
         )),
         None => ours,
     };
-    found.resolve(definition).map_err(|error| error.to_string())
+    found.resolve(definition).map_err(|error| {
+        let how = caller.door.how_to_trust();
+        match configuration.ignored_skills(definition, &found, &caller.places, cwd) {
+            Some(ignored) => format!("{error}. {ignored} {how}"),
+            None => error.to_string(),
+        }
+    })
 }

@@ -5,7 +5,7 @@ use pi_subagents_delegation::{nearest, text};
 use serde_json::{Map, Value};
 
 use super::arguments::CallError;
-use super::tools;
+use super::mcp_tools;
 use crate::door::Door;
 
 /// How many of them are named.
@@ -28,7 +28,7 @@ pub(crate) fn check_fields(
     arguments: &Value,
     door: Door,
 ) -> Result<Vec<String>, CallError> {
-    let tools = tools();
+    let tools = mcp_tools();
     let Some(tool) = tools.iter().find(|known| known.name == tool) else {
         return Ok(Vec::new());
     };

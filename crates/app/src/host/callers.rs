@@ -45,6 +45,7 @@ fn calling_pi(told: &CallerParams, pi: &PiParams, session: String) -> CallingPi 
         model: told.model.clone(),
         models: told.models.clone(),
         active_tools: told.active_tools.clone(),
+        all_tools: told.all_tools.clone(),
         skills: skills.collect(),
         session,
     }

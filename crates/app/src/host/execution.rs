@@ -29,14 +29,14 @@ pub(super) struct Execution {
 
 impl Execution {
     pub(super) async fn run(self, tool: String, arguments: Value) -> Result<Value, RpcError> {
-        let ignored = tokio::select! {
+        tokio::select! {
             // A call that was cancelled before we came to it starts nothing.
             biased;
             () = self.call.cancelled() => {
                 return Err(RpcError::new(FAILED, "Stopped before anything was started."));
             }
-            ignored = self.settle_trust(&tool) => ignored,
-        };
+            () = self.settle_trust(&tool) => {}
+        }
         let (link, call_id) = (self.link, self.call.id.clone());
         let watch = Watch {
             sinks: vec![Box::new(self.record)],
@@ -52,10 +52,6 @@ impl Execution {
             .call(&tool, &arguments, &self.caller, watch)
             .await
             .map_err(|error| failed(&error))?;
-        if let Some(ignored) = ignored {
-            answer.text += "\n! ";
-            answer.text += &ignored;
-        }
         if tool != background::STATUS {
             leave_out_outputs(&mut answer.details);
         }
@@ -66,8 +62,9 @@ impl Execution {
         Ok(result)
     }
 
-    /// What the answer must say of what is ignored; asks about it first, where that is new.
-    async fn settle_trust(&self, tool: &str) -> Option<String> {
+    /// Asks about what the project carries, where that is new; what stays ignored, the answer says
+    /// by itself.
+    async fn settle_trust(&self, tool: &str) {
         let uses_definitions = [
             delegation::DELEGATE,
             delegation::PROFILES,
@@ -75,7 +72,7 @@ impl Execution {
             background::BACKGROUND,
         ];
         if !uses_definitions.contains(&tool) {
-            return None;
+            return;
         }
         let (toolbox, caller) = (Arc::clone(&self.toolbox), self.caller.clone());
         let read = move || {
@@ -84,12 +81,9 @@ impl Execution {
         };
         // Files are read where that holds up nobody else.
         let question = async { spawn_blocking(read).await.ok().flatten() };
-        let ignored = self
-            .questions
+        self.questions
             .settle(&self.told, &self.caller, question, &self.link)
             .await;
-        // The list of profiles tells of all that is ignored anyway.
-        ignored.filter(|_| tool == delegation::DELEGATE)
     }
 }
 

@@ -32,37 +32,32 @@ pub(super) fn trusts_for_session(told: &CallerParams, caller: &Caller) -> bool {
 }
 
 impl TrustQuestions {
-    /// Asks about the project where nobody has decided and somebody can; gives what the answer
-    /// of the call must say where what the project carries stays ignored.
+    /// Asks about the project where nobody has decided and somebody can.
     pub(super) async fn settle(
         &self,
         told: &CallerParams,
         caller: &Caller,
         question: impl Future<Output = Option<TrustQuestion>>,
         link: &HostLink,
-    ) -> Option<String> {
+    ) {
         // Calls at once wait for the one answer.
         let mut asked = self.asked.lock().await;
         let project = caller.places.project.as_path();
-        let question = question.await?;
-        let ignored = question.ignored();
+        let Some(question) = question.await else {
+            return;
+        };
         // In its terminal pi has asked by itself: what it does not trust now was refused.
         let was_refused = told.mode == "tui" && told.has_trust_question && !told.trusted;
         if !told.has_ui || was_refused || !question.may_be_asked(&caller.places) {
-            return Some(ignored);
+            return;
         }
         if !asked.insert((link.session_id(), project.to_owned())) {
-            return Some(ignored);
+            return;
         }
         let options = TrustQuestion::options();
         let chosen = link.select(&question.message(), &options).await;
-        match remember(project, chosen.as_deref(), &caller.places) {
-            Ok(true) => None,
-            Ok(false) => Some(ignored),
-            Err(error) => {
-                link.notify(&format!("{error}"), Level::Warning);
-                Some(ignored)
-            }
+        if let Err(error) = remember(project, chosen.as_deref(), &caller.places) {
+            link.notify(&format!("{error}"), Level::Warning);
         }
     }
 }

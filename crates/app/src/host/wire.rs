@@ -203,6 +203,8 @@ pub(super) struct CallerParams {
     #[serde(default)]
     pub(super) active_tools: Vec<String>,
     #[serde(default)]
+    pub(super) all_tools: Vec<String>,
+    #[serde(default)]
     pub(super) skills: Vec<SkillParams>,
     pub(super) pi: Option<PiParams>,
 }

@@ -83,7 +83,7 @@ fn a_session_id_of_two_agents_asks_which_is_meant() {
     ];
     assert_eq!(
         shown,
-        ["the scout looked\n", "judge\nthe critic judged\n"].map(str::to_owned)
+        ["the scout looked\n", "[prompt]: judge\nthe critic judged\n"].map(str::to_owned)
     );
     _ = ask(&["resume", &runs[0], "again", "--runner", "embedded"]).expect_success();
     let said: Vec<String> = stage

@@ -7,7 +7,7 @@ use pi_subagents_testkit::llm::{LlmServer, Script, Turn};
 use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
 
-use crate::stage::{Stage, answer_text, completed, failed, outcomes};
+use crate::stage::{Stage, answer_text, completed, outcomes};
 
 /// What the model was told about itself in its last request.
 fn last_system_prompt(server: &LlmServer) -> String {
@@ -64,20 +64,67 @@ fn a_profile_reaches_the_model_and_the_summary() {
 }
 
 #[test]
-fn an_allow_list_of_unknown_tools_is_not_all_tools() {
-    let (stage, server) = stage_with_model();
-    stage.profile("odd", "tools: teleport", "");
-    let output = stage.delegate_to("embedded", &one("a", "odd")).run();
-    assert_eq!(
-        outcomes(&output),
-        [failed(
-            "a",
-            1,
-            "Profile \"odd\" allows only unknown tools: teleport. Available tools: read, bash, edit, write, grep, find, ls",
-            None
-        )]
+fn a_definition_that_cannot_be_used_says_where_and_why() {
+    let stage = Stage::new();
+    stage.sandbox.write(
+        "home/.pi/agent/agent-profiles/file.md",
+        "---\nname: broken\nnoTools: maybe\n---\n",
     );
-    assert_eq!(server.requests().len(), 0);
+    stage.sandbox.write(
+        "home/.pi/agent/subagents/silent.md",
+        "---\nname: silent\nmodel: m\n---\n",
+    );
+    let output = stage.delegate(&one("a", "broken")).run();
+    assert_eq!(
+        stage
+            .sandbox
+            .normalise(outcomes(&output)[0].error.as_deref().unwrap()),
+        "Profile \"broken\" cannot be used: $HOME/.pi/agent/agent-profiles/file.md:3:10: \"noTools\" must be true or false, not \"maybe\"; the file is not used"
+    );
+    let run = stage.command(&["run", "silent", "look"]).run();
+    assert_eq!(run.code, Some(3));
+    assert_eq!(
+        stage.sandbox.normalise(&run.stderr),
+        "error: Preset \"silent\" cannot be used: $HOME/.pi/agent/subagents/silent.md:1:1: a preset needs a \"description\"; the file is not used\n"
+    );
+}
+
+#[test]
+fn a_definition_of_an_untrusted_project_is_named_once_where_another_one_is_used() {
+    let (stage, _server) = stage_with_model();
+    stage.profile("helper", "model: fake/fake-model", "Help.");
+    stage.sandbox.write(
+        "project/.pi/agent-profiles/helper.md",
+        "---\nname: helper\n---\nObey.\n",
+    );
+    let task = |name: &str| json!({"name": name, "prompt": "hello", "profile": "helper"});
+    let call = json!({"tasks": [task("a"), task("b")]});
+    let output = stage.delegate_to("embedded", &call).run().expect_success();
+    insta::assert_snapshot!(answer_text(&stage, &output.json()), @r#"
+    ✓ a: completed (session: <1>) (profile: helper, model=fake/fake-model, custom-system-prompt)
+    ✓ b: completed (session: <2>) (profile: helper, model=fake/fake-model, custom-system-prompt)
+    ! Ignored 1 definition of $SANDBOX/project, which nobody has trusted yet: helper. Say "pi-subagents trust --yes" to allow that.
+    "#);
+    let silent = json!({"tasks": [{"name": "c", "prompt": "hello"}]});
+    let output = stage.delegate_to("embedded", &silent).run();
+    assert_eq!(output.json()["details"]["warnings"], json!([]));
+}
+
+#[test]
+fn a_skill_of_an_untrusted_project_is_not_called_unknown_alone() {
+    let stage = Stage::new();
+    stage.sandbox.write(
+        "project/.pi/skills/theirs/SKILL.md",
+        "---\nname: theirs\ndescription: of them\n---\nDo.\n",
+    );
+    stage.profile("loads", "loadSkills: [theirs, nowhere]", "");
+    let output = stage.delegate(&one("a", "loads")).run();
+    assert_eq!(
+        stage
+            .sandbox
+            .normalise(outcomes(&output)[0].error.as_deref().unwrap()),
+        "Unknown skills: \"theirs\", \"nowhere\". Available skills: (none). Ignored 1 skill of $PROJECT, which nobody has trusted yet: theirs. Say \"pi-subagents trust --yes\" to allow that."
+    );
 }
 
 #[test]
@@ -168,7 +215,7 @@ fn nothing_of_a_repository_is_obeyed_before_somebody_said_yes() {
     assert_eq!(server.requests().len(), 0);
     insta::assert_snapshot!(answer_text(&stage, &output.json()), @r#"
     ✗ a: error — Unknown profile: "helper". Available profiles: (none). Ignored 1 definition of $SANDBOX/project, which nobody has trusted yet: helper. Say "pi-subagents trust --yes" to allow that. (session: <1>)
-    ! the settings of $SANDBOX/project are ignored: nobody has trusted it yet (pi-subagents trust)
+    ! Ignored the settings of $SANDBOX/project, which nobody has trusted yet (pi-subagents trust).
     "#);
 
     let trusted = stage

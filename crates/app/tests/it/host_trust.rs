@@ -34,7 +34,7 @@ fn answer(shim: &Shim, stage: &Stage, id: u64) -> String {
 
 const UNKNOWN: &str = "✗ one: error — Unknown profile";
 const USED: &str = "✓ one: completed";
-const IGNORED: &str = "! the definitions (theirs) of $PROJECT are ignored: nobody has trusted it yet (in a shell: pi-subagents trust)";
+const IGNORED: &str = "Ignored 1 definition of $PROJECT, which nobody has trusted yet: theirs. Only the user can allow that, with pi-subagents trust in a shell.";
 
 fn decisions(stage: &Stage) -> Option<Value> {
     let file = stage.sandbox.agent_dir().join("subagents-trust.json");
@@ -93,17 +93,17 @@ fn who_does_not_answer_is_asked_again_in_the_next_session() {
     shim.answer("ui/select", &json!({}));
     let text = answer(&shim, &stage, id);
     assert!(
-        text.starts_with(UNKNOWN) && text.ends_with(IGNORED),
+        text.starts_with(UNKNOWN) && text.matches(IGNORED).count() == 1,
         "{text}"
     );
     let id = calls(&mut shim, "c2");
-    assert!(answer(&shim, &stage, id).ends_with(IGNORED));
+    assert!(answer(&shim, &stage, id).contains(IGNORED));
     assert_eq!(decisions(&stage), None);
     shim.session_shutdown();
     shim.session_start("new", "s2", &[]);
     let id = calls(&mut shim, "c3");
     shim.answer("ui/select", &json!({"value": "Not now"}));
-    assert!(answer(&shim, &stage, id).ends_with(IGNORED));
+    assert!(answer(&shim, &stage, id).contains(IGNORED));
     assert_eq!(decisions(&stage), None);
     let id = shim.command("profile", "list");
     _ = shim.result(id);
@@ -120,11 +120,11 @@ fn without_a_ui_nobody_is_asked_and_pis_own_answer_counts() {
     let mut shim = Shim::start(&stage);
     shim.caller(json!({"hasUI": false, "mode": "json"}));
     let id = calls(&mut shim, "c1");
-    assert!(answer(&shim, &stage, id).ends_with(IGNORED));
+    assert!(answer(&shim, &stage, id).contains(IGNORED));
     // Pi's word counts where it had something to ask about, and only then.
     shim.caller(json!({"trusted": false, "hasTrustQuestion": true}));
     let id = calls(&mut shim, "c2");
-    assert!(answer(&shim, &stage, id).ends_with(IGNORED));
+    assert!(answer(&shim, &stage, id).contains(IGNORED));
     shim.caller(json!({"trusted": true}));
     let id = calls(&mut shim, "c3");
     let text = answer(&shim, &stage, id);

@@ -77,4 +77,5 @@ mod subagent_sessions;
 mod subagent_stage;
 mod task_fields;
 mod terminal;
+mod tool_lists;
 mod trust;

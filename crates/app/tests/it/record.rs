@@ -399,11 +399,11 @@ fn a_record_that_is_gone_is_named_and_hides_nothing_else() {
     [EOF]
     --- stdout
     === Run 1/2 (completed) ===
-    [{"reply":"two"}]
+    [prompt]: [{"reply":"two"}]
     two
     ---
     === Run 2/2 (completed) ===
-    [{"reply":"three"}]
+    [prompt]: [{"reply":"three"}]
     three
     [EOF]
     --- stderr
@@ -469,7 +469,7 @@ fn a_record_that_is_gone_is_named_and_hides_nothing_else() {
     0
     [EOF]
     --- stdout
-    [{"reply":"four"}]
+    [prompt]: [{"reply":"four"}]
     four
     [EOF]
     --- stderr

@@ -130,17 +130,17 @@ and then?"
         transcript.stdout,
         "\
 === Run 1/3 (completed) ===
-first: read the notes
+[prompt]: first: read the notes
 → read: {\"path\":\"notes.txt\"}
 [tool result]: remember the milk
 It says milk.
 ---
 === Run 2/3 (completed) ===
-and now?
+[prompt]: and now?
 second answer
 ---
 === Run 3/3 (completed) ===
-and then?
+[prompt]: and then?
 third answer
 "
     );
@@ -302,5 +302,45 @@ fn the_real_pi_is_told_the_same(pi: RealPi) {
             grown_prompt(1, "/step 2"),
             "\n/not a command".to_owned(),
         ]
+    );
+}
+
+#[test]
+fn a_run_that_was_refused_is_told_with_its_error_and_transcripts_do_not_nest() {
+    let stage = Stage::new();
+    let server = LlmServer::start(Script::new().otherwise(vec![Turn::text("done"); 4]));
+    stage.sandbox.models_json(&server.base_url());
+    let ask = |task: serde_json::Value| {
+        let output = stage
+            .delegate_to("embedded", &json!({"tasks": [task]}))
+            .run();
+        first_session(&output.json())
+    };
+    let session = ask(json!({"name": "a", "prompt": "one", "profile": "nobody"}));
+    for prompt in ["two", "three"] {
+        stage.sandbox.write("project/notes.txt", "the notes");
+        let resumed =
+            json!({"name": "a", "prompt": prompt, "resume": session, "files": "notes.txt"});
+        assert_eq!(ask(resumed), session);
+    }
+    let requests = server.requests();
+    assert_eq!(
+        asked(&requests[requests.len() - 1].body),
+        "\
+=== notes.txt ===
+the notes
+
+Previously:
+
+--- Run 1 (error, 0 messages) ---
+[Error: Unknown profile: \"nobody\". Available profiles: (none)]
+
+--- Run 2 (completed, 2 messages) ---
+User: two
+Assistant: done
+
+Instructions:
+
+three"
     );
 }

@@ -86,7 +86,7 @@ fn texts_and_details_are_as_documented_and_survive_a_restart() {
     let transcript = stage.sandbox.normalise(transcript.trim_end());
     insta::assert_snapshot!(transcript.replace(&"y".repeat(90), "<90 y>"), @r#"
     === Run 1/2 (completed) ===
-    Look around.
+    [prompt]: Look around.
     Looking.
     Two lines.
     → bash: {"command":"printf '<90 y>yyyyyyyyyy...
@@ -96,7 +96,7 @@ fn texts_and_details_are_as_documented_and_survive_a_restart() {
     All is well: é👩‍👩‍👧.
     ---
     === Run 2/2 (error) ===
-    Go on.
+    [prompt]: Go on.
     [Error: 400: no such deployment]
     "#);
     let mut more = details;
@@ -107,7 +107,7 @@ fn texts_and_details_are_as_documented_and_survive_a_restart() {
         steady(&stage, transcript_json),
         json!({"content": [{"type": "text", "text": transcript}], "details": more})
     );
-    insta::assert_snapshot!(profiles, @"profile: reviewer, model=fake/fake-model, custom-system-prompt");
+    insta::assert_snapshot!(profiles, @r#"profile: reviewer, model=fake/fake-model, custom-system-prompt — system prompt: "You review.""#);
 
     // Every command is a process of its own; the index is made anew from the runs.
     let index = stage.sandbox.agent_dir().join("subagents-index.jsonl");

@@ -114,7 +114,7 @@ fn several_tasks_run_side_by_side_and_one_that_fails_ends_no_other() {
 
     ---
 
-    Unknown preset: "nobody". Available presets: judge [preset], scout [preset]
+    Unknown preset: "nobody". Available presets: default (a plain sub-agent without a definition), judge [preset] (judge of the tests), scout [preset] (scout of the tests)
 
     ## 3. judge
 
@@ -189,14 +189,14 @@ fn an_unknown_name_on_the_command_line_is_not_found() {
     let output = stage.stage.command(&["run", "nobody", "find it"]).run();
     assert_eq!(output.code, Some(3));
     insta::assert_snapshot!(output.stderr, @r#"
-    error: Unknown preset: "nobody". Available presets: scout [preset]
+    error: Unknown preset: "nobody". Available presets: default (a plain sub-agent without a definition), scout [preset] (scout of the tests)
     hint: pi-subagents profile list shows what there is, profile create NAME makes one.
     "#);
     let delegate = ["delegate", "--profile", "nobody", "--task", "a=find it"];
     let output = stage.stage.command(&delegate).run();
     assert_eq!(output.code, Some(3));
     insta::assert_snapshot!(output.stderr, @r#"
-    error: Unknown profile: "nobody". Available profiles: scout [preset]
+    error: Unknown profile: "nobody". Available profiles: scout [preset] (scout of the tests)
     hint: pi-subagents profile list shows what there is, profile create NAME makes one.
     "#);
 }
@@ -337,5 +337,54 @@ fn the_shipped_prompts_name_the_tool_and_no_chain() {
             "subagent-plan",
             "subagent-survey"
         ]
+    );
+}
+
+#[test]
+fn the_reserved_name_is_a_plain_sub_agent_until_a_user_defines_it() {
+    let stage = helpful();
+    let call = json!({"preset": "default", "task": "find it", "sessionId": "plain"});
+    let output = stage.call(&call).run().expect_success();
+    assert!(text(&output).contains("There it is."), "{output}");
+    let told = meta(&output.json());
+    assert_eq!(
+        (&told["preset"], &told["presetSource"]),
+        (&json!("default"), &Value::Null)
+    );
+    // It has a conversation of its own, which goes on.
+    let again = stage.call(&call).run().expect_success();
+    assert_eq!(again.json()["details"]["isNewSession"], false);
+    let session = stage
+        .stage
+        .command(&[
+            "resume", "plain", "and", "now?", "--runner", "embedded", "--json",
+        ])
+        .run();
+    assert!(session.stdout.contains("There it is."), "{session}");
+
+    let unknown = stage.call(&json!({"preset": "nobody", "task": "t"})).run();
+    let listed = unknown.json()["details"]["runs"][0]["errorMessage"].clone();
+    assert_eq!(
+        listed,
+        "Unknown preset: \"nobody\". Available presets: default (a plain sub-agent without a definition), scout [preset] (scout of the tests)"
+    );
+    let of_delegation = json!({"tasks": [{"name": "a", "prompt": "p", "profile": "default"}]});
+    let refused = stage.stage.delegate_to("embedded", &of_delegation).run();
+    assert_eq!(
+        refused.json()["details"]["runs"][0]["errorMessage"],
+        "Unknown profile: \"default\". Available profiles: scout [preset] (scout of the tests)"
+    );
+
+    stage.define(
+        "subagents",
+        "default",
+        "model: fake/fake-model",
+        "You are theirs.",
+    );
+    let own = stage.call(&call).run().expect_success();
+    let source = meta(&own.json())["presetSource"].clone();
+    assert!(
+        source.as_str().unwrap().ends_with("subagents/default.md"),
+        "{source}"
     );
 }

@@ -59,7 +59,7 @@ fn what_a_repository_carries_is_shown_and_ignored_until_somebody_says_yes() {
     No subagent profiles found. Add .md files to ~/.pi/agent/agent-profiles/ or .pi/agent-profiles/.
     [EOF]
     --- stderr
-    warning: the settings of $PROJECT are ignored: nobody has trusted it yet (pi-subagents trust)
+    warning: Ignored the settings of $PROJECT, which nobody has trusted yet (pi-subagents trust).
     Ignored 2 definitions of $PROJECT, which nobody has trusted yet: evil, plain. Say "pi-subagents trust --yes" to allow that.
     [EOF]
     "#);
@@ -158,8 +158,8 @@ fn what_a_repository_carries_is_shown_and_ignored_until_somebody_says_yes() {
     [EOF]
     --- stdout
     profile: evil, model=m
-    profile: named [prompt], custom-system-prompt
-    profile: plain [prompt], custom-system-prompt
+    profile: named [prompt], custom-system-prompt — system prompt: "Named."
+    profile: plain [prompt], custom-system-prompt — system prompt: "You are plain."
     [EOF]
     --- stderr
     warning: $PROJECT/.pi/agent-profiles/evil.md:6:9: "apiKey" is never taken from a file of a project; it is ignored
@@ -177,7 +177,7 @@ fn what_a_repository_carries_is_shown_and_ignored_until_somebody_says_yes() {
     No subagent profiles found. Add .md files to ~/.pi/agent/agent-profiles/ or .pi/agent-profiles/.
     [EOF]
     --- stderr
-    warning: the settings of $PROJECT are ignored: somebody said no to it (pi-subagents trust)
+    warning: Ignored the settings of $PROJECT, which is not trusted (pi-subagents trust).
     Ignored 2 definitions of $PROJECT, which is not trusted: evil, plain.
     [EOF]
     ");
@@ -280,16 +280,16 @@ fn what_lies_above_the_project_is_decided_there() {
     [EOF]
     "#);
     stage.command(&["trust", "--yes"]).run().expect_success();
-    insta::assert_snapshot!(inner(&["profile"]), @"
+    insta::assert_snapshot!(inner(&["profile"]), @r#"
     --- exit code
     0
     [EOF]
     --- stdout
-    profile: plain [prompt], custom-system-prompt
+    profile: plain [prompt], custom-system-prompt — system prompt: "You are plain."
     [EOF]
     --- stderr
     [EOF]
-    ");
+    "#);
 }
 
 #[test]

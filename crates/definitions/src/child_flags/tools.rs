@@ -1,11 +1,15 @@
 //! Which tools a child has.
 
-use pi_subagents_delegation::{Definition, Dialect, ToolPolicy};
+use pi_subagents_delegation::{Definition, Dialect, Runner, ToolPolicy, nearest};
 
 use crate::validation::Invalid;
 
 /// The tool by which a child reports its result.
 const FINALIZE: &str = "subagent_finalize";
+
+/// The tools that both kinds of child have built in; pi and the embedded agent switch only the
+/// first four on by themselves.
+pub const BUILT_IN_TOOLS: [&str; 7] = ["read", "bash", "edit", "write", "grep", "find", "ls"];
 
 /// The tools of the caller that no child has.
 const OUR_TOOLS: [&str; 8] = [
@@ -20,24 +24,47 @@ const OUR_TOOLS: [&str; 8] = [
 ];
 
 /// What is known about tools where a child is started.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy)]
 pub struct Surroundings<'a> {
-    /// The active tools of the pi that asks, if one does.
-    pub parent_tools: Option<&'a [String]>,
-    /// All tools a child can have, if that is known.
-    pub known_tools: Option<&'a [String]>,
+    /// Which kind of child it is.
+    pub runner: Runner,
+    /// The tools of the pi that asks, if one does.
+    pub parent: Option<ParentTools<'a>>,
 }
 
-/// Which tools a definition gives to a child; the report tool is among them if it is needed.
+/// The tools of a pi.
+#[derive(Debug, Clone, Copy)]
+pub struct ParentTools<'a> {
+    /// Those that are switched on.
+    pub active: &'a [String],
+    /// All that it knows; none where it did not tell.
+    pub all: &'a [String],
+}
+
+/// The tools that a definition gives to a child, and what its author should know about them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct GivenTools {
+    /// Which ones the child has.
+    pub policy: ToolPolicy,
+    /// What is odd about the lists.
+    pub warnings: Vec<String>,
+}
+
+/// Returns the tools that a definition gives to a child; the report tool is among them if it is
+/// needed.
 pub fn tools_of(
     definition: &Definition,
     surroundings: &Surroundings<'_>,
-) -> Result<ToolPolicy, Invalid> {
-    let policy = chosen_tools(definition, surroundings)?;
-    if !definition.finalize {
-        return Ok(policy);
+) -> Result<GivenTools, Invalid> {
+    let mut given = chosen_tools(definition, surroundings)?;
+    if definition.finalize {
+        given.policy = with_report(given.policy);
     }
-    Ok(match policy {
+    Ok(given)
+}
+
+fn with_report(policy: ToolPolicy) -> ToolPolicy {
+    match policy {
         ToolPolicy::Inherit => ToolPolicy::Inherit,
         ToolPolicy::Nothing => ToolPolicy::Only(vec![FINALIZE.to_owned()]),
         ToolPolicy::Only(mut names) => {
@@ -45,74 +72,165 @@ pub fn tools_of(
             names.push(FINALIZE.to_owned());
             ToolPolicy::Only(names)
         }
-        ToolPolicy::AllExcept(names) => all_except(without(&names, &[FINALIZE])),
-    })
+        ToolPolicy::AllExcept(mut names) => {
+            names.retain(|name| name != FINALIZE);
+            all_except(names)
+        }
+    }
 }
 
 fn chosen_tools(
     definition: &Definition,
     surroundings: &Surroundings<'_>,
-) -> Result<ToolPolicy, Invalid> {
-    if definition.no_tools {
-        return Ok(ToolPolicy::Nothing);
-    }
-    match (&definition.tools, &definition.exclude_tools) {
-        (Some(names), _) => {
-            check_known(definition, names, surroundings.known_tools)?;
-            Ok(ToolPolicy::Only(names.clone()))
-        }
-        (None, Some(denied)) => Ok(match (definition.dialect, surroundings.parent_tools) {
-            (Dialect::Prompt, Some(parents)) => only(without(
-                &without_ours(parents),
-                &denied.iter().map(String::as_str).collect::<Vec<_>>(),
-            )),
-            (Dialect::Profile | Dialect::Preset | Dialect::Prompt, _) => all_except(denied.clone()),
+) -> Result<GivenTools, Invalid> {
+    let allowed = definition.tools.as_ref().filter(|list| !list.is_empty());
+    let denied = definition.exclude_tools.as_ref();
+    let denied = denied.filter(|list| !list.is_empty());
+    let known = KnownTools::of(definition, surroundings);
+    match (allowed, denied) {
+        _ if definition.no_tools => Ok(GivenTools::new(ToolPolicy::Nothing)),
+        (Some(names), _) => Ok(GivenTools {
+            warnings: known.check_allowed(definition, names)?,
+            policy: ToolPolicy::Only(names.clone()),
         }),
-        (None, None) => Ok(ToolPolicy::Inherit),
+        (None, Some(names)) => Ok(GivenTools {
+            warnings: known.check_denied(definition, names),
+            policy: without_denied(definition, names, surroundings),
+        }),
+        (None, None) => Ok(GivenTools::new(ToolPolicy::Inherit)),
     }
 }
 
-fn check_known(
+/// Leaves a child all tools but the denied ones. A prompt inherits what its caller has switched
+/// on; any other definition has everything that its child can have. Nobody knows the tools of
+/// extensions that a definition loads by itself, so there the child takes the denied ones away.
+fn without_denied(
     definition: &Definition,
-    names: &[String],
-    known: Option<&[String]>,
-) -> Result<(), Invalid> {
-    match known {
-        Some(known) if !names.iter().any(|name| known.contains(name)) => {
-            Err(Invalid::UnknownTools {
-                kind: definition.dialect.title(),
-                name: definition.name.clone(),
-                unknown: names.join(", "),
-                available: known.join(", "),
-            })
+    denied: &[String],
+    surroundings: &Surroundings<'_>,
+) -> ToolPolicy {
+    let mut offered: Vec<String> = match (definition.dialect, surroundings.parent) {
+        (Dialect::Prompt, Some(parent)) => parent.active.to_vec(),
+        (Dialect::Prompt, None) => return all_except(denied.to_vec()),
+        (Dialect::Profile | Dialect::Preset, _) if !definition.extensions.is_empty() => {
+            return all_except(denied.to_vec());
         }
-        Some(_) | None => Ok(()),
-    }
-}
-
-fn without(names: &[String], taken: &[&str]) -> Vec<String> {
-    let kept = names.iter().filter(|name| !taken.contains(&name.as_str()));
-    kept.cloned().collect()
-}
-
-/// Leaves out our own tools, also where pi has them from our MCP server (`mcp__SERVER__TOOL`).
-fn without_ours(names: &[String]) -> Vec<String> {
-    let is_ours = |name: &str| {
-        let of_server = name
-            .strip_prefix("mcp__")
-            .and_then(|rest| rest.split_once("__"));
-        OUR_TOOLS.contains(&of_server.map_or(name, |(_, tool)| tool))
+        (Dialect::Profile | Dialect::Preset, _) => inherited(definition, surroundings),
     };
-    let kept = names.iter().filter(|name| !is_ours(name));
-    kept.cloned().collect()
-}
-
-fn only(names: Vec<String>) -> ToolPolicy {
-    if names.is_empty() {
+    offered.retain(|name| !OUR_TOOLS.contains(&name.as_str()) && !denied.contains(name));
+    if offered.is_empty() {
         ToolPolicy::Nothing
     } else {
-        ToolPolicy::Only(names)
+        ToolPolicy::Only(offered)
     }
+}
+
+/// Everything that a child can have: what is built in, and what the extensions of its parent have
+/// switched on, which a child of pi loads too.
+fn inherited(definition: &Definition, surroundings: &Surroundings<'_>) -> Vec<String> {
+    let mut names = BUILT_IN_TOOLS.map(str::to_owned).to_vec();
+    if surroundings.runner == Runner::Pi
+        && !definition.no_extensions
+        && let Some(parent) = surroundings.parent
+    {
+        let further = parent.active.iter().filter(|name| !is_built_in(name));
+        names.extend(further.cloned());
+    }
+    names
+}
+
+fn is_built_in(name: &str) -> bool {
+    BUILT_IN_TOOLS.contains(&name)
+}
+
+/// The tools that a child may be given by name.
+struct KnownTools<'a> {
+    names: Vec<&'a str>,
+    /// Whether there can be no others.
+    are_all: bool,
+}
+
+impl<'a> KnownTools<'a> {
+    fn of(definition: &Definition, surroundings: &Surroundings<'a>) -> Self {
+        let mut names = BUILT_IN_TOOLS.to_vec();
+        names.extend(definition.finalize.then_some(FINALIZE));
+        let loads_its_own = !definition.extensions.is_empty();
+        let are_all = match (surroundings.runner, surroundings.parent) {
+            (Runner::Embedded, _) => true,
+            (Runner::Pi, _) if definition.no_extensions => !loads_its_own,
+            (Runner::Pi, Some(parent)) => {
+                let all = parent.all.iter().map(String::as_str);
+                names.extend(all.filter(|name| !is_built_in(name) && !OUR_TOOLS.contains(name)));
+                !parent.all.is_empty() && !loads_its_own
+            }
+            (Runner::Pi, None) => false,
+        };
+        Self { names, are_all }
+    }
+
+    /// Refuses a list of which nothing is known, and names what of it is not.
+    fn check_allowed(
+        &self,
+        definition: &Definition,
+        allowed: &[String],
+    ) -> Result<Vec<String>, Invalid> {
+        let unknown: Vec<&String> = self.unknown(allowed).collect();
+        if self.are_all && unknown.len() == allowed.len() {
+            return Err(Invalid::UnknownTools {
+                kind: definition.dialect.title(),
+                name: definition.name.clone(),
+                unknown: allowed.join(", "),
+                available: self.names.join(", "),
+            });
+        }
+        let title = title(definition);
+        let odd = unknown.into_iter().filter_map(|name| self.doubt(name));
+        Ok(odd.map(|doubt| format!("{title} allows {doubt}")).collect())
+    }
+
+    fn check_denied(&self, definition: &Definition, denied: &[String]) -> Vec<String> {
+        let title = title(definition);
+        let unknown = self.unknown(denied).filter(|name| !is_ours(name));
+        unknown
+            .filter_map(|name| self.doubt(name))
+            .map(|doubt| format!("{title} excludes {doubt}"))
+            .collect()
+    }
+
+    fn unknown<'b>(&self, names: &'b [String]) -> impl Iterator<Item = &'b String> {
+        names
+            .iter()
+            .filter(|name| !self.names.contains(&name.as_str()))
+    }
+
+    /// Says what is odd about a name. One that no slip explains may be that of a tool which
+    /// nobody has told us of.
+    fn doubt(&self, name: &str) -> Option<String> {
+        match nearest(name, self.names.iter().copied()) {
+            Some(meant) => Some(format!(
+                "the tool \"{name}\", which is unknown; did you mean \"{meant}\"?"
+            )),
+            None if self.are_all => Some(format!("the tool \"{name}\", which is unknown")),
+            None => None,
+        }
+    }
+}
+
+impl GivenTools {
+    fn new(policy: ToolPolicy) -> Self {
+        Self {
+            policy,
+            warnings: Vec::new(),
+        }
+    }
+}
+
+fn is_ours(name: &str) -> bool {
+    OUR_TOOLS.contains(&name)
+}
+
+fn title(definition: &Definition) -> String {
+    format!("{} \"{}\"", definition.dialect.title(), definition.name)
 }
 
 fn all_except(names: Vec<String>) -> ToolPolicy {

@@ -37,11 +37,11 @@ pub(crate) fn parse(source: &Source, bytes: &[u8]) -> Result<(Definition, Vec<Wa
     let entries = yaml::parse(markdown.frontmatter)?;
     let dialect = dialect_of(source.dialect, &entries);
     let name = fields::name(&entries)?;
-    let mut definition = Definition::new(name, dialect, source.scope, source.file.clone());
-    let notes = fields::fill(&mut definition, &entries)?;
+    let mut definition = Definition::new(&name, dialect, source.scope, source.file.clone());
+    let notes = fields::fill(&mut definition, &entries).map_err(|problem| problem.of(&name))?;
     take_body(&mut definition, markdown.body, markdown.body_line);
     match dialect {
-        Dialect::Preset => preset::check(&definition)?,
+        Dialect::Preset => preset::check(&definition).map_err(|problem| problem.of(&name))?,
         Dialect::Profile | Dialect::Prompt => {}
     }
     let warnings = notes
@@ -51,6 +51,7 @@ pub(crate) fn parse(source: &Source, bytes: &[u8]) -> Result<(Definition, Vec<Wa
             position: Some(position),
             message,
             verdict: Verdict::Used,
+            name: Some(name.clone()),
         })
         .collect();
     Ok((definition, warnings))

@@ -115,7 +115,7 @@ fn project_places(places: &SkillPlaces<'_>, trust: &Trust) -> Vec<Place> {
 }
 
 /// The directory and those above it, up to the root of the repository.
-fn up_to_repository(directories: &[PathBuf]) -> impl Iterator<Item = &PathBuf> {
+pub(super) fn up_to_repository(directories: &[PathBuf]) -> impl Iterator<Item = &PathBuf> {
     let is_root = |directory: &PathBuf| directory.join(".git").exists();
     let root = directories.iter().position(is_root);
     let count = root.map_or(usize::MAX, |position| position + 1);

@@ -3,7 +3,9 @@
 use std::path::Path;
 use std::time::Duration;
 
-use pi_subagents_definitions::{PlanPatch, ResolvedSkills, RunnerChoice, Surroundings};
+use pi_subagents_definitions::{
+    ParentTools, PlanPatch, ResolvedSkills, RunnerChoice, Surroundings,
+};
 use pi_subagents_delegation::{
     Definition, Dialect, Runner, Scope, Secret, ThinkingLevel, ToolPolicy,
 };
@@ -103,6 +105,14 @@ fn skills_of(definition: &Definition) -> ResolvedSkills {
     }
 }
 
+/// Where no pi calls.
+fn outside(runner: Runner) -> Surroundings<'static> {
+    Surroundings {
+        runner,
+        parent: None,
+    }
+}
+
 fn shown(definition: &Definition, surroundings: &Surroundings<'_>) -> String {
     let patch = match PlanPatch::of(definition, &skills_of(definition), surroundings) {
         Ok(patch) => patch,
@@ -145,7 +155,7 @@ fn every_field_becomes_its_flag_in_every_dialect() {
                 Definition::new("worker", dialect, Scope::Global, "worker.md".into());
             change(&mut definition);
             lines.push(format!("{} with {name}", dialect.as_str()));
-            lines.push(shown(&definition, &Surroundings::default()));
+            lines.push(shown(&definition, &outside(Runner::Pi)));
         }
     }
     insta::assert_snapshot!(lines.join("\n"));
@@ -174,11 +184,7 @@ fn any_two_fields_give_what_each_gives_alone() {
         for change in changes {
             change(&mut definition);
         }
-        let patch = PlanPatch::of(
-            &definition,
-            &skills_of(&definition),
-            &Surroundings::default(),
-        );
+        let patch = PlanPatch::of(&definition, &skills_of(&definition), &outside(Runner::Pi));
         patch.unwrap().shown_arguments(Path::new("/run"))
     };
     let independent: Vec<_> = FIELDS.iter().filter(|(name, _)| alone(name)).collect();
@@ -213,31 +219,83 @@ fn the_example_of_the_documents_is_converted_to_the_letter() {
             "reviewer.md".into(),
         )
     };
-    insta::assert_snapshot!(shown(&definition, &Surroundings::default()), @r#"
+    insta::assert_snapshot!(shown(&definition, &outside(Runner::Pi)), @r#"
     arguments: --provider anthropic --model claude-sonnet-4-5 --thinking high --system-prompt /run/system-prompt.md --tools read,bash,grep --no-extensions --verbose
     /run/system-prompt.md: "You are a code reviewer."
     key: sk-t****c123
     "#);
 }
 
+/// The tools that a child has if its definition denies these.
+fn left(dialect: Dialect, denied: &str, surroundings: &Surroundings<'_>) -> ToolPolicy {
+    let mut definition = Definition::new("x", dialect, Scope::Global, "x.md".into());
+    definition.exclude_tools = Some(words(denied));
+    let given = pi_subagents_definitions::tools_of(&definition, surroundings);
+    given.unwrap().policy
+}
+
 #[test]
-fn denied_tools_are_taken_from_what_the_parent_has() {
-    let parent = words("read,bash,subagent,background_agent,web_search");
-    let surroundings = Surroundings {
-        parent_tools: Some(&parent),
-        known_tools: None,
-    };
-    let tools = |dialect: Dialect, denied: &str| {
-        let mut definition = Definition::new("x", dialect, Scope::Global, "x.md".into());
-        definition.exclude_tools = Some(words(denied));
-        pi_subagents_definitions::tools_of(&definition, &surroundings).unwrap()
-    };
-    let left = ToolPolicy::Only(words("read,web_search,subagent_finalize"));
-    assert_eq!(tools(Dialect::Prompt, "bash"), left);
-    let nothing_left = ToolPolicy::Only(words("subagent_finalize"));
-    assert_eq!(tools(Dialect::Prompt, "bash,read,web_search"), nothing_left);
-    assert_eq!(
-        tools(Dialect::Profile, "bash"),
-        ToolPolicy::AllExcept(words("bash"))
+fn denied_tools_are_taken_from_all_that_a_child_can_have() {
+    let (active, all) = (
+        words("read,bash,subagent,background_agent,web_search"),
+        words("read,bash,subagent,background_agent,web_search,off"),
     );
+    let inside = |runner| Surroundings {
+        runner,
+        parent: Some(ParentTools {
+            active: &active,
+            all: &all,
+        }),
+    };
+    let only = |names: &str| ToolPolicy::Only(words(names));
+    let pi = inside(Runner::Pi);
+    assert_eq!(
+        left(Dialect::Prompt, "bash", &pi),
+        only("read,web_search,subagent_finalize")
+    );
+    assert_eq!(
+        left(Dialect::Prompt, "bash,read,web_search", &pi),
+        only("subagent_finalize")
+    );
+    for dialect in [Dialect::Profile, Dialect::Preset] {
+        let denied = "write,edit,bash";
+        assert_eq!(
+            left(dialect, denied, &pi),
+            only("read,grep,find,ls,web_search")
+        );
+        for alone in [inside(Runner::Embedded), outside(Runner::Pi)] {
+            assert_eq!(left(dialect, denied, &alone), only("read,grep,find,ls"));
+        }
+        let everything = "read,bash,edit,write,grep,find,ls,web_search";
+        assert_eq!(left(dialect, everything, &pi), ToolPolicy::Nothing);
+    }
+}
+
+#[test]
+fn names_that_no_tool_has_are_told() {
+    let all = words("read,bash,web_search,subagent");
+    let inside = Surroundings {
+        runner: Runner::Pi,
+        parent: Some(ParentTools {
+            active: &all,
+            all: &all,
+        }),
+    };
+    let told = |change: Change, surroundings: &Surroundings<'_>| {
+        let mut definition = Definition::new("x", Dialect::Profile, Scope::Global, "x.md".into());
+        change(&mut definition);
+        match pi_subagents_definitions::tools_of(&definition, surroundings) {
+            Ok(given) => given.warnings.join("\n"),
+            Err(invalid) => format!("refused: {invalid}"),
+        }
+    };
+    let half: Change = |it| it.tools = Some(words("read,raed,teleport"));
+    let none: Change = |it| it.tools = Some(words("teleport,beam"));
+    let denied: Change = |it| it.exclude_tools = Some(words("bsh,web_search,subagent"));
+    let rows = [half, none, denied].map(|change| {
+        [&inside, &outside(Runner::Pi), &outside(Runner::Embedded)]
+            .map(|surroundings| told(change, surroundings))
+            .join("\n--\n")
+    });
+    insta::assert_snapshot!(rows.join("\n====\n"), @"");
 }

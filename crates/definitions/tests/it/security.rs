@@ -5,7 +5,7 @@ use std::path::Path;
 use pi_subagents_definitions::{
     Invalid, PlanPatch, ResolvedSkills, Surroundings, check_paths, validate,
 };
-use pi_subagents_delegation::{Definition, Dialect, Field, Origin, Scope, ToolPolicy};
+use pi_subagents_delegation::{Definition, Dialect, Field, Origin, Runner, Scope, ToolPolicy};
 
 fn definition(dialect: Dialect) -> Definition {
     Definition::new("worker", dialect, Scope::Global, "worker.md".into())
@@ -240,15 +240,14 @@ fn an_allow_list_of_unknown_tools_is_refused() {
         tools: Some(words(&["raed", "bsah"])),
         ..definition(Dialect::Preset)
     };
-    let known = words(&["read", "bash"]);
     let surroundings = Surroundings {
-        known_tools: Some(&known),
-        parent_tools: None,
+        runner: Runner::Embedded,
+        parent: None,
     };
     let patch = PlanPatch::of(&unknown, &ResolvedSkills::default(), &surroundings);
     assert_eq!(
         patch.unwrap_err().to_string(),
-        "Preset \"worker\" allows only unknown tools: raed, bsah. Available tools: read, bash"
+        "Preset \"worker\" allows only unknown tools: raed, bsah. Available tools: read, bash, edit, write, grep, find, ls"
     );
     let partly = Definition {
         tools: Some(words(&["read", "custom"])),
@@ -256,6 +255,37 @@ fn an_allow_list_of_unknown_tools_is_refused() {
     };
     let patch = PlanPatch::of(&partly, &ResolvedSkills::default(), &surroundings).unwrap();
     assert_eq!(patch.tools, ToolPolicy::Only(words(&["read", "custom"])));
+    assert_eq!(
+        patch.warnings,
+        ["Preset \"worker\" allows the tool \"custom\", which is unknown"]
+    );
+}
+
+#[test]
+fn a_pattern_is_no_name_of_a_tool() {
+    for pattern in [
+        "*", "+ls", "-bash", "!bash", "mcp__*", "re?d", "[a-z]", "read ls",
+    ] {
+        for key in ["tools", "excludeTools"] {
+            let list = Some(words(&["read", pattern]));
+            let mut named = definition(Dialect::Profile);
+            match key {
+                "tools" => named.tools = list,
+                _ => named.exclude_tools = list,
+            }
+            assert_eq!(
+                verdict(&named),
+                format!(
+                    "Profile \"worker\" names the tool \"{pattern}\", which is no plain name: newer versions of pi read it as a pattern. Name each tool."
+                )
+            );
+        }
+    }
+    let exact = Definition {
+        tools: Some(words(&["mcp__files__read", "web-search", "_private"])),
+        ..definition(Dialect::Profile)
+    };
+    assert_eq!(verdict(&exact), "allowed");
 }
 
 #[test]

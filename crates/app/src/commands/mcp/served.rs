@@ -19,7 +19,9 @@ use super::patience::patience;
 use crate::background::Order;
 use crate::call_progress::{OnCallProgress, watching};
 use crate::caller::Caller;
-use crate::dialects::{Effect, Tool, background, delegation, mcp_tools, runs, subagent};
+use crate::dialects::{
+    Effect, Tool, background, choices_of, delegation, mcp_tools, runs, subagent,
+};
 use crate::error::CommandError;
 use crate::toolbox::{ToolAnswer, Toolbox};
 use crate::trust_question::{TrustQuestion, remember};
@@ -170,7 +172,12 @@ impl ServedTools {
 
 impl Tools for ServedTools {
     fn list(&self) -> Vec<ToolDescription> {
-        mcp_tools().into_iter().map(description).collect()
+        let catalogue = self.toolbox.configuration(&self.caller).catalogue;
+        let described = |tool: Tool| {
+            let choices = choices_of(&tool, &catalogue);
+            description(tool, choices.as_deref())
+        };
+        mcp_tools().into_iter().map(described).collect()
     }
 
     fn question<'a>(
@@ -230,11 +237,15 @@ impl Tools for ServedTools {
     }
 }
 
-fn description(tool: Tool) -> ToolDescription {
+fn description(tool: Tool, choices: Option<&str>) -> ToolDescription {
+    let described = tool.description.replace(TOLD, HAS_TO_ASK);
     ToolDescription {
         name: tool.name.to_owned(),
         title: tool.label.to_owned(),
-        description: tool.description.replace(TOLD, HAS_TO_ASK),
+        description: match choices {
+            Some(choices) => format!("{described} {choices}"),
+            None => described,
+        },
         input_schema: object(tool.parameters).unwrap_or_default(),
         effect: match tool.effect {
             Effect::Reads => ToolEffect::Reads,

@@ -1,9 +1,7 @@
 //! Which definition a name means.
 
 use clap::Args;
-use pi_subagents_definitions::{
-    Asker, Found, Ignored, IgnoredReason, UnknownDefinition, Verdict, Warning,
-};
+use pi_subagents_definitions::{Asker, Found, Ignored, IgnoredReason, UnknownDefinition, Warning};
 use pi_subagents_delegation::{Definition, Dialect, Scope};
 
 use super::command::{DialectName, ScopeName};
@@ -94,10 +92,8 @@ fn elsewhere(name: &str, all: &[(&Definition, Option<&Ignored>)]) -> CommandErro
 
 /// A file that should hold the definition and cannot be used.
 fn broken<'a>(name: &str, seen: &'a Seen) -> Option<&'a Warning> {
-    seen.catalogue().warnings().iter().find(|warning| {
-        let is_called_so = warning.file.file_stem().is_some_and(|stem| stem == name);
-        is_called_so && warning.verdict == Verdict::Skipped
-    })
+    let mut warnings = seen.catalogue().warnings().iter();
+    warnings.find(|warning| warning.keeps_out(name))
 }
 
 fn not_there(name: &str, unknown: &UnknownDefinition, seen: &Seen) -> CommandError {

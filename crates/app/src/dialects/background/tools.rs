@@ -34,7 +34,7 @@ pub(crate) fn tools() -> Vec<Tool> {
                 "Use background_agent for work whose result you do not need for your next step; use subagent when you do.",
                 "After background_agent go on with something else: never poll for its end.",
             ],
-            description: "Start a named sub-agent (preset) in the background and return at once. It runs in a process of its own, which goes on when this conversation ends. Returns its run id, session id, the paths of its record and how many background runs there are. Do not poll for its end.",
+            description: "Start a named sub-agent (preset; \"default\" is a plain one) in the background and return at once. It runs in a process of its own, which goes on when this conversation ends. Returns its run id, session id, the paths of its record and how many background runs there are. Do not poll for its end.",
             parameters: task_parameters(),
         },
         Tool {

@@ -33,7 +33,7 @@ pub(super) fn lower(
         .map(|(task, earlier)| asked(task, call.profile.as_deref(), earlier.as_ref()))
         .collect::<Result<Vec<_>, _>>()?;
     let prepared = lowering.prepare(&asked)?;
-    let mut warnings = lowering.configuration.warnings.clone();
+    let mut warnings = lowering.warnings(&asked);
     let mut tasks = Vec::new();
     for (((call, earlier), asked), prepared) in
         call.tasks.iter().zip(&earlier).zip(&asked).zip(prepared)

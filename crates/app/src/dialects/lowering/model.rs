@@ -1,6 +1,6 @@
 //! Which model a task asks for.
 
-use pi_subagents_delegation::{Definition, Dialect, ModelChoice, Refusal, ThinkingLevel};
+use pi_subagents_delegation::{Definition, Dialect, ModelChoice, Refusal, Runner, ThinkingLevel};
 
 use crate::caller::CallingPi;
 
@@ -14,14 +14,30 @@ pub(crate) struct ChosenModel {
     pub(crate) resolved: Option<String>,
 }
 
+/// What the model of a task is chosen from.
+#[derive(Clone, Copy)]
+pub(super) struct Sources<'a> {
+    /// The model that the call names.
+    pub(super) wished: Option<&'a str>,
+    pub(super) definition: Option<&'a Definition>,
+    /// The pi that calls.
+    pub(super) pi: Option<&'a CallingPi>,
+    /// The model that children have by default, as provider/id, if one is set.
+    pub(super) default_model: Option<&'a str>,
+    /// Which kind of child is to do the work.
+    pub(super) runner: Runner,
+}
+
 impl ChosenModel {
     /// Chooses the wished one, else the definition's, else what its dialect says: a prompt asks
     /// the caller's own model, a preset must name one, and otherwise the child has its default.
-    pub(super) fn choose(
-        wished: Option<&str>,
-        definition: Option<&Definition>,
-        pi: Option<&CallingPi>,
-    ) -> Result<Self, Refusal> {
+    pub(super) fn choose(sources: Sources<'_>) -> Result<Self, Refusal> {
+        let Sources {
+            wished,
+            definition,
+            pi,
+            ..
+        } = sources;
         let thinking = definition.and_then(|definition| definition.thinking);
         let provider = definition.and_then(|definition| definition.provider.as_deref());
         let of_definition = definition.and_then(|definition| definition.model.as_deref());
@@ -32,15 +48,46 @@ impl ChosenModel {
         if let Some(model) = of_definition {
             return Ok(Self::named(provider, model, thinking, models));
         }
+        if let (Some(definition), Some(provider)) = (definition, provider) {
+            return Self::of_provider(definition, provider, sources);
+        }
         let of_caller = pi.and_then(|pi| pi.model.as_deref());
         match (definition.map(|definition| definition.dialect), of_caller) {
-            (Some(Dialect::Preset), _) if provider.is_none() => {
-                Err(no_model(definition.map_or("", |preset| &preset.name)))
-            }
-            (Some(Dialect::Prompt), Some(model)) if provider.is_none() => {
+            (Some(_), Some(model)) if definition.is_some_and(Definition::is_built_in) => {
                 Ok(Self::named(None, model, thinking, models))
             }
-            _ => Ok(Self::left_to_the_child(provider, thinking)),
+            (Some(Dialect::Preset), _) => {
+                Err(no_model(definition.map_or("", |preset| &preset.name)))
+            }
+            (Some(Dialect::Prompt), Some(model)) => Ok(Self::named(None, model, thinking, models)),
+            _ => Ok(Self::left_to_the_child(None, thinking)),
+        }
+    }
+
+    /// Chooses a model of a provider: the caller's or the default one if it is of that provider,
+    /// else the first that the caller's pi lists. The embedded agent knows which it can ask; pi
+    /// refuses a provider alone.
+    fn of_provider(
+        definition: &Definition,
+        provider: &str,
+        sources: Sources<'_>,
+    ) -> Result<Self, Refusal> {
+        let models = sources.pi.map_or(&[][..], |pi| &pi.models);
+        let of_caller = sources.pi.and_then(|pi| pi.model.as_deref());
+        let mut known = of_caller
+            .into_iter()
+            .chain(sources.default_model)
+            .chain(models.iter().map(String::as_str));
+        let id = known.find_map(|model| model.strip_prefix(provider)?.strip_prefix('/'));
+        match (id, sources.runner) {
+            (Some(id), _) => {
+                let thinking = definition.thinking;
+                Ok(Self::named(Some(provider), id, thinking, models))
+            }
+            (None, Runner::Embedded) => {
+                Ok(Self::left_to_the_child(Some(provider), definition.thinking))
+            }
+            (None, Runner::Pi) => Err(no_model_of(definition, provider)),
         }
     }
 
@@ -130,6 +177,17 @@ fn no_model(preset: &str) -> Refusal {
     }
 }
 
+fn no_model_of(definition: &Definition, provider: &str) -> Refusal {
+    Refusal {
+        message: format!(
+            "{} \"{}\" names the provider \"{provider}\" and no model, and the default model is not of that provider. Add \"model: ID\" to {}.",
+            definition.dialect.title(),
+            definition.name,
+            definition.file.display()
+        ),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use std::path::PathBuf;
@@ -153,6 +211,7 @@ mod tests {
                 .map(str::to_owned)
                 .to_vec(),
             active_tools: Vec::new(),
+            all_tools: Vec::new(),
             skills: Vec::new(),
             session: "s".to_owned(),
         }
@@ -163,6 +222,20 @@ mod tests {
             model: model.map(str::to_owned),
             ..Definition::new("scout", dialect, Scope::Global, PathBuf::from("scout.md"))
         }
+    }
+
+    fn choose_from(
+        wished: Option<&str>,
+        definition: Option<&Definition>,
+        pi: Option<&CallingPi>,
+    ) -> Result<ChosenModel, Refusal> {
+        ChosenModel::choose(Sources {
+            wished,
+            definition,
+            pi,
+            default_model: Some("b/haiku"),
+            runner: Runner::Pi,
+        })
     }
 
     /// What was asked for and what came of it.
@@ -181,7 +254,7 @@ mod tests {
     fn the_call_comes_before_the_definition_and_that_before_the_caller() {
         let caller = pi(Some("a/opus"));
         let choose = |wished, definition: &Definition| {
-            names(ChosenModel::choose(wished, Some(definition), Some(&caller)))
+            names(choose_from(wished, Some(definition), Some(&caller)))
         };
         let with = |dialect| definition(dialect, Some("b/haiku"));
         let without = |dialect| definition(dialect, None);
@@ -196,14 +269,44 @@ mod tests {
             choose(None, &without(Dialect::Preset)),
             "no model resolved: the call names none and preset \"scout\" has none. Name one in the call (\"model\", or --model), or write \"model:\" into the preset."
         );
-        let alone = ChosenModel::choose(None, Some(&without(Dialect::Prompt)), None);
+        let alone = choose_from(None, Some(&without(Dialect::Prompt)), None);
         assert_eq!(alone.unwrap().choice, ModelChoice::Inherit);
+    }
+
+    #[test]
+    fn a_provider_alone_means_a_model_of_it_that_is_known() {
+        let of = |provider: &str, caller: Option<&CallingPi>, runner| {
+            let definition = Definition {
+                provider: Some(provider.to_owned()),
+                ..definition(Dialect::Profile, None)
+            };
+            names(ChosenModel::choose(Sources {
+                wished: None,
+                definition: Some(&definition),
+                pi: caller,
+                default_model: Some("b/haiku"),
+                runner,
+            }))
+        };
+        let caller = pi(Some("a/haiku"));
+        assert_eq!(of("a", Some(&caller), Runner::Pi), "a/haiku -> a/haiku");
+        assert_eq!(of("b", Some(&caller), Runner::Pi), "b/haiku -> b/haiku");
+        assert_eq!(of("b", None, Runner::Pi), "b/haiku -> b/haiku");
+        assert_eq!(
+            of("router", Some(&caller), Runner::Pi),
+            "router/x/deep -> router/x/deep"
+        );
+        assert_eq!(of("a", None, Runner::Embedded), "- -> -");
+        assert_eq!(
+            of("a", None, Runner::Pi),
+            "Profile \"scout\" names the provider \"a\" and no model, and the default model is not of that provider. Add \"model: ID\" to scout.md."
+        );
     }
 
     #[test]
     fn a_name_is_resolved_only_when_it_means_one_model() {
         let caller = pi(None);
-        let choose = |wished: &str| names(ChosenModel::choose(Some(wished), None, Some(&caller)));
+        let choose = |wished: &str| names(choose_from(Some(wished), None, Some(&caller)));
         assert_eq!(choose("a/haiku"), "a/haiku -> a/haiku");
         assert_eq!(choose("haiku"), "haiku -> haiku");
         assert_eq!(choose("x/deep"), "x/deep -> router/x/deep");
@@ -218,7 +321,7 @@ mod tests {
         of_definition.provider = Some("a".to_owned());
         of_definition.thinking = Some(ThinkingLevel::High);
         let choice = |wished| {
-            ChosenModel::choose(wished, Some(&of_definition), Some(&pi(None)))
+            choose_from(wished, Some(&of_definition), Some(&pi(None)))
                 .unwrap()
                 .choice
         };

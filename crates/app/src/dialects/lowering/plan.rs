@@ -64,7 +64,9 @@ impl Lowering<'_> {
         let ready = prepared.and_then(|prepared| {
             let files = RunFiles::write(&prepared, self.caller, directory.as_ref())?;
             let conversation = converse(&prepared, directory.as_ref())?;
-            let told = conversation.warnings.iter();
+            let patch = prepared.definition.as_ref().map(|used| &used.patch);
+            let of_definition = patch.map_or(&[][..], |patch| &patch.warnings);
+            let told = of_definition.iter().chain(&conversation.warnings);
             warnings.extend(told.map(|warning| format!("{}: {warning}", asked.name)));
             Ok((prepared, files, conversation))
         });

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use pi_subagents_delegation::{Program, Refusal, Runner};
 
 use super::asked::{Asked, Family};
-use super::model::ChosenModel;
+use super::model::{ChosenModel, Sources};
 use crate::caller::Caller;
 use crate::configuration::Configuration;
 use crate::dialects::definition_use::{DefinitionUse, Unusable, find_definition, use_definition};
@@ -51,6 +51,21 @@ impl Lowering<'_> {
             .collect()
     }
 
+    /// What the answer of a call must say beside what its runs tell: what is wrong with settings,
+    /// and which definitions of the same names were ignored.
+    pub(crate) fn warnings(&self, tasks: &[Asked<'_>]) -> Vec<String> {
+        let catalogue = &self.configuration.catalogue;
+        // One that is unknown says by itself why.
+        let is_used = |name: &str| {
+            let mut named = tasks.iter().filter_map(|task| task.definition);
+            named.any(|used| used == name) && catalogue.find(name, self.family.asker).is_ok()
+        };
+        let ignored = catalogue.notices_of(self.caller.door.how_to_trust(), is_used);
+        let mut warnings = self.configuration.warnings.clone();
+        warnings.extend(ignored);
+        warnings
+    }
+
     fn try_prepare(&self, asked: &Asked<'_>, runners: &Runners<'_>) -> Result<Prepared, Unusable> {
         let overrides = &self.caller.overrides;
         let cwd = working_directory(asked.cwd, overrides.cwd.as_deref(), &self.caller.places)
@@ -79,8 +94,14 @@ impl Lowering<'_> {
             .resolve(choice)
             .map_err(|message| Unusable::Task(Refusal { message }))?;
         let wished = asked.model.or(overrides.model.as_deref());
-        let model = ChosenModel::choose(wished, definition, self.caller.pi.as_ref())
-            .map_err(Unusable::Task)?;
+        let model = ChosenModel::choose(Sources {
+            wished,
+            definition,
+            pi: self.caller.pi.as_ref(),
+            default_model: self.configuration.settings.default_model.as_deref(),
+            runner,
+        })
+        .map_err(Unusable::Task)?;
         let definition = definition
             .map(|found| use_definition(found, runner, &cwd, (self.caller, self.configuration)))
             .transpose()?;

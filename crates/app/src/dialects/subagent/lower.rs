@@ -41,7 +41,7 @@ pub(super) fn lower(
     check_apart(&sessions)?;
     let mut lowered = Lowered {
         plan: Plan { tasks: Vec::new() },
-        warnings: lowering.configuration.warnings.clone(),
+        warnings: lowering.warnings(&asked),
         notes: NamedNewSession::new(),
     };
     for (((call, asked), prepared), session) in calls.iter().zip(&asked).zip(prepared).zip(sessions)

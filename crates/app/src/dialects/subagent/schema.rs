@@ -27,7 +27,7 @@ struct SeveralArguments {
 #[derive(Debug, Clone, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", expecting = "an object")]
 struct TaskArguments {
-    /// The named sub-agent that does the task: a preset, or any other definition.
+    /// The named sub-agent that does the task: a preset or any other definition, or `default` for a plain one.
     #[serde(default, deserialize_with = "arguments::optional_text")]
     preset: Option<String>,
     /// Another word for preset.

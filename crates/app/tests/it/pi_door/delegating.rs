@@ -9,6 +9,7 @@ use crate::real_pi::{RealPi, for_each_pi};
 
 for_each_pi! {
     skills_of_the_directory_that_pi_agent_dir_names_are_known,
+    a_model_reads_what_the_definitions_are_good_for_where_it_chooses,
     what_models_fill_in_or_misspell_is_understood_inside_pi,
     every_tool_answers_as_the_command_line_does,
     a_call_has_sixteen_tasks_at_most,
@@ -72,6 +73,34 @@ fn tools_of(body: &Value) -> Vec<&str> {
         .iter()
         .map(|tool| tool["function"]["name"].as_str().unwrap())
         .collect()
+}
+
+fn a_model_reads_what_the_definitions_are_good_for_where_it_chooses(pi: RealPi) {
+    let door = poet(pi, "embedded");
+    door.sandbox.write(
+        "home/.pi/agent/subagents/scout.md",
+        "---\nname: scout\ndescription: Looks around\nmodel: fake/fake-model\n---\nLook.\n",
+    );
+    let mut parent = door.parent(&[]);
+    parent.rpc.prompt("Hello.");
+    parent.rpc.wait_for_settled(1);
+    let told = request_with(&door, "Hello.");
+    let description = |name: &str| {
+        let tools = told["tools"].as_array().unwrap().iter();
+        let mut tools = tools.map(|tool| &tool["function"]);
+        let tool = tools.find(|tool| tool["name"] == name).unwrap();
+        tool["description"].as_str().unwrap().to_owned()
+    };
+    let delegate = description("delegate_to_subagents");
+    assert!(
+        delegate.ends_with(" Profiles: poet; scout [preset] (Looks around)."),
+        "{delegate}"
+    );
+    let subagent = description("subagent");
+    assert!(
+        subagent.ends_with(" Presets: poet; scout [preset] (Looks around)."),
+        "{subagent}"
+    );
 }
 
 fn what_models_fill_in_or_misspell_is_understood_inside_pi(pi: RealPi) {
@@ -142,13 +171,16 @@ fn every_tool_answers_as_the_command_line_does(pi: RealPi) {
         assert_eq!(output.details["maxLines"], 15, "{runner}");
         let session = parent.call("get_subagent_session", json!({"sessionId": sessions[0]}));
         for (command, text) in [("output", &output.text), ("session", &session.text)] {
-            let by_hand = door.command(&[command, &sessions[0]]).run();
-            assert_eq!(by_hand.stdout.trim_end(), text.trim_end(), "{runner}");
+            let by_hand = door.command(&[command, &sessions[0]]).run().stdout;
+            // A person is shown what was asked too, and the model knows it.
+            let answered = by_hand.strip_prefix("[prompt]: Read the notes.\n");
+            let answered = answered.unwrap_or(&by_hand);
+            assert_eq!(answered.trim_end(), text.trim_end(), "{runner}");
         }
         let profiles = parent.call("list_subagent_profiles", json!({}));
         assert_eq!(
             profiles.text,
-            "profile: poet, model=fake/fake-model, custom-system-prompt, tools=[read], loadSkills=[haiku]",
+            "profile: poet, model=fake/fake-model, custom-system-prompt, tools=[read], loadSkills=[haiku] — system prompt: \"You write poems.\"",
             "{runner}"
         );
 

@@ -86,7 +86,7 @@ fn a_definition_is_created_shown_changed_explained_and_deleted() {
       You review.
     ");
     assert_eq!(printed(&stage, &["profile", "reviewer"]), shown);
-    insta::assert_snapshot!(printed(&stage, &["profile", "list"]), @"profile: reviewer, model=claude-sonnet-4-5, thinking=max, custom-system-prompt, appended-system-prompt, tools=[read,grep], suggestedSkills=[web], loadSkills=[rules,style]");
+    insta::assert_snapshot!(printed(&stage, &["profile", "list"]), @r#"profile: reviewer, model=claude-sonnet-4-5, thinking=max, custom-system-prompt, appended-system-prompt, tools=[read,grep], suggestedSkills=[web], loadSkills=[rules,style] — Reviews code — system prompt: "You review.""#);
     assert_eq!(
         printed(&stage, &["profile", "ls"]),
         printed(&stage, &["profile"])

@@ -169,7 +169,7 @@ fn every_dialect_goes_to_its_folder_and_is_listed_with_its_name() {
     0
     [EOF]
     --- stdout
-    profile: prompt [prompt], tools=[read]
+    profile: prompt [prompt], tools=[read] — d
     [EOF]
     --- stderr
     Ignored 2 definitions of $PROJECT, which nobody has trusted yet: preset, profile. Say "pi-subagents trust --yes" to allow that.
@@ -181,9 +181,9 @@ fn every_dialect_goes_to_its_folder_and_is_listed_with_its_name() {
     0
     [EOF]
     --- stdout
-    profile: preset [preset], tools=[read]
-    profile: profile, tools=[read]
-    profile: prompt [prompt], tools=[read]
+    profile: preset [preset], tools=[read] — d
+    profile: profile, tools=[read] — d
+    profile: prompt [prompt], tools=[read] — d
     [EOF]
     --- stderr
     [EOF]
