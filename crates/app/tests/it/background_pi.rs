@@ -310,7 +310,7 @@ fn a_refusal_says_what_can_be_done_inside_pi() {
         stage.normalise(answer["error"]["message"].as_str().unwrap())
     };
     insta::assert_snapshot!([refused("nobody"), refused("worker")].join("\n\n"), @r#"
-    Unknown preset: "nobody". Available presets: worker [preset]
+    Unknown preset: "nobody". Available presets: default (a plain sub-agent without a definition), worker [preset] (Works.)
     hint: list_subagent_profiles shows what there is; a person makes one with /profile create NAME.
 
     1 background runs are running already, and no more may (subagents.maxBackground): 1 running, 0 completed, 0 failed, 0 aborted

@@ -95,11 +95,11 @@ fn a_session_id_of_two_agents_asks_which_is_meant() {
     let whole = ask(&["session", &runs[0]]).expect_success();
     insta::assert_snapshot!(whole.stdout, @"
     === Run 1/2 (completed) ===
-    look
+    [prompt]: look
     the scout looked
     ---
     === Run 2/2 (completed) ===
-    again
+    [prompt]: again
     and went on
     ");
     let answered = ask(&["output", &runs[0]]).expect_success();

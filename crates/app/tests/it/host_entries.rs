@@ -115,7 +115,7 @@ fn a_session_is_rebuilt_from_its_entries_and_a_new_one_knows_nothing() {
     shim.session_start("fork", "s3", &kept);
     assert_eq!(
         shim.read("get_subagent_session", &session),
-        Ok("[{\"reply\":\"from before\"}]\nfrom before".to_owned())
+        Ok("from before".to_owned())
     );
     let id = shim.execute(
         "c1",
@@ -166,8 +166,8 @@ fn entries_of_the_first_implementation_stale_ones_and_broken_ones() {
     assert_eq!(shim.output("aaaa"), Ok("second answer".to_owned()));
     assert_eq!(
         shim.read("get_subagent_session", "aaaa"),
-        Ok("=== Run 1/2 (completed) ===\ndo it\nold answer\n---\n\
-            === Run 2/2 (error) ===\ndo it\nsecond answer\n[Error: The sub-agent failed.]"
+        Ok("=== Run 1/2 (completed) ===\nold answer\n---\n\
+            === Run 2/2 (error) ===\nsecond answer\n[Error: The sub-agent failed.]"
             .to_owned())
     );
     let id = shim.execute("c1", "get_subagent_session", &json!({"sessionId": "bbbb"}));
@@ -220,7 +220,7 @@ fn memory_is_bounded_and_what_it_drops_is_on_disk() {
     assert_eq!(shim.output("session00"), Ok("kept".to_owned()));
     let many = shim.read("get_subagent_session", "many").unwrap();
     assert!(
-        many.starts_with("=== Run 1/10 (completed) ===\ndo it\nrun 1\n"),
+        many.starts_with("=== Run 1/10 (completed) ===\nrun 1\n"),
         "{many}"
     );
     // A session that runs is not dropped, however many come after it.

@@ -39,7 +39,10 @@ fn the_directory_a_client_works_in_is_the_project() {
         let mut client = McpClient::start_as(&stage, &kind, &["--trust"]);
         for id in ["first", "second"] {
             client.call(id, PROFILES, &json!({}));
-            assert_eq!(client.answer(id)["text"], json!(["profile: helper"]));
+            assert_eq!(
+                client.answer(id)["text"],
+                json!(["profile: helper — Helps."])
+            );
         }
         let asked = client
             .seen()
@@ -66,7 +69,10 @@ fn a_client_that_works_around_us_or_nowhere_changes_nothing() {
         let kind = json!({"mode": "auto", "roots": roots});
         let mut client = McpClient::start_as(&stage, &kind, &["--trust"]);
         client.call("list", PROFILES, &json!({}));
-        assert_eq!(client.answer("list")["text"], json!(["profile: helper"]));
+        assert_eq!(
+            client.answer("list")["text"],
+            json!(["profile: helper — Helps."])
+        );
     }
 }
 
@@ -86,8 +92,8 @@ fn a_client_whose_directories_change_is_asked_again() {
     let before = text(&mut server, 0, json!([]));
     server.send(&json!({"jsonrpc": "2.0", "method": "notifications/roots/list_changed"}));
     let after = text(&mut server, 1, json!([{"uri": root}]));
-    assert_ne!(before, "profile: helper");
-    assert_eq!(after, "profile: helper");
+    assert_ne!(before, "profile: helper — Helps.");
+    assert_eq!(after, "profile: helper — Helps.");
 }
 
 #[test]
@@ -134,7 +140,11 @@ fn somebody_is_asked_about_the_project_once() {
         for id in ["first", "second"] {
             client.call(id, PROFILES, &json!({}));
             let text = client.answer(id)["text"][0].as_str().unwrap().to_owned();
-            assert_eq!(text == "profile: helper", listed, "{mode} {answer}: {text}");
+            assert_eq!(
+                text == "profile: helper — Helps.",
+                listed,
+                "{mode} {answer}: {text}"
+            );
         }
         assert_eq!(questions(&client), 1);
         assert_eq!(client.leave().code, Some(0));
@@ -178,6 +188,6 @@ fn an_open_question_holds_up_only_who_needs_the_answer() {
     server.send(&json!({"jsonrpc": "2.0", "id": question["id"], "result": yes}));
     for id in waiting {
         let text = server.answer(id)["result"]["content"][0]["text"].clone();
-        assert_eq!(text, "profile: helper");
+        assert_eq!(text, "profile: helper — Helps.");
     }
 }

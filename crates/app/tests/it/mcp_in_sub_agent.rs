@@ -68,7 +68,7 @@ fn a_sub_agent_has_no_sub_agents_through_mcp_and_a_restricted_one_starts_no_serv
     stage.profile("none", "noTools: true", "");
     for (profile, starts) in [
         (None, 1),
-        (Some("denied"), 1),
+        (Some("denied"), 0),
         (Some("allowed"), 0),
         (Some("none"), 0),
     ] {

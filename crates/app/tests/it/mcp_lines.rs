@@ -156,7 +156,8 @@ fn large_arguments_and_many_calls_at_once_are_served() {
         .map(|number| {
             let mut arguments = call(&[("a", json!([{"reply": format!("answer {number}")}]))]);
             if number == 0 {
-                arguments["unknown"] = "x".repeat(5_000_000).into();
+                let prompt = &mut arguments["tasks"][0]["prompt"];
+                *prompt = (prompt.as_str().unwrap().to_owned() + &" ".repeat(5_000_000)).into();
             }
             server.request(
                 "tools/call",

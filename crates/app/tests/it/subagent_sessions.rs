@@ -65,19 +65,19 @@ fn a_conversation_goes_on_over_calls_restarts_and_kinds_of_children(pi: RealPi) 
     insta::allow_duplicates! {
         insta::assert_snapshot!(whole.expect_success().stdout, @"
         === Run 1/4 (completed) ===
-        say one
+        [prompt]: say one
         first answer
         ---
         === Run 2/4 (completed) ===
-        say two
+        [prompt]: say two
         second answer
         ---
         === Run 3/4 (completed) ===
-        say three
+        [prompt]: say three
         third answer
         ---
         === Run 4/4 (completed) ===
-        say four
+        [prompt]: say four
         fourth answer
         ");
     }
@@ -193,7 +193,10 @@ fn a_second_writer_is_told_who_has_the_session(pi: RealPi) {
     // Those who were kept out are no part of the session.
     let read = |command: &str| stage.stage.command(&[command, "busy"]).run();
     assert_eq!(read("output").expect_success().stdout, "done\n");
-    assert_eq!(read("session").expect_success().stdout, "slow\ndone\n");
+    assert_eq!(
+        read("session").expect_success().stdout,
+        "[prompt]: slow\ndone\n"
+    );
     assert_eq!(
         read("wait").expect_success().stdout,
         "scout: completed (session: busy)\n"

@@ -90,7 +90,7 @@ pub(crate) enum Message<'a> {
         content: &'a str,
         sections: Sections<'a>,
         timestamp: u64,
-        tools_added: [&'a RawValue; 0],
+        tools_added: Vec<AllowedTool>,
     },
     User {
         content: Vec<Block<'a>>,
@@ -128,7 +128,7 @@ impl<'a> Message<'a> {
                 cwd: "<cwd>.</cwd>",
             },
             timestamp: TIMESTAMP,
-            tools_added: [],
+            tools_added: allowed_tools(),
         }
     }
 
@@ -189,6 +189,24 @@ impl<'a> Message<'a> {
             timestamp: TIMESTAMP,
         }
     }
+}
+
+/// A tool that the child was told to have.
+#[derive(Debug, Serialize)]
+pub(crate) struct AllowedTool {
+    name: String,
+}
+
+/// Returns the tools of `--tools`, as a child tells of them that knows all of these.
+fn allowed_tools() -> Vec<AllowedTool> {
+    let mut arguments = std::env::args().skip_while(|argument| argument != "--tools");
+    let names = arguments.nth(1).unwrap_or_default();
+    let names = names.split(',').filter(|name| !name.is_empty());
+    names
+        .map(|name| AllowedTool {
+            name: name.to_owned(),
+        })
+        .collect()
 }
 
 /// The parts of a system message.
