@@ -15,7 +15,7 @@ export function readChoices(cwd: string): Promise<Map<string, string>> {
     const answered = (error: Error | null, stdout: string) => resolve(error ? new Map() : choicesIn(stdout));
     try {
       const options = { cwd, timeout: PATIENCE, killSignal: "SIGKILL", maxBuffer: LONGEST_ANSWER } as const;
-      execFile(findBinary().path, ["tools", "--json"], options, answered);
+      execFile(findBinary().path, ["tools", "--json", "--choices"], options, answered);
     } catch {
       // A call of a tool says what is missing.
       resolve(new Map());

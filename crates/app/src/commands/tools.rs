@@ -1,6 +1,7 @@
 //! `tools`: what a caller's model sees of us.
 
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use clap::Args;
 use pi_subagents_definitions::Catalogue;
@@ -18,6 +19,9 @@ pub(crate) struct ToolsArgs {
     /// Only these tools [default: all]
     #[arg(value_name = "NAME")]
     names: Vec<String>,
+    /// With --json, also say which definitions each tool takes here
+    #[arg(long)]
+    choices: bool,
 }
 
 pub(crate) fn run(args: &ToolsArgs, printer: Printer) -> Result<ExitCode, CommandError> {
@@ -38,14 +42,21 @@ pub(crate) fn run(args: &ToolsArgs, printer: Printer) -> Result<ExitCode, Comman
     }
     tools.retain(|tool| args.names.is_empty() || args.names.iter().any(|name| name == tool.name));
     if printer.is_json() {
-        let places = Places::find()?;
-        let catalogue = Configuration::read_once(&places, false).catalogue;
-        printer.json(&manifest(&tools, Some(&catalogue)));
+        printer.json(&manifest(&tools, catalogue(args)?.as_deref()));
     } else {
         let pages: Vec<String> = tools.iter().map(to_page).collect();
         printer.data(&pages.join("\n"));
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// The definitions that can be seen from here, if they are asked for.
+fn catalogue(args: &ToolsArgs) -> Result<Option<Arc<Catalogue>>, CommandError> {
+    if !args.choices {
+        return Ok(None);
+    }
+    let configuration = Configuration::read_once(&Places::find()?, false);
+    Ok(Some(configuration.catalogue))
 }
 
 /// What the extension of pi registers, all of it.
