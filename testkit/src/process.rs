@@ -51,6 +51,29 @@ pub fn command_line(pid: u32) -> Option<String> {
     Some(words.trim_end_matches('\0').replace('\0', " "))
 }
 
+/// Returns the processes whose command line contains these words.
+pub fn with_words(words: &str) -> Vec<u32> {
+    let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
+    entries
+        .filter_map(|entry| entry.file_name().to_str()?.parse().ok())
+        .filter(|pid| command_line(*pid).is_some_and(|line| line.contains(words)))
+        .collect()
+}
+
+/// Returns the control groups that a process is in, as the system writes them.
+pub fn control_groups(pid: u32) -> String {
+    fs::read_to_string(format!("/proc/{pid}/cgroup")).unwrap_or_default()
+}
+
+/// Returns how many files a process may have open, as the system writes it.
+pub fn file_limit(pid: u32) -> Option<u64> {
+    let limits = fs::read_to_string(format!("/proc/{pid}/limits")).ok()?;
+    let line = limits
+        .lines()
+        .find(|line| line.starts_with("Max open files"))?;
+    line.split_whitespace().nth(3)?.parse().ok()
+}
+
 /// Returns the children of a process that go by this name.
 pub fn children_named(pid: u32, wanted: &str) -> Vec<u32> {
     let mut children = children_by_parent().remove(&pid).unwrap_or_default();

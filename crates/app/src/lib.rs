@@ -58,8 +58,7 @@ pub fn main() -> ExitCode {
     let arguments: Vec<OsString> = std::env::args_os().collect();
     // Children start a thousand times as often as people type: they pass the parser by.
     match arguments.get(1).and_then(|word| word.to_str()) {
-        // The run it keeps is named for whoever looks at processes.
-        Some(keeper::NAME) => keeper::run(),
+        Some(keeper::NAME) => keeper::run(arguments.into_iter().skip(2)),
         Some(warden::NAME) => warden::run(arguments.into_iter().skip(2)),
         Some(detached::NAME) => detached::run(),
         Some(agent::NAME) => agent::run(arguments.into_iter().skip(2)),

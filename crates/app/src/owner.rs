@@ -1,5 +1,6 @@
 //! This process as an owner of runs: engine, record, socket and signals together.
 
+use std::collections::BTreeSet;
 use std::io;
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
@@ -240,18 +241,22 @@ pub(crate) fn close_abandoned(store: &Store) {
 
 /// Tells whether there was any to be closed.
 fn close(store: &Store, runs: &[IndexedRun]) -> bool {
-    let mut is_any = false;
-    for run in runs.iter().filter(|run| run.is_open() && !is_owned(run)) {
-        is_any = true;
-        end_leftovers(&run.run);
+    let abandoned: Vec<&IndexedRun> = runs
+        .iter()
+        .filter(|run| run.is_open() && !is_owned(run))
+        .collect();
+    let ids: Vec<RunId> = abandoned.iter().map(|run| run.run.clone()).collect();
+    end_leftovers(&ids);
+    let mut sockets = BTreeSet::new();
+    for run in &abandoned {
         // A record that cannot be closed now is found again next time.
         _ = store.close_interrupted(run);
-        let socket = run.owner.socket.as_deref();
-        if let Some(sockets) = socket.and_then(Path::parent) {
-            remove_abandoned_sockets(sockets);
-        }
+        sockets.extend(run.owner.socket.as_deref().and_then(Path::parent));
     }
-    is_any
+    for directory in sockets {
+        remove_abandoned_sockets(directory);
+    }
+    !abandoned.is_empty()
 }
 
 /// Tells whether the owner of an open run still lives. Of one on another machine we cannot know:

@@ -35,7 +35,7 @@ pub enum Happening {
     },
     /// The child printed a line that is no record: text, as far as it is any.
     Printed(Bytes),
-    /// The child wrote a line to stderr.
+    /// The child wrote to stderr: all lines that came at once, without the last newline.
     Complained(String),
     /// Something a person should know and that ends nothing.
     Warned(String),

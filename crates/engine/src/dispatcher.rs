@@ -19,6 +19,7 @@ use crate::child::{LineMemory, Speech, Spoken};
 use crate::clock;
 use crate::owner::Extent;
 use crate::request::{EngineRequest, NotRunning, SteerError, UnitEvents, UnitRequest, UnitSaid};
+use crate::room::{Room, children_that_fit};
 use crate::sayings::Sayings;
 use crate::scheduler::Scheduler;
 use crate::unit::Unit;
@@ -39,7 +40,8 @@ pub(crate) async fn dispatch(
     let mut dispatcher = Dispatcher {
         launcher: Arc::new(launcher),
         memory: LineMemory::new(limits.line_memory),
-        scheduler: Scheduler::new(limits.concurrency),
+        scheduler: Scheduler::new(limits.concurrency.min(children_that_fit())),
+        room: Arc::default(),
         events,
         units: JoinSet::new(),
         runs_of_units: HashMap::new(),
@@ -83,6 +85,7 @@ enum Heard {
 struct Dispatcher {
     launcher: Arc<Launcher>,
     memory: LineMemory,
+    room: Arc<Room>,
     scheduler: Scheduler<RunId>,
     events: mpsc::Sender<UnitEvents>,
     units: JoinSet<()>,
@@ -260,6 +263,7 @@ impl Dispatcher {
                 plan,
                 launcher: Arc::clone(&self.launcher),
                 memory: self.memory.clone(),
+                room: Arc::clone(&self.room),
                 speech: live.speech.clone(),
                 events: self.events.clone(),
                 untold: Vec::new(),

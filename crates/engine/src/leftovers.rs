@@ -5,10 +5,11 @@ use std::collections::HashSet;
 use std::time::{Duration, Instant};
 
 use pi_subagents_delegation::RunId;
-use pi_subagents_processes::{Stat, all_processes, carries, process_name, start_time};
+use pi_subagents_processes::{Stat, for_each_carrier, process_name, start_time};
 use rustix::process::{Pid, Signal, WaitOptions, waitpid};
 
-use crate::keeper::{KEEPER_NAME, ProcessTree, signal_process};
+use crate::control_group::{end_groups_of_owner, end_groups_of_runs};
+use crate::keeper::{KEEPER_NAME, descendants_now, signal_process};
 
 /// The variable that names the run.
 pub(crate) const RUN_MARK: &str = "PI_SUBAGENTS_RUN";
@@ -22,8 +23,12 @@ pub const MARKS: [&str; 2] = [RUN_MARK, OWNER_MARK];
 /// How soon is looked again: a process may fork while it is being killed.
 const SWEEP_AGAIN: Duration = Duration::from_millis(5);
 
-/// How often at most: a process that is not ours to kill would keep us here for ever.
-const SWEEPS: u32 = 1000;
+/// For how long at most: a process that cannot be killed would keep us here for ever.
+const SWEEP_FOR: Duration = Duration::from_secs(3);
+
+/// How long a killed child may take to be dead, and how often is looked.
+const TO_DIE: Duration = Duration::from_millis(500);
+const LOOK_AGAIN: Duration = Duration::from_millis(1);
 
 /// How often in a row nothing must be found: a process in the middle of becoming another program
 /// can hide from one look.
@@ -33,7 +38,7 @@ const SWEEPS_IN_VAIN: u32 = 3;
 const KEEPERS_TURN: Duration = Duration::from_secs(3);
 
 /// A process, named so that a newcomer with the same number is not taken for it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct ProcessName {
     /// Its number.
     pub pid: u32,
@@ -45,6 +50,12 @@ impl ProcessName {
     /// The name of the process we are.
     pub fn of_this_process() -> Self {
         Self::of(std::process::id())
+    }
+
+    /// The name of the process that started this one, as long as that lives.
+    pub(crate) fn of_parent() -> Self {
+        let own = Stat::read(std::process::id());
+        Self::of(own.map(|stat| stat.parent).unwrap_or_default())
     }
 
     /// What its runs are marked with.
@@ -70,21 +81,33 @@ impl ProcessName {
     }
 }
 
-/// Kills whatever still carries the mark of this run, and its descendants; returns when nothing
-/// does, with how many were killed.
-pub fn end_leftovers(run: &RunId) -> usize {
-    end_marked(&format!("{RUN_MARK}={run}"))
+/// Kills whatever still carries the mark of one of these runs or is in its control group, and their
+/// descendants; returns when nothing does, with how many were killed.
+pub fn end_leftovers(runs: &[RunId]) -> usize {
+    if runs.is_empty() {
+        return 0;
+    }
+    end_groups_of_runs(runs);
+    let marks = runs.iter().map(|run| format!("{RUN_MARK}={run}"));
+    end_marked(&marks.collect::<Vec<String>>())
+}
+
+/// Kills whatever is left of an owner that is gone.
+pub(crate) fn end_leftovers_of_owner(owner: &str) {
+    end_groups_of_owner(owner);
+    end_marked(&[format!("{OWNER_MARK}={owner}")]);
 }
 
 /// Ends a run whose owner does not answer: its keeper is told to, and what is still there after that
 /// is killed. Returns when nothing is left.
 pub fn end_without_owner(run: &RunId) {
     let mark = format!("{RUN_MARK}={run}");
-    let marked = all_processes().filter(|pid| carries(*pid, &mark));
-    let keepers: Vec<ProcessName> = marked
-        .filter(|pid| is_keeper(*pid))
-        .map(ProcessName::of)
-        .collect();
+    let mut keepers: Vec<ProcessName> = Vec::new();
+    for_each_carrier(vec![mark], |pid| {
+        if is_keeper(pid) {
+            keepers.push(ProcessName::of(pid));
+        }
+    });
     for keeper in &keepers {
         signal_process(*keeper, Signal::TERM);
         signal_process(*keeper, Signal::CONT);
@@ -93,7 +116,7 @@ pub fn end_without_owner(run: &RunId) {
     while keepers.iter().any(|keeper| keeper.is_alive()) && Instant::now() < end {
         std::thread::sleep(SWEEP_AGAIN);
     }
-    end_leftovers(run);
+    end_leftovers(std::slice::from_ref(run));
 }
 
 /// Tells whether a process keeps a child.
@@ -101,35 +124,39 @@ fn is_keeper(pid: u32) -> bool {
     process_name(pid).is_some_and(|name| name == KEEPER_NAME)
 }
 
-/// Kills whatever carries this mark, and its descendants, until nothing does.
-pub(crate) fn end_marked(mark: &str) -> usize {
+/// Kills whatever carries one of these marks, and its descendants, until nothing does.
+fn end_marked(marks: &[String]) -> usize {
+    let end = Instant::now() + SWEEP_FOR;
     let mut killed = HashSet::new();
     let mut in_vain = 0;
-    for _ in 0..SWEEPS {
-        let others = all_processes().filter(|pid| *pid != std::process::id());
-        let marked: Vec<u32> = others.filter(|pid| carries(*pid, mark)).collect();
-        in_vain = if marked.is_empty() { in_vain + 1 } else { 0 };
-        if in_vain == SWEEPS_IN_VAIN {
-            break;
-        }
-        let tree = ProcessTree::look();
-        for pid in marked {
-            for process in tree.descendants(pid).into_iter().chain([pid]) {
-                if tree.signal(process, Signal::KILL) {
+    while in_vain < SWEEPS_IN_VAIN && Instant::now() < end {
+        in_vain += 1;
+        for_each_carrier(marks.to_vec(), |pid| {
+            if pid == std::process::id() {
+                return;
+            }
+            in_vain = 0;
+            let below = descendants_now(pid);
+            for process in [pid].into_iter().chain(below).map(ProcessName::of) {
+                if signal_process(process, Signal::KILL) {
                     killed.insert(process);
                 }
             }
             reap(pid);
-        }
+        });
         std::thread::sleep(SWEEP_AGAIN);
     }
     killed.len()
 }
 
-/// Reaps a process that became our child when its keeper was killed; one that is not our child
-/// is reaped by its own parent.
+/// Reaps a process that was killed and became our child when its keeper was; one that is not our
+/// child is reaped by its own parent.
 pub(crate) fn reap(pid: u32) {
-    if let Some(pid) = i32::try_from(pid).ok().and_then(Pid::from_raw) {
-        _ = waitpid(Some(pid), WaitOptions::empty());
+    let Some(pid) = i32::try_from(pid).ok().and_then(Pid::from_raw) else {
+        return;
+    };
+    let end = Instant::now() + TO_DIE;
+    while matches!(waitpid(Some(pid), WaitOptions::NOHANG), Ok(None)) && Instant::now() < end {
+        std::thread::sleep(LOOK_AGAIN);
     }
 }

@@ -21,6 +21,7 @@
 mod child;
 mod clock;
 mod completion;
+mod control_group;
 mod dispatcher;
 mod engine;
 mod guards;
@@ -30,6 +31,7 @@ mod model_check;
 mod own_children;
 mod owner;
 mod request;
+mod room;
 mod running;
 mod sayings;
 mod scheduler;

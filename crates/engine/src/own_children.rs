@@ -4,11 +4,17 @@
 use std::collections::HashSet;
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
+use pi_subagents_processes::children;
 use rustix::process::Signal;
 
-use crate::keeper::ProcessTree;
+use crate::ProcessName;
+use crate::keeper::signal_all;
 use crate::leftovers::reap;
+
+/// How long strangers that fork all the time are followed.
+const SWEEP_FOR: Duration = Duration::from_secs(2);
 
 /// The children this process has started, and what is done with strangers among them.
 #[derive(Debug, Clone)]
@@ -53,12 +59,17 @@ impl OwnChildren {
         let Some(known) = self.lock() else {
             return;
         };
-        let tree = ProcessTree::look();
-        for stranger in tree.children(std::process::id()) {
-            if !known.contains(stranger) {
-                tree.signal_descendants(*stranger, Signal::KILL);
-                tree.signal(*stranger, Signal::KILL);
-                reap(*stranger);
+        let end = Instant::now() + SWEEP_FOR;
+        while Instant::now() < end {
+            let own = children(std::process::id()).unwrap_or_default().into_iter();
+            let strangers: Vec<u32> = own.filter(|child| !known.contains(child)).collect();
+            if strangers.is_empty() {
+                return;
+            }
+            for stranger in strangers {
+                signal_all(stranger, Signal::KILL);
+                ProcessName::of(stranger).kill();
+                reap(stranger);
             }
         }
     }

@@ -10,12 +10,15 @@ use tokio::sync::mpsc;
 use tokio::time::Instant;
 
 use crate::Launcher;
-use crate::child::{LaunchError, LineMemory, SessionLock, Speech, launch, lock_session};
+use crate::child::{
+    LaunchError, LaunchedChild, LineMemory, SessionLock, Speech, launch, lock_session,
+};
 use crate::clock;
 use crate::completion::{LastAnswer, Reports};
 use crate::guards::{Deadline, Repetition, Spending};
 use crate::model_check::ModelCheck;
 use crate::request::{SteerError, UnitEvents, UnitRequest, UnitSaid};
+use crate::room::{Patience, Place, Room};
 use crate::running::{Outcome, Running};
 use crate::tool_check::ToolCheck;
 
@@ -31,6 +34,7 @@ pub(crate) struct Unit {
     pub(crate) plan: Box<TaskPlan>,
     pub(crate) launcher: Arc<Launcher>,
     pub(crate) memory: LineMemory,
+    pub(crate) room: Arc<Room>,
     pub(crate) speech: Speech,
     pub(crate) events: mpsc::Sender<UnitEvents>,
     /// What has happened and is not told yet; a unit that waits for anything has told all.
@@ -112,18 +116,50 @@ impl Unit {
     async fn children(&mut self, lock: Option<&SessionLock>) -> Result<Ending, LaunchError> {
         let mut course = None;
         loop {
-            let memory = self.memory.clone();
-            let child = launch(&self.launcher, &self.task, &self.plan, memory, lock).await?;
+            let (child, place) = match self.launched(lock).await? {
+                Ok(child) => child,
+                Err(decision) => return Ok(self.decided(decision).await),
+            };
             let course = course.get_or_insert_with(|| Course::begin(&self.task, &mut self.plan));
             match Running::new(self, course, child).run().await {
                 Outcome::Over(ending) => return Ok(ending),
                 Outcome::Again(prompt) => course.prompt = prompt,
             }
+            drop(place);
             if let Some(decision) = self.told_to_end() {
-                self.tell(Happening::Stopping(decision)).await;
-                return Ok(decision.ending());
+                return Ok(self.decided(decision).await);
             }
         }
+    }
+
+    /// Starts a child. Where there is no room for it, it waits until another one has ended, or
+    /// somebody wants the end of the run.
+    async fn launched(
+        &mut self,
+        lock: Option<&SessionLock>,
+    ) -> Result<Result<(LaunchedChild, Place), Decision>, LaunchError> {
+        let mut patience = Patience::new();
+        loop {
+            let memory = self.memory.clone();
+            match launch(&self.launcher, &self.task, &self.plan, memory, lock).await {
+                Ok(child) => return Ok(Ok((child, self.room.take()))),
+                Err(error) if error.is_for_want_of_room() => {
+                    if !patience.wait_for(&self.room).await {
+                        return Err(error.explained());
+                    }
+                }
+                Err(error) => return Err(error),
+            }
+            if let Some(decision) = self.told_to_end() {
+                return Ok(Err(decision));
+            }
+        }
+    }
+
+    /// Somebody wants the end while there is no child.
+    async fn decided(&mut self, decision: Decision) -> Ending {
+        self.tell(Happening::Stopping(decision)).await;
+        decision.ending()
     }
 
     /// Whether somebody asked for the end while there was no child.

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use pi_subagents_delegation::Program;
 use pi_subagents_processes::name_this_process;
 
-use crate::leftovers::{OWNER_MARK, ProcessName, end_marked};
+use crate::leftovers::{ProcessName, end_leftovers_of_owner};
 use crate::own_children::HasProcess;
 
 /// What the process of a warden is called: not like its owner, for the same reason as a keeper.
@@ -72,5 +72,5 @@ pub fn ward(owner: &str) {
     // killed us before.
     _ = io::copy(&mut io::stdin(), &mut io::sink());
     std::thread::sleep(KEEPERS_TURN);
-    end_marked(&format!("{OWNER_MARK}={owner}"));
+    end_leftovers_of_owner(owner);
 }

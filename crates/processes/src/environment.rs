@@ -4,9 +4,9 @@ use std::fs::File;
 use std::io::{self, Read as _};
 use std::time::Duration;
 
-use crate::Stat;
+use crate::{Stat, all_processes};
 
-/// How often, and how soon again, is looked at a process that becomes another program.
+/// How often, and how soon again, is looked at processes that become other programs.
 const LOOKS: u32 = 100;
 const LOOK_AGAIN: Duration = Duration::from_millis(1);
 
@@ -18,41 +18,110 @@ const LARGE_ENVIRONMENT: usize = 128 << 10;
 /// A process in the middle of becoming another program can hide from one look, though hardly from
 /// two: who must not overlook any looks again.
 pub fn carries(pid: u32, mark: &str) -> bool {
-    environment(pid)
-        .split(|byte| *byte == 0)
-        .any(|variable| variable == mark.as_bytes())
-}
-
-/// The environment of a process. It has none, or the beginning of one, for a moment while it
-/// becomes another program, so it is looked at again then.
-fn environment(pid: u32) -> Vec<u8> {
+    let mut looker = Looker::new(vec![mark.to_owned()]);
     for _ in 0..LOOKS {
-        match read_environment(pid) {
-            Ok(variables) if !variables.ends_with(&[0]) && may_have_environment(pid) => {
-                std::thread::sleep(LOOK_AGAIN);
-            }
-            Ok(variables) => return variables,
-            Err(_) => break,
+        match looker.look(pid) {
+            Look::Unsure => std::thread::sleep(LOOK_AGAIN),
+            look => return look == Look::Carries,
         }
     }
-    Vec::new()
+    false
 }
 
-fn may_have_environment(pid: u32) -> bool {
-    Stat::read(pid).is_some_and(|stat| stat.may_have_environment())
-}
-
-/// Reads in one go where it can: between two reads the process may become another program, and
-/// the rest would be missing.
-fn read_environment(pid: u32) -> io::Result<Vec<u8>> {
-    let mut file = File::open(format!("/proc/{pid}/environ"))?;
-    let mut variables = vec![0; LARGE_ENVIRONMENT];
-    let read = file.read(&mut variables)?;
-    variables.truncate(read);
-    if read == LARGE_ENVIRONMENT {
-        file.read_to_end(&mut variables)?;
+/// Calls `on_sight` with each process that has one of these `NAME=value` in its environment, the
+/// youngest first, because one that forks without end is gone a moment later.
+///
+/// All processes that are about to become other programs are waited for together, so the time this
+/// takes does not depend on how many there are.
+pub fn for_each_carrier(marks: Vec<String>, mut on_sight: impl FnMut(u32)) {
+    let mut looker = Looker::new(marks);
+    let mut left: Vec<u32> = all_processes().collect();
+    left.sort_unstable_by(|one, other| other.cmp(one));
+    for _ in 0..LOOKS {
+        left.retain(|pid| match looker.look(*pid) {
+            Look::Carries => {
+                on_sight(*pid);
+                false
+            }
+            Look::Unsure => true,
+            Look::No => false,
+        });
+        if left.is_empty() {
+            return;
+        }
+        std::thread::sleep(LOOK_AGAIN);
     }
-    Ok(variables)
+}
+
+#[derive(Debug, PartialEq, Eq)]
+enum Look {
+    Carries,
+    No,
+    /// It has no environment, or the beginning of one, for a moment while it becomes another
+    /// program.
+    Unsure,
+}
+
+/// Looks at many processes with one piece of memory.
+struct Looker {
+    marks: Vec<String>,
+    variables: Vec<u8>,
+}
+
+impl Looker {
+    fn new(marks: Vec<String>) -> Self {
+        Self {
+            marks,
+            variables: Vec::with_capacity(LARGE_ENVIRONMENT),
+        }
+    }
+
+    fn look(&mut self, pid: u32) -> Look {
+        if self.read(pid).is_err() {
+            return Look::No;
+        }
+        if self.has_mark() {
+            return Look::Carries;
+        }
+        if self.variables.ends_with(&[0]) {
+            return Look::No;
+        }
+        if self.is_overwritten(pid) {
+            return Look::No;
+        }
+        match Stat::read(pid) {
+            Some(stat) if stat.may_have_environment() => Look::Unsure,
+            Some(_) | None => Look::No,
+        }
+    }
+
+    fn has_mark(&self) -> bool {
+        self.variables
+            .split(|byte| *byte == 0)
+            .any(|variable| self.marks.iter().any(|mark| mark.as_bytes() == variable))
+    }
+
+    /// Tells whether a process has written something else in the place of its environment, as
+    /// servers do that show what they are doing. Two looks that find the same say so: one that
+    /// becomes another program shows nothing for a moment.
+    fn is_overwritten(&mut self, pid: u32) -> bool {
+        let before = std::mem::take(&mut self.variables);
+        let is_same = self.read(pid).is_ok() && !before.is_empty() && self.variables == before;
+        is_same && !self.has_mark()
+    }
+
+    /// Reads in one go where it can: between two reads the process may become another program, and
+    /// the rest would be missing.
+    fn read(&mut self, pid: u32) -> io::Result<()> {
+        let mut file = File::open(format!("/proc/{pid}/environ"))?;
+        self.variables.resize(LARGE_ENVIRONMENT, 0);
+        let read = file.read(&mut self.variables)?;
+        self.variables.truncate(read);
+        if read == LARGE_ENVIRONMENT {
+            file.read_to_end(&mut self.variables)?;
+        }
+        Ok(())
+    }
 }
 
 #[cfg(test)]
@@ -61,6 +130,10 @@ mod tests {
 
     use super::*;
     use crate::start_time;
+
+    fn may_have_environment(pid: u32) -> bool {
+        Stat::read(pid).is_some_and(|stat| stat.may_have_environment())
+    }
 
     const MARK: &str = "PI_SUBAGENTS_TEST=of-this-test";
 
@@ -99,8 +172,30 @@ mod tests {
     }
 
     #[test]
-    fn a_thread_of_the_kernel_has_no_environment() {
-        // The first one, where they can be seen at all.
-        assert!(!may_have_environment(2) || !environment(2).is_empty());
+    fn what_overwrote_its_environment_is_not_waited_for() {
+        // The shell of this test cannot do that, so its place is taken by looks that find the same.
+        let mut looker = Looker::new(vec![MARK.to_owned()]);
+        let own = std::process::id();
+        looker.read(own).unwrap();
+        assert!(looker.is_overwritten(own));
+        looker.variables = b"title".to_vec();
+        assert!(!looker.is_overwritten(own));
+    }
+
+    #[test]
+    fn all_carriers_are_seen_in_one_pass() {
+        let mut started = [(); 3].map(|()| start("/bin/sleep", &["1000"]));
+        let mut wanted = started.each_ref().map(Child::id);
+        let mut seen = Vec::new();
+        for_each_carrier(vec!["A=b".to_owned(), MARK.to_owned()], |pid| {
+            seen.push(pid);
+        });
+        seen.retain(|pid| wanted.contains(pid));
+        for child in &mut started {
+            child.kill().unwrap();
+            child.wait().unwrap();
+        }
+        wanted.sort_unstable_by(|one, other| other.cmp(one));
+        assert_eq!(seen, wanted);
     }
 }

@@ -7,5 +7,5 @@
 mod environment;
 mod stat;
 
-pub use environment::carries;
-pub use stat::{Stat, all_processes, name_this_process, process_name, start_time};
+pub use environment::{carries, for_each_carrier};
+pub use stat::{Stat, all_processes, children, name_this_process, process_name, start_time};

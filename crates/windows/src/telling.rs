@@ -9,6 +9,9 @@ use crate::{Role, Room, WindowLine};
 /// More of one printed line is never shown, and so never copied.
 const LONGEST_PRINTED: usize = 64 << 10;
 
+/// A child may complain a thousand times at once; so many lines of it are shown.
+const MOST_COMPLAINTS: usize = 100;
+
 /// What one happening adds to a window.
 #[derive(Debug, Default)]
 pub(crate) struct Told {
@@ -26,7 +29,7 @@ pub(crate) fn tell(happening: &Happening, context: &PreviewContext, room: Room) 
             let shown = &line[..line.len().min(LONGEST_PRINTED)];
             words(Role::Plain, &String::from_utf8_lossy(shown))
         }
-        Happening::Complained(line) => words(Role::Muted, &format!("[stderr]: {line}")),
+        Happening::Complained(text) => words(Role::Muted, &complaints(text)),
         Happening::Warned(warning) => words(Role::Warning, &format!("warning: {warning}")),
         Happening::Steered(message) => words(Role::Accent, &format!("steered: {message}")),
         Happening::Corrected(message) => words(Role::Accent, &format!("corrected: {message}")),
@@ -35,6 +38,17 @@ pub(crate) fn tell(happening: &Happening, context: &PreviewContext, room: Room) 
         | Happening::Stopping(_)
         | Happening::Ended(_) => Vec::new(),
     }
+}
+
+/// The last lines of what came on stderr at once, each marked as such.
+fn complaints(text: &str) -> String {
+    let lines = text.rsplit('\n').filter(|line| !line.trim().is_empty());
+    let newest: Vec<String> = lines
+        .take(MOST_COMPLAINTS)
+        .map(|line| format!("[stderr]: {line}"))
+        .collect();
+    let oldest_first: Vec<String> = newest.into_iter().rev().collect();
+    oldest_first.join("\n")
 }
 
 fn tell_record(record: &ChildRecord, context: &PreviewContext, room: Room) -> Vec<Told> {

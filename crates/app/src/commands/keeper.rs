@@ -1,12 +1,14 @@
 //! The hidden command that keeps a child.
 
+use std::ffi::OsString;
 use std::process::ExitCode;
 
 /// Its name on the command line.
 pub(crate) const NAME: &str = "keeper";
 
-pub(crate) fn run() -> ExitCode {
-    match pi_subagents_engine::keep() {
+pub(crate) fn run(mut arguments: impl Iterator<Item = OsString>) -> ExitCode {
+    let run = arguments.next().unwrap_or_default();
+    match pi_subagents_engine::keep(&run.to_string_lossy()) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             // Our stderr is the child's, so its owner reads this beside what the child said.

@@ -63,6 +63,7 @@ mod recovery;
 mod refusals;
 mod resume;
 mod retrieval;
+mod room;
 mod sayings;
 mod session_lock;
 mod settings;

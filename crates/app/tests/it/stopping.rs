@@ -4,7 +4,8 @@ use std::fs;
 use std::time::Duration;
 
 use pi_subagents_testkit::process::{
-    children_named, command_line, descendants, exists, kill, name, parent, wait_until_gone,
+    children_named, command_line, control_groups, descendants, exists, kill, name, parent,
+    wait_until_gone, with_words,
 };
 use pi_subagents_testkit::sandbox::RunningCommand;
 use pi_subagents_testkit::{Signal, wait_for_file, wait_until};
@@ -150,6 +151,83 @@ fn killing_by_name_leaves_somebody_who_ends_the_tree() {
         kill(process, Signal::KILL);
     }
     assert_eq!(wait_until_gone(&tree, PATIENCE), Ok(()));
+}
+
+/// Whether this machine lets us make control groups; where it does not, nobody finds a process that
+/// forgot everything and whose keeper, warden and owner were killed at once.
+fn has_groups(owner: u32, grandchild: u32) -> bool {
+    let in_group = wait_until(PATIENCE / 4, || {
+        control_groups(grandchild)
+            .contains(&format!("/pisub-{owner}-"))
+            .then_some(())
+    });
+    in_group.is_some()
+}
+
+#[test]
+fn a_process_that_forgot_everything_is_found_when_everybody_is_killed() {
+    let stage = Stage::new();
+    let pid_file = stage.path("forgetful");
+    let steps = json!([
+        {"fork": {"kind": "forgetful", "pidFile": pid_file}},
+        {"touch": stage.path("ready")},
+        {"hang": true}
+    ]);
+    let owner = stage.delegate(&call(&[("a", steps)])).spawn();
+    wait_for_file(stage.path("ready"), PATIENCE);
+    let forgetful: u32 = wait_for_file(pid_file, PATIENCE).trim().parse().unwrap();
+    let has_groups = has_groups(owner.pid(), forgetful);
+    let groups = control_groups(forgetful);
+    owner.kill(Signal::STOP);
+    for process in descendants(owner.pid()) {
+        if process != forgetful {
+            kill(process, Signal::KILL);
+        }
+    }
+    owner.kill(Signal::KILL);
+    _ = owner.wait_for_exit();
+    let status = stage.command(&["status", "--all", "--json"]).run();
+    assert_eq!(status.json()["counts"]["aborted"], json!(1));
+    if has_groups {
+        assert_eq!(wait_until_gone(&[forgetful], PATIENCE), Ok(()));
+        let group = groups.rsplit('/').next().unwrap().trim();
+        let left = group_directories(group);
+        assert_eq!(left, Vec::<String>::new());
+    } else {
+        kill(forgetful, Signal::KILL);
+    }
+}
+
+/// The directories of control groups of this name.
+fn group_directories(name: &str) -> Vec<String> {
+    let mounts = fs::read_to_string("/proc/self/mountinfo").unwrap();
+    let points = mounts
+        .lines()
+        .filter(|line| line.contains(" - cgroup2 "))
+        .filter_map(|line| line.split(' ').nth(4));
+    points
+        .map(|point| format!("{point}/{name}"))
+        .filter(|path| fs::exists(path).unwrap())
+        .collect()
+}
+
+#[test]
+fn a_process_that_forks_all_the_time_is_ended() {
+    let stage = Stage::new();
+    let words = stage.path("race");
+    let steps = json!([
+        {"fork": {"kind": "race", "pidFile": words}},
+        {"touch": stage.path("ready")},
+        {"hang": true}
+    ]);
+    let owner = stage.delegate(&call(&[("a", steps)])).spawn();
+    wait_for_file(stage.path("ready"), PATIENCE);
+    let started = wait_until(PATIENCE, || (!with_words(&words).is_empty()).then_some(()));
+    assert_eq!(started, Some(()));
+    let stopped = stage.command(&["stop", "--all"]).run();
+    assert_eq!(with_words(&words), Vec::<u32>::new());
+    assert_eq!(stopped.code, Some(0), "{stopped}");
+    assert_eq!(owner.wait().code, Some(143));
 }
 
 fn signal_ends_the_tree(signal: Signal, number: i32, name: &str) {

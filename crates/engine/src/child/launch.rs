@@ -18,6 +18,7 @@ use super::{Inbox, LineMemory, LineReader, Outbox, StderrLines, command_line};
 use crate::Launcher;
 use crate::keeper::{ChildCommand, Handed, KEEPER_NAME, KeeperLink, Report, hand_over};
 use crate::leftovers::{OWNER_MARK, ProcessName, RUN_MARK, end_leftovers};
+use crate::room::is_for_want_of_room;
 
 /// How long a keeper may take to start its child; a machine may be very busy.
 const TO_START: Duration = Duration::from_mins(1);
@@ -53,6 +54,10 @@ pub(crate) enum LaunchError {
     Pipe(#[from] io::Error),
     #[error("{0}")]
     Child(String),
+    #[error(
+        "{0}; the limits of open files or processes are reached (ulimit -n, ulimit -u say them)"
+    )]
+    NoRoom(String),
     #[error("the keeper ended before it had started the child")]
     KeeperGone,
     #[error("the keeper did not start the child within {} s", TO_START.as_secs())]
@@ -60,6 +65,26 @@ pub(crate) enum LaunchError {
 }
 
 impl LaunchError {
+    /// Tells whether another try may succeed once there is more room.
+    pub(crate) fn is_for_want_of_room(&self) -> bool {
+        match self {
+            Self::NoRoom(_) => true,
+            Self::Keeper { source, .. } | Self::Lock { source, .. } | Self::Pipe(source) => {
+                is_for_want_of_room(source)
+            }
+            _ => false,
+        }
+    }
+
+    /// The same error once nobody waits for room any more.
+    pub(crate) fn explained(self) -> Self {
+        match self {
+            Self::NoRoom(_) => self,
+            other if other.is_for_want_of_room() => Self::NoRoom(other.to_string()),
+            other => other,
+        }
+    }
+
     /// How a run ends whose child was not started.
     pub(crate) fn ending(self, task: &Task) -> Ending {
         match self {
@@ -130,12 +155,17 @@ pub(crate) async fn launch(
             stderr,
             keeper,
         }),
-        Ok(Some(Report::CouldNotStart { reason })) => Err(LaunchError::Child(reason)),
+        Ok(Some(Report::CouldNotStart {
+            reason,
+            for_want_of_room: true,
+        })) => Err(LaunchError::NoRoom(reason)),
+        Ok(Some(Report::CouldNotStart { reason, .. })) => Err(LaunchError::Child(reason)),
         outcome => {
             // It may have been killed after it had started the child and before it could say so.
             let run = task.run.clone();
             // The task cannot fail: it does not panic and nobody aborts it.
-            _ = tokio::task::spawn_blocking(move || end_leftovers(&run)).await;
+            _ = tokio::task::spawn_blocking(move || end_leftovers(std::slice::from_ref(&run)))
+                .await;
             Err(outcome.err().unwrap_or(LaunchError::KeeperGone))
         }
     }

@@ -56,7 +56,7 @@ impl SessionLock {
             }
         };
         if let Some(earlier) = name_in(&mut file)? {
-            end_leftovers(&earlier);
+            end_leftovers(std::slice::from_ref(&earlier));
         }
         let taken = Self {
             path: lock.to_owned(),

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use memchr::memchr;
+use memchr::memrchr;
 use pi_subagents_delegation::text::cut_characters;
 
 use super::inbox::Splitter;
@@ -16,7 +16,8 @@ const LAST_LINES: usize = 5;
 /// How much of each of them.
 const LAST_LINE_CHARACTERS: usize = 400;
 
-/// Splits a child's stderr and remembers its last lines.
+/// Gathers the lines of a child's stderr and remembers its last ones. All lines that came at once
+/// are one text: a child may flood its stderr, and nobody looks at each line.
 #[derive(Debug, Default)]
 pub(crate) struct StderrLines {
     partial: Vec<u8>,
@@ -26,17 +27,17 @@ pub(crate) struct StderrLines {
 impl Splitter for StderrLines {
     type Line = String;
 
-    fn feed(&mut self, mut chunk: &[u8], lines: &mut Vec<String>) {
-        while let Some(end) = memchr(b'\n', chunk) {
-            self.extend(&chunk[..end], lines);
-            self.complete(lines);
-            chunk = &chunk[end + 1..];
-        }
-        self.extend(chunk, lines);
+    fn feed(&mut self, chunk: &[u8], texts: &mut Vec<String>) {
+        let Some(end) = memrchr(b'\n', chunk) else {
+            return self.extend(chunk, texts);
+        };
+        self.partial.extend_from_slice(&chunk[..end]);
+        self.complete(texts);
+        self.extend(&chunk[end + 1..], texts);
     }
 
-    fn finish(&mut self, lines: &mut Vec<String>) {
-        self.complete(lines);
+    fn finish(&mut self, texts: &mut Vec<String>) {
+        self.complete(texts);
     }
 }
 
@@ -47,27 +48,39 @@ impl StderrLines {
         lines.join("\n")
     }
 
-    fn extend(&mut self, bytes: &[u8], lines: &mut Vec<String>) {
+    /// Takes the beginning of a line whose end has not come.
+    fn extend(&mut self, bytes: &[u8], texts: &mut Vec<String>) {
         for piece in bytes.chunks(LONGEST_LINE) {
             if self.partial.len() + piece.len() > LONGEST_LINE {
-                self.complete(lines);
+                self.complete(texts);
             }
             self.partial.extend_from_slice(piece);
         }
     }
 
-    fn complete(&mut self, lines: &mut Vec<String>) {
-        let line = String::from_utf8_lossy(&self.partial).trim_end().to_owned();
+    fn complete(&mut self, texts: &mut Vec<String>) {
+        let text = String::from_utf8_lossy(&self.partial);
+        let text = text.trim_end();
+        if !text.is_empty() {
+            remember(&mut self.last, text);
+            texts.push(text.to_owned());
+        }
         self.partial.clear();
-        if line.is_empty() {
-            return;
+    }
+}
+
+/// Only the end of a text is looked at, however long it is.
+fn remember(last: &mut VecDeque<String>, text: &str) {
+    let lines = text.rsplit('\n').map(str::trim_end);
+    let newest: Vec<&str> = lines
+        .filter(|line| !line.is_empty())
+        .take(LAST_LINES)
+        .collect();
+    for line in newest.into_iter().rev() {
+        if last.len() == LAST_LINES {
+            last.pop_front();
         }
-        if self.last.len() == LAST_LINES {
-            self.last.pop_front();
-        }
-        self.last
-            .push_back(cut_characters(&line, LAST_LINE_CHARACTERS));
-        lines.push(line);
+        last.push_back(cut_characters(line, LAST_LINE_CHARACTERS));
     }
 }
 
@@ -78,18 +91,27 @@ mod tests {
     #[test]
     fn long_lines_are_broken_and_the_last_ones_remembered() {
         let mut stderr = StderrLines::default();
-        let mut lines = Vec::new();
-        stderr.feed(b"one\n\ntw", &mut lines);
-        stderr.feed(b"o\n", &mut lines);
-        stderr.feed(&vec![b'x'; 3 * LONGEST_LINE], &mut lines);
-        stderr.feed(b"\nlast", &mut lines);
-        stderr.finish(&mut lines);
-        let lengths: Vec<usize> = lines.iter().map(String::len).collect();
+        let mut texts = Vec::new();
+        stderr.feed(b"one\n\ntw", &mut texts);
+        stderr.feed(b"o\n", &mut texts);
+        stderr.feed(&vec![b'x'; 3 * LONGEST_LINE], &mut texts);
+        stderr.feed(b"\nlast", &mut texts);
+        stderr.finish(&mut texts);
+        let lengths: Vec<usize> = texts.iter().map(String::len).collect();
         assert_eq!(lengths, [3, 3, LONGEST_LINE, LONGEST_LINE, LONGEST_LINE, 4]);
         let cut = format!("{}...", "x".repeat(LAST_LINE_CHARACTERS));
         assert_eq!(
             stderr.last_words(),
             format!("two\n{cut}\n{cut}\n{cut}\nlast")
         );
+    }
+
+    #[test]
+    fn lines_that_come_at_once_are_one_text() {
+        let mut stderr = StderrLines::default();
+        let mut texts = Vec::new();
+        stderr.feed(b"a\n\nb\nc\nd\ne\nf\ng", &mut texts);
+        assert_eq!(texts, ["a\n\nb\nc\nd\ne\nf"]);
+        assert_eq!(stderr.last_words(), "b\nc\nd\ne\nf");
     }
 }

@@ -1,5 +1,6 @@
 //! The life of a keeper process.
 
+use std::collections::HashSet;
 use std::io::{self, Write as _};
 use std::os::fd::{AsFd as _, AsRawFd as _, OwnedFd};
 use std::os::unix::net::UnixStream as StdStream;
@@ -17,11 +18,13 @@ use tokio::signal::unix::{Signal as SignalStream, SignalKind, signal};
 use tokio::time::{Instant, sleep_until};
 
 use super::KEEPER_NAME;
+use super::group::{Group, earliest};
 use super::handover::{ChildCommand, Descriptors};
 use super::owner_sign::OwnerSign;
-use super::tree::{ProcessTree, signal_process, stop_descendants};
+use super::tree::{descendants_now, signal_all, signal_process, stop_all};
 use super::wire::{Order, Report};
 use crate::ProcessName;
+use crate::room::is_for_want_of_room;
 
 /// The variable that tells a child on which descriptor its key is.
 const KEY_DESCRIPTOR: &str = "PI_SUBAGENTS_KEY_FD";
@@ -36,7 +39,8 @@ const SWEEP_AGAIN: Duration = Duration::from_millis(20);
 ///
 /// Runs as a process of its own, whose stdin is the control socket and whose stdout and stderr
 /// are the child's.
-pub fn keep() -> io::Result<()> {
+pub fn keep(run: &str) -> io::Result<()> {
+    let owner = ProcessName::of_parent();
     // Where it keeps the name of its owner, it does its work all the same.
     _ = name_this_process(KEEPER_NAME);
     let control = StdStream::from(io::stdin().as_fd().try_clone_to_owned()?);
@@ -55,7 +59,11 @@ pub fn keep() -> io::Result<()> {
                     .map(|program| program.to_string())
                     .unwrap_or_default()
             );
-            return report(&mut reports, &Report::CouldNotStart { reason });
+            let refusal = Report::CouldNotStart {
+                reason,
+                for_want_of_room: is_for_want_of_room(&error),
+            };
+            return report(&mut reports, &refusal);
         }
     };
     let pid = child.id();
@@ -73,7 +81,8 @@ pub fn keep() -> io::Result<()> {
                 state: State::Watching,
                 killed: 0,
                 owner_sign: OwnerSign::default(),
-                paused: Vec::new(),
+                paused: HashSet::new(),
+                group: Group::due(owner, run),
                 child_changed: signal(SignalKind::child())?,
                 told: [
                     signal(SignalKind::terminate())?,
@@ -162,7 +171,8 @@ struct Keeper {
     killed: usize,
     owner_sign: OwnerSign,
     /// The processes of the tree that the owner wants to be stopped.
-    paused: Vec<ProcessName>,
+    paused: HashSet<ProcessName>,
+    group: Group,
     child_changed: SignalStream,
     told: [SignalStream; 3],
 }
@@ -203,13 +213,16 @@ impl Keeper {
                 Happened::Alarm => self.alarmed()?,
             }
         }
+        if let Group::Made(group) = std::mem::replace(&mut self.group, Group::None) {
+            group.remove();
+        }
         let killed = self.killed;
         report(&mut self.reports, &Report::Gone { killed })
     }
 
     async fn next(&mut self) -> Happened {
         let alarm = match self.state {
-            State::Watching => self.owner_sign.alarm(),
+            State::Watching => earliest(self.owner_sign.alarm(), self.group.alarm()),
             State::Terminating { until } => Some(until),
             State::Killing { again } => Some(again),
         };
@@ -230,7 +243,7 @@ impl Keeper {
             Order::Deadline { left } => self.owner_sign.heard(Instant::now(), left),
             Order::Pause => {
                 self.owner_sign.pause();
-                self.paused.extend(stop_descendants(std::process::id()));
+                self.paused.extend(stop_all(std::process::id()));
                 report(&mut self.reports, &Report::Paused)?;
             }
             Order::Resume => self.resume(),
@@ -240,7 +253,7 @@ impl Keeper {
 
     /// Continues what was stopped for a pause, and nothing that somebody else had stopped.
     fn resume(&mut self) {
-        for process in self.paused.drain(..) {
+        for process in self.paused.drain() {
             signal_process(process, Signal::CONT);
         }
     }
@@ -248,6 +261,7 @@ impl Keeper {
     fn alarmed(&mut self) -> io::Result<()> {
         match self.state {
             State::Watching => {
+                self.group.make_if_due(Instant::now());
                 if self.owner_sign.is_overdue(Instant::now()) {
                     report(&mut self.reports, &Report::Overdue)?;
                     self.terminate(GRACE_WITHOUT_OWNER);
@@ -269,15 +283,18 @@ impl Keeper {
         }
         self.state = State::Terminating { until };
         self.paused.clear();
-        let tree = ProcessTree::look();
-        tree.signal_descendants(std::process::id(), Signal::TERM);
-        tree.signal_descendants(std::process::id(), Signal::CONT);
+        signal_all(std::process::id(), Signal::TERM);
+        signal_all(std::process::id(), Signal::CONT);
     }
 
     fn kill(&mut self) {
         let again = Instant::now() + SWEEP_AGAIN;
         self.state = State::Killing { again };
-        self.killed += ProcessTree::look().signal_descendants(std::process::id(), Signal::KILL);
+        if let Group::Made(group) = &self.group {
+            self.killed += descendants_now(std::process::id()).len();
+            group.kill();
+        }
+        self.killed += signal_all(std::process::id(), Signal::KILL);
     }
 
     /// Reaps whoever has exited; true when nobody is left.

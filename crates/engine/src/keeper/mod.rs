@@ -4,6 +4,7 @@
 //! behind becomes the keeper's own; it ends the whole tree when it is told to, when its owner is
 //! gone in any way, or when the child has exited. See `docs/design/stopping.md`.
 
+mod group;
 mod handover;
 mod keep;
 mod link;
@@ -15,7 +16,7 @@ pub(crate) use handover::{ChildCommand, Handed, hand_over};
 pub(crate) use keep::GRACE_WITHOUT_OWNER;
 pub use keep::keep;
 pub(crate) use link::KeeperLink;
-pub(crate) use tree::{ProcessTree, signal_process};
+pub(crate) use tree::{descendants_now, signal_all, signal_process};
 pub(crate) use wire::Report;
 
 /// What the process of a keeper is called: not like its owner, so that whoever kills all of our

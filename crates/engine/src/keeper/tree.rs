@@ -1,45 +1,39 @@
 //! Which processes descend from which, and where signals are sent.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
+use std::time::{Duration, Instant};
 
-use pi_subagents_processes::{Stat, all_processes};
+use pi_subagents_processes::{Stat, all_processes, children};
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 
 use crate::ProcessName;
 
-/// How often a tree is looked at until all of it is stopped: a process may fork meanwhile.
-const LOOKS_TO_STOP: u32 = 50;
+/// How long a tree that grows all the time is followed in one go.
+const TO_FOLLOW: Duration = Duration::from_millis(100);
 
-/// All processes of this moment.
+/// No tree is followed beyond so many processes in one look.
+const MOST_DESCENDANTS: usize = 100_000;
+
+/// All processes of this moment, for systems that do not tell the children of one.
 #[derive(Debug)]
-pub(crate) struct ProcessTree {
-    processes: HashMap<u32, Stat>,
+struct ProcessTree {
     children: HashMap<u32, Vec<u32>>,
 }
 
 impl ProcessTree {
     /// Looks at all processes there are.
-    pub(crate) fn look() -> Self {
-        let processes: HashMap<u32, Stat> = all_processes()
-            .filter_map(|pid| Some((pid, Stat::read(pid)?)))
-            .collect();
+    fn look() -> Self {
         let mut children: HashMap<u32, Vec<u32>> = HashMap::new();
-        for (pid, stat) in &processes {
-            children.entry(stat.parent).or_default().push(*pid);
+        for pid in all_processes() {
+            if let Some(stat) = Stat::read(pid) {
+                children.entry(stat.parent).or_default().push(pid);
+            }
         }
-        Self {
-            processes,
-            children,
-        }
-    }
-
-    /// The children of a process.
-    pub(crate) fn children(&self, parent: u32) -> &[u32] {
-        self.children.get(&parent).map_or(&[], Vec::as_slice)
+        Self { children }
     }
 
     /// Children, grandchildren and so on of a process, parents before their children.
-    pub(crate) fn descendants(&self, ancestor: u32) -> Vec<u32> {
+    fn descendants(&self, ancestor: u32) -> Vec<u32> {
         let mut found = vec![ancestor];
         let mut next = 0;
         while next < found.len() {
@@ -51,58 +45,52 @@ impl ProcessTree {
         found.remove(0);
         found
     }
+}
 
-    /// Sends a signal to all descendants of a process; tells how many heard it.
-    pub(crate) fn signal_descendants(&self, ancestor: u32, signal: Signal) -> usize {
-        let descendants = self.descendants(ancestor);
-        descendants
-            .into_iter()
-            .filter(|pid| self.signal(*pid, signal))
-            .count()
-    }
-
-    /// Sends a signal to a process of this tree.
-    pub(crate) fn signal(&self, pid: u32, signal: Signal) -> bool {
-        let name = self.name(pid);
-        name.is_some_and(|name| signal_process(name, signal))
-    }
-
-    fn name(&self, pid: u32) -> Option<ProcessName> {
-        let start_time = self.processes.get(&pid)?.start_time;
-        Some(ProcessName { pid, start_time })
-    }
-
-    /// Returns the descendants that nobody has stopped.
-    fn going(&self, ancestor: u32) -> impl Iterator<Item = ProcessName> {
-        let is_going = |pid: &u32| {
-            let stat = self.processes.get(pid);
-            stat.is_some_and(|stat| !(stat.is_stopped || stat.is_zombie))
-        };
-        let descendants = self.descendants(ancestor).into_iter();
-        descendants
-            .filter(is_going)
-            .filter_map(|pid| self.name(pid))
-    }
+/// Sends a signal to all descendants of a process, until a look finds nobody who has not had it: one
+/// that forks all the time is followed, because a look takes less time than most processes live.
+/// Returns how many had it.
+pub(crate) fn signal_all(ancestor: u32, signal: Signal) -> usize {
+    signal_while_new(ancestor, signal, |_| true).len()
 }
 
 /// Stops all descendants of a process; returns those that were not stopped before.
-pub(crate) fn stop_descendants(ancestor: u32) -> Vec<ProcessName> {
-    let mut stopped: Vec<ProcessName> = Vec::new();
-    for _ in 0..LOOKS_TO_STOP {
-        let tree = ProcessTree::look();
-        let new: Vec<ProcessName> = tree
-            .going(ancestor)
-            .filter(|name| !stopped.contains(name))
-            .collect();
-        if new.is_empty() {
-            break;
+pub(crate) fn stop_all(ancestor: u32) -> HashSet<ProcessName> {
+    signal_while_new(ancestor, Signal::STOP, |process| !process.is_stopped())
+}
+
+fn signal_while_new(
+    ancestor: u32,
+    signal: Signal,
+    is_meant: impl Fn(ProcessName) -> bool,
+) -> HashSet<ProcessName> {
+    let end = Instant::now() + TO_FOLLOW;
+    let mut reached = HashSet::new();
+    loop {
+        let mut is_any_new = false;
+        for process in descendants_now(ancestor).into_iter().map(ProcessName::of) {
+            if !reached.contains(&process) && is_meant(process) && signal_process(process, signal) {
+                reached.insert(process);
+                is_any_new = true;
+            }
         }
-        for name in new {
-            signal_process(name, Signal::STOP);
-            stopped.push(name);
+        if !is_any_new || Instant::now() >= end {
+            return reached;
         }
     }
-    stopped
+}
+
+/// The descendants of a process in this moment.
+pub(crate) fn descendants_now(ancestor: u32) -> Vec<u32> {
+    let Some(mut found) = children(ancestor) else {
+        return ProcessTree::look().descendants(ancestor);
+    };
+    let mut next = 0;
+    while next < found.len() && found.len() < MOST_DESCENDANTS {
+        found.extend(children(found[next]).unwrap_or_default());
+        next += 1;
+    }
+    found
 }
 
 /// Sends a signal to a process. The descriptor pins the process, and the look after it makes sure
@@ -128,5 +116,6 @@ mod tests {
         let parent = u32::try_from(parent.as_raw_nonzero().get()).unwrap();
         assert!(tree.descendants(parent).contains(&std::process::id()));
         assert!(!tree.descendants(std::process::id()).contains(&parent));
+        assert!(descendants_now(parent).contains(&std::process::id()));
     }
 }

@@ -11,7 +11,11 @@ pub(crate) enum Report {
     /// The child runs.
     Started { pid: u32 },
     /// The child could not be started.
-    CouldNotStart { reason: String },
+    CouldNotStart {
+        reason: String,
+        /// Whether the system had no room for it, which may be another thing soon.
+        for_want_of_room: bool,
+    },
     /// The child itself exited, by a code or by a signal.
     Exited {
         code: Option<i32>,

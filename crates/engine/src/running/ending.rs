@@ -161,7 +161,7 @@ impl Running<'_> {
         let launcher = Arc::clone(&self.unit.launcher);
         // The task cannot fail: it does not panic and nobody aborts it.
         _ = tokio::task::spawn_blocking(move || {
-            end_leftovers(&run);
+            end_leftovers(std::slice::from_ref(&run));
             launcher.own_children.end_strangers();
         })
         .await;

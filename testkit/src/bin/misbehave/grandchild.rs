@@ -25,6 +25,7 @@ pub(crate) fn start(fork: &Fork) -> io::Result<()> {
         ForkKind::Daemon => ("fork-session", true),
         ForkKind::Forgetful => ("bare-session", true),
         ForkKind::Relay => ("relay-200", true),
+        ForkKind::Race => ("race-10000", true),
         ForkKind::Crowd => ("crowd", true),
     };
     let output = if fork.inherit_output {
@@ -69,6 +70,15 @@ fn become_kind(kind: &str, pid_file: &str) -> io::Result<Life> {
     }
     if let Some(rest) = kind.strip_prefix("bare-") {
         command(rest, pid_file)?.env_clear().spawn()?;
+        return Ok(Life::Over);
+    }
+    if let Some(legs) = kind
+        .strip_prefix("race-")
+        .and_then(|legs| legs.parse::<u32>().ok())
+    {
+        if legs > 0 {
+            spawn(&format!("race-{}", legs - 1), pid_file, Stdio::inherit)?;
+        }
         return Ok(Life::Over);
     }
     if let Some(legs) = kind

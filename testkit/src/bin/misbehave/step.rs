@@ -205,6 +205,8 @@ pub(crate) enum ForkKind {
     Forgetful,
     /// Goes on as a new process two hundred times, so that its number changes.
     Relay,
+    /// Goes on as a new process all the time, thousands of times, and ends then.
+    Race,
     /// Twenty plain ones.
     Crowd,
 }

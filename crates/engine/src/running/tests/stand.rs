@@ -85,6 +85,7 @@ impl Stand {
                 environment: Vec::new(),
             }),
             memory,
+            room: Arc::default(),
             events: events_in,
             untold: Vec::new(),
             requests,

@@ -1,0 +1,71 @@
+//! Limits of the system: tasks for which there is no room wait, and children get their own limits.
+
+use std::path::Path;
+use std::time::Duration;
+
+use pi_subagents_testkit::process::{descendants, file_limit};
+use pi_subagents_testkit::sandbox::SandboxCommand;
+use pi_subagents_testkit::{bin, wait_for_file};
+use pretty_assertions::assert_eq;
+use serde_json::{Value, json};
+
+use crate::stage::{Stage, call, outcomes};
+
+const PATIENCE: Duration = Duration::from_mins(1);
+
+/// `delegate` under a limit that a shell sets first.
+fn delegate_under(stage: &Stage, limit: &str, call: &Value) -> SandboxCommand {
+    let script = format!("{limit}; exec \"$0\" \"$@\"");
+    let program = env!("CARGO_BIN_EXE_pi-subagents");
+    stage
+        .sandbox
+        .command(Path::new("/bin/sh"))
+        .env("PI_SUBAGENTS_PI", bin("misbehave"))
+        .args([
+            "-c", &script, program, "delegate", "-", "--runner", "pi", "--json",
+        ])
+        .args(["--concurrency", "16"])
+        .stdin(call.to_string())
+}
+
+#[test]
+fn sixteen_tasks_fit_into_64_descriptors_one_after_the_other() {
+    let stage = Stage::new();
+    let names: Vec<String> = (0..16).map(|number| format!("t{number}")).collect();
+    let tasks: Vec<(&str, Value)> = names
+        .iter()
+        .map(|name| {
+            (
+                name.as_str(),
+                json!([{"stderr": "hm\n"}, {"reply": "done"}]),
+            )
+        })
+        .collect();
+    let output = delegate_under(&stage, "ulimit -n 64", &call(&tasks)).run();
+    let found = outcomes(&output);
+    let failed: Vec<_> = found
+        .iter()
+        .filter(|run| run.status != "completed")
+        .collect();
+    assert_eq!((found.len(), failed), (16, Vec::new()), "{output}");
+}
+
+#[test]
+fn children_have_the_limit_that_their_owner_was_started_with() {
+    let stage = Stage::new();
+    let ready = stage.path("ready");
+    let steps = json!([{"touch": ready}, {"hang": true}]);
+    let owner = delegate_under(&stage, "ulimit -S -n 512", &call(&[("a", steps)])).spawn();
+    wait_for_file(ready, PATIENCE);
+    let misbehave = bin("misbehave").display().to_string();
+    let limits: Vec<Option<u64>> = descendants(owner.pid())
+        .into_iter()
+        .filter(|pid| {
+            let line = pi_subagents_testkit::process::command_line(*pid);
+            line.is_some_and(|line| line.starts_with(&misbehave))
+        })
+        .map(file_limit)
+        .collect();
+    assert_eq!(limits, [Some(512)]);
+    assert!(file_limit(owner.pid()) > Some(512));
+}

@@ -1,0 +1,85 @@
+//! The control group of a keeper's tree, made once the child has lived for a moment.
+
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+use super::tree::descendants_now;
+use crate::ProcessName;
+use crate::control_group::ControlGroup;
+
+/// A child that lives shorter gets no group: making one keeps all processes of the machine from
+/// forking for a moment.
+const TO_STAY: Duration = Duration::from_millis(250);
+
+/// How often is looked for processes that were started while their parents were put into the group.
+const LOOKS: u32 = 20;
+
+/// The group of a tree.
+pub(super) enum Group {
+    /// It is made then.
+    Due {
+        at: Instant,
+        owner: ProcessName,
+        run: String,
+    },
+    Made(ControlGroup),
+    /// It cannot be had.
+    None,
+}
+
+impl Group {
+    /// The group of a run whose child was just started by this process, a child of the owner.
+    pub(super) fn due(owner: ProcessName, run: &str) -> Self {
+        Self::Due {
+            at: Instant::now() + TO_STAY,
+            owner,
+            run: run.to_owned(),
+        }
+    }
+
+    /// Returns when there is something to be done.
+    pub(super) fn alarm(&self) -> Option<Instant> {
+        match self {
+            Self::Due { at, .. } => Some(*at),
+            Self::Made(_) | Self::None => None,
+        }
+    }
+
+    /// Makes the group and puts the whole tree into it, if it is time.
+    pub(super) fn make_if_due(&mut self, now: Instant) {
+        if let Self::Due { at, owner, run } = self
+            && *at <= now
+        {
+            *self = match ControlGroup::make(*owner, run) {
+                Ok(group) => fill(group),
+                Err(_) => Self::None,
+            };
+        }
+    }
+}
+
+/// Puts all descendants of this process into the group; what they start from then on is in it.
+fn fill(group: ControlGroup) -> Group {
+    let mut inside: Vec<u32> = Vec::new();
+    for _ in 0..LOOKS {
+        let tree = descendants_now(std::process::id()).into_iter();
+        let new: Vec<u32> = tree.filter(|pid| !inside.contains(pid)).collect();
+        if new.is_empty() {
+            break;
+        }
+        for pid in &new {
+            if group.put(*pid).is_err() && ProcessName::of(*pid).is_alive() {
+                group.remove();
+                return Group::None;
+            }
+        }
+        inside.extend(new);
+    }
+    Group::Made(group)
+}
+
+/// The earlier of two moments.
+pub(super) fn earliest(one: Option<Instant>, other: Option<Instant>) -> Option<Instant> {
+    one.into_iter().chain(other).min()
+}

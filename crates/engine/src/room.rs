@@ -1,0 +1,146 @@
+//! Whether this process and the system have room for one more child.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use rustix::process::{Resource, getrlimit};
+use tokio::sync::Notify;
+use tokio::time::{Instant, timeout};
+
+/// How many descriptors of ours one child takes: three pipes, two for its keeper, one for the end
+/// of that, and the files of its record.
+const PER_CHILD: u64 = 10;
+
+/// How many are left for everything else: what one start needs for a moment, sockets, other files.
+const RESERVE: u64 = 16;
+
+/// How often is tried again where no child of ours will make room.
+const TRIES_ALONE: u32 = 3;
+
+/// How soon is tried again; others than our own children make room too.
+const TRY_AGAIN: Duration = Duration::from_millis(500);
+
+/// How long is tried at most.
+const TRY_FOR: Duration = Duration::from_mins(10);
+
+/// The children of this owner that have been started.
+#[derive(Debug, Default)]
+pub(crate) struct Room {
+    children: AtomicUsize,
+    freed: Notify,
+}
+
+/// The room that one child takes.
+#[derive(Debug)]
+pub(crate) struct Place(Arc<Room>);
+
+impl Room {
+    /// A child was started.
+    pub(crate) fn take(self: &Arc<Self>) -> Place {
+        self.children.fetch_add(1, Ordering::Relaxed);
+        Place(Arc::clone(self))
+    }
+
+    fn is_empty(&self) -> bool {
+        self.children.load(Ordering::Relaxed) == 0
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        self.0.children.fetch_sub(1, Ordering::Relaxed);
+        self.0.freed.notify_waiters();
+    }
+}
+
+/// The patience of a run for whose child there was no room.
+#[derive(Debug)]
+pub(crate) struct Patience {
+    since: Instant,
+    tries_alone: u32,
+}
+
+impl Patience {
+    pub(crate) fn new() -> Self {
+        Self {
+            since: Instant::now(),
+            tries_alone: 0,
+        }
+    }
+
+    /// Waits for room; false when there is no sense in it.
+    pub(crate) async fn wait_for(&mut self, room: &Room) -> bool {
+        if room.is_empty() {
+            self.tries_alone += 1;
+        }
+        if self.tries_alone > TRIES_ALONE || self.since.elapsed() > TRY_FOR {
+            return false;
+        }
+        // Whether a child has ended or the time is over: it is tried again.
+        _ = timeout(TRY_AGAIN, room.freed.notified()).await;
+        true
+    }
+}
+
+/// Tells whether an error says that there is no room now.
+pub(crate) fn is_for_want_of_room(error: &std::io::Error) -> bool {
+    use rustix::io::Errno;
+    let wants = [Errno::MFILE, Errno::NFILE, Errno::AGAIN, Errno::NOMEM];
+    Errno::from_io_error(error).is_some_and(|error| wants.contains(&error))
+}
+
+/// Returns how many children fit into the descriptors that this process may have.
+pub(crate) fn children_that_fit() -> usize {
+    let open = std::fs::read_dir("/proc/self/fd").map_or(0, Iterator::count);
+    fit(getrlimit(Resource::Nofile).current, open)
+}
+
+fn fit(limit: Option<u64>, open: usize) -> usize {
+    let Some(limit) = limit else {
+        return usize::MAX;
+    };
+    let taken = u64::try_from(open)
+        .unwrap_or(u64::MAX)
+        .saturating_add(RESERVE);
+    let places = limit.saturating_sub(taken) / PER_CHILD;
+    usize::try_from(places).unwrap_or(usize::MAX).max(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn few_descriptors_mean_few_children_but_always_one() {
+        assert_eq!(fit(Some(64), 14), 3);
+        assert_eq!(fit(Some(1024), 24), 98);
+        assert_eq!(fit(Some(8), 14), 1);
+        assert_eq!(fit(None, 14), usize::MAX);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn who_is_alone_gives_up_soon_and_others_wait_for_a_place() {
+        let room = Arc::<Room>::default();
+        let mut alone = Patience::new();
+        let mut tries = 0;
+        while alone.wait_for(&room).await {
+            tries += 1;
+        }
+        assert_eq!(tries, TRIES_ALONE);
+        let place = room.take();
+        let start = Instant::now();
+        let mut patient = Patience::new();
+        let (waited, ()) = tokio::join!(patient.wait_for(&room), async { drop(place) });
+        assert_eq!((waited, start.elapsed()), (true, Duration::ZERO));
+    }
+
+    #[test]
+    fn only_a_want_of_room_is_one() {
+        let error = |number| std::io::Error::from_raw_os_error(number);
+        assert!(is_for_want_of_room(&error(24)));
+        assert!(is_for_want_of_room(&error(11)));
+        assert!(!is_for_want_of_room(&error(2)));
+        assert!(!is_for_want_of_room(&std::io::Error::other("x")));
+    }
+}
