@@ -77,6 +77,10 @@ impl Owner {
     ) -> Result<Self, CommandError> {
         let failed = |what: &str, error: &io::Error| CommandError::failed(what).because(error);
         let file_limit = raise_file_limit();
+        start_thread_that_waits().map_err(|error| {
+            failed("this process can start no threads", &error)
+                .hint("ulimit -u says how many processes and threads the user may have.")
+        })?;
         survive_large_files();
         let store = Store::new(&places.agent_dir);
         close_abandoned(&store);
@@ -284,6 +288,35 @@ pub(crate) fn this_host() -> String {
         .nodename()
         .to_string_lossy()
         .into_owned()
+}
+
+/// Sees to it that the runtime has a thread on which something may wait, for as long as it lives: a
+/// runtime that gets none when it needs one panics.
+fn start_thread_that_waits() -> io::Result<()> {
+    // One for the record, one for the runtime; they live at the same moment.
+    let (hold, held) = std::sync::mpsc::channel::<()>();
+    let held = Arc::new(std::sync::Mutex::new(held));
+    let mut threads = Vec::new();
+    let mut started = Ok(());
+    for _ in 0..2 {
+        let held = Arc::clone(&held);
+        let thread = std::thread::Builder::new().spawn(move || {
+            // It ends when the other end is dropped.
+            _ = held.lock().map(|held| held.recv());
+        });
+        match thread {
+            Ok(thread) => threads.push(thread),
+            Err(error) => started = Err(error),
+        }
+    }
+    drop(hold);
+    for thread in threads {
+        // It does nothing that could panic.
+        _ = thread.join();
+    }
+    started?;
+    drop(spawn_blocking(|| ()));
+    Ok(())
 }
 
 /// Raises how many files this process may have open, and returns how many it might before: a child

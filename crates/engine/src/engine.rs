@@ -11,6 +11,7 @@ use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
 use crate::child::Spoken;
+use crate::control_group::remove_abandoned_groups;
 use crate::dispatcher::dispatch;
 use crate::own_children::OwnChildren;
 use crate::owner::Extent;
@@ -67,6 +68,7 @@ impl Engine {
     /// ended here.
     pub fn start(launcher: Launcher, limits: OwnerLimits) -> io::Result<(Self, JoinHandle<()>)> {
         rustix::process::set_child_subreaper(Some(rustix::process::getpid()))?;
+        remove_abandoned_groups();
         let (requests, receiver) = mpsc::unbounded_channel();
         let dispatcher = tokio::spawn(dispatch(launcher, limits, receiver));
         Ok((Self { requests }, dispatcher))

@@ -95,6 +95,29 @@ pub(crate) fn end_groups_of_owner(mark: &str) {
     end_groups(names.collect());
 }
 
+/// Removes empty groups of owners that are gone, beside the group of this process: somebody killed
+/// them with everybody who could have done it.
+pub(crate) fn remove_abandoned_groups() {
+    let Some(own) = own_directory() else {
+        return;
+    };
+    for directory in subdirectories(&own) {
+        // The system itself keeps a group in which anybody lives.
+        if owner_of(&name(&directory)).is_some_and(|owner| !owner.is_alive()) {
+            remove(&directory);
+        }
+    }
+}
+
+/// The owner in whose name a group was made.
+fn owner_of(name: &str) -> Option<ProcessName> {
+    let mut fields = name.strip_prefix(PREFIX)?.splitn(3, '-');
+    Some(ProcessName {
+        pid: fields.next()?.parse().ok()?,
+        start_time: fields.next()?.parse().ok()?,
+    })
+}
+
 fn end_groups(directories: Vec<PathBuf>) {
     for directory in directories {
         ControlGroup { directory }.end();
@@ -191,6 +214,8 @@ mod tests {
         assert!(!is_of_run("pisub-1-2-run-a", "a"));
         assert!(!is_of_run("pisub-1-2-run-a", "run"));
         assert!(!is_of_run("other-1-2-run-a", "run-a"));
+        assert_eq!(owner_of("pisub-12-345-run-a"), Some(OWNER));
+        assert_eq!(owner_of("pisub-x"), None);
     }
 
     #[test]

@@ -11,6 +11,9 @@ use crate::{dump, output, signals};
 /// The hidden first argument of a grandchild: `--grandchild <kind> <pid file>`.
 pub(crate) const FLAG: &str = "--grandchild";
 
+/// How often a race goes on as a new process: for some seconds.
+const RACE: u32 = 10_000;
+
 /// How many make a crowd.
 const CROWD: usize = 20;
 
@@ -25,7 +28,7 @@ pub(crate) fn start(fork: &Fork) -> io::Result<()> {
         ForkKind::Daemon => ("fork-session", true),
         ForkKind::Forgetful => ("bare-session", true),
         ForkKind::Relay => ("relay-200", true),
-        ForkKind::Race => ("race-10000", true),
+        ForkKind::Race => ("race", true),
         ForkKind::Crowd => ("crowd", true),
     };
     let output = if fork.inherit_output {
@@ -70,6 +73,11 @@ fn become_kind(kind: &str, pid_file: &str) -> io::Result<Life> {
     }
     if let Some(rest) = kind.strip_prefix("bare-") {
         command(rest, pid_file)?.env_clear().spawn()?;
+        return Ok(Life::Over);
+    }
+    if kind == "race" {
+        dump::write_whole(pid_file, &process::id().to_string())?;
+        spawn(&format!("race-{RACE}"), pid_file, Stdio::inherit)?;
         return Ok(Life::Over);
     }
     if let Some(legs) = kind
