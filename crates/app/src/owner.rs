@@ -294,22 +294,22 @@ pub(crate) fn this_host() -> String {
 /// runtime that gets none when it needs one panics.
 fn start_thread_that_waits() -> io::Result<()> {
     // One for the record, one for the runtime; they live at the same moment.
-    let (hold, held) = std::sync::mpsc::channel::<()>();
-    let held = Arc::new(std::sync::Mutex::new(held));
+    let (end, ended) = std::sync::mpsc::channel::<()>();
+    let waiting = Arc::new(std::sync::Mutex::new(ended));
     let mut threads = Vec::new();
     let mut started = Ok(());
     for _ in 0..2 {
-        let held = Arc::clone(&held);
+        let waiting = Arc::clone(&waiting);
         let thread = std::thread::Builder::new().spawn(move || {
             // It ends when the other end is dropped.
-            _ = held.lock().map(|held| held.recv());
+            _ = waiting.lock().map(|ended| ended.recv());
         });
         match thread {
             Ok(thread) => threads.push(thread),
             Err(error) => started = Err(error),
         }
     }
-    drop(hold);
+    drop(end);
     for thread in threads {
         // It does nothing that could panic.
         _ = thread.join();
