@@ -17,6 +17,18 @@ pub(crate) fn new_session_id() -> Result<SessionId, CommandError> {
     Ok(SessionId::new(u64::from_ne_bytes(random_bytes()?)))
 }
 
+/// Makes a secret that nobody can guess, as letters and digits.
+pub(crate) fn new_secret() -> Result<String, CommandError> {
+    let parts = [
+        random_bytes()?,
+        random_bytes()?,
+        random_bytes()?,
+        random_bytes()?,
+    ];
+    let numbers = parts.map(u64::from_ne_bytes);
+    Ok(numbers.map(|number| format!("{number:016x}")).concat())
+}
+
 /// The system gives up to 256 bytes in one piece, or none.
 fn random_bytes() -> Result<[u8; 8], CommandError> {
     let mut bytes = [0; 8];

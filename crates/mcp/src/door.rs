@@ -8,9 +8,9 @@ use rmcp::model::{
     CompleteRequestMethod, CompleteRequestParams, CompleteResult, ConstString, CreateTaskResult,
     CustomRequest, CustomResult, ErrorCode, ErrorData, GetPromptRequestMethod,
     GetPromptRequestParams, GetPromptResponse, GetTaskParams, GetTaskResult, Implementation,
-    InputRequiredResult, ListPromptsRequestMethod, ListPromptsResult,
-    ListResourceTemplatesRequestMethod, ListResourceTemplatesResult, ListResourcesRequestMethod,
+    InputRequiredResult, ListPromptsRequestMethod, ListPromptsResult, ListResourceTemplatesResult,
     ListResourcesResult, ListToolsResult, PaginatedRequestParams, ProtocolVersion,
+    ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult, ResourceContents,
     ServerCapabilities, ServerConfig, Tool, UpdateTaskParams,
 };
 use rmcp::service::{NotificationContext, RequestContext};
@@ -20,18 +20,21 @@ use tokio_util::sync::CancellationToken;
 
 use crate::asking::Asker;
 use crate::calls::Calls;
-use crate::listing::{answered, listed};
+use crate::listing::{answered, listed, listed_resource, listed_template};
 use crate::progress::Teller;
 use crate::tasks::{BegunTask, Tasks};
 use crate::tools::{Call, Introduction, ToolDescription, ToolEffect, Tools};
 
 /// The methods that are served: what the library cannot read of them has other params.
-const SERVED: [&str; 8] = [
+const SERVED: [&str; 11] = [
     "initialize",
     "server/discover",
     "ping",
     "tools/list",
     "tools/call",
+    "resources/list",
+    "resources/templates/list",
+    "resources/read",
     "tasks/get",
     "tasks/update",
     "tasks/cancel",
@@ -58,6 +61,7 @@ impl Door {
         tools: Arc<dyn Tools>,
         introduction: Introduction,
         calls: Calls,
+        tasks: Tasks,
         input_ended: CancellationToken,
     ) -> Self {
         let with_effect = |tool: ToolDescription| {
@@ -69,7 +73,7 @@ impl Door {
             tools,
             introduction,
             calls,
-            tasks: Tasks::default(),
+            tasks,
             roots: Mutex::default(),
             question: Mutex::default(),
             input_ended,
@@ -107,6 +111,11 @@ impl Door {
             }
         }
         Ok(roots)
+    }
+
+    /// The directories the client works in, if it has told them: only calls ask for them.
+    async fn known_roots(&self) -> Vec<PathBuf> {
+        self.roots.lock().await.clone().unwrap_or_default()
     }
 
     /// Answers a call when it is over.
@@ -187,6 +196,7 @@ impl ServerHandler for Door {
         } = &self.introduction;
         let capabilities = ServerCapabilities::builder()
             .enable_tools()
+            .enable_resources()
             .enable_tasks()
             .build();
         ServerConfig::new(capabilities)
@@ -281,7 +291,10 @@ impl ServerHandler for Door {
         _: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
-        Err(no_method(ListResourcesRequestMethod::VALUE))
+        let roots = self.known_roots().await;
+        let resources = self.tools.resources(&roots).await;
+        let resources = resources.into_iter().map(listed_resource).collect();
+        Ok(ListResourcesResult::with_all_items(resources))
     }
 
     async fn list_resource_templates(
@@ -289,7 +302,21 @@ impl ServerHandler for Door {
         _: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
     ) -> Result<ListResourceTemplatesResult, ErrorData> {
-        Err(no_method(ListResourceTemplatesRequestMethod::VALUE))
+        let templates = self.tools.resource_templates();
+        let templates = templates.into_iter().map(listed_template).collect();
+        Ok(ListResourceTemplatesResult::with_all_items(templates))
+    }
+
+    async fn read_resource(
+        &self,
+        request: ReadResourceRequestParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ReadResourceResponse, ErrorData> {
+        let roots = self.known_roots().await;
+        let text = self.tools.read_resource(&request.uri, &roots).await;
+        let text = text.map_err(|message| ErrorData::resource_not_found(message, None))?;
+        let contents = vec![ResourceContents::text(text, request.uri)];
+        Ok(ReadResourceResult::new(contents).into())
     }
 
     async fn on_roots_list_changed(&self, _: NotificationContext<RoleServer>) {

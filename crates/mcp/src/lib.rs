@@ -1,6 +1,6 @@
 //! # The Model Context Protocol
 //!
-//! Serves tools over stdin and stdout, and knows nothing of them but [`Tools`]. All of the
+//! Serves tools over stdin and stdout, or over HTTP on this machine, and knows nothing of them but [`Tools`]. All of the
 //! protocol's library is in here: it changes often and compiles long.
 //!
 //! A call ends early when its client cancels it, or when stdin ends; then it is told so by
@@ -10,6 +10,7 @@
 mod asking;
 mod calls;
 mod door;
+mod http;
 mod listing;
 mod progress;
 mod roots;
@@ -18,8 +19,10 @@ mod stdio;
 mod tasks;
 mod tools;
 
+pub use http::{HttpError, HttpServer, Token};
 pub use progress::{OnProgress, Progress};
 pub use serve::{ServeError, serve};
 pub use tools::{
-    Call, CallAnswer, Cancelled, Introduction, Question, ToolDescription, ToolEffect, Tools,
+    Call, CallAnswer, Cancelled, Introduction, Question, ResourceDescription,
+    ResourceTemplateDescription, ToolDescription, ToolEffect, Tools,
 };

@@ -2,19 +2,40 @@
 
 use std::sync::Arc;
 
-use rmcp::model::{CallToolResult, ContentBlock, MetaObject, Tool, ToolAnnotations};
+use rmcp::model::{
+    CallToolResult, ContentBlock, MetaObject, Resource, ResourceTemplate, Tool, ToolAnnotations,
+};
 
-use crate::tools::{CallAnswer, ToolDescription, ToolEffect};
+use crate::tools::{
+    CallAnswer, ResourceDescription, ResourceTemplateDescription, ToolDescription, ToolEffect,
+};
 
 /// Where a program finds the details of an answer. They are no structured content: many clients
 /// give that to the model in place of the text.
 const DETAILS: &str = "pi-subagents/details";
+
+/// What all resources are.
+const TEXT: &str = "text/plain";
 
 pub(crate) fn listed(tool: ToolDescription) -> Tool {
     let annotations = annotations(tool.effect);
     Tool::new(tool.name, tool.description, Arc::new(tool.input_schema))
         .with_title(tool.title)
         .with_annotations(annotations)
+}
+
+pub(crate) fn listed_resource(resource: ResourceDescription) -> Resource {
+    Resource::new(resource.uri, resource.name)
+        .with_title(resource.title)
+        .with_description(resource.description)
+        .with_mime_type(TEXT)
+}
+
+pub(crate) fn listed_template(template: ResourceTemplateDescription) -> ResourceTemplate {
+    ResourceTemplate::new(template.uri_template, template.name)
+        .with_title(template.title)
+        .with_description(template.description)
+        .with_mime_type(TEXT)
 }
 
 /// Every hint is given: what the protocol assumes without one is the worst.

@@ -11,10 +11,11 @@ use tokio_util::sync::CancellationToken;
 use crate::calls::Calls;
 use crate::door::Door;
 use crate::stdio::Stdio;
+use crate::tasks::Tasks;
 use crate::tools::{Introduction, Tools};
 
 /// How long a client may take to read the last answers.
-const PATIENCE: Duration = Duration::from_secs(5);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Why a client could not be served.
 #[derive(Debug, thiserror::Error)]
@@ -42,7 +43,13 @@ pub async fn serve(
     let calls = Calls::new();
     let input_ended = CancellationToken::new();
     let connection = CancellationToken::new();
-    let door = Door::new(tools, introduction, calls.clone(), input_ended.clone());
+    let door = Door::new(
+        tools,
+        introduction,
+        calls.clone(),
+        Tasks::default(),
+        input_ended.clone(),
+    );
     let transport = Stdio::open(input_ended);
     let connected = tokio::select! {
         connected = serve_server_with_ct(door, transport, connection.clone()) => connected,

@@ -32,6 +32,28 @@ pub trait Tools: Send + Sync + 'static {
     /// Takes what was decided; none where nobody wanted to.
     fn decided(&self, question: &Question, option: Option<&str>);
 
+    /// Lists what can be read beside calling tools.
+    fn resources<'a>(
+        &'a self,
+        _roots: &'a [PathBuf],
+    ) -> Pin<Box<dyn Future<Output = Vec<ResourceDescription>> + Send + 'a>> {
+        Box::pin(async { Vec::new() })
+    }
+
+    /// Lists the forms of the URIs that can be read.
+    fn resource_templates(&self) -> Vec<ResourceTemplateDescription> {
+        Vec::new()
+    }
+
+    /// Reads a resource; fails with what a client is told where there is none.
+    fn read_resource<'a>(
+        &'a self,
+        uri: &'a str,
+        _roots: &'a [PathBuf],
+    ) -> Pin<Box<dyn Future<Output = Result<String, String>> + Send + 'a>> {
+        Box::pin(async move { Err(format!("There is no resource {uri}.")) })
+    }
+
     /// Calls a tool that is listed.
     fn call(&self, call: Call) -> Pin<Box<dyn Future<Output = CallAnswer> + Send + '_>>;
 }
@@ -62,6 +84,32 @@ pub struct ToolDescription {
     pub input_schema: Map<String, Value>,
     /// What a call of it does.
     pub effect: ToolEffect,
+}
+
+/// A resource as a client lists it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ResourceDescription {
+    /// By which it is read.
+    pub uri: String,
+    /// What a program calls it.
+    pub name: String,
+    /// What a person reads where it is listed.
+    pub title: String,
+    /// What it holds.
+    pub description: String,
+}
+
+/// Resources of the same kind, as a client lists them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ResourceTemplateDescription {
+    /// The form of their URIs (RFC 6570).
+    pub uri_template: String,
+    /// What a program calls them.
+    pub name: String,
+    /// What a person reads where they are listed.
+    pub title: String,
+    /// What they hold.
+    pub description: String,
 }
 
 /// What a call of a tool does, so that a client can decide whom it asks before.

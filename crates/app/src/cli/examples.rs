@@ -140,7 +140,8 @@ Examples:
 pub(super) const MCP: &str = "\
 Examples:
   pi-subagents mcp
-  pi-subagents mcp --model local/qwen3-coder --trust";
+  pi-subagents mcp --model local/qwen3-coder --trust
+  pi-subagents mcp --http 127.0.0.1:8765";
 
 pub(super) const TOOLS: &str = "\
 Examples:

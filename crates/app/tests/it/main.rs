@@ -43,6 +43,7 @@ mod manual;
 mod mcp;
 mod mcp_asking;
 mod mcp_flood;
+mod mcp_http;
 mod mcp_in_sub_agent;
 mod mcp_lines;
 mod mcp_runs;

@@ -18,6 +18,41 @@ fn session_of(answer: &Value) -> &str {
     answer["details"]["sessionIds"][0].as_str().unwrap()
 }
 
+/// What tools take only here.
+fn added(tool: &str) -> Vec<(&str, Value)> {
+    let number =
+        |least: u32, text: &str| json!({"type": "integer", "minimum": least, "description": text});
+    match tool {
+        "delegate_to_subagents" => vec![(
+            "includeOutputs",
+            json!({"type": "boolean", "description": "Also return what each sub-agent answered."}),
+        )],
+        "get_subagent_output" | "get_subagent_session" => vec![
+            ("offset", number(0, "The first character to return.")),
+            ("limit", number(1, "How many characters to return.")),
+        ],
+        _ => Vec::new(),
+    }
+}
+
+#[test]
+fn answers_come_with_outputs_or_in_parts_where_that_is_wanted() {
+    let stage = Stage::new();
+    let mut client = McpClient::start(&stage, "auto", &PI);
+    let mut arguments = call(&[("a", json!([{"reply": "found it"}]))]);
+    arguments["includeOutputs"] = json!(true);
+    client.call("a", DELEGATE, &arguments);
+    let answer = client.answer("a");
+    let text = answer["text"][0].as_str().unwrap();
+    assert!(text.ends_with("\n\n## a\n\nfound it"), "{text}");
+    let part = json!({"sessionId": session_of(&answer), "offset": 6, "limit": 1});
+    client.call("part", "get_subagent_output", &part);
+    assert_eq!(
+        client.answer("part")["text"],
+        json!(["i\n\n(characters 6 to 7 of 8; offset 7 reads on)"])
+    );
+}
+
 #[test]
 fn a_client_lists_the_same_tools_as_the_command_line() {
     let stage = Stage::new();
@@ -33,11 +68,15 @@ fn a_client_lists_the_same_tools_as_the_command_line() {
                 "Do not poll for its end.",
                 "subagent_runs waits for its end.",
             );
+            let mut schema = tool["parameters"].clone();
+            for (field, added) in added(tool["name"].as_str().unwrap()) {
+                schema["properties"][field] = added;
+            }
             json!({
                 "name": tool["name"],
                 "title": tool["label"],
                 "description": description,
-                "inputSchema": tool["parameters"],
+                "inputSchema": schema,
                 "annotations": {
                     "readOnlyHint": !starts_runs,
                     "destructiveHint": starts_runs,

@@ -13,8 +13,10 @@ from contextvars import ContextVar
 from typing import Any, Literal
 
 import anyio
+import httpx2
 from mcp import Client, MCPError, StdioServerParameters
 from mcp.client import ClientExtension, ResultClaim
+from mcp.client.streamable_http import streamable_http_client
 from mcp_types import CallToolResult, ElicitResult, ListRootsResult, Request, Result, Root
 
 CALL = ContextVar("call")
@@ -88,6 +90,20 @@ async def list_tools(client, id):
     )
 
 
+async def list_resources(client, id):
+    listed = await client.list_resources()
+    templates = await client.list_resource_templates()
+    uris = [str(resource.uri) for resource in listed.resources]
+    read = [(await client.read_resource(uri)).contents[0].text for uri in uris]
+    tell(
+        id=id,
+        uris=uris,
+        names=[resource.name for resource in listed.resources],
+        templates=[template.uri_template for template in templates.resource_templates],
+        read=read,
+    )
+
+
 async def call_tool(client, id, tool, arguments, scope, progress=False):
     async def heard(progress, total, message):
         tell(progress=progress, total=total, message=message, of=id)
@@ -126,8 +142,16 @@ def client_of(server, mode, tasks=False, roots=None, answer=None):
     )
 
 
+def server_at(command, *args):
+    """The server behind a URL, which wants a token, or one that is started here."""
+    if command.startswith("http://"):
+        headers = {"Authorization": f"Bearer {os.environ['MCP_TOKEN']}"}
+        return streamable_http_client(command, http_client=httpx2.AsyncClient(headers=headers, timeout=None))
+    return StdioServerParameters(command=command, args=list(args), env=dict(os.environ))
+
+
 async def main(kind, command, *args):
-    server = StdioServerParameters(command=command, args=list(args), env=dict(os.environ))
+    server = server_at(command, *args)
     async with client_of(server, **json.loads(kind)) as client, anyio.create_task_group() as calls:
         scopes = {}
         async for line in anyio.wrap_file(sys.stdin):
@@ -138,6 +162,8 @@ async def main(kind, command, *args):
                 case "call":
                     scopes[wish["id"]] = scope = anyio.CancelScope()
                     calls.start_soon(lambda wish=wish, scope=scope: call_tool(client, scope=scope, **wish))
+                case "resources":
+                    await list_resources(client, **wish)
                 case "cancel":
                     scopes[wish["id"]].cancel()
         calls.cancel_scope.cancel()

@@ -42,6 +42,28 @@ impl McpClient {
         }
     }
 
+    /// Starts a client of a server that listens at this address.
+    pub(crate) fn over_http(stage: &Stage, mode: &str, url: &str, token: &str) -> Self {
+        let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/mcp_client.py");
+        let command = stage
+            .sandbox
+            .command(&python())
+            .arg(script)
+            .arg(json!({"mode": mode}).to_string())
+            .arg(url)
+            .env("MCP_TOKEN", token)
+            .env("PYTHONDONTWRITEBYTECODE", "1");
+        Self {
+            running: command.spawn(),
+        }
+    }
+
+    /// Lets the client list the resources, read them all, and gives what it saw.
+    pub(crate) fn resources(&mut self) -> Value {
+        self.wish(&json!({"do": "resources", "id": "resources"}));
+        self.answer("resources")
+    }
+
     /// Lets the client list the tools and gives what it saw.
     pub(crate) fn list(&mut self) -> Value {
         self.wish(&json!({"do": "list", "id": "list"}));

@@ -1,17 +1,22 @@
 //! `mcp`: the tools for a client of the Model Context Protocol.
 
 mod answering;
+mod extras;
+mod http;
 mod notes;
 mod nothing;
 mod patience;
+mod resources;
 mod served;
 
+use std::net::SocketAddr;
+use std::pin::Pin;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
 use clap::Args;
-use pi_subagents_mcp::{Introduction, ServeError, Tools};
+use pi_subagents_mcp::{HttpServer, Introduction, ServeError, Token, Tools};
 use tokio::sync::Notify;
 
 use self::nothing::{NoTools, REASON, is_for_sub_agent};
@@ -50,6 +55,9 @@ pub(crate) struct McpArgs {
     /// Seconds after which a call is answered at the latest; what is not over then goes on in the background. 0 is for as long as it takes [default: what the client is known to wait]
     #[arg(long, value_name = "SECONDS", value_parser = patience::parse)]
     answer_within: Option<Duration>,
+    /// Listen on this address of this machine instead of stdin and stdout; port 0 is any that is free [default without a value: 127.0.0.1:0]
+    #[arg(long, value_name = "ADDR:PORT", num_args = 0..=1, default_missing_value = "127.0.0.1:0")]
+    http: Option<SocketAddr>,
     #[command(flatten)]
     not_taken: NotTaken,
 }
@@ -94,7 +102,7 @@ pub(crate) fn run(args: &McpArgs) -> Result<ExitCode, CommandError> {
     }
     let settings = Configuration::read_once(&caller.places, caller.trusts_project).settings;
     let concurrency = args.concurrency.or(settings.max_concurrency);
-    notes::to_a_person(&caller);
+    notes::to_a_person(&caller, args.http);
     let options = Options {
         concurrency,
         answer_within: args.answer_within,
@@ -102,8 +110,12 @@ pub(crate) fn run(args: &McpArgs) -> Result<ExitCode, CommandError> {
     block_on(async {
         let mut signals = Signals::listen_to_pause()?;
         let toolbox = Arc::new(Toolbox::open(&caller.places, concurrency)?);
+        let http = match args.http {
+            Some(address) => Some(http::open(address, &caller.places).await?),
+            None => None,
+        };
         let served = Arc::new(ServedTools::new(Arc::clone(&toolbox), caller, options));
-        let code = serve(served, &toolbox, &mut signals).await;
+        let code = serve(served, http, &toolbox, &mut signals).await;
         // Somebody still holds it only if the client never read its last answer.
         if let Some(toolbox) = Arc::into_inner(toolbox) {
             toolbox.owner.leave().await;
@@ -147,17 +159,22 @@ fn not_served(error: &ServeError) -> CommandError {
 /// Serves until stdin ends or a signal comes; a second signal ends the runs at once.
 async fn serve(
     served: Arc<ServedTools>,
+    http: Option<(HttpServer, Token)>,
     toolbox: &Toolbox,
     signals: &mut Signals,
 ) -> Result<ExitCode, CommandError> {
     let told_to_end = Arc::new(Notify::new());
     let told = Arc::clone(&told_to_end);
-    let work = pi_subagents_mcp::serve(
-        Arc::clone(&served) as Arc<dyn Tools>,
-        introduction(INSTRUCTIONS),
-        Box::pin(async move { told.notified().await }),
-    );
-    tokio::pin!(work);
+    let tools = Arc::clone(&served) as Arc<dyn Tools>;
+    let introduction = introduction(INSTRUCTIONS);
+    let told = Box::pin(async move { told.notified().await });
+    let mut work: Pin<Box<dyn Future<Output = Result<(), ServeError>>>> = match http {
+        None => Box::pin(pi_subagents_mcp::serve(tools, introduction, told)),
+        Some((server, token)) => Box::pin(async move {
+            server.serve(tools, introduction, token, told).await;
+            Ok(())
+        }),
+    };
     let mut code = ExitCode::SUCCESS;
     loop {
         tokio::select! {

@@ -1,6 +1,7 @@
 //! What a person is told who starts the server, and what a model is told about where it works.
 
 use std::io::{IsTerminal as _, stdin};
+use std::net::SocketAddr;
 use std::path::Path;
 
 use crate::caller::Caller;
@@ -13,9 +14,9 @@ Clients start it themselves, for example:  claude mcp add pi-subagents -- pi-sub
 Ctrl-C ends it.";
 
 /// Tells on stderr what a client hides from its person.
-pub(super) fn to_a_person(caller: &Caller) {
+pub(super) fn to_a_person(caller: &Caller, http: Option<SocketAddr>) {
     let printer = Printer::for_people();
-    if stdin().is_terminal() {
+    if http.is_none() && stdin().is_terminal() {
         printer.note(WAITING);
     }
     if let Some(note) = no_project(&caller.places) {

@@ -8,14 +8,17 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use pi_subagents_mcp::{
-    Call, CallAnswer, Cancelled, Progress, Question, ToolDescription, ToolEffect, Tools,
+    Call, CallAnswer, Cancelled, Progress, Question, ResourceDescription,
+    ResourceTemplateDescription, ToolDescription, ToolEffect, Tools,
 };
 use serde_json::{Map, Value};
 use tokio::sync::watch;
 
 use super::answering::{Waiting, answer_within, may_take_long};
+use super::extras::{Extras, extend};
 use super::notes::no_project;
 use super::patience::patience;
+use super::resources;
 use crate::background::Order;
 use crate::call_progress::{OnCallProgress, watching};
 use crate::caller::Caller;
@@ -74,7 +77,12 @@ impl ServedTools {
         self.leaving.send_replace(true);
     }
 
-    async fn answer(&self, call: Call, caller: &Caller) -> Result<ToolAnswer, CommandError> {
+    async fn answer(&self, mut call: Call, caller: &Caller) -> Result<ToolAnswer, CommandError> {
+        let extras = Extras::take(&call.tool, &mut call.arguments)?;
+        Ok(extras.apply(self.plain_answer(call, caller).await?))
+    }
+
+    async fn plain_answer(&self, call: Call, caller: &Caller) -> Result<ToolAnswer, CommandError> {
         let on_progress = call.on_progress.map(|mut tell| -> OnCallProgress {
             Box::new(move |progress| {
                 tell(Progress {
@@ -210,6 +218,34 @@ impl Tools for ServedTools {
         }
     }
 
+    fn resources<'a>(
+        &'a self,
+        roots: &'a [PathBuf],
+    ) -> Pin<Box<dyn Future<Output = Vec<ResourceDescription>> + Send + 'a>> {
+        Box::pin(async move {
+            let caller = self.caller_in(roots);
+            let listed = self.toolbox.beside(&caller, resources::list);
+            // An index that cannot be read is told of by every call.
+            listed.await.unwrap_or_default()
+        })
+    }
+
+    fn resource_templates(&self) -> Vec<ResourceTemplateDescription> {
+        resources::templates()
+    }
+
+    fn read_resource<'a>(
+        &'a self,
+        uri: &'a str,
+        roots: &'a [PathBuf],
+    ) -> Pin<Box<dyn Future<Output = Result<String, String>> + Send + 'a>> {
+        Box::pin(async move {
+            let caller = self.caller_in(roots);
+            let read = resources::read(&self.toolbox, &caller, uri).await;
+            read.map_err(|error| error.to_answer())
+        })
+    }
+
     fn call(&self, call: Call) -> Pin<Box<dyn Future<Output = CallAnswer> + Send + '_>> {
         Box::pin(async move {
             let caller = self.caller_in(&call.roots);
@@ -239,6 +275,8 @@ impl Tools for ServedTools {
 
 fn description(tool: Tool, choices: Option<&str>) -> ToolDescription {
     let described = tool.description.replace(TOLD, HAS_TO_ASK);
+    let mut input_schema = object(tool.parameters).unwrap_or_default();
+    extend(tool.name, &mut input_schema);
     ToolDescription {
         name: tool.name.to_owned(),
         title: tool.label.to_owned(),
@@ -246,7 +284,7 @@ fn description(tool: Tool, choices: Option<&str>) -> ToolDescription {
             Some(choices) => format!("{described} {choices}"),
             None => described,
         },
-        input_schema: object(tool.parameters).unwrap_or_default(),
+        input_schema,
         effect: match tool.effect {
             Effect::Reads => ToolEffect::Reads,
             Effect::Starts => ToolEffect::Changes,

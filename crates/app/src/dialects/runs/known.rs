@@ -18,7 +18,7 @@ const MOST_ROWS: usize = 50;
 
 /// The runs of this client: those of this process, and the background runs of the project that
 /// no pi session has started. A client may have been restarted since it started them.
-pub(super) fn of_client(
+pub(crate) fn of_client(
     toolbox: &Toolbox,
     caller: &Caller,
 ) -> Result<Vec<IndexedRun>, CommandError> {

@@ -7,5 +7,5 @@ mod known;
 mod tools;
 
 pub(crate) use act::subagent_runs;
-pub(crate) use known::answer_of;
+pub(crate) use known::{answer_of, of_client};
 pub(crate) use tools::{RUNS, tools};
