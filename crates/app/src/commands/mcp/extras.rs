@@ -52,8 +52,9 @@ impl Extras {
     ) -> Result<Self, CommandError> {
         let mut extras = Self::default();
         if is_read(tool) {
-            extras.offset = number(OFFSET, arguments.remove(OFFSET), 0)?.unwrap_or_default();
-            extras.limit = number(LIMIT, arguments.remove(LIMIT), 1)?;
+            extras.offset =
+                number(OFFSET, arguments.remove(OFFSET).as_ref(), 0)?.unwrap_or_default();
+            extras.limit = number(LIMIT, arguments.remove(LIMIT).as_ref(), 1)?;
         }
         if tool == delegation::DELEGATE {
             extras.with_outputs = match arguments.remove(OUTPUTS) {
@@ -103,20 +104,20 @@ fn outputs(details: &Value) -> String {
     let parts = runs.filter_map(|run| {
         let output = run["output"].as_str()?.trim_end();
         let name = run["name"].as_str().unwrap_or_default();
-        let mut part = format!("\n\n## {name}\n\n{}", cut_characters(output, OUTPUT_CHARACTERS));
+        let part = format!("\n\n## {name}\n\n{}", cut_characters(output, OUTPUT_CHARACTERS));
         if output.chars().count() > OUTPUT_CHARACTERS {
             let session = run["sessionId"].as_str().unwrap_or_default();
-            part += &format!(
-                "\n\n! It said more; get_subagent_output with sessionId {session} and offset {OUTPUT_CHARACTERS} reads on."
-            );
+            return Some(format!(
+                "{part}\n\n! It said more; get_subagent_output with sessionId {session} and offset {OUTPUT_CHARACTERS} reads on."
+            ));
         }
         Some(part)
     });
     parts.collect()
 }
 
-fn number(field: &str, value: Option<Value>, least: usize) -> Result<Option<usize>, CommandError> {
-    let number = match &value {
+fn number(field: &str, value: Option<&Value>, least: usize) -> Result<Option<usize>, CommandError> {
+    let number = match value {
         None | Some(Value::Null) => return Ok(None),
         Some(Value::String(text)) if text.trim().is_empty() => return Ok(None),
         Some(Value::String(text)) => text.trim().parse().ok(),

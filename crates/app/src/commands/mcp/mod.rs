@@ -170,8 +170,8 @@ async fn serve(
     let told = Box::pin(async move { told.notified().await });
     let mut work: Pin<Box<dyn Future<Output = Result<(), ServeError>>>> = match http {
         None => Box::pin(pi_subagents_mcp::serve(tools, introduction, told)),
-        Some((server, token)) => Box::pin(async move {
-            server.serve(tools, introduction, token, told).await;
+        Some((http, token)) => Box::pin(async move {
+            http.serve(tools, introduction, token, told).await;
             Ok(())
         }),
     };
