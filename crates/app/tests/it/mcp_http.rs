@@ -58,10 +58,11 @@ impl HttpStage {
     fn status(&self, headers: &[(&str, &str)], body: &str) -> String {
         let mut stream = TcpStream::connect(self.authority()).unwrap();
         stream.set_read_timeout(Some(PATIENCE)).unwrap();
-        let headers: String = headers
+        let headers: Vec<String> = headers
             .iter()
             .map(|(name, value)| format!("{name}: {value}\r\n"))
             .collect();
+        let headers = headers.concat();
         let request = format!(
             "POST /mcp HTTP/1.1\r\n{headers}Content-Type: application/json\r\nAccept: application/json, text/event-stream\r\nConnection: close\r\nContent-Length: {}\r\n\r\n{body}",
             body.len()
