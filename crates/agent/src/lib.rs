@@ -25,6 +25,7 @@ mod asking;
 mod calls;
 mod clock;
 mod compaction;
+mod context_files;
 mod conversation;
 mod event;
 mod flags;

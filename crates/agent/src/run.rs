@@ -25,6 +25,8 @@ const FAREWELL: Duration = Duration::from_secs(1);
 pub struct Surroundings {
     /// Where the agent works, unless a resumed session says otherwise.
     pub cwd: PathBuf,
+    /// The project it works in, if there is one; links in it must not lead out of it.
+    pub project: Option<PathBuf>,
     /// The home directory, for `~` in paths.
     pub home: PathBuf,
     /// Pi's agent directory, with `models.json`, `auth.json` and `settings.json`.

@@ -115,13 +115,16 @@ impl Settings {
     }
 }
 
+/// A larger settings file is not read.
+const LARGEST_FILE: u64 = 4 << 20;
+
 fn read(path: &Path) -> Result<Value, String> {
-    let text = match fs::read_to_string(path) {
+    let text = match read_own(path, LARGEST_FILE) {
         Ok(text) => text,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Value::Null),
         Err(error) => return Err(format!("{}: {error}", path.display())),
     };
-    serde_json::from_str(&text)
+    serde_json::from_slice(&text)
         .map_err(|error| format!("Invalid settings file {}: {error}", path.display()))
 }
 

@@ -4,10 +4,19 @@
 //! counts only when the caller trusts the project.
 
 use std::fmt::Write as _;
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use ignore::WalkBuilder;
+use pi_subagents_files::{Ownership, ownership, read_own};
+
+/// How deep a folder of skills is searched.
+const DEEPEST: usize = 8;
+
+/// How much of it is searched: a link in it may lead to everything there is.
+const MOST_ENTRIES: usize = 10_000;
+
+/// A larger file is no skill.
+const LARGEST_SKILL: u64 = 16 << 20;
 
 /// A skill as the model hears of it.
 #[derive(Debug, PartialEq, Eq)]
@@ -92,7 +101,9 @@ impl SkillPlaces<'_> {
     fn of_project(&self) -> Vec<(PathBuf, Kind)> {
         let mut places = vec![(self.cwd.join(".pi/skills"), Kind::Pi)];
         let repository = self.cwd.ancestors().find(|one| one.join(".git").exists());
-        for directory in self.cwd.ancestors() {
+        // What lies in or above a directory of somebody else is not ours to obey.
+        let is_own = |directory: &&Path| ownership(directory).is_ok_and(Ownership::is_safe);
+        for directory in self.cwd.ancestors().take_while(is_own) {
             places.push((directory.join(".agents/skills"), Kind::Agents));
             if repository == Some(directory) {
                 break;
@@ -121,9 +132,10 @@ fn load(path: &Path, kind: Kind) -> Vec<Skill> {
         .add_custom_ignore_filename(".fdignore")
         .sort_by_file_path(Path::cmp)
         .follow_links(true)
+        .max_depth(Some(DEEPEST))
         .filter_entry(|entry| entry.file_name() != "node_modules")
         .build();
-    for entry in walk.flatten() {
+    for entry in walk.flatten().take(MOST_ENTRIES) {
         let (file, depth) = (entry.path(), entry.depth());
         let is_inside = found.iter().any(|skill: &PathBuf| {
             skill.ends_with("SKILL.md") && skill.parent().is_some_and(|root| file.starts_with(root))
@@ -139,7 +151,7 @@ fn load(path: &Path, kind: Kind) -> Vec<Skill> {
 
 /// A file without a description is no skill; one that hides itself is not for the model.
 fn read(path: &Path) -> Option<Skill> {
-    let text = fs::read_to_string(path).ok()?;
+    let text = String::from_utf8(read_own(path, LARGEST_SKILL).ok()?).ok()?;
     let text = text.trim_start_matches('\u{feff}').replace("\r\n", "\n");
     let (front, _) = text.strip_prefix("---\n")?.split_once("\n---")?;
     if field(front, "disable-model-invocation").as_deref() == Some("true") {

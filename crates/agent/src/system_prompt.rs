@@ -1,8 +1,10 @@
 //! What the model is told before anything else.
 
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
+use pi_subagents_files::read_own;
+
+use crate::context_files;
 use crate::flags::Flags;
 use crate::run::Surroundings;
 use crate::sections::Sections;
@@ -11,8 +13,9 @@ use crate::skills::{self, SkillPlaces};
 use crate::tools::{Tool, ToolName};
 
 const PREAMBLE: &str = include_str!("../prompts/system.md");
-/// The first one found in a directory counts.
-const CONTEXT_FILES: [&str; 4] = ["AGENTS.md", "AGENTS.MD", "CLAUDE.md", "CLAUDE.MD"];
+
+/// A larger prompt file is not read.
+const LARGEST_PROMPT: u64 = 16 << 20;
 
 /// Builds the prompt in pi's sections.
 pub(crate) fn build(
@@ -22,7 +25,6 @@ pub(crate) fn build(
     surroundings: &Surroundings,
     settings: &Settings,
 ) -> Sections {
-    let agent_dir = &surroundings.agent_dir;
     let mut sections = Sections::default();
     match flags.system_prompt.as_deref().map(text_or_file) {
         Some(own) if !own.is_empty() => sections.set("preamble", Some(own)),
@@ -46,7 +48,7 @@ pub(crate) fn build(
         sections.set_tagged("addendum", &addenda.join("\n\n"));
     }
     if !flags.no_context_files {
-        let context = project_context(cwd, agent_dir);
+        let context = context_files::read_all(cwd, surroundings);
         if !context.is_empty() {
             sections.set_tagged("project_context", &context);
         }
@@ -88,7 +90,10 @@ fn skills_of(
 fn text_or_file(text: &str) -> String {
     let is_path = text.len() < 4096 && !text.contains('\n') && Path::new(text).is_file();
     if is_path {
-        fs::read_to_string(text).unwrap_or_else(|_| text.to_owned())
+        read_own(Path::new(text), LARGEST_PROMPT)
+            .ok()
+            .and_then(|bytes| String::from_utf8(bytes).ok())
+            .unwrap_or_else(|| text.to_owned())
     } else {
         text.to_owned()
     }
@@ -113,31 +118,4 @@ fn rules(tools: &[&'static Tool]) -> String {
     rules.push("Be concise; show file paths clearly.");
     let lines: Vec<String> = rules.iter().map(|rule| format!("- {rule}")).collect();
     lines.join("\n")
-}
-
-/// The instructions of the user, then of each directory from the root down to `cwd`.
-fn project_context(cwd: &Path, agent_dir: &Path) -> String {
-    let mut places: Vec<&Path> = cwd.ancestors().collect();
-    places.push(agent_dir);
-    places.reverse();
-    let mut seen: Vec<PathBuf> = Vec::new();
-    let mut texts = Vec::new();
-    for place in places {
-        let found = CONTEXT_FILES
-            .iter()
-            .map(|name| place.join(name))
-            .find(|path| path.is_file());
-        let Some(path) = found.filter(|path| !seen.contains(path)) else {
-            continue;
-        };
-        if let Ok(text) = fs::read_to_string(&path) {
-            let shown = path.display();
-            texts.push(format!(
-                "<instructions path=\"{shown}\">\n{}\n</instructions>",
-                text.trim()
-            ));
-        }
-        seen.push(path);
-    }
-    texts.join("\n\n")
 }

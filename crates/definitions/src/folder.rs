@@ -1,15 +1,19 @@
 //! Reads the files of one folder.
 
-use std::fs::{self, DirEntry, Metadata};
+use std::fs::{self, DirEntry};
 use std::io;
 use std::path::{Path, PathBuf};
 
 use pi_subagents_delegation::{Definition, Scope};
+use pi_subagents_files::{self as files, Refusal};
 
 use crate::formats::{self, Source};
 use crate::markdown::LONGEST_FILE;
 use crate::places::{Folder, is_markdown, leads_out_of};
 use crate::warning::{Problem, Warning};
+
+/// More entries of a folder are not looked at: a clone may bring any number of them.
+const MOST_ENTRIES: usize = 10_000;
 
 /// What a folder holds, in the order of the names of its files.
 #[derive(Debug, Default)]
@@ -62,6 +66,7 @@ pub(crate) fn markdown_files(folder: &Path) -> io::Result<Vec<DirEntry>> {
         Err(error) => return Err(error),
     };
     let mut files: Vec<DirEntry> = entries
+        .take(MOST_ENTRIES)
         .filter(|entry| {
             let name = entry.as_ref().map(DirEntry::file_name).unwrap_or_default();
             entry.is_err() || is_markdown(Path::new(&name))
@@ -83,22 +88,15 @@ fn read_file(folder: &Folder, file: &Path) -> Result<(Definition, Vec<Warning>),
 
 /// The content of a regular file of bearable size.
 pub(crate) fn read_bytes(file: &Path) -> Result<Vec<u8>, Problem> {
-    let metadata = fs::metadata(file).map_err(|error| unreadable(file, &error))?;
-    check_kind(&metadata)?;
-    fs::read(file).map_err(|error| unreadable(file, &error))
-}
-
-fn check_kind(metadata: &Metadata) -> Result<(), Problem> {
-    if !metadata.is_file() {
-        return Err(Problem::new("is not a regular file"));
-    }
-    if metadata.len() > LONGEST_FILE {
-        return Err(Problem::new("is larger than 17 MB"));
-    }
-    Ok(())
+    files::read_own(file, LONGEST_FILE).map_err(|error| unreadable(file, &error))
 }
 
 fn unreadable(file: &Path, error: &io::Error) -> Problem {
+    match Refusal::of(error) {
+        Some(Refusal::TooLarge { .. }) => return Problem::new("is larger than 17 MB"),
+        Some(_) => return Problem::new("is not a regular file"),
+        None => {}
+    }
     if error.kind() == io::ErrorKind::NotFound && fs::symlink_metadata(file).is_ok() {
         return Problem::new("is a link that leads nowhere");
     }

@@ -6,17 +6,23 @@
 mod reader;
 mod values;
 
-use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use pi_subagents_delegation::{Allowance, RunnerChoice, Scope};
+use pi_subagents_files::{self as files, Directory};
 use reader::Reader;
 use serde_json::Value;
 use values::Paths;
 
 use crate::places::leads_out_of;
+
+/// The settings file of a project.
+const PROJECT_FILE: &str = ".pi/settings.json";
+
+/// A larger settings file is not read.
+const LARGEST_FILE: u64 = 4 << 20;
 
 /// The settings of a user in a project.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -152,20 +158,29 @@ impl Settings {
 
     /// The settings file of a project.
     pub fn project_file(project: &Path) -> PathBuf {
-        project.join(".pi").join("settings.json")
+        project.join(PROJECT_FILE)
     }
 
     /// Whether a project has settings for us, for the sentence that says they are ignored.
     pub fn project_has_some(project: &Path) -> bool {
-        let content = fs::read_to_string(Self::project_file(project)).unwrap_or_default();
-        let whole: Value = serde_json::from_str(&content).unwrap_or_default();
-        whole.get("subagents").is_some()
+        Self::of_project(project).get("subagents").is_some()
+    }
+
+    /// Returns the whole settings file of a project, for those who tell what it holds; nothing if
+    /// it cannot be read.
+    pub fn of_project(project: &Path) -> Value {
+        let content = Directory::open(project)
+            .and_then(|project| project.read_beneath(Path::new(PROJECT_FILE), LARGEST_FILE));
+        serde_json::from_slice(&content.unwrap_or_default()).unwrap_or_default()
     }
 
     fn add_file(&mut self, file: &Path, paths: &Paths<'_>, warnings: &mut Vec<String>) {
         let mut found = Vec::new();
-        match fs::read_to_string(file) {
-            Ok(content) => self.add(content.trim_start_matches('\u{feff}'), paths, &mut found),
+        match files::read_own(file, LARGEST_FILE) {
+            Ok(content) => {
+                let content = String::from_utf8_lossy(&content);
+                self.add(content.trim_start_matches('\u{feff}'), paths, &mut found);
+            }
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
             Err(error) => found.push(format!("could not be read: {error}")),
         }

@@ -159,6 +159,13 @@ impl Skills {
     }
 
     fn add_place(&mut self, place: &Place) {
+        if let Some(project) = &place.project
+            && leads_out_of(project, &place.path)
+        {
+            let problem = Problem::new("leads out of the project");
+            self.warnings.push(problem.in_file(place.path.clone()));
+            return;
+        }
         for file in place.candidates() {
             let read = match &place.project {
                 Some(project) if leads_out_of(project, &file) => {

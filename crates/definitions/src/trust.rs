@@ -18,6 +18,9 @@ const OUR_FILE: &str = "subagents-trust.json";
 /// The decisions of pi.
 const PIS_FILE: &str = "trust.json";
 
+/// A larger file decides nothing.
+const LARGEST_FILE: u64 = 16 << 20;
+
 /// All decisions that were ever made.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Trust {
@@ -157,7 +160,7 @@ fn read_decisions(file: &Path) -> io::Result<BTreeMap<PathBuf, bool>> {
 }
 
 fn read_object(file: &Path) -> io::Result<Map<String, Value>> {
-    match fs::read(file) {
+    match files::read_own(file, LARGEST_FILE) {
         Ok(content) => Ok(serde_json::from_slice(&content)?),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Map::new()),
         Err(error) => Err(error),

@@ -1,5 +1,7 @@
 //! Cutting, cleaning and counting: one place for what windows, transcripts and answers share.
 
+use std::borrow::Cow;
+use std::fmt::Write as _;
 use std::time::Duration;
 
 use unicode_segmentation::UnicodeSegmentation;
@@ -108,8 +110,31 @@ pub fn clean(text: &str) -> String {
 /// Control characters, and those that reorder or hide the text around them.
 fn is_harmful(character: char) -> bool {
     character.is_control()
-        || matches!(character, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}')
+        || matches!(character, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+        // What is not seen at all; joiners are needed by scripts and emoji.
+        || matches!(character, '\u{180e}' | '\u{200b}' | '\u{2060}'..='\u{2064}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
         || matches!(character, '\u{2028}' | '\u{2029}')
+}
+
+/// Escapes in a line of JSON whatever [`clean`] would remove, so that a terminal can show it and
+/// it still says the same.
+pub fn escape_json(line: &str) -> Cow<'_, str> {
+    let is_escaped = |character: char| is_harmful(character) && character != '\n';
+    if !line.contains(is_escaped) {
+        return Cow::Borrowed(line);
+    }
+    let mut escaped = String::with_capacity(line.len() + 16);
+    for character in line.chars() {
+        if is_escaped(character) {
+            for unit in character.encode_utf16(&mut [0; 2]) {
+                // Writing to a string cannot fail.
+                _ = write!(escaped, "\\u{unit:04x}");
+            }
+        } else {
+            escaped.push(character);
+        }
+    }
+    Cow::Owned(escaped)
 }
 
 fn skip_escape(rest: &mut std::str::Chars<'_>) {
@@ -191,6 +216,17 @@ mod tests {
     use super::*;
 
     #[test]
+    fn json_says_the_same_after_it_was_escaped() {
+        let hostile = "{\"a\":\"x\u{9b}2J\u{202e}y\u{200b}\u{e0041}\u{7f}é\"}\n";
+        let escaped = escape_json(hostile);
+        assert_eq!(
+            escaped,
+            "{\"a\":\"x\\u009b2J\\u202ey\\u200b\\udb40\\udc41\\u007fé\"}\n"
+        );
+        assert_eq!(escape_json("{\"a\":\"é\"}\n"), "{\"a\":\"é\"}\n");
+    }
+
+    #[test]
     fn cuts_never_split_a_character() {
         assert_eq!(cut_characters("héllo", 5), "héllo");
         assert_eq!(
@@ -212,6 +248,7 @@ mod tests {
         assert_eq!(clean(hostile), "red xy z    k");
         assert_eq!(clean("\u{1b}]0;never closed\nnext"), "\nnext");
         assert_eq!(clean("emoji 👩‍👩‍👧 stays"), "emoji 👩‍👩‍👧 stays");
+        assert_eq!(clean("a\u{200b}b\u{e0041}c\u{2060}d"), "abcd");
     }
 
     #[test]

@@ -1,8 +1,8 @@
 //! Whose a file is, and who else may write it.
 
-use std::fs;
+use std::fs::{self, File};
 use std::io;
-use std::os::fd::BorrowedFd;
+use std::os::fd::{AsFd as _, BorrowedFd};
 use std::path::Path;
 
 use rustix::fs::{AtFlags, CWD, Stat, fstat, statat};
@@ -29,6 +29,11 @@ pub enum Ownership {
 }
 
 impl Ownership {
+    /// Tells whose an open file is.
+    pub fn of(file: &File) -> io::Result<Self> {
+        of_descriptor(file.as_fd())
+    }
+
     /// Tells whether nobody but this user and root can have written it.
     pub fn is_safe(self) -> bool {
         match self {

@@ -185,6 +185,7 @@ mod tests {
         let agent_dir = sandbox.path("agent");
         let overview = model_overview(&Surroundings {
             cwd: sandbox.path("project"),
+            project: None,
             home: sandbox.path("home"),
             agent_dir: agent_dir.clone(),
             variables: sandbox.variables.clone(),

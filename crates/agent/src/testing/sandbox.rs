@@ -59,6 +59,7 @@ impl Sandbox {
     pub(crate) fn agent(&self, line: &str) -> Result<Bench, String> {
         let surroundings = Surroundings {
             cwd: self.path("project"),
+            project: Some(self.path("project")),
             home: self.path("home"),
             agent_dir: self.path("agent"),
             variables: self.variables.clone(),

@@ -1,6 +1,7 @@
 //! The embedded agent as a command: a child like any other.
 
 use std::ffi::{OsStr, OsString};
+use std::path::Path;
 use std::process::ExitCode;
 
 use pi_subagents_agent::Surroundings;
@@ -28,6 +29,7 @@ impl From<&Places> for Surroundings {
         let variables = places.variables.iter();
         Self {
             cwd: places.cwd.clone(),
+            project: places.real_project().map(Path::to_owned),
             home: places.home.clone(),
             agent_dir: places.agent_dir.clone(),
             variables: variables

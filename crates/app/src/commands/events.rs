@@ -1,10 +1,11 @@
 //! `events`: the record of a run as it is on disk, and as it grows.
 
 use std::fs::File;
-use std::io::{self, BufRead as _, BufReader};
+use std::io::{self, BufRead as _, BufReader, IsTerminal as _};
 use std::process::ExitCode;
 
 use clap::Args;
+use pi_subagents_delegation::text::escape_json;
 use pi_subagents_files::open_plain;
 use pi_subagents_sessions::{IndexedRun, Store};
 
@@ -117,7 +118,12 @@ impl Events {
         let line = &mut self.line;
         while self.file.read_until(b'\n', line)? > 0 && line.ends_with(b"\n") {
             if line.len() > 1 {
-                output.write_all(line)?;
+                if io::stdout().is_terminal() {
+                    let shown = String::from_utf8_lossy(line);
+                    output.write_all(escape_json(&shown).as_bytes())?;
+                } else {
+                    output.write_all(line)?;
+                }
             }
             line.clear();
         }

@@ -169,8 +169,7 @@ fn for_pi(project: &Path) -> Vec<&'static str> {
         .into_iter()
         .filter(|file| project.join(file).exists())
         .collect();
-    let content = fs::read_to_string(Settings::project_file(project)).unwrap_or_default();
-    let settings: Value = serde_json::from_str(&content).unwrap_or_default();
+    let settings = Settings::of_project(project);
     for (key, shown) in [
         ("packages", "packages of .pi/settings.json"),
         ("extensions", "extensions of .pi/settings.json"),
@@ -183,8 +182,7 @@ fn for_pi(project: &Path) -> Vec<&'static str> {
 }
 
 fn settings(project: &Path) -> Vec<String> {
-    let content = fs::read_to_string(Settings::project_file(project)).unwrap_or_default();
-    let whole: Value = serde_json::from_str(&content).unwrap_or_default();
+    let whole = Settings::of_project(project);
     let ours = whole.get("subagents").and_then(Value::as_object);
     ours.map(|ours| ours.keys().cloned().collect())
         .unwrap_or_default()

@@ -1,12 +1,12 @@
 //! The extension that is written into a run directory for a pi child: its key, the tool it
 //! reports with, and who asks.
 
+use std::io;
 use std::path::PathBuf;
-use std::{fs, io};
 
 use pi_subagents_definitions::{PlanPatch, Settings};
 use pi_subagents_delegation::{ModelChoice, Secret};
-use pi_subagents_files::write_whole;
+use pi_subagents_files::{read_own, write_whole};
 use pi_subagents_sessions::RunDir;
 use serde_json::Value;
 
@@ -17,6 +17,9 @@ const SOURCE: &str = include_str!("child_extension.cjs");
 
 /// The provider that wants to know who asks.
 const COPILOT: &str = "github-copilot";
+
+/// A larger file is not looked at.
+const LARGEST_FILE: u64 = 16 << 20;
 
 /// Writes the extension of a pi child that needs one, and tells where it is: a pi without any
 /// extension starts a sixth faster.
@@ -51,15 +54,17 @@ fn may_ask_copilot(model: &ModelChoice, caller: &Caller) -> bool {
 
 fn has_copilot(places: &Places) -> bool {
     let of_user = ["auth.json", "models.json", "settings.json"];
-    let of_project = places.real_project().map(Settings::project_file);
-    let mentions =
-        |file: PathBuf| fs::read_to_string(file).is_ok_and(|text| text.contains(COPILOT));
+    let of_project = places.real_project().map(Settings::of_project);
+    let mentions = |file: PathBuf| {
+        read_own(&file, LARGEST_FILE)
+            .is_ok_and(|text| String::from_utf8_lossy(&text).contains(COPILOT))
+    };
     places.variable("COPILOT_GITHUB_TOKEN").is_some()
         || of_user
             .map(|name| places.agent_dir.join(name))
             .into_iter()
             .any(mentions)
-        || of_project.is_some_and(mentions)
+        || of_project.is_some_and(|settings| settings.to_string().contains(COPILOT))
 }
 
 fn source(patch: Option<&PlanPatch>) -> String {

@@ -10,7 +10,7 @@ use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
 
 use crate::background_stage::BackgroundStage;
-use crate::stage::{Stage, call};
+use crate::stage::{Stage, call, completed, outcomes};
 
 const PATIENCE: Duration = Duration::from_mins(1);
 
@@ -160,4 +160,40 @@ fn the_temporary_directory_and_the_home_are_no_projects() {
     }
     assert!(directory_from(&inner).starts_with(&inner));
     assert!(!temporary.join(".pi/subagents").exists());
+}
+#[test]
+fn no_file_of_a_clone_hangs_us_or_is_read_without_end() {
+    let stage = Stage::new();
+    let project = stage.sandbox.project();
+    fs::create_dir_all(project.join(".pi/agents")).unwrap();
+    fs::create_dir_all(project.join(".pi/subagents/runs/bad")).unwrap();
+    symlink("/dev/zero", project.join(".pi/settings.json")).unwrap();
+    symlink("/dev/zero", project.join(".pi/agents/zero.md")).unwrap();
+    symlink(
+        "/dev/zero",
+        project.join(".pi/subagents/runs/bad/meta.json"),
+    )
+    .unwrap();
+    symlink("/", project.join(".pi/skills")).unwrap();
+    symlink("/", project.join(".agents")).unwrap();
+    let pipe = project.join(".pi/agents/pipe.md");
+    rustix::fs::mkfifoat(rustix::fs::CWD, &pipe, rustix::fs::Mode::RWXU).unwrap();
+    for arguments in [
+        &["trust", "--show"][..],
+        &["trust", "--yes"],
+        &["profile", "list", "--json"],
+        &["status", "--all", "--json"],
+        &["doctor", "--json"],
+    ] {
+        let output = stage.command(arguments).patience(PATIENCE).run();
+        assert!(
+            output.code.is_some_and(|code| code <= 1),
+            "{arguments:?}\n{output}"
+        );
+    }
+    let output = stage
+        .delegate(&call(&[("a", json!([{"reply": "hello"}]))]))
+        .patience(PATIENCE)
+        .run();
+    assert_eq!(outcomes(&output), [completed("a", "hello")]);
 }

@@ -1,9 +1,9 @@
 //! Where skills lie, as pi has it.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use ignore::WalkBuilder;
+use pi_subagents_files::read_own;
 use serde_json::Value;
 
 use super::SkillPlaces;
@@ -12,9 +12,15 @@ use crate::trust::Trust;
 /// How deep a folder of skills is searched.
 const DEEPEST: usize = 8;
 
+/// How much of a folder is searched: a link in it may lead to everything there is.
+const MOST_ENTRIES: usize = 10_000;
+
+/// A larger settings file is not read.
+const LARGEST_SETTINGS: u64 = 4 << 20;
+
 /// A folder or file that may hold skills.
 pub(super) struct Place {
-    path: PathBuf,
+    pub(super) path: PathBuf,
     /// What the files must not lead out of.
     pub(super) project: Option<PathBuf>,
     plain_files: PlainFiles,
@@ -47,7 +53,7 @@ impl Place {
             })
             .build();
         let plain_files = self.plain_files;
-        walk.flatten().filter_map(move |entry| {
+        walk.flatten().take(MOST_ENTRIES).filter_map(move |entry| {
             let is_plain_skill = match plain_files {
                 PlainFiles::AtRoot => entry.depth() <= 1,
                 PlainFiles::BelowRoot => entry.depth() != 1,
@@ -124,8 +130,8 @@ pub(super) fn up_to_repository(directories: &[PathBuf]) -> impl Iterator<Item = 
 
 /// The plain paths of pi's own `skills` setting; patterns are left to pi.
 fn named_in(settings: &Path, base: &Path, home: &Path) -> Vec<PathBuf> {
-    let content = fs::read_to_string(settings).unwrap_or_default();
-    let whole: Value = serde_json::from_str(&content).unwrap_or_default();
+    let content = read_own(settings, LARGEST_SETTINGS).unwrap_or_default();
+    let whole: Value = serde_json::from_slice(&content).unwrap_or_default();
     let Some(entries) = whole.get("skills").and_then(Value::as_array) else {
         return Vec::new();
     };

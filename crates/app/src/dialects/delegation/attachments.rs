@@ -1,10 +1,10 @@
 //! Files that are put before a prompt.
 
 use std::fmt;
-use std::fs;
 use std::io;
 use std::path::Path;
 
+use pi_subagents_files::{open_own, read_bounded};
 use schemars::JsonSchema;
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{MapAccess, Visitor};
@@ -132,27 +132,24 @@ fn section(file: &FileSpec, content: &str) -> String {
 /// What is wanted of a file, or what is wrong with it, in the documented words.
 fn read(file: &FileSpec, cwd: &Path) -> Result<String, String> {
     let path = cwd.join(file.path());
-    let metadata = match fs::metadata(&path) {
-        Ok(metadata) => metadata,
+    let opened = match open_own(&path) {
+        Ok(opened) => opened,
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             return Err(format!("file not found: {}", file.path()));
         }
         Err(_) => return Err(could_not_read(file)),
     };
-    if !metadata.is_file() {
-        return Err(could_not_read(file));
-    }
-    if metadata.len() > LARGEST_FILE {
+    let length = opened.metadata().map_or(0, |metadata| metadata.len());
+    if length > LARGEST_FILE {
         return Err(format!(
             "file too large: {} ({}KB, limit 1024KB)",
             file.path(),
-            metadata.len().div_ceil(1024)
+            length.div_ceil(1024)
         ));
     }
-    match fs::read_to_string(&path) {
-        Ok(content) => Ok(file.chosen(&content)),
-        Err(_) => Err(could_not_read(file)),
-    }
+    let content = read_bounded(&opened, LARGEST_FILE).map_err(|_| could_not_read(file))?;
+    let content = String::from_utf8(content).map_err(|_| could_not_read(file))?;
+    Ok(file.chosen(&content))
 }
 
 fn could_not_read(file: &FileSpec) -> String {

@@ -1,0 +1,132 @@
+//! The instructions that lie beside the code: `AGENTS.md` and its like.
+//!
+//! They reach the model, whatever they say, so a project must not make them a link to a file of
+//! the user, and nobody else may write them.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use pi_subagents_files::{Directory, Ownership, read_bounded, read_own};
+
+use crate::notices;
+use crate::run::Surroundings;
+
+/// The first one found in a directory counts.
+const NAMES: [&str; 4] = ["AGENTS.md", "AGENTS.MD", "CLAUDE.md", "CLAUDE.MD"];
+
+/// A larger file is not read; no model would take it.
+const LARGEST_FILE: u64 = 1 << 20;
+
+/// Returns the instructions of the user, then of each directory from the root down to `cwd`.
+pub(crate) fn read_all(cwd: &Path, surroundings: &Surroundings) -> String {
+    let mut places: Vec<&Path> = cwd.ancestors().collect();
+    places.push(&surroundings.agent_dir);
+    places.reverse();
+    let mut seen: Vec<PathBuf> = Vec::new();
+    let mut texts = Vec::new();
+    for place in places {
+        let found = NAMES
+            .iter()
+            .map(|name| place.join(name))
+            .find(|path| path.is_file());
+        let Some(path) = found.filter(|path| !seen.contains(path)) else {
+            continue;
+        };
+        let shown = path.display();
+        match read(place, &path, surroundings) {
+            Ok(bytes) => texts.push(format!(
+                "<instructions path=\"{shown}\">\n{}\n</instructions>",
+                String::from_utf8_lossy(&bytes).trim()
+            )),
+            Err(error) => notices::warn(&format!("{shown} is not read: {error}")),
+        }
+        seen.push(path);
+    }
+    texts.join("\n\n")
+}
+
+fn read(place: &Path, path: &Path, surroundings: &Surroundings) -> io::Result<Vec<u8>> {
+    if place == surroundings.agent_dir {
+        return read_own(path, LARGEST_FILE);
+    }
+    // A link may lead elsewhere in the project; above it, nowhere out of its own directory.
+    let project = surroundings.project.as_deref();
+    let within = project
+        .filter(|project| place.starts_with(project))
+        .unwrap_or(place);
+    let below = path.strip_prefix(within).unwrap_or(path);
+    let file = Directory::open(within)?.open_beneath(below)?;
+    if !Ownership::of(&file)?.is_safe() {
+        let why = "it belongs to another user, or others may write to it";
+        return Err(io::Error::new(io::ErrorKind::PermissionDenied, why));
+    }
+    read_bounded(&file, LARGEST_FILE)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+    use std::fs::{self, Permissions};
+    use std::os::unix::fs::{PermissionsExt as _, symlink};
+
+    use super::*;
+
+    struct Stage {
+        root: tempfile::TempDir,
+    }
+
+    impl Stage {
+        fn new() -> Self {
+            let root = tempfile::tempdir().unwrap();
+            fs::create_dir_all(root.path().join("above/project/src")).unwrap();
+            fs::create_dir_all(root.path().join("agent")).unwrap();
+            fs::write(root.path().join("agent/auth.json"), "the key").unwrap();
+            Self { root }
+        }
+
+        fn path(&self, name: &str) -> PathBuf {
+            self.root.path().canonicalize().unwrap().join(name)
+        }
+
+        fn read(&self) -> String {
+            let surroundings = Surroundings {
+                cwd: self.path("above/project/src"),
+                project: Some(self.path("above/project")),
+                home: self.path("home"),
+                agent_dir: self.path("agent"),
+                variables: BTreeMap::new(),
+            };
+            read_all(&surroundings.cwd, &surroundings)
+        }
+    }
+
+    #[test]
+    fn a_link_out_of_the_project_is_not_followed() {
+        let stage = Stage::new();
+        fs::write(stage.path("above/AGENTS.md"), "from above").unwrap();
+        fs::write(stage.path("above/project/rules.md"), "of the project").unwrap();
+        symlink("rules.md", stage.path("above/project/CLAUDE.md")).unwrap();
+        let link = stage.path("above/project/src/AGENTS.md");
+        symlink(stage.path("agent/auth.json"), &link).unwrap();
+        let text = stage.read();
+        assert!(text.contains("from above") && text.contains("of the project"));
+        assert!(!text.contains("the key"), "{text}");
+        fs::remove_file(&link).unwrap();
+        symlink("../rules.md", &link).unwrap();
+        assert_eq!(stage.read().matches("of the project").count(), 2);
+    }
+
+    #[test]
+    fn what_others_may_write_or_nobody_can_take_is_not_read() {
+        let stage = Stage::new();
+        let file = stage.path("above/project/AGENTS.md");
+        fs::write(&file, "said by somebody").unwrap();
+        assert!(stage.read().contains("said by somebody"));
+        fs::set_permissions(&file, Permissions::from_mode(0o666)).unwrap();
+        assert!(!stage.read().contains("said by somebody"));
+        fs::set_permissions(&file, Permissions::from_mode(0o644)).unwrap();
+        let large = fs::File::create(&file).unwrap();
+        large.set_len(LARGEST_FILE + 1).unwrap();
+        assert_eq!(stage.read(), "");
+    }
+}
