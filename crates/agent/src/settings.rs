@@ -1,11 +1,11 @@
 //! The part of pi's `settings.json` that concerns the agent: the user's, and over it that of
 //! a project which the caller trusts.
 
-use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use pi_subagents_files::read_own;
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -142,6 +142,8 @@ fn merge(base: &mut Value, over: Value) {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     #[test]
