@@ -1,5 +1,7 @@
 //! What files of settings come to.
 
+use std::fs;
+
 use pretty_assertions::assert_eq;
 
 use super::*;
