@@ -15,6 +15,7 @@ fn main() -> ExitCode {
     )]
     let cwd = std::env::current_dir().unwrap_or_default();
     let surroundings = Surroundings {
+        project: None,
         agent_dir: agent_dir.map_or_else(|| home.join(".pi/agent"), PathBuf::from),
         cwd,
         home,
