@@ -27,7 +27,15 @@ pub(crate) fn open_without_links(
             open_step_by_step(directory, path, flags, mode)
         }
         Err(Errno::LOOP | Errno::XDEV) => Err(Refusal::Link.into()),
-        other => Ok(other?),
+        other => other.map_err(explained),
+    }
+}
+
+/// A socket, and a pipe that nobody reads, are refused by the system as devices that are not there.
+pub(crate) fn explained(error: Errno) -> io::Error {
+    match error {
+        Errno::NXIO => Refusal::NotRegular.into(),
+        other => other.into(),
     }
 }
 
@@ -81,7 +89,7 @@ fn refused(error: Errno, from: BorrowedFd<'_>, name: &Path) -> io::Error {
     match error {
         Errno::LOOP => Refusal::Link.into(),
         Errno::NOTDIR if is_link() => Refusal::Link.into(),
-        other => other.into(),
+        other => explained(other),
     }
 }
 

@@ -11,13 +11,14 @@ use std::path::Path;
 use rustix::fs::{CWD, Mode, OFlags, openat};
 
 use crate::directory::Directory;
+use crate::opening::explained;
 use crate::regular::{read_bounded, regular};
 use crate::writing::Audience;
 
 /// Opens a regular file of the user, through links if there are some.
 pub fn open_own(path: &Path) -> io::Result<File> {
     let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
-    regular(openat(CWD, path, flags, Mode::empty())?)
+    regular(openat(CWD, path, flags, Mode::empty()).map_err(explained)?)
 }
 
 /// Reads a regular file of the user of at most so many bytes, through links if there are some.

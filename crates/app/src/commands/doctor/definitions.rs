@@ -1,10 +1,10 @@
 //! What a person has written down: settings, definitions, and whether the project's count.
 
-use std::fs;
 use std::path::Path;
 
 use pi_subagents_definitions::{Asker, TrustDecision, check_paths, name, validate};
 use pi_subagents_delegation::{Definition, text};
+use pi_subagents_files::read_own;
 use serde_json::Value;
 
 use super::check::Check;
@@ -26,9 +26,12 @@ pub(super) fn settings(seen: &Seen) -> Check {
     Check::new("settings", text).warnings(warnings.map(|warning| format!("{warning}.")))
 }
 
+/// A larger file is not looked at.
+const LARGEST_FILE: u64 = 4 << 20;
+
 /// The settings of ours that a file holds.
 fn keys(file: &Path) -> Vec<String> {
-    let content = fs::read(file).unwrap_or_default();
+    let content = read_own(file, LARGEST_FILE).unwrap_or_default();
     let whole: Value = serde_json::from_slice(&content).unwrap_or_default();
     let ours = whole.get("subagents").and_then(Value::as_object);
     ours.map(|ours| ours.keys().cloned().collect())

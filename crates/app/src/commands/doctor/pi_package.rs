@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use pi_subagents_files::read_own;
 use rustix::fs::{Access, access};
 use serde_json::Value;
 
@@ -115,6 +116,9 @@ fn is_program(path: &Path) -> bool {
     path.is_file() && access(path, Access::EXEC_OK).is_ok()
 }
 
+/// A larger file is not looked at.
+const LARGEST_FILE: u64 = 4 << 20;
+
 fn read_json(file: &Path) -> Option<Value> {
-    serde_json::from_slice(&fs::read(file).ok()?).ok()
+    serde_json::from_slice(&read_own(file, LARGEST_FILE).ok()?).ok()
 }
