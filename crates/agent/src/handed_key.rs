@@ -1,6 +1,9 @@
 //! The key that the caller hands over on a descriptor, so that it stands in no argument and
 //! in no environment.
 //!
+//! `PI_SUBAGENTS_SECRETS_FD` is the number of the reading end of a pipe with a JSON object of
+//! variables, which are taken as if they stood in the environment.
+//!
 //! `PI_SUBAGENTS_KEY_FD` is the number of the reading end of a pipe, and
 //! `PI_SUBAGENTS_KEY_PROVIDER`, if set, the provider the key is for. The pipe is read to its
 //! end before anything else happens. Nothing is left in it then, so that whoever inherits the
@@ -14,6 +17,7 @@ use std::os::unix::fs::FileTypeExt;
 use crate::models::{Credential, GivenKey};
 
 const DESCRIPTOR: &str = "PI_SUBAGENTS_KEY_FD";
+const VARIABLES: &str = "PI_SUBAGENTS_SECRETS_FD";
 const PROVIDER: &str = "PI_SUBAGENTS_KEY_PROVIDER";
 /// No key is longer.
 const MAX_BYTES: u64 = 64 * 1024;
@@ -21,14 +25,19 @@ const MAX_BYTES: u64 = 64 * 1024;
 /// The key could not be taken over.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum HandedKeyError {
-    #[error("{DESCRIPTOR} is not the number of a descriptor: {0}")]
-    NotANumber(String),
+    #[error("{variable} is not the number of a descriptor: {value}")]
+    NotANumber {
+        variable: &'static str,
+        value: String,
+    },
     #[error("Cannot read the key from descriptor {number}: {source}")]
     Unreadable { number: u32, source: io::Error },
     #[error("Descriptor {0} is not a pipe, so the key in it could be read again")]
     NotAPipe(u32),
     #[error("The key on descriptor {0} is empty or not text")]
     NotAKey(u32),
+    #[error("What is on descriptor {0} is no object of variables")]
+    NotVariables(u32),
 }
 
 /// Takes the key and the variables that lead to it.
@@ -36,17 +45,42 @@ pub(crate) fn take(
     variables: &mut BTreeMap<String, String>,
 ) -> Result<Option<GivenKey>, HandedKeyError> {
     let provider = variables.remove(PROVIDER).filter(|name| !name.is_empty());
-    let Some(number) = variables.remove(DESCRIPTOR) else {
+    let Some(number) = number(variables, DESCRIPTOR)? else {
         return Ok(None);
     };
-    let Ok(number) = number.parse::<u32>() else {
-        return Err(HandedKeyError::NotANumber(number));
-    };
     let key = read(number)?;
+    if key.is_empty() {
+        return Err(HandedKeyError::NotAKey(number));
+    }
     Ok(Some(GivenKey {
         provider,
         key: Credential::Key(key),
     }))
+}
+
+/// Takes the variables that stand in no environment, in place of the one that leads to them.
+pub(crate) fn take_variables(
+    variables: &mut BTreeMap<String, String>,
+) -> Result<(), HandedKeyError> {
+    if let Some(number) = number(variables, VARIABLES)? {
+        let handed: BTreeMap<String, String> = serde_json::from_str(&read(number)?)
+            .map_err(|_| HandedKeyError::NotVariables(number))?;
+        variables.extend(handed);
+    }
+    Ok(())
+}
+
+fn number(
+    variables: &mut BTreeMap<String, String>,
+    variable: &'static str,
+) -> Result<Option<u32>, HandedKeyError> {
+    let Some(value) = variables.remove(variable) else {
+        return Ok(None);
+    };
+    match value.parse() {
+        Ok(number) => Ok(Some(number)),
+        Err(_) => Err(HandedKeyError::NotANumber { variable, value }),
+    }
 }
 
 fn read(number: u32) -> Result<String, HandedKeyError> {
@@ -62,12 +96,8 @@ fn read(number: u32) -> Result<String, HandedKeyError> {
     pipe.take(MAX_BYTES)
         .read_to_end(&mut bytes)
         .map_err(unreadable)?;
-    let key = String::from_utf8(bytes).unwrap_or_default();
-    let key = key.trim();
-    if key.is_empty() {
-        return Err(HandedKeyError::NotAKey(number));
-    }
-    Ok(key.to_owned())
+    let text = String::from_utf8(bytes).unwrap_or_default();
+    Ok(text.trim().to_owned())
 }
 
 #[cfg(test)]
@@ -98,6 +128,23 @@ mod tests {
         reader.read_to_end(&mut rest).unwrap();
         assert!(rest.is_empty());
         assert_eq!(take(&mut given).unwrap(), None);
+    }
+
+    #[test]
+    fn variables_are_read_once_as_if_they_stood_in_the_environment() {
+        let (reader, mut writer) = io::pipe().unwrap();
+        writer.write_all(br#"{"MY_KEY": "sk"}"#).unwrap();
+        drop(writer);
+        let number = reader.as_raw_fd().to_string();
+        let mut given = BTreeMap::from([(VARIABLES.to_owned(), number.clone())]);
+        take_variables(&mut given).unwrap();
+        assert_eq!(
+            given,
+            BTreeMap::from([("MY_KEY".to_owned(), "sk".to_owned())])
+        );
+        let mut again = BTreeMap::from([(VARIABLES.to_owned(), number)]);
+        let refused = take_variables(&mut again).unwrap_err();
+        assert!(matches!(refused, HandedKeyError::NotVariables(_)));
     }
 
     #[test]

@@ -67,5 +67,5 @@ mod turns;
 mod turns_tests;
 mod usage;
 
-pub use models::{KeyPlace, ModelOverview, UsableProvider, model_overview};
+pub use models::{KeyPlace, ModelOverview, UsableProvider, model_overview, secret_variables};
 pub use run::{Surroundings, run};

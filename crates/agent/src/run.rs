@@ -38,6 +38,9 @@ pub struct Surroundings {
 /// Runs the agent until its stdin closes (rpc) or its prompts are answered, and returns
 /// the exit code. `arguments` are pi's flags.
 pub fn run(arguments: Vec<String>, mut surroundings: Surroundings) -> u8 {
+    if let Err(error) = handed_key::take_variables(&mut surroundings.variables) {
+        return refuse(&error);
+    }
     let handed = match handed_key::take(&mut surroundings.variables) {
         Ok(handed) => handed,
         Err(error) => return refuse(&error),

@@ -1,12 +1,13 @@
 //! This process as an owner of runs: engine, record, socket and signals together.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsStr;
 use std::io;
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
 use pi_subagents_delegation::{
-    EventSink, Interruption, Plan, Program, RunId, RunSummary, Timestamp,
+    EventSink, Interruption, Plan, Program, RunId, RunSummary, Secret, Timestamp,
 };
 use pi_subagents_engine::{
     Engine, Launcher, NotRunning, OwnChildren, OwnerLimits, OwnerSocket, ProcessName, SteerError,
@@ -96,6 +97,7 @@ impl Owner {
             own_children: own_children.clone(),
             file_limit,
             environment: places.for_children.clone(),
+            secrets: secrets(places),
         };
         let limits = OwnerLimits {
             concurrency,
@@ -344,4 +346,14 @@ impl OwnerProcess for IndexedRun {
             start_time: self.owner.start_time,
         })
     }
+}
+
+/// The variables that hold keys of models; what is no text holds none.
+fn secrets(places: &Places) -> BTreeMap<String, Secret> {
+    let names = pi_subagents_agent::secret_variables(&places.agent_dir);
+    let found = names.into_iter().filter_map(|name| {
+        let value = places.variables.get(OsStr::new(&name))?.to_str()?;
+        Some((name, Secret::new(value)))
+    });
+    found.collect()
 }

@@ -1,11 +1,12 @@
 //! The handle of an owner's engine.
 
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
-use pi_subagents_delegation::{EventSink, Interruption, Plan, Program, RunId, RunSummary};
+use pi_subagents_delegation::{EventSink, Interruption, Plan, Program, RunId, RunSummary, Secret};
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
@@ -33,6 +34,10 @@ pub struct Launcher {
     pub file_limit: Option<u64>,
     /// What children find in their environment beside what this process has.
     pub environment: Vec<(OsString, OsString)>,
+    /// The variables of this process that hold secrets. The embedded agent gets them on a
+    /// descriptor, so that they stand in the environment of no process below the owner. Another
+    /// program finds them where it expects them.
+    pub secrets: BTreeMap<String, Secret>,
 }
 
 /// What bounds all runs of an owner together.

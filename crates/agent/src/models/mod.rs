@@ -20,7 +20,7 @@ pub(crate) use installed_pi::InstalledPi;
 pub(crate) use interpolation::resolve as interpolate;
 pub use overview::{KeyPlace, ModelOverview, UsableProvider, model_overview};
 pub(crate) use pattern::{Choice, Wanted, choose};
-pub(crate) use secrets::secret_variables;
+pub use secrets::secret_variables;
 pub(crate) use thinking::ThinkingLevel;
 
 use std::collections::BTreeMap;

@@ -16,8 +16,9 @@ const EVERYDAY: [&str; 10] = [
     "PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LC_ALL", "TERM", "TMPDIR", "PWD",
 ];
 
-/// The names of the variables that no shell command gets.
-pub(crate) fn secret_variables(agent_dir: &Path) -> BTreeSet<String> {
+/// Returns the names of the variables that hold secrets, which no shell command gets: those of
+/// the built-in providers, and those that `models.json` and `auth.json` name.
+pub fn secret_variables(agent_dir: &Path) -> BTreeSet<String> {
     let mut names: BTreeSet<String> = builtin::key_variables().map(str::to_owned).collect();
     for file in [MODELS_FILE, AUTH_FILE] {
         // A file that cannot be read names nothing, and gives no key either.

@@ -208,3 +208,93 @@ fn a_file_that_is_no_session_is_refused() {
     The working directory of session ROOT/gone.jsonl does not exist: /no/such
     ");
 }
+
+/// A session as pi 1.5 writes it: killed in its first wait, continued, with a call whose
+/// arguments were no JSON and one that called others.
+fn session_of_pi_1_5(cwd: &std::path::Path) -> String {
+    let system = json!({"role": "system", "content": "Be good.", "timestamp": 1,
+        "sections": {"preamble": "Be good."}, "toolsAdded": [{"name": "bash", "description": "Runs.", "parameters": {}}]});
+    let answer = |content: Value, reason: &str| {
+        json!({"role": "assistant", "content": content, "api": "openai-completions",
+            "provider": "fake", "model": "m", "stopReason": reason, "timestamp": 3,
+            "durationMs": 12, "thinkingLevel": "low",
+            "usage": {"input": 1, "output": 2, "cacheRead": 0, "cacheWrite": 0, "totalTokens": 3,
+                "cost": {"input": 0, "output": 0, "cacheRead": 0, "cacheWrite": 0, "total": 0.5, "totalFromProvider": true}}})
+    };
+    let messages = [
+        system,
+        json!({"role": "user", "content": [{"type": "text", "text": "one"}], "timestamp": 2}),
+        json!({"role": "user", "content": [{"type": "text", "text": "two"}], "timestamp": 3}),
+        answer(
+            json!([{"type": "toolCall", "id": "call_1", "name": "bash", "arguments": {},
+            "argumentsError": "Unexpected token: {\"comm"}]),
+            "toolUse",
+        ),
+        json!({"role": "toolResult", "toolCallId": "call_1", "toolName": "bash", "isError": true,
+            "content": [{"type": "text", "text": "the arguments were no JSON"}], "timestamp": 4}),
+        answer(
+            json!([{"type": "toolCall", "id": "call_2", "name": "codemode", "arguments": {"code": "x"}}]),
+            "toolUse",
+        ),
+        json!({"role": "toolResult", "toolCallId": "call_2", "toolName": "codemode", "isError": false,
+            "durationMs": 5, "content": [{"type": "text", "text": "from within"}], "timestamp": 5,
+            "nestedCalls": [{"id": "call_2/1", "name": "bash", "arguments": {"command": "ls"}, "isError": false}]}),
+        answer(json!([{"type": "text", "text": "Done."}]), "stop"),
+    ];
+    let mut lines = vec![
+        json!({"type": "session", "version": 3, "id": "of-pi", "timestamp": "2026-11-01T00:00:00.000Z", "cwd": cwd}),
+    ];
+    let mut parent = Value::Null;
+    for (number, message) in messages.into_iter().enumerate() {
+        let id = json!(format!("0000000{number}"));
+        lines.push(json!({"type": "message", "id": id, "parentId": parent,
+            "timestamp": "2026-11-01T00:00:00.000Z", "message": message}));
+        parent = id;
+    }
+    let lines: Vec<String> = lines.iter().map(Value::to_string).collect();
+    lines.join("\n") + "\n"
+}
+
+#[tokio::test]
+async fn a_session_of_pi_1_5_is_continued_and_left_as_it_was() {
+    let sandbox = Sandbox::new();
+    let before = session_of_pi_1_5(&sandbox.path("project"));
+    let file = sandbox.write("s.jsonl", &before);
+    let flags = format!("{} --session {}", sandbox.script(&echo()), file.display());
+    let mut bench = sandbox.agent(&flags).unwrap();
+    let events = bench.prompt("three").await;
+    assert_eq!(
+        crate::testing::messages_of("assistant", &events)[0]["content"][0]["text"],
+        "You said three."
+    );
+    let told = bench.agent.conversation.borrow().for_model();
+    let told: Vec<String> = told.iter().map(|one| json!(**one).to_string()).collect();
+    for part in ["one", "two", "no JSON", "from within", "Done.", "three"] {
+        assert!(
+            told.iter().any(|message| message.contains(part)),
+            "{part}: {told:?}"
+        );
+    }
+    drop(bench);
+    let after = fs::read_to_string(&file).unwrap();
+    assert!(after.starts_with(&before), "what pi wrote is not touched");
+    let added = entries(&after[before.len()..]);
+    let last_of_pi = entries(&before).pop().unwrap();
+    assert_eq!(added[0]["parentId"], last_of_pi["id"]);
+}
+
+#[tokio::test]
+async fn a_session_that_pi_left_before_its_first_answer_is_continued() {
+    let sandbox = Sandbox::new();
+    let whole = session_of_pi_1_5(&sandbox.path("project"));
+    let begun: Vec<&str> = whole.split_inclusive('\n').take(3).collect();
+    let begun = begun.concat();
+    let file = sandbox.write("s.jsonl", &begun);
+    let flags = format!("{} --session {}", sandbox.script(&echo()), file.display());
+    let mut bench = sandbox.agent(&flags).unwrap();
+    bench.prompt("again").await;
+    let roles = bench.roles();
+    let users = roles.iter().filter(|role| *role == "user");
+    assert_eq!(users.count(), 2, "both prompts are sent, as pi does");
+    assert_eq!(roles.last().unwrap(), "assistant");
+}

@@ -17,6 +17,7 @@ for_each_pi! {
     the_client_of_pi_drives_the_agent,
     each_continues_the_sessions_of_the_other,
     pi_continues_a_session_that_we_shortened,
+    a_session_that_was_killed_in_its_first_wait_goes_on_in_the_other,
 }
 
 fn node(stage: &AgentStage) -> SandboxCommand {
@@ -232,4 +233,43 @@ fn pi_continues_a_session_that_we_shortened(pi: RealPi) {
     assert!(context.contains("Ada lives in Turin."), "{context}");
     assert!(!context.contains("by the river"), "{context}");
     assert!(context.contains("A fine answer"), "{context}");
+}
+
+fn a_session_that_was_killed_in_its_first_wait_goes_on_in_the_other(pi: RealPi) {
+    let stage = AgentStage::new(
+        FORMATS[0],
+        Script::new()
+            .on("Wait for ever", [Turn::text("Never.").gate("never")])
+            .otherwise([Turn::text("Here I am.")]),
+    );
+    let wait = std::time::Duration::from_mins(1);
+    let of_pi = stage.sandbox.root().join("of-pi.jsonl");
+    let killed = stage
+        .sandbox
+        .command(&pi.program())
+        .args(["--mode", "json", "-p", "--offline", "--tools", "bash"])
+        .arg("--session")
+        .arg(&of_pi)
+        .env("PI_OFFLINE", "1")
+        .stdin("Wait for ever")
+        .spawn();
+    stage.server.wait_for_requests(1, wait);
+    killed.kill(rustix::process::Signal::KILL);
+    killed.wait();
+    let events = ours(&stage, &of_pi, &[], "Are you there?");
+    assert_eq!(answers(&events)[0]["content"][0]["text"], "Here I am.");
+    // Since 1.5 the file is there from the first prompt on.
+    let knows_the_first = last_request(&stage).contains("Wait for ever");
+    assert_eq!(knows_the_first, pi == RealPi::Newer);
+
+    let of_ours = stage.sandbox.root().join("of-ours.jsonl");
+    let command = stage.command(&["--mode", "rpc", "--tools", "bash"]);
+    let mut agent = Rpc::start(command.arg("--session").arg(&of_ours));
+    agent.prompt("Wait for ever");
+    stage.server.wait_for_requests(3, wait);
+    agent.running().kill(rustix::process::Signal::KILL);
+    let events = ask(pi, &stage, &of_ours, "Are you there?").json_lines();
+    let said = answers(&events);
+    let content = said.last().unwrap()["content"].as_array().unwrap();
+    assert_eq!(content.last().unwrap()["text"], "Here I am.");
 }

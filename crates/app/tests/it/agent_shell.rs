@@ -10,6 +10,7 @@ use pretty_assertions::assert_eq;
 use serde_json::json;
 
 use crate::agent_stage::{AgentStage, FORMATS, of_type};
+use crate::stage::{Stage, outcomes};
 
 const PATIENCE: Duration = Duration::from_mins(2);
 
@@ -123,4 +124,46 @@ fn flags_of_the_newest_pi_are_accepted() {
     let output = stage.command(&["--no-such-flag", "-p", "Hi"]).run();
     assert_eq!(output.code, Some(1));
     assert!(output.stderr.contains("Unknown option: --no-such-flag"));
+}
+
+#[test]
+fn an_owner_hands_secrets_over_where_no_environment_shows_them() {
+    let look = "for pid in $PPID $(cut -d' ' -f4 /proc/$PPID/stat); do \
+                tr '\\0' '\\n' < /proc/$pid/environ; done; env; echo looked";
+    let agent = AgentStage::new(
+        FORMATS[0],
+        Script::new().otherwise([
+            Turn::tool_call("bash", json!({"command": look})),
+            Turn::text("Done."),
+        ]),
+    );
+    let models = json!({"providers": {"fake": {
+        "baseUrl": agent.server.base_url(), "api": FORMATS[0], "apiKey": "$MY_KEY",
+        "models": [{"id": "fake-model"}],
+    }}});
+    agent
+        .sandbox
+        .write("home/.pi/agent/models.json", &models.to_string());
+    let stage = Stage {
+        sandbox: agent.sandbox,
+    };
+    let call = json!({"tasks": [{"name": "look", "prompt": "Look."}]});
+    let output = stage
+        .delegate_to("embedded", &call)
+        .env("MY_KEY", "secret-named")
+        .env("OPENAI_API_KEY", "secret-built-in")
+        .env("ORDINARY", "stays")
+        .run();
+    assert_eq!(outcomes(&output)[0].status, "completed", "{output}");
+    for request in agent.server.requests() {
+        assert_eq!(request.headers["authorization"], "Bearer secret-named");
+    }
+    let seen = agent.server.requests().pop().unwrap().body.to_string();
+    assert!(seen.contains("looked"), "{seen}");
+    assert_eq!(
+        seen.matches("ORDINARY=stays").count(),
+        3,
+        "agent, keeper and shell"
+    );
+    assert!(!seen.contains("secret-"), "{seen}");
 }

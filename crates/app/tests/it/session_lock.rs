@@ -74,6 +74,7 @@ fn own(script: String) {
             own_children: OwnChildren::shared(),
             file_limit: None,
             environment: Vec::new(),
+            secrets: std::collections::BTreeMap::new(),
         };
         let (engine, dispatcher) = Engine::start(launcher, OwnerLimits::default()).unwrap();
         let outcomes = engine.run(plan(script), Vec::new()).outcomes().await;

@@ -8,7 +8,9 @@ use std::path::PathBuf;
 use std::process::Stdio;
 use std::time::Duration;
 
-use pi_subagents_delegation::{Ending, RunId, Secret, SessionPolicy, Started, Task, TaskPlan};
+use pi_subagents_delegation::{
+    Ending, RunId, Runner, Secret, SessionPolicy, Started, Task, TaskPlan,
+};
 use rustix::pipe::{PipeFlags, pipe_with};
 use tokio::process::Command;
 use tokio::time::{Instant, timeout};
@@ -25,6 +27,9 @@ const TO_START: Duration = Duration::from_mins(1);
 
 /// How often is looked whether a silent keeper was stopped.
 const LOOK_AT_KEEPER: Duration = Duration::from_secs(1);
+
+/// What fits into a pipe on every Linux.
+const PIPE_BYTES: usize = 65_536;
 
 /// A child that runs, with everything that connects us to it.
 #[derive(Debug)]
@@ -52,6 +57,10 @@ pub(crate) enum LaunchError {
     Keeper { program: String, source: io::Error },
     #[error("no pipe to the child: {0}")]
     Pipe(#[from] io::Error),
+    #[error(
+        "the key, or the variables that hold secrets, take more than {PIPE_BYTES} bytes; unset those that no model needs"
+    )]
+    Secrets,
     #[error("{0}")]
     Child(String),
     #[error(
@@ -117,7 +126,7 @@ pub(crate) async fn launch(
     let (stderr, child_stderr) = pipe()?;
     let (ours, keepers) = UnixStream::pair()?;
     let child_ends = [keepers.into(), child_stdout, child_stderr];
-    let mut process = start_keeper(launcher, task, child_ends)?;
+    let mut process = start_keeper(launcher, task, plan, child_ends)?;
     let pid = process.id().ok_or(LaunchError::KeeperGone)?;
     let name = ProcessName::of(pid);
     let own_children = launcher.own_children.clone();
@@ -126,16 +135,20 @@ pub(crate) async fn launch(
         _ = process.wait().await;
         own_children.ended(pid);
     });
-    let key = plan.api_key.as_ref().map(key_pipe).transpose()?;
+    let key = plan.api_key.as_ref().map(Secret::expose);
+    let key = key.map(secret_pipe).transpose()?;
+    let secrets = secrets_for(launcher, plan).map(|secrets| secret_pipe(&secrets));
+    let secrets = secrets.transpose()?;
     hand_over(
         &ours,
         child_stdin.as_fd(),
         [
             (Handed::Key, key.as_ref().map(OwnedFd::as_fd)),
             (Handed::Lock, lock.map(SessionLock::as_fd)),
+            (Handed::Secrets, secrets.as_ref().map(OwnedFd::as_fd)),
         ],
     )?;
-    drop((child_stdin, key));
+    drop((child_stdin, key, secrets));
 
     let reader =
         LineReader::new(memory, task.directory.clone()).with_long_line_room(task.record_limit);
@@ -239,6 +252,7 @@ fn pipe() -> Result<(OwnedFd, OwnedFd), LaunchError> {
 fn start_keeper(
     launcher: &Launcher,
     task: &Task,
+    plan: &TaskPlan,
     [control, stdout, stderr]: [OwnedFd; 3],
 ) -> Result<tokio::process::Child, LaunchError> {
     let keeper = &launcher.keeper;
@@ -264,6 +278,11 @@ fn start_keeper(
         .stdin(Stdio::from(control))
         .stdout(Stdio::from(stdout))
         .stderr(Stdio::from(stderr));
+    if plan.runner == Runner::Embedded {
+        for name in launcher.secrets.keys() {
+            command.env_remove(name);
+        }
+    }
     launcher
         .own_children
         .start(|| command.spawn())
@@ -273,9 +292,24 @@ fn start_keeper(
         })
 }
 
-/// A descriptor from which a key can be read once. A key fits into a pipe, so nobody waits.
-fn key_pipe(key: &Secret) -> Result<OwnedFd, LaunchError> {
+/// Makes a descriptor from which a secret can be read once.
+fn secret_pipe(secret: &str) -> Result<OwnedFd, LaunchError> {
+    // It is written before anybody reads, so it has to fit.
+    if secret.len() > PIPE_BYTES {
+        return Err(LaunchError::Secrets);
+    }
     let (reading, writing) = pipe()?;
-    File::from(writing).write_all(key.expose().as_bytes())?;
+    File::from(writing).write_all(secret.as_bytes())?;
     Ok(reading)
+}
+
+/// Writes down the variables that a child gets on a descriptor; only the embedded agent looks
+/// for them there.
+fn secrets_for(launcher: &Launcher, plan: &TaskPlan) -> Option<String> {
+    if plan.runner != Runner::Embedded || launcher.secrets.is_empty() {
+        return None;
+    }
+    let secrets = launcher.secrets.iter();
+    let variables = secrets.map(|(name, value)| (name.clone(), value.expose().into()));
+    Some(serde_json::Value::Object(variables.collect()).to_string())
 }

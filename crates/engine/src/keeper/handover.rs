@@ -23,6 +23,8 @@ pub(crate) enum Handed {
     Key,
     /// The lock of the child's session, which the keeper alone holds.
     Lock,
+    /// The variables that hold secrets, which the child inherits.
+    Secrets,
 }
 
 impl Handed {
@@ -34,6 +36,7 @@ impl Handed {
         match self {
             Self::Key => 1,
             Self::Lock => 2,
+            Self::Secrets => 4,
         }
     }
 }
@@ -45,7 +48,7 @@ const LONGEST_COMMAND: u32 = 64 << 20;
 pub(crate) fn hand_over(
     control: &UnixStream,
     child_stdin: BorrowedFd<'_>,
-    further: [(Handed, Option<BorrowedFd<'_>>); 2],
+    further: [(Handed, Option<BorrowedFd<'_>>); 3],
 ) -> io::Result<()> {
     let mut descriptors: Vec<BorrowedFd<'_>> = vec![child_stdin];
     let mut what = Handed::NOTHING_MORE;
@@ -55,7 +58,7 @@ pub(crate) fn hand_over(
             what |= handed.bit();
         }
     }
-    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(3))];
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(4))];
     let mut ancillary = SendAncillaryBuffer::new(&mut space);
     ancillary.push(SendAncillaryMessage::ScmRights(&descriptors));
     sendmsg(
@@ -73,13 +76,14 @@ pub(super) struct Descriptors {
     pub(super) key: Option<OwnedFd>,
     /// Held until nothing of the tree is left; no child inherits it.
     pub(super) lock: Option<OwnedFd>,
+    pub(super) secrets: Option<OwnedFd>,
 }
 
 impl Descriptors {
     /// Takes them over.
     pub(super) fn receive(control: &UnixStream) -> io::Result<Self> {
         let mut byte = [0];
-        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(3))];
+        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(4))];
         let mut ancillary = RecvAncillaryBuffer::new(&mut space);
         recvmsg(
             control,
@@ -112,6 +116,7 @@ impl Descriptors {
             stdin,
             key: next_if(Handed::Key),
             lock: next_if(Handed::Lock),
+            secrets: next_if(Handed::Secrets),
         })
     }
 }

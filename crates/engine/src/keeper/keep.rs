@@ -29,6 +29,9 @@ use crate::room::is_for_want_of_room;
 /// The variable that tells a child on which descriptor its key is.
 const KEY_DESCRIPTOR: &str = "PI_SUBAGENTS_KEY_FD";
 
+/// The variable that tells a child on which descriptor its secret variables are.
+const SECRETS_DESCRIPTOR: &str = "PI_SUBAGENTS_SECRETS_FD";
+
 /// How long a tree may take to leave when its owner is dead.
 pub(crate) const GRACE_WITHOUT_OWNER: Duration = Duration::from_secs(1);
 
@@ -46,9 +49,15 @@ pub fn keep(run: &str) -> io::Result<()> {
     let control = StdStream::from(io::stdin().as_fd().try_clone_to_owned()?);
     let mut reports = control.try_clone()?;
     rustix::process::set_child_subreaper(Some(rustix::process::getpid()))?;
-    let Descriptors { stdin, key, lock } = Descriptors::receive(&control)?;
+    let Descriptors {
+        stdin,
+        key,
+        lock,
+        secrets,
+    } = Descriptors::receive(&control)?;
     let command = ChildCommand::receive(&control)?;
-    let child = match start(&command, (stdin, key)) {
+    let inherited = [(KEY_DESCRIPTOR, key), (SECRETS_DESCRIPTOR, secrets)];
+    let child = match start(&command, stdin, inherited) {
         Ok(child) => child,
         Err(error) => {
             release(lock)?;
@@ -110,7 +119,8 @@ fn release(lock: Option<OwnedFd>) -> io::Result<()> {
 )]
 fn start(
     child: &ChildCommand,
-    (stdin, key): (OwnedFd, Option<OwnedFd>),
+    stdin: OwnedFd,
+    inherited: [(&str, Option<OwnedFd>); 2],
 ) -> io::Result<std::process::Child> {
     let (program, arguments) = child
         .words
@@ -122,13 +132,15 @@ fn start(
         .args(arguments)
         .stdin(Stdio::from(stdin))
         .process_group(0);
-    if let Some(key) = &key {
-        // The child inherits this one descriptor under its number, reads it and closes it.
-        rustix::io::fcntl_setfd(key, rustix::io::FdFlags::empty())?;
-        command.env(KEY_DESCRIPTOR, key.as_raw_fd().to_string());
+    for (variable, descriptor) in &inherited {
+        if let Some(descriptor) = descriptor {
+            // The child inherits it under its number and reads it to its end.
+            rustix::io::fcntl_setfd(descriptor, rustix::io::FdFlags::empty())?;
+            command.env(variable, descriptor.as_raw_fd().to_string());
+        }
     }
     let child = command.spawn()?;
-    drop(key);
+    drop(inherited);
     // From here on the child alone holds its stdout and stderr, so they close when it is gone.
     let nowhere = OwnedFd::from(std::fs::File::options().write(true).open("/dev/null")?);
     rustix::stdio::dup2_stdout(&nowhere)?;

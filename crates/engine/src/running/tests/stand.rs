@@ -83,6 +83,7 @@ impl Stand {
                 own_children: OwnChildren::shared(),
                 file_limit: None,
                 environment: Vec::new(),
+                secrets: std::collections::BTreeMap::new(),
             }),
             memory,
             room: Arc::default(),
