@@ -149,11 +149,11 @@ impl Server<'_> {
             let answer = match behavior {
                 Some(StreamingBehavior::Steer) => {
                     self.agent.steer(message).await;
-                    Ok(None)
+                    Ok(Some(disposition("queued")))
                 }
                 Some(StreamingBehavior::FollowUp) => {
                     self.agent.follow_up(message).await;
-                    Ok(None)
+                    Ok(Some(disposition("queued")))
                 }
                 None => Err("Agent is already processing. Specify streamingBehavior ('steer' or 'followUp') to queue the message.".to_owned()),
             };
@@ -166,7 +166,7 @@ impl Server<'_> {
         match readying.as_mut().now_or_never() {
             Some(Err(refusal)) => answer(agent, &id, "prompt", Err(refusal)).await,
             Some(Ok(())) => {
-                answer(agent, &id, "prompt", Ok(None)).await;
+                answer(agent, &id, "prompt", Ok(Some(disposition("started")))).await;
                 // It counts as begun at once, so that an abort right behind it finds it.
                 let aborted = agent.begin_run();
                 self.run = Some(Box::pin(agent.run_until(content, aborted)));
@@ -184,7 +184,7 @@ impl Server<'_> {
                         agent.end_run();
                         return answer(agent, &id, "prompt", ready.map(|()| None)).await;
                     }
-                    answer(agent, &id, "prompt", Ok(None)).await;
+                    answer(agent, &id, "prompt", Ok(Some(disposition("started")))).await;
                     agent.run_until(content, aborted).await;
                 }));
             }
@@ -196,11 +196,11 @@ impl Server<'_> {
         Ok(match request {
             Request::Steer { message } => {
                 agent.steer(message).await;
-                None
+                Some(disposition("queued"))
             }
             Request::FollowUp { message } => {
                 agent.follow_up(message).await;
-                None
+                Some(disposition("queued"))
             }
             Request::ClearQueue => {
                 let queue = agent.queue.take();
@@ -333,4 +333,9 @@ async fn answer(agent: &Agent, id: &Value, command: &str, outcome: Outcome) {
         error,
     };
     agent.output.emit(&response).await;
+}
+
+/// What became of a message: since 1.5 pi's client asks for it.
+fn disposition(what: &str) -> Value {
+    json!({"disposition": what})
 }

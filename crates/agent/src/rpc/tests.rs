@@ -110,7 +110,8 @@ async fn a_prompt_is_accepted_first_and_settles_last() {
     .await;
     assert_eq!(
         events[0],
-        json!({"type": "response", "id": "1", "command": "prompt", "success": true})
+        json!({"type": "response", "id": "1", "command": "prompt", "success": true,
+            "data": {"disposition": "started"}})
     );
     assert_eq!(events[1], json!({"type": "agent_start"}));
     let answers = responses(&events);

@@ -255,7 +255,8 @@ fn a_session_that_was_killed_in_its_first_wait_goes_on_in_the_other(pi: RealPi) 
         .spawn();
     stage.server.wait_for_requests(1, wait);
     killed.kill(rustix::process::Signal::KILL);
-    killed.wait();
+    // How it ended is known: it was killed.
+    _ = killed.wait();
     let events = ours(&stage, &of_pi, &[], "Are you there?");
     assert_eq!(answers(&events)[0]["content"][0]["text"], "Here I am.");
     // Since 1.5 the file is there from the first prompt on.
