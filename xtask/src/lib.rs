@@ -14,6 +14,7 @@
 
 mod bench;
 mod check;
+pub mod dependencies;
 pub mod documents;
 mod faults;
 mod hints;

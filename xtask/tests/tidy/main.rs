@@ -10,6 +10,7 @@ mod rules;
 use std::error::Error;
 use std::path::{Path, PathBuf};
 
+use xtask::dependencies::licensed;
 use xtask::documents::generated_documents;
 use xtask::source::Tree;
 
@@ -27,6 +28,13 @@ fn every_rule_is_kept() -> Result<(), Box<dyn Error>> {
 fn every_generated_document_is_up_to_date() -> Result<(), Box<dyn Error>> {
     let documents = generated_documents(&built_binary()?)?;
     let findings = rules::documents::check(&workspace()?, &documents);
+    assert!(findings.is_empty(), "{}", finding::report(&findings));
+    Ok(())
+}
+
+#[test]
+fn every_dependency_has_a_licence_we_take() -> Result<(), Box<dyn Error>> {
+    let findings = rules::licenses::check(&licensed()?);
     assert!(findings.is_empty(), "{}", finding::report(&findings));
     Ok(())
 }

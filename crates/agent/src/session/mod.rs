@@ -11,4 +11,6 @@ pub(crate) use place::{Place, Places, beside};
 pub(crate) use record::Recorded;
 
 #[cfg(test)]
+mod never_panics;
+#[cfg(test)]
 mod tests;

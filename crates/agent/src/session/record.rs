@@ -1,6 +1,6 @@
 //! Reads a session file back into a conversation.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -198,13 +198,11 @@ fn last_branch(entries: &[Value]) -> Vec<&Value> {
         .filter_map(|entry| Some((entry["id"].as_str()?, entry)))
         .collect();
     let mut branch = Vec::new();
+    let mut seen = HashSet::new();
     let mut next = entries.iter().rev().find(|entry| entry["id"].is_string());
-    while let Some(entry) = next {
+    // A file whose parents form a circle is no tree; it ends where it would begin again.
+    while let Some(entry) = next.filter(|entry| seen.insert(entry["id"].as_str())) {
         branch.push(entry);
-        // A file whose parents form a circle is no tree; stop instead of turning for ever.
-        if branch.len() > entries.len() {
-            break;
-        }
         next = entry["parentId"]
             .as_str()
             .and_then(|id| by_id.get(id).copied());

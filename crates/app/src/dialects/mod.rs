@@ -9,6 +9,8 @@ mod choices;
 mod definition_use;
 pub(crate) mod delegation;
 pub(crate) mod lowering;
+#[cfg(test)]
+mod never_panics;
 pub(crate) mod runs;
 pub(crate) mod subagent;
 mod tool;

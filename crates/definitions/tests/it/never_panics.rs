@@ -4,6 +4,7 @@ use std::fs;
 
 use pi_subagents_definitions::{Asker, Catalogue, Trust, save};
 use proptest::prelude::*;
+use proptest::sample::Index;
 
 use crate::sandbox::{Sandbox, global_folder};
 
@@ -60,11 +61,39 @@ fn line() -> impl Strategy<Value = String> {
         .prop_map(|(indent, key, value)| format!("{}{key}: {value}", indent.concat()))
 }
 
+/// The odd files of the corpus, with a few careless edits.
+fn edited_case() -> impl Strategy<Value = Vec<u8>> {
+    let folder = format!("{}/tests/cases", env!("CARGO_MANIFEST_DIR"));
+    let mut cases: Vec<Vec<u8>> = fs::read_dir(folder)
+        .unwrap()
+        .map(|file| fs::read(file.unwrap().path()).unwrap())
+        .collect();
+    cases.sort();
+    let edit = (
+        any::<Index>(),
+        0..12_usize,
+        prop::collection::vec(any::<u8>(), 0..4),
+    );
+    let edits = prop::collection::vec(edit, 0..4);
+    (prop::sample::select(cases), edits).prop_map(|(mut bytes, edits)| {
+        for (at, removed, inserted) in edits {
+            let start = at.index(bytes.len() + 1);
+            let end = bytes.len().min(start + removed);
+            bytes.splice(start..end, inserted);
+        }
+        bytes
+    })
+}
+
 fn file() -> impl Strategy<Value = Vec<u8>> {
     let ends = prop::sample::select(vec!["\n", "\r\n", "\n---\n"]);
     let lines = (prop::collection::vec(line(), 0..8), ends)
         .prop_map(|(lines, end)| format!("---{end}{}{end}---\nbody", lines.join(end)).into_bytes());
-    prop_oneof![4 => lines, 1 => prop::collection::vec(any::<u8>(), 0..200)]
+    prop_oneof![
+        4 => lines,
+        4 => edited_case(),
+        1 => prop::collection::vec(any::<u8>(), 0..200),
+    ]
 }
 
 /// A file as people write them, with comments and keys of others.

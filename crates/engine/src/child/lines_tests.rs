@@ -204,3 +204,33 @@ fn pieces_of_messages_are_told_while_somebody_listens_and_skipped_otherwise() {
     reader.feed(answer.as_bytes(), &mut lines);
     assert_eq!((lines.len(), listener.borrow().saying.message), (1, 1));
 }
+
+proptest::proptest! {
+    #[test]
+    fn any_bytes_in_any_pieces_are_the_same_lines(
+        bytes in proptest::collection::vec(any_byte(), 0..400),
+        cuts in proptest::collection::vec(1..60_usize, 1..40),
+    ) {
+        let whole = read_in_pieces(&bytes, bytes.len().max(1));
+        let mut reader = reader();
+        let mut lines = Vec::new();
+        let (mut rest, mut cuts) = (bytes.as_slice(), cuts.iter().cycle());
+        while !rest.is_empty() {
+            let cut = cuts.next().map_or(1, |cut| rest.len().min(*cut));
+            reader.feed(&rest[..cut], &mut lines);
+            rest = &rest[cut..];
+        }
+        reader.finish(&mut lines);
+        let cut: Vec<String> = lines.iter().map(describe).collect();
+        proptest::prop_assert_eq!(cut, whole);
+    }
+}
+
+/// Bytes, more often those that mean something to whoever cuts lines or reads records.
+fn any_byte() -> impl proptest::strategy::Strategy<Value = u8> {
+    let meaning = b"\n\n\r{}\"\":,[]type message_update\\".to_vec();
+    proptest::prop_oneof![
+        3 => proptest::sample::select(meaning),
+        1 => proptest::num::u8::ANY,
+    ]
+}

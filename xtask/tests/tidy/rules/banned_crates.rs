@@ -1,4 +1,4 @@
-//! Some crates never enter `Cargo.lock`, and some enter it once.
+//! Some crates never enter `Cargo.lock`, and every other one enters it once, or says why not.
 
 use xtask::source::Tree;
 
@@ -36,19 +36,20 @@ const BANNED: [(&str, &str); 14] = [
     ("users", "no longer maintained"),
 ];
 
-/// Crates of which a second version means two runtimes, two TLS stacks or two sets of types.
-const ONCE: [&str; 11] = [
-    "clap",
-    "crossterm",
-    "hyper",
-    "ratatui",
-    "reqwest",
-    "ring",
-    "rmcp",
-    "rustls",
-    "serde",
-    "serde_json",
-    "tokio",
+/// Crates that are here in several versions, and who keeps an older one. None of them carries a
+/// runtime, a TLS stack or types that others see.
+const SEVERAL: [(&str, &str); 11] = [
+    ("base64", "yaml-edit has not moved to 0.23"),
+    ("bitflags", "only for systems we do not build for"),
+    ("getrandom", "ring has not moved on from 0.2"),
+    ("hashbrown", "rowan, of yaml-edit, uses 0.14"),
+    ("indexmap", "only for an option nobody switches on"),
+    ("schemars", "only for an option nobody switches on"),
+    ("similar", "insta uses 2, in tests only"),
+    ("syn", "macros are moving from 2 to 3"),
+    ("thiserror", "filedescriptor, of crossterm, uses 1"),
+    ("thiserror-impl", "as thiserror"),
+    ("windows-sys", "only for a system we do not build for"),
 ];
 
 struct Locked<'a> {
@@ -68,16 +69,25 @@ pub(crate) fn check(tree: &Tree) -> Vec<Finding> {
             format!("{name} is banned: {reason}; cargo tree --invert {name} shows who wants it");
         Some(Finding::at(LOCK, one.line, message))
     });
-    let twice = ONCE.iter().filter_map(|name| {
-        let mut versions = locked.iter().filter(|one| one.name == *name);
-        let (first, second) = (versions.next()?, versions.next()?);
+    let twice = locked.iter().enumerate().filter_map(|(place, one)| {
+        let first = locked[..place]
+            .iter()
+            .find(|other| other.name == one.name)?;
         let message = format!(
-            "{name} is here as {} and {}, and one is enough; cargo tree --duplicates shows why",
-            first.version, second.version
+            "{} is here as {} and {}, and one is enough; cargo tree --duplicates shows why",
+            one.name, first.version, one.version
         );
-        Some(Finding::at(LOCK, second.line, message))
+        let is_known = SEVERAL.iter().any(|(name, _)| *name == one.name);
+        (!is_known).then(|| Finding::at(LOCK, one.line, message))
     });
-    banned.chain(twice).collect()
+    let settled = SEVERAL.iter().filter_map(|(name, _)| {
+        let versions = locked.iter().filter(|one| one.name == *name).count();
+        let message = format!(
+            "{name} is here once by now; take it off the list of xtask/tests/tidy/rules/banned_crates.rs"
+        );
+        (versions == 1).then(|| Finding::of_file(LOCK, message))
+    });
+    banned.chain(twice).chain(settled).collect()
 }
 
 fn locked(lock: &str) -> Vec<Locked<'_>> {
@@ -103,7 +113,7 @@ mod tests {
     use super::super::found;
     use super::*;
 
-    const TIDY: &str = "version = 4\n\n[[package]]\nname = \"tokio\"\nversion = \"1.54.1\"\n\n[[package]]\nname = \"syn\"\nversion = \"2.0.0\"\n";
+    const TIDY: &str = "version = 4\n\n[[package]]\nname = \"tokio\"\nversion = \"1.54.1\"\n\n[[package]]\nname = \"syn\"\nversion = \"2.0.0\"\n\n[[package]]\nname = \"syn\"\nversion = \"3.0.0\"\n";
 
     #[test]
     fn a_tidy_lock_passes() {
@@ -116,7 +126,7 @@ mod tests {
         assert_eq!(
             found(check, &[(LOCK, &lock)]),
             [
-                "Cargo.lock:12: openssl-sys is banned: needs the system's OpenSSL; rustls is linked in; cargo tree --invert openssl-sys shows who wants it"
+                "Cargo.lock:16: openssl-sys is banned: needs the system's OpenSSL; rustls is linked in; cargo tree --invert openssl-sys shows who wants it"
             ]
         );
     }
@@ -126,8 +136,19 @@ mod tests {
         let lock = format!("{TIDY}\n[[package]]\nname = \"tokio\"\nversion = \"0.2.25\"\n");
         let found = found(check, &[(LOCK, &lock)]);
         assert!(
-            found[0].starts_with("Cargo.lock:12: tokio is here as 1.54.1 and 0.2.25"),
+            found[0].starts_with("Cargo.lock:16: tokio is here as 1.54.1 and 0.2.25"),
             "{found:?}"
+        );
+    }
+
+    #[test]
+    fn a_second_version_that_has_gone_leaves_the_list() {
+        let lock = "[[package]]\nname = \"syn\"\nversion = \"3.0.0\"\n";
+        assert_eq!(
+            found(check, &[(LOCK, lock)]),
+            [
+                "Cargo.lock: syn is here once by now; take it off the list of xtask/tests/tidy/rules/banned_crates.rs"
+            ]
         );
     }
 

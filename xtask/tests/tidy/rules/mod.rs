@@ -6,11 +6,13 @@ pub(crate) mod documents;
 mod file_names;
 mod file_sizes;
 mod headings;
+pub(crate) mod licenses;
 mod machine_paths;
 mod module_directions;
 mod named_paths;
 mod registries;
 mod serialization;
+mod sources;
 mod unfinished;
 mod white_space;
 
@@ -19,7 +21,7 @@ use xtask::source::Tree;
 use crate::finding::Finding;
 
 /// Every rule that needs the tree alone.
-pub(crate) const ALL: [fn(&Tree) -> Vec<Finding>; 12] = [
+pub(crate) const ALL: [fn(&Tree) -> Vec<Finding>; 13] = [
     banned_crates::check,
     directions::check,
     file_names::check,
@@ -30,6 +32,7 @@ pub(crate) const ALL: [fn(&Tree) -> Vec<Finding>; 12] = [
     named_paths::check,
     registries::check,
     serialization::check,
+    sources::check,
     unfinished::check,
     white_space::check,
 ];

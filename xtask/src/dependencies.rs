@@ -1,0 +1,23 @@
+//! What is linked into our programs and tests, as cargo tells it.
+
+use crate::Outcome;
+use crate::machine::cargo;
+
+/// Returns a line for each package that is built on this machine: its name and version, a bar and
+/// its licence. Nothing is asked of a network: whoever asks has built the workspace before.
+pub fn licensed() -> Outcome<String> {
+    let output = cargo()
+        .args(["tree", "--workspace", "--locked", "--offline"])
+        .args(["--edges", "normal,build,dev", "--prefix", "none"])
+        .args(["--no-dedupe", "--format", "{p}|{l}"])
+        .output()?;
+    if !output.status.success() {
+        let complaint = String::from_utf8_lossy(&output.stderr);
+        return Err(format!("cargo tree ({}): {complaint}", output.status).into());
+    }
+    let text = String::from_utf8(output.stdout)?;
+    let mut lines: Vec<&str> = text.lines().filter(|line| !line.is_empty()).collect();
+    lines.sort_unstable();
+    lines.dedup();
+    Ok(lines.join("\n"))
+}
