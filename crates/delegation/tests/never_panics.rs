@@ -86,10 +86,9 @@ fn nested() -> impl Strategy<Value = Vec<u8>> {
 /// How many bytes of text a record carries.
 fn texts(record: &ChildRecord) -> usize {
     match record {
-        ChildRecord::MessageEnded(message) => match message {
-            Message::Assistant(answer) => answer.parts.iter().map(part).sum(),
-            _ => 0,
-        },
+        ChildRecord::MessageEnded(Message::Assistant(answer)) => {
+            answer.parts.iter().map(part).sum()
+        }
         _ => 0,
     }
 }

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::census::{Name, described};
 use crate::record::{RunFiles, ends_in_index, runs};
-use crate::round::{Blow, Role, Round};
+use crate::round::{Blow, FaultKind, Role, Round};
 use crate::stage::Stage;
 use crate::words::words_in;
 
@@ -206,4 +206,8 @@ fn messages(evidence: &Evidence<'_>) -> Vec<Failure> {
 /// A child that is killed may have written its last message down and not yet said it.
 fn may_lose_last(round: &Round) -> bool {
     !round.strikes(Blow::Kill, Role::Owner)
+        && !round
+            .faults
+            .iter()
+            .any(|fault| fault.kind == FaultKind::AllOfUs)
 }

@@ -24,9 +24,15 @@ impl Round {
             }
         }
         let count = if chance.percent(45) { 2 } else { 1 };
-        let faults = (0..count)
+        let faults: Vec<Fault> = (0..count)
             .map(|_| Fault::draw(&mut chance, owner))
             .collect();
+        if faults.iter().any(|fault| fault.kind == FaultKind::AllOfUs) {
+            // Nobody is left who could know of these; see the limits in the document.
+            for child in &mut children {
+                child.tree.retain(|tree| *tree != Tree::Forgetful);
+            }
+        }
         Self {
             number,
             owner,
@@ -119,7 +125,8 @@ impl Fault {
     fn draw(chance: &mut Chance, owner: OwnerKind) -> Self {
         let after = chance.moment(1500);
         let kind = match chance.between(1, 100) {
-            1..=70 => FaultKind::Signal(Blow::draw(chance), Role::draw(chance, owner)),
+            1..=66 => FaultKind::Signal(Blow::draw(chance), Role::draw(chance, owner)),
+            67..=70 => FaultKind::AllOfUs,
             71..=80 => FaultKind::HangUp,
             81..=90 => FaultKind::Record(chance.weighted(&[
                 (1, Damage::DirectoryRemoved),
@@ -147,7 +154,8 @@ impl Blow {
             (8, Self::Interrupt),
             (8, Self::HangUp),
             (14, Self::Stop),
-            (15, Self::StopAndGoOn),
+            (9, Self::StopAndGoOn),
+            (6, Self::Pause),
         ])
     }
 }
@@ -193,7 +201,7 @@ mod tests {
             faults.extend(round.faults.iter().map(|fault| fault.kind));
             trees.extend(round.children.into_iter().flat_map(|child| child.tree));
         }
-        // Six signals for six roles; five kinds of damage, three broken lines, and two others.
-        assert_eq!((owners.len(), faults.len(), trees.len()), (7, 46, 9));
+        // Seven signals for six roles; five kinds of damage, three broken lines, and three others.
+        assert_eq!((owners.len(), faults.len(), trees.len()), (7, 53, 9));
     }
 }

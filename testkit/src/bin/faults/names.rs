@@ -27,6 +27,7 @@ impl fmt::Display for FaultKind {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Signal(blow, role) => write!(formatter, "{blow} to the {role}"),
+            Self::AllOfUs => formatter.write_str("SIGKILL to owner, keepers, warden"),
             Self::HangUp => formatter.write_str("the client hangs up"),
             Self::Record(damage) => formatter.write_str(match damage {
                 Damage::DirectoryRemoved => "run directory removed",
@@ -54,6 +55,7 @@ impl fmt::Display for Blow {
             Self::HangUp => "SIGHUP",
             Self::Stop => "SIGSTOP",
             Self::StopAndGoOn => "SIGSTOP and SIGCONT",
+            Self::Pause => "SIGTSTP and SIGCONT",
         })
     }
 }

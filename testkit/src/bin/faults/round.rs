@@ -104,6 +104,8 @@ pub(crate) struct Fault {
 pub(crate) enum FaultKind {
     /// A process gets a signal.
     Signal(Blow, Role),
+    /// Owner, keepers and warden are killed in one moment.
+    AllOfUs,
     /// Whoever speaks to the owner closes its end: pipe or terminal.
     HangUp,
     /// Files of a run are removed or replaced.
@@ -125,6 +127,8 @@ pub(crate) enum Blow {
     Stop,
     /// Stopped, and told to go on after a while.
     StopAndGoOn,
+    /// Asked to stop as a terminal does, and told to go on after a while.
+    Pause,
 }
 
 /// Which process of a run.

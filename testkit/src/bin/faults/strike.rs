@@ -27,6 +27,7 @@ const LEFT_ON_DISK: u64 = 2048;
 /// A fault that waits for its moment, with what it will hit.
 enum Aim {
     Process(Blow, u32),
+    Processes(Vec<u32>),
     Line,
     Files(Damage, RunFiles),
     Limit(u32),
@@ -68,7 +69,7 @@ pub(crate) fn strike(round: &Round, stage: &Stage, client: &mut Client<'_>) -> S
 
 impl Struck {
     fn hit(&mut self, kind: FaultKind, aim: Aim, stage: &Stage, client: &mut Client<'_>) {
-        if let Aim::Process(Blow::StopAndGoOn, pid) = &aim {
+        if let Aim::Process(Blow::StopAndGoOn | Blow::Pause, pid) = &aim {
             self.paused.push(*pid);
         }
         if aim.hit(stage, client) {
@@ -91,6 +92,10 @@ fn aim(kind: FaultKind, stage: &Stage, client: &mut Client<'_>) -> Option<Aim> {
     match kind {
         FaultKind::Signal(blow, role) => {
             victims::wait_for(role, client).map(|pid| Aim::Process(blow, pid))
+        }
+        FaultKind::AllOfUs => {
+            victims::wait_for(Role::Keeper, client)?;
+            Some(Aim::Processes(victims::all_of_us(client)))
         }
         FaultKind::HangUp => Some(Aim::Line),
         FaultKind::Record(damage) => {
@@ -115,6 +120,12 @@ impl Aim {
                 kill(pid, signal(blow));
                 is_there
             }
+            Self::Processes(pids) => {
+                for pid in &pids {
+                    kill(*pid, Signal::KILL);
+                }
+                !pids.is_empty()
+            }
             Self::Line => {
                 let is_there = !client.is_over();
                 client.hang_up();
@@ -134,6 +145,7 @@ fn signal(blow: Blow) -> Signal {
         Blow::Interrupt => Signal::INT,
         Blow::HangUp => Signal::HUP,
         Blow::Stop | Blow::StopAndGoOn => Signal::STOP,
+        Blow::Pause => Signal::TSTP,
     }
 }
 

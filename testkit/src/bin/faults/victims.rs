@@ -22,6 +22,13 @@ pub(crate) fn wait_for(role: Role, client: &mut Client<'_>) -> Option<u32> {
     found.flatten()
 }
 
+/// The owner, its keepers and its warden, as far as they are there.
+pub(crate) fn all_of_us(client: &Client<'_>) -> Vec<u32> {
+    let wardens = with_argument(client, "warden");
+    let ours = client.owner().into_iter().chain(keepers(client));
+    ours.chain(wardens).collect()
+}
+
 fn find(role: Role, client: &Client<'_>) -> Option<u32> {
     let found = match role {
         Role::Owner => client.owner(),
