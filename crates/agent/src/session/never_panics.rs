@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use proptest::prelude::*;
 use proptest::sample::Index;
+use serde_json::json;
 
 use super::record::Recorded;
 
@@ -61,13 +62,16 @@ proptest! {
     #[test]
     fn entries_that_point_anywhere_are_read(parents in prop::collection::vec(0..12_usize, 1..12)) {
         let header = r#"{"type":"session","version":3,"id":"s","timestamp":"2026-01-01T00:00:00.000Z","cwd":"/"}"#;
-        let mut text = format!("{header}\n");
-        for (number, parent) in parents.iter().enumerate() {
-            // A parent may be itself, come later, or be missing.
-            text += &format!(
-                "{{\"type\":\"message\",\"id\":\"{number}\",\"parentId\":\"{parent}\",\"message\":{{\"role\":\"user\",\"content\":\"x\",\"timestamp\":1}}}}\n"
-            );
-        }
+        // A parent may be itself, come later, or be missing.
+        let entries = parents.iter().enumerate().map(|(number, parent)| {
+            json!({
+                "type": "message", "id": number.to_string(), "parentId": parent.to_string(),
+                "message": {"role": "user", "content": "x", "timestamp": 1},
+            })
+            .to_string()
+        });
+        let lines: Vec<String> = [header.to_owned()].into_iter().chain(entries).collect();
+        let text = lines.join("\n");
         let directory = tempfile::tempdir().unwrap();
         let file = directory.path().join("session.jsonl");
         fs::write(&file, &text).unwrap();
