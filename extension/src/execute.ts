@@ -32,6 +32,7 @@ export async function execute(
   host.calls.set(callId, {
     update: ({ content, details }) => onUpdate?.({ content, details } as Result),
     isExpanded: false,
+    columns: process.stdout.columns,
   });
   try {
     const answer = await connection.request("tool/execute", { ...call, caller: caller(place, pi, ctx) });

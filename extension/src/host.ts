@@ -16,6 +16,7 @@ interface Call {
   update: (params: Json) => void;
   /** What the host was told last. */
   isExpanded: boolean;
+  columns: number | undefined;
 }
 
 export class Host {
@@ -53,12 +54,14 @@ export class Host {
     return this.#announced;
   }
 
-  /** Updates of a call carry all lines only while somebody looks at them. */
-  tellExpanded(callId: string, expanded: boolean): void {
+  /** Updates of a call carry all lines only while somebody looks at them, as wide as the terminal is. */
+  tellLook(callId: string, expanded: boolean): void {
     const call = this.calls.get(callId);
-    if (!call || call.isExpanded === expanded) return;
+    const columns = process.stdout.columns;
+    if (!call || (call.isExpanded === expanded && call.columns === columns)) return;
     call.isExpanded = expanded;
-    this.#connection?.notify("tool/expand", { callId, expanded });
+    call.columns = columns;
+    this.#connection?.notify("tool/look", { callId, expanded, columns });
   }
 
   tellIdle(idle: boolean): void {

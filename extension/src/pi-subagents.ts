@@ -6,9 +6,11 @@
  */
 
 import { readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
 import type { ExtensionAPI, ExtensionContext, ToolDefinition } from "@earendil-works/pi-coding-agent";
 
 import type { CommandEntry, Json, Manifest, ToolEntry } from "./manifest.ts";
+import type { OtherTool } from "./others.ts";
 import type { Place } from "./place.ts";
 
 /** Everything that is read later. Two readings at once would give one of them half a module. */
@@ -17,6 +19,7 @@ const life = inTurn(() => import("./life.ts"));
 const calls = inTurn(() => import("./execute.ts"));
 const commands = inTurn(() => import("./commands.ts"));
 const choices = inTurn(() => import("./choices.ts"));
+const others = inTurn(() => import("./others.ts"));
 
 const PLACE = Symbol.for("pi-subagents.host");
 
@@ -68,7 +71,7 @@ function readManifest(): Manifest {
 
 function placeOfThisProcess(): Place {
   const places = globalThis as unknown as Record<symbol, Place | undefined>;
-  places[PLACE] ??= { session: undefined, host: undefined, views: undefined, models: [], choices: new Map() };
+  places[PLACE] ??= { session: undefined, host: undefined, views: undefined, models: [], choices: new Map(), leftToOthers: new Set(), toldOfOthers: new Set() };
   return places[PLACE];
 }
 
@@ -91,7 +94,7 @@ function registerTool(pi: ExtensionAPI, place: Place, tool: ToolEntry): void {
     },
     renderCall: (args, theme) => viewsOf(place).drawCall(tool.name, args, theme),
     renderResult(result, { expanded, isPartial }, theme, { toolCallId, isError }) {
-      if (isPartial) place.host?.tellExpanded(toolCallId, expanded);
+      if (isPartial) place.host?.tellLook(toolCallId, expanded);
       return viewsOf(place).drawResult(result, { expanded, isError }, theme);
     },
   });
@@ -131,7 +134,7 @@ function followSession(pi: ExtensionAPI, place: Place, { tools }: Manifest): voi
     const set = models.toSorted().join("\n");
     if (models.length === 0 || set === known) return;
     known = set;
-    for (const tool of needModels) {
+    for (const tool of needModels.filter(({ name }) => !place.leftToOthers.has(name))) {
       registerTool(pi, place, { ...tool, parameters: withModels(tool.parameters, models) });
     }
   };
@@ -158,8 +161,13 @@ function followSession(pi: ExtensionAPI, place: Place, { tools }: Manifest): voi
 
   pi.on("session_start", async ({ reason }, ctx) => {
     place.session = { pi, ctx, reason, wasAnnounced: false, held: [] };
+    const found = toolsOfOthers(pi, needModels);
+    if (found.length > 0) (await others()).leave(place, found);
     registerForModels(ctx);
     telling = undefined;
+    const stay = new Set(toolsOfOthers(pi, needModels).map(({ name }) => name));
+    const replaced = found.filter(({ name }) => !stay.has(name));
+    if (replaced.length > 0) (await others()).tell(place, ctx, replaced);
     const entries = ctx.sessionManager.getEntries();
     // The first entries of a new session are pi's settings, which nobody draws.
     const isDrawn = entries.some(({ type }) => DRAWN.includes(type));
@@ -189,6 +197,14 @@ function followSession(pi: ExtensionAPI, place: Place, { tools }: Manifest): voi
     place.host?.tellIdle(false);
   });
   pi.on("agent_settled", () => place.host?.tellIdle(true));
+}
+
+/** The tools of these names that pi has from another extension. Which of two counts depends on their order. */
+function toolsOfOthers(pi: ExtensionAPI, tools: ToolEntry[]): OtherTool[] {
+  const names = new Set(tools.map(({ name }) => name));
+  const here = fileURLToPath(import.meta.url);
+  const found = pi.getAllTools().filter(({ name, sourceInfo }) => names.has(name) && sourceInfo.path !== here);
+  return found.map(({ name, sourceInfo }) => ({ name, path: sourceInfo.path }));
 }
 
 /** The models that pi could talk to now, as provider/id in pi's order. */

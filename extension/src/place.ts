@@ -15,6 +15,10 @@ export interface Place {
   models: string[];
   /** By the name of a tool: which definitions it takes. */
   choices: Map<string, string>;
+  /** Tools of ours that are not registered, because the user leaves their names to another extension. */
+  leftToOthers: Set<string>;
+  /** Tools of which the user was told that another extension has one of the same name. */
+  toldOfOthers: Set<string>;
 }
 
 /** The session that pi is in; the next one has a new `pi` and `ctx`, and the old ones throw. */

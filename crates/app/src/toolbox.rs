@@ -1,7 +1,6 @@
 //! The tools, whichever door they are called through.
 
 use std::pin::Pin;
-use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -22,7 +21,7 @@ use crate::error::CommandError;
 use crate::owner::Owner;
 use crate::panes::Panes;
 use crate::places::Places;
-use crate::updates::Updates;
+use crate::updates::{Look, Updates};
 
 /// How long a call that is over waits for its last pane to be opened.
 const LAST_PANES: Duration = Duration::from_secs(5);
@@ -45,7 +44,7 @@ pub(crate) struct Watch {
     /// Whether somebody sees the windows through these updates.
     pub(crate) is_drawn: bool,
     /// Whether updates carry all lines of the windows, and not only the newest.
-    pub(crate) expanded: Arc<AtomicBool>,
+    pub(crate) look: Arc<Look>,
     /// Ends when nobody wants the answer any more.
     pub(crate) cancelled: Pin<Box<dyn Future<Output = ()> + Send>>,
 }
@@ -107,7 +106,7 @@ impl Watch {
             sinks: Vec::new(),
             on_update: None,
             is_drawn: false,
-            expanded: Arc::default(),
+            look: Arc::default(),
             cancelled: Box::pin(std::future::pending()),
         }
     }
@@ -253,7 +252,7 @@ impl Toolbox {
             mut sinks,
             on_update,
             is_drawn,
-            expanded,
+            look,
             mut cancelled,
         } = watch;
         sinks.push(Box::new(if is_drawn {
@@ -265,7 +264,7 @@ impl Toolbox {
         sinks.extend(starts);
         tokio::pin!(opening);
         let mut is_opening = true;
-        let mut updates = Updates::new(on_update, expanded, windows.clone());
+        let mut updates = Updates::new(on_update, look, windows.clone());
         let runs: Vec<_> = plan
             .tasks
             .iter()

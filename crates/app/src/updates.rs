@@ -2,7 +2,7 @@
 //! never so often that telling takes the time that working needs.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use tokio::time::{Interval, MissedTickBehavior, interval};
@@ -19,10 +19,37 @@ const TELLING_SHARE: u32 = 50;
 /// How often at least, because the clocks of the windows go on.
 const CLOCK_EVERY: Duration = Duration::from_secs(1);
 
+/// How the view of a call looks, as its door tells while it is under way.
+#[derive(Debug, Default)]
+pub(crate) struct Look {
+    is_expanded: AtomicBool,
+    /// How wide it is; 0 while that is not known.
+    columns: AtomicUsize,
+}
+
+impl Look {
+    pub(crate) fn set(&self, is_expanded: bool, columns: Option<usize>) {
+        self.is_expanded.store(is_expanded, Ordering::Relaxed);
+        self.columns.store(columns.unwrap_or(0), Ordering::Relaxed);
+    }
+
+    fn seen(&self) -> Seen {
+        if self.is_expanded.load(Ordering::Relaxed) {
+            Seen::All
+        } else {
+            Seen::Newest
+        }
+    }
+
+    fn columns(&self) -> Option<usize> {
+        Some(self.columns.load(Ordering::Relaxed)).filter(|columns| *columns > 0)
+    }
+}
+
 /// What a door is told about a call under way.
 pub(crate) struct Updates {
     on_update: Option<OnUpdate>,
-    expanded: Arc<AtomicBool>,
+    look: Arc<Look>,
     windows: WindowRecord,
     ticks: Interval,
     last: Instant,
@@ -31,17 +58,13 @@ pub(crate) struct Updates {
 }
 
 impl Updates {
-    pub(crate) fn new(
-        on_update: Option<OnUpdate>,
-        expanded: Arc<AtomicBool>,
-        windows: WindowRecord,
-    ) -> Self {
+    pub(crate) fn new(on_update: Option<OnUpdate>, look: Arc<Look>, windows: WindowRecord) -> Self {
         let mut ticks = interval(UPDATE_EVERY);
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let now = Instant::now();
         Self {
             on_update,
-            expanded,
+            look,
             windows,
             ticks,
             last: now,
@@ -67,12 +90,10 @@ impl Updates {
         }
         if self.windows.has_changed() || self.last.elapsed() >= CLOCK_EVERY {
             self.last = Instant::now();
-            let seen = if self.expanded.load(Ordering::Relaxed) {
-                Seen::All
-            } else {
-                Seen::Newest
-            };
-            on_update(&self.windows, seen);
+            if let Some(columns) = self.look.columns() {
+                self.windows.set_columns(columns);
+            }
+            on_update(&self.windows, self.look.seen());
             self.not_before = self.last + self.last.elapsed() * TELLING_SHARE;
         }
     }

@@ -47,10 +47,15 @@ pub(crate) fn preview_context(caller: &Caller, settings: &Settings) -> PreviewCo
         home: Some(caller.places.home.clone()),
         cwd: caller.places.cwd.clone(),
         width: match caller.columns {
-            Some(columns) => columns.saturating_sub(4).max(MIN_PREVIEW),
+            Some(columns) => preview_width(columns),
             None => settings.command_preview_width,
         },
     }
+}
+
+/// How wide previews are in a terminal of so many columns.
+pub(crate) fn preview_width(columns: usize) -> usize {
+    columns.saturating_sub(4).max(MIN_PREVIEW)
 }
 
 /// How wide the terminal is in which runs are shown in live windows.

@@ -44,6 +44,22 @@ impl Fleet {
         }
     }
 
+    /// How wide the previews of calls are.
+    pub fn preview_width(&self) -> usize {
+        self.context.width
+    }
+
+    /// Makes the previews of the calls that come from now on wider or narrower.
+    pub fn set_preview_width(&mut self, width: usize) {
+        if self.context.width == width {
+            return;
+        }
+        self.context.width = width;
+        for window in &mut self.windows {
+            window.set_preview_width(width);
+        }
+    }
+
     /// Takes one more event of any run.
     pub fn apply(&mut self, event: &RunEvent) {
         self.window_of(&event.run).apply(event);
@@ -181,7 +197,11 @@ impl Counts {
             (self.running, "running", Role::Warning),
             (self.waiting, "waiting", Role::Muted),
             (self.done, "done", Role::Success),
-            (self.failed, "error", Role::Failed),
+            (
+                self.failed,
+                if self.failed == 1 { "error" } else { "errors" },
+                Role::Failed,
+            ),
         ];
         let mut line = Line::new(Role::Title, "Sub-agents:");
         let mut lead = " ";

@@ -13,7 +13,12 @@ const MAX_NAME_COLUMNS: usize = 48;
 /// Where it does not fit, the model goes first, then the tools, then the definition; the clock
 /// stays as long as it can.
 pub fn header(window: &Window, now: Timestamp, columns: usize) -> Line {
-    let mut segments = segments(window, now);
+    header_with_files(window, 0, now, columns)
+}
+
+/// The same for a run whose task was given so many files.
+pub fn header_with_files(window: &Window, files: usize, now: Timestamp, columns: usize) -> Line {
+    let mut segments = segments(window, files, now);
     let mut line = joined(window, &segments);
     for rank in [Rank::Model, Rank::Tools, Rank::Definition] {
         if line.width() <= columns {
@@ -43,7 +48,7 @@ enum Rank {
 
 const SEPARATOR: &str = " • ";
 
-fn segments(window: &Window, now: Timestamp) -> Vec<Segment> {
+fn segments(window: &Window, files: usize, now: Timestamp) -> Vec<Segment> {
     let segment = |rank, role, text| Segment {
         rank,
         role,
@@ -52,10 +57,12 @@ fn segments(window: &Window, now: Timestamp) -> Vec<Segment> {
     };
     let definition = window.definition().map(str::to_owned);
     let tools = window.tools().map(|tools| text::count(tools, "tool"));
+    let files = (files > 0).then(|| text::count(files, "file"));
     [
         definition.map(|text| segment(Rank::Definition, Role::Accent, text)),
         model(window),
         tools.map(|text| segment(Rank::Tools, Role::Muted, text)),
+        files.map(|text| segment(Rank::Tools, Role::Muted, text)),
         todos(window).map(|text| segment(Rank::Kept, Role::Accent, text)),
         state(window).map(|text| segment(Rank::Kept, Role::Warning, text)),
         clock(window, now).map(|text| segment(Rank::Kept, Role::Muted, text)),

@@ -18,11 +18,11 @@ pub struct Room {
 }
 
 impl Room {
-    /// For a view of the newest lines, each cut to the width of a terminal.
+    /// For a view of the newest lines, each cut to the width of a terminal unless it is expanded.
     pub const ROLLING: Self = Self {
         lines: 500,
-        bytes: 64 << 10,
-        line_bytes: 2 << 10,
+        bytes: 128 << 10,
+        line_bytes: 32 << 10,
     };
 
     /// For whoever reads a run from its beginning.
@@ -47,6 +47,9 @@ pub struct WindowLine {
     pub kind: LineKind,
     /// What it says.
     pub line: Line,
+    /// The same without being cut, where that is more; several lines of which the first has all
+    /// leave none for the others.
+    pub whole: Option<Vec<Line>>,
 }
 
 /// What a line of a window tells.
@@ -78,6 +81,7 @@ impl WindowLine {
         (!clean.is_empty()).then(|| Self {
             kind: LineKind::Text,
             line: Line::new(role, &clean),
+            whole: None,
         })
     }
 
@@ -85,7 +89,32 @@ impl WindowLine {
         Self {
             kind: LineKind::Tool,
             line,
+            whole: None,
         }
+    }
+
+    /// The lines of a call, the first of which knows all of it.
+    pub(crate) fn call(lines: Vec<Line>, whole: Vec<Line>) -> Vec<Self> {
+        let mut whole = (lines != whole).then_some(whole);
+        lines
+            .into_iter()
+            .map(|line| Self {
+                whole: whole.as_mut().map(std::mem::take),
+                ..Self::tool(line)
+            })
+            .collect()
+    }
+
+    /// The lines of it for whoever wants to read all.
+    pub fn whole(&self) -> &[Line] {
+        self.whole
+            .as_deref()
+            .unwrap_or(std::slice::from_ref(&self.line))
+    }
+
+    fn size(&self) -> usize {
+        let whole = self.whole.iter().flatten();
+        self.line.size() + whole.map(Line::size).sum::<usize>()
     }
 
     /// What it says, without roles.
@@ -170,13 +199,13 @@ impl History {
     }
 
     fn insert(&mut self, place: usize, held: Held) {
-        self.bytes += held.line.line.size();
+        self.bytes += held.line.size();
         self.lines.insert(place, held);
         while self.lines.len() > self.room.lines || self.bytes > self.room.bytes {
             let Some(oldest) = self.lines.pop_front() else {
                 return;
             };
-            self.bytes -= oldest.line.line.size();
+            self.bytes -= oldest.line.size();
         }
     }
 }
@@ -202,7 +231,7 @@ mod tests {
         }
         let bytes: usize = history.iter().map(|line| line.text().len()).sum();
         assert!(bytes <= Room::ROLLING.bytes, "{bytes}");
-        assert!(history.iter().len() > 15);
+        assert!(history.iter().len() > 1);
     }
 
     #[test]

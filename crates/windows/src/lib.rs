@@ -32,7 +32,7 @@ mod wrap;
 pub use delegation::delegation;
 pub use excerpt::excerpt;
 pub use fleet::{Counts, Fleet};
-pub use header::header;
+pub use header::{header, header_with_files};
 pub use history::{LineKind, Room, WindowLine};
 pub use live::{LiveSink, LiveView, Terminal};
 pub use page::{Page, Place};

@@ -88,10 +88,10 @@ fn tell_answer(answer: &AssistantMessage, context: &PreviewContext, room: Room) 
 
 fn tell_call(call: &ToolCall, context: &PreviewContext) -> Told {
     Told {
-        lines: preview::call(&call.name, &call.arguments, context)
-            .into_iter()
-            .map(WindowLine::tool)
-            .collect(),
+        lines: WindowLine::call(
+            preview::call(&call.name, &call.arguments, context),
+            preview::whole(&call.name, &call.arguments, context),
+        ),
         call: preview::has_summary(&call.name).then(|| call.id.clone()),
     }
 }

@@ -61,6 +61,10 @@ impl Window {
         }
     }
 
+    pub(crate) fn set_preview_width(&mut self, width: usize) {
+        self.context.width = width;
+    }
+
     /// Takes one more event.
     pub fn apply(&mut self, event: &RunEvent) {
         self.summary.apply(event);

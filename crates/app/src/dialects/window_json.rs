@@ -5,13 +5,16 @@ use std::borrow::Cow;
 use std::time::Duration;
 
 use pi_subagents_delegation::{
-    Ending, SessionId, StopReason, ThinkingLevel, Timestamp, UsedDefinition,
+    Ending, SessionId, StopReason, ThinkingLevel, Timestamp, UsedDefinition, text,
 };
-use pi_subagents_windows::{Line, LineKind, Role, Window, WindowLine, header, said_now};
+use pi_subagents_windows::{Line, LineKind, Role, Window, WindowLine, header_with_files, said_now};
 use serde::ser::SerializeSeq as _;
 use serde::{Serialize, Serializer};
 
 use super::window_record::{ANY_WIDTH, Lines, Seen};
+
+/// How many bytes are told of a line that will be cut to the width of a screen.
+const WIDEST_LINE: usize = 2 << 10;
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -113,7 +116,7 @@ impl<'a> WindowJson<'a> {
             file_count: files,
             todo_total: todos.map(|todos| todos.total),
             todo_completed: todos.map(|todos| todos.completed),
-            header: SpansJson(header(window, now, ANY_WIDTH)),
+            header: SpansJson(header_with_files(window, files, now, ANY_WIDTH)),
             all_messages: all,
         }
     }
@@ -135,6 +138,8 @@ impl Serialize for Seconds {
 struct LinesJson<'a> {
     window: &'a Window,
     newest: usize,
+    /// Whether no line is cut: somebody reads all of them.
+    is_whole: bool,
     /// What is being said and will never be kept.
     said_now: Vec<WindowLine>,
 }
@@ -144,6 +149,7 @@ impl<'a> LinesJson<'a> {
         Self {
             window,
             newest,
+            is_whole: newest == usize::MAX,
             said_now: Vec::new(),
         }
     }
@@ -159,11 +165,13 @@ impl<'a> LinesJson<'a> {
             .map(|line| WindowLine {
                 kind: LineKind::Text,
                 line,
+                whole: None,
             })
             .collect();
         Self {
             window,
             newest: newest.saturating_sub(said_now.len()),
+            is_whole: newest == usize::MAX,
             said_now,
         }
     }
@@ -172,7 +180,16 @@ impl<'a> LinesJson<'a> {
 impl Serialize for LinesJson<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let lines = self.window.lines(self.newest).chain(&self.said_now);
-        serializer.collect_seq(lines.map(LineJson::of))
+        if self.is_whole {
+            let whole = lines.flat_map(|line| {
+                let kind = line.kind;
+                line.whole()
+                    .iter()
+                    .map(move |line| LineJson::of(kind, line))
+            });
+            return serializer.collect_seq(whole);
+        }
+        serializer.collect_seq(lines.map(|line| LineJson::of(line.kind, &line.line).beginning()))
     }
 }
 
@@ -186,19 +203,29 @@ struct LineJson<'a> {
 }
 
 impl<'a> LineJson<'a> {
-    fn of(line: &'a WindowLine) -> Self {
-        let kind = line.kind.as_str();
-        match line.line.spans() {
-            [only] if only.role() == usual_role(line.kind) => Self {
+    fn of(kind: LineKind, line: &'a Line) -> Self {
+        match line.spans() {
+            [only] if only.role() == usual_role(kind) => Self {
                 text: Cow::Borrowed(only.text()),
-                kind,
+                kind: kind.as_str(),
                 spans: None,
             },
             _ => Self {
                 text: Cow::Owned(line.text()),
-                kind,
-                spans: Some(SpansOf(&line.line)),
+                kind: kind.as_str(),
+                spans: Some(SpansOf(line)),
             },
+        }
+    }
+
+    /// As much of it as a screen can show in one line.
+    fn beginning(self) -> Self {
+        if self.text.len() <= WIDEST_LINE || self.spans.is_some() {
+            return self;
+        }
+        Self {
+            text: Cow::Owned(text::cut_bytes(self.text.into_owned(), WIDEST_LINE)),
+            ..self
         }
     }
 }

@@ -11,6 +11,8 @@ use pi_subagents_windows::{Fleet, PreviewContext};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
+use crate::view::preview_width;
+
 use super::window_json::{DetailsJson, SpansJson, WindowJson};
 
 /// How much of the newest line stands beside how the runs stand.
@@ -42,8 +44,6 @@ pub(crate) struct WindowRecord {
     /// How many files each task was given, in the order of the tasks.
     file_counts: Arc<[usize]>,
     lines_per_window: usize,
-    /// How wide they are, as far as that is known.
-    columns: usize,
     /// Whether somebody sees the windows before their runs are over.
     is_drawn: bool,
     /// Whether anything happened since somebody looked.
@@ -57,7 +57,6 @@ impl WindowRecord {
         lines_per_window: usize,
     ) -> Self {
         Self {
-            columns: context.width,
             is_drawn: false,
             fleet: Arc::new(Mutex::new(Fleet::new(context))),
             file_counts: file_counts.into_iter().collect(),
@@ -72,6 +71,11 @@ impl WindowRecord {
             is_drawn: true,
             ..self.clone()
         }
+    }
+
+    /// Makes what is told from now on fit a screen of so many columns.
+    pub(crate) fn set_columns(&self, columns: usize) {
+        self.lock().set_preview_width(preview_width(columns));
     }
 
     /// Tells whether anything has happened since it was asked last.
@@ -111,7 +115,7 @@ impl WindowRecord {
 
     /// The same as text, for whoever follows along: of the lines only those that are shown.
     pub(crate) fn update(&self, seen: Seen) -> Option<Box<RawValue>> {
-        let columns = self.columns;
+        let columns = self.lock().preview_width();
         let lines = Lines::Live { seen, columns };
         self.details(lines, |details| serde_json::value::to_raw_value(details))
             .ok()

@@ -1,12 +1,12 @@
 //! The tool calls of pi that are under way.
 
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::watch;
 
 use super::wire::{INVALID_PARAMS, RpcError};
+use crate::updates::Look;
 
 /// All calls under way, by pi's id of each.
 #[derive(Default)]
@@ -16,14 +16,14 @@ pub(super) struct Calls {
 
 struct Handle {
     cancelled: watch::Sender<bool>,
-    expanded: Arc<AtomicBool>,
+    look: Arc<Look>,
 }
 
 /// One call under way; it is over when this is dropped.
 pub(super) struct Call {
     pub(super) id: String,
-    /// Whether its view shows all lines.
-    pub(super) expanded: Arc<AtomicBool>,
+    /// How its view looks.
+    pub(super) look: Arc<Look>,
     cancelled: watch::Receiver<bool>,
     calls: Arc<Calls>,
 }
@@ -37,15 +37,15 @@ impl Calls {
             return Err(RpcError::new(INVALID_PARAMS, message));
         }
         let (sender, cancelled) = watch::channel(false);
-        let expanded = Arc::<AtomicBool>::default();
+        let look = Arc::<Look>::default();
         let handle = Handle {
             cancelled: sender,
-            expanded: Arc::clone(&expanded),
+            look: Arc::clone(&look),
         };
         open.insert(id.to_owned(), handle);
         Ok(Call {
             id: id.to_owned(),
-            expanded,
+            look,
             cancelled,
             calls: Arc::clone(self),
         })
@@ -76,9 +76,10 @@ impl Calls {
         }
     }
 
-    pub(super) fn expand(&self, id: &str, expanded: bool) {
+    /// Takes how the view of a call looks now.
+    pub(super) fn look(&self, id: &str, expanded: bool, columns: Option<usize>) {
         if let Some(handle) = self.lock().get(id) {
-            handle.expanded.store(expanded, Ordering::Relaxed);
+            handle.look.set(expanded, columns);
         }
     }
 

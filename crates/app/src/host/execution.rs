@@ -44,7 +44,7 @@ impl Execution {
                 link.update(&call_id, windows, seen);
             })),
             is_drawn: self.told.has_ui,
-            expanded: Arc::clone(&self.call.expanded),
+            look: Arc::clone(&self.call.look),
             cancelled: Box::pin(self.call.cancelled()),
         };
         let mut answer = self

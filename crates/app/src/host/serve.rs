@@ -136,9 +136,9 @@ impl Host {
                     self.calls.cancel(&told.call_id);
                 }
             }
-            "tool/expand" => {
+            "tool/look" => {
                 if let Ok(told) = wire::params::<ExpandParams>(params) {
-                    self.calls.expand(&told.call_id, told.expanded);
+                    self.calls.look(&told.call_id, told.expanded, told.columns);
                 }
             }
             "idle" => {

@@ -248,6 +248,8 @@ pub(super) struct CancelParams {
 pub(super) struct ExpandParams {
     pub(super) call_id: String,
     pub(super) expanded: bool,
+    #[serde(default)]
+    pub(super) columns: Option<usize>,
 }
 
 #[derive(Debug, Deserialize)]

@@ -3,7 +3,7 @@
 use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
 
-use crate::stage::{Stage, answer_text};
+use crate::stage::{Stage, answer_text, call};
 
 /// Replaces what differs from run to run.
 fn steady(stage: &Stage, mut window: Value) -> Value {
@@ -55,6 +55,8 @@ fn details_hold_the_windows_as_data() {
             json!({"text": "fake/fake-model", "role": "muted"}),
             json!({"text": " • ", "role": "muted"}),
             json!({"text": "0 tools", "role": "muted"}),
+            json!({"text": " • ", "role": "muted"}),
+            json!({"text": "1 file", "role": "muted"}),
             json!({"text": " • ", "role": "muted"}),
         ]
     );
@@ -208,4 +210,47 @@ fn the_summary_has_one_line_per_task_with_its_profile_in_brackets() {
     ✗ fails: error — first line second line (session: <7>) (profile: bare)
     ✗ 日本 👩‍👩‍👧: error — first line second line (session: <8>)
     ");
+}
+
+#[test]
+fn an_expanded_window_shows_whole_calls_and_whole_texts() {
+    let stage = Stage::new();
+    let command = format!("echo {}\necho second", "x".repeat(300));
+    let said = "word ".repeat(1_000);
+    let script = json!([
+        {"toolCall": {"name": "bash", "arguments": {"command": command}, "result": "ok"}},
+        {"reply": said}
+    ]);
+    let output = stage.delegate(&call(&[("a", script)])).run();
+    let window = output.json()["details"]["windows"][0].clone();
+    let texts = |lines: &Value| -> Vec<String> {
+        let lines = lines.as_array().unwrap().iter();
+        lines
+            .map(|line| line["text"].as_str().unwrap().to_owned())
+            .collect()
+    };
+    let (newest, all) = (texts(&window["lines"]), texts(&window["allMessages"]));
+    assert!(newest[0].chars().count() <= 160, "{newest:?}");
+    assert!(newest[1].len() < said.len(), "{newest:?}");
+    assert_eq!(
+        all,
+        [
+            format!("bash → echo {}", "x".repeat(300)),
+            "     │ echo second".to_owned(),
+            said.trim_end().to_owned()
+        ]
+    );
+}
+
+#[test]
+fn what_is_wrong_with_the_file_of_a_definition_is_in_the_answer() {
+    let stage = Stage::new();
+    stage.profile("thinker", "thinkingLevel: very", "");
+    let task =
+        json!({"name": "a", "prompt": json!([{"reply": "ok"}]).to_string(), "profile": "thinker"});
+    let output = stage.delegate(&json!({"tasks": [task]})).run();
+    let answer = output.json();
+    let text = answer["content"][0]["text"].as_str().unwrap();
+    assert!(text.contains("\n! "), "{text}");
+    assert!(text.contains("thinkingLevel"), "{text}");
 }

@@ -115,7 +115,7 @@ fn updates_carry_all_lines_only_where_they_are_shown() {
             .get("allMessages")
             .is_none()
     );
-    shim.notify("tool/expand", &json!({"callId": "c1", "expanded": true}));
+    shim.notify("tool/look", &json!({"callId": "c1", "expanded": true}));
     // Whatever is answered after a line was read after it.
     _ = shim.completions("subagents", "");
     fs::write(stage.path("more"), "").unwrap();

@@ -33,6 +33,22 @@ pub fn call(tool: &str, arguments: &Value, context: &PreviewContext) -> Vec<Line
     }
 }
 
+/// How wide a line is at most that is not cut to a screen.
+const WHOLE_WIDTH: usize = 4096;
+
+/// The lines that show all of a call, whatever the width of a screen is.
+pub(crate) fn whole(tool: &str, arguments: &Value, context: &PreviewContext) -> Vec<Line> {
+    let arguments = Arguments::new(arguments);
+    let context = PreviewContext {
+        width: WHOLE_WIDTH,
+        ..context.clone()
+    };
+    match tool {
+        "bash" => shell::whole(arguments, &context),
+        tool => vec![one_line(tool, arguments, &context).fitted(context.width())],
+    }
+}
+
 fn one_line(tool: &str, arguments: Arguments<'_>, context: &PreviewContext) -> Sentence {
     match tool {
         "read" => files::read(arguments, context),

@@ -19,6 +19,9 @@ const AND: &str = " && ";
 /// A command takes no more lines than this.
 const MAX_LINES: usize = 4;
 
+/// A command that is shown whole takes no more lines than this.
+const MAX_WHOLE_LINES: usize = 100;
+
 /// `bash → command`, at its `&&` continued on further lines where it is too wide for one.
 pub(super) fn bash(arguments: Arguments<'_>, context: &PreviewContext) -> Vec<Line> {
     let command = arguments.text(&["command"]);
@@ -37,6 +40,34 @@ pub(super) fn bash(arguments: Arguments<'_>, context: &PreviewContext) -> Vec<Li
     }
     packed
         .iter()
+        .zip(std::iter::once(LEAD).chain(std::iter::repeat(CONTINUATION)))
+        .map(|(part, lead)| {
+            let line = Line::new(Role::Muted, &format!("{lead}{part}"));
+            fit(&line, context.width())
+        })
+        .collect()
+}
+
+/// All lines of a command, up to a bound.
+pub(super) fn whole(arguments: Arguments<'_>, context: &PreviewContext) -> Vec<Line> {
+    let command = arguments.text(&["command"]);
+    let command = text::clean(&command);
+    let mut lines: Vec<&str> = command
+        .lines()
+        .map(str::trim_end)
+        .filter(|line| !line.is_empty())
+        .collect();
+    if lines.is_empty() {
+        return bash(arguments, context);
+    }
+    if lines.len() > MAX_WHOLE_LINES {
+        lines.truncate(MAX_WHOLE_LINES);
+        lines.push(CUT_MARK);
+    }
+    let first = shorten_all(without_cd(lines[0].trim(), &context.cwd), context);
+    let further = lines.iter().skip(1).map(|&line| line.to_owned());
+    std::iter::once(first)
+        .chain(further)
         .zip(std::iter::once(LEAD).chain(std::iter::repeat(CONTINUATION)))
         .map(|(part, lead)| {
             let line = Line::new(Role::Muted, &format!("{lead}{part}"));

@@ -15,17 +15,31 @@ pub(super) fn write(arguments: Arguments<'_>) -> Sentence {
     Sentence::new("write_todos").about(&format!("{count} written"))
 }
 
-/// `edit_todos → description`, or `edit_todos → action [indices]`
+/// `edit_todos → description`, `edit_todos → action [indices]`, or `edit_todos → action: todo, todo`
 pub(super) fn edit(arguments: Arguments<'_>) -> Sentence {
     let sentence = Sentence::new("edit_todos");
     if let Some(description) = arguments.optional_text(&["description"]) {
         return sentence.about(&description);
     }
     let action = arguments.text(&["action", "status"]);
-    match arguments.get(&["indices", "index"]) {
-        Some(indices) => sentence.about(&format!("{action} [{}]", numbers(indices))),
-        None => sentence.about(&action),
+    match (
+        arguments.get(&["indices", "index"]),
+        arguments.get(&["todos", "items"]),
+    ) {
+        (Some(indices), _) => sentence.about(&format!("{action} [{}]", numbers(indices))),
+        (None, Some(Value::Array(todos))) if !todos.is_empty() => {
+            let named: Vec<&str> = todos.iter().map(named).collect();
+            sentence.about(&format!("{action}: {}", named.join(", ")))
+        }
+        (None, _) => sentence.about(&action),
     }
+}
+
+/// Names one thing to do, which is a text or has one.
+fn named(todo: &Value) -> &str {
+    let fields = ["description", "content", "text", "title"];
+    let inside = || fields.iter().find_map(|field| todo.get(field)?.as_str());
+    todo.as_str().or_else(inside).unwrap_or(CUT_MARK)
 }
 
 fn numbers(indices: &Value) -> String {
@@ -39,5 +53,30 @@ fn numbers(indices: &Value) -> String {
             numbers.join(", ")
         }
         index => number(index),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn todos_that_are_added_are_named() {
+        let shown = |arguments: Value| edit(Arguments::new(&arguments)).fitted(80).text();
+        let todos = json!([{"description": "Buy milk"}, "Call Ada", 3]);
+        assert_eq!(
+            shown(json!({"action": "add", "todos": todos})),
+            "edit_todos → add: Buy milk, Call Ada, ..."
+        );
+        assert_eq!(
+            shown(json!({"action": "complete", "indices": [1, 2]})),
+            "edit_todos → complete [1, 2]"
+        );
+        assert_eq!(
+            shown(json!({"description": "Tidy up", "todos": []})),
+            "edit_todos → Tidy up"
+        );
     }
 }

@@ -26,6 +26,7 @@ fn summary_line(task: &Task, run: &RunSummary) -> String {
     let profile = task
         .definition
         .as_ref()
+        .filter(|used| !used.summary.is_empty())
         .map_or(String::new(), |used| format!(" ({})", used.summary));
     let (icon, state) = match run.ending.as_ref().and_then(Ending::message) {
         None => (Status::Completed.icon(), "completed".to_owned()),

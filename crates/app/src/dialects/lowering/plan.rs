@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use pi_subagents_definitions::{Asker, PlanPatch};
 use pi_subagents_delegation::{
-    Completion, Limits, PlannedTask, Refusal, Runner, Task, TaskPlan, ToolPolicy, UsedDefinition,
+    Completion, Limits, ModelChoice, PlannedTask, Refusal, Runner, Task, TaskPlan, ToolPolicy,
+    UsedDefinition,
 };
 use pi_subagents_sessions::{NewRun, RunDir, SessionTools, tools_of_session};
 
@@ -46,6 +47,7 @@ impl Lowering<'_> {
         // It is the same for all tasks of a call.
         warnings.extend(about_runner.filter(|warning| !warnings.contains(warning)));
         let definition = definition_of(&prepared);
+        warnings.extend(self.about_file(definition));
         let mut task = Task {
             run,
             session: asked.session.clone(),
@@ -82,6 +84,15 @@ impl Lowering<'_> {
         Ok(PlannedTask { task, work })
     }
 
+    /// What is wrong with the file of a definition that is used all the same.
+    fn about_file(&self, definition: Option<&DefinitionUse>) -> Vec<String> {
+        let file = definition.and_then(|used| used.used.file.as_ref());
+        let all = self.configuration.catalogue.warnings().iter();
+        all.filter(|warning| Some(&warning.file) == file)
+            .map(ToString::to_string)
+            .collect()
+    }
+
     /// The definition a task has, also where it is the reason why the task is refused.
     fn used_definition(
         &self,
@@ -94,13 +105,14 @@ impl Lowering<'_> {
                 ..prepared.definition.as_ref()?.used.clone()
             });
         }
+        let name = asked.definition?;
         let found = find_definition(
-            asked.definition?,
+            name,
             self.family.asker,
             self.configuration,
             self.caller.door,
         );
-        Some(used(found.ok()?))
+        Some(found.map_or_else(|_| unknown(name), used))
     }
 
     /// Writes down that the run begins.
@@ -229,6 +241,16 @@ impl Lowering<'_> {
 
 fn definition_of(prepared: &Result<Prepared, Refusal>) -> Option<&DefinitionUse> {
     prepared.as_ref().ok()?.definition.as_ref()
+}
+
+/// A definition that cannot be found: nothing is known of it but what it is called.
+fn unknown(name: &str) -> UsedDefinition {
+    UsedDefinition {
+        name: name.to_owned(),
+        summary: String::new(),
+        model: ModelChoice::Inherit,
+        file: None,
+    }
 }
 
 fn with_cause(error: &dyn std::error::Error) -> String {

@@ -51,9 +51,7 @@ fn command_line(pid: u32) -> String {
 fn at_work(pi: u32) -> Vec<String> {
     let lines = descendants(pi).into_iter().map(command_line);
     lines
-        .filter(|line| {
-            !line.contains("pi-subagents host ") && !line.contains("pi-subagents warden ")
-        })
+        .filter(|line| !line.contains("pi-subagents host ") && !line.contains("pisub-warden "))
         .collect()
 }
 
@@ -121,14 +119,18 @@ fn the_runs_of_a_killed_pi_are_listed_read_and_resumed_by_the_next(pi: RealPi) {
 
     let mut pi = door.parent(&["--continue"]);
     let told = pi.rpc.wait_for(|event| event["method"] == "notify");
-    assert_eq!(
-        (told["notifyType"].as_str(), told["message"].as_str()),
-        (
-            Some("warning"),
-            Some(
-                "pi ended while sub-agents were at work.\nslow: Session was interrupted (main agent session ended unexpectedly)\n/subagents lists them with their ids; a task can resume their sessions."
+    let message = told["message"].as_str().unwrap();
+    assert_eq!(told["notifyType"], "warning");
+    // Whether pi could still write down the end of the quick one is a matter of luck.
+    assert!(
+        message.starts_with("pi ended while sub-agents were at work.\n")
+            && message.contains(
+                "\nslow: Session was interrupted (main agent session ended unexpectedly)\n"
             )
-        )
+            && message.ends_with(
+                "\n/subagents lists them with their ids; a task can resume their sessions."
+            ),
+        "{message}"
     );
     pi.rpc.prompt("/subagents list");
     let is_list = |event: &Value| {

@@ -8,6 +8,7 @@ use super::stage::{Parent, PiDoor};
 use crate::real_pi::{RealPi, for_each_pi};
 
 for_each_pi! {
+    a_tool_of_another_extension_is_replaced_with_a_word_or_left_alone,
     without_models_the_subagent_family_is_not_there_until_one_is_selected,
     another_order_of_the_models_is_no_news_and_another_set_is,
     models_that_nobody_selected_are_known_at_the_next_prompt,
@@ -217,4 +218,68 @@ fn inside_a_sub_agent_nothing_is_registered(pi: RealPi) {
     pi.select("zeta");
     assert_eq!(pi.tools(), json!([]));
     pi.pi.rpc.finish();
+}
+
+/// An extension that has a tool of the same name as one of ours.
+const RIVAL: &str = r#"
+export default function (pi) {
+  pi.registerTool({ name: "subagent", label: "Rival", description: "The tool of the rival.",
+    parameters: { type: "object", properties: {} },
+    async execute() { return { content: [{ type: "text", text: "rival" }], details: {} }; } });
+}
+"#;
+
+fn a_tool_of_another_extension_is_replaced_with_a_word_or_left_alone(pi: RealPi) {
+    let door = PiDoor::new(
+        pi,
+        "embedded",
+        Script::new().otherwise([Turn::text("Hello.")]),
+    );
+    let manifest = json!({"name": "rival", "pi": {"extensions": ["./index.js"]}});
+    door.sandbox
+        .write("rival/package.json", &manifest.to_string());
+    let rival = door.sandbox.write("rival/index.js", RIVAL);
+    // Of two packages the one that comes first counts.
+    let settings = door.sandbox.agent_dir().join("settings.json");
+    let change = |change: &dyn Fn(&mut Value)| {
+        let text = std::fs::read_to_string(&settings).unwrap();
+        let mut changed: Value = serde_json::from_str(&text).unwrap();
+        change(&mut changed);
+        std::fs::write(&settings, changed.to_string()).unwrap();
+    };
+    change(&|settings| {
+        let packages = settings["packages"].as_array_mut().unwrap();
+        packages.push(json!(rival.parent().unwrap()));
+    });
+    let described = || -> String {
+        let asked = door.server.requests().pop().unwrap();
+        let tools = asked.body["tools"].as_array().unwrap().clone();
+        let mut ours = tools
+            .iter()
+            .filter(|tool| tool["function"]["name"] == "subagent");
+        let text = ours.next().unwrap()["function"]["description"].clone();
+        text.as_str().unwrap().to_owned()
+    };
+    let ask = |told: &str| {
+        let mut parent = door.parent(&[]);
+        parent.rpc.prompt("Hello.");
+        parent.rpc.wait_for_settled(1);
+        let events = parent.rpc.events();
+        let notices = events.iter().filter(|event| event["method"] == "notify");
+        let notices: Vec<&str> = notices
+            .filter_map(|notice| notice["message"].as_str())
+            .collect();
+        assert_eq!(notices.join("\n"), told);
+        parent.rpc.finish();
+    };
+    ask(&format!(
+        "Another extension ({}) has a tool subagent too; that of pi-subagents takes its place. To leave it to the other, put \"leaveTools\": [\"subagent\"] under \"subagents\" in {}.",
+        rival.display(),
+        settings.display()
+    ));
+    assert_ne!(described(), "The tool of the rival.");
+
+    change(&|settings| settings["subagents"]["leaveTools"] = json!(["subagent"]));
+    ask("");
+    assert_eq!(described(), "The tool of the rival.");
 }
