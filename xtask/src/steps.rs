@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use crate::Outcome;
 use crate::machine::{cargo, target};
-use crate::{mcp_client, real_pi, typescript};
+use crate::{faults, mcp_client, real_pi, typescript};
 
 /// One call of cargo.
 pub(crate) struct Step {
@@ -75,6 +75,9 @@ pub(crate) fn test(filter: &[String]) -> Outcome<()> {
     typescript::check(&real_pi::install_all()?)?;
     mcp_client::install()?;
     run(&[Step::tests(filter)])?;
+    if filter.is_empty() {
+        faults::short()?;
+    }
     let from = if was_cold { "a cold" } else { "a warm" };
     println!(
         "xtask test PASSED in {} from {from} build",

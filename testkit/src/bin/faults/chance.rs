@@ -9,12 +9,10 @@ pub(crate) struct Chance(u64);
 impl Chance {
     /// The stream of one round, which no other round has a part in.
     pub(crate) fn of_round(seed: u64, round: u64) -> Self {
-        let mut chance = Self(seed ^ round.wrapping_mul(0x9e37_79b9_7f4a_7c15));
-        // The first numbers of neighbouring seeds are alike.
-        for _ in 0..4 {
-            chance.next();
-        }
-        chance
+        // Streams that begin a few steps apart would go over the same numbers, so each begins
+        // where chance itself says.
+        let of_seed = Self(seed).next();
+        Self(of_seed ^ Self(!round).next())
     }
 
     fn next(&mut self) -> u64 {

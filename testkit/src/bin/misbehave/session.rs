@@ -8,8 +8,10 @@ use serde_json::json;
 
 use crate::{dump, output};
 
-/// The time of every entry, so that two runs of a script write the same bytes.
-const TIMESTAMP: &str = "2025-11-13T02:13:20.000Z";
+/// The time of an entry: whoever reads a session asks when something was said.
+fn now() -> String {
+    jiff::Timestamp::now().to_string()
+}
 
 /// A session file that is written as the conversation goes on.
 #[derive(Debug)]
@@ -28,7 +30,7 @@ impl SessionFile {
             let cwd = dump::working_directory()?;
             session.line(&json!({
                 "type": "session", "version": 3, "id": "00000000-0000-7000-8000-000000000000",
-                "timestamp": TIMESTAMP, "cwd": cwd,
+                "timestamp": now(), "cwd": cwd,
             }));
         }
         Ok(session)
@@ -42,7 +44,7 @@ impl SessionFile {
         self.entries += 1;
         self.line(&json!({
             "type": "message", "id": id(self.entries), "parentId": parent,
-            "timestamp": TIMESTAMP, "message": message,
+            "timestamp": now(), "message": message,
         }));
     }
 
