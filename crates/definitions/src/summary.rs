@@ -194,12 +194,12 @@ mod tests {
             tools: Some(vec!["read".into()]),
             ..definition(Dialect::Prompt)
         };
-        insta::assert_snapshot!(listing(&[&bare, &full, &preset, &prompt]), @"
+        insta::assert_snapshot!(listing(&[&bare, &full, &preset, &prompt]), @r#"
         profile: worker
-        profile: worker, model=sonnet, thinking=high, custom-system-prompt, appended-system-prompt, tools=[read,ls], suggestedSkills=[a], loadSkills=[b,c]
-        profile: worker [preset], provider=openai, appended-system-prompt, excludeTools=[bash]
+        profile: worker, model=sonnet, thinking=high, custom-system-prompt, appended-system-prompt, tools=[read,ls], suggestedSkills=[a], loadSkills=[b,c] — system prompt: "You are."
+        profile: worker [preset], provider=openai, appended-system-prompt, excludeTools=[bash] — works — system prompt: "You are."
         profile: worker [prompt], no-tools
-        ");
+        "#);
         let available = |list: &[&Definition], asker| available(list, asker);
         assert_eq!(
             available(&[&bare, &preset], Asker::Delegation),

@@ -297,5 +297,26 @@ fn names_that_no_tool_has_are_told() {
             .map(|surroundings| told(change, surroundings))
             .join("\n--\n")
     });
-    insta::assert_snapshot!(rows.join("\n====\n"), @"");
+    insta::assert_snapshot!(rows.join("\n====\n"), @r#"
+    Profile "x" allows the tool "raed", which is unknown; did you mean "read"?
+    Profile "x" allows the tool "teleport", which is unknown
+    --
+    Profile "x" allows the tool "raed", which is unknown; did you mean "read"?
+    --
+    Profile "x" allows the tool "raed", which is unknown; did you mean "read"?
+    Profile "x" allows the tool "teleport", which is unknown
+    ====
+    refused: Profile "x" allows only unknown tools: teleport, beam. Available tools: read, bash, edit, write, grep, find, ls, web_search
+    --
+
+    --
+    refused: Profile "x" allows only unknown tools: teleport, beam. Available tools: read, bash, edit, write, grep, find, ls
+    ====
+    Profile "x" excludes the tool "bsh", which is unknown; did you mean "bash"?
+    --
+    Profile "x" excludes the tool "bsh", which is unknown; did you mean "bash"?
+    --
+    Profile "x" excludes the tool "bsh", which is unknown; did you mean "bash"?
+    Profile "x" excludes the tool "web_search", which is unknown
+    "#);
 }

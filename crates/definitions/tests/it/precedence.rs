@@ -117,7 +117,7 @@ fn nothing_of_an_untrusted_project_is_used_and_that_is_said() {
     let error = catalogue.find("b", Asker::Delegation).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "Unknown profile: \"b\". Available profiles: a"
+        "Unknown profile: \"b\". Available profiles: a (.pi/agent/agent-profiles/a.md)"
     );
     assert_eq!(error.ignored.len(), 1);
     insta::assert_snapshot!(sandbox.shown(&catalogue.notices("Say yes.").join("\n")), @"Ignored 2 definitions of ~/repo, which nobody has trusted yet: a, b. Say yes.");
@@ -218,7 +218,7 @@ fn an_unknown_name_lists_what_there_is() {
     let error = catalogue.find("__proto__", Asker::Subagent).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "Unknown preset: \"__proto__\". Available presets: sandbox, scout [preset]"
+        "Unknown preset: \"__proto__\". Available presets: default (a plain sub-agent without a definition), sandbox (.pi/agent/agent-profiles/sandbox.md), scout [preset] (.pi/agent/subagents/scout.md)"
     );
 }
 
