@@ -101,9 +101,9 @@ mod tests {
             ),
         ]);
         insta::assert_snapshot!(answer.text, @r#"
-        profile: clerk [prompt], custom-system-prompt, excludeTools=[bash]
+        profile: clerk [prompt], custom-system-prompt, excludeTools=[bash] — writes — system prompt: "Write."
         profile: fast, provider=openai, thinking=off
-        profile: scout [preset], model=small, appended-system-prompt
+        profile: scout [preset], model=small, appended-system-prompt — looks around — system prompt: "Look."
         ! Ignored 1 definition of ~/repo, which nobody has trusted yet: theirs. Only the user can allow that, with pi-subagents trust in a shell.
         "#);
         assert_eq!(
