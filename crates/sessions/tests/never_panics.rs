@@ -8,6 +8,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use pi_subagents_sessions::transcript::Prompts;
 use pi_subagents_sessions::{
     RecordTail, RecordedRun, RunDir, Store, find, history, read_events, transcript,
 };
@@ -70,7 +71,7 @@ fn read_all(directory: &RunDir) -> usize {
     _ = read_events(directory, |_| events += 1);
     if let Ok(history) = history(directory) {
         let texts = [
-            transcript::for_reading(std::slice::from_ref(&history)),
+            transcript::for_reading(std::slice::from_ref(&history), Prompts::Marked),
             transcript::for_resuming(std::slice::from_ref(&history)),
         ];
         assert!(texts.iter().all(|text| text.len() < 1 << 20));

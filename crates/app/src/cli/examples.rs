@@ -139,7 +139,6 @@ Examples:
 
 pub(super) const MCP: &str = "\
 Examples:
-  pi-subagents mcp
   pi-subagents mcp --model local/qwen3-coder --trust
   pi-subagents mcp --http 127.0.0.1:8765";
 

@@ -224,5 +224,9 @@ fn a_session_in_which_nothing_began_goes_on_in_its_own_family() {
         "**Status:** SUCCESS\n**Session ID:** `talk`\n\n---\n\nok\n\n\
          ! There was no session `talk` of this preset in this directory; it is new."
     );
-    assert_eq!(stage.sticky_files().len(), 2, "the file and its lock");
+    assert_eq!(
+        stage.sticky_files().len(),
+        1,
+        "no lock stays beside the file"
+    );
 }

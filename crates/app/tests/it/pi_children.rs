@@ -216,15 +216,15 @@ fn a_pi_that_would_ask_another_provider_is_not_asked_anything(pi: RealPi) {
     let (stage, server) = stage_with_model([Turn::text("ok")]);
     profile(&stage, "lost", "provider: nope");
     let output = delegate(pi, &stage, "pi", &task(Some("lost"))).run();
-    let message = match pi {
-        RealPi::Older => {
-            "pi does not know the provider \"nope\" or has no key for it, and would have asked fake/fake-model instead. See what it knows: pi --list-models"
-        }
-        RealPi::Newer => {
-            "The sub-agent exited with code 1: Error: --provider requires --model (for example: --provider nope --model <pattern>)"
-        }
-    };
-    assert_eq!(outcomes(&output), [failed("a", 1, message, None)]);
+    let file = stage
+        .sandbox
+        .home()
+        .join(".pi/agent/agent-profiles/lost.md");
+    let message = format!(
+        "Profile \"lost\" names the provider \"nope\" and no model, and the default model is not of that provider. Add \"model: ID\" to {}.",
+        file.display()
+    );
+    assert_eq!(outcomes(&output), [failed("a", 1, &message, None)]);
     profile(&stage, "lost", "model: nope/x");
     let output = delegate(pi, &stage, "pi", &task(Some("lost"))).run();
     assert_eq!(

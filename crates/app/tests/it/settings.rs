@@ -17,7 +17,7 @@ fn repeating(times: usize) -> Value {
 #[test]
 fn a_trusted_project_changes_single_values() {
     let stage = Stage::new();
-    stage.settings(&json!({"maxLinesPerWindow": 2, "commandPreviewWidth": 5}));
+    stage.settings(&json!({"maxLinesPerWindow": 3, "commandPreviewWidth": 5}));
     stage.sandbox.write(
         "project/.pi/settings.json",
         r#"{"subagents": {"maxLinesPerWindow": 1}}"#,
@@ -44,16 +44,14 @@ fn a_trusted_project_changes_single_values() {
             texts("allMessages"),
         )
     };
-    let all = ["bash → printf 'a ...", "one", "two"];
+    let lines = ["bash → printf 'a ...", "one", "two"];
+    let all = ["bash → printf 'a very long command line'", "one", "two"];
     let as_values =
         |texts: &[&str]| -> Vec<Value> { texts.iter().map(|text| json!(text)).collect() };
-    assert_eq!(
-        shown(&[]),
-        (json!(2), as_values(&all[1..]), as_values(&all))
-    );
+    assert_eq!(shown(&[]), (json!(3), as_values(&lines), as_values(&all)));
     assert_eq!(
         shown(&["--trust"]),
-        (json!(1), as_values(&all[2..]), as_values(&all))
+        (json!(1), as_values(&lines[2..]), as_values(&all))
     );
 }
 

@@ -95,7 +95,7 @@ fn frames_take_each_others_place_and_the_last_one_stays() {
     assert!(emulator.is_wrapping);
     insta::assert_snapshot!(emulator.text(), @r#"
     $ pi-subagents delegate
-    Sub-agents: 2 done, 3 error
+    Sub-agents: 2 done, 3 errors
     ✓ review • reviewer • 4 tools • 13s/600s
       I will look around.
       First the files:

@@ -171,7 +171,7 @@ fn when_all_are_done_the_sessions_stand_at_the_end_and_clocks_have_stopped() {
         .fleet();
     assert_eq!(shown(&fleet, 71, 80), shown(&fleet, 900, 80));
     insta::assert_snapshot!(shown(&fleet, 900, 80), @"
-    Sub-agents: 1 done, 2 error
+    Sub-agents: 1 done, 2 errors
     ✗ scan • 62s/600s
       Error: Timed out after 60s. Consider resuming with a longer timeout.
     ✓ documentation • 68s/600s

@@ -195,7 +195,7 @@ mod tests {
         let mut owners = BTreeSet::new();
         let mut faults = BTreeSet::new();
         let mut trees = BTreeSet::new();
-        for number in 1..=5000 {
+        for number in 1..=20_000 {
             let round = Round::draw(1, number, Scope::WithPi);
             owners.insert(round.owner);
             faults.extend(round.faults.iter().map(|fault| fault.kind));

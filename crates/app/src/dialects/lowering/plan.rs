@@ -47,7 +47,6 @@ impl Lowering<'_> {
         // It is the same for all tasks of a call.
         warnings.extend(about_runner.filter(|warning| !warnings.contains(warning)));
         let definition = definition_of(&prepared);
-        warnings.extend(self.about_file(definition));
         let mut task = Task {
             run,
             session: asked.session.clone(),
@@ -82,15 +81,6 @@ impl Lowering<'_> {
         self.record(asked, &task, ready.as_ref().ok(), warnings);
         let work = ready.map(|ready| Box::new(self.work(asked, ready, session_tools.as_ref())));
         Ok(PlannedTask { task, work })
-    }
-
-    /// What is wrong with the file of a definition that is used all the same.
-    fn about_file(&self, definition: Option<&DefinitionUse>) -> Vec<String> {
-        let file = definition.and_then(|used| used.used.file.as_ref());
-        let all = self.configuration.catalogue.warnings().iter();
-        all.filter(|warning| Some(&warning.file) == file)
-            .map(ToString::to_string)
-            .collect()
     }
 
     /// The definition a task has, also where it is the reason why the task is refused.
@@ -243,7 +233,7 @@ fn definition_of(prepared: &Result<Prepared, Refusal>) -> Option<&DefinitionUse>
     prepared.as_ref().ok()?.definition.as_ref()
 }
 
-/// A definition that cannot be found: nothing is known of it but what it is called.
+/// Returns what is known of a definition that cannot be found: its name.
 fn unknown(name: &str) -> UsedDefinition {
     UsedDefinition {
         name: name.to_owned(),
