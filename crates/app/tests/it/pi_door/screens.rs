@@ -25,7 +25,7 @@ fn long_text() -> String {
     let lines: Vec<String> = (1..=18)
         .map(|number| format!("line {number} 日本語の行 🎉 and some plain words"))
         .collect();
-    format!("{}\n{}\nhalf way", lines.join("\n"), "長x".repeat(5_000))
+    format!("{}\n{}\nhalf way", lines.join("\n"), "長x".repeat(1_100))
 }
 
 fn door(pi: RealPi) -> PiDoor {
