@@ -1,10 +1,12 @@
 //! Starts the detached process of a background run and hands the order over.
 
 use std::process::Stdio;
+use std::time::Duration;
 
 use pi_subagents_engine::{MARKS, OwnChildren};
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, Lines};
 use tokio::process::{Child, ChildStdin, ChildStdout, Command};
+use tokio::time::timeout;
 
 use super::order::{Order, Reply, STOP, TakenOver};
 use crate::commands::detached;
@@ -19,15 +21,30 @@ pub(crate) async fn start(
     places: &Places,
     own_children: &OwnChildren,
 ) -> Result<TakenOver, CommandError> {
-    let mut process = DetachedProcess::start(order, places, own_children).await?;
-    // Not to the end of its stdout: whatever keeps the other side open must not keep us.
-    match process.reply().await? {
+    let replied = timeout(TAKING_OVER, async {
+        let mut process = DetachedProcess::start(order, places, own_children).await?;
+        // Not to the end of its stdout: whatever keeps the other side open must not keep us.
+        process.reply().await
+    });
+    match replied.await.map_err(|_| silent())?? {
         Some(Reply::TakenOver(taken)) => Ok(taken),
         Some(Reply::Refused(error)) => Err(error),
         Some(Reply::Begun(_) | Reply::Progress(_) | Reply::Answered(_)) | None => {
             Err(ended_early())
         }
     }
+}
+
+/// How long a detached process may take until it has taken over. It waits at most some seconds for
+/// a lock, and a machine may be slow.
+const TAKING_OVER: Duration = Duration::from_mins(1);
+
+fn silent() -> CommandError {
+    CommandError::failed(format!(
+        "the detached process has not taken over within {} s",
+        TAKING_OVER.as_secs()
+    ))
+    .hint("pi-subagents status shows whether the run has begun after all.")
 }
 
 /// A detached process that has its order.

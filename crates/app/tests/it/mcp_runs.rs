@@ -219,6 +219,9 @@ fn a_call_that_is_over_in_time_is_answered_as_ever() {
         (text.as_str(), is_error),
         ("tasks must be a list, not integer `3`", true)
     );
+    let misspelt = json!({"tasks": [{"name": "a", "promt": "p"}]});
+    let (text, is_error) = answered(&mut server, DELEGATE, &misspelt);
+    assert!(is_error && text.contains("prompt"), "{text}");
 }
 
 #[test]

@@ -23,7 +23,7 @@ use crate::background::Order;
 use crate::call_progress::{OnCallProgress, watching};
 use crate::caller::Caller;
 use crate::dialects::{
-    Effect, Tool, background, choices_of, delegation, mcp_tools, runs, subagent,
+    Effect, Tool, background, check_fields, choices_of, delegation, mcp_tools, runs, subagent,
 };
 use crate::error::CommandError;
 use crate::toolbox::{ToolAnswer, Toolbox};
@@ -96,6 +96,8 @@ impl ServedTools {
         let asked = self.options.answer_within;
         let patience = patience(asked, call.client.as_deref()).filter(|_| !call.is_task);
         if let Some((tool, patience)) = may_take_long(&call.tool).zip(patience) {
+            // Whoever takes a call over reads it, and does not ask which fields there are.
+            check_fields(&call.tool, &arguments, caller.door)?;
             let concurrency = self.options.concurrency;
             let order = Order::of_call(tool, &arguments, caller, concurrency);
             let waiting = Waiting {
