@@ -3,6 +3,7 @@
 
 use std::fs;
 use std::io::{self, Write as _};
+use std::time::Duration;
 
 use pi_subagents_delegation::child_protocol::ChildRecord;
 use pi_subagents_delegation::{Ending, Happening, RunEvent, RunSummary, Timestamp};
@@ -18,33 +19,47 @@ use crate::run_dir::{self, RunDir};
 use crate::store::Store;
 use crate::{reserve, sticky, transcript};
 
+/// How long whoever closes a run waits for another one who does the same.
+const CLOSING: Duration = Duration::from_secs(2);
+
 impl Store {
     /// Records a run whose owner is gone as interrupted; false when somebody else was faster.
     pub fn close_interrupted(&self, run: &IndexedRun) -> io::Result<bool> {
-        let rest = self.close(run, run.without_owner())?;
+        let is_ours = self.close(run, run.without_owner())?;
+        if let Some(session) = run.directory.sticky_file() {
+            files::remove_free_lock(&sticky::lock_of(&session));
+        }
+        Ok(is_ours)
+    }
+
+    /// Records a run as stopped whose owner lives and could not be asked; false when the owner was
+    /// faster. The owner writes nothing more about the run when it goes on.
+    pub fn close_stopped(&self, run: &IndexedRun) -> io::Result<bool> {
+        self.close(run, Ending::Stopped)
+    }
+
+    /// Writes the end of a run and what its events lack, unless somebody else has.
+    fn close(&self, run: &IndexedRun, ending: Ending) -> io::Result<bool> {
+        // Two commands may find the same run; the second one finds it closed. Where it cannot be
+        // locked, the worst is a second line in the index.
+        let _alone = files::lock_directory(run.directory.path(), CLOSING);
+        let rest = self.write_end(run, ending)?;
         if let Some(rest) = &rest {
             // What happened is in the result; the events may be what could not be written.
             _ = note(&run.directory, rest);
         }
-        if let Some(session) = run.directory.sticky_file() {
-            files::remove_free_lock(&sticky::lock_of(&session));
-        }
         Ok(rest.is_some())
     }
 
-    /// Records a run as stopped whose owner lives and could not be asked; false when the owner was
-    /// faster. The owner itself writes the rest into the events when it goes on.
-    pub fn close_stopped(&self, run: &IndexedRun) -> io::Result<bool> {
-        Ok(self.close(run, Ending::Stopped)?.is_some())
-    }
-
-    /// Writes the end of a run, unless somebody else has; returns what its events lack if it was us.
-    fn close(&self, run: &IndexedRun, ending: Ending) -> io::Result<Option<Vec<RunEvent>>> {
+    /// Writes the result and the line of the index; returns what the events lack if it was us.
+    fn write_end(&self, run: &IndexedRun, ending: Ending) -> io::Result<Option<Vec<RunEvent>>> {
         let at = last_sign(&run.directory);
-        // The owner may have been killed between its last words and the line in the index.
         if let Some(result) = read_result(&run.directory) {
-            let at = result.ended_at.parse().unwrap_or(at);
-            index::append_end(&self.index(), &run.run, &result.ending.into(), at)?;
+            // The owner may have been killed between its last words and the line in the index.
+            if self.is_open_in_index(run) {
+                let at = result.ended_at.parse().unwrap_or(at);
+                index::append_end(&self.index(), &run.run, &result.ending.into(), at)?;
+            }
             return Ok(None);
         }
         let mut summary = RunSummary::default();
@@ -74,6 +89,11 @@ impl Store {
         let at = summary.ended_at.unwrap_or(at);
         index::append_end(&self.index(), &run.run, &ending, at)?;
         Ok(is_ours.then_some(rest))
+    }
+
+    fn is_open_in_index(&self, run: &IndexedRun) -> bool {
+        let open = index::read_open(&self.index()).unwrap_or_default();
+        open.iter().any(|open| open.run == run.run)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{self, BufWriter, Write as _};
 use std::time::SystemTime;
 
@@ -37,6 +37,8 @@ pub(crate) struct OpenRun {
     disk: DiskUse,
     /// What its record lacks, as sentences.
     lacks: Vec<String>,
+    /// Somebody else has ended the run while its owner was stopped, and has written the rest.
+    is_closed: bool,
 }
 
 impl OpenRun {
@@ -46,6 +48,7 @@ impl OpenRun {
             files: HashMap::new(),
             disk: DiskUse::new(limit),
             lacks: Vec::new(),
+            is_closed: false,
             directory,
         }
     }
@@ -53,6 +56,9 @@ impl OpenRun {
     /// Writes lines, given without their last newline. What the child says is left out once the
     /// record is full.
     pub(crate) fn append(&mut self, log: Log, origin: Origin, lines: &[u8]) -> Result<(), Problem> {
+        if self.was_closed() {
+            return Ok(());
+        }
         let was_full = self.disk.is_full();
         if origin == Origin::Child && !self.disk.has_room_for(lines.len(), &self.directory) {
             return if was_full { Ok(()) } else { Err(self.full()) };
@@ -64,6 +70,9 @@ impl OpenRun {
 
     /// Hands what was written to the system.
     pub(crate) fn flush(&mut self) -> Vec<Problem> {
+        if self.holds_anything() && self.was_closed() {
+            return Vec::new();
+        }
         let mut errors = Vec::new();
         for (log, file) in &mut self.files {
             if let Some(open) = file
@@ -90,6 +99,9 @@ impl OpenRun {
     /// Writes the end of the run, unless somebody else has. On a full disk it takes the room that
     /// was kept free for it.
     pub(crate) fn end(mut self, mut result: RunResult, at: Timestamp) -> Result<bool, Unwritten> {
+        if self.was_closed() {
+            return Ok(false);
+        }
         result.incomplete.append(&mut self.lacks);
         if matches!(self.files.get(&Log::Events), Some(None)) {
             // What happened is in the result; the events may be what cannot be written.
@@ -109,6 +121,25 @@ impl OpenRun {
             directory: self.directory,
             result: Box::new(result),
         })
+    }
+
+    fn holds_anything(&self) -> bool {
+        let mut open = self.files.values().flatten();
+        open.any(|file| !file.buffer().is_empty())
+    }
+
+    /// Tells whether somebody else has written the end. Whatever is held for the files is dropped
+    /// then: they are complete, and what we have was said before that end.
+    fn was_closed(&mut self) -> bool {
+        let has_result = |directory: &RunDir| {
+            let result = fs::symlink_metadata(directory.result());
+            result.is_ok_and(|result| result.is_file())
+        };
+        if !self.is_closed && has_result(&self.directory) {
+            self.is_closed = true;
+            self.files.values_mut().for_each(give_up);
+        }
+        self.is_closed
     }
 
     /// Says in the events that some are missing, as soon as they can be written again.
