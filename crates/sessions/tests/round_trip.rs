@@ -286,6 +286,29 @@ fn an_abandoned_run_is_closed_once_and_keeps_what_it_said() {
 }
 
 #[test]
+fn an_owner_that_goes_on_writes_nothing_more_about_a_run_that_was_ended_for_it() {
+    let mut desk = Desk::new();
+    let task = desk.begin("run-1", "session-1");
+    desk.record_lines(&task, &[PROMPT, CALL], None);
+    let open = desk.store.runs().unwrap().remove(0);
+    assert!(desk.store.close_stopped(&open).unwrap());
+    desk.record(
+        &task,
+        vec![said(ANSWER), Happening::Ended(Ending::Completed)],
+    );
+
+    let read = desk.histories("session-1").remove(0);
+    assert_eq!(read.summary.ending, Some(Ending::Stopped));
+    assert_eq!(read.messages.len(), 2);
+    let count = |file: &Path, part: &str| fs::read_to_string(file).unwrap().matches(part).count();
+    let events = directory(&task).join("events.jsonl");
+    assert_eq!(count(&events, r#""type":"run_ended""#), 1);
+    // Whoever found the run open before closes it once more, and nothing changes.
+    assert!(!desk.store.close_interrupted(&open).unwrap());
+    assert_eq!(count(&desk.store.index(), r#""endedAt""#), 1);
+}
+
+#[test]
 fn files_that_cannot_be_written_never_prevent_the_result() {
     let mut desk = Desk::new();
     let task = desk.begin("run-1", "session-1");
