@@ -12,6 +12,10 @@
 //! Every function panics when it cannot do its work: there is no test without its parts.
 
 #![expect(
+    clippy::disallowed_methods,
+    reason = "tests make the files that they read"
+)]
+#![expect(
     clippy::expect_used,
     reason = "a test whose parts fail has nothing better to do than to say so"
 )]

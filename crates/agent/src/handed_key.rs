@@ -83,6 +83,10 @@ fn number(
     }
 }
 
+#[expect(
+    clippy::disallowed_methods,
+    reason = "it is a pipe, read up to a limit"
+)]
 fn read(number: u32) -> Result<String, HandedKeyError> {
     let unreadable = |source| HandedKeyError::Unreadable { number, source };
     // Opened by its name: making a descriptor from a number is nothing safe code can do.

@@ -18,6 +18,14 @@
 //! an unknown price leaves `cost` out; an aborted tool is followed by an answer with stop
 //! reason `aborted`; a session has one writer; small models are given room by shortening more.
 
+#![cfg_attr(
+    test,
+    expect(
+        clippy::disallowed_methods,
+        reason = "tests make the files that they read"
+    )
+)]
+
 mod abort;
 mod agent;
 mod answer;

@@ -115,6 +115,10 @@ fn prompts(piped: Option<String>, flags: &Flags, cwd: &Path) -> Result<Vec<Vec<B
     Ok(prompts)
 }
 
+#[expect(
+    clippy::disallowed_methods,
+    reason = "a file that the user names may be a pipe of a shell"
+)]
 fn attach(path: &Path, text: &mut String, images: &mut Vec<Block>) -> Result<(), String> {
     let shown = path.display().to_string();
     if !path.exists() {

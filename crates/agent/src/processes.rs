@@ -121,6 +121,10 @@ fn add_new(found: &mut Vec<u32>, ids: Vec<u32>) {
 }
 
 /// The children of a process, dead ones included.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the kernel makes these files, and they are short"
+)]
 pub(crate) fn children(parent: u32) -> Vec<u32> {
     let Ok(threads) = fs::read_dir(format!("/proc/{parent}/task")) else {
         return Vec::new();

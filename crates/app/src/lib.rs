@@ -7,6 +7,14 @@
 //! gives [`Outcome`]s. What happens in the runs is told to [`EventSink`]s. The words of events are
 //! those of [`delegation`].
 
+#![cfg_attr(
+    test,
+    expect(
+        clippy::disallowed_methods,
+        reason = "tests make the files that they read"
+    )
+)]
+
 mod attach;
 mod background;
 mod call_progress;

@@ -1,4 +1,8 @@
 //! How long a catalogue takes: `cargo run --release --example load_many [FOLDER]`.
+#![expect(
+    clippy::disallowed_methods,
+    reason = "an example makes the files that it reads"
+)]
 
 use std::fs;
 use std::path::PathBuf;

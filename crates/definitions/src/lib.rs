@@ -5,6 +5,14 @@
 //! definitions; a [`Catalogue`] is what they hold; [`validate`] says what is wrong with one
 //! definition before anything runs; [`PlanPatch`] is what a definition means for a run.
 
+#![cfg_attr(
+    test,
+    expect(
+        clippy::disallowed_methods,
+        reason = "tests make the files that they read"
+    )
+)]
+
 mod cache;
 mod catalogue;
 mod child_flags;

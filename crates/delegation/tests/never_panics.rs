@@ -1,6 +1,10 @@
 //! Whatever a child prints, a line becomes a record or stays a text: nothing panics, and nothing
 //! that comes out is larger than what went in.
 #![expect(
+    clippy::disallowed_methods,
+    reason = "tests make the files that they read"
+)]
+#![expect(
     clippy::unwrap_used,
     reason = "a test that cannot go on says so by panicking"
 )]

@@ -1,5 +1,9 @@
 //! Recorded and made-up streams of children: every line becomes a value, whatever it is.
 #![expect(
+    clippy::disallowed_methods,
+    reason = "tests make the files that they read"
+)]
+#![expect(
     clippy::unwrap_used,
     reason = "a test that cannot go on says so by panicking"
 )]

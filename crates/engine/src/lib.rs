@@ -18,6 +18,14 @@
 //! The engine knows nothing of definitions, doors and windows; it reads no configuration and
 //! prints nothing. See `docs/design/run-loop.md` and `docs/design/stopping.md`.
 
+#![cfg_attr(
+    test,
+    expect(
+        clippy::disallowed_methods,
+        reason = "tests make the files that they read"
+    )
+)]
+
 mod child;
 mod clock;
 mod completion;

@@ -20,6 +20,14 @@
 //!
 //! The crate reads no environment.
 
+#![cfg_attr(
+    test,
+    expect(
+        clippy::disallowed_methods,
+        reason = "tests make the files that they read"
+    )
+)]
+
 mod directory;
 mod listing;
 mod lock;
@@ -35,8 +43,8 @@ pub use directory::Directory;
 pub use listing::Entry;
 pub use lock::{LockError, lock_directory, lock_file, remove_free_lock, remove_lock, try_lock};
 pub use own::{
-    append_own, create_directories, create_new, open_own, open_plain, read_own, replace, sync,
-    write_whole, write_whole_once,
+    append_own, create_directories, create_new, open_own, open_plain, read_own, read_own_text,
+    replace, sync, write_whole, write_whole_once,
 };
 pub use ownership::{Ownership, is_protected, ownership};
 pub use projects::NeverProjects;

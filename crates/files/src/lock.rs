@@ -128,6 +128,10 @@ fn io_error(path: &Path, source: io::Error) -> LockError {
 }
 
 /// Returns who holds the lock of a file, as far as the system tells.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the kernel makes these files, and they are short"
+)]
 fn holder_of(file: &File) -> Option<String> {
     let file = file.metadata().ok()?;
     let device = file.dev();

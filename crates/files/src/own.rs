@@ -26,6 +26,12 @@ pub fn read_own(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
     read_bounded(&open_own(path)?, limit)
 }
 
+/// Reads such a file as text.
+pub fn read_own_text(path: &Path, limit: u64) -> io::Result<String> {
+    let bytes = read_own(path, limit)?;
+    String::from_utf8(bytes).map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))
+}
+
 /// Opens a regular file for reading whose name is no link, in a directory whose name is none.
 pub fn open_plain(path: &Path) -> io::Result<File> {
     match (path.parent(), path.file_name()) {

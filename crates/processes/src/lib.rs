@@ -4,6 +4,11 @@
 //! they carry in their environment. It looks and never touches. The keeper of a run and the shell
 //! of the embedded agent both find what they have to end by it.
 
+#![expect(
+    clippy::disallowed_methods,
+    reason = "the kernel makes the files of /proc, and they are short"
+)]
+
 mod environment;
 mod stat;
 

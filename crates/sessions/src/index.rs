@@ -2,7 +2,6 @@
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
-use std::fs;
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
 
@@ -158,7 +157,7 @@ fn append(index: &Path, line: &impl Serialize) -> io::Result<()> {
 /// A full disk may have cut the last line, which must not swallow the next one.
 fn is_torn(index: &Path) -> bool {
     let last_byte = || -> io::Result<u8> {
-        let mut file = fs::File::open(index)?;
+        let mut file = files::open_own(index)?;
         let mut byte = [b'\n'];
         if file.metadata()?.len() > 0 {
             file.seek(SeekFrom::End(-1))?;
@@ -168,6 +167,9 @@ fn is_torn(index: &Path) -> bool {
     };
     last_byte().is_ok_and(|byte| byte != b'\n')
 }
+
+/// An index is not read beyond this; ten thousand runs take some five megabytes.
+const LARGEST: u64 = 1 << 30;
 
 /// All runs, in the order they began; lines that cannot be read are passed over.
 pub(crate) fn read(index: &Path) -> io::Result<Vec<IndexedRun>> {
@@ -184,7 +186,7 @@ pub(crate) fn read_open(index: &Path) -> io::Result<Vec<IndexedRun>> {
 }
 
 fn content(index: &Path) -> io::Result<String> {
-    match fs::read(index) {
+    match files::read_own(index, LARGEST) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(String::new()),
         Err(error) => Err(error),
         // Checked as a whole, not string by string.

@@ -23,6 +23,14 @@
 //! what was recorded into text. The index can be rebuilt from the directories, and there is no
 //! other database. See `docs/design/record.md`.
 
+#![cfg_attr(
+    test,
+    expect(
+        clippy::disallowed_methods,
+        reason = "tests make the files that they read"
+    )
+)]
+
 mod closing;
 mod disk;
 mod format;

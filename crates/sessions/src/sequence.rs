@@ -1,12 +1,12 @@
 //! The place of a run among all runs of a user, whatever the clock says: people set it, and it
 //! sets itself.
 
-use std::fs::File;
 use std::io::{self, Read as _, Seek as _, SeekFrom};
 use std::path::Path;
 
 use memchr::memmem;
 use pi_subagents_delegation::Timestamp;
+use pi_subagents_files as files;
 
 /// How much of the end of the index is looked at first: it holds more than a hundred lines.
 const LAST_LINES: u64 = 64 << 10;
@@ -29,7 +29,7 @@ pub(crate) fn next(index: &Path, now: Timestamp) -> u64 {
 
 /// Returns the highest number near the end of the index, else of all of it.
 fn latest(index: &Path) -> io::Result<Option<u64>> {
-    let mut file = File::open(index)?;
+    let mut file = files::open_own(index)?;
     let length = file.metadata()?.len();
     let mut bytes = Vec::new();
     file.seek(SeekFrom::Start(length.saturating_sub(LAST_LINES)))?;

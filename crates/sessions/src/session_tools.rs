@@ -1,12 +1,12 @@
 //! The tools that a child's session knows of: one that goes on with it says only what is new.
 
 use std::collections::BTreeSet;
-use std::fs::File;
 use std::io::{BufRead as _, BufReader};
 use std::path::Path;
 
 use pi_subagents_delegation::child_protocol::{ChildLine, decode};
 use pi_subagents_delegation::{Happening, RunEvent, RunId, RunSummary, Timestamp};
+use pi_subagents_files as files;
 use serde_json::{Value, json};
 
 /// What every line has that tells of tools.
@@ -25,7 +25,7 @@ pub struct SessionTools {
 pub fn tools_of_session(file: &Path) -> Option<SessionTools> {
     let mut summary = RunSummary::default();
     let mut ever = BTreeSet::new();
-    let lines = BufReader::new(File::open(file).ok()?).split(b'\n');
+    let lines = BufReader::new(files::open_own(file).ok()?).split(b'\n');
     for line in lines.map_while(Result::ok) {
         if let Some(said) = said_of(&line) {
             summary.apply(&said);

@@ -3,6 +3,10 @@
 //! If a test fails because something is written in another way, look at who reads it. What old
 //! records have must still be read; then store the new form beside this file.
 #![expect(
+    clippy::disallowed_methods,
+    reason = "tests make the files that they read"
+)]
+#![expect(
     clippy::unwrap_used,
     reason = "a test that cannot go on says so by panicking"
 )]

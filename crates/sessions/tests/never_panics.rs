@@ -1,6 +1,10 @@
 //! Whatever has become of the files of a run, reading them never panics, never hangs, and gives
 //! no more than they hold.
 #![expect(
+    clippy::disallowed_methods,
+    reason = "tests make the files that they read"
+)]
+#![expect(
     clippy::unwrap_used,
     reason = "a test that cannot go on says so by panicking"
 )]

@@ -1,5 +1,9 @@
 //! What the recorder writes is what is read back, also after a crash.
 #![expect(
+    clippy::disallowed_methods,
+    reason = "tests make the files that they read"
+)]
+#![expect(
     clippy::unwrap_used,
     reason = "a test that cannot go on says so by panicking"
 )]

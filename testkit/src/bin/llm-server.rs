@@ -26,6 +26,11 @@
 //! `api` may also be `openai-responses`, `anthropic-messages` or `google-generative-ai`. Gates
 //! are released by typing their names, one on a line.
 
+#![expect(
+    clippy::disallowed_methods,
+    reason = "tests make the files that they read"
+)]
+
 use std::env;
 use std::error::Error;
 use std::fs;

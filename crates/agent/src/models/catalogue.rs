@@ -2,14 +2,14 @@
 //! the built-in providers.
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::io;
 use std::path::Path;
 
+use pi_subagents_files::read_own_text;
 use serde::Deserialize;
 
 use super::entries::{ModelEntry, ProviderEntry};
-use super::{InstalledPi, Model, builtin, json_with_comments};
+use super::{InstalledPi, LARGEST_FILE, Model, builtin, json_with_comments};
 use crate::providers::Wire;
 
 /// Where a user lists providers and models.
@@ -35,7 +35,7 @@ impl Catalogue {
     /// Reads `models.json`; a missing one is fine, a broken one is a problem to report.
     pub(crate) fn load(agent_dir: &Path, installed: InstalledPi) -> Self {
         let path = agent_dir.join(MODELS_FILE);
-        let text = match fs::read_to_string(&path) {
+        let text = match read_own_text(&path, LARGEST_FILE) {
             Ok(text) => Ok(text),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(String::from("{}")),
             Err(error) => Err(error.to_string()),

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::fs;
 use std::path::Path;
 
+use pi_subagents_files::read_own_text;
 use serde::Deserialize;
 
-use super::{Catalogue, builtin, interpolation, local_servers};
+use super::{Catalogue, LARGEST_FILE, builtin, interpolation, local_servers};
 
 /// Where pi keeps keys and logins.
 pub(super) const AUTH_FILE: &str = "auth.json";
@@ -149,7 +149,7 @@ impl Keyring<'_> {
     }
 
     pub(super) fn stored(&self, provider: &str) -> Option<AuthEntry> {
-        let text = fs::read_to_string(self.agent_dir.join(AUTH_FILE)).ok()?;
+        let text = read_own_text(&self.agent_dir.join(AUTH_FILE), LARGEST_FILE).ok()?;
         let mut entries: BTreeMap<String, serde_json::Value> = serde_json::from_str(&text).ok()?;
         serde_json::from_value(entries.remove(provider)?).ok()
     }

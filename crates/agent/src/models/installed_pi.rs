@@ -2,14 +2,15 @@
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::rc::Rc;
 use std::time::Duration;
 
+use pi_subagents_files::read_own_text;
 use tokio::process::Command;
 
+use super::LARGEST_FILE;
 use super::entries::ModelEntry;
 
 /// Starting pi takes a second, renewing a login a few more.
@@ -67,7 +68,7 @@ impl InstalledPi {
             .ancestors()
             .map(|place| place.join(CATALOGUE))
             .find(|directory| directory.is_dir())?;
-        let text = fs::read_to_string(directory.join(format!("{provider}.json"))).ok()?;
+        let text = read_own_text(&directory.join(format!("{provider}.json")), LARGEST_FILE).ok()?;
         let by_api: BTreeMap<String, BTreeMap<String, ModelEntry>> =
             serde_json::from_str(&text).ok()?;
         let models = by_api.into_values().flat_map(BTreeMap::into_values);

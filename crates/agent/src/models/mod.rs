@@ -32,6 +32,9 @@ use crate::usage::Price;
 /// The provider whose models are scripts.
 pub(crate) const SCRIPTED: &str = "scripted";
 
+/// Files of models and keys are not read beyond this.
+const LARGEST_FILE: u64 = 16 << 20;
+
 /// A model that can be asked, in the shape in which pi reports it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]

@@ -1,14 +1,14 @@
 //! Which providers could be asked and where their keys are, without reading any of them out.
 
-use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use pi_subagents_files::read_own;
 use serde_json::{Map, Value};
 
 use super::catalogue::MODELS_FILE;
 use super::credentials::{AUTH_FILE, AuthEntry};
-use super::{Catalogue, InstalledPi, Keyring, builtin, interpolation};
+use super::{Catalogue, InstalledPi, Keyring, LARGEST_FILE, builtin, interpolation};
 use crate::run::Surroundings;
 use crate::settings::Settings;
 
@@ -86,7 +86,7 @@ pub fn model_overview(surroundings: &Surroundings) -> ModelOverview {
 
 /// Why a file of keys cannot be used, if it is there and cannot.
 fn unusable(file: &Path) -> Option<String> {
-    let why = match fs::read(file) {
+    let why = match read_own(file, LARGEST_FILE) {
         Ok(content) => serde_json::from_slice::<Map<String, Value>>(&content)
             .err()?
             .to_string(),

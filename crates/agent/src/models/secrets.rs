@@ -2,14 +2,14 @@
 //! that the user's files name.
 
 use std::collections::BTreeSet;
-use std::fs;
 use std::path::Path;
 
+use pi_subagents_files::read_own_text;
 use serde_json::Value;
 
 use super::catalogue::MODELS_FILE;
 use super::credentials::AUTH_FILE;
-use super::{builtin, interpolation, json_with_comments};
+use super::{LARGEST_FILE, builtin, interpolation, json_with_comments};
 
 /// A command that prints a key may name these; they are no secrets, and no shell works without.
 const EVERYDAY: [&str; 10] = [
@@ -22,7 +22,7 @@ pub fn secret_variables(agent_dir: &Path) -> BTreeSet<String> {
     let mut names: BTreeSet<String> = builtin::key_variables().map(str::to_owned).collect();
     for file in [MODELS_FILE, AUTH_FILE] {
         // A file that cannot be read names nothing, and gives no key either.
-        let text = fs::read_to_string(agent_dir.join(file)).unwrap_or_default();
+        let text = read_own_text(&agent_dir.join(file), LARGEST_FILE).unwrap_or_default();
         if let Ok(value) = json_with_comments::parse::<Value>(&text) {
             collect(&value, &mut names);
         }
@@ -63,7 +63,8 @@ mod tests {
     #[test]
     fn keys_headers_and_commands_name_secrets() {
         let directory = tempfile::tempdir().unwrap();
-        let write = |name: &str, text: &str| fs::write(directory.path().join(name), text).unwrap();
+        let write =
+            |name: &str, text: &str| std::fs::write(directory.path().join(name), text).unwrap();
         write(
             MODELS_FILE,
             r#"{ // The user's own.

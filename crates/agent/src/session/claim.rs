@@ -4,10 +4,12 @@
 //! any work. A file that did not exist is there, empty, as long as nothing was answered; both
 //! pi and we take an empty file for a new session.
 
-use std::fs::{self, File, OpenOptions, TryLockError};
+use std::fs::{self, File, TryLockError};
 use std::io;
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+
+use pi_subagents_files::append_own;
 
 /// The file cannot be written by us.
 #[derive(Debug, thiserror::Error)]
@@ -36,12 +38,7 @@ impl Claim {
             fs::create_dir_all(directory).map_err(failed)?;
         }
         loop {
-            let file = OpenOptions::new()
-                .append(true)
-                .create(true)
-                .mode(0o600)
-                .open(path)
-                .map_err(failed)?;
+            let file = append_own(path).map_err(failed)?;
             match file.try_lock() {
                 Ok(()) => {}
                 Err(TryLockError::WouldBlock) => {

@@ -1,16 +1,19 @@
 //! Reads a session file back into a conversation.
 
 use std::collections::{HashMap, HashSet};
-use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
+use pi_subagents_files::read_own;
 use serde_json::Value;
 
 use crate::message::{Block, CompactionSummary, Message};
 use crate::tally::Tally;
 use crate::usage::Usage;
+
+/// A session is not read beyond this.
+const LARGEST_SESSION: u64 = 1 << 30;
 
 /// What a session file holds, as far as it concerns the next model call.
 #[derive(Debug, Default)]
@@ -54,7 +57,7 @@ impl Recorded {
     ///
     /// Lines that are no entries are passed over, wherever they stand.
     pub(crate) fn read(path: &Path) -> Result<Option<Self>, SessionError> {
-        let bytes = match fs::read(path) {
+        let bytes = match read_own(path, LARGEST_SESSION) {
             Ok(bytes) => bytes,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             Err(source) => {

@@ -51,6 +51,10 @@ pub(super) fn tidy_arguments(mut arguments: Value) -> Value {
     arguments
 }
 
+#[expect(
+    clippy::disallowed_methods,
+    reason = "a tool opens what its model names, as the user may"
+)]
 pub(super) fn run(
     arguments: &Arguments,
     surroundings: &ToolSurroundings,
@@ -82,6 +86,10 @@ pub(super) fn run(
     Ok(report(&arguments.path, count, &old, &new))
 }
 
+#[expect(
+    clippy::disallowed_methods,
+    reason = "a tool opens what its model names, as the user may"
+)]
 fn load(path: &Path, shown: &str) -> Result<String, ToolError> {
     let refuse = |why: String| ToolError::new(format!("Could not edit file: {shown}. {why}."));
     let bytes = fs::read(path)

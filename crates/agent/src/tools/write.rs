@@ -13,6 +13,10 @@ pub(super) struct Arguments {
     content: String,
 }
 
+#[expect(
+    clippy::disallowed_methods,
+    reason = "a tool opens what its model names, as the user may"
+)]
 pub(super) fn run(
     arguments: &Arguments,
     surroundings: &ToolSurroundings,

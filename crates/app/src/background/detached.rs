@@ -1,10 +1,11 @@
 //! The life of a detached process: it takes one order, answers, and works it off.
 
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::{self, BufRead as _, Read as _, Write as _};
 use std::path::PathBuf;
 
 use pi_subagents_delegation::Plan;
+use pi_subagents_files::append_own;
 use pi_subagents_sessions::RunDir;
 use rustix::stdio::dup2_stdout;
 use serde_json::Value;
@@ -132,6 +133,10 @@ fn read_order() -> Result<Order, CommandError> {
 }
 
 /// Answers and lets go of whoever reads: from here on nothing ties us to the caller.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "what takes the place of stdout is a device"
+)]
 pub(super) fn answer(reply: &Reply) {
     let mut line = serde_json::to_vec(reply).unwrap_or_default();
     line.push(b'\n');
@@ -146,7 +151,7 @@ pub(super) fn answer(reply: &Reply) {
 /// A bug of ours is written down beside the run; nobody reads our stderr.
 pub(super) fn log_panics(file: PathBuf) {
     std::panic::set_hook(Box::new(move |panic| {
-        if let Ok(mut log) = OpenOptions::new().create(true).append(true).open(&file) {
+        if let Ok(mut log) = append_own(&file) {
             _ = writeln!(log, "{panic}");
         }
     }));

@@ -61,6 +61,10 @@ pub(super) fn suggest(answer: &Answer, next: &str, printer: Printer) {
 }
 
 /// Reads the JSON of a call from a file, or with `-` from stdin; also gives its name for errors.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "a file that the user names may be a pipe of a shell"
+)]
 pub(super) fn read_call(file: &Path) -> Result<(String, Value), CommandError> {
     let name = if file == Path::new("-") {
         "stdin".to_owned()

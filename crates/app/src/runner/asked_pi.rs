@@ -9,6 +9,7 @@ use std::thread;
 use std::time::{Duration, Instant, UNIX_EPOCH};
 
 use pi_subagents_delegation::text::clean;
+use pi_subagents_files::{read_own, write_whole};
 use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
 use serde::{Deserialize, Serialize};
 
@@ -55,7 +56,7 @@ pub(super) fn version_of(path: &Path, places: &Places, asking: Asking) -> Result
         node: on_path("node", places.variable("PATH").unwrap_or_default())
             .and_then(|node| identify(&node).ok()),
     };
-    let remembered = fs::read(&cache)
+    let remembered = read_own(&cache, MOST_SAID)
         .ok()
         .and_then(|content| serde_json::from_slice::<Remembered>(&content).ok())
         .filter(|remembered| asking == Asking::IfNeeded && remembered.known == known);
@@ -69,7 +70,7 @@ pub(super) fn version_of(path: &Path, places: &Places, asking: Asking) -> Result
     };
     if let Ok(content) = serde_json::to_vec(&remembered) {
         // It is asked again next time if it cannot be remembered.
-        _ = fs::write(cache, content);
+        _ = write_whole(&cache, &content);
     }
     Ok(version)
 }

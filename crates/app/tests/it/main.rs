@@ -1,6 +1,10 @@
 //! The binary as its users know it: real processes, a hermetic home, children that misbehave.
 
 #![expect(
+    clippy::disallowed_methods,
+    reason = "tests make the files that they read"
+)]
+#![expect(
     clippy::unwrap_used,
     reason = "a test that cannot go on says so by panicking"
 )]

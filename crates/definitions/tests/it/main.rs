@@ -1,6 +1,10 @@
 //! Files on disk → what the catalogue makes of them.
 
 #![expect(
+    clippy::disallowed_methods,
+    reason = "tests make the files that they read"
+)]
+#![expect(
     clippy::unwrap_used,
     reason = "a test that cannot go on says so by panicking"
 )]

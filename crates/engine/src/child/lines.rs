@@ -4,17 +4,17 @@
 //! bounded per line and over all children; what is longer goes to a file of the run directory as
 //! it comes. See `docs/design/child-protocol.md`.
 
-use std::fs::{File, OpenOptions};
-use std::io::Write as _;
+use std::fs::File;
+use std::io::{self, Write as _};
 use std::mem;
-use std::os::unix::fs::OpenOptionsExt as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use bytes::{Bytes, BytesMut};
 use memchr::memchr;
 use pi_subagents_delegation::Message;
 use pi_subagents_delegation::child_protocol::{ChildLine, ChildRecord, Peeked, decode, peek};
+use pi_subagents_files::Directory;
 use serde_json::json;
 
 use super::held_line::HeldLine;
@@ -229,12 +229,7 @@ impl LineReader {
         self.long_lines += 1;
         let name = format!("long-line-{}.txt", self.long_lines);
         let file = match &self.directory {
-            Some(directory) => OpenOptions::new()
-                .write(true)
-                .create(true)
-                .truncate(true)
-                .mode(0o600)
-                .open(directory.join(&name))
+            Some(directory) => empty_file(directory, &name)
                 .map(|file| (file, name))
                 .map_err(|error| error.to_string()),
             None => Err("the run has no directory".to_owned()),
@@ -324,6 +319,13 @@ impl LongLine {
             .into_iter()
             .find(|role| beginning.contains(&format!(r#""role":"{role}""#)))
     }
+}
+
+/// Opens an empty file of a run; an earlier child of the run may have left one of the same name.
+fn empty_file(directory: &Path, name: &str) -> io::Result<File> {
+    let file = Directory::open_plain(directory)?.append(Path::new(name))?;
+    file.set_len(0)?;
+    Ok(file)
 }
 
 #[cfg(test)]

@@ -1,5 +1,4 @@
 //! Windows as people see them: whole views, whole logs, whole screens.
-
 #![expect(
     clippy::expect_used,
     clippy::unwrap_used,

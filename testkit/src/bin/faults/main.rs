@@ -4,6 +4,10 @@
 //! `docs/design/reliability.md`; `cargo xtask faults` builds what it needs and starts it.
 
 #![expect(
+    clippy::disallowed_methods,
+    reason = "tests make the files that they read"
+)]
+#![expect(
     clippy::print_stdout,
     clippy::print_stderr,
     reason = "telling what was found is what this program is for"

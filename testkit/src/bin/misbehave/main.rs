@@ -18,6 +18,11 @@
 //!   on timing.
 //! - A script that cannot be read ends the process with exit code 64 and a text on stderr.
 
+#![expect(
+    clippy::disallowed_methods,
+    reason = "tests make the files that they read"
+)]
+
 mod bulk;
 mod dump;
 mod garbage;

@@ -9,12 +9,12 @@ mod script;
 mod tour_tests;
 
 use std::cell::RefCell;
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::Duration;
 
 use futures_util::{StreamExt, stream};
+use pi_subagents_files::read_own_text;
 
 use super::{Chunk, ChunkStream, Finish, Provider, ProviderError, Request};
 use crate::message::{Message, joined_text};
@@ -23,6 +23,8 @@ use placeholders::Scene;
 use script::{Failure, Script, Turn};
 
 const TOUR: &str = include_str!("tour.json");
+/// A script is not read beyond this.
+const LARGEST_SCRIPT: u64 = 64 << 20;
 /// Texts come in pieces of about this size, as from a real model.
 const PIECE_BYTES: usize = 24;
 
@@ -69,7 +71,7 @@ impl ScriptedProvider {
             Script::parse(id, TOUR)?
         } else {
             let path = cwd.join(id);
-            let text = fs::read_to_string(&path)
+            let text = read_own_text(&path, LARGEST_SCRIPT)
                 .map_err(|source| ScriptError::Unreadable { path, source })?;
             Script::parse(id, &text)?
         };

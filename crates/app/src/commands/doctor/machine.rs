@@ -42,7 +42,7 @@ pub(super) fn platform() -> Check {
     let machine = system.machine().to_string_lossy();
     let system = format!("Linux {release} on {machine}");
     let missing: Vec<&str> = [
-        ("/proc", fs::read("/proc/self/stat").is_ok()),
+        ("/proc", fs::metadata("/proc/self/stat").is_ok()),
         ("pidfd", pidfd_open(getpid(), PidfdFlags::empty()).is_ok()),
         ("subreaper", set_child_subreaper(Some(getpid())).is_ok()),
         ("inotify", Changes::are_offered()),

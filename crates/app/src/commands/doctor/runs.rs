@@ -1,10 +1,10 @@
 //! The record of runs: whether it can be read, and what has lost its owner.
 
-use std::fs;
 use std::io;
 use std::path::Path;
 
 use pi_subagents_delegation::text::count;
+use pi_subagents_files::read_own;
 use pi_subagents_sessions::{IndexedRun, Store};
 use serde_json::Value;
 
@@ -47,9 +47,12 @@ fn unreadable(index: &str, why: &io::Error) -> Check {
         .hint("Move it away: a run is found again by its id in its project.")
 }
 
+/// An index is not read beyond this.
+const LARGEST_INDEX: u64 = 1 << 30;
+
 /// How many lines are no JSON object about a run.
 fn broken_lines(index: &Path) -> io::Result<usize> {
-    let content = match fs::read(index) {
+    let content = match read_own(index, LARGEST_INDEX) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(0),
         other => other?,
     };

@@ -304,6 +304,10 @@ pub(super) fn filled(text: &str) -> Option<String> {
     Some(text.trim().to_owned()).filter(|text| !text.is_empty())
 }
 
+#[expect(
+    clippy::disallowed_methods,
+    reason = "a file that the user names may be a pipe of a shell"
+)]
 fn long_text(given: &str, places: &Places) -> Result<String, CommandError> {
     if given == "-" {
         return read_stdin();

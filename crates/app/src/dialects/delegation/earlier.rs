@@ -1,10 +1,11 @@
 //! Sessions that a task goes on with.
 
 use std::collections::HashSet;
-use std::fs;
+use std::io;
 
 use pi_subagents_definitions::ResumeMode;
 use pi_subagents_delegation::SessionId;
+use pi_subagents_files::{create_new, open_own};
 use pi_subagents_sessions::{FindError, RunDir, Store, transcript};
 
 use super::retrieval::hint_at_all;
@@ -113,6 +114,10 @@ impl Earlier {
         let (Some(directory), Some(latest)) = (directory, latest) else {
             return false;
         };
-        fs::copy(latest.directory.child_session(), directory.child_session()).is_ok()
+        let copied = open_own(&latest.directory.child_session()).and_then(|mut earlier| {
+            let mut copy = create_new(&directory.child_session())?;
+            io::copy(&mut earlier, &mut copy)
+        });
+        copied.is_ok()
     }
 }

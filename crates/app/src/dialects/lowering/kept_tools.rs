@@ -2,9 +2,9 @@
 //! otherwise. So a definition that restricts its tools no longer would still be restricted.
 
 use std::collections::BTreeSet;
-use std::fs;
 use std::path::{Path, PathBuf};
 
+use pi_subagents_files::read_own;
 use pi_subagents_sessions::SessionTools;
 use serde_json::Value;
 
@@ -28,6 +28,9 @@ const BY_NEED: [&str; 2] = ["codemode", "tool_search"];
 
 /// The tool by which a child reports.
 const FINALIZE: &str = "subagent_finalize";
+
+/// Settings are not read beyond this.
+const LARGEST_SETTINGS: u64 = 1 << 20;
 
 /// Returns what must be changed in the tools of a session, as pi's `--tools` writes it, so that the
 /// child has the tools it would have in a new one; none if nothing must be changed.
@@ -68,7 +71,7 @@ pub(super) fn usual_tools(agent_dir: &Path, trusted_project: Option<&Path>) -> B
     let of_project = trusted_project.map(|project| project.join(".pi/settings.json"));
     let files: Vec<PathBuf> = of_user.into_iter().chain(of_project).collect();
     let settings = files.iter().map(|file| {
-        let content = fs::read(file).unwrap_or_default();
+        let content = read_own(file, LARGEST_SETTINGS).unwrap_or_default();
         serde_json::from_slice(&content).unwrap_or_default()
     });
     settings.fold(USUAL.map(str::to_owned).into(), |tools, setting: Value| {
