@@ -305,7 +305,7 @@ fn an_index_that_cannot_be_read_is_a_problem() {
         json!({
             "name": "runs",
             "mark": "problem",
-            "text": "~/.pi/agent/subagents-index.jsonl cannot be read: Is a directory (os error 21)",
+            "text": "~/.pi/agent/subagents-index.jsonl cannot be read: it is not a regular file",
             "hints": ["Move it away: a run is found again by its id in its project."],
         })
     );
