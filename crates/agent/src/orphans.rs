@@ -71,7 +71,7 @@ fn bury_dead() {
             continue;
         }
         if let Some(pid) = i32::try_from(id).ok().and_then(Pid::from_raw) {
-            // One that lives is left alone, and one that is gone already is no matter.
+            // `waitpid` leaves a living process alone, and an error means that it is gone already.
             _ = waitpid(Some(pid), WaitOptions::NOHANG);
         }
     }

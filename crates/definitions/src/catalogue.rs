@@ -165,7 +165,7 @@ impl Catalogue {
             .collect()
     }
 
-    /// What is odd about the file of a definition that is used.
+    /// Returns the warnings about the file of a definition.
     pub fn warnings_of(&self, definition: &Definition) -> impl Iterator<Item = &Warning> {
         let is_about = |warning: &&Warning| warning.file == definition.file;
         self.warnings.iter().filter(is_about)

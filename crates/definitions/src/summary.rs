@@ -94,8 +94,8 @@ pub(crate) fn available(definitions: &[&Definition], asker: Asker) -> String {
     all.join(", ")
 }
 
-/// What a model is told about the definitions it can choose from, within bounds; nothing where
-/// there are none.
+/// Returns the names and descriptions of the definitions a model can choose from, up to a length;
+/// nothing if there are none.
 pub fn choices(definitions: &[&Definition]) -> Option<String> {
     let mut told: Vec<String> = Vec::new();
     let mut length = 0;

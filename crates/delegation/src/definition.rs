@@ -155,12 +155,12 @@ impl Definition {
         }
     }
 
-    /// Whether nobody wrote it: it is ours and says nothing.
+    /// Tells whether this is the built-in definition, which nobody wrote and which says nothing.
     pub fn is_built_in(&self) -> bool {
         self.file.as_os_str().is_empty()
     }
 
-    /// Whether it says which tools there are.
+    /// Tells whether the definition restricts the tools of a child.
     pub fn restricts_tools(&self) -> bool {
         self.no_tools || self.tools.is_some() || self.exclude_tools.is_some()
     }

@@ -42,7 +42,7 @@ impl Dialect {
         }
     }
 
-    /// What becomes of the text under the frontmatter.
+    /// Returns what becomes of the text under the frontmatter.
     pub fn body_use(self) -> BodyUse {
         match self {
             Self::Profile | Self::Prompt => BodyUse::Replace,
@@ -50,7 +50,7 @@ impl Dialect {
         }
     }
 
-    /// Whether a run ends with a report unless the file says otherwise.
+    /// Tells whether a run ends with a report unless the file says otherwise.
     pub fn finalizes(self) -> bool {
         match self {
             Self::Profile | Self::Preset => false,

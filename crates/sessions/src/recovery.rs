@@ -142,7 +142,7 @@ mod tests {
         .to_string()
     }
 
-    /// What is missing of a run that started at 10 and told these, where its session has those.
+    /// Returns the messages that recovery adds to a run that started at 10.
     fn missing(told: &[(&str, i64)], session: &[String]) -> Vec<(String, i64)> {
         let home = tempfile::tempdir().unwrap();
         let directory = RunDir::new(home.path());

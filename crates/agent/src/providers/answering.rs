@@ -23,7 +23,7 @@ pub(super) trait AnswerReader {
     fn cut(&mut self, _said: &mut Vec<Chunk>) {}
 }
 
-/// What one event of a stream holds.
+/// The content of one event of a stream.
 pub(super) enum Event {
     /// The mark behind the last chunk of a chat completion.
     Done,
@@ -61,7 +61,7 @@ struct Answering {
     events: EventReader,
     unread: VecDeque<String>,
     waiting: VecDeque<Result<Chunk, ProviderError>>,
-    /// Whether anything came that looks like a stream of events.
+    /// Set as soon as something arrived that looks like a stream of events.
     has_data: bool,
     is_over: bool,
 }

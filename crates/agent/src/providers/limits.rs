@@ -11,7 +11,7 @@ use super::{Chunk, ProviderError};
 pub(super) const EVENT_BYTES: usize = 8 << 20;
 /// Text, thoughts and arguments of one answer: eight times the longest real one.
 const ANSWER_BYTES: usize = 4 << 20;
-/// What each block costs beside its bytes, so that a million empty ones are not free.
+/// Each block counts as so many bytes more than it has, so that a million empty ones are not free.
 const BLOCK_BYTES: usize = 256;
 /// Calls in one answer; each of them is run.
 pub(super) const ANSWER_CALLS: usize = 256;

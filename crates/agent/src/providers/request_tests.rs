@@ -120,7 +120,7 @@ async fn a_conversation_is_said_in_four_ways() {
     }
 }
 
-/// What a request says beside the conversation, level by level.
+/// Returns the settings of a request, without the conversation, for each thinking level.
 async fn settings(api: &str, id: &str) -> String {
     let mut lines = String::new();
     for level in ThinkingLevel::all() {

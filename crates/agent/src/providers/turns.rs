@@ -42,7 +42,7 @@ pub(super) fn turns<'a>(request: &Request<'a>) -> Vec<Turn<'a>> {
     turns
 }
 
-/// Whether a model is asked about what it said itself, so that its thoughts may go back.
+/// Tells whether the same model gave this answer, so that its thoughts may go back to it.
 pub(super) fn is_own(answer: &AssistantMessage, model: &Model) -> bool {
     answer.provider == model.provider && answer.model == model.id
 }
@@ -74,7 +74,7 @@ pub(super) enum Part<'a> {
     Image { kind: &'a str, data: &'a str },
 }
 
-/// What a caller said, as far as the model can take it.
+/// Returns the parts of a caller's message that the model can take.
 pub(super) fn parts<'a>(blocks: &'a [Block], model: &Model) -> Vec<Part<'a>> {
     let sees = model.sees_images();
     let parts = blocks.iter().filter_map(|block| match block {

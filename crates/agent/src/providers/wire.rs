@@ -49,7 +49,7 @@ impl Wire {
         })
     }
 
-    /// What reads the answer; `known_calls` are the ids that the conversation has already.
+    /// Returns the reader of an answer; `known_calls` are the ids that the conversation has already.
     pub(super) fn reader(self, known_calls: HashSet<String>) -> Box<dyn AnswerReader> {
         match self {
             Self::Completions => Box::new(completions::Reader::new(known_calls)),

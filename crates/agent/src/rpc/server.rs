@@ -335,7 +335,7 @@ async fn answer(agent: &Agent, id: &Value, command: &str, outcome: Outcome) {
     agent.output.emit(&response).await;
 }
 
-/// What became of a message: since 1.5 pi's client asks for it.
+/// Returns the data that says what became of a message; pi's client reads it since 1.5.
 fn disposition(what: &str) -> Value {
     json!({"disposition": what})
 }

@@ -64,7 +64,7 @@ pub(super) fn manifest_of_all() -> Value {
     manifest(&tools(), None)
 }
 
-/// What the extension of pi registers; with a catalogue, also which definitions each tool takes.
+/// Returns the manifest for pi's extension; with a catalogue it names the definitions of each tool.
 fn manifest(tools: &[Tool], catalogue: Option<&Catalogue>) -> Value {
     let choices = |tool: &Tool| choices_of(tool, catalogue?);
     let to_json = |tool: &Tool| with_choices(to_json(tool), choices(tool));

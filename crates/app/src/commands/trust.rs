@@ -163,7 +163,7 @@ fn definitions(seen: &Seen) -> Vec<(Definition, Option<Ignored>)> {
         .collect()
 }
 
-/// What pi runs in a project it trusts.
+/// Returns the places of a project from which pi runs code if pi trusts the project.
 fn for_pi(project: &Path) -> Vec<&'static str> {
     let mut found: Vec<&str> = [".pi/extensions", ".pi/mcp.json"]
         .into_iter()

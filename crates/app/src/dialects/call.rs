@@ -81,7 +81,7 @@ impl<C: Call> ReadyCall<C> {
         &self.lowered.plan.tasks
     }
 
-    /// What a person should know about them.
+    /// Returns the warnings that a person should read.
     pub(crate) fn warnings(&self) -> &[String] {
         &self.lowered.warnings
     }

@@ -31,7 +31,7 @@ impl Handed {
     /// The byte when nothing but stdin comes.
     const NOTHING_MORE: u8 = b'@';
 
-    /// What it adds to the byte.
+    /// Returns the bit that stands for it in the byte.
     fn bit(self) -> u8 {
         match self {
             Self::Key => 1,

@@ -43,7 +43,7 @@ impl Default for Room {
 }
 
 impl NoRoom {
-    /// What the client is told.
+    /// Returns the sentence that the client gets.
     pub(super) fn message(&self) -> String {
         match self {
             Self::Full => format!(

@@ -71,7 +71,7 @@ impl Wishes {
         Ok(wishes)
     }
 
-    /// Whether a sandbox is kept whose round failed: whoever plays one round alone wants to look.
+    /// Tells whether the sandbox of a failed round is kept, so that one can look at it.
     pub(crate) fn keeps_sandboxes(&self) -> bool {
         self.only.is_some()
     }

@@ -28,7 +28,7 @@ impl Chance {
         least + self.next() % (most - least + 1)
     }
 
-    /// Whether something happens that does so `percent` times in a hundred.
+    /// Returns true `percent` times in a hundred.
     pub(crate) fn percent(&mut self, percent: u64) -> bool {
         self.between(1, 100) <= percent
     }

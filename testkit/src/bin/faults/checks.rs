@@ -179,7 +179,7 @@ fn endings(evidence: &Evidence<'_>) -> Vec<Failure> {
     failures
 }
 
-/// What the child has written into its own session is in what `session` tells.
+/// Checks that every message of the child's own session is in what `session` prints.
 fn messages(evidence: &Evidence<'_>) -> Vec<Failure> {
     let mut failures = Vec::new();
     for (run, output) in &evidence.shown {

@@ -28,7 +28,7 @@ pub(crate) fn request(child: usize) -> String {
     format!("You are child number {child} of this round.")
 }
 
-/// What the child is asked to do.
+/// Returns the prompt of a child.
 pub(crate) fn prompt(round: &Round, child: usize, root: &Path) -> String {
     let plan = &round.children[child];
     match plan.kind {
@@ -144,7 +144,7 @@ fn scripted_turns(plan: &ChildPlan, child: usize, root: &Path, misbehave: &Path)
     turns
 }
 
-/// What a child with a shell says and runs, turn by turn.
+/// Returns what a child with a shell says and runs, turn by turn.
 fn shell_turns(
     plan: &ChildPlan,
     child: usize,
@@ -185,7 +185,7 @@ fn command(tree: Tree, file: &str, misbehave: &Path) -> String {
     }
 }
 
-/// What the model of real pi children says; the parent's own rule is added by its owner.
+/// Returns the scripted model of real pi children; the owner adds the rule for the parent.
 pub(crate) fn served_model(round: &Round, root: &Path, misbehave: &Path) -> Script {
     let mut script = Script::new();
     for (child, plan) in round.children.iter().enumerate() {

@@ -118,7 +118,7 @@ impl fmt::Display for Summary {
     }
 }
 
-/// What a round was about, apart from its faults.
+/// Returns the owner, children and trees of a round, without its faults.
 fn scenes(round: &Round) -> Vec<String> {
     let mut scenes = vec![format!("owner: {:?}", round.owner)];
     for child in &round.children {

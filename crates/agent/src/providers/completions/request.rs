@@ -1,4 +1,4 @@
-//! What a chat completion asks for.
+//! Builds the request of a chat completion.
 
 use serde_json::{Map, Value, json};
 

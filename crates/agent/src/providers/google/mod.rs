@@ -11,8 +11,8 @@ fn made_up_id(name: &str, place: usize) -> String {
     format!("call#{name}#{place}")
 }
 
-/// Whether an id was made up, by us or by an earlier version; such ids are not sent back.
-/// One that was used already has got more digits at its end.
+/// Tells whether an id was made up by us; such ids are not sent back. An id that was used twice
+/// has more digits at its end.
 fn is_made_up(id: &str) -> bool {
     let place = id
         .strip_prefix("call#")

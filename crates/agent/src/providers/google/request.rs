@@ -1,4 +1,4 @@
-//! What generated content is asked for with.
+//! Builds the request for generated content.
 
 use std::collections::HashSet;
 

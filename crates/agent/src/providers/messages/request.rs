@@ -1,4 +1,4 @@
-//! What a message asks for.
+//! Builds the request of the messages format.
 
 use serde_json::{Map, Value, json};
 

@@ -1,4 +1,4 @@
-//! What a response is asked for with.
+//! Builds the request of the responses format.
 
 use serde_json::{Map, Value, json};
 
@@ -70,7 +70,7 @@ fn said(parts: &[Part<'_>]) -> Value {
     json!({"role": "user", "content": content})
 }
 
-/// What was thought goes before what was said, and what was said before the calls behind it.
+/// Adds an answer: its thoughts, then its text, then its calls.
 fn spoken(answer: &AssistantMessage, model: &Model, items: &mut Vec<Value>) {
     let mut blocks = answer.content.iter();
     let says_something = blocks.any(|block| match block {

@@ -98,7 +98,7 @@ impl Extras {
     }
 }
 
-/// What the runs of a call have answered, one after the other.
+/// Returns the answers of the runs of a call, one after the other.
 fn outputs(details: &Value) -> String {
     let runs = details["runs"].as_array().into_iter().flatten();
     let parts = runs.filter_map(|run| {

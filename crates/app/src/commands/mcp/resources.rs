@@ -34,7 +34,7 @@ pub(super) fn list(
     Ok(listed)
 }
 
-/// What can be read beside that.
+/// Returns the patterns of further resources that a client can read.
 pub(super) fn templates() -> Vec<ResourceTemplateDescription> {
     vec![
         ResourceTemplateDescription {

@@ -122,7 +122,7 @@ impl ServedTools {
         })
     }
 
-    /// What a model is told once about where we work, if that is nowhere.
+    /// Returns the note that there is no project here, the first time it is asked for.
     fn note_once(&self, caller: &Caller) -> Option<String> {
         let note = no_project(&caller.places)?;
         let was_noted = self.is_noted.swap(true, Ordering::Relaxed);
