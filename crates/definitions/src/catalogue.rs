@@ -6,8 +6,9 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use pi_subagents_delegation::{Definition, Dialect, Scope, text};
+use pi_subagents_delegation::{Definition, Scope, text};
 
+use crate::asker::Asker;
 use crate::default_agent::{DEFAULT_AGENT, default_agent};
 use crate::folder::{self, LoadedFile, stem};
 use crate::places::{Folder, Places};
@@ -49,15 +50,6 @@ pub enum IgnoredReason {
     Refused,
     /// A link brought it into the project, which does not answer for it.
     OutsideProject,
-}
-
-/// Which family of tools asks; on a tie each takes its own dialect first.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Asker {
-    /// `delegate_to_subagents` and its like.
-    Delegation,
-    /// `subagent`, `background_agent`.
-    Subagent,
 }
 
 /// A definition and what it hides.
@@ -243,33 +235,6 @@ impl Entry {
     fn strength(&self, asker: Asker) -> (Scope, usize, usize, usize) {
         let dialect = asker.preference(self.definition.dialect);
         (self.definition.scope, self.distance, dialect, self.folder)
-    }
-}
-
-impl Asker {
-    fn preference(self, dialect: Dialect) -> usize {
-        let order = match self {
-            Self::Delegation => [Dialect::Profile, Dialect::Preset, Dialect::Prompt],
-            Self::Subagent => [Dialect::Preset, Dialect::Prompt, Dialect::Profile],
-        };
-        order
-            .iter()
-            .position(|known| *known == dialect)
-            .unwrap_or(order.len())
-    }
-
-    fn word(self) -> &'static str {
-        match self {
-            Self::Delegation => "profile",
-            Self::Subagent => "preset",
-        }
-    }
-
-    fn title(self) -> &'static str {
-        match self {
-            Self::Delegation => "Profile",
-            Self::Subagent => "Preset",
-        }
     }
 }
 

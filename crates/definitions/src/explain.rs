@@ -4,7 +4,8 @@ use std::path::{Path, PathBuf};
 
 use pi_subagents_delegation::{Definition, Dialect, Field, Runner, Scope};
 
-use crate::catalogue::{Asker, Catalogue, Ignored, UnknownDefinition};
+use crate::asker::Asker;
+use crate::catalogue::{Catalogue, Ignored, UnknownDefinition};
 use crate::child_flags::{PlanPatch, Surroundings};
 use crate::skills::Skills;
 use crate::validation::problems;

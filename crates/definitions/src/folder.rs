@@ -9,7 +9,8 @@ use pi_subagents_files::{self as files, Refusal};
 
 use crate::formats::{self, Source};
 use crate::markdown::LONGEST_FILE;
-use crate::places::{Folder, is_markdown, leads_out_of};
+use crate::outside::leads_out_of;
+use crate::places::{Folder, is_markdown};
 use crate::warning::{Problem, Warning};
 
 /// More entries of a folder are not looked at: a clone may bring any number of them.

@@ -13,6 +13,7 @@
     )
 )]
 
+mod asker;
 mod cache;
 mod catalogue;
 mod child_flags;
@@ -22,6 +23,7 @@ mod explain;
 mod folder;
 mod formats;
 mod markdown;
+mod outside;
 mod places;
 mod settings;
 mod skills;
@@ -31,8 +33,9 @@ mod validation;
 mod warning;
 mod yaml;
 
+pub use asker::Asker;
 pub use cache::CatalogueCache;
-pub use catalogue::{Asker, Catalogue, Found, Ignored, IgnoredReason, UnknownDefinition};
+pub use catalogue::{Catalogue, Found, Ignored, IgnoredReason, UnknownDefinition};
 pub use child_flags::{
     BUILT_IN_TOOLS, GivenTools, ParentTools, PlanPatch, PromptFiles, Surroundings, model_of,
     tools_of,

@@ -198,12 +198,3 @@ fn without_repetition(folders: Vec<Folder>) -> Vec<Folder> {
         })
         .collect()
 }
-
-/// Whether a file that lies in a directory is really somewhere else.
-pub(crate) fn leads_out_of(directory: &Path, file: &Path) -> bool {
-    match (fs::canonicalize(directory), fs::canonicalize(file)) {
-        (Ok(directory), Ok(file)) => !file.starts_with(directory),
-        // What cannot be resolved cannot be read either, and that is said elsewhere.
-        (Ok(_) | Err(_), _) => false,
-    }
-}

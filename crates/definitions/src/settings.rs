@@ -16,7 +16,7 @@ use reader::Reader;
 use serde_json::Value;
 use values::Paths;
 
-use crate::places::leads_out_of;
+use crate::outside::leads_out_of;
 
 /// The settings file of a project.
 const PROJECT_FILE: &str = ".pi/settings.json";

@@ -10,7 +10,7 @@ use pi_subagents_delegation::{Definition, text};
 
 use crate::folder::read_bytes;
 use crate::markdown;
-use crate::places::leads_out_of;
+use crate::outside::leads_out_of;
 use crate::trust::Trust;
 use crate::warning::{Problem, Warning};
 use crate::yaml::{self, Value};

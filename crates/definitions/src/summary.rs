@@ -2,7 +2,7 @@
 
 use pi_subagents_delegation::{BodyUse, Definition, Dialect, ThinkingLevel, text};
 
-use crate::catalogue::Asker;
+use crate::asker::Asker;
 use crate::default_agent::{DEFAULT_AGENT, default_agent};
 
 /// How much of a description is shown.

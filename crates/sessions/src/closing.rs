@@ -9,10 +9,9 @@ use pi_subagents_delegation::child_protocol::ChildRecord;
 use pi_subagents_delegation::{Ending, Happening, RunEvent, RunSummary, Timestamp};
 use pi_subagents_files as files;
 
-use crate::format::RunResult;
+use crate::format::{RunResult, recorded_line};
 use crate::index::{self, IndexedRun};
 use crate::recorded_time::RecordedTime;
-use crate::recorder::recorded_line;
 use crate::recovery::KnownMessages;
 use crate::replay::{self, read_result};
 use crate::run_dir::{self, RunDir};

@@ -4,9 +4,9 @@ use bytes::Bytes;
 use pi_subagents_delegation::child_protocol::ChildRecord;
 use pi_subagents_delegation::{Happening, Message, RunEvent};
 
+use crate::format::recorded_line;
 use crate::log::{Log, Origin};
 use crate::recorded_time::RecordedTime;
-use crate::recorder::recorded_line;
 use crate::transcript;
 
 /// Nobody reads a longer message in a log.

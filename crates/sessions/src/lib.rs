@@ -59,12 +59,13 @@ mod tail;
 pub mod transcript;
 mod writer;
 
+pub use format::recorded_line;
 pub use found::{Conversation, FindError, Found, find, runs_of_session};
 pub use index::{IndexedRun, RunState};
 pub use owner::{Detached, OwnerName};
 pub use problems::RecordProblems;
 pub use record::{RecordedEnd, RecordedRun};
-pub use recorder::{Recorder, recorded_line};
+pub use recorder::Recorder;
 pub use replay::{history, read_events};
 pub use run_dir::RunDir;
 pub use session_tools::{SessionTools, tools_of_session};

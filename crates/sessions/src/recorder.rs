@@ -1,7 +1,6 @@
 //! The sink that writes run directories. The disk is served by a thread of its own behind a
 //! bounded channel: when it is slow, the engine waits, and so do the children.
 
-use std::borrow::Cow;
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::slice;
@@ -11,7 +10,7 @@ use std::thread::JoinHandle;
 
 use pi_subagents_delegation::{EventSink, Happening, RunEvent, RunId, RunSummary, Task};
 
-use crate::format::{LifeRecord, RunResult};
+use crate::format::RunResult;
 use crate::gathered::Gathered;
 use crate::problems::{Problems, RecordProblems};
 use crate::recorded_time::RecordedTime;
@@ -110,15 +109,6 @@ impl Recorder {
             });
         }
     }
-}
-
-/// The line of `events.jsonl` that stands for an event, if one does.
-pub fn recorded_line(event: &RunEvent) -> Option<Cow<'_, [u8]>> {
-    if let Happening::Said { line, .. } = &event.happening {
-        return Some(Cow::Borrowed(line));
-    }
-    let record = LifeRecord::of(event)?;
-    serde_json::to_vec(&record).ok().map(Cow::Owned)
 }
 
 impl EventSink for Recorder {

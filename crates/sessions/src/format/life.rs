@@ -1,5 +1,7 @@
 //! Our own lines in `events.jsonl`, between those of the child.
 
+use std::borrow::Cow;
+
 use pi_subagents_delegation::{Decision, Happening, RunEvent, Runner, Started, Timestamp};
 use serde::{Deserialize, Serialize};
 
@@ -121,6 +123,15 @@ impl LifeRecord {
             Self::Ended { ending, .. } => Happening::Ended(ending.into()),
         })
     }
+}
+
+/// Returns the line of `events.jsonl` that stands for an event; `None` for one that goes to a log.
+pub fn recorded_line(event: &RunEvent) -> Option<Cow<'_, [u8]>> {
+    if let Happening::Said { line, .. } = &event.happening {
+        return Some(Cow::Borrowed(line));
+    }
+    let record = LifeRecord::of(event)?;
+    serde_json::to_vec(&record).ok().map(Cow::Owned)
 }
 
 fn decision_word(decision: Decision) -> &'static str {

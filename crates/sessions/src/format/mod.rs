@@ -11,6 +11,7 @@ mod result;
 
 pub(crate) use child_session::{MessageEntry, RecoveredMessage, ToldMessage};
 pub(crate) use life::LifeRecord;
+pub use life::recorded_line;
 pub(crate) use meta::Meta;
 pub(crate) use result::RunResult;
 

@@ -5,6 +5,7 @@ mod directions;
 pub(crate) mod documents;
 mod file_names;
 mod file_sizes;
+mod function_docs;
 mod headings;
 pub(crate) mod licenses;
 mod machine_paths;
@@ -21,11 +22,12 @@ use xtask::source::Tree;
 use crate::finding::Finding;
 
 /// Every rule that needs the tree alone.
-pub(crate) const ALL: [fn(&Tree) -> Vec<Finding>; 13] = [
+pub(crate) const ALL: [fn(&Tree) -> Vec<Finding>; 14] = [
     banned_crates::check,
     directions::check,
     file_names::check,
     file_sizes::check,
+    function_docs::check,
     headings::check,
     machine_paths::check,
     module_directions::check,
