@@ -7,8 +7,6 @@ use std::slice;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::dialects::CallError;
-
 /// A command that cannot do its job.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct CommandError {
@@ -127,11 +125,5 @@ impl CommandError {
             "message": message.join(": "),
             "hint": (!self.hints.is_empty()).then(|| self.hints.join("\n")),
         }})
-    }
-}
-
-impl From<CallError> for CommandError {
-    fn from(error: CallError) -> Self {
-        Self::usage(error.0)
     }
 }

@@ -16,49 +16,34 @@
 )]
 
 mod attach;
-mod background;
-mod call_progress;
-mod caller;
-mod changes;
-mod cli;
-mod commands;
+mod calls;
 mod configuration;
-mod conversations;
-mod counts;
-mod dialects;
-mod door;
+mod doors;
 mod error;
 mod exit;
-mod host;
-mod json_stream;
-mod known_runs;
-mod lost_record;
-mod owner;
-mod panes;
+mod own_commands;
 mod places;
 mod print;
+mod profiles;
 mod random;
-mod recorded;
-mod run_changes;
-mod runner;
+mod runs;
+mod runtime;
 mod signals;
-mod team;
-mod toolbox;
-mod trust_question;
-mod updates;
-mod view;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
 
-use crate::commands::{agent, detached, keeper, warden};
+use crate::doors::command_line::cli;
+use crate::doors::command_line::commands::{agent, detached, keeper, warden};
 
 pub use pi_subagents_delegation as delegation;
 pub use pi_subagents_delegation::{
     Definition, EventSink, RunEvent, RunId, RunnerChoice, SessionId, Status, Usage,
 };
 
-pub use crate::team::{Delegated, Outcome, Task, Team, TeamError, TeamErrorKind, TeamOptions};
+pub use crate::doors::library::{
+    Delegated, Outcome, Task, Team, TeamError, TeamErrorKind, TeamOptions,
+};
 
 /// The binary, from its arguments to its exit code.
 #[doc(hidden)]
@@ -66,10 +51,10 @@ pub fn main() -> ExitCode {
     let arguments: Vec<OsString> = std::env::args_os().collect();
     // Children start a thousand times as often as people type: they pass the parser by.
     match arguments.get(1).and_then(|word| word.to_str()) {
-        Some(keeper::NAME) => keeper::run(arguments.into_iter().skip(2)),
-        Some(warden::NAME) => warden::run(arguments.into_iter().skip(2)),
-        Some(detached::NAME) => detached::run(),
-        Some(agent::NAME) => agent::run(arguments.into_iter().skip(2)),
+        Some(own_commands::KEEPER) => keeper::run(arguments.into_iter().skip(2)),
+        Some(own_commands::WARDEN) => warden::run(arguments.into_iter().skip(2)),
+        Some(own_commands::DETACHED) => detached::run(),
+        Some(own_commands::AGENT) => agent::run(arguments.into_iter().skip(2)),
         _ => print::checked(cli::run(arguments)),
     }
 }

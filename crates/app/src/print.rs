@@ -5,11 +5,28 @@ use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
+use clap::Args;
 use pi_subagents_delegation::text::clean;
 use serde::Serialize;
 
-use crate::cli::OutputArgs;
 use crate::error::CommandError;
+
+/// What all commands take stands after what each has of its own.
+const LAST: usize = 900;
+
+/// How results are printed.
+#[derive(Args, Clone, Copy, Default)]
+pub(crate) struct OutputArgs {
+    /// Print one JSON object to stdout instead of text
+    #[arg(long, global = true, display_order = LAST)]
+    pub(crate) json: bool,
+    /// Print JSON lines to stdout: each event as it happens, then the object of --json
+    #[arg(long, global = true, conflicts_with = "json", display_order = LAST)]
+    pub(crate) json_stream: bool,
+    /// Show no progress on stderr
+    #[arg(long, short, global = true, display_order = LAST)]
+    pub(crate) quiet: bool,
+}
 
 /// How this command prints.
 #[derive(Clone, Copy)]

@@ -6,7 +6,7 @@ use pi_subagents_windows::{Place, Role};
 use super::layout::Layout;
 use super::line_editor::LineEditor;
 use super::model::{Effect, Focus, Leaving, Mode, Model, Notice, Scope};
-use crate::recorded::how_to_resume;
+use crate::runs::find::how_to_resume;
 
 /// Every key and what it does, in the words of the help.
 pub(crate) const KEYS: [(&str, &str); 14] = [

@@ -10,9 +10,9 @@ use tokio::sync::mpsc;
 use tokio::task::{AbortHandle, JoinSet};
 
 use super::model::{Message, Notice};
-use crate::changes::owner_gone;
-use crate::commands::control::{request, stop_run};
-use crate::owner::is_owned;
+use crate::runs::changes::owner_gone;
+use crate::runs::owned::is_owned;
+use crate::runs::owner_request::{request, stop_run};
 
 /// The owners of what runs, each watched once.
 #[derive(Default)]

@@ -6,7 +6,7 @@ use pi_subagents_delegation::{Status, Timestamp, Usage, text};
 use pi_subagents_sessions::{IndexedRun, RecordedRun, RunState};
 use pi_subagents_windows::{Line, PreviewContext, Room, Window, WindowLine, said_now};
 
-use crate::recorded::status_of;
+use crate::runs::find::status_of;
 
 /// More of what a run said is never shown in a list.
 const LONGEST_DOING: usize = 400;

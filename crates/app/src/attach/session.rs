@@ -23,11 +23,11 @@ use super::owners::{self, Ear, Owners};
 use super::reader::Reader;
 use super::run_row::{Facts, Record, RunRow};
 use super::screen::{Screen, give_back, terminal_size};
-use crate::changes::Changes;
 use crate::error::CommandError;
 use crate::exit;
-use crate::owner::current_runs;
 use crate::places::Places;
+use crate::runs::changes::Changes;
+use crate::runs::owned::current_runs;
 use crate::signals::{self, Signals};
 
 /// No eye reads faster than this.

@@ -5,7 +5,7 @@ use xtask::source::{SourceFile, Tree};
 use crate::finding::Finding;
 
 /// The edges, and what crosses there. A file, or a directory with a `/` at its end.
-const EDGES: [(&str, &str); 32] = [
+const EDGES: [(&str, &str); 28] = [
     ("crates/agent/src/event.rs", "records the agent prints"),
     (
         "crates/agent/src/message.rs",
@@ -27,38 +27,28 @@ const EDGES: [(&str, &str); 32] = [
     ("crates/agent/src/tools/", "arguments and details of tools"),
     ("crates/agent/src/usage.rs", "usage as records hold it"),
     (
-        "crates/app/src/background/",
-        "orders to a detached process, rows and entries of runs",
+        "crates/app/src/calls/",
+        "tool calls and answers, orders to a detached process, the remembered version of pi",
     ),
     (
-        "crates/app/src/counts.rs",
-        "counts, as a detached process answers them",
+        "crates/app/src/doors/command_line/json_stream.rs",
+        "events as programs follow them",
     ),
-    ("crates/app/src/dialects/", "tool calls and answers"),
     (
-        "crates/app/src/door.rs",
-        "the door, as a detached process is told of it",
+        "crates/app/src/doors/pi/background_entries.rs",
+        "what pi's sessions keep of background runs",
+    ),
+    (
+        "crates/app/src/doors/pi/wire.rs",
+        "what pi and host tell each other",
     ),
     (
         "crates/app/src/error.rs",
         "errors, as a detached process answers them",
     ),
     (
-        "crates/app/src/host/entries.rs",
-        "what pi's sessions keep of runs",
-    ),
-    ("crates/app/src/host/entries/", "messages of pi in entries"),
-    (
-        "crates/app/src/host/wire.rs",
-        "what pi and host tell each other",
-    ),
-    (
-        "crates/app/src/json_stream.rs",
-        "events as programs follow them",
-    ),
-    (
-        "crates/app/src/runner/asked_pi.rs",
-        "the remembered version of pi",
+        "crates/app/src/runs/",
+        "rows and counts as programs read them, and what pi's sessions keep of runs",
     ),
     (
         "crates/definitions/src/edit/",

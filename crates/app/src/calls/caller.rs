@@ -1,0 +1,84 @@
+//! Who calls a tool: what a door knows about them.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use pi_subagents_definitions::{RunnerChoice, Skill};
+use pi_subagents_delegation::{Allowance, Program};
+
+use crate::calls::next_steps::Door;
+use crate::places::Places;
+use crate::runs::memory::Memory;
+
+/// A caller of tools, seen through its door.
+#[derive(Debug, Clone)]
+pub(crate) struct Caller {
+    /// Where they came in.
+    pub(crate) door: Door,
+    /// Where they are.
+    pub(crate) places: Places,
+    /// Whether they trust the project, for this call.
+    pub(crate) trusts_project: bool,
+    /// What they want for every task of the call.
+    pub(crate) overrides: Overrides,
+    /// How wide their terminal is, where they have one.
+    pub(crate) columns: Option<usize>,
+    /// The pi that calls, where it is one.
+    pub(crate) pi: Option<CallingPi>,
+    /// The runs they may know of, where that is not all.
+    pub(crate) memory: Option<Arc<Memory>>,
+}
+
+/// What holds for all tasks of a call, unless a task says otherwise.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Overrides {
+    pub(crate) runner: Option<RunnerChoice>,
+    pub(crate) model: Option<String>,
+    pub(crate) cwd: Option<PathBuf>,
+    pub(crate) timeout: Option<Duration>,
+    pub(crate) allowance: Allowance,
+    /// The tools of a task without a definition.
+    pub(crate) tools: Option<Vec<String>>,
+}
+
+/// What a pi tells about itself when it calls us.
+#[derive(Debug, Clone)]
+pub(crate) struct CallingPi {
+    /// How it was started, so that its children are of the same version.
+    pub(crate) program: Program,
+    pub(crate) version: String,
+    /// The model it talks to, as provider/id.
+    pub(crate) model: Option<String>,
+    /// The models it could talk to, as provider/id, in its order.
+    pub(crate) models: Vec<String>,
+    /// The tools it has switched on.
+    pub(crate) active_tools: Vec<String>,
+    /// All tools it knows.
+    pub(crate) all_tools: Vec<String>,
+    /// The skills it has found.
+    pub(crate) skills: Vec<Skill>,
+    /// The id of its session, which is told when a background run of it ends.
+    pub(crate) session: String,
+}
+
+impl Caller {
+    /// Tells whether they are a pi whose person has said yes to pi's own question about the
+    /// project.
+    pub(crate) fn is_trusting_pi(&self) -> bool {
+        self.pi.is_some() && self.trusts_project
+    }
+
+    /// Somebody at this place who uses the command line, and about whom nothing else is known.
+    pub(crate) fn at(places: Places) -> Self {
+        Self {
+            door: Door::CommandLine,
+            places,
+            trusts_project: false,
+            overrides: Overrides::default(),
+            columns: None,
+            pi: None,
+            memory: None,
+        }
+    }
+}

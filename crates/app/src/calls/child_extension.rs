@@ -1,0 +1,98 @@
+//! The extension that is written into a run directory for a pi child: its key, the tool it
+//! reports with, and who asks.
+
+use std::io;
+use std::path::PathBuf;
+
+use pi_subagents_definitions::{PlanPatch, Settings};
+use pi_subagents_delegation::{ModelChoice, Secret};
+use pi_subagents_files::{read_own, write_whole};
+use pi_subagents_sessions::RunDir;
+use serde_json::Value;
+
+use crate::calls::caller::Caller;
+use crate::places::Places;
+
+const SOURCE: &str = include_str!("child_extension.cjs");
+
+/// The provider that wants to know who asks.
+const COPILOT: &str = "github-copilot";
+
+/// A larger file is not looked at.
+const LARGEST_FILE: u64 = 16 << 20;
+
+/// Writes the extension of a pi child that needs one, and tells where it is: a pi without any
+/// extension starts a sixth faster.
+pub(crate) fn write_child_extension(
+    patch: Option<&PlanPatch>,
+    model: &ModelChoice,
+    caller: &Caller,
+    directory: &RunDir,
+) -> io::Result<Option<PathBuf>> {
+    let must_have = patch.is_some_and(|patch| patch.finalize || patch.api_key.is_some());
+    if !must_have && !may_ask_copilot(model, caller) {
+        return Ok(None);
+    }
+    let file = directory.path().join("child-extension.cjs");
+    match write_whole(&file, source(patch).as_bytes()) {
+        Ok(()) => Ok(Some(file)),
+        Err(error) if must_have => Err(error),
+        // A full disk does not stop a run.
+        Err(_) => Ok(None),
+    }
+}
+
+/// Where nobody names the provider, it may be one that the user has set up.
+fn may_ask_copilot(model: &ModelChoice, caller: &Caller) -> bool {
+    let prefix = format!("{COPILOT}/");
+    match (provider_of(model), &caller.pi) {
+        (Some(provider), _) => provider == COPILOT,
+        (None, Some(pi)) => pi.models.iter().any(|name| name.starts_with(&prefix)),
+        (None, None) => has_copilot(&caller.places),
+    }
+}
+
+fn has_copilot(places: &Places) -> bool {
+    let of_user = ["auth.json", "models.json", "settings.json"];
+    let of_project = places.real_project().map(Settings::of_project);
+    let mentions = |file: PathBuf| {
+        read_own(&file, LARGEST_FILE)
+            .is_ok_and(|text| String::from_utf8_lossy(&text).contains(COPILOT))
+    };
+    places.variable("COPILOT_GITHUB_TOKEN").is_some()
+        || of_user
+            .map(|name| places.agent_dir.join(name))
+            .into_iter()
+            .any(mentions)
+        || of_project.is_some_and(|settings| settings.to_string().contains(COPILOT))
+}
+
+fn source(patch: Option<&PlanPatch>) -> String {
+    let must_report = patch.is_some_and(|patch| patch.finalize);
+    let provider = patch
+        .and_then(|patch| provider_of(&patch.model))
+        .map_or(Value::Null, Value::from);
+    SOURCE
+        .replacen("__FINALIZE__", &must_report.to_string(), 1)
+        .replacen("__PROVIDER__", &provider.to_string(), 1)
+}
+
+/// The key of a definition, unless the call chose a model of another provider than the key's.
+pub(crate) fn key_for(patch: &PlanPatch, chosen: &ModelChoice) -> Option<Secret> {
+    match (provider_of(&patch.model), provider_of(chosen)) {
+        (Some(own), Some(other)) if own != other => None,
+        (Some(_) | None, _) => patch.api_key.clone(),
+    }
+}
+
+/// The provider a model belongs to, as far as its name says it.
+fn provider_of(model: &ModelChoice) -> Option<&str> {
+    let ModelChoice::Named {
+        provider, model, ..
+    } = model
+    else {
+        return None;
+    };
+    let of_pattern = || Some(model.as_deref()?.split_once('/')?.0);
+    provider.as_deref().or_else(of_pattern)
+}

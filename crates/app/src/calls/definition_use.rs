@@ -1,0 +1,140 @@
+//! What a task's definition means for its plan.
+
+use std::borrow::Cow;
+use std::path::Path;
+
+use pi_subagents_definitions::{
+    Asker, ParentTools, PlanPatch, ResolvedSkills, Skills, Surroundings, check_paths, model_of,
+    summary, validate,
+};
+use pi_subagents_delegation::{Definition, Refusal, Runner, UsedDefinition};
+
+use crate::calls::arguments::CallError;
+use crate::calls::caller::Caller;
+use crate::calls::next_steps::Door;
+use crate::configuration::Configuration;
+use crate::error::CommandError;
+
+/// A definition, ready to be used by a task.
+pub(crate) struct DefinitionUse {
+    pub(crate) used: UsedDefinition,
+    pub(crate) patch: PlanPatch,
+}
+
+/// Why a definition is not used: a fault of the call, or of the task alone.
+pub(crate) enum Unusable {
+    Call(CallError),
+    Task(Refusal),
+}
+
+/// Finds a definition by its name.
+pub(crate) fn find_definition<'a>(
+    name: &str,
+    asker: Asker,
+    configuration: &'a Configuration,
+    door: Door,
+) -> Result<&'a Definition, Refusal> {
+    let found = configuration.catalogue.find(name, asker);
+    found.map(|found| found.definition).map_err(|error| {
+        let message = if error.ignored.is_empty() {
+            error.to_string()
+        } else {
+            let notices = configuration.catalogue.notices(door.how_to_trust());
+            format!("{error}. {}", notices.join(" "))
+        };
+        Refusal { message }
+    })
+}
+
+/// Fails if there is no definition of this name, and says how to get one.
+pub(crate) fn check_definition(
+    name: &str,
+    asker: Asker,
+    configuration: &Configuration,
+    door: Door,
+) -> Result<(), CommandError> {
+    let Err(refusal) = find_definition(name, asker, configuration, door) else {
+        return Ok(());
+    };
+    let error = CommandError::not_found(refusal.message);
+    let mut ignored = configuration.catalogue.ignored();
+    let is_there = configuration.catalogue.warnings().iter();
+    let is_unusable = is_there.clone().any(|warning| warning.keeps_out(name));
+    if is_unusable || ignored.any(|(definition, _)| definition.name == name) {
+        // It is there already, and what it waits for has been said.
+        return Err(error);
+    }
+    Err(error.hint(door.how_to_get_a_definition()))
+}
+
+/// Makes a definition ready for a task that this kind of child does in `cwd`.
+pub(crate) fn use_definition(
+    definition: &Definition,
+    runner: Runner,
+    cwd: &Path,
+    (caller, configuration): (&Caller, &Configuration),
+) -> Result<DefinitionUse, Unusable> {
+    let refuse = |message: String| Unusable::Task(Refusal { message });
+    validate(definition).map_err(|invalid| {
+        if invalid.fails_the_call() {
+            Unusable::Call(CallError(invalid.to_string()))
+        } else {
+            refuse(invalid.to_string())
+        }
+    })?;
+    check_paths(definition, cwd, &caller.places.home).map_err(|error| refuse(error.to_string()))?;
+    let skills = resolved_skills(definition, cwd, (caller, configuration)).map_err(refuse)?;
+    let surroundings = Surroundings {
+        runner,
+        parent: caller.pi.as_ref().map(|pi| ParentTools {
+            active: &pi.active_tools,
+            all: &pi.all_tools,
+        }),
+    };
+    let mut patch = PlanPatch::of(definition, &skills, &surroundings)
+        .map_err(|error| refuse(error.to_string()))?;
+    patch
+        .check_runner(runner)
+        .map_err(|error| refuse(error.to_string()))?;
+    let of_file = configuration.catalogue.warnings_of(definition);
+    patch.warnings.extend(of_file.map(ToString::to_string));
+    Ok(DefinitionUse {
+        used: used(definition),
+        patch,
+    })
+}
+
+/// What an answer says about the definition of a task.
+pub(crate) fn used(definition: &Definition) -> UsedDefinition {
+    UsedDefinition {
+        name: definition.name.clone(),
+        summary: summary(definition),
+        model: model_of(definition),
+        file: (!definition.is_built_in()).then(|| definition.file.clone()),
+    }
+}
+
+fn resolved_skills(
+    definition: &Definition,
+    cwd: &Path,
+    (caller, configuration): (&Caller, &Configuration),
+) -> Result<ResolvedSkills, String> {
+    if definition.suggested_skills.is_empty() && definition.load_skills.is_empty() {
+        return Ok(ResolvedSkills::default());
+    }
+    let ours = configuration.skills_of_task(&caller.places, cwd);
+    let found = match &caller.pi {
+        // Those of pi come first. It knows nothing of the directory that PI_AGENT_DIR names.
+        Some(pi) => Cow::Owned(Skills::from_list(
+            pi.skills.iter().cloned().chain(ours.iter().cloned()),
+        )),
+        None => ours,
+    };
+    found.resolve(definition).map_err(|error| {
+        let how = caller.door.how_to_trust();
+        match configuration.ignored_skills(definition, &found, &caller.places, cwd) {
+            Some(ignored) => format!("{error}. {ignored} {how}"),
+            None => error.to_string(),
+        }
+    })
+}

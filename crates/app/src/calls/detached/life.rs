@@ -1,0 +1,158 @@
+//! The life of a detached process: it takes one order, answers, and works it off.
+
+use std::fs::File;
+use std::io::{self, BufRead as _, Read as _, Write as _};
+use std::path::PathBuf;
+
+use pi_subagents_delegation::Plan;
+use pi_subagents_files::append_own;
+use pi_subagents_sessions::RunDir;
+use rustix::stdio::dup2_stdout;
+use serde_json::Value;
+
+use super::limit::Place;
+use super::order::{Order, OrderedTool, Reply, TakenOver};
+use crate::calls::Call as _;
+use crate::calls::detached::whole_call;
+use crate::calls::families::delegation::DelegateCall;
+use crate::calls::families::subagent::{AgentTask, SubagentCall, check_agent, new_session};
+use crate::calls::lowering::Lowering;
+use crate::calls::owner::Owner;
+use crate::configuration::Configuration;
+use crate::error::CommandError;
+use crate::places::Places;
+use crate::signals::Signals;
+
+/// How long an order may be.
+const LONGEST_ORDER: u64 = 64 * 1024 * 1024;
+
+/// Runs what the order on stdin says. The caller hears of it on stdout.
+pub(crate) async fn live() -> Result<(), CommandError> {
+    // Out of the terminal's reach; it fails only for a process that leads a group already.
+    _ = rustix::process::setsid();
+    let mut signals = Signals::listen_detached()?;
+    let order = match read_order() {
+        Ok(order) => order,
+        Err(error) => {
+            answer(&Reply::Refused(error));
+            return Ok(());
+        }
+    };
+    match order.tool {
+        OrderedTool::Background => run_one(order, &mut signals).await,
+        OrderedTool::Delegate => {
+            let call = DelegateCall::parse(&order.arguments);
+            whole_call::live(order, call, &mut signals).await;
+        }
+        OrderedTool::Subagent => {
+            let call = SubagentCall::parse(&order.arguments);
+            whole_call::live(order, call, &mut signals).await;
+        }
+    }
+    Ok(())
+}
+
+/// Runs a task for whose end nobody waits.
+async fn run_one(order: Order, signals: &mut Signals) {
+    let (owner, plan) = match take_over(order) {
+        Ok((owner, plan, taken)) => {
+            log_panics(taken.directory.join("owner.log"));
+            answer(&Reply::TakenOver(taken));
+            (owner, plan)
+        }
+        Err(error) => return answer(&Reply::Refused(error)),
+    };
+    let work = owner.run(plan, Vec::new());
+    owner.until_signalled(signals, work).await;
+    owner.leave().await;
+}
+
+/// Becomes the owner of the run: from here on its record names us.
+fn take_over(order: Order) -> Result<(Owner, Plan, TakenOver), CommandError> {
+    let places = Places::find()?;
+    let owner = Owner::start_detached(&places, order.caller.detached(), order.concurrency)?;
+    let caller = order.caller.into_caller(places);
+    let configuration = Configuration::read_once(&caller.places, caller.trusts_project);
+    let task = one_task(&order.arguments)?;
+    check_agent(&task.agent, &configuration, caller.door)?;
+    let place = Place::take(&owner, &caller, configuration.settings.max_background, 1)?;
+    let lowering = Lowering {
+        family: SubagentCall::FAMILY,
+        caller: &caller,
+        configuration: &configuration,
+        owner: &owner,
+    };
+    let mut lowered = SubagentCall::Single(task).lower(&lowering)?;
+    let task = lowered.plan.tasks.first();
+    if let Some(planned) = task
+        && lowered.notes.contains(&true)
+    {
+        lowered.warnings.push(new_session(&planned.task.session));
+    }
+    let directory = task
+        .and_then(|planned| planned.task.directory.clone())
+        .filter(|directory| RunDir::new(directory).meta().exists())
+        .ok_or_else(|| no_record(&lowered.warnings))?;
+    lowered.warnings.extend(place.warning);
+    let taken = TakenOver {
+        directory,
+        counts: place.counts,
+        refusal: task.and_then(|planned| Some(planned.work.as_ref().err()?.message.clone())),
+        warnings: lowered.warnings,
+    };
+    Ok((owner, lowered.plan, taken))
+}
+
+fn one_task(arguments: &Value) -> Result<AgentTask, CommandError> {
+    if arguments.get("tasks").is_some_and(|tasks| !tasks.is_null()) {
+        return Err(CommandError::usage(
+            "background_agent takes one task (preset and task); call it once per task",
+        ));
+    }
+    Ok(AgentTask::parse(arguments)?)
+}
+
+/// Nobody could ever read what such a run answers.
+pub(super) fn no_record(warnings: &[String]) -> CommandError {
+    let why = warnings.last().map_or("", String::as_str);
+    CommandError::failed(format!("a background run needs a record: {why}")).hint(
+        "Make the project or the agent directory writable, and see that the disk is not full.",
+    )
+}
+
+fn read_order() -> Result<Order, CommandError> {
+    let failed =
+        |error: &dyn std::error::Error| CommandError::failed("no order to work on").because(error);
+    let mut line = Vec::new();
+    io::stdin()
+        .lock()
+        .take(LONGEST_ORDER)
+        .read_until(b'\n', &mut line)
+        .map_err(|error| failed(&error))?;
+    serde_json::from_slice(&line).map_err(|error| failed(&error))
+}
+
+/// Answers and lets go of whoever reads: from here on nothing ties us to the caller.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "what takes the place of stdout is a device"
+)]
+pub(super) fn answer(reply: &Reply) {
+    let mut line = serde_json::to_vec(reply).unwrap_or_default();
+    line.push(b'\n');
+    let mut stdout = io::stdout().lock();
+    // A caller who is gone is told by the record.
+    _ = stdout.write_all(&line).and_then(|()| stdout.flush());
+    if let Ok(nowhere) = File::options().write(true).open("/dev/null") {
+        _ = dup2_stdout(&nowhere);
+    }
+}
+
+/// A bug of ours is written down beside the run; nobody reads our stderr.
+pub(super) fn log_panics(file: PathBuf) {
+    std::panic::set_hook(Box::new(move |panic| {
+        if let Ok(mut log) = append_own(&file) {
+            _ = writeln!(log, "{panic}");
+        }
+    }));
+}

@@ -1,0 +1,93 @@
+//! How many background runs a user has, and that there are not too many.
+
+use std::fs::File;
+use std::time::Duration;
+
+use pi_subagents_files::{self as files, LockError, lock_file};
+use pi_subagents_sessions::IndexedRun;
+
+use crate::calls::caller::Caller;
+use crate::calls::next_steps::Door;
+use crate::calls::owner::Owner;
+use crate::error::CommandError;
+use crate::places::Places;
+use crate::runs::counts::Counts;
+use crate::runs::find::status_of;
+
+/// One or more places among the background runs of this user. While it is held nobody else takes one, so it
+/// is dropped as soon as the run is in the index.
+pub(super) struct Place {
+    /// With the runs that take these places.
+    pub(super) counts: Counts,
+    /// Says why nobody was kept from taking the last place at the same time, if nobody was.
+    pub(super) warning: Option<String>,
+    _lock: Option<File>,
+}
+
+impl Place {
+    /// Waits for the others who take some, and takes as many as are wanted, or none.
+    pub(super) fn take(
+        owner: &Owner,
+        caller: &Caller,
+        most: usize,
+        wanted: usize,
+    ) -> Result<Self, CommandError> {
+        let places = &caller.places;
+        let lock = lock(places);
+        let warning = lock.as_ref().err().map(|error| {
+            format!("{error}; more background runs than subagents.maxBackground may start at once")
+        });
+        let runs = owner.store.runs()?;
+        let open = runs
+            .iter()
+            .filter(|run| run.is_background() && run.is_open());
+        let counts = background_counts(&runs, places);
+        if open.count() + wanted > most {
+            return Err(full(counts, most, wanted, caller.door));
+        }
+        Ok(Self {
+            counts: Counts {
+                running: counts.running + wanted,
+                ..counts
+            },
+            warning,
+            _lock: lock.ok(),
+        })
+    }
+}
+
+/// How long others are waited for who take a place, which takes them milliseconds. After that a
+/// run more than allowed is the smaller evil: whoever holds the lock may hold it for ever.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+fn lock(places: &Places) -> Result<File, LockError> {
+    // Without the directory there is no lock either, and its error says more.
+    _ = files::create_directories(&places.agent_dir);
+    lock_file(
+        &places.agent_dir.join("subagents-background.lock"),
+        PATIENCE,
+    )
+}
+
+/// The background runs: what runs counts wherever it runs, what is over only where it belongs.
+pub(crate) fn background_counts(runs: &[IndexedRun], places: &Places) -> Counts {
+    Counts::of(
+        runs.iter()
+            .filter(|run| run.is_background())
+            .filter(|run| run.is_open() || run.project == places.project)
+            .map(status_of),
+    )
+}
+
+fn full(counts: Counts, most: usize, wanted: usize, door: Door) -> CommandError {
+    let problem = if wanted == 1 {
+        format!("{most} background runs are running already, and no more may")
+    } else {
+        format!("{wanted} more background runs would be more than the {most} that may run")
+    };
+    CommandError::failed(format!(
+        "{problem} (subagents.maxBackground): {}",
+        counts.line()
+    ))
+    .hint(door.how_to_make_room())
+}

@@ -1,0 +1,19 @@
+//! Background runs: each belongs to a detached process of our own binary, which outlives whoever
+//! asked for it. See `docs/design/background.md`.
+//!
+//! The caller hands over an [`Order`] and is answered when the detached process has taken over;
+//! from then on the run is one like any other, with the same lowering, engine and record.
+
+mod caller_facts;
+mod life;
+mod limit;
+mod order;
+mod start;
+mod waited_call;
+mod whole_call;
+
+pub(crate) use life::live;
+pub(crate) use limit::background_counts;
+pub(crate) use order::{BegunRun, Order, OrderedTool};
+pub(crate) use start::start;
+pub(crate) use waited_call::{Heard, WaitedCall};

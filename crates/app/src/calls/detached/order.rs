@@ -1,0 +1,129 @@
+//! What a caller and the detached process tell each other: one line each way.
+
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::caller_facts::CallerFacts;
+use crate::calls::caller::Caller;
+use crate::calls::service::ToolAnswer;
+use crate::error::CommandError;
+use crate::runs::counts::Counts;
+
+/// What the detached process is to do. There is no secret in it.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Order {
+    /// Which tool was called.
+    pub(super) tool: OrderedTool,
+    /// Its arguments.
+    pub(super) arguments: Value,
+    /// Who asks.
+    pub(super) caller: CallerFacts,
+    /// How many of its runs work at once.
+    pub(super) concurrency: usize,
+}
+
+/// The tools that a detached process can do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) enum OrderedTool {
+    /// `background_agent`, for whose end nobody waits.
+    Background,
+    /// `delegate_to_subagents`, whose answer is waited for as long as somebody does.
+    Delegate,
+    /// `subagent`, likewise.
+    Subagent,
+}
+
+impl From<AnsweredCall> for ToolAnswer {
+    fn from(answer: AnsweredCall) -> Self {
+        Self {
+            is_refused: answer.is_refused,
+            ..Self::new(answer.text, answer.details)
+        }
+    }
+}
+
+impl Order {
+    /// An order for a run that nobody waits for.
+    pub(crate) fn new(arguments: &Value, caller: &Caller) -> Self {
+        Self::of_call(OrderedTool::Background, arguments, caller, 1)
+    }
+
+    /// An order for a call.
+    pub(crate) fn of_call(
+        tool: OrderedTool,
+        arguments: &Value,
+        caller: &Caller,
+        concurrency: usize,
+    ) -> Self {
+        Self {
+            tool,
+            arguments: arguments.clone(),
+            caller: CallerFacts::of(caller),
+            concurrency,
+        }
+    }
+}
+
+/// What it answers.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) enum Reply {
+    /// The run of `background_agent` is in the index.
+    TakenOver(TakenOver),
+    Refused(CommandError),
+    /// All runs of a call are in the index.
+    Begun(Vec<BegunRun>),
+    /// How far a call is.
+    Progress(ProgressReply),
+    /// What a call is answered; nothing follows.
+    Answered(AnsweredCall),
+}
+
+/// What whoever waits for a call may ask for: that it ends early.
+pub(super) const STOP: &str = "stop";
+
+/// A run of a call that has a process of its own now.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct BegunRun {
+    pub(crate) name: String,
+    pub(crate) run: String,
+    pub(crate) session: String,
+}
+
+/// How far a call is.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct ProgressReply {
+    pub(super) finished: usize,
+    pub(super) total: usize,
+    pub(super) message: String,
+}
+
+/// What a call is answered.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct AnsweredCall {
+    pub(crate) text: String,
+    pub(crate) details: Value,
+    /// Whether nothing of it was begun.
+    pub(crate) is_refused: bool,
+}
+
+/// A run that has a process of its own now.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct TakenOver {
+    /// Where its record is, which says everything else.
+    pub(crate) directory: PathBuf,
+    /// The background runs of this user, with this one.
+    pub(crate) counts: Counts,
+    /// Why its task was refused, if it was: then it is over already.
+    pub(crate) refusal: Option<String>,
+    /// What the caller should know.
+    pub(crate) warnings: Vec<String>,
+}

@@ -1,0 +1,134 @@
+//! Starts the detached process of a background run and hands the order over.
+
+use std::process::Stdio;
+use std::time::Duration;
+
+use pi_subagents_engine::{MARKS, OwnChildren};
+use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, Lines};
+use tokio::process::{Child, ChildStdin, ChildStdout, Command};
+use tokio::time::timeout;
+
+use super::order::{Order, Reply, STOP, TakenOver};
+use crate::error::CommandError;
+use crate::own_commands::DETACHED;
+use crate::places::Places;
+
+/// Returns when the detached process has taken over, or has said why it does not.
+///
+/// It is no stranger to an owner that calls this, and it is reaped if it ends before its caller.
+pub(crate) async fn start(
+    order: &Order,
+    places: &Places,
+    own_children: &OwnChildren,
+) -> Result<TakenOver, CommandError> {
+    let replied = timeout(TAKING_OVER, async {
+        let mut process = DetachedProcess::start(order, places, own_children).await?;
+        // Not to the end of its stdout: whatever keeps the other side open must not keep us.
+        process.reply().await
+    });
+    match replied.await.map_err(|_| silent())?? {
+        Some(Reply::TakenOver(taken)) => Ok(taken),
+        Some(Reply::Refused(error)) => Err(error),
+        Some(Reply::Begun(_) | Reply::Progress(_) | Reply::Answered(_)) | None => {
+            Err(ended_early())
+        }
+    }
+}
+
+/// How long a detached process may take until it has taken over. It waits at most some seconds for
+/// a lock, and a machine may be slow.
+const TAKING_OVER: Duration = Duration::from_mins(1);
+
+fn silent() -> CommandError {
+    CommandError::failed(format!(
+        "the detached process has not taken over within {} s",
+        TAKING_OVER.as_secs()
+    ))
+    .hint("pi-subagents status shows whether the run has begun after all.")
+}
+
+/// A detached process that has its order.
+pub(super) struct DetachedProcess {
+    stdin: ChildStdin,
+    replies: Lines<BufReader<ChildStdout>>,
+}
+
+impl DetachedProcess {
+    pub(super) async fn start(
+        order: &Order,
+        places: &Places,
+        own_children: &OwnChildren,
+    ) -> Result<Self, CommandError> {
+        let mut line = serde_json::to_vec(order).map_err(|error| failed(&error))?;
+        line.push(b'\n');
+        let mut command = command(places);
+        let mut process = own_children
+            .start(|| command.spawn())
+            .map_err(|error| failed(&error))?;
+        let pipes = process.stdin.take().zip(process.stdout.take());
+        reap(process, own_children.clone());
+        let (mut stdin, stdout) = pipes.ok_or_else(ended_early)?;
+        // If it is gone already, its answer is missing too.
+        _ = stdin.write_all(&line).await;
+        Ok(Self {
+            stdin,
+            replies: BufReader::new(stdout).lines(),
+        })
+    }
+
+    /// The next thing it tells; none when nothing more comes. Nothing is lost if this is not
+    /// waited for to its end.
+    pub(super) async fn reply(&mut self) -> Result<Option<Reply>, CommandError> {
+        let line = self.replies.next_line().await;
+        let line = line.map_err(|error| failed(&error))?;
+        line.map(|line| serde_json::from_str(&line).map_err(|error| failed(&error)))
+            .transpose()
+    }
+
+    /// Asks for an early end of its call.
+    pub(super) async fn stop(&mut self) {
+        // One that is gone has ended.
+        _ = self.stdin.write_all(format!("{STOP}\n").as_bytes()).await;
+    }
+}
+
+fn failed(error: &dyn std::error::Error) -> CommandError {
+    CommandError::failed("no detached process").because(error)
+}
+
+pub(super) fn ended_early() -> CommandError {
+    CommandError::failed("the detached process ended before it had taken over")
+}
+
+/// It sees what its caller saw, but is of no run: nobody who ends a run may take it for a part.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the detached process is an owner and no sub-agent"
+)]
+fn command(places: &Places) -> Command {
+    let mut command = Command::new(&places.program);
+    let variables = places
+        .variables
+        .iter()
+        .filter(|(name, _)| MARKS.iter().all(|mark| name.as_os_str() != *mark));
+    command
+        .arg(DETACHED)
+        .current_dir(&places.cwd)
+        .env_clear()
+        .envs(variables)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null());
+    command
+}
+
+fn reap(mut process: Child, own_children: OwnChildren) {
+    tokio::spawn(async move {
+        let pid = process.id();
+        // How it exits is in the record of its run.
+        _ = process.wait().await;
+        if let Some(pid) = pid {
+            own_children.ended(pid);
+        }
+    });
+}

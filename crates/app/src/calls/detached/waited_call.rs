@@ -1,0 +1,69 @@
+//! A call that a detached process does, as whoever waits for its answer sees it.
+
+use pi_subagents_engine::OwnChildren;
+
+use super::order::{AnsweredCall, BegunRun, Order, Reply};
+use super::start::{DetachedProcess, ended_early};
+use crate::calls::progress::CallProgress;
+use crate::error::CommandError;
+use crate::places::Places;
+
+/// A call under way elsewhere. It goes on when this is dropped.
+pub(crate) struct WaitedCall {
+    process: DetachedProcess,
+    runs: Vec<BegunRun>,
+}
+
+/// What is heard of it.
+pub(crate) enum Heard {
+    Progress(CallProgress),
+    Answered(AnsweredCall),
+}
+
+impl WaitedCall {
+    /// Returns when its runs have a process of their own, or when they will not.
+    pub(crate) async fn start(
+        order: &Order,
+        places: &Places,
+        own_children: &OwnChildren,
+    ) -> Result<Self, CommandError> {
+        let mut process = DetachedProcess::start(order, places, own_children).await?;
+        match process.reply().await? {
+            Some(Reply::Begun(runs)) => Ok(Self { process, runs }),
+            Some(Reply::Refused(error)) => Err(error),
+            Some(Reply::TakenOver(_) | Reply::Progress(_) | Reply::Answered(_)) | None => {
+                Err(ended_early())
+            }
+        }
+    }
+
+    /// The runs of the call, in the order of its tasks.
+    pub(crate) fn runs(&self) -> &[BegunRun] {
+        &self.runs
+    }
+
+    /// The next that is heard. Nothing is lost if this is not waited for to its end.
+    pub(crate) async fn next(&mut self) -> Result<Heard, CommandError> {
+        match self.process.reply().await? {
+            Some(Reply::Progress(told)) => Ok(Heard::Progress(CallProgress {
+                finished: told.finished,
+                total: told.total,
+                message: told.message,
+            })),
+            Some(Reply::Answered(answer)) => Ok(Heard::Answered(answer)),
+            Some(Reply::Refused(error)) => Err(error),
+            Some(Reply::TakenOver(_) | Reply::Begun(_)) | None => {
+                let ids: Vec<&str> = self.runs.iter().map(|run| &*run.run).collect();
+                Err(CommandError::failed(format!(
+                    "the process of this call ended without an answer (runs: {})",
+                    ids.join(", ")
+                )))
+            }
+        }
+    }
+
+    /// Asks for its early end, of which its answer tells.
+    pub(crate) async fn stop(&mut self) {
+        self.process.stop().await;
+    }
+}

@@ -1,0 +1,144 @@
+//! A call in a detached process: its runs outlive whoever asked for them, and its answer is told
+//! as long as somebody waits for it.
+
+use std::io;
+use std::sync::Arc;
+use std::thread;
+use std::time::Duration;
+
+use pi_subagents_sessions::RunDir;
+use tokio::io::AsyncWriteExt as _;
+use tokio::sync::{mpsc, oneshot};
+use tokio::time::timeout;
+
+use super::limit::Place;
+use super::order::{AnsweredCall, BegunRun, Order, ProgressReply, Reply, STOP};
+use crate::calls::detached::life::{answer, log_panics, no_record};
+use crate::calls::owner::Owner;
+use crate::calls::progress::{CallProgress, Cancelled, watching};
+use crate::calls::service::CallService;
+use crate::calls::{Call, CallError, ReadyCall};
+use crate::configuration::Configuration;
+use crate::error::CommandError;
+use crate::places::Places;
+use crate::signals::Signals;
+
+/// How long whoever waits may take to read the answer.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// Runs a call to its end.
+pub(super) async fn live<C: Call>(order: Order, call: Result<C, CallError>, signals: &mut Signals) {
+    let begun = call.map_err(CommandError::from);
+    let (service, ready) = match begun.and_then(|call| begin(order, call)) {
+        Ok(begun) => begun,
+        Err(error) => return answer(&Reply::Refused(error)),
+    };
+    let (replies, waiting) = mpsc::channel(1);
+    let told = tokio::spawn(tell(waiting));
+    // There is room for it: it is the first.
+    _ = replies.try_send(Reply::Begun(begun_runs(&ready)));
+    let progress = replies.clone();
+    let on_progress = move |CallProgress {
+                                finished,
+                                total,
+                                message,
+                            }: CallProgress| {
+        // While the last one was not read, there is no use for another.
+        _ = progress.try_send(Reply::Progress(ProgressReply {
+            finished,
+            total,
+            message,
+        }));
+    };
+    let watch = watching(Some(Box::new(on_progress)), stop_requested());
+    let work = ready.run(&service, watch);
+    let answer = service.owner.until_signalled(signals, work).await;
+    let answer = answer.to_tool_answer();
+    let last = Reply::Answered(AnsweredCall {
+        text: answer.text,
+        details: answer.details,
+        is_refused: answer.is_refused,
+    });
+    // Whoever waited may be gone, or stopped; the record has everything.
+    _ = timeout(PATIENCE, async move {
+        _ = replies.send(last).await;
+        drop(replies);
+        _ = told.await;
+    })
+    .await;
+    if let Some(service) = Arc::into_inner(service) {
+        service.owner.leave().await;
+    }
+}
+
+/// Becomes the owner of the runs: from here on their records name us.
+fn begin<C: Call>(order: Order, call: C) -> Result<(Arc<CallService>, ReadyCall<C>), CommandError> {
+    let places = Places::find()?;
+    let detached = order.caller.detached();
+    let owner = Owner::start_detached(&places, detached, order.concurrency)?;
+    let service = Arc::new(CallService::of_owner(owner));
+    let caller = order.caller.into_caller(places);
+    let settings = Configuration::read_once(&caller.places, caller.trusts_project).settings;
+    let most = settings.max_background;
+    let _place = Place::take(&service.owner, &caller, most, call.task_count())?;
+    let ready = ReadyCall::new(&service, call, &caller)?;
+    for planned in ready.tasks() {
+        let directory = planned.task.directory.as_ref();
+        let is_recorded = directory.is_some_and(|path| RunDir::new(path).meta().exists());
+        if !is_recorded {
+            return Err(no_record(ready.warnings()));
+        }
+    }
+    if let Some(first) = ready
+        .tasks()
+        .first()
+        .and_then(|task| task.task.directory.as_ref())
+    {
+        log_panics(first.join("owner.log"));
+    }
+    Ok((service, ready))
+}
+
+fn begun_runs<C: Call>(ready: &ReadyCall<C>) -> Vec<BegunRun> {
+    let tasks = ready.tasks().iter().map(|planned| &planned.task);
+    tasks
+        .map(|task| BegunRun {
+            name: task.name.clone(),
+            run: task.run.to_string(),
+            session: task.session.to_string(),
+        })
+        .collect()
+}
+
+/// Writes to stdout, where somebody may read; a reader that stands still holds up nothing else.
+async fn tell(mut waiting: mpsc::Receiver<Reply>) {
+    let mut stdout = tokio::io::stdout();
+    while let Some(reply) = waiting.recv().await {
+        let mut line = serde_json::to_vec(&reply).unwrap_or_default();
+        line.push(b'\n');
+        if stdout.write_all(&line).await.is_err() || stdout.flush().await.is_err() {
+            // Nobody reads any more. What else is told goes nowhere.
+            return;
+        }
+    }
+}
+
+/// Ends when whoever waits asks for the end. If they go away without a word, the call goes on.
+fn stop_requested() -> Cancelled {
+    let (sender, receiver) = oneshot::channel();
+    let listen = move || {
+        let mut line = String::new();
+        let is_read = io::stdin().read_line(&mut line).is_ok();
+        if is_read && line.trim_end() == STOP {
+            // The call may be over.
+            _ = sender.send(());
+        }
+    };
+    // A thread that nobody waits for; without it nobody can ask, and the runs can still be stopped.
+    _ = thread::Builder::new().name("stop".to_owned()).spawn(listen);
+    Box::pin(async move {
+        if receiver.await.is_err() {
+            std::future::pending::<()>().await;
+        }
+    })
+}

@@ -1,0 +1,39 @@
+//! What a caller of the delegation family reads: one line per task.
+
+use pi_subagents_delegation::text::one_line;
+use pi_subagents_delegation::{Ending, RunSummary, Status, Task};
+
+use crate::calls::answer::Outcomes;
+
+/// One line per task, in their order, one per warning, and the answers that no record keeps.
+pub(super) fn summary(outcomes: &Outcomes) -> String {
+    let lines = outcomes.iter().map(|(task, run)| summary_line(task, run));
+    let warnings = outcomes
+        .warnings
+        .iter()
+        .map(|warning| format!("! {warning}"));
+    let answers = outcomes.unrecorded().map(|(task, answer)| {
+        let name = one_line(&task.name);
+        format!("! {name}: its record may lack its answer, which is:\n{answer}")
+    });
+    let lines = lines.chain(warnings).chain(answers);
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+/// One task, one line, whatever a caller or a provider says.
+fn summary_line(task: &Task, run: &RunSummary) -> String {
+    let (name, session) = (one_line(&task.name), &task.session);
+    let profile = task
+        .definition
+        .as_ref()
+        .filter(|used| !used.summary.is_empty())
+        .map_or(String::new(), |used| format!(" ({})", used.summary));
+    let (icon, state) = match run.ending.as_ref().and_then(Ending::message) {
+        None => (Status::Completed.icon(), "completed".to_owned()),
+        Some(message) => {
+            let message = one_line(&message);
+            (Status::Failed.icon(), format!("error — {message}"))
+        }
+    };
+    format!("{icon} {name}: {state} (session: {session}){profile}")
+}

@@ -1,0 +1,271 @@
+//! `get_subagent_output` and `get_subagent_session`: what was said in a session.
+
+use pi_subagents_delegation::text::one_line;
+use pi_subagents_delegation::{Gap, RunHistory, RunId, SessionId, Status};
+use pi_subagents_sessions::transcript::Prompts;
+use pi_subagents_sessions::{FindError, Store, transcript};
+use serde_json::{Map, Value, json};
+
+use super::tools::{OUTPUT, SESSION, SessionCall};
+use crate::calls::arguments;
+use crate::calls::caller::Caller;
+use crate::calls::service::{CallService, ToolAnswer};
+use crate::error::CommandError;
+use crate::runs::conversation::ask_which;
+use crate::runs::find::{how_to_resume, was_kept_out};
+use crate::runs::known::{KnownRun, find_session};
+use crate::runs::missing_record::{LostRecord, what_is_missing};
+
+/// What stands for the answer of a run that has said nothing yet.
+const NO_TEXT_YET: &str = "(still running, no text yet)";
+
+/// A session that was read.
+pub(crate) struct ReadSession {
+    session: SessionId,
+    /// Its runs, oldest first.
+    runs: Vec<KnownRun>,
+    /// What was said in each.
+    histories: Vec<RunHistory>,
+    /// Runs of it that cannot be read.
+    lost: Vec<LostRecord>,
+    /// The one that was asked for, if the id was that of a run.
+    meant: Option<RunId>,
+}
+
+/// The last words of the latest run.
+pub(crate) fn output(
+    service: &CallService,
+    arguments: &Value,
+    caller: &Caller,
+) -> Result<ToolAnswer, CommandError> {
+    let read = read_for(service, arguments, caller, OUTPUT)?.only_meant()?;
+    Ok(read.with_missing(read.output(lines(service, caller))))
+}
+
+/// Everything that was said.
+pub(crate) fn session(
+    service: &CallService,
+    arguments: &Value,
+    caller: &Caller,
+) -> Result<ToolAnswer, CommandError> {
+    let read = read_for(service, arguments, caller, SESSION)?;
+    let whole = read.whole(lines(service, caller), Prompts::LeftOut);
+    Ok(read.with_missing(whole))
+}
+
+fn read_for(
+    service: &CallService,
+    arguments: &Value,
+    caller: &Caller,
+    tool: &str,
+) -> Result<ReadSession, CommandError> {
+    let call: SessionCall = arguments::read(arguments)?;
+    let how = |run: &RunId| format!("{tool} with sessionId {run}");
+    ReadSession::find(&service.owner.store, caller, &call.session_id, how)
+}
+
+fn lines(service: &CallService, caller: &Caller) -> usize {
+    service.configuration(caller).settings.max_lines_per_window
+}
+
+impl ReadSession {
+    /// Reads the session with this id or the beginning of it, or the one of the run with this id;
+    /// `how` is what to write to name one by a run.
+    pub(crate) fn find(
+        store: &Store,
+        caller: &Caller,
+        id: &str,
+        how: impl Fn(&RunId) -> String,
+    ) -> Result<Self, CommandError> {
+        let found =
+            find_session(store, &caller.places, caller.memory.as_deref(), id).map_err(|error| {
+                match error {
+                    FindError::NotFound(_) => not_found(id, caller),
+                    other => ask_which(other, how),
+                }
+            })?;
+        let (session, runs, meant) = (found.id, found.runs, found.meant);
+        let mut read: Vec<(KnownRun, RunHistory)> = Vec::new();
+        let mut lost = Vec::new();
+        for run in runs {
+            match run.history() {
+                Ok(history) => {
+                    let history = with_gap(&run, history);
+                    read.push((run, history));
+                }
+                Err(error) => lost.push(error),
+            }
+        }
+        if read.is_empty()
+            && let Some(latest) = lost.pop()
+        {
+            return Err(latest.into());
+        }
+        if !read.iter().all(|(_, history)| was_kept_out(history)) {
+            let is_meant = |run: &KnownRun| meant.is_some() && run.run == meant;
+            read.retain(|(run, history)| is_meant(run) || !was_kept_out(history));
+        }
+        let (runs, histories) = read.into_iter().unzip();
+        Ok(Self {
+            session,
+            runs,
+            histories,
+            lost,
+            meant,
+        })
+    }
+
+    /// The run that was asked for alone, if the id was that of a run.
+    pub(crate) fn only_meant(mut self) -> Result<Self, CommandError> {
+        let Some(meant) = &self.meant else {
+            return Ok(self);
+        };
+        if let Some(lost) = self.lost.iter().position(|lost| lost.is_of(meant)) {
+            return Err(self.lost.swap_remove(lost).into());
+        }
+        if let Some(at) = self.runs.iter().position(|run| run.run == self.meant) {
+            self.runs = vec![self.runs.swap_remove(at)];
+            self.histories = vec![self.histories.swap_remove(at)];
+            self.lost.clear();
+        }
+        Ok(self)
+    }
+
+    /// Returns what cannot be shown of it, in one line.
+    pub(crate) fn missing(&self) -> Option<String> {
+        let gaps = self.runs.iter().zip(&self.histories);
+        let gaps = gaps.filter_map(|(run, history)| gap_of(run, history));
+        let all: Vec<String> = what_is_missing(&self.lost)
+            .into_iter()
+            .chain(gaps)
+            .collect();
+        (!all.is_empty()).then(|| all.join("; "))
+    }
+
+    /// Says of the latest run that there is more to come, if there is.
+    pub(crate) fn more_to_come(&self) -> Option<String> {
+        let run = self.runs.last().filter(|run| run.is_under_way())?;
+        let state = match self.histories.last()?.summary.started_at {
+            Some(_) => "is still running; this is what it has said so far",
+            None => "has not started yet",
+        };
+        let (name, session) = (one_line(&run.name), &self.session);
+        Some(format!(
+            "{name} {state}. pi-subagents wait {session} waits for its end."
+        ))
+    }
+
+    /// What went wrong in the latest run, if anything did, and how to go on with it.
+    pub(crate) fn problem(&self) -> Option<String> {
+        let message = self.histories.last()?.summary.ending.as_ref()?.message()?;
+        let how = how_to_resume(self.session.as_str());
+        Some(format!("! {message}\nhint: {how}"))
+    }
+
+    /// The answer of `get_subagent_output`.
+    pub(crate) fn output(&self, max_lines: usize) -> ToolAnswer {
+        let latest = self.histories.last().and_then(RunHistory::output);
+        let text = latest.unwrap_or_else(|| self.without_text());
+        ToolAnswer::new(text, self.details(max_lines).into())
+    }
+
+    /// Tells whether the latest run may have answered and nobody knows what.
+    pub(crate) fn is_answer_lost(&self) -> bool {
+        let gap = self.histories.last().and_then(|run| run.gap.as_ref());
+        gap.is_some_and(|gap| gap.output.is_none())
+    }
+
+    /// Returns what stands for an answer that is not there.
+    fn without_text(&self) -> String {
+        let latest = self.runs.last().zip(self.histories.last());
+        match latest.and_then(|(run, history)| gap_of(run, history)) {
+            Some(gap) => format!("(the answer is not known: {gap})"),
+            None if latest.is_some_and(|(run, _)| run.is_under_way()) => NO_TEXT_YET.to_owned(),
+            None => transcript::NO_TEXT.to_owned(),
+        }
+    }
+
+    /// The answer of `get_subagent_session`.
+    pub(crate) fn whole(&self, max_lines: usize, prompts: Prompts) -> ToolAnswer {
+        let messages: usize = self.histories.iter().map(|run| run.messages.len()).sum();
+        let latest = self.histories.last().map(|run| &run.summary);
+        let exit_code = self
+            .runs
+            .last()
+            .zip(self.histories.last())
+            .and_then(|(run, history)| run.exit_code(history));
+        let mut details = self.details(max_lines);
+        details.insert("messageCount".to_owned(), json!(messages));
+        details.insert("exitCode".to_owned(), json!(exit_code));
+        details.insert(
+            "model".to_owned(),
+            json!(latest.and_then(|run| run.model.as_ref())),
+        );
+        ToolAnswer::new(
+            transcript::for_reading(&self.histories, prompts),
+            details.into(),
+        )
+    }
+
+    /// The answer, with what is missing of the session, for a model that reads nothing else.
+    fn with_missing(&self, mut answer: ToolAnswer) -> ToolAnswer {
+        if let Some(missing) = self.missing() {
+            answer.text = format!("{}\n\n! {missing}", answer.text);
+        }
+        answer
+    }
+
+    /// What both tools tell beside their text.
+    fn details(&self, max_lines: usize) -> Map<String, Value> {
+        let run = self.runs.last();
+        let status = self.histories.last().map(|run| run.summary.status());
+        let missing = self
+            .missing()
+            .map(|missing| ("warnings".to_owned(), json!([missing])));
+        let details = [
+            ("sessionId".to_owned(), json!(self.session.as_str())),
+            (
+                "status".to_owned(),
+                json!(status.map(Status::as_delegation_word)),
+            ),
+            ("taskName".to_owned(), json!(run.map(|run| &run.name))),
+            ("runCount".to_owned(), json!(self.runs.len())),
+            ("maxLines".to_owned(), json!(max_lines)),
+        ];
+        details.into_iter().chain(missing).collect()
+    }
+}
+
+/// Says what the record of a run lacks, if it lacks anything.
+fn gap_of(run: &KnownRun, history: &RunHistory) -> Option<String> {
+    let name = run.run.as_ref().map_or("", RunId::as_str);
+    let reasons = history.gap.as_ref()?.reasons.join("; ");
+    Some(format!("the record of run {name} is incomplete: {reasons}"))
+}
+
+/// Notes that a run is over and nobody could write down how, as on a full disk: what its events
+/// say last need not be its answer.
+fn with_gap(run: &KnownRun, mut history: RunHistory) -> RunHistory {
+    if history.summary.ending.is_none() && !run.is_under_way() {
+        history.gap.get_or_insert_with(|| Gap {
+            reasons: vec!["it has no end".to_owned()],
+            output: None,
+        });
+    }
+    history
+}
+
+fn not_found(id: &str, caller: &Caller) -> CommandError {
+    let error = CommandError::not_found(format!(
+        "Session \"{id}\" not found. The session may have expired or the ID is incorrect."
+    ));
+    hint_at_all(error, caller)
+}
+
+/// Says how to find the id, to those who may know all.
+pub(super) fn hint_at_all(error: CommandError, caller: &Caller) -> CommandError {
+    match caller.memory {
+        None => error.hint(caller.door.how_to_list()),
+        Some(_) => error,
+    }
+}

@@ -1,0 +1,89 @@
+//! Which runs a client may see and touch, and how they are told of.
+
+use pi_subagents_sessions::{FindError, Found, IndexedRun, RecordedRun, find};
+use serde_json::json;
+
+use crate::calls::caller::Caller;
+use crate::calls::families::background::{Shown, row_text};
+use crate::calls::service::{CallService, ToolAnswer};
+use crate::error::CommandError;
+use crate::runs::conversation::ask_which;
+use crate::runs::counts::Counts;
+use crate::runs::find::{current, status_of};
+use crate::runs::owned::current_runs;
+use crate::runs::row::Row;
+
+/// How many rows a model is shown; the counts tell of all.
+const MOST_ROWS: usize = 50;
+
+/// The runs of this client: those of this process, and the background runs of the project that
+/// no pi session has started. A client may have been restarted since it started them.
+pub(crate) fn of_client(
+    service: &CallService,
+    caller: &Caller,
+) -> Result<Vec<IndexedRun>, CommandError> {
+    let ours = &service.owner.name;
+    let mut runs = current_runs(&service.owner.store)?;
+    runs.retain(|run| match &run.owner.detached {
+        None => {
+            let owner = &run.owner;
+            (owner.pid, owner.start_time, &owner.host) == (ours.pid, ours.start_time, &ours.host)
+        }
+        Some(detached) => detached.pi_session.is_none() && run.project == caller.places.project,
+    });
+    Ok(runs)
+}
+
+/// Those of them that these ids stand for, each once; of a session what runs in it, else its
+/// latest run.
+pub(super) fn meant(runs: &[IndexedRun], ids: &[String]) -> Result<Vec<IndexedRun>, CommandError> {
+    let mut meant: Vec<IndexedRun> = Vec::new();
+    for id in ids {
+        let found = find(runs, id).map(Found::into_runs).and_then(current);
+        for run in found.map_err(|error| not_found(error, id))? {
+            if !meant.iter().any(|known| known.run == run.run) {
+                meant.push(run);
+            }
+        }
+    }
+    Ok(meant)
+}
+
+fn not_found(error: FindError, id: &str) -> CommandError {
+    match error {
+        FindError::NotFound(_) => CommandError::not_found(format!(
+            "there is no run or session \"{id}\" among those you have started"
+        ))
+        .hint("subagent_runs with includeCompleted lists them."),
+        other => ask_which(other, |run| format!("subagent_runs with ids [\"{run}\"]")),
+    }
+}
+
+/// The answer about some runs: of a single one that is over the whole result, else the beginnings.
+pub(crate) fn answer_of(heading: String, runs: &[IndexedRun]) -> ToolAnswer {
+    let newest = runs.len().saturating_sub(MOST_ROWS);
+    let recorded = runs[newest..]
+        .iter()
+        .filter_map(|run| RecordedRun::read(&run.directory));
+    let rows: Vec<Row> = recorded.map(|run| Row::of(&run)).collect();
+    let (rows, shown) = if rows.len() == 1 {
+        (rows, Shown::Whole)
+    } else {
+        let rows = rows.into_iter().map(Row::shortened).collect::<Vec<_>>();
+        (rows, Shown::Beginning)
+    };
+    let mut parts = vec![heading];
+    parts.extend(rows.iter().map(|row| row_text(row, shown)));
+    if newest > 0 {
+        parts.push(format!("{newest} older ones are not shown."));
+    }
+    let counts = counts(runs);
+    ToolAnswer::new(
+        parts.join("\n\n"),
+        json!({"counts": counts.json(), "runs": rows}),
+    )
+}
+
+pub(super) fn counts(runs: &[IndexedRun]) -> Counts {
+    Counts::of(runs.iter().map(status_of))
+}

@@ -1,0 +1,102 @@
+//! What a caller of the subagent family reads: a status, a session id and what was found.
+
+use pi_subagents_delegation::{Ending, LAST_TEXT_LIMIT, RunSummary, SessionId, Status, Task};
+use pi_subagents_sessions::transcript::NO_TEXT;
+use serde_json::{Map, Value, json};
+
+use super::schema::SubagentCall;
+use crate::calls::answer::{Outcomes, finalized_json};
+
+/// One block for one task, or a block with a heading for each of several; then what a person
+/// should know.
+pub(super) fn text(call: &SubagentCall, outcomes: &Outcomes, is_new: &[bool]) -> String {
+    let mut parts = Vec::new();
+    for (index, ((task, run), is_new)) in outcomes.iter().zip(is_new).enumerate() {
+        if let SubagentCall::Parallel(tasks) = call {
+            let agent = tasks.get(index).map_or("", |task| &task.agent);
+            parts.push(format!("## {}. {agent}", index + 1));
+        }
+        parts.push(block(task, run));
+        if is_cut(run) {
+            let how = outcomes.door.how_to_read(task.session.as_str());
+            parts.push(format!("! It said more; {how}"));
+        }
+        if *is_new && was_begun(run) {
+            parts.push(format!("! {}", new_session(&task.session)));
+        }
+    }
+    let warnings = outcomes.warnings.iter().map(|text| format!("! {text}"));
+    let warnings = warnings.collect::<Vec<_>>().join("\n");
+    parts.extend((!warnings.is_empty()).then_some(warnings));
+    parts.join("\n\n")
+}
+
+/// Whether anything came of the session; one that another run holds is not new.
+fn was_begun(run: &RunSummary) -> bool {
+    run.started_at.is_some()
+}
+
+/// Told to a caller who named a session, in case they meant another one.
+pub(crate) fn new_session(session: &SessionId) -> String {
+    format!("There was no session `{session}` of this preset in this directory; it is new.")
+}
+
+/// The documented header, and what the run amounts to.
+fn block(task: &Task, run: &RunSummary) -> String {
+    let status = if run.status() == Status::Completed {
+        "SUCCESS"
+    } else {
+        "ERROR"
+    };
+    format!(
+        "**Status:** {status}\n**Session ID:** `{}`\n\n---\n\n{}",
+        task.session,
+        result(run)
+    )
+}
+
+/// The result, or what went wrong with what there is of a result.
+fn result(run: &RunSummary) -> String {
+    let output = run.output().map(str::trim_end);
+    match run.ending.as_ref().and_then(Ending::message) {
+        None => output.unwrap_or(NO_TEXT).to_owned(),
+        Some(message) => match output {
+            Some(output) => format!("{message}\n\nPartial result:\n\n{output}"),
+            None => message,
+        },
+    }
+}
+
+/// Only so much of a text is held; a report is held whole.
+fn is_cut(run: &RunSummary) -> bool {
+    let output = run.output().map_or(0, str::len);
+    run.finalized.is_none() && output > LAST_TEXT_LIMIT
+}
+
+/// What the family adds to the details: of one task its session and report, and of every task
+/// the name of its definition.
+pub(super) fn details(
+    call: &SubagentCall,
+    outcomes: &Outcomes,
+    is_new: &[bool],
+) -> Map<String, Value> {
+    let mut details = Map::new();
+    let presets: Vec<&str> = call.tasks().iter().map(|task| &*task.agent).collect();
+    details.insert("presets".to_owned(), json!(presets));
+    let SubagentCall::Single(_) = call else {
+        details.insert("mode".to_owned(), "parallel".into());
+        return details;
+    };
+    details.insert("mode".to_owned(), "single".into());
+    if let Some((task, run)) = outcomes.iter().next() {
+        details.insert("runId".to_owned(), task.run.as_str().into());
+        details.insert("sessionId".to_owned(), task.session.as_str().into());
+        details.insert("status".to_owned(), run.status().as_str().into());
+        if let Some(finalized) = &run.finalized {
+            details.insert("finalized".to_owned(), finalized_json(finalized));
+        }
+        let is_new = is_new.first().is_some_and(|is_new| *is_new) && was_begun(run);
+        details.insert("isNewSession".to_owned(), is_new.into());
+    }
+    details
+}

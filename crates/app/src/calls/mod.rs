@@ -1,0 +1,53 @@
+//! A tool call, from its arguments to its answer, whichever door it came through: what a caller
+//! writes, how it becomes a plan, and what it is answered.
+
+mod answer;
+mod arguments;
+mod call;
+pub(crate) mod caller;
+mod child_extension;
+mod choices;
+mod definition_use;
+pub(crate) mod detached;
+pub(crate) mod families;
+pub(crate) mod lowering;
+#[cfg(test)]
+mod never_panics;
+pub(crate) mod next_steps;
+pub(crate) mod owner;
+pub(crate) mod preview;
+pub(crate) mod progress;
+pub(crate) mod runner;
+pub(crate) mod service;
+mod tmux;
+mod tool;
+pub(crate) mod trust_question;
+mod unknown_fields;
+pub(crate) mod updates;
+mod window_json;
+mod window_record;
+mod working_directory;
+
+pub(crate) use answer::Answer;
+pub(crate) use arguments::CallError;
+pub(crate) use call::{Call, ReadyCall, run};
+pub(crate) use choices::choices_of;
+pub(crate) use tool::{Effect, Tool};
+pub(crate) use unknown_fields::check_fields;
+pub(crate) use window_record::{Seen, WindowRecord};
+
+use self::families::{background, delegation, runs, subagent};
+
+/// The tools of the MCP door: all of them, and the one for those who have nothing else to look
+/// after runs with.
+pub(crate) fn mcp_tools() -> Vec<Tool> {
+    [tools(), runs::tools()].into_iter().flatten().collect()
+}
+
+/// All tools that every door has, family by family.
+pub(crate) fn tools() -> Vec<Tool> {
+    [delegation::tools(), subagent::tools(), background::tools()]
+        .into_iter()
+        .flatten()
+        .collect()
+}

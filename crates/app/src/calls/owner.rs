@@ -1,0 +1,271 @@
+//! This process as an owner of runs: engine, record, socket and signals together.
+
+use std::collections::BTreeMap;
+use std::ffi::OsStr;
+use std::io;
+use std::sync::{Arc, OnceLock};
+
+use pi_subagents_delegation::{EventSink, Interruption, Plan, Program, RunId, RunSummary, Secret};
+use pi_subagents_engine::{
+    Engine, Launcher, NotRunning, OwnChildren, OwnerLimits, OwnerSocket, ProcessName, SteerError,
+};
+use pi_subagents_sessions::{Detached, OwnerName, Recorder, Store};
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use tokio::runtime::Handle;
+use tokio::task::{JoinHandle, spawn_blocking};
+
+use crate::error::CommandError;
+use crate::own_commands::{KEEPER, WARDEN};
+use crate::places::Places;
+use crate::runs::owned::{close_abandoned, this_host};
+use crate::signals::{Signals, Told, stop_this_process, survive_large_files};
+
+/// This process, ready to own runs.
+pub(crate) struct Owner {
+    pub(crate) name: OwnerName,
+    pub(crate) store: Store,
+    pub(crate) recorder: Recorder,
+    /// Which children of this process are no strangers.
+    pub(crate) own_children: OwnChildren,
+    engine: Engine,
+    dispatcher: JoinHandle<()>,
+    socket: Option<OwnerSocket>,
+}
+
+impl Owner {
+    /// Starts the engine, the record and the socket. Runs whose owner is gone are closed first.
+    pub(crate) fn start(
+        places: &Places,
+        concurrency: usize,
+        own_children: OwnChildren,
+    ) -> Result<Self, CommandError> {
+        Self::start_as(places, concurrency, own_children, None)
+    }
+
+    /// The same for a process that outlives its caller.
+    pub(crate) fn start_detached(
+        places: &Places,
+        detached: Detached,
+        concurrency: usize,
+    ) -> Result<Self, CommandError> {
+        Self::start_as(
+            places,
+            concurrency,
+            OwnChildren::exclusive(),
+            Some(detached),
+        )
+    }
+
+    fn start_as(
+        places: &Places,
+        concurrency: usize,
+        own_children: OwnChildren,
+        detached: Option<Detached>,
+    ) -> Result<Self, CommandError> {
+        let failed = |what: &str, error: &io::Error| CommandError::failed(what).because(error);
+        let file_limit = raise_file_limit();
+        start_thread_that_waits().map_err(|error| {
+            failed("this process can start no threads", &error)
+                .hint("ulimit -u says how many processes and threads the user may have.")
+        })?;
+        survive_large_files();
+        let store = Store::new(&places.agent_dir);
+        close_abandoned(&store);
+        let ours = |command: &str| Program {
+            path: places.program.clone(),
+            arguments: vec![command.into()],
+            has_mcp: false,
+            keeps_tools: false,
+        };
+        let launcher = Launcher {
+            keeper: ours(KEEPER),
+            warden: ours(WARDEN),
+            own_children: own_children.clone(),
+            file_limit,
+            environment: places.for_children.clone(),
+            secrets: secrets(places),
+        };
+        let limits = OwnerLimits {
+            concurrency,
+            ..OwnerLimits::default()
+        };
+        let (engine, dispatcher) = Engine::start(launcher, limits)
+            .map_err(|error| failed("the engine did not start", &error))?;
+        let recorder = Recorder::start(store.index());
+        let record = recorder.clone();
+        // Without a socket the runs go on; only other processes cannot reach them.
+        let socket =
+            OwnerSocket::listen(&places.sockets, engine.clone(), move || record.settle()).ok();
+        let process = ProcessName::of_this_process();
+        Ok(Self {
+            name: OwnerName {
+                pid: process.pid,
+                start_time: process.start_time,
+                host: this_host(),
+                socket: socket.as_ref().map(|socket| socket.path().to_owned()),
+                detached,
+            },
+            own_children,
+            recorder,
+            store,
+            engine,
+            dispatcher,
+            socket,
+        })
+    }
+
+    /// Runs a plan to its end, until its record is on disk. The engine has it when this returns,
+    /// so whoever stops a run after that stops one that is known.
+    pub(crate) fn run(
+        &self,
+        plan: Plan,
+        mut sinks: Vec<Box<dyn EventSink>>,
+    ) -> impl Future<Output = Vec<Arc<RunSummary>>> + Send + use<> {
+        sinks.push(Box::new(self.recorder.clone()));
+        let call = self.engine.run(plan, sinks);
+        let recorder = self.recorder.clone();
+        async move {
+            let outcomes = call.outcomes().await;
+            // The disk is waited for on a thread that may wait; if it panics, the record is as it is.
+            _ = spawn_blocking(move || recorder.settle()).await;
+            outcomes
+        }
+    }
+
+    /// Tells these runs to end; whoever waits for them hears of it.
+    pub(crate) fn stop(&self, runs: &[RunId]) {
+        // Without a runtime the engine is gone, and with it all runs.
+        let Ok(runtime) = Handle::try_current() else {
+            return;
+        };
+        for run in runs.iter().cloned() {
+            let engine = self.engine.clone();
+            runtime.spawn(async move { engine.stop(run).await });
+        }
+    }
+
+    /// Stops a run and waits until nothing of it is left.
+    pub(crate) async fn stop_one(&self, run: RunId) -> Result<Arc<RunSummary>, NotRunning> {
+        self.engine.stop(run).await
+    }
+
+    /// Says something to the child of a run, which hears it before its next turn.
+    pub(crate) async fn steer(&self, run: RunId, message: String) -> Result<(), SteerError> {
+        self.engine.steer(run, message).await
+    }
+
+    /// Ends all runs because we were told to by this signal; called again, at once.
+    pub(crate) fn shut_down(&self, signal: i32) {
+        self.engine.shut_down(Interruption::Signal(signal));
+    }
+
+    /// Ends all runs because whoever they were for is gone without a word.
+    pub(crate) fn abandon(&self) {
+        self.engine.shut_down(Interruption::OwnerGone);
+    }
+
+    /// Does some work; a signal ends all runs under way, a second one at once.
+    pub(crate) async fn until_signalled<T>(
+        &self,
+        signals: &mut Signals,
+        work: impl Future<Output = T>,
+    ) -> T {
+        tokio::pin!(work);
+        loop {
+            tokio::select! {
+                done = &mut work => return done,
+                told = signals.told() => {
+                    self.obey(told).await;
+                }
+            }
+        }
+    }
+
+    /// Does what a signal tells us; gives its number if it is one that ends us.
+    pub(crate) async fn obey(&self, told: Told) -> Option<i32> {
+        match told {
+            Told::End(number) => {
+                self.shut_down(number);
+                Some(number)
+            }
+            Told::Pause => {
+                self.engine.pause().await;
+                self.engine.resume(stop_this_process().await);
+                None
+            }
+        }
+    }
+
+    /// Ends this owner in order: nothing of it is left when this returns.
+    pub(crate) async fn leave(self) {
+        let Self {
+            engine,
+            dispatcher,
+            socket,
+            ..
+        } = self;
+        if let Some(socket) = socket {
+            socket.close().await;
+        }
+        drop(engine);
+        // The dispatcher ends by itself once its last handle is gone; a panic has been printed.
+        _ = dispatcher.await;
+    }
+}
+
+/// Sees to it that the runtime has a thread on which something may wait, for as long as it lives: a
+/// runtime that gets none when it needs one panics.
+fn start_thread_that_waits() -> io::Result<()> {
+    // One for the record, one for the runtime; they live at the same moment.
+    let (end, ended) = std::sync::mpsc::channel::<()>();
+    let waiting = Arc::new(std::sync::Mutex::new(ended));
+    let mut threads = Vec::new();
+    let mut started = Ok(());
+    for _ in 0..2 {
+        let waiting = Arc::clone(&waiting);
+        let thread = std::thread::Builder::new().spawn(move || {
+            // It ends when the other end is dropped.
+            _ = waiting.lock().map(|ended| ended.recv());
+        });
+        match thread {
+            Ok(thread) => threads.push(thread),
+            Err(error) => started = Err(error),
+        }
+    }
+    drop(end);
+    for thread in threads {
+        // It does nothing that could panic.
+        _ = thread.join();
+    }
+    started?;
+    drop(spawn_blocking(|| ()));
+    Ok(())
+}
+
+/// Raises how many files this process may have open, and returns how many it might before: a child
+/// takes half a dozen descriptors, and the usual limit is meant for programs without children.
+fn raise_file_limit() -> Option<u64> {
+    /// What this process was started with; it may become an owner several times.
+    static FIRST: OnceLock<Option<u64>> = OnceLock::new();
+    let limit = getrlimit(Resource::Nofile);
+    let first = *FIRST.get_or_init(|| limit.current);
+    // With the usual limit a few hundred children still fit.
+    _ = setrlimit(
+        Resource::Nofile,
+        Rlimit {
+            current: limit.maximum,
+            ..limit
+        },
+    );
+    first
+}
+
+/// The variables that hold keys of models; what is no text holds none.
+fn secrets(places: &Places) -> BTreeMap<String, Secret> {
+    let names = pi_subagents_agent::secret_variables(&places.agent_dir);
+    let found = names.into_iter().filter_map(|name| {
+        let value = places.variables.get(OsStr::new(&name))?.to_str()?;
+        Some((name, Secret::new(value)))
+    });
+    found.collect()
+}

@@ -1,0 +1,26 @@
+//! How tool calls are shown in one line.
+
+use pi_subagents_definitions::Settings;
+use pi_subagents_windows::PreviewContext;
+
+use crate::calls::caller::Caller;
+
+/// A preview of a command is at least this wide.
+const MIN_PREVIEW: usize = 20;
+
+/// How tool calls are shown in one line.
+pub(crate) fn preview_context(caller: &Caller, settings: &Settings) -> PreviewContext {
+    PreviewContext {
+        home: Some(caller.places.home.clone()),
+        cwd: caller.places.cwd.clone(),
+        width: match caller.columns {
+            Some(columns) => preview_width(columns),
+            None => settings.command_preview_width,
+        },
+    }
+}
+
+/// How wide previews are in a terminal of so many columns.
+pub(crate) fn preview_width(columns: usize) -> usize {
+    columns.saturating_sub(4).max(MIN_PREVIEW)
+}

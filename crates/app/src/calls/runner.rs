@@ -1,0 +1,163 @@
+//! Which program does the work: pi where it is to be had and new enough, or the agent inside our
+//! own binary.
+
+mod asked_pi;
+mod version;
+
+use std::cell::OnceCell;
+use std::ffi::OsStr;
+use std::path::PathBuf;
+
+use pi_subagents_definitions::RunnerChoice;
+use pi_subagents_delegation::Ending::CouldNotStart;
+use pi_subagents_delegation::{Program, Runner};
+
+use self::asked_pi::version_of;
+use self::version::Version;
+use crate::calls::caller::Caller;
+use crate::places::Places;
+
+/// The first pi that speaks the protocol as we need it.
+const OLDEST_PI: Version = Version(0, 84, 0);
+
+/// The first pi that starts MCP servers, and knows the flag that keeps it from doing so.
+const FIRST_WITH_MCP: Version = Version(1, 0, 4);
+
+/// The first pi that gives a session the tools it had when it goes on.
+const FIRST_THAT_KEEPS_TOOLS: Version = Version(1, 3, 0);
+
+/// Whether a pi must be asked now, or what it said before will do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Asking {
+    /// An answer that was remembered will do, as long as pi and Node are the same files.
+    IfNeeded,
+    Now,
+}
+
+/// A pi that is new enough.
+#[derive(Debug, Clone)]
+pub(crate) struct FoundPi {
+    pub(crate) program: Program,
+    pub(crate) version: String,
+}
+
+/// The program that does a task.
+pub(crate) struct ChosenRunner {
+    pub(crate) runner: Runner,
+    pub(crate) program: Program,
+    /// What the caller should know about the choice.
+    pub(crate) warning: Option<String>,
+}
+
+/// Finds the program for a choice; pi is looked for once.
+pub(crate) struct Runners<'a> {
+    caller: &'a Caller,
+    pi: OnceCell<Result<FoundPi, String>>,
+}
+
+impl<'a> Runners<'a> {
+    pub(crate) fn new(caller: &'a Caller) -> Self {
+        Self {
+            caller,
+            pi: OnceCell::new(),
+        }
+    }
+
+    /// The program for a choice, or why there is none.
+    pub(crate) fn resolve(&self, choice: RunnerChoice) -> Result<ChosenRunner, String> {
+        match choice {
+            RunnerChoice::Embedded => Ok(self.embedded(None)),
+            RunnerChoice::Pi => self
+                .pi()
+                .map_err(|reason| CouldNotStart { reason }.message().unwrap_or_default()),
+            RunnerChoice::Auto => Ok(self.pi().unwrap_or_else(|why| self.instead_of_pi(&why))),
+        }
+    }
+
+    /// The embedded agent, because no pi can be used; it is worth a word where there is one.
+    fn instead_of_pi(&self, why: &str) -> ChosenRunner {
+        let is_there = self.caller.pi.is_some() || is_pi_named(&self.caller.places);
+        let warning = format!(
+            "pi cannot be used, so the embedded agent works in its place: {}",
+            why.trim_end_matches('.')
+        );
+        self.embedded(is_there.then_some(warning))
+    }
+
+    fn embedded(&self, warning: Option<String>) -> ChosenRunner {
+        ChosenRunner {
+            runner: Runner::Embedded,
+            program: Program {
+                path: self.caller.places.program.clone(),
+                arguments: vec![crate::own_commands::AGENT.into()],
+                has_mcp: false,
+                keeps_tools: false,
+            },
+            warning,
+        }
+    }
+
+    fn pi(&self) -> Result<ChosenRunner, String> {
+        let find = || find_pi(self.caller, Asking::IfNeeded);
+        let found = self.pi.get_or_init(find).clone();
+        found.map(|pi| ChosenRunner {
+            runner: Runner::Pi,
+            program: pi.program,
+            warning: None,
+        })
+    }
+}
+
+/// Tells whether there is something that may be pi.
+pub(crate) fn is_pi_named(places: &Places) -> bool {
+    let path = places.variable("PATH").unwrap_or_default();
+    places.variable("PI_SUBAGENTS_PI").is_some() || on_path("pi", path).is_some()
+}
+
+/// The pi of the caller, or the one that is named or found; or why there is none.
+pub(crate) fn find_pi(caller: &Caller, asking: Asking) -> Result<FoundPi, String> {
+    let places = &caller.places;
+    if let Some(pi) = &caller.pi
+        && places.variable("PI_SUBAGENTS_PI").is_none()
+    {
+        return new_enough(pi.program.clone(), &pi.version);
+    }
+    let path = match places.variable("PI_SUBAGENTS_PI") {
+        Some(named) => places.cwd.join(named),
+        None => on_path("pi", places.variable("PATH").unwrap_or_default()).ok_or(
+            "pi is not on PATH. Install it, set PI_SUBAGENTS_PI to it, or use --runner embedded.",
+        )?,
+    };
+    let version = version_of(&path, places, asking)?;
+    let program = Program {
+        path,
+        arguments: Vec::new(),
+        has_mcp: false,
+        keeps_tools: false,
+    };
+    new_enough(program, &version)
+}
+
+fn new_enough(program: Program, said: &str) -> Result<FoundPi, String> {
+    match Version::parse(said) {
+        Some(version) if version >= OLDEST_PI => Ok(FoundPi {
+            program: Program {
+                has_mcp: version >= FIRST_WITH_MCP,
+                keeps_tools: version >= FIRST_THAT_KEEPS_TOOLS,
+                ..program
+            },
+            version: said.to_owned(),
+        }),
+        Some(_) | None => Err(format!(
+            "{} is pi {said}, which is too old: {OLDEST_PI} or newer is needed. Update it, or use --runner embedded.",
+            program.path.display(),
+        )),
+    }
+}
+
+/// The first file of this name on the search path.
+pub(crate) fn on_path(name: &str, path: &OsStr) -> Option<PathBuf> {
+    std::env::split_paths(path)
+        .map(|directory| directory.join(name))
+        .find(|candidate| candidate.is_file())
+}

@@ -1,0 +1,336 @@
+//! The tools, whichever door they are called through.
+
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use pi_subagents_definitions::CatalogueCache;
+use pi_subagents_delegation::{EventSink, Plan, RunId, RunSummary, Usage};
+use pi_subagents_engine::OwnChildren;
+use serde_json::{Value, json};
+use tokio::task::spawn_blocking;
+use tokio::time::timeout;
+
+use crate::calls::caller::Caller;
+use crate::calls::families::{background, delegation, runs, subagent};
+use crate::calls::owner::Owner;
+use crate::calls::tmux::Panes;
+use crate::calls::updates::{Look, Updates};
+use crate::calls::{Call, ReadyCall, Seen, WindowRecord, check_fields};
+use crate::configuration::Configuration;
+use crate::error::CommandError;
+use crate::places::Places;
+use crate::runs::counts::Counts;
+use crate::runs::row::Row;
+
+/// How long a call that is over waits for its last pane to be opened.
+const LAST_PANES: Duration = Duration::from_secs(5);
+
+/// The tools of this process, for all calls of its door.
+pub(crate) struct CallService {
+    pub(crate) owner: Owner,
+    /// The background runs of the pi we belong to, where there is one.
+    pub(crate) background: Option<Box<dyn BackgroundRuns>>,
+    catalogues: Mutex<CatalogueCache>,
+    lowering: Mutex<()>,
+}
+
+/// The background runs of one session, kept by a door that has sessions.
+pub(crate) trait BackgroundRuns: Send + Sync {
+    /// Remembers a run that has just begun, and returns the counts with it.
+    fn launched(&self, row: &Row) -> Counts;
+
+    /// Returns the runs of the session, and how many of them stand how.
+    fn rows(&self) -> (Counts, Vec<Row>);
+}
+
+/// How a door takes part in a call.
+pub(crate) struct Watch {
+    /// Who else hears of its events.
+    pub(crate) sinks: Vec<Box<dyn EventSink>>,
+    /// Who is told how the windows look.
+    pub(crate) on_update: Option<OnUpdate>,
+    /// Whether somebody sees the windows through these updates.
+    pub(crate) is_drawn: bool,
+    /// Whether updates carry all lines of the windows, and not only the newest.
+    pub(crate) look: Arc<Look>,
+    /// Ends when nobody wants the answer any more.
+    pub(crate) cancelled: Pin<Box<dyn Future<Output = ()> + Send>>,
+}
+
+/// Takes what is known of a call under way, and which lines of the windows are seen.
+pub(crate) type OnUpdate = Box<dyn FnMut(&WindowRecord, Seen) + Send>;
+
+/// What a tool answers.
+#[derive(Debug, Clone)]
+pub(crate) struct ToolAnswer {
+    /// What the caller's model reads.
+    pub(crate) text: String,
+    /// What whoever shows the answer needs.
+    pub(crate) details: Value,
+    /// What its sub-agents consumed.
+    pub(crate) usage: Option<Usage>,
+    /// Whether nothing was begun of what was asked.
+    pub(crate) is_refused: bool,
+}
+
+impl ToolAnswer {
+    /// An answer that cost nothing.
+    pub(crate) fn new(text: impl Into<String>, details: Value) -> Self {
+        Self {
+            text: text.into(),
+            details,
+            usage: None,
+            is_refused: false,
+        }
+    }
+
+    /// Adds warnings, for the model and for whoever shows the answer.
+    fn warn(&mut self, warnings: &[String]) {
+        for warning in warnings {
+            self.text += "\n! ";
+            self.text += warning;
+        }
+        if let (Value::Object(details), [_, ..]) = (&mut self.details, warnings) {
+            let known = details.entry("warnings").or_insert_with(|| json!([]));
+            if let Value::Array(known) = known {
+                known.extend(warnings.iter().map(|warning| json!(warning)));
+            }
+        }
+    }
+
+    /// As every door passes it on.
+    pub(crate) fn json(&self) -> Value {
+        json!({
+            "content": [{"type": "text", "text": self.text}],
+            "details": self.details,
+        })
+    }
+}
+
+impl Watch {
+    /// Nobody watches.
+    pub(crate) fn nobody() -> Self {
+        Self {
+            sinks: Vec::new(),
+            on_update: None,
+            is_drawn: false,
+            look: Arc::default(),
+            cancelled: Box::pin(std::future::pending()),
+        }
+    }
+}
+
+impl CallService {
+    /// Makes this process the owner of what the tools start.
+    pub(crate) fn open(places: &Places, concurrency: usize) -> Result<Self, CommandError> {
+        Self::of(Owner::start(places, concurrency, OwnChildren::exclusive()))
+    }
+
+    /// The same in a program that may have other children too.
+    pub(crate) fn open_in_a_program(
+        places: &Places,
+        concurrency: usize,
+    ) -> Result<Self, CommandError> {
+        Self::of(Owner::start(places, concurrency, OwnChildren::shared()))
+    }
+
+    fn of(owner: Result<Owner, CommandError>) -> Result<Self, CommandError> {
+        Ok(Self::of_owner(owner?))
+    }
+
+    /// The tools of an owner.
+    pub(crate) fn of_owner(owner: Owner) -> Self {
+        Self {
+            owner,
+            background: None,
+            catalogues: Mutex::default(),
+            lowering: Mutex::default(),
+        }
+    }
+
+    /// Calls a tool by its name. Fields that it does not know are an error or a warning, as the
+    /// door has it.
+    pub(crate) async fn call(
+        self: &Arc<Self>,
+        tool: &str,
+        arguments: &Value,
+        caller: &Caller,
+        watch: Watch,
+    ) -> Result<ToolAnswer, CommandError> {
+        let unknown = check_fields(tool, arguments, caller.door)?;
+        let mut answer = self.call_known(tool, arguments, caller, watch).await?;
+        answer.warn(&unknown);
+        Ok(answer)
+    }
+
+    async fn call_known(
+        self: &Arc<Self>,
+        tool: &str,
+        arguments: &Value,
+        caller: &Caller,
+        watch: Watch,
+    ) -> Result<ToolAnswer, CommandError> {
+        match tool {
+            delegation::DELEGATE => {
+                let call = delegation::DelegateCall::parse(arguments)?;
+                self.answer(call, caller, watch).await
+            }
+            subagent::SUBAGENT => {
+                let call = subagent::SubagentCall::parse(arguments)?;
+                self.answer(call, caller, watch).await
+            }
+            background::BACKGROUND => background::background_agent(self, arguments, caller).await,
+            runs::RUNS => runs::subagent_runs(self, arguments, caller, watch.cancelled).await,
+            background::STATUS => {
+                let read = background::background_agent_status;
+                self.read(read, arguments, caller).await
+            }
+            delegation::OUTPUT => self.read(delegation::output, arguments, caller).await,
+            delegation::SESSION => self.read(delegation::session, arguments, caller).await,
+            delegation::PROFILES => self.read(delegation::profiles, arguments, caller).await,
+            other => Err(CommandError::not_found(format!("there is no tool {other}"))),
+        }
+    }
+
+    /// Calls a tool that starts runs.
+    async fn answer<C: Call<Notes: Send> + Send + 'static>(
+        self: &Arc<Self>,
+        call: C,
+        caller: &Caller,
+        watch: Watch,
+    ) -> Result<ToolAnswer, CommandError> {
+        let lower = move |service: &Self, caller: &Caller| ReadyCall::new(service, call, caller);
+        let ready = self.beside(caller, lower).await?;
+        Ok(ready.run(self, watch).await.to_tool_answer())
+    }
+
+    /// Calls a tool that only reads.
+    async fn read(
+        self: &Arc<Self>,
+        tool: fn(&Self, &Value, &Caller) -> Result<ToolAnswer, CommandError>,
+        arguments: &Value,
+        caller: &Caller,
+    ) -> Result<ToolAnswer, CommandError> {
+        let arguments = arguments.clone();
+        let read = move |service: &Self, caller: &Caller| tool(service, &arguments, caller);
+        self.beside(caller, read).await
+    }
+
+    /// Does on a thread of its own what waits for the disk or for other processes: calls under
+    /// way and signals are served meanwhile.
+    pub(crate) async fn beside<T: Send + 'static>(
+        self: &Arc<Self>,
+        caller: &Caller,
+        work: impl FnOnce(&Self, &Caller) -> Result<T, CommandError> + Send + 'static,
+    ) -> Result<T, CommandError> {
+        let (service, caller) = (Arc::clone(self), caller.clone());
+        spawn_blocking(move || work(&service, &caller))
+            .await
+            .unwrap_or_else(|error| Err(CommandError::failed("a bug of ours").because(&error)))
+    }
+
+    /// Calls are lowered one after the other: two at once must not find the same session free.
+    pub(crate) fn lower_alone(&self) -> MutexGuard<'_, ()> {
+        self.lowering.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What the caller and their project have written down.
+    pub(crate) fn configuration(&self, caller: &Caller) -> Configuration {
+        let mut catalogues = self
+            .catalogues
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        Configuration::read(
+            &caller.places,
+            caller.trusts_project,
+            |cwd, places, trust| catalogues.load(cwd, places, trust, Instant::now()),
+        )
+    }
+
+    /// Runs a plan to its end. Whoever cancels it or waits no longer stops its runs, and these
+    /// alone.
+    pub(crate) async fn run(
+        &self,
+        plan: Plan,
+        windows: &WindowRecord,
+        panes: &Panes,
+        watch: Watch,
+    ) -> Vec<Arc<RunSummary>> {
+        let Watch {
+            mut sinks,
+            on_update,
+            is_drawn,
+            look,
+            mut cancelled,
+        } = watch;
+        sinks.push(Box::new(if is_drawn {
+            windows.drawn()
+        } else {
+            windows.clone()
+        }));
+        let (starts, opening) = panes.open(&self.owner.own_children);
+        sinks.extend(starts);
+        tokio::pin!(opening);
+        let mut is_opening = true;
+        let mut updates = Updates::new(on_update, look, windows.clone());
+        let runs: Vec<_> = plan
+            .tasks
+            .iter()
+            .map(|planned| planned.task.run.clone())
+            .collect();
+        let work = self.owner.run(plan, sinks);
+        tokio::pin!(work);
+        let mut under_way = UnderWay {
+            owner: &self.owner,
+            runs,
+        };
+        let mut is_cancelled = false;
+        loop {
+            let happening = tokio::select! {
+                outcomes = &mut work => Happening::Done(outcomes),
+                () = &mut cancelled, if !is_cancelled => Happening::Cancelled,
+                () = &mut opening, if is_opening => Happening::Opened,
+                () = updates.next() => Happening::Due,
+            };
+            match happening {
+                Happening::Done(outcomes) => {
+                    under_way.runs.clear();
+                    if is_opening {
+                        // A tmux that hangs keeps nobody.
+                        _ = timeout(LAST_PANES, opening).await;
+                    }
+                    return outcomes;
+                }
+                Happening::Cancelled => {
+                    is_cancelled = true;
+                    self.owner.stop(&under_way.runs);
+                }
+                Happening::Opened => is_opening = false,
+                Happening::Due => updates.tell(),
+            }
+        }
+    }
+}
+
+/// What happens to a call under way.
+enum Happening {
+    Done(Vec<Arc<RunSummary>>),
+    Cancelled,
+    /// Every run that is to have a pane has one.
+    Opened,
+    /// Its door may be told how it looks.
+    Due,
+}
+
+/// The runs of a call, which end when nobody waits for it any more.
+struct UnderWay<'a> {
+    owner: &'a Owner,
+    runs: Vec<RunId>,
+}
+
+impl Drop for UnderWay<'_> {
+    fn drop(&mut self) {
+        self.owner.stop(&self.runs);
+    }
+}

@@ -1,0 +1,115 @@
+//! The question whether what a project carries may be used, whoever it is put to.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use pi_subagents_definitions::{IgnoredReason, RememberError, Settings, Trust, TrustDecision};
+use pi_subagents_delegation::Definition;
+use pi_subagents_delegation::text::clean;
+
+use crate::configuration::Configuration;
+use crate::error::CommandError;
+use crate::places::Places;
+
+/// How many names a question shows.
+const NAMES_SHOWN: usize = 8;
+
+const YES: &str = "Yes, from now on";
+const NO: &str = "No, ignore it from now on";
+const NOT_NOW: &str = "Not now";
+
+/// A project that carries something about which nobody has decided.
+pub(crate) struct TrustQuestion {
+    pub(crate) project: PathBuf,
+    carried: String,
+}
+
+impl TrustQuestion {
+    /// The question that waits for a decision, if there is one.
+    pub(crate) fn about(project: &Path, configuration: &Configuration) -> Option<Self> {
+        Some(Self {
+            project: project.to_owned(),
+            carried: carried(configuration, project)?,
+        })
+    }
+
+    /// Tells whether a person may decide it with one word: a directory that holds everything is
+    /// none that is trusted by the way.
+    pub(crate) fn may_be_asked(&self, places: &Places) -> bool {
+        check_extent(&self.project, &places.home).is_ok()
+    }
+
+    pub(crate) fn message(&self) -> String {
+        let project = self.project.display();
+        clean(&format!(
+            "Use {} of {project} for sub-agents?",
+            self.carried
+        ))
+    }
+
+    pub(crate) fn options() -> Vec<String> {
+        [YES, NO, NOT_NOW].map(str::to_owned).into()
+    }
+}
+
+/// Remembers which option was chosen about a project; tells whether that decides it.
+pub(crate) fn remember(
+    project: &Path,
+    option: Option<&str>,
+    places: &Places,
+) -> Result<bool, RememberError> {
+    let is_trusted = match option {
+        Some(YES) => true,
+        Some(NO) => false,
+        Some(_) | None => return Ok(false),
+    };
+    Trust::remember(&places.agent_dir, project, is_trusted).map(|()| true)
+}
+
+/// What the project carries that waits for a decision.
+fn carried(configuration: &Configuration, project: &Path) -> Option<String> {
+    if configuration.trust.of(project) != TrustDecision::Undecided {
+        return None;
+    }
+    let mut names: Vec<String> = configuration
+        .catalogue
+        .ignored()
+        .filter(|(_, why)| why.reason == IgnoredReason::Undecided && why.project == project)
+        .map(|(definition, _)| named(definition))
+        .collect();
+    names.dedup();
+    let more = names.len().saturating_sub(NAMES_SHOWN);
+    names.truncate(NAMES_SHOWN);
+    let list = match more {
+        0 => names.join(", "),
+        more => format!("{} and {more} more", names.join(", ")),
+    };
+    match (names.is_empty(), Settings::project_has_some(project)) {
+        (true, false) => None,
+        (true, true) => Some("the settings".to_owned()),
+        (false, false) => Some(format!("the definitions ({list})")),
+        (false, true) => Some(format!("the settings and definitions ({list})")),
+    }
+}
+
+/// Names a definition, with the code it would run.
+fn named(definition: &Definition) -> String {
+    if definition.extensions.is_empty() {
+        return definition.name.clone();
+    }
+    let extensions = definition.extensions.join(", ");
+    format!("{}, which loads {extensions}", definition.name)
+}
+
+/// Whoever trusts the home directory trusts every repository that is ever put into it.
+pub(crate) fn check_extent(project: &Path, home: &Path) -> Result<(), CommandError> {
+    let real = |path: &Path| fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    if !real(home).starts_with(real(project)) {
+        return Ok(());
+    }
+    Err(CommandError::usage(format!(
+        "a yes for {} would be one to everything in the home directory",
+        project.display()
+    ))
+    .hint("Say it in the project itself."))
+}

@@ -1,0 +1,133 @@
+//! What stands at the end of each help: examples that can be typed, which a test parses.
+
+pub(super) const MAIN: &str = "\
+Examples:
+  pi-subagents tour
+  pi-subagents delegate --task review=\"Review the last commit\" --model anthropic/claude-sonnet-5
+
+pi-subagents help COMMAND says more about a command, and pi-subagents doctor whether everything is
+in place.";
+
+pub(super) const MAIN_LONG: &str = "\
+Examples:
+  pi-subagents tour
+  pi-subagents delegate --task review=\"Review the last commit\" --model anthropic/claude-sonnet-5
+
+Exit codes:
+  0    everything completed
+  1    a run failed, or the command could not do its job
+  2    the call does not make sense
+  3    no such run, session or definition
+  4    some runs completed and some did not
+  124  timed out
+  129  hung up: the terminal was closed
+  130  interrupted
+  143  stopped or terminated
+
+pi-subagents help COMMAND says more about a command, and pi-subagents doctor whether everything is
+in place.";
+
+pub(super) const TOUR: &str = "\
+Examples:
+  pi-subagents tour
+  pi-subagents tour --json --quiet";
+
+pub(super) const DELEGATE: &str = "\
+Examples:
+  pi-subagents delegate --task purpose=\"What is this for?\" --task gaps=\"What is not tested?\"
+  pi-subagents delegate tasks.json --profile reviewer --json";
+
+pub(super) const RUN: &str = "\
+Examples:
+  pi-subagents run scout Where is the lamp lit?
+  git diff | pi-subagents run reviewer - --session review";
+
+pub(super) const SPAWN: &str = "\
+Examples:
+  pi-subagents spawn scout Read every file under src and explain the lamp
+  pi-subagents spawn tester \"Run the tests and mend what fails\" --timeout 3600";
+
+pub(super) const RESUME: &str = "\
+Examples:
+  pi-subagents resume 9c9fa4 And the horn?
+  pi-subagents resume review - < comments.txt";
+
+pub(super) const ATTACH: &str = "\
+Examples:
+  pi-subagents attach
+  pi-subagents attach 9c9fa4";
+
+pub(super) const OUTPUT: &str = "\
+Examples:
+  pi-subagents output 9c9fa4
+  pi-subagents output 20261115-204209 --json";
+
+pub(super) const SESSION: &str = "\
+Examples:
+  pi-subagents session 9c9fa4
+  pi-subagents session review | less";
+
+pub(super) const EVENTS: &str = "\
+Examples:
+  pi-subagents events 9c9fa4 --follow
+  pi-subagents events 9c9fa4 | grep tool_execution_start";
+
+pub(super) const STATUS: &str = "\
+Examples:
+  pi-subagents status --watch
+  pi-subagents status --all --json";
+
+pub(super) const STEER: &str = "\
+Examples:
+  pi-subagents steer 9c9fa4 Stop at the first failure
+  pi-subagents steer 9c9fa4 - < remarks.txt";
+
+pub(super) const STOP: &str = "\
+Examples:
+  pi-subagents stop 9c9fa4
+  pi-subagents stop --all";
+
+pub(super) const WAIT: &str = "\
+Examples:
+  pi-subagents wait 9c9fa4 && pi-subagents output 9c9fa4
+  pi-subagents wait --any 9c9fa4 ba15e3";
+
+pub(super) const PROFILE: &str = "\
+Examples:
+  pi-subagents profile scout
+  pi-subagents profile create scout --dialect preset --description \"Looks around\"";
+
+pub(super) const TRUST: &str = "\
+Examples:
+  pi-subagents trust --show
+  pi-subagents trust --yes";
+
+pub(super) const DOCTOR: &str = "\
+Examples:
+  pi-subagents doctor
+  pi-subagents doctor --json";
+
+pub(super) const MCP: &str = "\
+Examples:
+  pi-subagents mcp --model local/qwen3-coder --trust
+  pi-subagents mcp --http 127.0.0.1:8765";
+
+pub(super) const TOOLS: &str = "\
+Examples:
+  pi-subagents tools
+  pi-subagents tools subagent background_agent --json";
+
+pub(super) const HOST: &str = "\
+The package of pi starts it; there is nothing to type.";
+
+pub(super) const COMPLETIONS: &str = "\
+Examples:
+  pi-subagents completions bash > ~/.local/share/bash-completion/completions/pi-subagents
+  pi-subagents completions fish > ~/.config/fish/completions/pi-subagents.fish
+
+For zsh, write it to a file _pi-subagents in a directory of $fpath.";
+
+pub(super) const MAN: &str = "\
+Examples:
+  pi-subagents man | man -l -
+  pi-subagents man --dir ~/.local/share/man/man1";

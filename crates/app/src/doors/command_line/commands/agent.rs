@@ -1,0 +1,41 @@
+//! The embedded agent as a command: a child like any other.
+
+use std::ffi::{OsStr, OsString};
+use std::path::Path;
+use std::process::ExitCode;
+
+use pi_subagents_agent::Surroundings;
+
+use crate::places::Places;
+use crate::print::Printer;
+
+pub(crate) fn run(arguments: impl Iterator<Item = OsString>) -> ExitCode {
+    let places = match Places::find() {
+        Ok(places) => places,
+        Err(error) => {
+            return Printer::for_people().fail(&error);
+        }
+    };
+    let arguments = arguments.map(|word| text(&word)).collect();
+    let code = pi_subagents_agent::run(arguments, Surroundings::from(&places));
+    ExitCode::from(code)
+}
+
+impl From<&Places> for Surroundings {
+    fn from(places: &Places) -> Self {
+        let variables = places.variables.iter();
+        Self {
+            cwd: places.cwd.clone(),
+            project: places.real_project().map(Path::to_owned),
+            home: places.home.clone(),
+            agent_dir: places.agent_dir.clone(),
+            variables: variables
+                .map(|(name, value)| (text(name), text(value)))
+                .collect(),
+        }
+    }
+}
+
+fn text(word: &OsStr) -> String {
+    word.to_string_lossy().into_owned()
+}

@@ -1,0 +1,88 @@
+//! What all commands share that call a tool and wait for its answer.
+
+use std::fs;
+use std::path::Path;
+use std::process::ExitCode;
+
+use serde_json::Value;
+
+use crate::calls::Answer;
+use crate::calls::caller::Caller;
+use crate::calls::service::{CallService, Watch};
+use crate::configuration::Configuration;
+use crate::doors::command_line::cli::ConcurrencyArgs;
+use crate::doors::command_line::commands::words::stdin;
+use crate::doors::command_line::view;
+use crate::error::CommandError;
+use crate::exit;
+use crate::print::Printer;
+use crate::runtime::block_on;
+use crate::signals::Signals;
+
+/// Makes this process an owner for one call, and shows how it goes.
+pub(super) fn answer_of(
+    caller: &Caller,
+    concurrency: ConcurrencyArgs,
+    printer: Printer<'static>,
+    call: impl AsyncFnOnce(&CallService, Watch) -> Result<Answer, CommandError>,
+) -> Result<Answer, CommandError> {
+    let settings = Configuration::read_once(&caller.places, caller.trusts_project).settings;
+    let concurrency = concurrency.or(settings.max_concurrency);
+    block_on(async {
+        let mut signals = Signals::listen_to_pause()?;
+        let service = CallService::open(&caller.places, concurrency)?;
+        let watch = Watch {
+            sinks: view::sinks(caller, &settings, printer),
+            ..Watch::nobody()
+        };
+        let work = call(&service, watch);
+        let answer = service.owner.until_signalled(&mut signals, work).await;
+        service.owner.leave().await;
+        answer
+    })
+}
+
+/// Prints an answer, as text or as the tool's JSON, and exits as its runs did.
+pub(super) fn print(answer: &Answer, printer: Printer) -> ExitCode {
+    if printer.is_json() {
+        printer.json(&answer.to_tool_answer().json());
+    } else {
+        printer.data(answer.text());
+    }
+    exit::of_runs(answer.exit_codes())
+}
+
+/// Says what to do next, unless no child has left anything to go on from.
+pub(super) fn suggest(answer: &Answer, next: &str, printer: Printer) {
+    let mut runs = answer.outcomes().iter();
+    if !printer.is_json() && runs.any(|run| run.started_at.is_some()) {
+        printer.note(&format!("\n{next}"));
+    }
+}
+
+/// Reads the JSON of a call from a file, or with `-` from stdin; also gives its name for errors.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "a file that the user names may be a pipe of a shell"
+)]
+pub(super) fn read_call(file: &Path) -> Result<(String, Value), CommandError> {
+    let name = if file == Path::new("-") {
+        "stdin".to_owned()
+    } else {
+        file.display().to_string()
+    };
+    let content = if file == Path::new("-") {
+        stdin()
+    } else {
+        fs::read_to_string(file)
+    }
+    .map_err(|error| CommandError::usage(format!("{name} cannot be read")).because(&error))?;
+    if content.trim().is_empty() {
+        return Err(CommandError::usage(format!("{name} is empty")).hint(
+            "It must hold the JSON of a call; pi-subagents tools prints what that may have.",
+        ));
+    }
+    let value = serde_json::from_str(content.trim_start_matches('\u{feff}'))
+        .map_err(|error| CommandError::usage(format!("{name} is not JSON: {error}")))?;
+    Ok((name, value))
+}

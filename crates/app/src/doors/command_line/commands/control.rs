@@ -1,0 +1,169 @@
+//! `steer` and `stop`: control of runs, whoever of this user owns them.
+
+use std::process::ExitCode;
+
+use clap::Args;
+use pi_subagents_delegation::Status;
+use pi_subagents_delegation::text::one_line;
+use pi_subagents_engine::{OwnerReply, Want};
+use pi_subagents_sessions::{FindError, IndexedRun, RunState, Store};
+use serde_json::{Value, json};
+
+use crate::doors::command_line::commands::words::joined;
+use crate::error::CommandError;
+use crate::places::Places;
+use crate::print::Printer;
+use crate::runs::conversation::{ask_which, of_one_conversation};
+use crate::runs::find::{find_runs, find_runs_of_each, how_to_resume, status_of};
+use crate::runs::owned::current_runs;
+use crate::runs::owner_request::{request, stop_all};
+use crate::runtime::block_on;
+
+#[derive(Args)]
+pub(crate) struct SteerArgs {
+    /// The id of a running run or session, or the beginning of it
+    id: String,
+    /// What it hears; words are joined, and - reads it from stdin
+    #[arg(required = true)]
+    message: Vec<String>,
+}
+
+#[derive(Args)]
+pub(crate) struct StopArgs {
+    /// Ids of runs or sessions, or the beginnings of them
+    #[arg(
+        value_name = "ID",
+        required_unless_present = "all",
+        conflicts_with = "all"
+    )]
+    ids: Vec<String>,
+    /// Stop everything of this user that runs
+    #[arg(long)]
+    all: bool,
+}
+
+pub(crate) fn steer(args: &SteerArgs, printer: Printer) -> Result<ExitCode, CommandError> {
+    let places = Places::find()?;
+    let store = Store::new(&places.agent_dir);
+    let message = joined("message", &args.message)?;
+    let mut runs = find_runs(&store, &places, &args.id)?;
+    runs.retain(IndexedRun::is_open);
+    let run = of_one_conversation(runs, None, |run| Some(run))
+        .map_err(|error| ask_which(error, |run| format!("pi-subagents steer {run} MESSAGE")))?
+        .pop()
+        .ok_or_else(|| not_running(&args.id))?;
+    match block_on(async { request(&run, Want::Steer { message }).await })? {
+        OwnerReply::Done => {
+            if printer.is_json() {
+                printer.json(&json!({"runId": run.run.as_str(), "steered": true}));
+            } else {
+                let name = one_line(&run.name);
+                printer.data(&format!("{name} hears it before its next turn."));
+            }
+            Ok(ExitCode::SUCCESS)
+        }
+        OwnerReply::Refused { message } => Err(CommandError::failed(message)),
+    }
+}
+
+pub(crate) fn stop(args: &StopArgs, printer: Printer) -> Result<ExitCode, CommandError> {
+    let places = Places::find()?;
+    let store = Store::new(&places.agent_dir);
+    let mut asked = if args.all {
+        current_runs(&store)?
+    } else {
+        runs_of_all(&store, &places, &args.ids, "stop", |mut runs| {
+            runs.retain(IndexedRun::is_open);
+            of_one_conversation(runs, None, |run| Some(run))
+        })?
+    };
+    asked.retain(IndexedRun::is_open);
+    let told = block_on(stop_all(store.clone(), asked.clone()))?;
+    let mut stopped = current_runs(&store)?;
+    stopped.retain(|run| asked.iter().any(|one| one.run == run.run));
+    print_stopped(args, &stopped, printer);
+    let is_all_over = stopped.iter().all(|run| !run.is_open());
+    for told in told {
+        match told {
+            Ok(note) => printer.note(&format!("! {note}")),
+            Err(_) if is_all_over => {}
+            Err(problem) => printer.note(&format!("! {problem}")),
+        }
+    }
+    Ok(if is_all_over {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    })
+}
+
+fn print_stopped(args: &StopArgs, runs: &[IndexedRun], printer: Printer) {
+    if printer.is_json() {
+        let rows: Vec<Value> = runs.iter().map(name_json).collect();
+        printer.json(&json!({"stopped": rows}));
+    } else if runs.is_empty() {
+        printer.data(&nothing_stopped(args));
+    } else {
+        let lines: Vec<String> = runs.iter().map(stopped_line).collect();
+        printer.data(&lines.join("\n"));
+    }
+}
+
+fn stopped_line(run: &IndexedRun) -> String {
+    let (name, session) = (one_line(&run.name), &run.session);
+    match status_of(run) {
+        Status::Queued | Status::Running => format!("{name} still runs (session: {session})"),
+        Status::Aborted => format!("stopped {name} (session: {session})"),
+        status @ (Status::Completed | Status::Failed) => {
+            let status = status.as_str();
+            format!("{name} had {status} by itself (session: {session})")
+        }
+    }
+}
+
+fn nothing_stopped(args: &StopArgs) -> String {
+    match args.ids.as_slice() {
+        [] => "Nothing was running.".to_owned(),
+        [id] => format!("{id} was not running."),
+        several => format!("None of {} was running.", several.join(", ")),
+    }
+}
+
+fn name_json(run: &IndexedRun) -> Value {
+    let exit_code = match run.state {
+        RunState::Open => None,
+        RunState::Over { exit_code, .. } => Some(exit_code),
+    };
+    json!({
+        "runId": run.run.as_str(),
+        "sessionId": run.session.as_str(),
+        "name": run.name,
+        "status": status_of(run).as_str(),
+        "exitCode": exit_code,
+    })
+}
+
+/// The runs of several ids, each once; of those of one id, the ones that are meant. Who cannot
+/// know which are, because the id is that of several conversations, is asked.
+pub(super) fn runs_of_all(
+    store: &Store,
+    places: &Places,
+    ids: &[String],
+    command: &str,
+    meant: fn(Vec<IndexedRun>) -> Result<Vec<IndexedRun>, FindError>,
+) -> Result<Vec<IndexedRun>, CommandError> {
+    let mut runs: Vec<IndexedRun> = Vec::new();
+    for of_id in find_runs_of_each(store, places, ids)? {
+        let which = |error| ask_which(error, |run| format!("pi-subagents {command} {run}"));
+        for run in meant(of_id).map_err(which)? {
+            if !runs.iter().any(|known| known.run == run.run) {
+                runs.push(run);
+            }
+        }
+    }
+    Ok(runs)
+}
+
+fn not_running(id: &str) -> CommandError {
+    CommandError::failed(format!("{id} is not running")).hint(how_to_resume(id))
+}

@@ -1,0 +1,61 @@
+//! Our own program, and what the system must offer.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use rustix::process::{PidfdFlags, getpid, pidfd_open, set_child_subreaper};
+use rustix::system::uname;
+
+use super::check::Check;
+use crate::calls::runner::on_path;
+use crate::profiles::seen::Seen;
+use crate::runs::changes::Changes;
+
+/// Which program this is, and whether another of its name comes first on the search path.
+pub(super) fn program(seen: &Seen) -> Check {
+    let ours = &seen.places.program;
+    let version = env!("CARGO_PKG_VERSION");
+    let check = Check::new(
+        "program",
+        format!("pi-subagents {version}, {}", ours.display()),
+    );
+    let path = seen.places.variable("PATH").unwrap_or_default();
+    match on_path("pi-subagents", path) {
+        Some(first) if !is_same(&first, ours) => check.warning().hint(format!(
+            "On PATH comes another one first: {}. Remove it, or put the directory of this one before it.",
+            first.display()
+        )),
+        Some(_) | None => check,
+    }
+}
+
+/// Whether two paths lead to one file.
+pub(super) fn is_same(one: &Path, other: &Path) -> bool {
+    let real = |path: &Path| fs::canonicalize(path).unwrap_or_else(|_| PathBuf::from(path));
+    real(one) == real(other)
+}
+
+/// What keeps children, notices ends and watches files.
+pub(super) fn platform() -> Check {
+    let system = uname();
+    let release = system.release().to_string_lossy();
+    let machine = system.machine().to_string_lossy();
+    let system = format!("Linux {release} on {machine}");
+    let missing: Vec<&str> = [
+        ("/proc", fs::metadata("/proc/self/stat").is_ok()),
+        ("pidfd", pidfd_open(getpid(), PidfdFlags::empty()).is_ok()),
+        ("subreaper", set_child_subreaper(Some(getpid())).is_ok()),
+        ("inotify", Changes::are_offered()),
+    ]
+    .into_iter()
+    .filter_map(|(name, is_there)| (!is_there).then_some(name))
+    .collect();
+    if missing.is_empty() {
+        let text = format!("{system}, with /proc, pidfd, subreaper and inotify");
+        return Check::new("platform", text);
+    }
+    let text = format!("{system}, without {}", missing.join(", "));
+    Check::new("platform", text).problem().hint(
+        "Linux 5.3 or newer is needed, with /proc mounted and without a sandbox that forbids these calls.",
+    )
+}

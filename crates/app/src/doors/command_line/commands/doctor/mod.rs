@@ -1,0 +1,96 @@
+//! `doctor`: whether everything is in place, and what to do where it is not. It looks at files
+//! and at the environment; it asks no network and no model, and changes nothing.
+
+mod check;
+mod definitions;
+mod directories;
+mod machine;
+mod models;
+mod pi_package;
+mod runner;
+mod runs;
+
+use std::process::ExitCode;
+
+use pi_subagents_delegation::text::{self, count};
+use serde_json::{Value, json};
+
+use self::check::{Check, Mark};
+use crate::calls::next_steps::Door;
+use crate::error::CommandError;
+use crate::places::Places;
+use crate::print::Printer;
+use crate::profiles::seen::Seen;
+
+pub(crate) fn run(printer: Printer) -> ExitCode {
+    let checks = match Places::find() {
+        Ok(places) => examine(places),
+        Err(error) => vec![without_places(&error)],
+    };
+    let problems = marked(&checks, Mark::Problem);
+    let warnings = marked(&checks, Mark::Warning);
+    if printer.is_json() {
+        let checks: Vec<Value> = checks.iter().map(Check::json).collect();
+        printer.json(&json!({
+            "version": env!("CARGO_PKG_VERSION"),
+            "ok": problems == 0,
+            "problems": problems,
+            "warnings": warnings,
+            "checks": checks,
+        }));
+    } else {
+        let mut lines: Vec<String> = checks.iter().flat_map(Check::lines).collect();
+        lines.push(String::new());
+        lines.push(verdict(problems, warnings));
+        printer.data(&text::clean(&lines.join("\n")));
+    }
+    ExitCode::from(u8::from(problems > 0))
+}
+
+/// All checks, in the order in which a person sets things up.
+fn examine(places: Places) -> Vec<Check> {
+    let seen = Seen::from(places, false, Door::CommandLine);
+    let pi = runner::look_for_pi(&seen);
+    vec![
+        machine::program(&seen),
+        machine::platform(),
+        directories::agent_directory(&seen),
+        directories::sockets(&seen),
+        directories::disk(&seen),
+        definitions::settings(&seen),
+        models::models(&seen),
+        runner::runner(&seen, &pi),
+        definitions::definitions(&seen),
+        definitions::project(&seen),
+        runs::runs(&seen),
+        runs::background(&seen),
+        pi_package::pi_package(&seen, pi.is_ok()),
+    ]
+}
+
+/// Without a home nothing else can be looked at.
+fn without_places(error: &CommandError) -> Check {
+    let mut lines = error.sentence();
+    let hints = lines.split_off(lines.find('\n').unwrap_or(lines.len()));
+    let check = Check::new("places", lines).problem();
+    hints.lines().skip(1).fold(check, |check, line| {
+        check.hint(line.trim().trim_start_matches("hint: "))
+    })
+}
+
+fn marked(checks: &[Check], mark: Mark) -> usize {
+    checks.iter().filter(|check| check.mark() == mark).count()
+}
+
+fn verdict(problems: usize, warnings: usize) -> String {
+    match (problems, warnings) {
+        (0, 0) => "Everything is in place.".to_owned(),
+        (0, _) => format!("No problem, {}.", count(warnings, "warning")),
+        (_, 0) => format!("{}.", count(problems, "problem")),
+        (_, _) => format!(
+            "{}, {}.",
+            count(problems, "problem"),
+            count(warnings, "warning")
+        ),
+    }
+}

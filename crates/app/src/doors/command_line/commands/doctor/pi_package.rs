@@ -1,0 +1,124 @@
+//! Whether pi has our package, and whether the package and this program fit together.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use pi_subagents_files::read_own;
+use rustix::fs::{Access, access};
+use serde_json::Value;
+
+use super::check::Check;
+use super::machine::is_same;
+use crate::calls::runner::on_path;
+use crate::doors::command_line::commands::tools;
+use crate::profiles::seen::Seen;
+
+const NAME: &str = "pi package";
+
+pub(super) fn pi_package(seen: &Seen, has_pi: bool) -> Check {
+    let Some(package) = find(seen) else {
+        let check = Check::new(NAME, "not installed");
+        return if has_pi {
+            check.hint(
+                "pi install extension, in the repository of pi-subagents, gives pi the tools.",
+            )
+        } else {
+            check
+        };
+    };
+    let shown = seen.short(&package);
+    let check = Check::new(NAME, shown.clone());
+    let manifest = read_json(&package.join("manifest.json"));
+    if manifest != Some(tools::manifest_of_all()) {
+        return check
+            .problem()
+            .hint(format!("Its manifest.json is of another version than this program ({}). Install the package that belongs to it.", env!("CARGO_PKG_VERSION")));
+    }
+    let (program, is_named) = program_of(&package, seen);
+    match program {
+        Some(program) if is_same(&program, &seen.places.program) => check,
+        Some(program) => check.warning().hint(format!(
+            "It starts another program than this one: {}",
+            program.display()
+        )),
+        None if is_named => check
+            .problem()
+            .hint("PI_SUBAGENTS_BIN names no program that can be started. Set it to the path of pi-subagents, or unset it."),
+        None => check.problem().hint(
+            "It does not find this program. Put it on PATH, or set PI_SUBAGENTS_BIN to it.",
+        ),
+    }
+}
+
+/// The folder of our package, if the settings of pi name it.
+fn find(seen: &Seen) -> Option<PathBuf> {
+    let of_user = &seen.places.agent_dir;
+    let of_project = seen.places.cwd.join(".pi");
+    [&of_project, of_user].into_iter().find_map(|base| {
+        let settings = read_json(&base.join("settings.json"))?;
+        let sources = settings["packages"].as_array()?.clone();
+        let sources = sources.iter().filter_map(source);
+        sources
+            .map(|source| folder(source, base, of_user))
+            .find(|folder| is_ours(folder))
+    })
+}
+
+/// An entry is a source, or an object with one.
+fn source(entry: &Value) -> Option<&str> {
+    entry.as_str().or_else(|| entry["source"].as_str())
+}
+
+/// Where pi keeps what it has installed; a path is used in place.
+fn folder(source: &str, base: &Path, agent_dir: &Path) -> PathBuf {
+    let without_version = |name: &str| match name.rfind('@') {
+        Some(at) if at > 0 => name[..at].to_owned(),
+        Some(_) | None => name.to_owned(),
+    };
+    if let Some(name) = source.strip_prefix("npm:") {
+        let modules = agent_dir.join("npm").join("node_modules");
+        return modules.join(without_version(name));
+    }
+    if let Some(place) = source.strip_prefix("git:") {
+        return agent_dir.join("git").join(without_version(place));
+    }
+    // Without the dot that such a path often begins with.
+    base.join(source).components().collect()
+}
+
+fn is_ours(folder: &Path) -> bool {
+    let package = read_json(&folder.join("package.json"));
+    package.is_some_and(|package| package["name"] == "pi-subagents")
+        && folder.join("manifest.json").is_file()
+}
+
+/// The program that the package would start, and whether a variable names it; as its
+/// `src/binary.ts` looks for it.
+fn program_of(package: &Path, seen: &Seen) -> (Option<PathBuf>, bool) {
+    if let Some(named) = seen.places.variable("PI_SUBAGENTS_BIN") {
+        let named = seen.places.cwd.join(named);
+        return (is_program(&named).then_some(named), true);
+    }
+    let package = fs::canonicalize(package).unwrap_or_else(|_| package.to_owned());
+    let path = seen.places.variable("PATH").unwrap_or_default();
+    let found = [
+        Some(package.join("bin/pi-subagents")),
+        Some(package.join("../target/release/pi-subagents")),
+        on_path("pi-subagents", path),
+    ]
+    .into_iter()
+    .flatten()
+    .find(|candidate| is_program(candidate));
+    (found, false)
+}
+
+fn is_program(path: &Path) -> bool {
+    path.is_file() && access(path, Access::EXEC_OK).is_ok()
+}
+
+/// A larger file is not looked at.
+const LARGEST_FILE: u64 = 4 << 20;
+
+fn read_json(file: &Path) -> Option<Value> {
+    serde_json::from_slice(&read_own(file, LARGEST_FILE).ok()?).ok()
+}

@@ -1,0 +1,42 @@
+//! Which program does the work when nobody says otherwise.
+
+use pi_subagents_definitions::RunnerChoice;
+
+use super::check::Check;
+use crate::calls::caller::Caller;
+use crate::calls::runner::{Asking, FoundPi, find_pi, is_pi_named};
+use crate::profiles::seen::Seen;
+
+/// The pi there is, or why there is none that can be used.
+pub(super) fn look_for_pi(seen: &Seen) -> Result<FoundPi, String> {
+    find_pi(&Caller::at(seen.places.clone()), Asking::Now)
+}
+
+pub(super) fn runner(seen: &Seen, pi: &Result<FoundPi, String>) -> Check {
+    let choice = seen.configuration().settings.runner;
+    let check = |text: String| Check::new("runner", text);
+    match (choice, pi) {
+        (RunnerChoice::Embedded, _) => {
+            check("the embedded agent, as subagents.runner says".to_owned())
+        }
+        (RunnerChoice::Pi, Ok(pi)) => check(format!("{}, as subagents.runner says", named(pi))),
+        (RunnerChoice::Pi, Err(why)) => {
+            check("subagents.runner is pi, and no pi can be used".to_owned())
+                .problem()
+                .hint(why)
+        }
+        (RunnerChoice::Auto, Ok(pi)) => check(format!("auto takes {}", named(pi))),
+        (RunnerChoice::Auto, Err(_)) if !is_pi_named(&seen.places) => {
+            check("auto takes the embedded agent, because no pi was found".to_owned())
+        }
+        (RunnerChoice::Auto, Err(why)) => check(
+            "auto takes the embedded agent, because the pi there is cannot be used".to_owned(),
+        )
+        .warning()
+        .hint(why),
+    }
+}
+
+fn named(pi: &FoundPi) -> String {
+    format!("pi {} ({})", pi.version, pi.program.path.display())
+}

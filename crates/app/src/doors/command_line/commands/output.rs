@@ -1,0 +1,69 @@
+//! `output` and `session`: what a run said.
+
+use std::process::ExitCode;
+
+use clap::Args;
+use pi_subagents_sessions::Store;
+use pi_subagents_sessions::transcript::Prompts;
+
+use crate::calls::caller::Caller;
+use crate::calls::families::delegation::ReadSession;
+use crate::configuration::Configuration;
+use crate::error::CommandError;
+use crate::places::Places;
+use crate::print::Printer;
+
+#[derive(Args)]
+pub(crate) struct IdArgs {
+    /// The id of a run or session, or the beginning of it
+    id: String,
+}
+
+pub(crate) fn output(args: &IdArgs, printer: Printer) -> Result<ExitCode, CommandError> {
+    let (session, max_lines) = read(&args.id, "output")?;
+    let session = session.only_meant()?;
+    let answer = session.output(max_lines);
+    if printer.is_json() {
+        printer.json(&answer.json());
+    } else {
+        printer.exact(&answer.text);
+        note_state(&session, printer);
+        if let Some(problem) = session.problem() {
+            printer.note(&problem);
+        }
+    }
+    if session.is_answer_lost() {
+        return Ok(ExitCode::FAILURE);
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+pub(crate) fn session(args: &IdArgs, printer: Printer) -> Result<ExitCode, CommandError> {
+    let (session, max_lines) = read(&args.id, "session")?;
+    let answer = session.whole(max_lines, Prompts::Marked);
+    if printer.is_json() {
+        printer.json(&answer.json());
+    } else {
+        printer.data(&answer.text);
+        note_state(&session, printer);
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Says what is missing, and what is still to come.
+fn note_state(session: &ReadSession, printer: Printer) {
+    for line in session.missing().into_iter().chain(session.more_to_come()) {
+        printer.note(&format!("! {line}"));
+    }
+}
+
+/// The session, and how many lines of it are shown where lines are few.
+fn read(id: &str, command: &str) -> Result<(ReadSession, usize), CommandError> {
+    let caller = Caller::at(Places::find()?);
+    let store = Store::new(&caller.places.agent_dir);
+    let session = ReadSession::find(&store, &caller, id, |run| {
+        format!("pi-subagents {command} {run}")
+    })?;
+    let settings = Configuration::read_once(&caller.places, false).settings;
+    Ok((session, settings.max_lines_per_window))
+}

@@ -1,0 +1,141 @@
+//! `resume`: goes on where a run or a session ended.
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use clap::Args;
+use pi_subagents_delegation::{RunHistory, RunnerChoice};
+use pi_subagents_sessions::{IndexedRun, RecordedRun, Store, history};
+
+use crate::calls;
+use crate::calls::caller::Overrides;
+use crate::calls::families::delegation::{DelegateCall, TaskCall};
+use crate::calls::families::subagent::{AgentTask, SubagentCall};
+use crate::doors::command_line::cli::{ConcurrencyArgs, RunArgs};
+use crate::doors::command_line::commands::call::{answer_of, print};
+use crate::doors::command_line::commands::delegate::{caller, delegate};
+use crate::doors::command_line::commands::words::joined;
+use crate::error::CommandError;
+use crate::print::Printer;
+use crate::runs::conversation::{ask_which, of_one_conversation};
+use crate::runs::find::find_runs;
+use crate::runs::missing_record::LostRecord;
+
+#[derive(Args)]
+pub(crate) struct ResumeArgs {
+    /// The id of a run or session, or the beginning of it
+    id: String,
+    /// What to do now; words are joined, and - reads it from stdin
+    #[arg(required = true)]
+    prompt: Vec<String>,
+    #[command(flatten)]
+    run: RunArgs,
+}
+
+pub(crate) fn run(args: &ResumeArgs, printer: Printer<'static>) -> Result<ExitCode, CommandError> {
+    let mut caller = caller(&args.run)?;
+    let store = Store::new(&caller.places.agent_dir);
+    let runs = of_one_conversation(find_runs(&store, &caller.places, &args.id)?, None, |run| {
+        Some(run)
+    })
+    .map_err(|error| ask_which(error, |run| format!("pi-subagents resume {run} PROMPT")))?;
+    let (latest, earlier) = latest_of(runs)?
+        .ok_or_else(|| CommandError::not_found(format!("session {} has no runs", args.id)))?;
+    let prompt = joined("prompt", &args.prompt)?;
+    // A session goes on as it was and where it was, unless it is told otherwise.
+    let recorded = RecordedRun::read(&latest.directory);
+    let task = earlier.summary.task;
+    caller.overrides.cwd = match caller.overrides.cwd {
+        Some(cwd) => Some(caller.places.cwd.join(cwd)),
+        None => task
+            .as_ref()
+            .map(|task| where_now(&task.cwd, &latest, recorded.as_ref())),
+    };
+    let definition = task.and_then(|task| Some(task.definition.as_ref()?.name.clone()));
+    if definition.is_none()
+        && let Some(recorded) = &recorded
+    {
+        keep_child(&mut caller.overrides, recorded);
+    }
+    let agent = recorded.and_then(|run| run.sticky_agent);
+    if (agent.is_some() || definition.is_some()) && latest.project != caller.places.project {
+        // It may be a definition of the project the session began in.
+        caller.places.cwd.clone_from(&latest.project);
+        caller.places.project.clone_from(&latest.project);
+    }
+    let alone = ConcurrencyArgs::default();
+    let answer = match agent {
+        Some(agent) => {
+            let call = sticky(&latest, agent, prompt);
+            answer_of(&caller, alone, printer, async |service, watch| {
+                calls::run(service, call, &caller, watch).await
+            })?
+        }
+        None => delegate(told(&latest, definition, prompt)?, &caller, alone, printer)?,
+    };
+    Ok(print(&answer, printer))
+}
+
+/// A task without a definition had its model and its kind of child from whoever called.
+fn keep_child(overrides: &mut Overrides, earlier: &RecordedRun) {
+    let runner = earlier.runner.as_deref().and_then(RunnerChoice::from_word);
+    overrides.runner = overrides.runner.or(runner);
+    if overrides.model.is_none() {
+        overrides.model.clone_from(&earlier.requested_model);
+    }
+}
+
+/// The directory of a run, also if its project was moved since.
+fn where_now(cwd: &Path, run: &IndexedRun, recorded: Option<&RecordedRun>) -> PathBuf {
+    let inside = recorded.and_then(|old| cwd.strip_prefix(&old.project).ok());
+    match inside.map(|inside| run.project.join(inside)) {
+        Some(moved) if !cwd.exists() && moved.is_dir() => moved,
+        Some(_) | None => cwd.to_owned(),
+    }
+}
+
+/// The latest run that had a child, with what was said in it: one that was refused says nothing
+/// about how the session goes on, nor does one whose record is gone. If none had a child, the
+/// latest.
+fn latest_of(runs: Vec<IndexedRun>) -> Result<Option<(IndexedRun, RunHistory)>, CommandError> {
+    let (mut latest, mut lost) = (None, None);
+    for run in runs.into_iter().rev() {
+        match history(&run.directory) {
+            Ok(said) if said.summary.started_at.is_some() => return Ok(Some((run, said))),
+            Ok(said) => _ = latest.get_or_insert((run, said)),
+            Err(error) => _ = lost.get_or_insert_with(|| LostRecord::new(&run, error)),
+        }
+    }
+    match (latest, lost) {
+        (None, Some(lost)) => Err(lost.into()),
+        (latest, _) => Ok(latest),
+    }
+}
+
+/// The call that goes on in the child's own session.
+fn sticky(latest: &IndexedRun, agent: String, task: String) -> SubagentCall {
+    SubagentCall::Single(AgentTask {
+        agent,
+        task,
+        model: None,
+        cwd: None,
+        session: Some(latest.session.clone()),
+        timeout: None,
+    })
+}
+
+/// The call whose child is told what was said.
+fn told(
+    latest: &IndexedRun,
+    profile: Option<String>,
+    prompt: String,
+) -> Result<DelegateCall, CommandError> {
+    Ok(DelegateCall::new(vec![TaskCall {
+        name: latest.name.clone(),
+        prompt,
+        profile,
+        // The session id may be that of other conversations too.
+        resume: Some(latest.run.to_string()),
+        ..TaskCall::default()
+    }])?)
+}

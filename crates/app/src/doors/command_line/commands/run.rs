@@ -1,0 +1,58 @@
+//! `run`: hands a task to a named sub-agent and waits for its result.
+
+use std::process::ExitCode;
+
+use clap::Args;
+
+use crate::calls::families::subagent::{SUBAGENT, SubagentCall, check_agent};
+use crate::calls::{self, check_fields};
+use crate::configuration::Configuration;
+use crate::doors::command_line::cli::ConcurrencyArgs;
+use crate::doors::command_line::commands::call::{answer_of, print, suggest};
+use crate::doors::command_line::commands::delegate::caller;
+use crate::doors::command_line::commands::named_task::NamedTaskArgs;
+use crate::error::CommandError;
+use crate::print::Printer;
+
+#[derive(Args)]
+#[command(
+    override_usage = "pi-subagents run [OPTIONS] <NAME> <TASK>...\n       pi-subagents run [OPTIONS] --file <FILE>"
+)]
+pub(crate) struct RunTaskArgs {
+    #[command(flatten)]
+    task: NamedTaskArgs,
+    #[command(flatten)]
+    concurrency: ConcurrencyArgs,
+}
+
+pub(crate) fn run(args: &RunTaskArgs, printer: Printer<'static>) -> Result<ExitCode, CommandError> {
+    let caller = caller(&args.task.run)?;
+    if let Some(agent) = &args.task.agent {
+        let configuration = Configuration::read_once(&caller.places, caller.trusts_project);
+        check_agent(agent, &configuration, caller.door)?;
+    }
+    let (file, call) = args.task.call()?;
+    let fits = check_fields(SUBAGENT, &call, caller.door);
+    let call = fits.and_then(|_| SubagentCall::parse(&call)).map_err(|error| {
+        let error = CommandError::from(error);
+        match file {
+            None => error,
+            Some(name) => error.hint(format!(
+                "{name} must hold {{\"preset\": …, \"task\": …}} or {{\"tasks\": [{{\"preset\": …, \"task\": …}}]}}."
+            )),
+        }
+    })?;
+    let answer = answer_of(
+        &caller,
+        args.concurrency,
+        printer,
+        async |service, watch| calls::run(service, call, &caller, watch).await,
+    )?;
+    let code = print(&answer, printer);
+    suggest(
+        &answer,
+        "Go on with it:  pi-subagents resume SESSION PROMPT",
+        printer,
+    );
+    Ok(code)
+}

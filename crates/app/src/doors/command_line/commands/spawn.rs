@@ -1,0 +1,48 @@
+//! `spawn`: a sub-agent that works on its own.
+
+use std::process::ExitCode;
+
+use clap::Args;
+use pi_subagents_engine::OwnChildren;
+
+use super::delegate::caller;
+use super::named_task::NamedTaskArgs;
+use crate::calls::check_fields;
+use crate::calls::families::background;
+use crate::error::CommandError;
+use crate::print::Printer;
+use crate::runtime::block_on;
+
+#[derive(Args)]
+#[command(
+    override_usage = "pi-subagents spawn [OPTIONS] <NAME> <TASK>...\n       pi-subagents spawn [OPTIONS] --file <FILE>"
+)]
+pub(crate) struct SpawnArgs {
+    #[command(flatten)]
+    task: NamedTaskArgs,
+}
+
+pub(crate) fn run(args: &SpawnArgs, printer: Printer) -> Result<ExitCode, CommandError> {
+    let (_, arguments) = args.task.call()?;
+    let caller = caller(&args.task.run)?;
+    check_fields(background::BACKGROUND, &arguments, caller.door)?;
+    // This process ends before its child does, and has no other.
+    let own_children = OwnChildren::shared();
+    let spawned = block_on(background::spawn(&arguments, &caller, &own_children))?;
+    if printer.is_json() {
+        printer.json(&spawned.json());
+    } else {
+        for warning in &spawned.warnings {
+            printer.note(&format!("! {warning}"));
+        }
+        let row = &spawned.row;
+        let ids = format!("(run: {}, session: {})", row.run_id, row.session_id);
+        printer.data(&format!("{} runs in the background {ids}", row.known_as()));
+        printer.note(&format!(
+            "Background runs: {}\n\nWatch it:          pi-subagents attach {id}\nWait for it:       pi-subagents wait {id}\nRead its answer:   pi-subagents output {id}\nStop it:           pi-subagents stop {id}",
+            spawned.counts.line(),
+            id = row.run_id,
+        ));
+    }
+    Ok(ExitCode::SUCCESS)
+}

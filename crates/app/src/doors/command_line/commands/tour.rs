@@ -1,0 +1,115 @@
+//! `tour`: the main job on a fresh machine, with nothing configured.
+
+use std::process::ExitCode;
+use std::time::Duration;
+
+use pi_subagents_definitions::RunnerChoice;
+use pi_subagents_delegation::{RunSummary, Task};
+use serde_json::{Value, json};
+
+use crate::calls::Answer;
+use crate::calls::caller::Overrides;
+use crate::calls::families::delegation::{DelegateCall, TaskCall};
+use crate::doors::command_line::cli::{ConcurrencyArgs, RunArgs};
+use crate::doors::command_line::commands::delegate::{caller, delegate};
+use crate::doors::command_line::view;
+use crate::error::CommandError;
+use crate::exit;
+use crate::places::Places;
+use crate::print::Printer;
+
+/// The script that the embedded agent's offline model plays.
+const MODEL: &str = "scripted/tour";
+
+/// Reading tools only: a tour changes nothing.
+const TOOLS: [&str; 5] = ["read", "bash", "ls", "grep", "find"];
+
+const TASKS: [(&str, &str); 3] = [
+    (
+        "survey",
+        "Survey this directory: what is here, and how big is it?",
+    ),
+    (
+        "about",
+        "Find what this project is about: read its README or the first text file.",
+    ),
+    (
+        "open-ends",
+        "Look for open ends: search for TODO and FIXME.",
+    ),
+];
+
+pub(crate) fn run(printer: Printer<'static>) -> Result<ExitCode, CommandError> {
+    let tasks = TASKS.map(|(name, prompt)| TaskCall {
+        name: name.to_owned(),
+        prompt: prompt.to_owned(),
+        ..TaskCall::default()
+    });
+    let call =
+        DelegateCall::new(tasks.into()).map_err(|error| CommandError::failed(error.to_string()))?;
+    printer.note("Three sub-agents look at this directory. Their model is scripted and offline; their tools are real.\n");
+    let mut caller = caller(&RunArgs::default())?;
+    caller.overrides = Overrides {
+        runner: Some(RunnerChoice::Embedded),
+        model: Some(MODEL.to_owned()),
+        timeout: Some(Duration::from_mins(1)),
+        tools: Some(TOOLS.map(str::to_owned).into()),
+        ..Overrides::default()
+    };
+    let answer = delegate(call, &caller, ConcurrencyArgs::default(), printer)?;
+    if printer.is_json() {
+        let runs: Vec<Value> = answer.runs_json();
+        printer.json(&json!({"runs": runs}));
+    } else {
+        // In live windows the answers have just been read.
+        let has_been_read = !printer.is_quiet() && view::is_live(&Places::find()?);
+        printer.note("");
+        printer.data(&if has_been_read {
+            answer.text().to_owned()
+        } else {
+            report(&answer)
+        });
+        printer.note(&next_steps(&answer));
+    }
+    Ok(exit::of_runs(answer.exit_codes()))
+}
+
+fn report(answer: &Answer) -> String {
+    let sections = runs(answer).map(|(task, run)| {
+        let said = run.output().unwrap_or("(it said nothing)");
+        let indented = said.replace('\n', "\n  ");
+        format!("{}\n  {indented}\n", task.name)
+    });
+    format!(
+        "{}\n{}",
+        sections.collect::<Vec<_>>().join("\n"),
+        answer.text()
+    )
+}
+
+fn next_steps(answer: &Answer) -> String {
+    let Some((task, _)) = runs(answer).next() else {
+        return String::new();
+    };
+    let id = &task.session;
+    format!(
+        "
+Every run is on disk. Next:
+  pi-subagents output {id}     what it answered
+  pi-subagents session {id}    every word and tool call
+  pi-subagents events {id}     the raw record
+  pi-subagents status --all                all runs of this project
+  pi-subagents resume {id} PROMPT   go on with it
+  pi-subagents tour                        the same again
+
+With a model of your own:
+  pi-subagents delegate --task review=\"Review the last commit\" --model provider/model"
+    )
+}
+
+fn runs(answer: &Answer) -> impl Iterator<Item = (&Task, &RunSummary)> {
+    answer
+        .outcomes()
+        .iter()
+        .filter_map(|run| Some((run.task.as_deref()?, run.as_ref())))
+}

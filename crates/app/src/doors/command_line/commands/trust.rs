@@ -1,0 +1,316 @@
+//! `trust`: whether what a project carries is used, and what that is.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::process::ExitCode;
+
+use clap::Args;
+use pi_subagents_definitions::{
+    Asker, Ignored, IgnoredReason, Settings, Trust, TrustDecision, TrustSource, name,
+};
+use pi_subagents_delegation::{Definition, Scope, text};
+use serde_json::{Value, json};
+
+use crate::calls::trust_question::check_extent;
+use crate::error::CommandError;
+use crate::places::Places;
+use crate::print::Printer;
+use crate::profiles::ask::{self, AtTerminal, Person as _};
+use crate::profiles::seen::Seen;
+
+#[derive(Args)]
+pub(crate) struct TrustArgs {
+    /// Show the decision and what the project carries; ask nothing
+    #[arg(long, conflicts_with_all = ["yes", "no"])]
+    show: bool,
+    /// Use what the project carries, from now on
+    #[arg(long, conflicts_with = "no")]
+    yes: bool,
+    /// Ignore what the project carries, from now on
+    #[arg(long)]
+    no: bool,
+}
+
+pub(crate) fn run(args: &TrustArgs, printer: Printer) -> Result<ExitCode, CommandError> {
+    let seen = Seen::look()?;
+    if args.yes || args.no {
+        return decide(args.yes, &seen, printer);
+    }
+    let person = AtTerminal {
+        places: &seen.places,
+    };
+    if args.show || !ask::can_ask(&person, printer) {
+        report(&seen, printer);
+        return Ok(ExitCode::SUCCESS);
+    }
+    printer.note(&page(&Carried::look(&seen), &seen));
+    let question = format!("Use what {} carries?", seen.places.project.display());
+    let is_trusted = seen.trust().of(&seen.places.project).is_trusted();
+    match person.yes(&question, is_trusted) {
+        Ok(Some(answer)) => decide(answer, &seen, printer),
+        Ok(None) => Ok(ask::nothing_written(printer)),
+        Err(stopped) => stopped.into_result(printer),
+    }
+}
+
+fn decide(is_trusted: bool, seen: &Seen, printer: Printer) -> Result<ExitCode, CommandError> {
+    let project = &seen.places.project;
+    if is_trusted {
+        check_extent(project, &seen.places.home)?;
+        check_is_project(&seen.places)?;
+    }
+    Trust::remember(&seen.places.agent_dir, project, is_trusted)
+        .map_err(|error| CommandError::failed("nothing was decided").because(&error))?;
+    report(&seen.again(), printer);
+    Ok(ExitCode::SUCCESS)
+}
+
+fn check_is_project(places: &Places) -> Result<(), CommandError> {
+    if places.real_project().is_some() {
+        return Ok(());
+    }
+    Err(CommandError::usage(format!(
+        "{} is no project: it is a temporary directory, or it belongs to another user, or others may write to it",
+        places.project.display()
+    ))
+    .hint("Say it in a directory of yours that only you may write to (ls -ld shows whose it is)."))
+}
+
+fn report(seen: &Seen, printer: Printer) {
+    let carried = Carried::look(seen);
+    if printer.is_json() {
+        printer.json(&to_json(&carried, seen));
+        return;
+    }
+    printer.data(&page(&carried, seen));
+    for warning in carried.other_warnings {
+        printer.note(&format!("warning: {warning}"));
+    }
+}
+
+/// What a project brings with it.
+struct Carried {
+    /// Definitions, and why some of them would be ignored even after a yes.
+    definitions: Vec<(Definition, Option<Ignored>)>,
+    /// The keys of its settings that are ours.
+    settings: Vec<String>,
+    skills: Vec<String>,
+    /// What only pi would load, and only if pi itself was told to trust the project.
+    for_pi: Vec<&'static str>,
+    /// Keys in its files and the like; files that cannot be used.
+    warnings: Vec<String>,
+    /// What is wrong with files of the user.
+    other_warnings: Vec<String>,
+}
+
+impl Carried {
+    fn look(seen: &Seen) -> Self {
+        let project = &seen.places.project;
+        let seen = seen.as_if_trusted();
+        let skills = seen.skills();
+        let in_project = project.display().to_string();
+        // A warning begins with the file it is about.
+        let (warnings, other_warnings) = seen
+            .warnings()
+            .into_iter()
+            .partition(|warning| warning.starts_with(&in_project));
+        Self {
+            definitions: definitions(&seen),
+            settings: settings(project),
+            skills: skills
+                .iter()
+                .filter(|skill| skill.file.starts_with(project))
+                .map(|skill| skill.name.clone())
+                .collect(),
+            for_pi: for_pi(project),
+            warnings,
+            other_warnings,
+        }
+    }
+
+    fn is_empty(&self) -> bool {
+        self.definitions.is_empty()
+            && self.settings.is_empty()
+            && self.skills.is_empty()
+            && self.for_pi.is_empty()
+            && self.warnings.is_empty()
+    }
+}
+
+fn definitions(seen: &Seen) -> Vec<(Definition, Option<Ignored>)> {
+    let effective = seen.catalogue().effective(Asker::Delegation).into_iter();
+    let ignored = seen.catalogue().ignored().map(|(one, _)| one);
+    let names: BTreeSet<&str> = effective
+        .chain(ignored)
+        .map(|one| one.name.as_str())
+        .collect();
+    let all = names.into_iter().flat_map(|name| seen.all_named(name));
+    all.filter(|(one, _)| one.scope == Scope::Project)
+        .map(|(one, why)| (one.clone(), why.cloned()))
+        .collect()
+}
+
+/// Returns the places of a project from which pi runs code if pi trusts the project.
+fn for_pi(project: &Path) -> Vec<&'static str> {
+    let mut found: Vec<&str> = [".pi/extensions", ".pi/mcp.json"]
+        .into_iter()
+        .filter(|file| project.join(file).exists())
+        .collect();
+    let settings = Settings::of_project(project);
+    for (key, shown) in [
+        ("packages", "packages of .pi/settings.json"),
+        ("extensions", "extensions of .pi/settings.json"),
+    ] {
+        if settings.get(key).is_some() {
+            found.push(shown);
+        }
+    }
+    found
+}
+
+fn settings(project: &Path) -> Vec<String> {
+    let whole = Settings::of_project(project);
+    let ours = whole.get("subagents").and_then(Value::as_object);
+    ours.map(|ours| ours.keys().cloned().collect())
+        .unwrap_or_default()
+}
+
+fn page(carried: &Carried, seen: &Seen) -> String {
+    let mut lines = vec![sentence(seen)];
+    if carried.is_empty() {
+        lines.push("It carries no definitions, settings or skills.".to_owned());
+        return lines.join("\n");
+    }
+    lines.push("It carries:".to_owned());
+    let names = carried.definitions.iter().map(|(one, _)| name(one).len());
+    let width = names.max().unwrap_or(0);
+    let definitions = carried.definitions.iter().map(|(definition, ignored)| {
+        let notes = notes(definition, ignored.as_ref(), seen);
+        let file = seen.short(&definition.file);
+        format!("  definition  {:width$}  {file}{notes}", name(definition))
+    });
+    lines.extend(definitions);
+    if !carried.settings.is_empty() {
+        lines.push(format!("  settings    {}", carried.settings.join(", ")));
+    }
+    lines.extend(
+        carried
+            .skills
+            .iter()
+            .map(|name| format!("  skill       {name}")),
+    );
+    if !carried.for_pi.is_empty() {
+        lines.push(format!(
+            "  for pi      {} ({})",
+            carried.for_pi.join(", "),
+            what_of_pi(seen)
+        ));
+    }
+    lines.extend(
+        carried
+            .warnings
+            .iter()
+            .map(|warning| format!("  warning     {warning}")),
+    );
+    let lines: Vec<String> = lines.iter().map(|line| text::clean(line)).collect();
+    lines.join("\n")
+}
+
+/// The decision and where it comes from.
+pub(super) fn sentence(seen: &Seen) -> String {
+    let project = seen.places.project.display();
+    match seen.trust().of(&seen.places.project) {
+        TrustDecision::Trusted(source) => format!("{project} is trusted ({}).", origin(&source)),
+        TrustDecision::Refused(source) => {
+            format!("{project} is not trusted ({}).", origin(&source))
+        }
+        TrustDecision::Undecided => format!(
+            "Nobody has decided about {project} yet; what it carries is ignored until \"pi-subagents trust --yes\"."
+        ),
+    }
+}
+
+/// A yes of ours lets none of it run, so that it grants no more than it names.
+fn what_of_pi(seen: &Seen) -> &'static str {
+    if seen.trust().lets_pi_load(&seen.places.project) {
+        "a pi that works here loads them, because pi was told to trust this project"
+    } else {
+        "a sub-agent loads them only when pi itself was told to trust this project"
+    }
+}
+
+fn origin(source: &TrustSource) -> String {
+    match source {
+        TrustSource::ThisCall => "for this call".to_owned(),
+        TrustSource::Ours(path) => format!("decided with pi-subagents for {}", path.display()),
+        TrustSource::Pi(path) => format!("decided with pi for {}", path.display()),
+    }
+}
+
+/// What is risky about a definition, and why it may be ignored all the same.
+fn notes(definition: &Definition, ignored: Option<&Ignored>, seen: &Seen) -> String {
+    let mut notes = Vec::new();
+    if !definition.extensions.is_empty() {
+        notes.push(format!("extensions: {}", definition.extensions.join(", ")));
+    }
+    if !definition.extra_args.is_empty() {
+        notes.push(format!("extraArgs: {}", definition.extra_args.join(", ")));
+    }
+    notes.extend(ignored.map(|ignored| match ignored.reason {
+        IgnoredReason::OutsideProject => "leads out of the project and stays ignored".to_owned(),
+        IgnoredReason::Undecided | IgnoredReason::Refused => {
+            format!("belongs to {}; decide there", seen.short(&ignored.project))
+        }
+    }));
+    if notes.is_empty() {
+        return String::new();
+    }
+    format!("  ({})", notes.join("; "))
+}
+
+fn to_json(carried: &Carried, seen: &Seen) -> Value {
+    let (decision, source) = match seen.trust().of(&seen.places.project) {
+        TrustDecision::Trusted(source) => ("trusted", Some(source)),
+        TrustDecision::Refused(source) => ("refused", Some(source)),
+        TrustDecision::Undecided => ("undecided", None),
+    };
+    let (by, directory) = match &source {
+        None => (None, None),
+        Some(TrustSource::ThisCall) => (Some("call"), None),
+        Some(TrustSource::Ours(path)) => (Some("pi-subagents"), Some(path)),
+        Some(TrustSource::Pi(path)) => (Some("pi"), Some(path)),
+    };
+    let definitions: Vec<Value> = carried
+        .definitions
+        .iter()
+        .map(|(definition, ignored)| definition_json(definition, ignored.as_ref()))
+        .collect();
+    json!({
+        "project": seen.places.project,
+        "decision": decision,
+        "decidedWith": by,
+        "decidedFor": directory,
+        "carries": {
+            "definitions": definitions,
+            "settings": carried.settings,
+            "skills": carried.skills,
+            "forPi": carried.for_pi,
+            "warnings": carried.warnings,
+        },
+        "warnings": carried.other_warnings,
+    })
+}
+
+fn definition_json(definition: &Definition, ignored: Option<&Ignored>) -> Value {
+    json!({
+        "name": definition.name,
+        "dialect": definition.dialect.as_str(),
+        "file": definition.file,
+        "extensions": definition.extensions,
+        "extraArgs": definition.extra_args,
+        "ignoredAnyway": ignored.map(|ignored| match ignored.reason {
+            IgnoredReason::OutsideProject => "outsideProject",
+            IgnoredReason::Undecided | IgnoredReason::Refused => "otherProject",
+        }),
+    })
+}

@@ -1,0 +1,30 @@
+//! Texts that a person types as words of the command line, or hands over through stdin.
+
+use std::io::{self, IsTerminal as _, Read as _};
+
+use crate::error::CommandError;
+use crate::print::Printer;
+
+/// Words of the command line as one text; `-` alone reads it from stdin.
+pub(super) fn joined(what: &str, words: &[String]) -> Result<String, CommandError> {
+    let text = if words == ["-"] {
+        stdin().map_err(|error| CommandError::usage("stdin cannot be read").because(&error))?
+    } else {
+        words.join(" ")
+    };
+    if text.trim().is_empty() {
+        return Err(CommandError::usage(format!("the {what} must not be empty")));
+    }
+    Ok(text)
+}
+
+/// All of stdin; whoever sits before it is told that we wait for them.
+pub(super) fn stdin() -> io::Result<String> {
+    let mut stdin = io::stdin();
+    if stdin.is_terminal() {
+        Printer::for_people().note("Reading from this terminal until Ctrl-D on a line of its own.");
+    }
+    let mut text = String::new();
+    stdin.read_to_string(&mut text)?;
+    Ok(text)
+}

@@ -1,0 +1,6 @@
+//! The command line: what can be typed, what is printed, and how runs are shown on a terminal.
+
+pub(crate) mod cli;
+pub(crate) mod commands;
+mod json_stream;
+mod view;

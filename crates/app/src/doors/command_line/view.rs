@@ -1,0 +1,133 @@
+//! How people see runs: live windows on a terminal, one line per change elsewhere.
+
+use std::io::{self, IsTerminal as _};
+
+use pi_subagents_definitions::Settings;
+use pi_subagents_delegation::{EventSink, RunEvent, RunId, Saying, Timestamp};
+use pi_subagents_windows::{Fleet, LiveView, Paint, ProgressLines, Terminal};
+use rustix::termios::tcgetwinsize;
+use tokio::signal::unix::{SignalKind, signal};
+use tokio::task::AbortHandle;
+
+use crate::calls::caller::Caller;
+use crate::calls::preview::preview_context;
+use crate::doors::command_line::json_stream::JsonStream;
+use crate::places::Places;
+use crate::print::Printer;
+
+/// The size of a terminal that does not tell it.
+const USUAL_SIZE: (usize, usize) = (80, 24);
+
+/// The sinks that show runs: on stderr for people, on stdout for programs that follow along.
+pub(crate) fn sinks(
+    caller: &Caller,
+    settings: &Settings,
+    printer: Printer<'static>,
+) -> Vec<Box<dyn EventSink>> {
+    let mut sinks: Vec<Box<dyn EventSink>> = Vec::new();
+    if !printer.is_quiet() {
+        sinks.push(on_stderr(caller, settings));
+    }
+    if printer.is_json_stream() {
+        sinks.push(Box::new(JsonStream::new(printer)));
+    }
+    sinks
+}
+
+/// Tells whether runs are shown in live windows.
+pub(crate) fn is_live(places: &Places) -> bool {
+    io::stderr().is_terminal() && places.variable("TERM").is_some_and(|term| term != "dumb")
+}
+
+/// How wide the terminal is in which runs are shown in live windows.
+pub(crate) fn live_columns(places: &Places) -> Option<usize> {
+    is_live(places).then(|| terminal_size().0)
+}
+
+fn on_stderr(caller: &Caller, settings: &Settings) -> Box<dyn EventSink> {
+    let places = &caller.places;
+    let context = preview_context(caller, settings);
+    if !is_live(places) {
+        return Box::new(ProgressLines::new(io::stderr(), context));
+    }
+    let terminal = Terminal {
+        output: Box::new(io::stderr()),
+        size: Box::new(terminal_size),
+        clock: Box::new(Timestamp::now),
+        paint: if places.variable("NO_COLOR").is_some() {
+            Paint::Plain
+        } else {
+            Paint::Ansi
+        },
+        max_lines: settings.max_lines_per_window,
+    };
+    match LiveView::start(Fleet::new(context.clone()), terminal) {
+        Ok(view) => Box::new(ResizedView::new(view)),
+        Err(_) => Box::new(ProgressLines::new(io::stderr(), context)),
+    }
+}
+
+/// Live windows that are drawn anew as soon as their terminal has another size: until then it shows
+/// lines that it has wrapped.
+struct ResizedView {
+    view: LiveView,
+    resizes: AbortHandle,
+}
+
+impl ResizedView {
+    fn new(view: LiveView) -> Self {
+        let sink = view.sink();
+        let resizes = tokio::spawn(async move {
+            // Where the signal cannot be had, the next second brings the next frame.
+            let Ok(mut resized) = signal(SignalKind::window_change()) else {
+                return;
+            };
+            while resized.recv().await.is_some() {
+                sink.redraw();
+            }
+        });
+        Self {
+            view,
+            resizes: resizes.abort_handle(),
+        }
+    }
+}
+
+impl Drop for ResizedView {
+    fn drop(&mut self) {
+        self.resizes.abort();
+    }
+}
+
+impl EventSink for ResizedView {
+    fn on_event(&mut self, event: &RunEvent) {
+        self.view.on_event(event);
+    }
+
+    fn on_events(&mut self, events: &[RunEvent]) {
+        self.view.on_events(events);
+    }
+
+    fn wants_sayings(&self) -> bool {
+        self.view.wants_sayings()
+    }
+
+    fn on_saying(&mut self, run: &RunId, saying: &Saying) {
+        self.view.on_saying(run, saying);
+    }
+
+    fn on_pause(&mut self) {
+        self.view.on_pause();
+    }
+
+    fn on_resume(&mut self) {
+        self.view.on_resume();
+    }
+}
+
+fn terminal_size() -> (usize, usize) {
+    match tcgetwinsize(io::stderr()) {
+        Ok(size) if size.ws_col > 0 && size.ws_row > 0 => (size.ws_col.into(), size.ws_row.into()),
+        Ok(_) | Err(_) => USUAL_SIZE,
+    }
+}

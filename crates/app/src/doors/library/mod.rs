@@ -1,0 +1,167 @@
+//! The library door: a team of sub-agents for a Rust program.
+
+mod failure;
+mod options;
+mod outcome;
+mod task;
+
+use std::num::NonZeroUsize;
+
+use pi_subagents_definitions::Asker;
+use pi_subagents_delegation::{Definition, EventSink, RunId};
+
+pub use self::failure::{TeamError, TeamErrorKind};
+pub use self::options::TeamOptions;
+pub use self::outcome::{Delegated, Outcome};
+pub use self::task::Task;
+use crate::calls;
+use crate::calls::caller::{Caller, Overrides};
+use crate::calls::families::delegation::DelegateCall;
+use crate::calls::service::{CallService, Watch};
+use crate::configuration::Configuration;
+use crate::error::CommandError;
+use crate::places::Places;
+
+/// A team of sub-agents, owned by this process.
+///
+/// It works as the command line does: same settings, definitions, trust, record on disk. Other
+/// processes reach its runs with `pi-subagents status`, `steer`, `stop` and `wait`. However this
+/// process ends, nothing of its runs is left.
+///
+/// The process becomes a subreaper: processes whose parents are gone become its children. Nothing
+/// else is changed but the soft limit of open files, which is raised.
+///
+/// ```no_run
+/// use pi_subagents::{Task, Team, TeamOptions};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), pi_subagents::TeamError> {
+/// let team = Team::open(TeamOptions::new()).await?;
+/// let tasks = [Task::new("purpose", "Say in one sentence what this is.")];
+/// for outcome in team.delegate(tasks, Vec::new()).await?.outcomes {
+///     println!("{}: {:?} (session: {})", outcome.name, outcome.output, outcome.session);
+/// }
+/// team.close().await;
+/// # Ok(())
+/// # }
+/// ```
+pub struct Team {
+    service: CallService,
+    caller: Caller,
+}
+
+impl Team {
+    /// Opens a team. It needs the async runtime of tokio, here and as long as it is open.
+    #[expect(
+        clippy::unused_async,
+        reason = "whoever awaits it has the runtime that it needs"
+    )]
+    pub async fn open(options: TeamOptions) -> Result<Self, TeamError> {
+        let places = Places::of_a_program(
+            options.cwd.as_deref(),
+            options.home.as_deref(),
+            options.binary.as_deref(),
+        )?;
+        let settings = Configuration::read_once(&places, options.trusts_project).settings;
+        let concurrency = options
+            .concurrency
+            .map_or(settings.max_concurrency, NonZeroUsize::get);
+        Ok(Self {
+            service: CallService::open_in_a_program(&places, concurrency)?,
+            caller: Caller {
+                trusts_project: options.trusts_project,
+                overrides: Overrides {
+                    runner: options.runner,
+                    model: options.model,
+                    tools: options.tools,
+                    allowance: options.allowance,
+                    ..Overrides::default()
+                },
+                ..Caller::at(places)
+            },
+        })
+    }
+
+    /// The definitions that tasks can name, as they are on disk now.
+    ///
+    /// ```no_run
+    /// # fn example(team: &pi_subagents::Team) {
+    /// for definition in team.definitions() {
+    ///     println!("{}: {:?}", definition.name, definition.description);
+    /// }
+    /// # }
+    /// ```
+    pub fn definitions(&self) -> Vec<Definition> {
+        let catalogue = self.service.configuration(&self.caller).catalogue;
+        let effective = catalogue.effective(Asker::Delegation);
+        effective.into_iter().cloned().collect()
+    }
+
+    /// Runs 1 to 16 tasks and waits for them. The sinks hear everything that happens in them.
+    ///
+    /// What is wrong with one task is its outcome, and the others go on; an error means that
+    /// nothing was started. Calls may be under way at once; together they have as many sub-agents
+    /// as the team may have.
+    ///
+    /// # Cancelling
+    ///
+    /// Whoever drops the future stops the runs of this call, and these alone: they end as
+    /// [`Status::Aborted`](crate::Status::Aborted), and the sinks are dropped when nothing of
+    /// them is left.
+    ///
+    /// ```no_run
+    /// # async fn example(team: &pi_subagents::Team) {
+    /// use std::time::Duration;
+    ///
+    /// use pi_subagents::Task;
+    ///
+    /// let work = team.delegate([Task::new("long", "Count the stars.")], Vec::new());
+    /// if tokio::time::timeout(Duration::from_mins(2), work).await.is_err() {
+    ///     println!("It took too long, and is being stopped.");
+    /// }
+    /// # }
+    /// ```
+    pub async fn delegate(
+        &self,
+        tasks: impl IntoIterator<Item = Task>,
+        sinks: Vec<Box<dyn EventSink>>,
+    ) -> Result<Delegated, TeamError> {
+        let tasks = tasks.into_iter().map(Task::into_call).collect();
+        let call = DelegateCall::new(tasks).map_err(CommandError::from)?;
+        let watch = Watch {
+            sinks,
+            ..Watch::nobody()
+        };
+        let answer = calls::run(&self.service, call, &self.caller, watch).await?;
+        Ok(Delegated::new(&answer))
+    }
+
+    /// Stops a run and waits until nothing of it is left; `false` if it was not running.
+    ///
+    /// A sink knows the ids of runs as soon as they are accepted, and hears how they end.
+    ///
+    /// ```no_run
+    /// # async fn example(team: &pi_subagents::Team, event: &pi_subagents::RunEvent) {
+    /// if team.stop(&event.run).await {
+    ///     println!("Stopped {}.", event.run);
+    /// }
+    /// # }
+    /// ```
+    pub async fn stop(&self, run: &RunId) -> bool {
+        self.service.owner.stop_one(run.clone()).await.is_ok()
+    }
+
+    /// Closes the team: what still runs is stopped, and nothing is left when this returns.
+    ///
+    /// A team that is dropped instead is not waited for: what was being stopped is stopped as long
+    /// as the runtime lives, and ended at once when it does not.
+    ///
+    /// ```no_run
+    /// # async fn example(team: pi_subagents::Team) {
+    /// team.close().await;
+    /// # }
+    /// ```
+    pub async fn close(self) {
+        self.service.owner.leave().await;
+    }
+}

@@ -1,0 +1,82 @@
+//! What became of the tasks.
+
+use std::path::PathBuf;
+
+use pi_subagents_delegation::{Ending, RunId, RunSummary, SessionId, Status, Task, Usage};
+
+use crate::calls::Answer;
+
+/// What became of the tasks of one call.
+///
+/// ```no_run
+/// # async fn example(team: &pi_subagents::Team) -> Result<(), pi_subagents::TeamError> {
+/// use pi_subagents::{Status, Task};
+///
+/// let tasks = [Task::new("a", "Say hello."), Task::new("b", "Say goodbye.")];
+/// let delegated = team.delegate(tasks, Vec::new()).await?;
+/// for outcome in &delegated.outcomes {
+///     match outcome.status {
+///         Status::Completed => println!("{:?}", outcome.output),
+///         _ => println!("{} went wrong: {:?}", outcome.name, outcome.error),
+///     }
+/// }
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct Delegated {
+    /// One per task, in their order.
+    pub outcomes: Vec<Outcome>,
+    /// What somebody should know, such as files that were ignored.
+    pub warnings: Vec<String>,
+}
+
+/// What became of one task.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct Outcome {
+    /// The name of the task.
+    pub name: String,
+    /// The run; `pi-subagents events` prints what happened in it.
+    pub run: RunId,
+    /// The session, by which it can be continued.
+    pub session: SessionId,
+    /// How it ended.
+    pub status: Status,
+    /// What the sub-agent answered.
+    pub output: Option<String>,
+    /// What went wrong, in a sentence.
+    pub error: Option<String>,
+    /// What it consumed.
+    pub usage: Usage,
+    /// Where its record lies.
+    pub directory: Option<PathBuf>,
+}
+
+impl Delegated {
+    pub(super) fn new(answer: &Answer) -> Self {
+        let runs = answer.outcomes().iter();
+        Self {
+            outcomes: runs
+                .filter_map(|run| Some(Outcome::new(run.task.as_ref()?, run)))
+                .collect(),
+            warnings: answer.warnings().to_vec(),
+        }
+    }
+}
+
+impl Outcome {
+    fn new(task: &Task, run: &RunSummary) -> Self {
+        Self {
+            name: task.name.clone(),
+            run: task.run.clone(),
+            session: task.session.clone(),
+            status: run.status(),
+            output: run.output().map(str::to_owned),
+            error: run.ending.as_ref().and_then(Ending::message),
+            usage: run.usage,
+            directory: task.directory.clone(),
+        }
+    }
+}

@@ -1,0 +1,111 @@
+//! A call that may outlast its client's patience: a detached process does it from the beginning,
+//! and it is answered in time, whether it is over or not.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::time::{Instant, sleep_until, timeout};
+
+use crate::calls::caller::Caller;
+use crate::calls::detached::{BegunRun, Heard, Order, OrderedTool, WaitedCall};
+use crate::calls::families::{delegation, runs, subagent};
+use crate::calls::progress::{Cancelled, OnCallProgress};
+use crate::calls::service::{CallService, ToolAnswer};
+use crate::error::CommandError;
+use crate::runs::owned::current_runs;
+
+/// How long a call that was stopped may take to say what is left of it.
+const LAST_WORDS: Duration = Duration::from_secs(30);
+
+/// Which tools may outlast anybody's patience.
+pub(super) fn may_take_long(tool: &str) -> Option<OrderedTool> {
+    match tool {
+        delegation::DELEGATE => Some(OrderedTool::Delegate),
+        subagent::SUBAGENT => Some(OrderedTool::Subagent),
+        _ => None,
+    }
+}
+
+/// How somebody waits for a call.
+pub(super) struct Waiting {
+    /// After which time it is answered at the latest.
+    pub(super) patience: Duration,
+    pub(super) on_progress: Option<OnCallProgress>,
+    /// Ends when nobody wants the answer any more; then the call is stopped.
+    pub(super) cancelled: Cancelled,
+}
+
+/// Has a call done, and answers when it is over or when the time is.
+pub(super) async fn answer_within(
+    service: &Arc<CallService>,
+    caller: &Caller,
+    order: &Order,
+    waiting: Waiting,
+) -> Result<ToolAnswer, CommandError> {
+    let Waiting {
+        patience,
+        mut on_progress,
+        mut cancelled,
+    } = waiting;
+    let deadline = Instant::now() + patience;
+    let own_children = &service.owner.own_children;
+    let mut call = WaitedCall::start(order, &caller.places, own_children).await?;
+    loop {
+        let heard = tokio::select! {
+            heard = call.next() => heard?,
+            () = sleep_until(deadline) => break,
+            () = &mut cancelled => return stop(call).await,
+        };
+        match heard {
+            Heard::Progress(progress) => {
+                if let Some(on_progress) = &mut on_progress {
+                    on_progress(progress);
+                }
+            }
+            Heard::Answered(answer) => return Ok(answer.into()),
+        }
+    }
+    let begun = call.runs().to_vec();
+    drop(call);
+    let look = move |service: &CallService, _: &Caller| goes_on(service, &begun, patience);
+    service.beside(caller, look).await
+}
+
+/// Stops a call and tells what came of it.
+async fn stop(mut call: WaitedCall) -> Result<ToolAnswer, CommandError> {
+    let last_words = async {
+        call.stop().await;
+        loop {
+            if let Heard::Answered(answer) = call.next().await? {
+                return Ok(answer.into());
+            }
+        }
+    };
+    timeout(LAST_WORDS, last_words).await.unwrap_or_else(|_| {
+        Err(
+            CommandError::failed("the call was told to stop and has not said that it did")
+                .hint("subagent_runs lists what is still at work."),
+        )
+    })
+}
+
+/// The answer to a call that goes on.
+fn goes_on(
+    service: &CallService,
+    begun: &[BegunRun],
+    patience: Duration,
+) -> Result<ToolAnswer, CommandError> {
+    let mut runs = current_runs(&service.owner.store)?;
+    runs.retain(|run| begun.iter().any(|one| one.run == run.run.as_str()));
+    let ids: Vec<&str> = begun.iter().map(|run| &*run.run).collect();
+    let heading = format!(
+        "Not over after {} seconds, so that your client does not give up: the work goes on in the background, also when this server ends. To wait for it call subagent_runs with action wait and ids {}; get_subagent_output reads what a session has answered.",
+        patience.as_secs(),
+        serde_json::to_string(&ids).unwrap_or_default(),
+    );
+    let mut answer = runs::answer_of(heading, &runs);
+    let sessions: Vec<&str> = begun.iter().map(|run| &*run.session).collect();
+    answer.details["globalStatus"] = "running".into();
+    answer.details["sessionIds"] = sessions.into();
+    Ok(answer)
+}

@@ -1,0 +1,310 @@
+//! Our tools as the protocol wants them.
+
+use std::collections::HashSet;
+use std::path::PathBuf;
+use std::pin::Pin;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use pi_subagents_mcp::{
+    Call, CallAnswer, Cancelled, Progress, Question, ResourceDescription,
+    ResourceTemplateDescription, ToolDescription, ToolEffect, Tools,
+};
+use serde_json::{Map, Value};
+use tokio::sync::watch;
+
+use super::answering::{Waiting, answer_within, may_take_long};
+use super::extras::{Extras, extend};
+use super::notes::no_project;
+use super::patience::patience;
+use super::resources;
+use crate::calls::caller::Caller;
+use crate::calls::detached::Order;
+use crate::calls::families::{background, delegation, runs, subagent};
+use crate::calls::progress::{OnCallProgress, watching};
+use crate::calls::service::{CallService, ToolAnswer};
+use crate::calls::trust_question::{TrustQuestion, remember};
+use crate::calls::{Effect, Tool, check_fields, choices_of, mcp_tools};
+use crate::error::CommandError;
+
+/// The details that only pi can draw.
+const DRAWN: [&str; 4] = ["windows", "maxLinesPerWindow", "header", "footer"];
+
+/// What a model reads where somebody tells it of an end, and what it reads here instead.
+const TOLD: &str = "Do not poll for its end.";
+const HAS_TO_ASK: &str = "subagent_runs waits for its end.";
+
+/// The tools of this process, for one client.
+pub(super) struct ServedTools {
+    service: Arc<CallService>,
+    caller: Caller,
+    /// The projects about which somebody was asked.
+    asked: Mutex<HashSet<PathBuf>>,
+    /// Answers that could not be kept, and that nobody was told of yet.
+    unkept: Mutex<Vec<String>>,
+    options: Options,
+    /// Whether a model was told that we work nowhere.
+    is_noted: AtomicBool,
+    /// Becomes true when we were told to end.
+    leaving: watch::Sender<bool>,
+}
+
+/// What holds for all calls.
+pub(super) struct Options {
+    /// How many runs of a call work at once.
+    pub(super) concurrency: usize,
+    /// After which time a call is answered at the latest, if the person has said so.
+    pub(super) answer_within: Option<Duration>,
+}
+
+impl ServedTools {
+    pub(super) fn new(service: Arc<CallService>, caller: Caller, options: Options) -> Self {
+        Self {
+            service,
+            caller,
+            asked: Mutex::default(),
+            unkept: Mutex::default(),
+            options,
+            is_noted: AtomicBool::new(false),
+            leaving: watch::Sender::new(false),
+        }
+    }
+
+    /// Stops the calls that other processes do for us; ours are stopped by their owner.
+    pub(super) fn leave(&self) {
+        self.leaving.send_replace(true);
+    }
+
+    async fn answer(&self, mut call: Call, caller: &Caller) -> Result<ToolAnswer, CommandError> {
+        let extras = Extras::take(&call.tool, &mut call.arguments)?;
+        Ok(extras.apply(self.plain_answer(call, caller).await?))
+    }
+
+    async fn plain_answer(&self, call: Call, caller: &Caller) -> Result<ToolAnswer, CommandError> {
+        let on_progress = call.on_progress.map(|mut tell| -> OnCallProgress {
+            Box::new(move |progress| {
+                tell(Progress {
+                    finished: progress.finished,
+                    total: progress.total,
+                    message: progress.message,
+                });
+            })
+        });
+        let arguments = Value::Object(call.arguments);
+        let asked = self.options.answer_within;
+        let patience = patience(asked, call.client.as_deref()).filter(|_| !call.is_task);
+        if let Some((tool, patience)) = may_take_long(&call.tool).zip(patience) {
+            // Whoever takes a call over reads it, and does not ask which fields there are.
+            check_fields(&call.tool, &arguments, caller.door)?;
+            let concurrency = self.options.concurrency;
+            let order = Order::of_call(tool, &arguments, caller, concurrency);
+            let waiting = Waiting {
+                patience,
+                on_progress,
+                cancelled: self.cancelled_or_leaving(call.cancelled),
+            };
+            return answer_within(&self.service, caller, &order, waiting).await;
+        }
+        let watch = watching(on_progress, call.cancelled);
+        let service = &self.service;
+        service.call(&call.tool, &arguments, caller, watch).await
+    }
+
+    fn cancelled_or_leaving(&self, cancelled: Cancelled) -> Cancelled {
+        let mut leaving = self.leaving.subscribe();
+        Box::pin(async move {
+            tokio::select! {
+                () = cancelled => {}
+                _ = leaving.wait_for(|is_leaving| *is_leaving) => {}
+            }
+        })
+    }
+
+    /// Returns the note that there is no project here, the first time it is asked for.
+    fn note_once(&self, caller: &Caller) -> Option<String> {
+        let note = no_project(&caller.places)?;
+        let was_noted = self.is_noted.swap(true, Ordering::Relaxed);
+        (!was_noted).then_some(note)
+    }
+
+    /// The caller, in the directory their client works in. Many clients start us in one that
+    /// means nothing; where we are inside what they work in, we know better than they say.
+    fn caller_in(&self, roots: &[PathBuf]) -> Caller {
+        let places = &self.caller.places;
+        let is_inside = roots.iter().any(|root| places.cwd.starts_with(root));
+        match roots.iter().find(|root| root.is_dir()) {
+            Some(root) if !is_inside => Caller {
+                places: places.seen_from(root.clone()),
+                ..self.caller.clone()
+            },
+            Some(_) | None => self.caller.clone(),
+        }
+    }
+
+    /// The question about the project that has not been put yet.
+    async fn trust_question(&self, roots: &[PathBuf]) -> Option<Question> {
+        let caller = self.caller_in(roots);
+        let project = caller.places.project.clone();
+        if self.asked().contains(&project) {
+            return None;
+        }
+        let look = move |service: &CallService, caller: &Caller| {
+            let configuration = service.configuration(caller);
+            let question = TrustQuestion::about(&project, &configuration);
+            Ok(question.filter(|question| question.may_be_asked(&caller.places)))
+        };
+        let question = self.service.beside(&caller, look).await.ok()??;
+        Some(Question {
+            message: question.message(),
+            options: TrustQuestion::options(),
+            about: question.project,
+        })
+    }
+
+    /// An answer that says what became of the person's decision, where nothing did.
+    fn with_unkept(&self, mut text: String) -> String {
+        for problem in self.unkept().drain(..) {
+            text = format!("{text}\n\n! {problem}");
+        }
+        text
+    }
+
+    fn unkept(&self) -> MutexGuard<'_, Vec<String>> {
+        self.unkept.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn asked(&self) -> MutexGuard<'_, HashSet<PathBuf>> {
+        self.asked.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Tools for ServedTools {
+    fn list(&self) -> Vec<ToolDescription> {
+        let catalogue = self.service.configuration(&self.caller).catalogue;
+        let described = |tool: Tool| {
+            let choices = choices_of(&tool, &catalogue);
+            description(tool, choices.as_deref())
+        };
+        mcp_tools().into_iter().map(described).collect()
+    }
+
+    fn question<'a>(
+        &'a self,
+        tool: &'a str,
+        roots: &'a [PathBuf],
+    ) -> Pin<Box<dyn Future<Output = Option<Question>> + Send + 'a>> {
+        let uses_no_definitions = [
+            delegation::OUTPUT,
+            delegation::SESSION,
+            background::STATUS,
+            runs::RUNS,
+        ]
+        .contains(&tool);
+        Box::pin(async move {
+            if uses_no_definitions {
+                return None;
+            }
+            self.trust_question(roots).await
+        })
+    }
+
+    fn decided(&self, question: &Question, option: Option<&str>) {
+        self.asked().insert(question.about.clone());
+        // What cannot be kept is not decided, and the next server asks again.
+        if let Err(error) = remember(&question.about, option, &self.caller.places) {
+            let error =
+                CommandError::failed("what the project carries stays ignored").because(&error);
+            self.unkept().push(error.to_answer());
+        }
+    }
+
+    fn resources<'a>(
+        &'a self,
+        roots: &'a [PathBuf],
+    ) -> Pin<Box<dyn Future<Output = Vec<ResourceDescription>> + Send + 'a>> {
+        Box::pin(async move {
+            let caller = self.caller_in(roots);
+            let listed = self.service.beside(&caller, resources::list);
+            // An index that cannot be read is told of by every call.
+            listed.await.unwrap_or_default()
+        })
+    }
+
+    fn resource_templates(&self) -> Vec<ResourceTemplateDescription> {
+        resources::templates()
+    }
+
+    fn read_resource<'a>(
+        &'a self,
+        uri: &'a str,
+        roots: &'a [PathBuf],
+    ) -> Pin<Box<dyn Future<Output = Result<String, String>> + Send + 'a>> {
+        Box::pin(async move {
+            let caller = self.caller_in(roots);
+            let read = resources::read(&self.service, &caller, uri).await;
+            read.map_err(|error| error.to_answer())
+        })
+    }
+
+    fn call(&self, call: Call) -> Pin<Box<dyn Future<Output = CallAnswer> + Send + '_>> {
+        Box::pin(async move {
+            let caller = self.caller_in(&call.roots);
+            let starts_runs = [
+                delegation::DELEGATE,
+                subagent::SUBAGENT,
+                background::BACKGROUND,
+            ]
+            .contains(&&*call.tool);
+            let answered = self.answer(call, &caller).await;
+            let (text, details, is_error) = match answered {
+                Ok(answer) => (answer.text, object(answer.details), answer.is_refused),
+                Err(error) => (error.to_answer(), None, true),
+            };
+            let mut text = self.with_unkept(text);
+            if starts_runs && let Some(note) = self.note_once(&caller) {
+                text = format!("{text}\n\n! {note}");
+            }
+            CallAnswer {
+                text,
+                details: details.map(undrawn),
+                is_error,
+            }
+        })
+    }
+}
+
+fn description(tool: Tool, choices: Option<&str>) -> ToolDescription {
+    let described = tool.description.replace(TOLD, HAS_TO_ASK);
+    let mut input_schema = object(tool.parameters).unwrap_or_default();
+    extend(tool.name, &mut input_schema);
+    ToolDescription {
+        name: tool.name.to_owned(),
+        title: tool.label.to_owned(),
+        description: match choices {
+            Some(choices) => format!("{described} {choices}"),
+            None => described,
+        },
+        input_schema,
+        effect: match tool.effect {
+            Effect::Reads => ToolEffect::Reads,
+            Effect::Starts => ToolEffect::Changes,
+            Effect::Runs => ToolEffect::ChangesForLong,
+        },
+    }
+}
+
+/// What pi draws its windows with is of no use to others, and most of what there is.
+fn undrawn(mut details: Map<String, Value>) -> Map<String, Value> {
+    details.retain(|field, _| !DRAWN.contains(&field.as_str()));
+    details
+}
+
+fn object(value: Value) -> Option<Map<String, Value>> {
+    match value {
+        Value::Object(fields) => Some(fields),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) => {
+            None
+        }
+    }
+}

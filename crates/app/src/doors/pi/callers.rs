@@ -1,0 +1,52 @@
+//! What the shim tells about a caller → a caller as the tools know them.
+
+use std::sync::Arc;
+
+use pi_subagents_definitions::Skill;
+use pi_subagents_delegation::Program;
+
+use super::wire::{CallerParams, PiParams};
+use crate::calls::caller::{Caller, CallingPi};
+use crate::calls::next_steps::Door;
+use crate::places::Places;
+use crate::runs::memory::Memory;
+
+/// The caller, in a session of pi.
+pub(super) fn caller(
+    told: &CallerParams,
+    places: &Places,
+    session: String,
+    memory: Arc<Memory>,
+) -> Caller {
+    Caller {
+        door: Door::Pi,
+        columns: told.columns,
+        memory: Some(memory),
+        pi: told.pi.as_ref().map(|pi| calling_pi(told, pi, session)),
+        ..Caller::at(places.seen_from(told.cwd.clone()))
+    }
+}
+
+fn calling_pi(told: &CallerParams, pi: &PiParams, session: String) -> CallingPi {
+    let script = pi.script.iter().map(|script| script.clone().into());
+    let skills = told.skills.iter().map(|skill| Skill {
+        name: skill.name.clone(),
+        file: skill.path.clone(),
+        description: skill.description.clone(),
+    });
+    CallingPi {
+        program: Program {
+            path: pi.exec_path.clone(),
+            arguments: script.collect(),
+            has_mcp: false,
+            keeps_tools: false,
+        },
+        version: pi.version.clone(),
+        model: told.model.clone(),
+        models: told.models.clone(),
+        active_tools: told.active_tools.clone(),
+        all_tools: told.all_tools.clone(),
+        skills: skills.collect(),
+        session,
+    }
+}

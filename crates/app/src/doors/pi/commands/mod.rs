@@ -1,0 +1,74 @@
+//! The commands a person types in pi, one file each.
+
+mod profile;
+mod subagents;
+
+use pi_subagents_delegation::text::clean;
+use serde_json::{Value, json};
+
+use super::link::{HostLink, Level};
+use crate::error::CommandError;
+use crate::print::Printed;
+
+pub(super) use profile::{complete as complete_profile, run as run_profile};
+pub(super) use subagents::Subagents;
+
+/// A command, as pi lists it.
+pub(crate) struct PiCommand {
+    pub(crate) name: &'static str,
+    pub(crate) description: &'static str,
+}
+
+/// All of them.
+pub(crate) const COMMANDS: [PiCommand; 2] = [
+    PiCommand {
+        name: PROFILE,
+        description: "List, show, create, edit, delete or explain profiles of sub-agents",
+    },
+    PiCommand {
+        name: SUBAGENTS,
+        description: "List the sub-agents of this session; show, steer or stop one",
+    },
+];
+
+pub(super) const PROFILE: &str = "profile";
+pub(super) const SUBAGENTS: &str = "subagents";
+
+/// What a command offers where its arguments are typed.
+fn item(value: &str, label: &str, description: &str) -> Value {
+    json!({"value": value, "label": label, "description": description})
+}
+
+/// Shows what a command printed, or what went wrong.
+fn tell(link: &HostLink, title: &str, printed: &[Printed], error: Option<&CommandError>) {
+    let has_data = printed
+        .iter()
+        .any(|piece| matches!(piece, Printed::Data(_)));
+    let lines: Vec<Value> = printed
+        .iter()
+        .flat_map(|piece| match piece {
+            Printed::Data(text) => to_lines(text, "plain"),
+            Printed::Note(text) => to_lines(text, "muted"),
+        })
+        .collect();
+    if has_data {
+        link.show(title, &lines);
+    } else {
+        for piece in printed {
+            if let Printed::Note(text) = piece {
+                link.notify(&clean(text), Level::Info);
+            }
+        }
+    }
+    if let Some(error) = error {
+        link.notify(&clean(&error.sentence()), Level::Error);
+    }
+}
+
+/// A text as lines of spans.
+fn to_lines(text: &str, role: &str) -> Vec<Value> {
+    let text = clean(text).replace('\t', "    ");
+    text.lines()
+        .map(|line| json!([{"text": line, "role": role}]))
+        .collect()
+}

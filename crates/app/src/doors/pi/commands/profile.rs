@@ -1,0 +1,119 @@
+//! `/profile`: the same command as in a terminal, with pi's dialogs for its questions.
+
+use clap::Parser;
+use clap::error::ErrorKind;
+use pi_subagents_definitions::{Asker, summary};
+use serde_json::Value;
+
+use super::{item, tell};
+use crate::doors::pi::dialogs::InPi;
+use crate::error::CommandError;
+use crate::print::{Page, Printer};
+use crate::profiles::ask::Person;
+use crate::profiles::seen::Seen;
+use crate::profiles::{ProfileArgs, run_for};
+
+/// What can follow the command, with what it is for.
+const SUBCOMMANDS: [(&str, &str); 6] = [
+    ("list", "all profiles, one line each"),
+    ("show", "everything a profile says"),
+    ("create", "make a new profile, step by step"),
+    ("edit", "change a profile, step by step"),
+    ("delete", "delete the file of a profile"),
+    ("explain", "where each field comes from"),
+];
+
+/// Those that take the name of a profile that is there.
+const TAKE_NAME: [&str; 6] = ["show", "edit", "delete", "rm", "remove", "explain"];
+
+#[derive(Parser)]
+#[command(name = "/profile", no_binary_name = true)]
+struct Typed {
+    #[command(flatten)]
+    profile: ProfileArgs,
+}
+
+/// Runs the command on the thread it is called on, and shows what it prints.
+pub(crate) fn run(typed: &str, seen: &Seen, person: &InPi) {
+    let page = Page::default();
+    let outcome = parse(typed, &page).and_then(|typed| match typed {
+        Some(typed) => run_for(
+            &typed.profile,
+            seen,
+            person as &dyn Person,
+            Printer::to_page(&page),
+        )
+        .map(drop),
+        None => Ok(()),
+    });
+    let title = format!("/profile {typed}");
+    tell(
+        &person.link,
+        title.trim_end(),
+        &page.into_printed(),
+        outcome.err().as_ref(),
+    );
+}
+
+/// Reads what was typed; help is printed and is no command.
+fn parse(typed: &str, page: &Page) -> Result<Option<Typed>, CommandError> {
+    let words: Vec<&str> = typed.split_whitespace().collect();
+    let reads_stdin =
+        |word: &&&str| **word == "-" || word.ends_with("=-") || word.starts_with("--api-key-stdin");
+    // Our stdin is the wire.
+    if let Some(word) = words.iter().find(reads_stdin) {
+        let message = format!("{word} reads stdin, which there is none of inside pi");
+        return Err(CommandError::usage(message));
+    }
+    match Typed::try_parse_from(&words) {
+        Ok(typed) => Ok(Some(typed)),
+        Err(error) if error.use_stderr() => Err(refusal(&words, &error)),
+        Err(help) => {
+            Printer::to_page(page).data(&help.render().to_string());
+            Ok(None)
+        }
+    }
+}
+
+/// What is wrong, without the advice that is meant for a shell.
+fn refusal(words: &[&str], error: &clap::Error) -> CommandError {
+    let typed = words.join(" ");
+    if error.kind() == ErrorKind::MissingRequiredArgument {
+        return CommandError::usage(format!("/profile {typed} needs a name"))
+            .hint(format!("Use /profile {typed} NAME."));
+    }
+    let text = error.render().to_string();
+    let said = text.trim_start_matches("error: ");
+    let sentence = said.split("\n\n").next().unwrap_or(said);
+    CommandError::usage(sentence.trim()).hint("/profile --help tells what can be typed.")
+}
+
+/// Subcommands and names that begin with what was typed so far.
+pub(crate) fn complete(typed: &str, seen: &Seen) -> Vec<Value> {
+    let definitions = seen.catalogue().effective(Asker::Delegation);
+    let names = |before: &str, begun: &str| -> Vec<Value> {
+        definitions
+            .iter()
+            .filter(|definition| definition.name.starts_with(begun))
+            .map(|definition| {
+                let value = format!("{before}{}", definition.name);
+                item(&value, &definition.name, &summary(definition))
+            })
+            .collect()
+    };
+    match typed.split_once(' ') {
+        None => {
+            let subcommands = SUBCOMMANDS
+                .iter()
+                .filter(|(name, _)| name.starts_with(typed));
+            subcommands
+                .map(|(name, what_for)| item(name, name, what_for))
+                .chain(names("", typed))
+                .collect()
+        }
+        Some((subcommand, begun)) if TAKE_NAME.contains(&subcommand) => {
+            names(&format!("{subcommand} "), begun.trim_start())
+        }
+        Some(_) => Vec::new(),
+    }
+}

@@ -1,0 +1,63 @@
+//! A person inside pi: our questions are pi's dialogs.
+
+use std::cell::RefCell;
+
+use pi_subagents_delegation::text::clean;
+use tokio::runtime::Handle;
+
+use super::link::HostLink;
+use crate::profiles::ask::{Answer, Person, Stopped};
+
+/// Asks from a thread of its own, while the runtime goes on.
+pub(super) struct InPi {
+    pub(super) link: HostLink,
+    pub(super) runtime: Handle,
+    pub(super) has_ui: bool,
+    /// What the next question is about.
+    pub(super) page: RefCell<String>,
+}
+
+impl Person for InPi {
+    fn is_there(&self) -> bool {
+        self.has_ui
+    }
+
+    /// Pi's dialog for yes and no begins with yes, so it serves only to agree to what is shown.
+    fn yes(&self, question: &str, default: bool) -> Answer<bool> {
+        let page = clean(&self.page.take());
+        if page.is_empty() {
+            let options = ["No".to_owned(), "Yes".to_owned()];
+            let place = self.place(question, &options, usize::from(default))?;
+            return Ok(place.map(|place| place == 1));
+        }
+        let question = clean(question);
+        Ok(self.runtime.block_on(self.link.confirm(&question, &page)))
+    }
+
+    fn line(&self, question: &str, initial: &str, help: &str) -> Answer<String> {
+        let question = clean(&format!("{question} {help}"));
+        let initial = clean(initial);
+        Ok(self.runtime.block_on(self.link.input(&question, &initial)))
+    }
+
+    /// Pi begins with the first, so that is the one that counts now.
+    fn place(&self, question: &str, options: &[String], cursor: usize) -> Answer<usize> {
+        let mut offered: Vec<String> = options.iter().map(|option| clean(option)).collect();
+        let current = (cursor < offered.len()).then(|| offered.remove(cursor));
+        offered.splice(0..0, current);
+        let question = clean(question);
+        let chosen = self.runtime.block_on(self.link.select(&question, &offered));
+        let place = |chosen: String| options.iter().position(|option| clean(option) == chosen);
+        Ok(chosen.and_then(place))
+    }
+
+    fn long_text(&self, question: &str, initial: &str) -> Answer<String> {
+        let question = clean(question);
+        Ok(self.runtime.block_on(self.link.editor(&question, initial)))
+    }
+
+    fn show(&self, page: &str) -> Result<(), Stopped> {
+        page.clone_into(&mut self.page.borrow_mut());
+        Ok(())
+    }
+}

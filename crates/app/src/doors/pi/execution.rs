@@ -1,0 +1,100 @@
+//! One tool call of pi, from its trust question to its answer.
+
+use std::sync::Arc;
+
+use serde_json::Value;
+use tokio::task::spawn_blocking;
+
+use super::calls::Call;
+use super::link::HostLink;
+use super::record::SessionRecord;
+use super::trust::TrustQuestions;
+use super::wire::{self, CallerParams, FAILED, RpcError};
+use crate::calls::caller::Caller;
+use crate::calls::families::{background, delegation, subagent};
+use crate::calls::service::{CallService, Watch};
+use crate::calls::trust_question::TrustQuestion;
+use crate::error::CommandError;
+
+/// A tool call with all it needs.
+pub(super) struct Execution {
+    pub(super) caller: Caller,
+    pub(super) told: CallerParams,
+    pub(super) questions: Arc<TrustQuestions>,
+    pub(super) record: SessionRecord,
+    pub(super) link: HostLink,
+    pub(super) service: Arc<CallService>,
+    pub(super) call: Call,
+}
+
+impl Execution {
+    pub(super) async fn run(self, tool: String, arguments: Value) -> Result<Value, RpcError> {
+        tokio::select! {
+            // A call that was cancelled before we came to it starts nothing.
+            biased;
+            () = self.call.cancelled() => {
+                return Err(RpcError::new(FAILED, "Stopped before anything was started."));
+            }
+            () = self.settle_trust(&tool) => {}
+        }
+        let (link, call_id) = (self.link, self.call.id.clone());
+        let watch = Watch {
+            sinks: vec![Box::new(self.record)],
+            on_update: Some(Box::new(move |windows, seen| {
+                link.update(&call_id, windows, seen);
+            })),
+            is_drawn: self.told.has_ui,
+            look: Arc::clone(&self.call.look),
+            cancelled: Box::pin(self.call.cancelled()),
+        };
+        let mut answer = self
+            .service
+            .call(&tool, &arguments, &self.caller, watch)
+            .await
+            .map_err(|error| failed(&error))?;
+        if tool != background::STATUS {
+            leave_out_outputs(&mut answer.details);
+        }
+        let mut result = answer.json();
+        if let (Value::Object(fields), Some(usage)) = (&mut result, answer.usage) {
+            fields.insert("usage".to_owned(), wire::usage_json(usage));
+        }
+        Ok(result)
+    }
+
+    /// Asks about what the project carries, where that is new; what stays ignored, the answer says
+    /// by itself.
+    async fn settle_trust(&self, tool: &str) {
+        let uses_definitions = [
+            delegation::DELEGATE,
+            delegation::PROFILES,
+            subagent::SUBAGENT,
+            background::BACKGROUND,
+        ];
+        if !uses_definitions.contains(&tool) {
+            return;
+        }
+        let (service, caller) = (Arc::clone(&self.service), self.caller.clone());
+        let read = move || {
+            let configuration = service.configuration(&caller);
+            TrustQuestion::about(&caller.places.project, &configuration)
+        };
+        // Files are read where that holds up nobody else.
+        let question = async { spawn_blocking(read).await.ok().flatten() };
+        self.questions
+            .settle(&self.told, &self.caller, question, &self.link)
+            .await;
+    }
+}
+
+/// Pi keeps the details of an answer in its session, which has the entries of the runs already.
+fn leave_out_outputs(details: &mut Value) {
+    let runs = details.get_mut("runs").and_then(Value::as_array_mut);
+    for run in runs.into_iter().flatten().filter_map(Value::as_object_mut) {
+        run.remove("output");
+    }
+}
+
+fn failed(error: &CommandError) -> RpcError {
+    RpcError::new(FAILED, error.sentence())
+}

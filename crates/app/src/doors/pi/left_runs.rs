@@ -1,0 +1,105 @@
+//! Runs of a pi that was killed: nobody was left to tell its session how they ended, so the pi that
+//! opens the session again is told.
+
+use std::collections::HashSet;
+use std::process;
+use std::sync::Arc;
+use std::time::Duration;
+
+use pi_subagents_delegation::RunId;
+use pi_subagents_sessions::{RecordedRun, RunDir, read_events};
+use tokio::task::spawn_blocking;
+use tokio::time::{Instant, sleep};
+
+use super::link::{HostLink, Level};
+use crate::runs::entries::{BegunRun, ENTRY_TYPE, Entry, EntryFold};
+use crate::runs::memory::Memory;
+use crate::runs::memory::StartedSession;
+use crate::runs::owned::is_alive;
+
+/// How long the host of the killed pi may take to end its runs.
+const PATIENCE: Duration = Duration::from_secs(3);
+
+/// How often it is looked whether they are over.
+const INTERVAL: Duration = Duration::from_millis(100);
+
+/// The runs of a session that have begun, and of whose end it does not know.
+pub(super) struct LeftRuns {
+    pi_session: String,
+    runs: Vec<(RunId, RunDir)>,
+}
+
+impl LeftRuns {
+    /// Finds them among the entries of a session, except those that were told before.
+    pub(super) fn of(session: &StartedSession<'_>, told: &mut HashSet<RunId>) -> Self {
+        let entries = session.entries.iter();
+        let over: HashSet<RunId> = entries
+            .clone()
+            .filter_map(Entry::read)
+            .filter_map(|entry| entry.run())
+            .collect();
+        let begun = entries.filter_map(BegunRun::read);
+        let runs = begun
+            .filter_map(|begun| Some((begun.run()?, begun.directory())))
+            .filter(|(run, directory)| !over.contains(run) && !is_ours(directory))
+            .filter(|(run, _)| told.insert(run.clone()))
+            .collect();
+        Self {
+            pi_session: session.id.to_owned(),
+            runs,
+        }
+    }
+
+    /// Waits until they are over, gives pi's session their entries, and tells the person.
+    pub(super) async fn tell(self, memory: Arc<Memory>, link: HostLink) {
+        let mut told = Vec::new();
+        for (run, directory) in self.runs {
+            let Some(entry) = entry_of(directory).await else {
+                continue;
+            };
+            told.push(format!("{}: {}", entry.name(), entry.outcome()));
+            let data = entry.to_json();
+            memory.ended(&run, &Arc::new(entry));
+            link.append_entry(&self.pi_session, ENTRY_TYPE, &data);
+        }
+        if !told.is_empty() {
+            let message = format!(
+                "pi ended while sub-agents were at work.\n{}\n/subagents lists them with their ids; a task can resume their sessions.",
+                told.join("\n")
+            );
+            link.notify(&message, Level::Warning);
+        }
+    }
+}
+
+/// Tells whether a run is one of this process, which will tell of its end itself.
+fn is_ours(directory: &RunDir) -> bool {
+    let record = RecordedRun::read(directory);
+    record.is_some_and(|record| {
+        record.owner.pid == process::id() && is_alive(&record.owner, record.accepted_at)
+    })
+}
+
+/// Reads what became of a run; none if its owner still works on it, or if its record is gone.
+async fn entry_of(directory: RunDir) -> Option<Entry> {
+    let begun = Instant::now();
+    loop {
+        let place = directory.clone();
+        let looked = spawn_blocking(move || {
+            let record = RecordedRun::read(&place)?;
+            let is_over = record.end.is_some() || !is_alive(&record.owner, record.accepted_at);
+            Some(is_over.then(|| read_entry(&place)))
+        });
+        match looked.await.ok()?? {
+            Some(entry) => return entry,
+            None if begun.elapsed() > PATIENCE => return None,
+            None => sleep(INTERVAL).await,
+        }
+    }
+}
+
+fn read_entry(directory: &RunDir) -> Option<Entry> {
+    let mut fold = EntryFold::default();
+    read_events(directory, |event| fold.apply(event)).ok()?;
+    fold.into_entry()
+}

@@ -1,0 +1,26 @@
+//! The host: what is behind the door into pi.
+//!
+//! One process per pi, which speaks JSON-RPC with the shim on stdin and stdout (`wire.rs`,
+//! `connection.rs`) and owns the runs of that pi. `serve.rs` answers what pi asks; `calls.rs` are
+//! its tool calls under way; `link.rs` is how anything of ours speaks to pi;
+//! `registry.rs` has the background runs of its session; `trust.rs` asks about projects; `commands/` are `/profile` and `/subagents`, and `dialogs.rs`
+//! asks their questions. Why it is so is written in `docs/design/pi-door.md`.
+
+mod background_entries;
+mod callers;
+mod calls;
+mod commands;
+mod connection;
+mod dialogs;
+mod execution;
+mod left_runs;
+mod link;
+mod record;
+mod registry;
+mod serve;
+mod trust;
+mod wire;
+
+pub(crate) use commands::COMMANDS;
+pub(crate) use link::{HostLink, Level};
+pub(crate) use serve::serve;

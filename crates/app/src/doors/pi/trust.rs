@@ -1,0 +1,63 @@
+//! Whether what a project carries is used in calls from pi.
+//!
+//! Our own decision counts first, then what pi's person said, then an answer to our question.
+
+use std::collections::HashSet;
+use std::path::PathBuf;
+
+use pi_subagents_definitions::{Trust, TrustDecision, TrustSource};
+use tokio::sync::Mutex;
+
+use super::link::{HostLink, Level};
+use super::wire::CallerParams;
+use crate::calls::caller::Caller;
+use crate::calls::trust_question::{TrustQuestion, remember};
+
+/// The questions that were asked, each by the session and the project it was asked in.
+#[derive(Default)]
+pub(super) struct TrustQuestions {
+    asked: Mutex<HashSet<(String, PathBuf)>>,
+}
+
+/// What pi's person has said about the project, beside what is on disk.
+pub(super) fn trusts_for_session(told: &CallerParams, caller: &Caller) -> bool {
+    if !(told.trusted && told.has_trust_question) {
+        return false;
+    }
+    let (trust, _) = Trust::read(&caller.places.agent_dir);
+    !matches!(
+        trust.of(&caller.places.project),
+        TrustDecision::Refused(TrustSource::Ours(_))
+    )
+}
+
+impl TrustQuestions {
+    /// Asks about the project where nobody has decided and somebody can.
+    pub(super) async fn settle(
+        &self,
+        told: &CallerParams,
+        caller: &Caller,
+        question: impl Future<Output = Option<TrustQuestion>>,
+        link: &HostLink,
+    ) {
+        // Calls at once wait for the one answer.
+        let mut asked = self.asked.lock().await;
+        let project = caller.places.project.as_path();
+        let Some(question) = question.await else {
+            return;
+        };
+        // In its terminal pi has asked by itself: what it does not trust now was refused.
+        let was_refused = told.mode == "tui" && told.has_trust_question && !told.trusted;
+        if !told.has_ui || was_refused || !question.may_be_asked(&caller.places) {
+            return;
+        }
+        if !asked.insert((link.session_id(), project.to_owned())) {
+            return;
+        }
+        let options = TrustQuestion::options();
+        let chosen = link.select(&question.message(), &options).await;
+        if let Err(error) = remember(project, chosen.as_deref(), &caller.places) {
+            link.notify(&format!("{error}"), Level::Warning);
+        }
+    }
+}

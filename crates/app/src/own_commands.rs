@@ -1,0 +1,11 @@
+//! The names under which this binary starts itself. The parser of the command line does not know
+//! them, but for the agent, which people may start too.
+
+/// Keeps one child and ends its whole tree.
+pub(crate) const KEEPER: &str = "keeper";
+/// Watches over an owner, and ends what is left of its runs when it is killed.
+pub(crate) const WARDEN: &str = "warden";
+/// Owns a background run.
+pub(crate) const DETACHED: &str = "detached";
+/// Is the embedded agent.
+pub(crate) const AGENT: &str = "agent";

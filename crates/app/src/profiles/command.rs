@@ -1,0 +1,126 @@
+//! What can be typed after `profile`.
+
+use std::process::ExitCode;
+
+use clap::{Args, Subcommand, ValueEnum};
+use pi_subagents_delegation::{Dialect, Scope};
+
+use super::ask::{AtTerminal, Person};
+use super::seen::Seen;
+use super::{create, delete, edit, examples, explain, list, show};
+use crate::calls::next_steps::Door;
+use crate::error::{CommandError, Kind};
+use crate::print::Printer;
+
+#[derive(Args)]
+#[command(args_conflicts_with_subcommands = true)]
+pub(crate) struct ProfileArgs {
+    #[command(subcommand)]
+    command: Option<ProfileCommand>,
+    /// The definition to show [default: list all]
+    name: Option<String>,
+    /// What follows a command that there is none of
+    #[arg(hide = true)]
+    rest: Vec<String>,
+}
+
+#[derive(Subcommand)]
+enum ProfileCommand {
+    /// List all definitions, one line each
+    #[command(visible_alias = "ls", after_help = examples::LIST)]
+    List,
+    /// Show everything a definition says
+    #[command(after_help = examples::SHOW)]
+    Show(NameArgs),
+    /// Make a new definition: with flags, or step by step
+    #[command(visible_alias = "new", after_help = examples::CREATE)]
+    Create(create::CreateArgs),
+    /// Change a definition: with flags, or step by step
+    #[command(after_help = examples::EDIT)]
+    Edit(edit::EditArgs),
+    /// Delete the file of a definition
+    #[command(visible_aliases = ["rm", "remove"], after_help = examples::DELETE)]
+    Delete(delete::DeleteArgs),
+    /// Say where each field comes from, what it hides and what children are started with
+    #[command(after_help = examples::EXPLAIN)]
+    Explain(NameArgs),
+}
+
+#[derive(Args)]
+pub(super) struct NameArgs {
+    /// The name of a definition
+    pub(super) name: String,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+pub(super) enum ScopeName {
+    /// The user's own, seen from everywhere
+    Global,
+    /// That of this directory, for everybody who works in it
+    Project,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+pub(super) enum DialectName {
+    /// agent-profiles/: the body replaces the system prompt
+    Profile,
+    /// subagents/: the body follows the system prompt, a description is required
+    Preset,
+    /// agents/: the body is the system prompt, runs end with a report
+    Prompt,
+}
+
+impl From<ScopeName> for Scope {
+    fn from(name: ScopeName) -> Self {
+        match name {
+            ScopeName::Global => Self::Global,
+            ScopeName::Project => Self::Project,
+        }
+    }
+}
+
+impl From<DialectName> for Dialect {
+    fn from(name: DialectName) -> Self {
+        match name {
+            DialectName::Profile => Self::Profile,
+            DialectName::Preset => Self::Preset,
+            DialectName::Prompt => Self::Prompt,
+        }
+    }
+}
+
+/// The command as it was typed on a terminal.
+pub(crate) fn run(args: &ProfileArgs, printer: Printer) -> Result<ExitCode, CommandError> {
+    let seen = Seen::look()?;
+    let person = AtTerminal {
+        places: &seen.places,
+    };
+    run_for(args, &seen, &person, printer).map_err(|error| match error.kind() {
+        Kind::NotFound => error.or_hint(Door::CommandLine.how_to_get_a_definition()),
+        Kind::Usage | Kind::Failed => error,
+    })
+}
+
+/// The command for whoever typed it, wherever they did.
+pub(crate) fn run_for(
+    args: &ProfileArgs,
+    seen: &Seen,
+    person: &dyn Person,
+    printer: Printer,
+) -> Result<ExitCode, CommandError> {
+    if let (Some(word), [_, ..]) = (&args.name, args.rest.as_slice()) {
+        return Err(
+            CommandError::usage(format!("there is no command profile {word}"))
+                .hint("There are list, show, create, edit, delete and explain."),
+        );
+    }
+    match (&args.command, &args.name) {
+        (Some(ProfileCommand::List), _) | (None, None) => Ok(list::run(seen, printer)),
+        (None, Some(name)) => show::run(name, seen, printer),
+        (Some(ProfileCommand::Show(args)), _) => show::run(&args.name, seen, printer),
+        (Some(ProfileCommand::Create(args)), _) => create::run(args, seen, person, printer),
+        (Some(ProfileCommand::Edit(args)), _) => edit::run(args, seen, person, printer),
+        (Some(ProfileCommand::Delete(args)), _) => delete::run(args, seen, person, printer),
+        (Some(ProfileCommand::Explain(args)), _) => explain::run(&args.name, seen, printer),
+    }
+}

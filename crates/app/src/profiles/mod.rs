@@ -1,0 +1,23 @@
+//! `profile`: the definitions of every dialect, listed, shown, explained and changed.
+//!
+//! [`Seen`] is what can be seen from the current directory; each subcommand has a file of its own.
+//! Why it is so is written in `docs/design/catalogue.md`.
+
+pub(crate) mod ask;
+mod choose;
+mod command;
+mod create;
+mod delete;
+mod details;
+mod edit;
+mod examples;
+mod explain;
+mod fields;
+mod flags;
+mod list;
+mod save;
+pub(crate) mod seen;
+mod show;
+mod wizard;
+
+pub(crate) use command::{ProfileArgs, run, run_for};

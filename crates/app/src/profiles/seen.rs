@@ -1,0 +1,160 @@
+//! What can be seen from the current directory: definitions, settings, skills, and what of them
+//! is ignored.
+
+use std::path::{Path, PathBuf};
+
+use pi_subagents_definitions::{
+    Asker, Catalogue, Ignored, IgnoredReason, Places as Folders, Skills, Trust, Viewpoint,
+};
+use pi_subagents_delegation::{Definition, Dialect, Scope};
+use serde_json::{Value, json};
+
+use crate::calls::next_steps::Door;
+use crate::configuration::Configuration;
+use crate::error::CommandError;
+use crate::places::Places;
+use crate::print::Printer;
+
+/// Everything that was read, and from where.
+pub(crate) struct Seen {
+    pub(crate) places: Places,
+    configuration: Configuration,
+    trusts_project: bool,
+    /// Where it is told.
+    door: Door,
+}
+
+impl Seen {
+    /// Reads what counts here.
+    pub(crate) fn look() -> Result<Self, CommandError> {
+        Ok(Self::from(Places::find()?, false, Door::CommandLine))
+    }
+
+    /// Reads what counts somewhere; the project may be trusted for this call.
+    pub(crate) fn from(places: Places, trusts_project: bool, door: Door) -> Self {
+        Self {
+            configuration: Configuration::read_once(&places, trusts_project),
+            places,
+            trusts_project,
+            door,
+        }
+    }
+
+    /// Reads everything again, after a file was changed.
+    pub(crate) fn again(&self) -> Self {
+        Self::from(self.places.clone(), self.trusts_project, self.door)
+    }
+
+    /// Reads everything as if the project were trusted, to show what a yes would mean.
+    pub(crate) fn as_if_trusted(&self) -> Self {
+        Self::from(self.places.clone(), true, self.door)
+    }
+
+    pub(crate) fn catalogue(&self) -> &Catalogue {
+        &self.configuration.catalogue
+    }
+
+    pub(crate) fn configuration(&self) -> &Configuration {
+        &self.configuration
+    }
+
+    pub(crate) fn trust(&self) -> &Trust {
+        &self.configuration.trust
+    }
+
+    /// Where a new definition is saved.
+    pub(super) fn folder_for(&self, scope: Scope, dialect: Dialect) -> PathBuf {
+        let viewpoint = Viewpoint {
+            cwd: &self.places.cwd,
+            own_directories: &self.places.own_directories(&self.places.cwd),
+            agent_dir: &self.places.agent_dir,
+            project: &self.places.project,
+            definition_dirs: &self.configuration.settings.definition_dirs,
+        };
+        Folders::folder_for(&viewpoint, scope, dialect)
+    }
+
+    pub(crate) fn skills(&self) -> &Skills {
+        self.configuration.skills(&self.places)
+    }
+
+    /// All definitions of a name: the one that counts, those it hides, those that are ignored.
+    pub(crate) fn all_named(&self, name: &str) -> Vec<(&Definition, Option<&Ignored>)> {
+        let mut all = Vec::new();
+        if let Ok(found) = self.catalogue().find(name, Asker::Delegation) {
+            all.push((found.definition, None));
+            all.extend(found.shadowed.into_iter().map(|hidden| (hidden, None)));
+        }
+        let ignored = self.catalogue().ignored();
+        all.extend(
+            ignored
+                .filter(|(definition, _)| definition.name == name)
+                .map(|(definition, why)| (definition, Some(why))),
+        );
+        all
+    }
+
+    /// What is wrong with files that count.
+    pub(crate) fn warnings(&self) -> Vec<String> {
+        let files = self.catalogue().warnings().iter().map(ToString::to_string);
+        self.configuration
+            .warnings
+            .iter()
+            .cloned()
+            .chain(files)
+            .collect()
+    }
+
+    /// One sentence for each project of which something is ignored.
+    pub(crate) fn notices(&self) -> Vec<String> {
+        self.catalogue().notices(self.door.how_to_trust())
+    }
+
+    /// What is ignored for lack of trust, as programs read it.
+    pub(super) fn ignored(&self) -> Vec<Value> {
+        self.catalogue()
+            .ignored()
+            .map(|(definition, ignored)| ignored_json(definition, ignored))
+            .collect()
+    }
+
+    /// Says what is wrong and what is ignored, to people.
+    pub(super) fn tell(&self, printer: Printer) {
+        for warning in self.warnings() {
+            printer.note(&format!("warning: {warning}"));
+        }
+        for notice in self.notices() {
+            printer.note(&notice);
+        }
+    }
+
+    /// A path as short as people know it: from here, or from the home directory.
+    pub(crate) fn short(&self, path: &Path) -> String {
+        if let Ok(rest) = path.strip_prefix(&self.places.cwd) {
+            return rest.display().to_string();
+        }
+        match path.strip_prefix(&self.places.home) {
+            Ok(rest) => format!("~/{}", rest.display()),
+            Err(_) => path.display().to_string(),
+        }
+    }
+}
+
+fn ignored_json(definition: &Definition, ignored: &Ignored) -> Value {
+    json!({
+        "name": definition.name,
+        "dialect": definition.dialect.as_str(),
+        "file": definition.file,
+        "project": ignored.project,
+        "reason": reason(ignored.reason),
+    })
+}
+
+/// The word for a reason.
+pub(super) fn reason(reason: IgnoredReason) -> &'static str {
+    match reason {
+        IgnoredReason::Undecided => "undecided",
+        IgnoredReason::Refused => "refused",
+        IgnoredReason::OutsideProject => "outsideProject",
+    }
+}

@@ -1,0 +1,80 @@
+//! What can be done with a field: set it if it is not there; else keep, change or remove it.
+
+use std::fmt;
+
+use pi_subagents_delegation::text;
+
+use crate::profiles::ask::{Person, Stopped};
+use crate::profiles::flags::filled;
+
+/// How much of a current value is shown.
+const WIDEST_VALUE: usize = 60;
+
+/// What is to become of a field.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Wish {
+    /// It stays as it is, set or not.
+    Keep,
+    /// It gets a new value.
+    Set,
+    /// It is taken away.
+    Remove,
+}
+
+impl fmt::Display for Wish {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(match self {
+            Self::Keep => "Keep",
+            Self::Set => "Change",
+            Self::Remove => "Remove",
+        })
+    }
+}
+
+/// Asks about a field that one sets on purpose only.
+pub(super) fn wish(
+    person: &dyn Person,
+    step: &str,
+    question: &str,
+    current: Option<&str>,
+) -> Result<Wish, Stopped> {
+    match current {
+        None => Ok(match person.yes(&format!("{step} {question}"), false)? {
+            Some(true) => Wish::Set,
+            Some(false) | None => Wish::Keep,
+        }),
+        Some(current) => about_current(person, step, current),
+    }
+}
+
+/// Asks for a line of text; an empty answer leaves everything as it is.
+pub(super) fn line(
+    person: &dyn Person,
+    step: &str,
+    noun: &str,
+    help: &str,
+    field: &mut Option<String>,
+) -> Result<(), Stopped> {
+    let wish = match field.as_deref() {
+        None => Wish::Set,
+        Some(current) => about_current(person, step, &format!("{noun}: {current}"))?,
+    };
+    match wish {
+        Wish::Keep => {}
+        Wish::Remove => *field = None,
+        Wish::Set => {
+            let question = format!("{step} {noun}:");
+            let initial = field.clone().unwrap_or_default();
+            let answer = person.line(&question, &initial, help)?;
+            *field = answer.as_deref().and_then(filled).or(field.take());
+        }
+    }
+    Ok(())
+}
+
+fn about_current(person: &dyn Person, step: &str, current: &str) -> Result<Wish, Stopped> {
+    let shown = text::cut_columns(&text::clean(current).replace('\n', " "), WIDEST_VALUE);
+    let options = vec![Wish::Keep, Wish::Set, Wish::Remove];
+    let answer = person.choice(&format!("{step} {shown}"), options, 0)?;
+    Ok(answer.unwrap_or(Wish::Keep))
+}

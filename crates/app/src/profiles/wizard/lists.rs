@@ -1,0 +1,179 @@
+//! The steps that choose between "none", "these" and "all but these": tools, extensions, skills.
+
+use std::fmt;
+
+use pi_subagents_delegation::{Definition, Field};
+
+use super::field::{Wish, wish};
+use crate::profiles::ask::{Person, Stopped};
+use crate::profiles::fields;
+use crate::profiles::flags::{names, unset};
+
+const COMMAS: &str = "Names with commas between them; Enter alone leaves it as it is.";
+
+#[derive(Debug, Clone, Copy)]
+enum Tools {
+    Disable,
+    Allow,
+    Exclude,
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Extensions {
+    Disable,
+    Load,
+}
+
+impl fmt::Display for Tools {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(match self {
+            Self::Disable => "Disable all tools",
+            Self::Allow => "Allowlist: only the tools you name",
+            Self::Exclude => "Blacklist: all tools but those you name",
+        })
+    }
+}
+
+impl fmt::Display for Extensions {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(match self {
+            Self::Disable => "Disable all extensions",
+            Self::Load => "Load the extensions you name",
+        })
+    }
+}
+
+pub(super) fn tools(
+    person: &dyn Person,
+    step: &str,
+    definition: &mut Definition,
+) -> Result<(), Stopped> {
+    const FIELDS: [Field; 3] = [Field::NoTools, Field::Tools, Field::ExcludeTools];
+    if !wants_new(person, step, "Configure tools?", definition, &FIELDS)? {
+        return Ok(());
+    }
+    let options = vec![Tools::Disable, Tools::Allow, Tools::Exclude];
+    let Some(choice) = person.choice(&format!("{step} Tools:"), options, 0)? else {
+        return Ok(());
+    };
+    match choice {
+        Tools::Disable => {
+            clear(definition, &FIELDS);
+            definition.no_tools = true;
+        }
+        Tools::Allow => {
+            let current = definition.tools.clone().unwrap_or_default();
+            if let Some(names) = ask_names(person, step, "Allowed tools", &current)? {
+                clear(definition, &FIELDS);
+                definition.tools = Some(names);
+            }
+        }
+        Tools::Exclude => {
+            let current = definition.exclude_tools.clone().unwrap_or_default();
+            if let Some(names) = ask_names(person, step, "Excluded tools", &current)? {
+                clear(definition, &FIELDS);
+                definition.exclude_tools = Some(names);
+            }
+        }
+    }
+    Ok(())
+}
+
+pub(super) fn extensions(
+    person: &dyn Person,
+    step: &str,
+    definition: &mut Definition,
+) -> Result<(), Stopped> {
+    const FIELDS: [Field; 2] = [Field::NoExtensions, Field::Extensions];
+    if !wants_new(person, step, "Configure extensions?", definition, &FIELDS)? {
+        return Ok(());
+    }
+    let options = vec![Extensions::Disable, Extensions::Load];
+    match person.choice(&format!("{step} Extensions:"), options, 0)? {
+        None => {}
+        Some(Extensions::Disable) => {
+            clear(definition, &FIELDS);
+            definition.no_extensions = true;
+        }
+        Some(Extensions::Load) => {
+            let current = definition.extensions.clone();
+            if let Some(paths) = ask_names(person, step, "Extension paths", &current)? {
+                clear(definition, &FIELDS);
+                definition.extensions = paths;
+            }
+        }
+    }
+    Ok(())
+}
+
+pub(super) fn skills(
+    person: &dyn Person,
+    step: &str,
+    definition: &mut Definition,
+) -> Result<(), Stopped> {
+    const FIELDS: [Field; 3] = [Field::NoSkills, Field::SuggestedSkills, Field::LoadSkills];
+    if !wants_new(person, step, "Configure skills?", definition, &FIELDS)? {
+        return Ok(());
+    }
+    let suggested = ask_names(
+        person,
+        step,
+        "Suggested skills",
+        &definition.suggested_skills,
+    )?;
+    let loaded = ask_names(person, step, "Pre-loaded skills", &definition.load_skills)?;
+    if suggested.is_some() || loaded.is_some() {
+        definition.no_skills = false;
+    }
+    if let Some(names) = suggested {
+        definition.suggested_skills = names;
+    }
+    if let Some(names) = loaded {
+        definition.load_skills = names;
+    }
+    Ok(())
+}
+
+/// Asks what is to become of a group of fields, and removes them if that is the wish.
+fn wants_new(
+    person: &dyn Person,
+    step: &str,
+    question: &str,
+    definition: &mut Definition,
+    group: &[Field],
+) -> Result<bool, Stopped> {
+    let set: Vec<String> = group
+        .iter()
+        .filter_map(|field| {
+            let text = fields::text(definition, *field)?;
+            Some(format!("{}: {text}", definition.key(*field)))
+        })
+        .collect();
+    let current = (!set.is_empty()).then(|| set.join("; "));
+    Ok(match wish(person, step, question, current.as_deref())? {
+        Wish::Keep => false,
+        Wish::Set => true,
+        Wish::Remove => {
+            clear(definition, group);
+            false
+        }
+    })
+}
+
+fn clear(definition: &mut Definition, group: &[Field]) {
+    for field in group {
+        unset(definition, *field);
+    }
+}
+
+fn ask_names(
+    person: &dyn Person,
+    step: &str,
+    noun: &str,
+    current: &[String],
+) -> Result<Option<Vec<String>>, Stopped> {
+    let answer = person.line(&format!("{step} {noun}:"), &current.join(", "), COMMAS)?;
+    Ok(answer
+        .map(|text| names(&text))
+        .filter(|names| !names.is_empty()))
+}

@@ -1,0 +1,235 @@
+//! What pi's session keeps of a finished run: one custom entry, small enough to be stored. (What
+//! it keeps of one that begins is in `begun.rs`.)
+//!
+//! The run directory has everything; an entry is for the day when that directory is gone, or when
+//! the session is opened on another machine. The field names are those of the first
+//! implementation, whose entries are read too.
+
+mod begun;
+mod fold;
+mod storable;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use pi_subagents_delegation::child_protocol::{ChildLine, decode};
+use pi_subagents_delegation::{
+    Ending, FINALIZE_TOOL, Happening, Interruption, ModelChoice, RunEvent, RunHistory, RunId,
+    SessionId, Status, Task, Timestamp, UsedDefinition,
+};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+pub(crate) use begun::{BEGUN_TYPE, BegunRun};
+pub(crate) use fold::EntryFold;
+
+/// The type of our entries.
+pub(crate) const ENTRY_TYPE: &str = "pi-subagents";
+
+/// A finished run, as pi's session keeps it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Entry {
+    session_id: String,
+    /// The first implementation had none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    run_id: Option<String>,
+    task_name: String,
+    #[serde(default)]
+    prompt: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    cwd: Option<PathBuf>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    profile_name: Option<String>,
+    status: EntryStatus,
+    /// Whether somebody ended it; the first implementation had no word for that.
+    #[serde(default, skip_serializing_if = "is_false")]
+    aborted: bool,
+    exit_code: Option<i32>,
+    /// In milliseconds, as JavaScript counts.
+    started_at: Option<i64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    ended_at: Option<i64>,
+    model: Option<String>,
+    stop_reason: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    error_message: Option<String>,
+    #[serde(default)]
+    messages: Vec<Value>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum EntryStatus {
+    Running,
+    Completed,
+    Error,
+}
+
+impl Entry {
+    /// Reads `{customType, data}`; none for what is not ours or cannot be read.
+    pub(crate) fn read(entry: &Value) -> Option<Self> {
+        if entry.get("customType")?.as_str()? != ENTRY_TYPE {
+            return None;
+        }
+        let entry = Self::deserialize(entry.get("data")?).ok()?;
+        SessionId::parse(&entry.session_id).ok()?;
+        Some(entry)
+    }
+
+    /// The entry as pi stores it.
+    pub(crate) fn to_json(&self) -> Value {
+        json!(self)
+    }
+
+    pub(crate) fn session(&self) -> Option<SessionId> {
+        SessionId::parse(&self.session_id).ok()
+    }
+
+    pub(crate) fn run(&self) -> Option<RunId> {
+        RunId::parse(self.run_id.as_ref()?).ok()
+    }
+
+    pub(crate) fn name(&self) -> &str {
+        &self.task_name
+    }
+
+    pub(crate) fn model(&self) -> Option<&str> {
+        self.model.as_deref()
+    }
+
+    pub(crate) fn started_at(&self) -> Option<Timestamp> {
+        Timestamp::from_millisecond(self.started_at?).ok()
+    }
+
+    pub(crate) fn ended_at(&self) -> Option<Timestamp> {
+        Timestamp::from_millisecond(self.ended_at?).ok()
+    }
+
+    pub(crate) fn status(&self) -> Status {
+        self.ending().status()
+    }
+
+    /// How it ended, in a word or a sentence.
+    pub(crate) fn outcome(&self) -> String {
+        let message = self.ending().message();
+        message.unwrap_or_else(|| "completed".to_owned())
+    }
+
+    /// The exit code it was stored with.
+    pub(crate) fn exit_code(&self) -> i32 {
+        self.exit_code.unwrap_or_else(|| self.ending().exit_code())
+    }
+
+    /// An entry that says it runs was left by a pi that is gone.
+    fn ending(&self) -> Ending {
+        match self.status {
+            EntryStatus::Completed => Ending::Completed,
+            EntryStatus::Running => Ending::Interrupted(Interruption::OwnerGone),
+            EntryStatus::Error if self.aborted => self.abortion(),
+            EntryStatus::Error => Ending::ModelError {
+                message: self
+                    .error_message
+                    .clone()
+                    .unwrap_or_else(|| "The sub-agent failed.".to_owned()),
+            },
+        }
+    }
+
+    /// Who ended it, by its exit code.
+    fn abortion(&self) -> Ending {
+        match self.exit_code {
+            Some(code) if code == Ending::Stopped.exit_code() => Ending::Stopped,
+            Some(code @ 129..) => Ending::Interrupted(Interruption::Signal(code - 128)),
+            Some(_) | None => Ending::Interrupted(Interruption::OwnerGone),
+        }
+    }
+
+    /// What was said, as far as the entry has it.
+    pub(crate) fn history(&self) -> RunHistory {
+        let at = self.started_at().unwrap_or_default();
+        let run = self.run().unwrap_or_else(|| RunId::new(at, 0));
+        let Some(session) = self.session() else {
+            return RunHistory::default();
+        };
+        let task = Task {
+            run: run.clone(),
+            session,
+            name: self.task_name.clone(),
+            prompt: self.prompt.clone(),
+            cwd: self.cwd.clone().unwrap_or_default(),
+            definition: self.profile_name.clone().map(|name| UsedDefinition {
+                summary: name.clone(),
+                name,
+                model: ModelChoice::Inherit,
+                file: None,
+            }),
+            timeout: None,
+            directory: None,
+            record_limit: 0,
+            known_tools: None,
+        };
+        let accepted = [Happening::Accepted(Arc::new(task))];
+        let prompt = self.prompt_if_gone();
+        let messages = prompt.iter().chain(&self.messages);
+        let said = messages.flat_map(said_of);
+        let happenings = accepted.into_iter().chain(said);
+        let events = happenings.chain([Happening::Ended(self.ending())]);
+        let mut history = RunHistory::default();
+        for happening in events {
+            history.apply(&RunEvent {
+                run: run.clone(),
+                at,
+                happening,
+            });
+        }
+        history
+    }
+
+    /// The prompt, if it was dropped with other old messages: the first message of a user is
+    /// taken for it.
+    fn prompt_if_gone(&self) -> Option<Value> {
+        let is_there = self
+            .messages
+            .first()
+            .is_some_and(|first| first.get("role").is_some_and(|role| role == "user"));
+        let prompt = || json!({"role": "user", "content": [{"type": "text", "text": self.prompt}]});
+        (!is_there && !self.prompt.is_empty()).then(prompt)
+    }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for it")]
+fn is_false(flag: &bool) -> bool {
+    !flag
+}
+
+/// A message as its child said it, and with a report what makes it one.
+fn said_of(message: &Value) -> impl Iterator<Item = Happening> {
+    let report = message
+        .get("toolName")
+        .is_some_and(|tool| tool == FINALIZE_TOOL)
+        .then(|| {
+            json!({
+                "type": "tool_execution_end",
+                "toolCallId": message["toolCallId"],
+                "toolName": FINALIZE_TOOL,
+                "result": {"details": message["details"]},
+                "isError": message["isError"],
+            })
+        });
+    let message = json!({"type": "message_end", "message": message});
+    [Some(message), report]
+        .into_iter()
+        .flatten()
+        .filter_map(|record| {
+            let line = record.to_string();
+            match decode(line.as_bytes()) {
+                ChildLine::Record(record) => Some(Happening::Said {
+                    line: Bytes::from(line),
+                    record,
+                }),
+                ChildLine::Text => None,
+            }
+        })
+}

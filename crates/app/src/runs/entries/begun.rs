@@ -1,0 +1,65 @@
+//! What pi's session keeps of a run from its beginning: enough to find it when nobody was left to
+//! write down its end.
+
+use std::path::PathBuf;
+
+use pi_subagents_delegation::{RunId, SessionId, Task, Timestamp};
+use pi_subagents_sessions::RunDir;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+/// The type of these entries.
+pub(crate) const BEGUN_TYPE: &str = "pi-subagents:run";
+
+/// A run that was taken on.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct BegunRun {
+    run_id: String,
+    session_id: String,
+    pub(crate) task_name: String,
+    accepted_at: String,
+    directory: PathBuf,
+}
+
+impl BegunRun {
+    /// None for a run without a directory, of which there is nothing to be found.
+    pub(crate) fn of(task: &Task, at: Timestamp) -> Option<Self> {
+        Some(Self {
+            run_id: task.run.to_string(),
+            session_id: task.session.to_string(),
+            task_name: task.name.clone(),
+            accepted_at: at.to_string(),
+            directory: task.directory.clone()?,
+        })
+    }
+
+    /// Reads `{customType, data}`; none for what is not ours or cannot be read.
+    pub(crate) fn read(entry: &Value) -> Option<Self> {
+        if entry.get("customType")?.as_str()? != BEGUN_TYPE {
+            return None;
+        }
+        Self::deserialize(entry.get("data")?).ok()
+    }
+
+    /// The entry as pi stores it.
+    pub(crate) fn to_json(&self) -> Value {
+        json!(self)
+    }
+
+    pub(crate) fn run(&self) -> Option<RunId> {
+        RunId::parse(&self.run_id).ok()
+    }
+
+    pub(crate) fn session(&self) -> Option<SessionId> {
+        SessionId::parse(&self.session_id).ok()
+    }
+
+    pub(crate) fn accepted_at(&self) -> Option<Timestamp> {
+        self.accepted_at.parse().ok()
+    }
+
+    pub(crate) fn directory(&self) -> RunDir {
+        RunDir::new(&self.directory)
+    }
+}

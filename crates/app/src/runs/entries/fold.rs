@@ -1,0 +1,107 @@
+//! The events of a run → its entry.
+
+use std::collections::VecDeque;
+
+use pi_subagents_delegation::child_protocol::ChildRecord;
+use pi_subagents_delegation::{
+    Ending, Happening, MAX_MESSAGES_PER_RUN, Message, RunEvent, RunSummary, Status, StopReason,
+    Timestamp,
+};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::storable::{storable, storable_text};
+use super::{Entry, EntryStatus};
+
+/// How much of its messages an entry holds, in bytes.
+const MESSAGE_BYTES: usize = 1 << 20;
+
+/// A run, folded to what its entry needs.
+#[derive(Debug, Default)]
+pub(crate) struct EntryFold {
+    pub(crate) summary: RunSummary,
+    messages: VecDeque<(usize, Value)>,
+    /// The size of all messages together.
+    bytes: usize,
+    has_prompt: bool,
+}
+
+#[derive(Deserialize)]
+struct MessageLine {
+    message: Value,
+}
+
+impl EntryFold {
+    pub(crate) fn apply(&mut self, event: &RunEvent) {
+        self.summary.apply(event);
+        if let Happening::Said {
+            line,
+            record: ChildRecord::MessageEnded(message),
+        } = &event.happening
+            && !matches!(message, Message::System(_))
+            && let Ok(line) = serde_json::from_slice::<MessageLine>(line)
+        {
+            let is_prompt = matches!(message, Message::User(_)) && !self.has_prompt;
+            self.keep(storable(line.message), is_prompt);
+        }
+    }
+
+    /// Transcripts must not nest, so the first message is the task's own prompt, without the
+    /// files and the transcript that were put before it.
+    fn keep(&mut self, mut message: Value, is_prompt: bool) {
+        if is_prompt {
+            self.has_prompt = true;
+            if let Some(task) = &self.summary.task {
+                message["content"] = json!([{"type": "text", "text": storable_text(&task.prompt)}]);
+            }
+        }
+        let size = message.to_string().len();
+        self.bytes += size;
+        self.messages.push_back((size, message));
+        while self.messages.len() > MAX_MESSAGES_PER_RUN
+            || (self.bytes > MESSAGE_BYTES && self.messages.len() > 1)
+        {
+            if let Some((size, _)) = self.messages.pop_front() {
+                self.bytes -= size;
+            }
+        }
+    }
+
+    /// The entry, once the task is known.
+    pub(crate) fn into_entry(self) -> Option<Entry> {
+        let summary = self.summary;
+        let task = summary.task.as_ref()?;
+        let ending = summary.ending.as_ref();
+        Some(Entry {
+            session_id: task.session.to_string(),
+            run_id: Some(task.run.to_string()),
+            task_name: task.name.clone(),
+            prompt: storable_text(&task.prompt),
+            cwd: Some(task.cwd.clone()),
+            profile_name: task.definition.as_ref().map(|used| used.name.clone()),
+            status: match summary.status() {
+                Status::Queued | Status::Running => EntryStatus::Running,
+                Status::Completed => EntryStatus::Completed,
+                Status::Failed | Status::Aborted => EntryStatus::Error,
+            },
+            aborted: summary.status() == Status::Aborted,
+            exit_code: ending.map(Ending::exit_code),
+            started_at: summary
+                .started_at
+                .or(summary.accepted_at)
+                .map(Timestamp::as_millisecond),
+            ended_at: summary.ended_at.map(Timestamp::as_millisecond),
+            model: summary.model.clone(),
+            stop_reason: summary
+                .stop_reason
+                .as_ref()
+                .map(|reason| StopReason::as_word(reason).to_owned()),
+            error_message: ending.and_then(Ending::message),
+            messages: self
+                .messages
+                .into_iter()
+                .map(|(_, message)| message)
+                .collect(),
+        })
+    }
+}

@@ -1,0 +1,93 @@
+//! Whether the owner of a run is still there, and the end of runs whose owner is gone.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use pi_subagents_delegation::{RunId, Timestamp};
+use pi_subagents_engine::{ProcessName, end_leftovers, remove_abandoned_sockets};
+use pi_subagents_sessions::{FindError, IndexedRun, OwnerName, Store};
+
+/// Whose run something is.
+pub(crate) trait OwnerProcess {
+    /// Returns the process of the owner, if that is one of this machine.
+    fn owner_process(&self) -> Option<ProcessName>;
+
+    /// Tells whether somebody has stopped the owner, so that it does and hears nothing.
+    fn is_owner_stopped(&self) -> bool {
+        self.owner_process().is_some_and(ProcessName::is_stopped)
+    }
+}
+
+impl OwnerProcess for IndexedRun {
+    fn owner_process(&self) -> Option<ProcessName> {
+        (self.owner.host == this_host()).then_some(ProcessName {
+            pid: self.owner.pid,
+            start_time: self.owner.start_time,
+        })
+    }
+}
+
+/// All runs of the index, after those were closed whose owner is gone. The index is read once:
+/// after some years it is long.
+pub(crate) fn current_runs(store: &Store) -> Result<Vec<IndexedRun>, FindError> {
+    let runs = store.runs()?;
+    if close(store, &runs) {
+        return store.runs();
+    }
+    Ok(runs)
+}
+
+/// Closes the runs whose owner is gone, and ends what is left of them.
+pub(crate) fn close_abandoned(store: &Store) {
+    // An index that cannot be read now is read by the next one who needs it.
+    if let Ok(runs) = store.open_runs() {
+        close(store, &runs);
+    }
+}
+
+/// Tells whether there was any to be closed.
+fn close(store: &Store, runs: &[IndexedRun]) -> bool {
+    let abandoned: Vec<&IndexedRun> = runs
+        .iter()
+        .filter(|run| run.is_open() && !is_owned(run))
+        .collect();
+    let ids: Vec<RunId> = abandoned.iter().map(|run| run.run.clone()).collect();
+    end_leftovers(&ids);
+    let mut sockets = BTreeSet::new();
+    for run in &abandoned {
+        // A record that cannot be closed now is found again next time.
+        _ = store.close_interrupted(run);
+        sockets.extend(run.owner.socket.as_deref().and_then(Path::parent));
+    }
+    for directory in sockets {
+        remove_abandoned_sockets(directory);
+    }
+    !abandoned.is_empty()
+}
+
+/// Tells whether the owner of an open run still lives. Of one on another machine we cannot know:
+/// it is left be for a day, because a container that comes back under a new name is another
+/// machine too.
+pub(crate) fn is_owned(run: &IndexedRun) -> bool {
+    is_alive(&run.owner, run.accepted_at)
+}
+
+/// Tells whether the owner of a run that was taken on at this time is still there.
+pub(crate) fn is_alive(owner: &OwnerName, accepted_at: Timestamp) -> bool {
+    if owner.host != this_host() {
+        let age = Timestamp::now().duration_since(accepted_at);
+        return age.as_hours() < 24;
+    }
+    ProcessName {
+        pid: owner.pid,
+        start_time: owner.start_time,
+    }
+    .is_alive()
+}
+
+pub(crate) fn this_host() -> String {
+    rustix::system::uname()
+        .nodename()
+        .to_string_lossy()
+        .into_owned()
+}

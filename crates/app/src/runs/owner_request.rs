@@ -1,0 +1,155 @@
+//! What is asked of the owner of a run, whichever process of this user that is: to steer it, to stop
+//! it, to wait for its end.
+
+use pi_subagents_delegation::text::one_line;
+use pi_subagents_engine::{
+    AskError, OwnerAddress, OwnerReply, OwnerRequest, Want, ask, end_without_owner,
+};
+use pi_subagents_sessions::{IndexedRun, Store};
+use tokio::sync::mpsc;
+use tokio::task::{JoinSet, spawn_blocking};
+
+use crate::error::CommandError;
+use crate::runs::owned::{OwnerProcess as _, is_owned};
+use crate::runs::run_changes::RunChanges;
+
+/// Asks the owner of a run, whichever process that is.
+pub(crate) async fn request(run: &IndexedRun, want: Want) -> Result<OwnerReply, CommandError> {
+    let asked = ask_owner(run, want).await;
+    asked.map_err(|error| error.for_person(run))
+}
+
+/// Why the owner of a run did not do what it was asked for.
+pub(crate) enum NotAsked {
+    NoSocket,
+    NoAnswer(AskError),
+}
+
+pub(crate) async fn ask_owner(run: &IndexedRun, want: Want) -> Result<OwnerReply, NotAsked> {
+    let socket = run.owner.socket.as_ref().ok_or(NotAsked::NoSocket)?;
+    let owner = OwnerAddress {
+        socket,
+        process: run.owner_process(),
+    };
+    let request = OwnerRequest {
+        run: run.run.to_string(),
+        want,
+    };
+    ask(owner, &request).await.map_err(NotAsked::NoAnswer)
+}
+
+impl NotAsked {
+    /// As a person reads it who wanted something of the run.
+    fn for_person(&self, run: &IndexedRun) -> CommandError {
+        let (id, pid) = (&run.run, run.owner.pid);
+        match self {
+            Self::NoSocket => CommandError::failed(format!(
+                "the owner of run {id} (pid {pid}) cannot be reached: it has no socket"
+            ))
+            .hint("pi-subagents doctor says whether owners can listen where they should."),
+            Self::NoAnswer(AskError::Stopped { .. }) => CommandError::failed(format!(
+                "the owner of run {id} (pid {pid}) is stopped and hears nothing"
+            ))
+            .hint(format!(
+                "kill -CONT {pid} continues it (or fg, in its shell); pi-subagents stop {id} ends \
+                 the run without it."
+            )),
+            Self::NoAnswer(error) => {
+                CommandError::failed(format!("run {id} cannot be reached")).because(error)
+            }
+        }
+    }
+
+    /// Says that a run was ended although its owner did not answer.
+    fn ended_without(&self, run: &IndexedRun) -> String {
+        let (name, pid) = (one_line(&run.name), run.owner.pid);
+        match self {
+            Self::NoAnswer(AskError::Stopped { .. }) => format!(
+                "the owner of {name} (pid {pid}) is stopped, so the run was ended without it; \
+                 kill -CONT {pid} continues the owner, kill -KILL {pid} ends it"
+            ),
+            Self::NoAnswer(_) | Self::NoSocket => format!(
+                "the owner of {name} (pid {pid}) did not answer, so the run was ended without it"
+            ),
+        }
+    }
+}
+
+/// Asks all owners at once; gives what a person should know about it, or what went wrong.
+pub(crate) async fn stop_all(
+    store: Store,
+    runs: Vec<IndexedRun>,
+) -> Result<Vec<Result<String, String>>, CommandError> {
+    let mut asked = JoinSet::new();
+    for run in runs {
+        let store = store.clone();
+        asked.spawn(async move {
+            match stop_run(&store, &run).await {
+                Ok(note) => note.map(Ok),
+                Err(error) => Some(Err(error.sentence())),
+            }
+        });
+    }
+    let mut told = Vec::new();
+    while let Some(joined) = asked.join_next().await {
+        told.extend(joined.unwrap_or_else(|error| Some(Err(error.to_string()))));
+    }
+    Ok(told)
+}
+
+/// Stops a run and returns when nothing of it is left. An owner that does not answer is not waited
+/// for: then the run is ended without it, and what is given says so.
+pub(crate) async fn stop_run(
+    store: &Store,
+    run: &IndexedRun,
+) -> Result<Option<String>, CommandError> {
+    let error = match ask_owner(run, Want::Stop).await {
+        // An owner that has forgotten the run has ended it by itself.
+        Ok(OwnerReply::Done | OwnerReply::Refused { .. }) => return Ok(None),
+        Err(error) => error,
+    };
+    if run.owner_process().is_none() {
+        return Err(error.for_person(run));
+    }
+    let (store, ended) = (store.clone(), run.clone());
+    let closed = spawn_blocking(move || {
+        end_without_owner(&ended.run);
+        // The record of an owner that is gone is closed by whoever looks at it next.
+        if is_owned(&ended) {
+            store.close_stopped(&ended).map(drop)
+        } else {
+            Ok(())
+        }
+    });
+    match closed.await {
+        Ok(Ok(())) => Ok(is_owned(run).then(|| error.ended_without(run))),
+        Ok(Err(error)) => {
+            let text = format!("the end of run {} cannot be written down", run.run);
+            Err(CommandError::failed(text).because(&error))
+        }
+        Err(error) => Err(CommandError::failed("stop failed").because(&error)),
+    }
+}
+
+/// Asks the owner; one that is gone, has forgotten the run or cannot be asked shows by its files
+/// and its end when the run is over.
+pub(crate) async fn wait_for_one(run: &IndexedRun, tell: &mpsc::Sender<String>) {
+    let changes = RunChanges::of_end(run);
+    match ask_owner(run, Want::Wait).await {
+        Ok(_) => return,
+        Err(NotAsked::NoAnswer(AskError::Stopped { pid })) => {
+            let name = one_line(&run.name);
+            let note = format!(
+                "! the owner of {name} (pid {pid}) is stopped; it is waited for. kill -CONT {pid} \
+                 continues it, pi-subagents stop {} ends the run without it.",
+                run.run
+            );
+            // Whoever prints it may have seen enough.
+            _ = tell.send(note).await;
+        }
+        Err(_) => {}
+    }
+    while changes.is_going() {
+        changes.next().await;
+    }
+}
