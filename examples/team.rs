@@ -4,15 +4,15 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use pi_subagents::{EventSink, RunEvent, RunnerChoice, Task, Team, TeamOptions};
+use pi_subagents::{EventSink, RunEvent, RunSummary, RunnerChoice, Task, Team, TeamOptions};
 
 static EVENTS: AtomicUsize = AtomicUsize::new(0);
 
 struct Counter;
 
 impl EventSink for Counter {
-    fn on_event(&mut self, _: &RunEvent) {
-        EVENTS.fetch_add(1, Ordering::Relaxed);
+    fn on_events(&mut self, events: &[RunEvent], _: &RunSummary) {
+        EVENTS.fetch_add(events.len(), Ordering::Relaxed);
     }
 }
 

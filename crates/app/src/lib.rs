@@ -38,7 +38,7 @@ use crate::doors::command_line::commands::{agent, detached, keeper, warden};
 
 pub use pi_subagents_delegation as delegation;
 pub use pi_subagents_delegation::{
-    Definition, EventSink, RunEvent, RunId, RunnerChoice, SessionId, Status, Usage,
+    Definition, EventSink, RunEvent, RunId, RunSummary, RunnerChoice, SessionId, Status, Usage,
 };
 
 pub use crate::doors::library::{

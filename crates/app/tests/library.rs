@@ -12,8 +12,8 @@ use std::time::Duration;
 
 use pi_subagents::delegation::Happening;
 use pi_subagents::{
-    EventSink, Outcome, RunEvent, RunId, RunnerChoice, Status, Task, Team, TeamErrorKind,
-    TeamOptions,
+    EventSink, Outcome, RunEvent, RunId, RunSummary, RunnerChoice, Status, Task, Team,
+    TeamErrorKind, TeamOptions,
 };
 use pi_subagents_testkit::llm::{LlmServer, Script, Turn};
 use pi_subagents_testkit::sandbox::Sandbox;
@@ -60,26 +60,29 @@ impl Started {
 }
 
 impl EventSink for Started {
-    fn on_event(&mut self, event: &RunEvent) {
-        if let Happening::Started(_) = event.happening {
-            self.0.send(event.run.clone()).unwrap();
+    fn on_events(&mut self, events: &[RunEvent], _: &RunSummary) {
+        for event in events {
+            if let Happening::Started(_) = event.happening {
+                self.0.send(event.run.clone()).unwrap();
+            }
         }
     }
 }
 
-/// Writes down what happens, by the names of events.
+/// Writes down what happens, by the names of events, and how the run stands in its summary then.
 #[derive(Clone, Default)]
-struct Diary(Arc<Mutex<Vec<&'static str>>>);
+struct Diary(Arc<Mutex<Vec<(&'static str, Status)>>>);
 
 impl EventSink for Diary {
-    fn on_event(&mut self, event: &RunEvent) {
-        let word = match event.happening {
-            Happening::Accepted(_) => "accepted",
-            Happening::Started(_) => "started",
-            Happening::Ended(_) => "ended",
-            _ => return,
-        };
-        self.0.lock().unwrap().push(word);
+    fn on_events(&mut self, events: &[RunEvent], summary: &RunSummary) {
+        let words = events.iter().filter_map(|event| match event.happening {
+            Happening::Accepted(_) => Some("accepted"),
+            Happening::Started(_) => Some("started"),
+            Happening::Ended(_) => Some("ended"),
+            _ => None,
+        });
+        let standing = words.map(|word| (word, summary.status()));
+        self.0.lock().unwrap().extend(standing);
     }
 }
 
@@ -200,7 +203,13 @@ async fn a_task_with_a_definition_is_done_in_the_home_that_was_given() {
     assert_eq!(delegated.warnings, Vec::<String>::new());
     assert_eq!(
         *diary.0.lock().unwrap(),
-        ["accepted", "accepted", "ended", "started", "ended"]
+        [
+            ("accepted", Status::Queued),
+            ("accepted", Status::Queued),
+            ("ended", Status::Failed),
+            ("started", Status::Running),
+            ("ended", Status::Completed),
+        ]
     );
     let asked = server.requests()[0].body.to_string();
     assert!(asked.contains("You review code."), "{asked}");

@@ -91,9 +91,10 @@ pub enum Interruption {
 }
 
 /// A run's state in one word.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Status {
     /// It waits for a free place.
+    #[default]
     Queued,
     /// It runs.
     Running,

@@ -6,7 +6,7 @@ use bytes::Bytes;
 use jiff::Timestamp;
 
 use crate::child_protocol::ChildRecord;
-use crate::{Decision, Ending, RunId, Runner, Saying, Task};
+use crate::{Decision, Ending, RunId, RunSummary, Runner, Saying, Task};
 
 /// Something that happened in a run.
 #[derive(Debug, Clone)]
@@ -60,20 +60,15 @@ pub struct Started {
     pub keeper: u32,
 }
 
-/// Whoever consumes the events of runs. A sink gives nothing back.
+/// A consumer of the events of runs. A sink gives nothing back.
 pub trait EventSink: Send {
-    /// Takes one event; called in order, and quickly done.
-    fn on_event(&mut self, event: &RunEvent);
+    /// Takes the events of one run since the last call, in order and at least one, and the
+    /// summary of that run after the last of them. It must return quickly, because the run waits
+    /// for it.
+    fn on_events(&mut self, events: &[RunEvent], summary: &RunSummary);
 
-    /// Takes what happened in one run at once, in order.
-    fn on_events(&mut self, events: &[RunEvent]) {
-        for event in events {
-            self.on_event(event);
-        }
-    }
-
-    /// Tells whether it shows what models say before they have said it; asked once per call.
-    /// While nobody does, most of what a child writes is not even looked at.
+    /// Returns whether this sink shows what models say before they have said it; asked once per
+    /// call. While nobody does, most of what a child writes is not even looked at.
     fn wants_sayings(&self) -> bool {
         false
     }

@@ -79,13 +79,18 @@ impl RunSummary {
     /// Folds all events of one run.
     pub fn of<'a>(events: impl IntoIterator<Item = &'a RunEvent>) -> Self {
         let mut summary = Self::default();
-        for event in events {
-            summary.apply(event);
-        }
+        summary.apply_all(events);
         summary
     }
 
-    /// Takes one more event.
+    /// Adds several events of the run, in order.
+    pub fn apply_all<'a>(&mut self, events: impl IntoIterator<Item = &'a RunEvent>) {
+        for event in events {
+            self.apply(event);
+        }
+    }
+
+    /// Adds one more event of the run.
     pub fn apply(&mut self, event: &RunEvent) {
         match &event.happening {
             Happening::Accepted(task) => {

@@ -331,14 +331,12 @@ impl Dispatcher {
             happening,
         };
         let events: Vec<RunEvent> = happenings.into_iter().map(event).collect();
-        for event in &events {
-            live.summary.apply(event);
-        }
+        live.summary.apply_all(&events);
         let Some(call) = self.calls.get_mut(&live.call) else {
             return;
         };
         for sink in &mut call.sinks {
-            sink.on_events(&events);
+            sink.on_events(&events, &live.summary);
         }
         if live.summary.ending.is_some() {
             self.close(run);

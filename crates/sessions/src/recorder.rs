@@ -3,7 +3,6 @@
 
 use std::collections::HashMap;
 use std::path::PathBuf;
-use std::slice;
 use std::sync::Arc;
 use std::sync::mpsc::{SyncSender, sync_channel};
 use std::thread::JoinHandle;
@@ -24,14 +23,8 @@ const WAITING: usize = 32;
 #[derive(Clone)]
 pub struct Recorder {
     writer: Arc<Writer>,
-    runs: HashMap<RunId, Recording>,
-}
-
-/// What is known of a run while it is recorded.
-#[derive(Clone, Default)]
-struct Recording {
-    summary: RunSummary,
-    time: RecordedTime,
+    /// The last time that the record of each open run holds.
+    times: HashMap<RunId, RecordedTime>,
 }
 
 struct Writer {
@@ -53,7 +46,7 @@ impl Recorder {
                 problems,
                 thread: Some(thread),
             }),
-            runs: HashMap::new(),
+            times: HashMap::new(),
         }
     }
 
@@ -112,30 +105,25 @@ impl Recorder {
 }
 
 impl EventSink for Recorder {
-    fn on_event(&mut self, event: &RunEvent) {
-        self.on_events(slice::from_ref(event));
-    }
-
-    fn on_events(&mut self, events: &[RunEvent]) {
+    fn on_events(&mut self, events: &[RunEvent], summary: &RunSummary) {
         let Some(RunEvent { run, .. }) = events.first() else {
             return;
         };
-        let mut recording = self.runs.remove(run).unwrap_or_default();
+        let mut time = self.times.remove(run).unwrap_or_default();
         let mut gathered = Gathered::default();
         for event in events {
-            recording.summary.apply(event);
             if let Happening::Accepted(task) = &event.happening {
                 self.begin(task);
             }
-            gathered.add(event, &mut recording.time);
+            gathered.add(event, &mut time);
             if gathered.is_enough() {
                 self.append_all(run, &mut gathered);
             }
         }
         self.append_all(run, &mut gathered);
         match events.last() {
-            Some(last) if recording.summary.ending.is_some() => self.end(last, &recording.summary),
-            _ => _ = self.runs.insert(run.clone(), recording),
+            Some(last) if summary.ending.is_some() => self.end(last, summary),
+            _ => _ = self.times.insert(run.clone(), time),
         }
     }
 }

@@ -18,8 +18,8 @@ use std::sync::Arc;
 use bytes::Bytes;
 use pi_subagents_delegation::child_protocol::{ChildLine, decode};
 use pi_subagents_delegation::{
-    Ending, EventSink as _, Happening, RunEvent, RunId, Runner, SessionId, Started, Status, Task,
-    Timestamp,
+    Ending, EventSink as _, Happening, RunEvent, RunId, RunSummary, Runner, SessionId, Started,
+    Status, Task, Timestamp,
 };
 use pi_subagents_sessions::{
     NewRun, OwnerName, RecordedRun, Recorder, RunDir, RunState, Store, find, history, read_events,
@@ -188,12 +188,15 @@ fn record_the_same(project: &Path) -> (Store, RunDir) {
     };
     store.begin(&new).unwrap();
     let mut recorder = Recorder::start(store.index());
+    let mut summary = RunSummary::default();
     for (time, happening) in happenings(&task) {
-        recorder.on_event(&RunEvent {
+        let event = RunEvent {
             run: run.clone(),
             at: at(time),
             happening,
-        });
+        };
+        summary.apply(&event);
+        recorder.on_events(&[event], &summary);
     }
     recorder.settle();
     (store, directory)

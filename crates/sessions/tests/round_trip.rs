@@ -8,6 +8,7 @@
     reason = "a test that cannot go on says so by panicking"
 )]
 
+use std::collections::HashMap;
 use std::fs;
 use std::path::Path;
 use std::sync::Arc;
@@ -16,8 +17,8 @@ use std::time::{Duration, SystemTime};
 use bytes::Bytes;
 use pi_subagents_delegation::child_protocol::{ChildLine, decode};
 use pi_subagents_delegation::{
-    Ending, EventSink as _, Happening, RunEvent, RunHistory, RunId, Runner, SessionId, Started,
-    Status, Task, Timestamp,
+    Ending, EventSink as _, Happening, RunEvent, RunHistory, RunId, RunSummary, Runner, SessionId,
+    Started, Status, Task, Timestamp,
 };
 use pi_subagents_sessions::transcript::Prompts;
 use pi_subagents_sessions::{
@@ -38,6 +39,7 @@ struct Desk {
     record_limit: u64,
     store: Store,
     recorder: Recorder,
+    summaries: HashMap<RunId, RunSummary>,
 }
 
 impl Desk {
@@ -51,6 +53,7 @@ impl Desk {
             record_limit: 1 << 30,
             store,
             recorder,
+            summaries: HashMap::new(),
         }
     }
 
@@ -97,13 +100,20 @@ impl Desk {
 
     fn record(&mut self, task: &Arc<Task>, happenings: Vec<Happening>) {
         for happening in happenings {
-            self.recorder.on_event(&RunEvent {
+            self.record_events(&[RunEvent {
                 run: task.run.clone(),
                 at: Timestamp::now(),
                 happening,
-            });
+            }]);
         }
         self.recorder.settle();
+    }
+
+    /// Records events of one run that came at once.
+    fn record_events(&mut self, events: &[RunEvent]) {
+        let summary = self.summaries.entry(events[0].run.clone()).or_default();
+        summary.apply_all(events);
+        self.recorder.on_events(events, summary);
     }
 
     fn record_lines(&mut self, task: &Arc<Task>, lines: &[&str], ending: Option<Ending>) {
@@ -205,8 +215,8 @@ fn every_event_is_read_back_with_its_own_time() {
     });
     // What came at once is gathered; its times are kept apart all the same.
     let (first, rest) = events.split_at(4);
-    desk.recorder.on_events(first);
-    desk.recorder.on_events(rest);
+    desk.record_events(first);
+    desk.record_events(rest);
     desk.recorder.settle();
     let mut expected = vec![accepted];
     expected.extend(events.iter().skip(1).map(|event| event.at));

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use pi_subagents_delegation::{RunEvent, RunId, Saying, Status, Timestamp, text};
+use pi_subagents_delegation::{RunEvent, RunId, RunSummary, Saying, Status, Timestamp, text};
 use unicode_width::UnicodeWidthStr;
 
 use crate::body::Body;
@@ -60,9 +60,11 @@ impl Fleet {
         }
     }
 
-    /// Takes one more event of any run.
-    pub fn apply(&mut self, event: &RunEvent) {
-        self.window_of(&event.run).apply(event);
+    /// Adds events of one run to its window, and the summary of that run after the last of them.
+    pub fn apply(&mut self, events: &[RunEvent], summary: &RunSummary) {
+        if let Some(RunEvent { run, .. }) = events.first() {
+            self.window_of(run).apply(events, summary);
+        }
     }
 
     /// Takes what the model of a run says right now, and tells whether that changes anything.

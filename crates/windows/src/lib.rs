@@ -11,6 +11,7 @@
 mod body;
 mod delegation;
 mod excerpt;
+mod facts;
 mod fleet;
 mod header;
 mod history;
@@ -31,6 +32,7 @@ mod wrap;
 
 pub use delegation::delegation;
 pub use excerpt::excerpt;
+pub use facts::RunFacts;
 pub use fleet::{Counts, Fleet};
 pub use header::{header, header_with_files};
 pub use history::{LineKind, Room, WindowLine};

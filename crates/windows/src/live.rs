@@ -5,12 +5,11 @@
 
 use std::fmt;
 use std::io::Write;
-use std::slice;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use pi_subagents_delegation::{EventSink, RunEvent, RunId, Saying, Timestamp};
+use pi_subagents_delegation::{EventSink, RunEvent, RunId, RunSummary, Saying, Timestamp};
 
 use crate::screen::Screen;
 use crate::{DEFAULT_LINES_PER_WINDOW, Fleet, Paint, View};
@@ -124,12 +123,8 @@ impl Drop for LiveView {
 }
 
 impl EventSink for LiveView {
-    fn on_event(&mut self, event: &RunEvent) {
-        self.shared.apply(slice::from_ref(event));
-    }
-
-    fn on_events(&mut self, events: &[RunEvent]) {
-        self.shared.apply(events);
+    fn on_events(&mut self, events: &[RunEvent], summary: &RunSummary) {
+        self.shared.apply(events, summary);
     }
 
     fn wants_sayings(&self) -> bool {
@@ -157,12 +152,8 @@ impl LiveSink {
 }
 
 impl EventSink for LiveSink {
-    fn on_event(&mut self, event: &RunEvent) {
-        self.0.apply(slice::from_ref(event));
-    }
-
-    fn on_events(&mut self, events: &[RunEvent]) {
-        self.0.apply(events);
+    fn on_events(&mut self, events: &[RunEvent], summary: &RunSummary) {
+        self.0.apply(events, summary);
     }
 
     fn wants_sayings(&self) -> bool {
@@ -175,11 +166,9 @@ impl EventSink for LiveSink {
 }
 
 impl Shared {
-    fn apply(&self, events: &[RunEvent]) {
+    fn apply(&self, events: &[RunEvent], summary: &RunSummary) {
         let mut state = self.lock();
-        for event in events {
-            state.fleet.apply(event);
-        }
+        state.fleet.apply(events, summary);
         self.has_changed(&mut state);
     }
 

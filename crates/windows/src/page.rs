@@ -179,7 +179,7 @@ impl<'a> Page<'a> {
 
 /// What was asked, quoted.
 fn asked(window: &Window) -> Vec<Line> {
-    let Some(task) = &window.summary().task else {
+    let Some(task) = &window.facts().task else {
         return Vec::new();
     };
     let quoted = |words: &str| {

@@ -2,12 +2,11 @@
 
 use std::collections::HashMap;
 use std::io::Write;
-use std::slice;
 use std::time::Duration;
 
 use pi_subagents_delegation::child_protocol::ChildRecord;
 use pi_subagents_delegation::{
-    Ending, EventSink, Happening, RunEvent, RunId, SessionId, Task, Timestamp, text,
+    Ending, EventSink, Happening, RunEvent, RunId, RunSummary, SessionId, Task, Timestamp, text,
 };
 use unicode_width::UnicodeWidthStr;
 
@@ -190,11 +189,7 @@ impl<W: Write + Send> ProgressLines<W> {
 }
 
 impl<W: Write + Send> EventSink for ProgressLines<W> {
-    fn on_event(&mut self, event: &RunEvent) {
-        self.on_events(slice::from_ref(event));
-    }
-
-    fn on_events(&mut self, events: &[RunEvent]) {
+    fn on_events(&mut self, events: &[RunEvent], _: &RunSummary) {
         for event in events {
             self.tell(event);
         }

@@ -1,6 +1,5 @@
 //! The rolling view of one run: a fold over its events.
 
-use std::collections::BTreeSet;
 use std::time::Duration;
 
 use pi_subagents_delegation::child_protocol::ChildRecord;
@@ -9,6 +8,7 @@ use pi_subagents_delegation::{
     ThinkingLevel, Timestamp, ToolResult,
 };
 
+use crate::facts::RunFacts;
 use crate::history::History;
 use crate::preview::{self, PreviewContext};
 use crate::telling::tell;
@@ -24,7 +24,7 @@ pub struct Window {
     run: RunId,
     context: PreviewContext,
     planned: ModelChoice,
-    summary: RunSummary,
+    facts: RunFacts,
     history: History,
     todos: Todos,
     /// How many answers of its model are in its lines.
@@ -42,8 +42,7 @@ impl Window {
             run,
             context,
             planned: ModelChoice::Inherit,
-            // The answer's text can be long and is none of a window's business.
-            summary: RunSummary::without_text(),
+            facts: RunFacts::default(),
             history: History::new(Room::ROLLING),
             todos: Todos::default(),
             answers: 0,
@@ -65,9 +64,15 @@ impl Window {
         self.context.width = width;
     }
 
-    /// Takes one more event.
-    pub fn apply(&mut self, event: &RunEvent) {
-        self.summary.apply(event);
+    /// Adds events of the run, and the run's summary after the last of them.
+    pub fn apply(&mut self, events: &[RunEvent], summary: &RunSummary) {
+        for event in events {
+            self.add(event);
+        }
+        self.facts.update(summary);
+    }
+
+    fn add(&mut self, event: &RunEvent) {
         match &event.happening {
             Happening::Accepted(task) => {
                 self.context.cwd.clone_from(&task.cwd);
@@ -143,14 +148,14 @@ impl Window {
         &self.run
     }
 
-    /// What the run amounts to so far, without its last text.
-    pub fn summary(&self) -> &RunSummary {
-        &self.summary
+    /// Returns what its header and others show of the run's summary.
+    pub fn facts(&self) -> &RunFacts {
+        &self.facts
     }
 
     /// The name of its task, or its id where the task is not known.
     pub fn name(&self) -> &str {
-        match &self.summary.task {
+        match &self.facts.task {
             Some(task) => &task.name,
             None => self.run.as_str(),
         }
@@ -158,18 +163,18 @@ impl Window {
 
     /// The session it belongs to.
     pub fn session(&self) -> Option<&SessionId> {
-        self.summary.task.as_ref().map(|task| &task.session)
+        self.facts.task.as_ref().map(|task| &task.session)
     }
 
     /// The definition it uses.
     pub fn definition(&self) -> Option<&str> {
-        let used = self.summary.task.as_ref()?.definition.as_ref()?;
+        let used = self.facts.task.as_ref()?.definition.as_ref()?;
         Some(&used.name)
     }
 
     /// The run's state.
     pub fn status(&self) -> Status {
-        self.summary.status()
+        self.facts.status
     }
 
     /// Tells whether we decided to end it and it is not over yet.
@@ -179,7 +184,7 @@ impl Window {
 
     /// The provider that answered, else the one that was asked for.
     pub fn provider(&self) -> Option<&str> {
-        self.summary.provider.as_deref().or(match &self.planned {
+        self.facts.provider.as_deref().or(match &self.planned {
             ModelChoice::Named { provider, .. } => provider.as_deref(),
             ModelChoice::Inherit => None,
         })
@@ -187,7 +192,7 @@ impl Window {
 
     /// The model that answered, else the one that was asked for.
     pub fn model(&self) -> Option<&str> {
-        self.summary.model.as_deref().or(match &self.planned {
+        self.facts.model.as_deref().or(match &self.planned {
             ModelChoice::Named { model, .. } => model.as_deref(),
             ModelChoice::Inherit => None,
         })
@@ -203,7 +208,7 @@ impl Window {
 
     /// How many tools the child has, where it told all of them.
     pub fn tools(&self) -> Option<usize> {
-        self.summary.tools.as_ref().map(BTreeSet::len)
+        self.facts.tools
     }
 
     /// How far it is with its list of things to do.
@@ -213,19 +218,19 @@ impl Window {
 
     /// The time its task was given.
     pub fn timeout(&self) -> Option<Duration> {
-        self.summary.task.as_ref()?.timeout
+        self.facts.task.as_ref()?.timeout
     }
 
     /// How long it has run, or ran; `None` for a run that never started.
     pub fn elapsed(&self, now: Timestamp) -> Option<Duration> {
-        let started = self.summary.started_at?;
-        let end = self.summary.ended_at.unwrap_or(now);
+        let started = self.facts.started_at?;
+        let end = self.facts.ended_at.unwrap_or(now);
         Some(Duration::try_from(end.duration_since(started)).unwrap_or_default())
     }
 
     /// What went wrong, once it is over.
     pub fn error(&self) -> Option<String> {
-        self.summary.ending.as_ref()?.message()
+        self.facts.ending.as_ref()?.message()
     }
 
     /// The newest lines, at most `limit`, oldest first.

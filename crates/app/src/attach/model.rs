@@ -340,17 +340,13 @@ impl Model {
             Subject::Row(run) => {
                 let row = self.rows.iter_mut().find(|row| row.run.run == *run);
                 if let Some(live) = row.and_then(|row| row.live.as_mut()) {
-                    for event in events {
-                        live.window.apply(event);
-                    }
+                    live.apply(events);
                 }
             }
             Subject::Window(run, number) => {
                 let opened = self.opened_of(run);
                 if let Some(opened) = opened.filter(|opened| opened.number == *number) {
-                    for event in events {
-                        opened.heard(event);
-                    }
+                    opened.apply(events);
                 }
             }
         }

@@ -1,6 +1,6 @@
 //! The run whose window is open: all of it, from the beginning, and where its reader is.
 
-use pi_subagents_delegation::{RunEvent, text};
+use pi_subagents_delegation::{RunEvent, RunSummary, text};
 use pi_subagents_sessions::IndexedRun;
 use pi_subagents_windows::{Line, Page, Place, PreviewContext, Role, Room, Window, act};
 
@@ -11,6 +11,7 @@ pub(crate) struct Opened {
     pub(crate) number: u64,
     pub(crate) run: IndexedRun,
     pub(crate) window: Window,
+    summary: RunSummary,
     pub(crate) place: Place,
     /// What it answered, where that is shown instead of what happened.
     pub(crate) output: Option<Output>,
@@ -31,14 +32,17 @@ impl Opened {
             number,
             run,
             window: window.with_room(Room::WHOLE),
+            summary: RunSummary::without_text(),
             place: Place::End,
             output: None,
             is_gone: false,
         }
     }
 
-    pub(crate) fn heard(&mut self, event: &RunEvent) {
-        self.window.apply(event);
+    /// Adds what was read of the run's record.
+    pub(crate) fn apply(&mut self, events: &[RunEvent]) {
+        self.summary.apply_all(events);
+        self.window.apply(events, &self.summary);
     }
 
     /// The page that is read: what happened, or what it answered.

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use pi_subagents_delegation::{Status, Timestamp, Usage, text};
+use pi_subagents_delegation::{RunEvent, RunSummary, Status, Timestamp, Usage, text};
 use pi_subagents_sessions::{IndexedRun, RecordedRun, RunState};
 use pi_subagents_windows::{Line, PreviewContext, Room, Window, WindowLine, said_now};
 
@@ -25,6 +25,7 @@ pub(crate) struct RunRow {
 #[derive(Debug, Clone)]
 pub(crate) struct Live {
     pub(crate) window: Window,
+    summary: RunSummary,
 }
 
 /// What the record of a run tells.
@@ -75,7 +76,7 @@ impl RunRow {
 
     pub(crate) fn usage(&self) -> Option<Usage> {
         match &self.live {
-            Some(live) => Some(live.window.summary().usage),
+            Some(live) => Some(live.window.facts().usage),
             None => Some(self.facts()?.usage),
         }
     }
@@ -148,11 +149,16 @@ impl Live {
         let window = Window::new(run.run.clone(), context);
         Self {
             window: window.with_room(Room::LAST_LINE),
+            summary: RunSummary::without_text(),
         }
     }
-}
 
-impl Live {
+    /// Adds what was read of the run's record.
+    pub(crate) fn apply(&mut self, events: &[RunEvent]) {
+        self.summary.apply_all(events);
+        self.window.apply(events, &self.summary);
+    }
+
     fn said_now(&self, columns: usize) -> Option<String> {
         let said = said_now(self.window.saying()?, 1, columns);
         said.last().map(Line::text)

@@ -4,7 +4,7 @@ use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use pi_subagents_delegation::{EventSink, Happening, RunEvent, RunId};
+use pi_subagents_delegation::{EventSink, Happening, RunEvent, RunId, RunSummary};
 
 use crate::calls::WindowRecord;
 use crate::calls::service::{OnUpdate, Watch};
@@ -88,13 +88,21 @@ impl Tally {
 }
 
 impl EventSink for Tally {
-    fn on_event(&mut self, event: &RunEvent) {
+    fn on_events(&mut self, events: &[RunEvent], _: &RunSummary) {
         let mut counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
-        counts.events += 1;
+        for event in events {
+            counts.add(event);
+        }
+    }
+}
+
+impl Counts {
+    fn add(&mut self, event: &RunEvent) {
+        self.events += 1;
         match &event.happening {
-            Happening::Accepted(_) => counts.accepted += 1,
-            Happening::Ended(_) => counts.ended += 1,
-            Happening::Said { .. } => counts.latest = Some(event.run.clone()),
+            Happening::Accepted(_) => self.accepted += 1,
+            Happening::Ended(_) => self.ended += 1,
+            Happening::Said { .. } => self.latest = Some(event.run.clone()),
             Happening::Started(_)
             | Happening::Printed(_)
             | Happening::Complained(_)

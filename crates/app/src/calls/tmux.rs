@@ -11,7 +11,7 @@ use std::process::Stdio;
 use std::sync::{Mutex, PoisonError};
 
 use pi_subagents_definitions::Settings;
-use pi_subagents_delegation::{EventSink, Happening, RunEvent, RunId, text};
+use pi_subagents_delegation::{EventSink, Happening, RunEvent, RunId, RunSummary, text};
 use pi_subagents_engine::OwnChildren;
 use tokio::process::{Child, Command};
 use tokio::sync::mpsc;
@@ -231,11 +231,13 @@ struct Starts {
 }
 
 impl EventSink for Starts {
-    fn on_event(&mut self, event: &RunEvent) {
-        if matches!(event.happening, Happening::Started(_)) && self.opened.insert(event.run.clone())
-        {
-            // Whoever opens panes may have given up.
-            _ = self.ask.send(event.run.clone());
+    fn on_events(&mut self, events: &[RunEvent], _: &RunSummary) {
+        let starts = |event: &&RunEvent| matches!(event.happening, Happening::Started(_));
+        for RunEvent { run, .. } in events.iter().filter(starts) {
+            if self.opened.insert(run.clone()) {
+                // Whoever opens panes may have given up.
+                _ = self.ask.send(run.clone());
+            }
         }
     }
 }

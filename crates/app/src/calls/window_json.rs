@@ -75,8 +75,8 @@ impl<'a> WindowJson<'a> {
         lines: Lines,
         newest: usize,
     ) -> Self {
-        let summary = window.summary();
-        let task = summary.task.as_ref();
+        let facts = window.facts();
+        let task = facts.task.as_ref();
         let definition = task.and_then(|task| task.definition.as_ref());
         let todos = window.todos();
         let (shown, all) = match lines {
@@ -103,14 +103,14 @@ impl<'a> WindowJson<'a> {
             model: window.model(),
             thinking_level: window.thinking().map(ThinkingLevel::as_str),
             lines: shown,
-            exit_code: summary.ending.as_ref().map(Ending::exit_code),
-            stop_reason: summary.stop_reason.as_ref().map(StopReason::as_word),
+            exit_code: facts.ending.as_ref().map(Ending::exit_code),
+            stop_reason: facts.stop_reason.as_ref().map(StopReason::as_word),
             error_message: window.error(),
-            started_at: summary
+            started_at: facts
                 .started_at
-                .or(summary.accepted_at)
+                .or(facts.accepted_at)
                 .map(Timestamp::as_millisecond),
-            completed_at: summary.ended_at.map(Timestamp::as_millisecond),
+            completed_at: facts.ended_at.map(Timestamp::as_millisecond),
             timeout: window.timeout().map(Seconds),
             tool_count: window.tools(),
             file_count: files,

@@ -1,12 +1,11 @@
 //! The windows of a call as data, in the `details` of its answer, so that whoever shows the answer can draw
 //! them, now or when it is read again.
 
-use std::slice;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use pi_subagents_delegation::text::{cut_characters, one_line};
-use pi_subagents_delegation::{EventSink, RunEvent, RunId, Saying, Status, Timestamp};
+use pi_subagents_delegation::{EventSink, RunEvent, RunId, RunSummary, Saying, Status, Timestamp};
 use pi_subagents_windows::{Fleet, PreviewContext};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
@@ -150,15 +149,8 @@ impl WindowRecord {
 }
 
 impl EventSink for WindowRecord {
-    fn on_event(&mut self, event: &RunEvent) {
-        self.on_events(slice::from_ref(event));
-    }
-
-    fn on_events(&mut self, events: &[RunEvent]) {
-        let mut fleet = self.lock();
-        for event in events {
-            fleet.apply(event);
-        }
+    fn on_events(&mut self, events: &[RunEvent], summary: &RunSummary) {
+        self.lock().apply(events, summary);
         self.has_changed.store(true, Ordering::Relaxed);
     }
 

@@ -22,7 +22,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 pub(crate) use begun::{BEGUN_TYPE, BegunRun};
-pub(crate) use fold::EntryFold;
+pub(crate) use fold::EntryMessages;
 
 /// The type of our entries.
 pub(crate) const ENTRY_TYPE: &str = "pi-subagents";

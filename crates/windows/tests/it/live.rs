@@ -41,9 +41,11 @@ fn terminal(columns: &Arc<AtomicUsize>, rows: usize) -> (Terminal, Receiver<Stri
 }
 
 fn play(view: &mut dyn EventSink, script: &Script) {
-    for event in &script.events {
-        view.on_event(event);
-    }
+    script.play(|events, summary| view.on_events(events, summary));
+}
+
+fn play_after(view: &mut dyn EventSink, earlier: &Script, script: &Script) {
+    script.play_after(earlier, |events, summary| view.on_events(events, summary));
 }
 
 /// The next frame; a view that draws none fails the test instead of stopping it.
@@ -86,7 +88,7 @@ fn frames_take_each_others_place_and_the_last_one_stays() {
         .ended(13, "review", Ending::Completed)
         .ended(13, "tests", Ending::Stopped)
         .ended(13, "later", Ending::Stopped);
-    play(&mut view.sink(), &rest);
+    play_after(&mut view.sink(), &busy_call(), &rest);
     view.finish();
     for frame in &frames {
         emulator.write(&frame);
@@ -136,7 +138,8 @@ fn a_narrower_terminal_gets_a_narrower_view() {
     let mut wide = Emulator::new(100, 40);
     follow(&mut wide, &frames, "1 error");
     columns.store(30, Ordering::SeqCst);
-    play(&mut view, &Script::new().said(13, "docs", "Resized."));
+    let more = Script::new().said(13, "docs", "Resized.");
+    play_after(&mut view, &busy_call(), &more);
     let frame = next(&frames);
     // Of the 21 rows drawn before, some take two or more now.
     insta::assert_snapshot!(frame.chars().take(40).collect::<String>().escape_debug(), @r"\u{1b}[?2026h\u{1b}[?25l\u{1b}[?7l\r\u{1b}[32A\u{1b}[K\u{1b}[1mSub-agen");

@@ -17,9 +17,7 @@ fn window() -> Window {
         .started(0, "reader")
         .said(1, "reader", &lines.join("\n"));
     let mut window = Window::new(run("reader"), context()).with_room(Room::WHOLE);
-    for event in &script.events {
-        window.apply(event);
-    }
+    script.play(|events, summary| window.apply(events, summary));
     window
 }
 
@@ -76,9 +74,8 @@ fn what_is_being_said_stands_at_the_end_and_a_short_page_is_all_there() {
 #[test]
 fn a_window_holds_no_more_than_it_has_room_for() {
     let mut narrow = Window::new(run("reader"), context()).with_room(Room::LAST_LINE);
-    for event in &Script::new().said(1, "reader", "first\nlast").events {
-        narrow.apply(event);
-    }
+    let script = Script::new().said(1, "reader", "first\nlast");
+    script.play(|events, summary| narrow.apply(events, summary));
     let lines: Vec<String> = narrow.all_lines().map(WindowLine::text).collect();
     assert_eq!(lines, ["last"]);
     assert_eq!(narrow.line(1), None);

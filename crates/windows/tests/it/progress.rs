@@ -7,9 +7,7 @@ use crate::script::{Script, busy_call, context, task};
 
 fn log(script: &Script) -> String {
     let mut progress = ProgressLines::new(Vec::new(), context());
-    for event in &script.events {
-        progress.on_event(event);
-    }
+    script.play(|events, summary| progress.on_events(events, summary));
     String::from_utf8(progress.into_inner()).unwrap()
 }
 

@@ -17,11 +17,8 @@ fn saying(message: usize, text: &str, act: Act) -> Saying {
     }
 }
 
-fn started() -> Fleet {
-    Script::new()
-        .accepted(0, task("docs"))
-        .started(0, "docs")
-        .fleet()
+fn started() -> Script {
+    Script::new().accepted(0, task("docs")).started(0, "docs")
 }
 
 fn shown(fleet: &Fleet, max_lines: usize) -> String {
@@ -41,7 +38,7 @@ fn shown(fleet: &Fleet, max_lines: usize) -> String {
 
 #[test]
 fn words_are_seen_as_they_are_written_and_give_way_to_the_message() {
-    let mut fleet = started();
+    let mut fleet = started().fleet();
     let docs = run("docs");
     assert!(fleet.hear(&docs, &saying(0, "", Act::Thinking)));
     assert!(!fleet.hear(&docs, &saying(0, "", Act::Thinking)));
@@ -57,12 +54,8 @@ fn words_are_seen_as_they_are_written_and_give_way_to_the_message() {
         &saying(0, "The manual\n\nhas three pages.\n", Act::Calling { tool }),
     );
     screens.push(shown(&fleet, 15));
-    for event in &Script::new()
-        .said(1, "docs", "The manual\n\nhas three pages.")
-        .events
-    {
-        fleet.apply(event);
-    }
+    let said = Script::new().said(1, "docs", "The manual\n\nhas three pages.");
+    said.play_after(&started(), |events, summary| fleet.apply(events, summary));
     screens.push(shown(&fleet, 15));
     // It was on its way when the message came.
     assert!(!fleet.hear(&docs, &saying(0, "The manual", Act::Speaking)));
@@ -70,9 +63,8 @@ fn words_are_seen_as_they_are_written_and_give_way_to_the_message() {
     screens.push(shown(&fleet, 2));
     fleet.hear(&docs, &saying(1, "Now\none\ntwo\nthr", Act::Speaking));
     screens.push(shown(&fleet, 2));
-    for event in &Script::new().ended(2, "docs", Ending::Stopped).events {
-        fleet.apply(event);
-    }
+    let ended = Script::new().ended(2, "docs", Ending::Stopped);
+    ended.play_after(&started(), |events, summary| fleet.apply(events, summary));
     screens.push(shown(&fleet, 1));
     insta::assert_snapshot!(screens.join("\n~~~\n"));
 }
@@ -119,7 +111,7 @@ fn what_was_not_said_to_its_end_does_not_stay_on_the_screen() {
         Paint::Plain,
     );
     terminal.clock = Box::new(|| at(1));
-    let mut view = LiveView::start(started(), terminal).unwrap();
+    let mut view = LiveView::start(started().fleet(), terminal).unwrap();
     assert!(view.wants_sayings());
     view.on_saying(&run("docs"), &saying(0, "Half a sen", Act::Speaking));
     assert!(frames.iter().any(|frame| frame.contains("Half a sen▌")));

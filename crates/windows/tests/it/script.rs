@@ -1,13 +1,15 @@
 //! Events of a made-up call, written as the lines its children would print.
 
+use std::collections::HashMap;
 use std::path::PathBuf;
+use std::slice;
 use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
 use pi_subagents_delegation::child_protocol::{ChildLine, decode};
 use pi_subagents_delegation::{
-    Ending, Happening, ModelChoice, RunEvent, RunId, Runner, SessionId, Started, Task,
+    Ending, Happening, ModelChoice, RunEvent, RunId, RunSummary, Runner, SessionId, Started, Task,
     ThinkingLevel, Timestamp, UsedDefinition,
 };
 use pi_subagents_windows::{Fleet, PreviewContext};
@@ -127,10 +129,30 @@ impl Script {
 
     pub(crate) fn fleet(&self) -> Fleet {
         let mut fleet = Fleet::new(context());
-        for event in &self.events {
-            fleet.apply(event);
-        }
+        self.play(|events, summary| fleet.apply(events, summary));
         fleet
+    }
+
+    /// Hands the events on one by one, each with the summary of its run, as an engine does.
+    pub(crate) fn play(&self, each: impl FnMut(&[RunEvent], &RunSummary)) {
+        self.play_after(&Self::new(), each);
+    }
+
+    /// Does the same after the events of an earlier script, which were handed on before.
+    pub(crate) fn play_after(
+        &self,
+        earlier: &Self,
+        mut each: impl FnMut(&[RunEvent], &RunSummary),
+    ) {
+        let mut summaries: HashMap<&RunId, RunSummary> = HashMap::new();
+        for event in &earlier.events {
+            summaries.entry(&event.run).or_default().apply(event);
+        }
+        for event in &self.events {
+            let summary = summaries.entry(&event.run).or_default();
+            summary.apply(event);
+            each(slice::from_ref(event), summary);
+        }
     }
 
     fn answered(self, second: i64, name: &str, content: &serde_json::Value) -> Self {

@@ -287,7 +287,7 @@ fn a_window_gives_its_facts_as_plain_data() {
     assert_eq!(window.definition(), Some("reviewer"));
     assert_eq!(window.model(), Some("tour"));
     assert_eq!(window.tools(), Some(4));
-    assert_eq!(window.summary().tool_calls, 4);
+    assert_eq!(window.facts().tool_calls, 4);
     assert_eq!(window.all_lines().len(), 8);
     assert_eq!(window.error(), None);
 }

@@ -17,7 +17,7 @@ pub(super) fn window(model: &Model, now: Timestamp, layout: &Layout, canvas: &mu
         return;
     };
     let columns = usize::from(layout.header.width);
-    let header = match opened.window.summary().task {
+    let header = match opened.window.facts().task {
         Some(_) => header(&opened.window, now, columns),
         // Its record is being read.
         None => fit(&Line::new(Role::Title, &opened.run.name), columns),

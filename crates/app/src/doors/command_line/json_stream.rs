@@ -1,9 +1,6 @@
 //! Events as JSON lines on stdout, for programs that want to follow along.
 
-use std::collections::HashMap;
-use std::sync::Arc;
-
-use pi_subagents_delegation::{EventSink, Happening, RunEvent, RunId, Task};
+use pi_subagents_delegation::{EventSink, RunEvent, RunSummary, Task};
 use pi_subagents_sessions::recorded_line;
 use serde::Serialize;
 use serde_json::value::RawValue;
@@ -13,7 +10,6 @@ use crate::print::Printer;
 /// A sink that prints each recorded event with the run it belongs to.
 pub(crate) struct JsonStream {
     printer: Printer<'static>,
-    tasks: HashMap<RunId, Arc<Task>>,
 }
 
 #[derive(Serialize)]
@@ -30,21 +26,10 @@ struct StreamedEvent<'a> {
 
 impl JsonStream {
     pub(crate) fn new(printer: Printer<'static>) -> Self {
-        Self {
-            printer,
-            tasks: HashMap::new(),
-        }
+        Self { printer }
     }
-}
 
-impl EventSink for JsonStream {
-    fn on_event(&mut self, event: &RunEvent) {
-        if let Happening::Accepted(task) = &event.happening {
-            self.tasks.insert(event.run.clone(), Arc::clone(task));
-        }
-        let Some(task) = self.tasks.get(&event.run) else {
-            return;
-        };
+    fn print(&self, task: &Task, event: &RunEvent) {
         let line = recorded_line(event);
         let raw = line
             .as_deref()
@@ -59,8 +44,16 @@ impl EventSink for JsonStream {
         if let Some(text) = streamed.and_then(|event| serde_json::to_string(&event).ok()) {
             self.printer.exact(&text);
         }
-        if let Happening::Ended(_) = &event.happening {
-            self.tasks.remove(&event.run);
+    }
+}
+
+impl EventSink for JsonStream {
+    fn on_events(&mut self, events: &[RunEvent], summary: &RunSummary) {
+        let Some(task) = &summary.task else {
+            return;
+        };
+        for event in events {
+            self.print(task, event);
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::io::{self, IsTerminal as _};
 
 use pi_subagents_definitions::Settings;
-use pi_subagents_delegation::{EventSink, RunEvent, RunId, Saying, Timestamp};
+use pi_subagents_delegation::{EventSink, RunEvent, RunId, RunSummary, Saying, Timestamp};
 use pi_subagents_windows::{Fleet, LiveView, Paint, ProgressLines, Terminal};
 use rustix::termios::tcgetwinsize;
 use tokio::signal::unix::{SignalKind, signal};
@@ -100,12 +100,8 @@ impl Drop for ResizedView {
 }
 
 impl EventSink for ResizedView {
-    fn on_event(&mut self, event: &RunEvent) {
-        self.view.on_event(event);
-    }
-
-    fn on_events(&mut self, events: &[RunEvent]) {
-        self.view.on_events(events);
+    fn on_events(&mut self, events: &[RunEvent], summary: &RunSummary) {
+        self.view.on_events(events, summary);
     }
 
     fn wants_sayings(&self) -> bool {

@@ -6,13 +6,13 @@ use std::process;
 use std::sync::Arc;
 use std::time::Duration;
 
-use pi_subagents_delegation::RunId;
+use pi_subagents_delegation::{RunEvent, RunId, RunSummary};
 use pi_subagents_sessions::{RecordedRun, RunDir, read_events};
 use tokio::task::spawn_blocking;
 use tokio::time::{Instant, sleep};
 
 use super::link::{HostLink, Level};
-use crate::runs::entries::{BegunRun, ENTRY_TYPE, Entry, EntryFold};
+use crate::runs::entries::{BegunRun, ENTRY_TYPE, Entry, EntryMessages};
 use crate::runs::memory::Memory;
 use crate::runs::memory::StartedSession;
 use crate::runs::owned::is_alive;
@@ -99,7 +99,12 @@ async fn entry_of(directory: RunDir) -> Option<Entry> {
 }
 
 fn read_entry(directory: &RunDir) -> Option<Entry> {
-    let mut fold = EntryFold::default();
-    read_events(directory, |event| fold.apply(event)).ok()?;
-    fold.into_entry()
+    let mut summary = RunSummary::default();
+    let mut messages = EntryMessages::default();
+    let add = |event: &RunEvent| {
+        summary.apply(event);
+        messages.add(event, &summary);
+    };
+    read_events(directory, add).ok()?;
+    messages.into_entry(&summary)
 }

@@ -4,10 +4,10 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use pi_subagents_delegation::{EventSink, Happening, RunEvent, RunId, Task, Timestamp};
+use pi_subagents_delegation::{EventSink, Happening, RunEvent, RunId, RunSummary, Task, Timestamp};
 
 use super::link::HostLink;
-use crate::runs::entries::{BEGUN_TYPE, BegunRun, ENTRY_TYPE, EntryFold};
+use crate::runs::entries::{BEGUN_TYPE, BegunRun, ENTRY_TYPE, EntryMessages};
 use crate::runs::memory::Memory;
 
 /// Follows the runs of one session of pi.
@@ -15,7 +15,7 @@ pub(crate) struct SessionRecord {
     memory: Arc<Memory>,
     link: HostLink,
     pi_session: String,
-    folds: HashMap<RunId, EntryFold>,
+    messages: HashMap<RunId, EntryMessages>,
 }
 
 impl SessionRecord {
@@ -25,7 +25,7 @@ impl SessionRecord {
             memory,
             pi_session: link.session_id(),
             link,
-            folds: HashMap::new(),
+            messages: HashMap::new(),
         }
     }
 
@@ -37,8 +37,8 @@ impl SessionRecord {
         }
     }
 
-    fn is_over(&self, run: &RunId, fold: EntryFold) {
-        let Some(entry) = fold.into_entry() else {
+    fn is_over(&self, run: &RunId, summary: &RunSummary, messages: EntryMessages) {
+        let Some(entry) = messages.into_entry(summary) else {
             return;
         };
         let data = entry.to_json();
@@ -48,20 +48,25 @@ impl SessionRecord {
 }
 
 impl EventSink for SessionRecord {
-    fn on_event(&mut self, event: &RunEvent) {
-        if let Happening::Accepted(task) = &event.happening {
-            self.memory.began(&self.pi_session, task, event.at);
-            self.has_begun(task, event.at);
-        }
-        let fold = self.folds.entry(event.run.clone()).or_default();
-        let before = (fold.summary.status(), fold.summary.messages);
-        fold.apply(event);
-        if matches!(event.happening, Happening::Ended(_)) {
-            if let Some(fold) = self.folds.remove(&event.run) {
-                self.is_over(&event.run, fold);
+    fn on_events(&mut self, events: &[RunEvent], summary: &RunSummary) {
+        let Some(RunEvent { run, .. }) = events.first() else {
+            return;
+        };
+        for event in events {
+            if let Happening::Accepted(task) = &event.happening {
+                self.memory.began(&self.pi_session, task, event.at);
+                self.has_begun(task, event.at);
             }
-        } else if before != (fold.summary.status(), fold.summary.messages) {
-            self.memory.changed(&event.run, &fold.summary);
+        }
+        let messages = self.messages.entry(run.clone()).or_default();
+        for event in events {
+            messages.add(event, summary);
+        }
+        if summary.status().is_over() {
+            let messages = self.messages.remove(run).unwrap_or_default();
+            self.is_over(run, summary, messages);
+        } else {
+            self.memory.changed(run, summary);
         }
     }
 }

@@ -16,10 +16,9 @@ use super::{Entry, EntryStatus};
 /// How much of its messages an entry holds, in bytes.
 const MESSAGE_BYTES: usize = 1 << 20;
 
-/// A run, folded to what its entry needs.
+/// The messages of a run that its entry will hold: the newest, up to a number and a size.
 #[derive(Debug, Default)]
-pub(crate) struct EntryFold {
-    pub(crate) summary: RunSummary,
+pub(crate) struct EntryMessages {
     messages: VecDeque<(usize, Value)>,
     /// The size of all messages together.
     bytes: usize,
@@ -31,9 +30,10 @@ struct MessageLine {
     message: Value,
 }
 
-impl EntryFold {
-    pub(crate) fn apply(&mut self, event: &RunEvent) {
-        self.summary.apply(event);
+impl EntryMessages {
+    /// Adds the message of an event, if it has one. The line is parsed again, because an entry
+    /// holds every field of a message and the decoded record only those that we read.
+    pub(crate) fn add(&mut self, event: &RunEvent, summary: &RunSummary) {
         if let Happening::Said {
             line,
             record: ChildRecord::MessageEnded(message),
@@ -41,20 +41,21 @@ impl EntryFold {
             && !matches!(message, Message::System(_))
             && let Ok(line) = serde_json::from_slice::<MessageLine>(line)
         {
-            let is_prompt = matches!(message, Message::User(_)) && !self.has_prompt;
-            self.keep(storable(line.message), is_prompt);
+            let mut stored = storable(line.message);
+            // Transcripts must not nest, so the first message is the task's own prompt, without
+            // the files and the transcript that were put before it.
+            if matches!(message, Message::User(_)) && !self.has_prompt {
+                self.has_prompt = true;
+                if let Some(task) = &summary.task {
+                    let prompt = storable_text(&task.prompt);
+                    stored["content"] = json!([{"type": "text", "text": prompt}]);
+                }
+            }
+            self.keep(stored);
         }
     }
 
-    /// Transcripts must not nest, so the first message is the task's own prompt, without the
-    /// files and the transcript that were put before it.
-    fn keep(&mut self, mut message: Value, is_prompt: bool) {
-        if is_prompt {
-            self.has_prompt = true;
-            if let Some(task) = &self.summary.task {
-                message["content"] = json!([{"type": "text", "text": storable_text(&task.prompt)}]);
-            }
-        }
+    fn keep(&mut self, message: Value) {
         let size = message.to_string().len();
         self.bytes += size;
         self.messages.push_back((size, message));
@@ -67,9 +68,8 @@ impl EntryFold {
         }
     }
 
-    /// The entry, once the task is known.
-    pub(crate) fn into_entry(self) -> Option<Entry> {
-        let summary = self.summary;
+    /// Makes the entry of the run; `None` if its task is not known.
+    pub(crate) fn into_entry(self, summary: &RunSummary) -> Option<Entry> {
         let task = summary.task.as_ref()?;
         let ending = summary.ending.as_ref();
         Some(Entry {

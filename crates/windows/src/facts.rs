@@ -1,0 +1,55 @@
+//! The part of a run's summary that a window keeps.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use pi_subagents_delegation::{Ending, RunSummary, Status, StopReason, Task, Timestamp, Usage};
+
+/// The part of a run's summary that a window keeps. The run's last text is not part of it, because
+/// it can be long and no window shows it.
+#[derive(Debug, Clone, Default)]
+pub struct RunFacts {
+    /// The task, once it was accepted.
+    pub task: Option<Arc<Task>>,
+    /// The state of the run.
+    pub status: Status,
+    /// When the task was accepted.
+    pub accepted_at: Option<Timestamp>,
+    /// When the run's first child started.
+    pub started_at: Option<Timestamp>,
+    /// When the run ended.
+    pub ended_at: Option<Timestamp>,
+    /// How the run ended.
+    pub ending: Option<Ending>,
+    /// The provider that answered.
+    pub provider: Option<String>,
+    /// The model that answered.
+    pub model: Option<String>,
+    /// Why the model stopped last.
+    pub stop_reason: Option<StopReason>,
+    /// What the run consumed.
+    pub usage: Usage,
+    /// How many tools the child has, where it reported all of them.
+    pub tools: Option<usize>,
+    /// How often a tool was called.
+    pub tool_calls: usize,
+}
+
+impl RunFacts {
+    /// Copies the facts from a later summary of the same run. Strings keep their memory, since
+    /// this is called for every batch of events.
+    pub(crate) fn update(&mut self, summary: &RunSummary) {
+        self.task.clone_from(&summary.task);
+        self.status = summary.status();
+        self.accepted_at = summary.accepted_at;
+        self.started_at = summary.started_at;
+        self.ended_at = summary.ended_at;
+        self.ending.clone_from(&summary.ending);
+        self.provider.clone_from(&summary.provider);
+        self.model.clone_from(&summary.model);
+        self.stop_reason.clone_from(&summary.stop_reason);
+        self.usage = summary.usage;
+        self.tools = summary.tools.as_ref().map(BTreeSet::len);
+        self.tool_calls = summary.tool_calls;
+    }
+}
