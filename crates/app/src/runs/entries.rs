@@ -6,7 +6,7 @@
 //! implementation, whose entries are read too.
 
 mod begun;
-mod fold;
+mod messages;
 mod storable;
 
 use std::path::PathBuf;
@@ -22,7 +22,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 pub(crate) use begun::{BEGUN_TYPE, BegunRun};
-pub(crate) use fold::EntryMessages;
+pub(crate) use messages::EntryMessages;
 
 /// The type of our entries.
 pub(crate) const ENTRY_TYPE: &str = "pi-subagents";

@@ -1,4 +1,4 @@
-//! The events of a run → its entry.
+//! The messages of a run → its entry.
 
 use std::collections::VecDeque;
 
