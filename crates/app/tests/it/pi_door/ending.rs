@@ -65,16 +65,21 @@ fn wait_until_slow(parent: &Parent<'_>) -> Vec<u32> {
     found.unwrap_or_else(|| panic!("the command does not run: {:?}", parent.rpc.events().last()))
 }
 
+/// Waits until pi shows that the quick sub-agent is done and the slow one still runs.
+fn wait_until_quick_is_over(parent: &mut Parent<'_>) {
+    parent.rpc.wait_for(|event| {
+        let text = &event["partialResult"]["content"][0]["text"];
+        text == "Sub-agents: 1 running, 1 done"
+    });
+}
+
 fn an_abort_ends_the_sub_agents_and_keeps_what_they_said(pi: RealPi) {
     for runner in RUNNERS {
         let door = endless(pi, runner);
         let mut parent = door.parent(&[]);
         parent.begin("delegate_to_subagents", tasks());
         wait_until_slow(&parent);
-        parent.rpc.wait_for(|event| {
-            let text = &event["partialResult"]["content"][0]["text"];
-            text == "Sub-agents: 1 running, 1 done"
-        });
+        wait_until_quick_is_over(&mut parent);
         parent.rpc.send(&json!({"type": "abort"}));
         let answer = parent.settle();
         assert_eq!(
@@ -114,6 +119,7 @@ fn the_runs_of_a_killed_pi_are_listed_read_and_resumed_by_the_next(pi: RealPi) {
     let mut killed = door.parent(&[]);
     killed.begin("delegate_to_subagents", tasks());
     let below = wait_until_slow(&killed);
+    wait_until_quick_is_over(&mut killed);
     killed.rpc.running().kill(Signal::KILL);
     assert_eq!(wait_until_gone(&below, PATIENCE), Ok(()));
 
