@@ -77,7 +77,7 @@ impl Tree {
 }
 
 impl SourceFile {
-    /// Tells whether the name ends with one of these extensions.
+    /// Returns whether the name ends with one of these extensions.
     pub fn has_extension(&self, extensions: &[&str]) -> bool {
         let extension = Path::new(&self.path).extension();
         extension.is_some_and(|extension| extensions.iter().any(|one| extension == *one))

@@ -89,7 +89,7 @@ pub(crate) fn test(filter: &[String]) -> Outcome<()> {
     Ok(())
 }
 
-/// Tells whether directories can be given to other users.
+/// Returns whether directories can be given to other users.
 fn is_root() -> bool {
     use std::os::unix::fs::MetadataExt as _;
     // A process belongs to the user it runs as.

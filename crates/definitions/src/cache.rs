@@ -46,7 +46,8 @@ struct State {
 }
 
 impl CatalogueCache {
-    /// The catalogue of a working directory, read anew if it is old or anything has changed.
+    /// Returns the catalogue of a working directory, read anew if it is old or anything has
+    /// changed.
     pub fn load(
         &mut self,
         cwd: &Path,

@@ -86,7 +86,7 @@ impl Catalogue {
         catalogue
     }
 
-    /// The definition of a name that counts for an asker.
+    /// Finds the definition of a name that counts for an asker.
     pub fn find(&self, name: &str, asker: Asker) -> Result<Found<'_>, UnknownDefinition> {
         let mut usable: Vec<&Entry> = self
             .usable()
@@ -103,7 +103,8 @@ impl Catalogue {
         }
     }
 
-    /// The sub-agent that needs no definition, unless a file that cannot be used has its name.
+    /// Returns the sub-agent that needs no definition, unless a file that cannot be used has its
+    /// name.
     fn built_in(&self, name: &str, asker: Asker) -> Result<Found<'_>, UnknownDefinition> {
         let unknown = self.unknown(name, asker);
         let is_there = asker == Asker::Subagent && name == DEFAULT_AGENT;
@@ -116,7 +117,7 @@ impl Catalogue {
         })
     }
 
-    /// Every definition that counts for an asker, by name.
+    /// Returns every definition that counts for an asker, by name.
     pub fn effective(&self, asker: Asker) -> Vec<&Definition> {
         let mut strongest: BTreeMap<&str, &Entry> = BTreeMap::new();
         for entry in self.usable() {
@@ -137,13 +138,13 @@ impl Catalogue {
         entries.filter_map(|entry| Some((&entry.definition, entry.ignored.as_ref()?)))
     }
 
-    /// One sentence for each project of which something is ignored; where nobody has decided yet,
-    /// another one says how to.
+    /// Returns a sentence for each project whose definitions are ignored. For a project that nobody
+    /// has decided about, `how_to_decide` is added.
     pub fn notices(&self, how_to_decide: &str) -> Vec<String> {
         self.notices_of(how_to_decide, |_| true)
     }
 
-    /// The same for the definitions with certain names alone.
+    /// Returns the same sentences for definitions with certain names only.
     pub fn notices_of(&self, how_to_decide: &str, is_meant: impl Fn(&str) -> bool) -> Vec<String> {
         let mut names: BTreeMap<(&Path, IgnoredReason), Vec<&str>> = BTreeMap::new();
         let ignored = self.ignored();
@@ -163,7 +164,7 @@ impl Catalogue {
         self.warnings.iter().filter(is_about)
     }
 
-    /// What is wrong with files that are used, or would be.
+    /// Returns the problems of all files, except those that are ignored.
     pub fn warnings(&self) -> &[Warning] {
         &self.warnings
     }
@@ -238,7 +239,7 @@ impl Entry {
     }
 }
 
-/// Of several files of a folder with one name, that which is called so counts, else the first.
+/// Keeps one file per name: the file that has the same name as its definition, else the first.
 fn without_repetition(files: Vec<LoadedFile>, warnings: &mut Vec<Warning>) -> Vec<LoadedFile> {
     let mut kept: BTreeMap<String, LoadedFile> = BTreeMap::new();
     for file in files {

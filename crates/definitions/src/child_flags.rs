@@ -66,7 +66,7 @@ pub struct PromptFiles {
 }
 
 impl PlanPatch {
-    /// What a definition means, or why it cannot be used.
+    /// Works out the effect of a definition on a run, or why the definition cannot be used.
     pub fn of(
         definition: &Definition,
         skills: &ResolvedSkills,
@@ -102,7 +102,7 @@ impl PlanPatch {
         })
     }
 
-    /// Whether a kind of child can do this.
+    /// Checks whether a kind of child can do this.
     pub fn check_runner(&self, runner: Runner) -> Result<(), Invalid> {
         match runner {
             Runner::Embedded if !self.extensions.is_empty() => Err(Invalid::NeedsPi {
@@ -112,7 +112,7 @@ impl PlanPatch {
         }
     }
 
-    /// The files in a run directory that carry the system prompt.
+    /// Returns the files of a run directory that carry the system prompt.
     pub fn prompt_files(&self, directory: &Path) -> PromptFiles {
         let main = directory.join("system-prompt.md");
         let second = directory.join("append-system-prompt.md");
@@ -142,8 +142,8 @@ impl PlanPatch {
         }
     }
 
-    /// The arguments for what a plan has no field for: extensions, skills, context files and the
-    /// definition's own.
+    /// Returns the arguments that no field of a plan stands for: extensions, skills, context files
+    /// and the definition's own.
     pub fn further_arguments(&self) -> Vec<String> {
         let mut arguments = Vec::new();
         if self.no_extensions {
@@ -165,7 +165,7 @@ impl PlanPatch {
         arguments
     }
 
-    /// All arguments this definition leads to, for people to read.
+    /// Returns all arguments that this definition leads to, for people to read.
     pub fn shown_arguments(&self, directory: &Path) -> Vec<String> {
         let policy = self.prompt_files(directory).policy;
         let mut arguments = shown::model(&self.model);
@@ -176,7 +176,7 @@ impl PlanPatch {
     }
 }
 
-/// The model a definition asks for.
+/// Returns the model a definition asks for.
 pub fn model_of(definition: &Definition) -> ModelChoice {
     let (provider, model) = (definition.provider.clone(), definition.model.clone());
     if provider.is_none() && model.is_none() && definition.thinking.is_none() {

@@ -97,7 +97,7 @@ pub fn delete(file: &Path) -> Result<(), DeleteError> {
     })
 }
 
-/// The old file with what is new in it.
+/// Returns the old file with the changed fields in it.
 fn changed(definition: &Definition, target: &Path) -> Result<String, SaveError> {
     let broken = |problem: Problem| SaveError::Broken {
         file: definition.file.clone(),

@@ -59,7 +59,7 @@ pub(crate) fn read(folder: &Folder) -> Contents {
     contents
 }
 
-/// The definitions of a folder, sorted by name; a folder that is not there has none.
+/// Returns the definition files of a folder, sorted by name; none if there is no such folder.
 pub(crate) fn markdown_files(folder: &Path) -> io::Result<Vec<DirEntry>> {
     let entries = match fs::read_dir(folder) {
         Ok(entries) => entries,
@@ -87,7 +87,7 @@ fn read_file(folder: &Folder, file: &Path) -> Result<(Definition, Vec<Warning>),
     formats::parse(&source, &bytes)
 }
 
-/// The content of a regular file of bearable size.
+/// Reads a regular file of bearable size.
 pub(crate) fn read_bytes(file: &Path) -> Result<Vec<u8>, Problem> {
     files::read_own(file, LONGEST_FILE).map_err(|error| unreadable(file, &error))
 }
@@ -109,7 +109,7 @@ fn is_link_to_outside(folder: &Folder, entry: &DirEntry) -> bool {
     folder.scope == Scope::Project && is_link && leads_out_of(&folder.owner, &entry.path())
 }
 
-/// The name of a definition's file without its ending.
+/// Returns the name of a definition's file without its ending.
 pub(crate) fn stem(file: &Path) -> PathBuf {
     file.file_stem().map(PathBuf::from).unwrap_or_default()
 }

@@ -66,7 +66,7 @@ pub(crate) fn split(text: &str) -> Result<Markdown<'_>, Problem> {
     ))
 }
 
-/// The body without its frontmatter, for files that need not have one.
+/// Returns the text without its frontmatter, for files that need not have one.
 pub(crate) fn body_of(text: &str) -> &str {
     split(text).map_or_else(
         |_| text.strip_prefix('\u{feff}').unwrap_or(text),

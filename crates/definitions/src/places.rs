@@ -56,7 +56,7 @@ pub struct Viewpoint<'a> {
 }
 
 impl FolderDialect {
-    /// What a folder of this name holds.
+    /// Returns what the files of a folder with this name are.
     pub fn of_folder(folder: &Path) -> Self {
         let fixed = [Dialect::Profile, Dialect::Preset];
         let name = folder.file_name().unwrap_or_default();
@@ -82,7 +82,7 @@ impl Places {
         }
     }
 
-    /// The folder in which a new definition is saved.
+    /// Returns the folder in which a new definition is saved.
     pub fn folder_for(viewpoint: &Viewpoint<'_>, scope: Scope, dialect: Dialect) -> PathBuf {
         let base = match (scope, dialect) {
             (Scope::Global, _) => viewpoint.agent_dir.to_owned(),
@@ -128,7 +128,8 @@ fn nearest(viewpoint: &Viewpoint<'_>, dialect: Dialect) -> Option<Folder> {
         .find(|folder| holds_markdown(&folder.path))
 }
 
-/// A folder may be there for something else, such as the runs of a project.
+/// Returns whether a folder holds definitions: it may be there for something else, such as the runs
+/// of a project.
 fn holds_markdown(folder: &Path) -> bool {
     let Ok(entries) = fs::read_dir(folder) else {
         return false;
@@ -138,7 +139,7 @@ fn holds_markdown(folder: &Path) -> bool {
         .any(|entry| is_markdown(Path::new(&entry.file_name())))
 }
 
-/// Whether a file's name is one of a definition: `*.md`, not hidden.
+/// Returns whether a file's name is that of a definition: `*.md`, not hidden.
 pub(crate) fn is_markdown(name: &Path) -> bool {
     let is_hidden = name.as_os_str().as_encoded_bytes().starts_with(b".");
     !is_hidden && name.extension().is_some_and(|extension| extension == "md")
@@ -177,7 +178,7 @@ fn global(viewpoint: &Viewpoint<'_>, dialect: Dialect) -> Folder {
     }
 }
 
-/// A folder that is named twice is read once; if it is the user's own, it counts as such.
+/// Removes folders that are named twice. A folder that is also the user's own counts as the user's.
 fn without_repetition(folders: Vec<Folder>) -> Vec<Folder> {
     let real =
         |folder: &Folder| fs::canonicalize(&folder.path).unwrap_or_else(|_| folder.path.clone());

@@ -111,29 +111,13 @@ impl Default for Settings {
 }
 
 impl Settings {
-    /// Reads the user's file alone; what cannot be used is a warning and the default.
-    ///
-    /// Relative paths in it begin at its directory, and `~` is not known.
-    pub fn read(file: &Path) -> (Self, Vec<String>) {
-        let mut settings = Self::default();
-        let mut warnings = Vec::new();
-        let base = file.parent().unwrap_or(Path::new(""));
-        let origin = Paths {
-            base,
-            home: None,
-            scope: Scope::Global,
-        };
-        settings.add_file(file, &origin, &mut warnings);
-        (settings, warnings)
-    }
-
     /// Reads the user's file and then that of a trusted project.
     pub fn read_all(files: &SettingsFiles<'_>) -> (Self, Vec<String>) {
         let mut settings = Self::default();
         let mut warnings = Vec::new();
         let user = Paths {
             base: files.agent_dir,
-            home: Some(files.home),
+            home: files.home,
             scope: Scope::Global,
         };
         settings.add_file(&files.agent_dir.join("settings.json"), &user, &mut warnings);
@@ -156,12 +140,12 @@ impl Settings {
         (settings, warnings)
     }
 
-    /// The settings file of a project.
+    /// Returns the path of a project's settings file.
     pub fn project_file(project: &Path) -> PathBuf {
         project.join(PROJECT_FILE)
     }
 
-    /// Whether a project has settings for us, for the sentence that says they are ignored.
+    /// Returns whether a project has settings for us, for the sentence that says they are ignored.
     pub fn project_has_some(project: &Path) -> bool {
         Self::of_project(project).get("subagents").is_some()
     }

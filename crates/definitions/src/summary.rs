@@ -17,7 +17,7 @@ const CHOICES: usize = 700;
 /// What a list says when there is nothing to list.
 const NO_PROFILES: &str = "No subagent profiles found. Add .md files to ~/.pi/agent/agent-profiles/ or .pi/agent-profiles/.";
 
-/// A definition in one line: `profile: NAME, model=…, thinking=…`.
+/// Describes a definition in one line: `profile: NAME, model=…, thinking=…`.
 pub fn summary(definition: &Definition) -> String {
     let mut parts = vec![format!("profile: {}", name(definition))];
     let mut add = |part: Option<String>| parts.extend(part);
@@ -46,7 +46,7 @@ pub fn summary(definition: &Definition) -> String {
     parts.join(", ")
 }
 
-/// The lines of a list of definitions, or what to do when there are none.
+/// Returns the lines of a list of definitions, or what to do when there are none.
 pub fn listing(definitions: &[&Definition]) -> String {
     if definitions.is_empty() {
         return NO_PROFILES.to_owned();
@@ -58,8 +58,8 @@ pub fn listing(definitions: &[&Definition]) -> String {
     lines.join("\n")
 }
 
-/// A definition as a line of a list: its summary, what it is good for, and how its system prompt
-/// begins.
+/// Describes a definition as a line of a list: its summary, its description, and the beginning of
+/// its system prompt.
 pub fn listed(definition: &Definition) -> String {
     let description = description(definition).map(|words| format!(" — {words}"));
     let prompt = definition.body.as_ref();
@@ -72,7 +72,7 @@ pub fn listed(definition: &Definition) -> String {
     parts.into_iter().flatten().collect()
 }
 
-/// The names of the definitions that an asker may use, each with what it is good for.
+/// Lists the names of the definitions that an asker may use, each with its description.
 pub(crate) fn available(definitions: &[&Definition], asker: Asker) -> String {
     let built_in = match asker {
         Asker::Delegation => None,
@@ -117,7 +117,7 @@ fn description(definition: &Definition) -> Option<String> {
     Some(text::cut_characters(&text::one_line(words), DESCRIPTION))
 }
 
-/// A name, with the dialect in brackets unless it is a profile.
+/// Returns the name of a definition, with the dialect in brackets unless it is a profile.
 pub fn name(definition: &Definition) -> String {
     match definition.dialect {
         Dialect::Profile => definition.name.clone(),

@@ -86,7 +86,7 @@ impl Trust {
         self
     }
 
-    /// What was decided about a directory, or about the nearest one above it.
+    /// Returns what was decided about a directory, or about the nearest one above it.
     pub fn of(&self, directory: &Path) -> TrustDecision {
         let Ok(directory) = fs::canonicalize(directory) else {
             return TrustDecision::Undecided;
@@ -110,8 +110,8 @@ impl Trust {
         }
     }
 
-    /// Tells whether a pi may load what a directory configures for pi: its extensions, packages and
-    /// MCP servers. Our own yes is about definitions and settings for us, so it allows none of
+    /// Returns whether a pi may load what a directory configures for pi: its extensions, packages
+    /// and MCP servers. Our own yes is about definitions and settings for us, so it allows none of
     /// that; our no forbids it, whatever pi was told.
     pub fn lets_pi_load(&self, directory: &Path) -> bool {
         let Ok(real) = fs::canonicalize(directory) else {
@@ -139,7 +139,7 @@ impl Trust {
 }
 
 impl TrustDecision {
-    /// Whether what the directory holds may be used.
+    /// Returns whether the files of the directory may be used.
     pub fn is_trusted(&self) -> bool {
         matches!(self, Self::Trusted(_))
     }
@@ -171,7 +171,7 @@ fn read_object(file: &Path) -> io::Result<Map<String, Value>> {
 const LOCK_PATIENCE: Duration = Duration::from_secs(2);
 
 fn add_decision(agent_dir: &Path, file: &Path, project: &Path, is_trusted: bool) -> io::Result<()> {
-    fs::create_dir_all(agent_dir)?;
+    files::create_directories(agent_dir)?;
     // Two processes may decide at once, and neither must undo the other.
     let _lock =
         files::lock_file(&file.with_extension("lock"), LOCK_PATIENCE).map_err(io::Error::other)?;

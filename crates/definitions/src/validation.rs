@@ -96,7 +96,7 @@ pub enum Invalid {
 }
 
 impl Invalid {
-    /// Whether it fails the whole call, not just the task that uses the definition.
+    /// Returns whether this fails the whole call, not just the task that uses the definition.
     pub fn fails_the_call(&self) -> bool {
         match self {
             Self::ToolLists { .. } | Self::SuggestedSkills { .. } | Self::LoadedSkills { .. } => {
@@ -120,7 +120,7 @@ pub fn validate(definition: &Definition) -> Result<(), Invalid> {
     problems(definition).into_iter().next().map_or(Ok(()), Err)
 }
 
-/// Everything that is wrong with a definition by itself.
+/// Returns everything that is wrong with a definition by itself.
 pub(crate) fn problems(definition: &Definition) -> Vec<Invalid> {
     let (kind, name) = (definition.dialect.title(), definition.name.clone());
     let mut problems = Vec::new();
@@ -151,7 +151,7 @@ pub(crate) fn problems(definition: &Definition) -> Vec<Invalid> {
     problems
 }
 
-/// The names in the lists of tools that are none.
+/// Finds entries in the lists of tools that are no names of tools.
 fn tool_patterns(definition: &Definition) -> impl Iterator<Item = Invalid> {
     let counts = !definition.no_tools;
     let lists = [&definition.tools, &definition.exclude_tools];
@@ -164,7 +164,7 @@ fn tool_patterns(definition: &Definition) -> impl Iterator<Item = Invalid> {
         })
 }
 
-/// Tells whether something can be the name of one tool, and of nothing else.
+/// Returns whether something can be the name of one tool, and of nothing else.
 fn is_tool_name(name: &str) -> bool {
     let begins_well = name.starts_with(|first: char| first.is_ascii_alphanumeric() || first == '_');
     let is_allowed = |letter: char| letter.is_ascii_alphanumeric() || "_-.:/".contains(letter);
@@ -193,7 +193,7 @@ fn is_package(extension: &str) -> bool {
     SCHEMES.iter().any(|scheme| extension.starts_with(scheme))
 }
 
-/// Whether something can be the name of a definition: `[a-zA-Z0-9_-]+`.
+/// Returns whether something can be the name of a definition: `[a-zA-Z0-9_-]+`.
 pub fn fits_name(name: &str) -> bool {
     crate::formats::fits_name(name)
 }

@@ -83,7 +83,7 @@ impl Problem {
 }
 
 impl Warning {
-    /// Tells whether it is why there is no definition of a name.
+    /// Returns whether it is why there is no definition of a name.
     pub fn keeps_out(&self, name: &str) -> bool {
         let is_called_so = self.file.file_stem().is_some_and(|stem| stem == name);
         let is_named_so = self.name.as_deref() == Some(name);

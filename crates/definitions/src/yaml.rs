@@ -38,7 +38,7 @@ pub(crate) struct Entry {
 }
 
 impl Value {
-    /// What kind of value it is, as a person says it.
+    /// Names the kind of value as a person would.
     pub(crate) fn kind(&self) -> &'static str {
         match self {
             Self::Null => "nothing",
@@ -53,7 +53,7 @@ impl Value {
 }
 
 impl Value {
-    /// The value without where its parts stand, to compare it with another.
+    /// Formats the value without the positions of its parts, to compare it with another.
     pub(crate) fn plain(&self) -> String {
         let list = |parts: Vec<String>| parts.join(",");
         match self {
@@ -143,7 +143,8 @@ fn problem(error: &Error) -> Problem {
     }
 }
 
-/// The limits are reported in several ways, one of them wrapped.
+/// Returns whether a limit was exceeded. The parser reports its limits in several ways, one of them
+/// wrapped in another error.
 fn is_over_budget(error: &Error, reason: &str) -> bool {
     let limits = ["alias replay", "alias expansion", "recursion limit"];
     matches!(error, Error::Budget { .. }) || limits.iter().any(|limit| reason.starts_with(limit))

@@ -60,11 +60,6 @@ impl Directory {
         })
     }
 
-    /// Opens a directory below it; a link is followed if it stays inside this directory.
-    pub fn directory_beneath(&self, path: &Path) -> io::Result<Self> {
-        self.through_links(path, Self::directory)
-    }
-
     /// Opens a directory below it without following a link, and makes it, for the user alone, if
     /// it is not there.
     pub fn make_directory(&self, name: &Path) -> io::Result<Self> {
@@ -107,8 +102,10 @@ impl Directory {
         of_descriptor(self.as_fd())
     }
 
-    /// The real path is only advice: it is opened without links again, so whoever changes
-    /// something in between gains nothing.
+    /// Opens something through links that stay inside this directory.
+    ///
+    /// The real path is only advice: it is opened without links again, so whoever changes something
+    /// in between gains nothing.
     fn through_links<T>(
         &self,
         path: &Path,
@@ -124,7 +121,7 @@ impl Directory {
         }
     }
 
-    /// A link where a directory should be is refused by the system as no directory.
+    /// Names a link as the reason where the system only says that something is no directory.
     fn explained(&self, error: io::Error, path: &Path) -> io::Error {
         let is_no_directory = error.raw_os_error() == Some(Errno::NOTDIR.raw_os_error());
         let is_link = || fs::symlink_metadata(self.path.join(path)).is_ok_and(|it| it.is_symlink());

@@ -48,7 +48,8 @@ impl Directory {
         Ok(found)
     }
 
-    /// Some file systems do not tell the kind of an entry with its name.
+    /// Returns the kind of an entry. It is asked for where a file system does not give it with the
+    /// name.
     fn kind_of(&self, name: &Path) -> io::Result<FileType> {
         let found = statat(self, name, AtFlags::SYMLINK_NOFOLLOW)?;
         Ok(FileType::from_raw_mode(found.st_mode))

@@ -31,7 +31,8 @@ pub(crate) fn open_without_links(
     }
 }
 
-/// A socket, and a pipe that nobody reads, are refused by the system as devices that are not there.
+/// Names the kind of file as the reason where the system says that a device is missing: it says so
+/// of a socket and of a pipe that nobody reads.
 pub(crate) fn explained(error: Errno) -> io::Error {
     match error {
         Errno::NXIO => Refusal::NotRegular.into(),
@@ -39,7 +40,7 @@ pub(crate) fn explained(error: Errno) -> io::Error {
     }
 }
 
-/// Tells whether an error means that there was a link.
+/// Returns whether an error means that there was a link.
 pub(crate) fn is_about_a_link(error: &io::Error) -> bool {
     Refusal::of(error) == Some(Refusal::Link)
 }
@@ -79,7 +80,8 @@ fn open_step_by_step(
     openat(from, *last, flags, mode).map_err(|error| refused(error, from, Path::new(last)))
 }
 
-/// The system names a link by different errors, some of which it has for other things too.
+/// Names a link as the reason of an error. The system has several errors for a link, and some of
+/// them have other causes too.
 fn refused(error: Errno, from: BorrowedFd<'_>, name: &Path) -> io::Error {
     use rustix::fs::{AtFlags, FileType, statat};
     let is_link = || {
@@ -100,7 +102,7 @@ mod tests {
 
     use super::*;
 
-    /// Both ways of opening must refuse the same.
+    /// Shows that both ways of opening refuse the same.
     #[test]
     fn a_link_is_refused_wherever_it_stands_also_on_an_old_kernel() {
         let root = tempfile::tempdir().unwrap();

@@ -34,7 +34,7 @@ impl Ownership {
         of_descriptor(file.as_fd())
     }
 
-    /// Tells whether nobody but this user and root can have written it.
+    /// Returns whether nobody but this user and root can have written it.
     pub fn is_safe(self) -> bool {
         match self {
             Self::Mine | Self::Root => true,
@@ -48,10 +48,10 @@ pub fn ownership(path: &Path) -> io::Result<Ownership> {
     Ok(of_stat(&statat(CWD, path, AtFlags::empty())?))
 }
 
-/// Tells whether nobody but this user and root can put something else in the place of a directory:
-/// it and everything above it belongs to one of them and can be written by nobody else. Above it,
-/// a directory that all may write will do if only the owner of an entry may rename it, as in the
-/// temporary directory.
+/// Returns whether nobody but this user and root can put something else in the place of a
+/// directory: it and everything above it belongs to one of them and can be written by nobody else.
+/// Above it, a directory that all may write will do if only the owner of an entry may rename it, as
+/// in the temporary directory.
 pub fn is_protected(directory: &Path) -> io::Result<bool> {
     let directory = fs::canonicalize(directory)?;
     if !ownership(&directory)?.is_safe() {
@@ -84,8 +84,10 @@ fn of_stat(found: &Stat) -> Ownership {
     )
 }
 
-/// A group that has the number of its user is that user's own, which is how the umask of most
-/// systems decides whether new files may be written by the group.
+/// Decides whose a directory is by its numbers.
+///
+/// A group that has the number of its user is that user's own. The umask of most systems decides in
+/// the same way whether new files may be written by the group.
 fn decide(user: u32, owner: u32, group: u32, mode: u32) -> Ownership {
     let is_written_by_others =
         mode & WRITABLE_BY_ALL != 0 || (mode & WRITABLE_BY_GROUP != 0 && group != owner);

@@ -61,13 +61,13 @@ fn is_safe(path: &Path) -> bool {
     ownership(path).is_ok_and(Ownership::is_safe)
 }
 
-/// Tells whether somebody made a directory a project.
+/// Returns whether somebody made a directory a project.
 fn has_mark(directory: &Path) -> bool {
     is_repository(&directory.join(".git")) || is_written_into(&directory.join(".pi"))
 }
 
-/// Tells whether this is the `.git` of a repository: a directory with a `HEAD`, or the file that a
-/// worktree and a submodule have.
+/// Returns whether this is the `.git` of a repository: a directory with a `HEAD`, or the file that
+/// a worktree and a submodule have.
 pub(crate) fn is_repository(git: &Path) -> bool {
     if !is_safe(git) {
         return false;
@@ -79,8 +79,8 @@ pub(crate) fn is_repository(git: &Path) -> bool {
     content.starts_with(b"gitdir:")
 }
 
-/// Tells whether somebody wrote definitions or settings into a `.pi`: our own records, which a run
-/// leaves anywhere, make no project of a directory.
+/// Returns whether somebody wrote definitions or settings into a `.pi`: our own records, which a
+/// run leaves anywhere, make no project of a directory.
 fn is_written_into(pi: &Path) -> bool {
     let holds_other_than = |directory: &Path, ours: &str| {
         let entries = Directory::open(directory).and_then(|directory| directory.list(MANY));

@@ -101,7 +101,8 @@ impl<'a> Temporary<'a> {
         Ok(temporary)
     }
 
-    /// A process of the same number, dead or on another machine, may have left a file.
+    /// Makes a file under a name that is free. A process of the same number, which died or runs on
+    /// another machine, may have left a file.
     fn create(directory: &'a Directory, audience: Audience) -> io::Result<Self> {
         static COUNT: AtomicU64 = AtomicU64::new(0);
         loop {

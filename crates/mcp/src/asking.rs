@@ -45,7 +45,7 @@ impl<'a> Asker<'a> {
         }
     }
 
-    /// The directories the client works in; none where it does not tell.
+    /// Returns the directories the client works in; none if it cannot tell.
     pub(crate) async fn roots(&mut self) -> Result<Vec<PathBuf>, InputRequiredResult> {
         if self.capabilities.roots.is_none() {
             return Ok(Vec::new());
@@ -54,14 +54,15 @@ impl<'a> Asker<'a> {
         Ok(told.map(|told| directories(&told)).unwrap_or_default())
     }
 
-    /// Tells whether the client has somebody who can answer questions.
+    /// Returns whether the client has somebody who can answer questions.
     pub(crate) fn has_somebody(&self) -> bool {
         let elicitation = self.capabilities.elicitation.as_ref();
         // Without any mode it is the one of the first version, which is a form.
         elicitation.is_some_and(|known| known.form.is_some() || known.url.is_none())
     }
 
-    /// Which option the client's person chooses; none where they do not want to.
+    /// Asks the client's person a question and returns the option they choose; `None` if they
+    /// decline.
     pub(crate) async fn choice(
         &mut self,
         question: &Question,

@@ -80,7 +80,8 @@ impl Door {
         }
     }
 
-    /// The protocol has an error of its own for a tool that is not listed.
+    /// Returns the effect of a tool, or the error that the protocol has for a tool that is not
+    /// listed.
     fn effect_of(&self, name: &str) -> Result<ToolEffect, ErrorData> {
         let found = self.listed.iter().find(|(tool, _)| tool.name == name);
         found.map(|(_, effect)| *effect).ok_or_else(|| {
@@ -113,7 +114,8 @@ impl Door {
         Ok(roots)
     }
 
-    /// The directories the client works in, if it has told them: only calls ask for them.
+    /// Returns the directories the client works in, as far as they are known: only calls ask for
+    /// them.
     async fn known_roots(&self) -> Vec<PathBuf> {
         self.roots.lock().await.clone().unwrap_or_default()
     }
@@ -241,7 +243,7 @@ impl ServerHandler for Door {
         Ok(self.answer(request, roots, context).await)
     }
 
-    /// What the library cannot read as a request it knows comes here too.
+    /// Refuses a request that the library does not know or cannot read.
     async fn on_custom_request(
         &self,
         request: CustomRequest,
@@ -260,7 +262,7 @@ impl ServerHandler for Door {
         Err(ErrorData::invalid_params(message, None))
     }
 
-    /// We have no prompts; the library would answer with an empty list.
+    /// Refuses, because we have no prompts; the library would answer with an empty list.
     async fn list_prompts(
         &self,
         _: Option<PaginatedRequestParams>,
@@ -277,7 +279,7 @@ impl ServerHandler for Door {
         Err(no_method(GetPromptRequestMethod::VALUE))
     }
 
-    /// We complete nothing; the library would answer with nothing.
+    /// Refuses, because we complete nothing; the library would answer with an empty completion.
     async fn complete(
         &self,
         _: CompleteRequestParams,
@@ -331,7 +333,8 @@ impl ServerHandler for Door {
         self.tasks.get(&request.task_id).map(GetTaskResult::new)
     }
 
-    /// No task asks anything, so there is nothing that an answer could be for.
+    /// Ignores an answer for a task: no task asks anything, so there is nothing that it could be
+    /// for.
     async fn update_task(
         &self,
         request: UpdateTaskParams,
@@ -354,7 +357,7 @@ fn no_method(method: &str) -> ErrorData {
     ErrorData::new(ErrorCode::METHOD_NOT_FOUND, message, None)
 }
 
-/// Tells whether a client understands a task as an answer. The extension belongs to the newest
+/// Returns whether a client understands a task as an answer. The extension belongs to the newest
 /// version of the protocol: a client of an older one may declare it and still take the task for
 /// an empty answer.
 fn knows_tasks(context: &RequestContext<RoleServer>) -> bool {

@@ -38,7 +38,8 @@ pub(crate) fn listed_template(template: ResourceTemplateDescription) -> Resource
         .with_mime_type(TEXT)
 }
 
-/// Every hint is given: what the protocol assumes without one is the worst.
+/// Returns the hints about a tool. Each hint is given, because the protocol assumes the worst where
+/// one is missing.
 fn annotations(effect: ToolEffect) -> ToolAnnotations {
     match effect {
         ToolEffect::Reads => ToolAnnotations::new()

@@ -28,8 +28,8 @@ pub(crate) struct Teller {
 }
 
 impl Teller {
-    /// A teller, and what it listens to. Only the newest progress is held: a slow client hears
-    /// less often, and the call does not wait for it.
+    /// Makes a teller and the function that feeds it. Only the newest progress is held: a slow
+    /// client gets fewer notifications, and the call does not wait for it.
     pub(crate) fn new(peer: Peer<RoleServer>, token: ProgressToken) -> (Self, OnProgress) {
         let (sender, newest) = watch::channel(None);
         let teller = Self {

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use serde_json::Value;
 
-/// The directories among what a client answered to `roots/list`.
+/// Returns the directories in a client's answer to `roots/list`.
 pub(crate) fn directories(told: &Value) -> Vec<PathBuf> {
     let roots = told["roots"].as_array();
     let uris = roots
@@ -16,7 +16,7 @@ pub(crate) fn directories(told: &Value) -> Vec<PathBuf> {
     uris.filter_map(path_of).collect()
 }
 
-/// The path that a `file` URI of this machine stands for.
+/// Returns the path that a `file` URI of this machine stands for.
 fn path_of(uri: &str) -> Option<PathBuf> {
     let rest = uri.strip_prefix("file://")?;
     let path = rest.strip_prefix("localhost").unwrap_or(rest);

@@ -106,7 +106,7 @@ impl Tasks {
         Some(begun)
     }
 
-    /// How a task stands, with its answer if it is over.
+    /// Returns the state of a task, with its answer if it is over.
     pub(crate) fn get(&self, id: &str) -> Result<DetailedTask, ErrorData> {
         let now = Instant::now();
         self.with(id, now, |task| task.described(now))
@@ -149,7 +149,8 @@ fn make_room(held: &mut VecDeque<HeldTask>, now: Instant, most_bytes: usize) {
 }
 
 impl HeldTask {
-    /// How much of the bound it takes: nothing before its end.
+    /// Returns how many of the bytes that finished tasks may hold this task takes: none before its
+    /// end.
     fn bytes(&self) -> usize {
         self.standing
             .borrow()
@@ -158,7 +159,7 @@ impl HeldTask {
             .map_or(0, |end| end.bytes)
     }
 
-    /// Tells whether nothing more comes; whoever did its work may also have broken off.
+    /// Returns whether nothing more comes; whoever did its work may also have broken off.
     fn is_over(&self) -> bool {
         self.standing.borrow().end.is_some() || self.standing.has_changed().is_err()
     }
@@ -203,7 +204,7 @@ impl HeldTask {
 }
 
 impl BegunTask {
-    /// Where the work tells how far it is.
+    /// Returns the function that the work calls with its progress.
     pub(crate) fn on_progress(&self) -> OnProgress {
         let standing = self.standing.clone();
         Box::new(move |progress| {
@@ -239,7 +240,8 @@ impl BegunTask {
     }
 }
 
-/// A tenth of the time it has taken: who waits for a task waits hardly longer than it takes.
+/// Returns how long a client should wait before it asks again: a tenth of the time the task has
+/// taken, so that a client learns of the end soon after it.
 fn pause(taken: Duration) -> Duration {
     (taken / 10).clamp(SOONEST, LATEST)
 }

@@ -21,8 +21,8 @@ pub trait Tools: Send + Sync + 'static {
         None
     }
 
-    /// What the client's person should decide before this call. The same is asked for until
-    /// [`Tools::decided`] is told.
+    /// Returns the question that the client's person should decide before this call, again and
+    /// again until [`Tools::decided`] is called.
     fn question<'a>(
         &'a self,
         tool: &'a str,

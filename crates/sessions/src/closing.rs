@@ -1,5 +1,5 @@
-//! Closes a run whose owner is gone: what its child said and nobody wrote down is taken from the
-//! child's own session, and the end is recorded.
+//! Closes a run whose owner is gone: messages that nobody wrote down are taken from the child's own
+//! session, and the end is recorded.
 
 use std::fs;
 use std::io::{self, Write as _};
@@ -18,7 +18,7 @@ use crate::run_dir::{self, RunDir};
 use crate::store::Store;
 use crate::{reserve, sticky, transcript};
 
-/// How long whoever closes a run waits for another one who does the same.
+/// How long a process that closes a run waits for another one that closes the same run.
 const CLOSING: Duration = Duration::from_secs(2);
 
 impl Store {
@@ -96,8 +96,9 @@ impl Store {
     }
 }
 
-/// Returns when a run that nobody saw ending gave its last sign of life, else now. Its owner leaves
-/// one in the events every second, and the child one in its session with every message.
+/// Returns the time of the last write to the run's files, or now if there are none. It is the end
+/// time of a run whose owner died: the owner touches the events every second, and the child writes
+/// to its session with every message.
 fn last_sign(directory: &RunDir) -> Timestamp {
     let files = [directory.events(), directory.child_session()];
     let signs = files.iter().filter_map(|file| {
@@ -118,7 +119,7 @@ fn ended(run: &IndexedRun, ending: &Ending, at: Timestamp) -> RunEvent {
     }
 }
 
-/// Writes what the events lack behind them, and what people read of it into their log.
+/// Appends the missing events to the record, and their messages to the log for people.
 fn note(directory: &RunDir, rest: &[RunEvent]) -> io::Result<()> {
     let mut time = RecordedTime::default();
     // A crash may have torn the last line, which must not swallow the next one.

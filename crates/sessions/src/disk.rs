@@ -5,10 +5,10 @@ use std::time::{Duration, Instant};
 
 use crate::run_dir::RunDir;
 
-/// The files that others write are looked at again after so long.
+/// How long a look at the files that others write holds good.
 const LOOK_AGAIN: Duration = Duration::from_secs(1);
 
-/// Or after we have written so much.
+/// How many bytes we may write before we look again.
 const LOOK_AGAIN_AFTER: u64 = 16 << 20;
 
 /// What the files of one run take.
@@ -38,8 +38,8 @@ impl DiskUse {
         self.is_full
     }
 
-    /// Tells whether so many bytes of the child may be written; once they may not, nothing of it is
-    /// any more.
+    /// Returns whether so many bytes of the child may be written. Once the answer was no, it stays
+    /// no.
     pub(crate) fn has_room_for(&mut self, bytes: usize, directory: &RunDir) -> bool {
         if self.is_full {
             return false;
@@ -65,7 +65,7 @@ impl DiskUse {
         self.written = self.written.saturating_add(bytes);
     }
 
-    /// Says that the limit was reached.
+    /// Returns the sentence that says that the limit was reached.
     pub(crate) fn sentence(&self) -> String {
         format!(
             "its record has reached the limit of {} (maxRunDisk in settings.json); what its \

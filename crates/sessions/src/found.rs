@@ -17,7 +17,7 @@ pub enum Found {
 }
 
 impl Found {
-    /// The runs it stands for, oldest first.
+    /// Returns the runs that the id stands for, oldest first.
     pub fn into_runs(self) -> Vec<IndexedRun> {
         match self {
             Self::Run(run) => vec![run],
@@ -43,7 +43,7 @@ pub enum FindError {
         /// What begins with it.
         candidates: Vec<String>,
     },
-    /// It is that of several conversations, which only look like one session.
+    /// Several conversations share this session id.
     #[error("\"{session}\" names {} sessions: {}", conversations.len(), agents(conversations))]
     Shared {
         /// What was asked for.
@@ -64,9 +64,9 @@ pub enum FindError {
 /// One of several conversations with the same session id.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Conversation {
-    /// Who speaks in it.
+    /// The agent that works in it.
     pub agent: String,
-    /// Where.
+    /// The directory it works in.
     pub cwd: PathBuf,
     /// The latest run of it.
     pub latest: RunId,
@@ -77,7 +77,7 @@ fn agents(conversations: &[Conversation]) -> String {
     format!("one of {}", agents.join(", one of "))
 }
 
-/// As many ids as a person reads, and how many more there are.
+/// Lists as many ids as a person reads, and how many more there are.
 fn some_of(ids: &[String]) -> String {
     match ids.split_at_checked(5) {
         Some((first, rest @ [_, ..])) => format!("{} and {} more", first.join(", "), rest.len()),
@@ -109,7 +109,7 @@ fn session_of(runs: &[IndexedRun], is_meant: impl Fn(&SessionId) -> bool) -> Vec
     of_session.cloned().collect()
 }
 
-/// The id that begins so, if it is the only one.
+/// Returns the id that begins with the prefix, if it is the only one.
 fn whole_id<'a>(runs: &'a [IndexedRun], prefix: &str) -> Result<&'a str, FindError> {
     let mut ids: Vec<&str> = runs
         .iter()

@@ -143,7 +143,7 @@ pub(crate) fn append_end(
     )
 }
 
-/// One write per line, so that the lines of several processes do not mix.
+/// Appends a line in one write, so that the lines of several processes do not mix.
 fn append(index: &Path, line: &impl Serialize) -> io::Result<()> {
     let mut file = files::append_own(index)?;
     let mut text = serde_json::to_vec(line)?;
@@ -154,7 +154,7 @@ fn append(index: &Path, line: &impl Serialize) -> io::Result<()> {
     file.write_all(&text)
 }
 
-/// A full disk may have cut the last line, which must not swallow the next one.
+/// Returns whether a full disk has cut the last line, which must not swallow the next one.
 fn is_torn(index: &Path) -> bool {
     let last_byte = || -> io::Result<u8> {
         let mut file = files::open_own(index)?;
@@ -171,13 +171,13 @@ fn is_torn(index: &Path) -> bool {
 /// An index is not read beyond this; ten thousand runs take some five megabytes.
 const LARGEST: u64 = 1 << 30;
 
-/// All runs, in the order they began; lines that cannot be read are passed over.
+/// Reads all runs, in the order they began; lines that cannot be read are passed over.
 pub(crate) fn read(index: &Path) -> io::Result<Vec<IndexedRun>> {
     Ok(runs_of(content(index)?.lines()))
 }
 
-/// The runs that have no end, in the order they began. Of most lines only the beginning is looked
-/// at, because this is asked before anything is done.
+/// Reads the runs that have no end, in the order they began. Only the beginning of most lines is
+/// looked at, because every command reads this before it does anything else.
 pub(crate) fn read_open(index: &Path) -> io::Result<Vec<IndexedRun>> {
     let content = content(index)?;
     let ended: HashSet<&str> = content.lines().filter_map(ended_run).collect();
@@ -195,13 +195,13 @@ fn content(index: &Path) -> io::Result<String> {
     }
 }
 
-/// The run whose end a line notes, if it does.
+/// Returns the run whose end a line notes, if it notes one.
 fn ended_run(line: &str) -> Option<&str> {
     let (run, rest) = beginning(line)?;
     rest.starts_with(r#","status":""#).then_some(run)
 }
 
-/// The run at the beginning of a line that is written as we write it, and what follows.
+/// Splits a line that this program wrote into the run at its beginning and the rest.
 fn beginning(line: &str) -> Option<(&str, &str)> {
     line.strip_prefix(r#"{"run":""#)?.split_once('"')
 }

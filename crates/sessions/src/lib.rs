@@ -8,13 +8,13 @@
 //!     meta.json             what was asked, and who owns it; written first
 //!     events.jsonl          the child's records, and ours about its life
 //!     stdout.log            what the child printed that was no record
-//!     stderr.log            what it complained about
+//!     stderr.log            what it wrote to stderr
 //!     transcript.log        the conversation as a person reads it
 //!     child-extension.cjs   what a pi child loads beside its flags
 //!     child-session.jsonl   the child's own session file
-//!     system-prompt.md      what the child was told about itself, if we told it anything
+//!     system-prompt.md      the system prompt of the child, if we gave it one
 //!     result.json           how it ended; written last, by rename
-//!     notified-SESSION      made by the pi that has told this session of it of a background run
+//!     notified-SESSION      made by the pi that gave this session its notice of a background run
 //! <agent dir>/subagents-index.jsonl        run and session ids → directories
 //! ~/.pi/subagent-sessions/<cwd>/           conversations that several runs continue
 //! ```

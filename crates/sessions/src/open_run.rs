@@ -17,7 +17,7 @@ use crate::problems::could_not_write;
 use crate::reserve;
 use crate::run_dir::{self, RunDir};
 
-/// Something that the record of a run does not get.
+/// Why the record of a run misses something.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Problem {
     /// A file for people could not be written.
@@ -37,7 +37,7 @@ pub(crate) struct OpenRun {
     disk: DiskUse,
     /// What its record lacks, as sentences.
     lacks: Vec<String>,
-    /// Somebody else has ended the run while its owner was stopped, and has written the rest.
+    /// Set if somebody else has ended the run while its owner was stopped. They wrote the rest too.
     is_closed: bool,
 }
 
@@ -88,7 +88,7 @@ impl OpenRun {
             .collect()
     }
 
-    /// Leaves a sign of life: how long a run was there is known by it if its owner is killed.
+    /// Leaves a sign of life, by which the end of the run is dated if its owner is killed.
     pub(crate) fn touch(&self) {
         if let Some(Some(events)) = self.files.get(&Log::Events) {
             // Without it, the run was last heard of when something was written.
@@ -128,8 +128,8 @@ impl OpenRun {
         open.any(|file| !file.buffer().is_empty())
     }
 
-    /// Tells whether somebody else has written the end. Whatever is held for the files is dropped
-    /// then: they are complete, and what we have was said before that end.
+    /// Returns whether somebody else has written the end. If so, the lines that are still held for
+    /// the files are dropped: the files are complete, and these lines are older than that end.
     fn was_closed(&mut self) -> bool {
         let has_result = |directory: &RunDir| {
             let result = fs::symlink_metadata(directory.result());
@@ -142,7 +142,7 @@ impl OpenRun {
         self.is_closed
     }
 
-    /// Says in the events that some are missing, as soon as they can be written again.
+    /// Notes in the events that some are missing, as soon as they can be written again.
     fn note_gap(&self, result: &RunResult, at: Timestamp) -> io::Result<()> {
         let at = at.to_string();
         let warning = format!(
@@ -163,7 +163,7 @@ impl OpenRun {
         self.directory.append(run_dir::EVENTS)?.write_all(&lines)
     }
 
-    /// The record is full: its events say so.
+    /// Notes in the events that the record is full.
     fn full(&mut self) -> Problem {
         let sentence = self.disk.sentence();
         let warning = LifeRecord::Warned {
@@ -218,7 +218,7 @@ pub(crate) struct Unwritten {
 }
 
 impl Unwritten {
-    /// Tries once more; tells whether it is written now.
+    /// Tries once more, and returns whether the result is written now.
     pub(crate) fn is_written_now(&self) -> bool {
         write_result(&self.directory, &self.result).is_ok()
     }
@@ -228,7 +228,7 @@ fn write_result(directory: &RunDir, result: &RunResult) -> io::Result<bool> {
     directory.write_once(run_dir::RESULT, &serde_json::to_vec_pretty(result)?)
 }
 
-/// Lines that stand apart from a torn one before them.
+/// Puts a newline before lines that follow a torn one.
 fn whole_lines(lines: &[impl Serialize]) -> io::Result<Vec<u8>> {
     let mut text = vec![b'\n'];
     for line in lines {

@@ -14,9 +14,9 @@ pub struct OwnerName {
     pub start_time: u64,
     /// The machine it runs on: a home directory may be shared by several.
     pub host: String,
-    /// Where it listens, if it does.
+    /// The path of the socket on which it takes requests, if it has one.
     pub socket: Option<PathBuf>,
-    /// What it is apart from its caller, if it is: then its runs are background runs.
+    /// Set if the owner is detached from its caller; its runs are then background runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub detached: Option<Detached>,
 }
@@ -25,7 +25,7 @@ pub struct OwnerName {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Detached {
-    /// The session of the pi that started it, which is told when its run ends.
+    /// The session of the pi that started it; it gets a notice when the run ends.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pi_session: Option<String>,
 }

@@ -10,19 +10,18 @@ use pi_subagents_delegation::RunId;
 /// What could not be written of one run.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct RecordProblems {
-    /// As sentences for whoever made the call.
+    /// The problems as sentences, for whoever made the call.
     pub sentences: Vec<String>,
-    /// Whether the record lacks something of what was said or how it ended, so that its answer may
-    /// not be found in it.
+    /// Whether the record misses events or the end, so that the answer may not be found in it.
     pub is_incomplete: bool,
 }
 
-/// The problems of all runs that nobody was told of yet.
+/// The problems of all runs that no caller has taken yet.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Problems(Arc<Mutex<HashMap<RunId, RecordProblems>>>);
 
 impl Problems {
-    /// Notes one that costs the record nothing that an answer needs.
+    /// Notes a problem that leaves the answer in the record.
     pub(crate) fn note(&self, run: &RunId, sentence: String) {
         self.lock()
             .entry(run.clone())
@@ -31,7 +30,7 @@ impl Problems {
             .push(sentence);
     }
 
-    /// Notes one that leaves a gap.
+    /// Notes a problem that leaves a gap.
     pub(crate) fn note_gap(&self, run: &RunId, sentence: String) {
         let mut all = self.lock();
         let problems = all.entry(run.clone()).or_default();
@@ -39,7 +38,7 @@ impl Problems {
         problems.is_incomplete = true;
     }
 
-    /// Takes those of a run.
+    /// Takes the problems of a run.
     pub(crate) fn take(&self, run: &RunId) -> RecordProblems {
         self.lock().remove(run).unwrap_or_default()
     }
@@ -49,7 +48,7 @@ impl Problems {
     }
 }
 
-/// Says which file could not be written, and why.
+/// Returns the sentence that names the file that could not be written, and why.
 pub(crate) fn could_not_write(path: &Path, error: &io::Error) -> String {
     format!("could not write {}: {error}", path.display())
 }

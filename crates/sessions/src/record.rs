@@ -11,7 +11,7 @@ use crate::replay::read_result;
 use crate::run_dir::RunDir;
 use crate::store::read_meta;
 
-/// A run as its `meta.json` and its `result.json` tell of it.
+/// A run as its `meta.json` and its `result.json` describe it.
 #[derive(Debug, Clone)]
 pub struct RecordedRun {
     /// What was asked.
@@ -24,11 +24,11 @@ pub struct RecordedRun {
     pub owner: OwnerName,
     /// Which kind of child does it.
     pub runner: Option<String>,
-    /// The model it asks for, as that is written.
+    /// The model it asks for, as the caller wrote it.
     pub requested_model: Option<String>,
-    /// The model its child is told.
+    /// The model that its child was started with.
     pub model: Option<String>,
-    /// The agent whose sticky session it was to continue, if it was.
+    /// The agent whose sticky session it was asked to continue, if any.
     pub sticky_agent: Option<String>,
     /// When it was taken on.
     pub accepted_at: Timestamp,
@@ -81,7 +81,7 @@ impl RecordedRun {
         })
     }
 
-    /// Its state in one word.
+    /// Returns the run's state in one word.
     pub fn status(&self) -> Status {
         self.end.as_ref().map_or(Status::Running, |end| end.status)
     }

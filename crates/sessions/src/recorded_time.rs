@@ -1,5 +1,5 @@
-//! Which times stand in `events.jsonl`: a child's records carry none of ours, so a line with the
-//! time is put before those that came in another millisecond than the line before them.
+//! The times in `events.jsonl`. A child's records carry no time of ours, so a line with the time is
+//! written before each record that came in another millisecond than the line before it.
 
 use pi_subagents_delegation::Timestamp;
 

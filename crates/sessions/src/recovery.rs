@@ -1,5 +1,5 @@
-//! What a killed owner did not write down: its child kept a session of its own, in pi's format,
-//! which has every message as soon as it is said.
+//! Recovers the messages that a killed owner did not write down: its child kept a session of its
+//! own, in pi's format, which has each message as soon as it is complete.
 
 use std::fs::File;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
@@ -22,9 +22,9 @@ const MOST_READ: u64 = 64 << 20;
 /// The messages that the events of a run have.
 #[derive(Debug, Default)]
 pub(crate) struct KnownMessages {
-    /// What they say, in their order.
+    /// Their contents, in their order.
     known: Vec<u64>,
-    /// When the child started last, or was last spoken to before that.
+    /// When the child was started last, or got its last message before that.
     since: Option<Timestamp>,
 }
 

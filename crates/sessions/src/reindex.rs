@@ -67,7 +67,8 @@ impl Store {
         places
     }
 
-    /// The project may have been moved since.
+    /// Enters a run into the index. `project` is where its directory lies now; the project may have
+    /// been moved since `meta.json` was written.
     fn enter(
         &self,
         directory: &RunDir,

@@ -59,7 +59,7 @@ pub fn read_events(directory: &RunDir, mut each: impl FnMut(&RunEvent)) -> io::R
     Ok(())
 }
 
-/// The first event of a run, which stands in `meta.json`.
+/// Reads the first event of a run, which stands in `meta.json`.
 pub(crate) fn accepted(directory: &RunDir) -> io::Result<RunEvent> {
     let meta: Meta = serde_json::from_slice(&directory.read(run_dir::META)?)?;
     let Some(task) = meta.task(directory) else {

@@ -29,7 +29,7 @@ impl RunDir {
         Self(path.into())
     }
 
-    /// The directory itself.
+    /// Returns the path of the directory.
     pub fn path(&self) -> &Path {
         &self.0
     }
@@ -59,48 +59,48 @@ impl RunDir {
         self.open()?.read(Path::new(name), LARGEST_WHOLE_FILE)
     }
 
-    /// What was asked, and who owns the run.
+    /// Returns the path of `meta.json`: what was asked, and who owns the run.
     pub fn meta(&self) -> PathBuf {
         self.0.join(META)
     }
 
-    /// The child's records, and ours about its life.
+    /// Returns the path of the events: the child's records, and ours about its life.
     pub fn events(&self) -> PathBuf {
         self.0.join(EVENTS)
     }
 
-    /// How the run ended.
+    /// Returns the path of `result.json`: how the run ended.
     pub fn result(&self) -> PathBuf {
         self.0.join(RESULT)
     }
 
-    /// What the child printed that was no record.
+    /// Returns the path of the log of what the child printed that was no record.
     pub fn stdout(&self) -> PathBuf {
         self.0.join(STDOUT)
     }
 
-    /// What the child complained about.
+    /// Returns the path of the log of the child's stderr.
     pub fn stderr(&self) -> PathBuf {
         self.0.join(STDERR)
     }
 
-    /// The conversation as a person reads it.
+    /// Returns the path of the conversation as a person reads it.
     pub fn transcript(&self) -> PathBuf {
         self.0.join(TRANSCRIPT)
     }
 
-    /// The child's own session file.
+    /// Returns the path of the child's own session file.
     pub fn child_session(&self) -> PathBuf {
         self.0.join("child-session.jsonl")
     }
 
-    /// What the child was told about itself.
+    /// Returns the path of the system prompt that the child was given.
     pub fn system_prompt(&self) -> PathBuf {
         self.0.join("system-prompt.md")
     }
 
-    /// Tells whether it falls to us to tell a session of pi that this run is over: true once, for
-    /// one of all who ask for that session.
+    /// Claims the notice to a session of pi that this run is over. Returns true for one caller per
+    /// session only.
     pub fn claim_notice(&self, pi_session: &str) -> io::Result<bool> {
         match self.open()?.create_new(Path::new(&notified(pi_session))) {
             Ok(_) => Ok(true),
@@ -109,7 +109,7 @@ impl RunDir {
         }
     }
 
-    /// Takes a claim back: nobody was told.
+    /// Takes a claim back, because the notice could not be delivered.
     pub fn release_notice(&self, pi_session: &str) -> io::Result<()> {
         self.open()?.remove(Path::new(&notified(pi_session)))
     }

@@ -104,7 +104,8 @@ fn make_ignored(runs: &Directory) -> io::Result<()> {
     runs.write_whole(Path::new(IGNORE), b"*\n")
 }
 
-/// The file itself and one that keeps the directory may be exempt.
+/// Returns whether an ignore file keeps all records out of git. It may exempt itself and a file
+/// that keeps the directory.
 fn ignores_records(content: &str) -> bool {
     let mut rules = content
         .lines()

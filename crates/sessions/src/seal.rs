@@ -69,7 +69,7 @@ impl Seal {
         sealed + SEALED_END
     }
 
-    /// Tells whether a document was sealed with this key and has not been changed since.
+    /// Returns whether a document was sealed with this key and has not been changed since.
     pub(crate) fn fits(&self, sealed: &[u8]) -> bool {
         let parts = || {
             let text = std::str::from_utf8(sealed).ok()?;

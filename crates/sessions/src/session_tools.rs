@@ -1,4 +1,4 @@
-//! The tools that a child's session knows of: one that goes on with it says only what is new.
+//! The tools that a session file names. A child that continues the session writes only new ones.
 
 use std::collections::BTreeSet;
 use std::io::{BufRead as _, BufReader};
@@ -9,15 +9,15 @@ use pi_subagents_delegation::{Happening, RunEvent, RunId, RunSummary, Timestamp}
 use pi_subagents_files as files;
 use serde_json::{Value, json};
 
-/// What every line has that tells of tools.
+/// A text that every line about tools contains.
 const SYSTEM: &str = r#""role":"system""#;
 
-/// What a session tells of the tools of its children.
+/// The tools of the children that wrote a session.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SessionTools {
-    /// Those of the child that wrote to it last.
+    /// The tools of the child that wrote to it last.
     pub now: BTreeSet<String>,
-    /// Those that any of its children had.
+    /// The tools that any of its children had.
     pub ever: BTreeSet<String>,
 }
 
@@ -36,7 +36,7 @@ pub fn tools_of_session(file: &Path) -> Option<SessionTools> {
     Some(SessionTools { now, ever })
 }
 
-/// A line about tools, as its child said it.
+/// Reads a line about tools as the event that its child reported.
 fn said_of(line: &[u8]) -> Option<RunEvent> {
     let text = std::str::from_utf8(line).ok()?;
     if !text.contains(SYSTEM) {

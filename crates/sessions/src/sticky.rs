@@ -21,7 +21,7 @@ pub struct StickySession {
 }
 
 impl StickySession {
-    /// The conversation of this agent with this id in this directory, whichever way the
+    /// Returns the conversation of this agent with this id in this directory, whichever way the
     /// directory is spelled.
     pub fn of(home: &Path, cwd: &Path, agent: &str, id: &SessionId) -> io::Result<Self> {
         let directory = home
@@ -32,17 +32,17 @@ impl StickySession {
         Ok(Self { file })
     }
 
-    /// The session file.
+    /// Returns the path of the session file.
     pub fn file(&self) -> &Path {
         &self.file
     }
 
-    /// What a run must hold while it continues the conversation.
+    /// Returns the path of the lock that a run must hold while it continues the conversation.
     pub fn lock(&self) -> PathBuf {
         lock_of(&self.file)
     }
 
-    /// Tells whether anything was ever said in it.
+    /// Returns whether anything was ever said in it.
     pub fn is_known(&self) -> bool {
         fs::metadata(&self.file).is_ok_and(|file| file.len() > 0)
     }
@@ -71,13 +71,14 @@ pub(crate) fn lock_of(file: &Path) -> PathBuf {
 }
 
 impl RunDir {
-    /// The file of the conversation that the run continued, if other runs may continue it too.
+    /// Returns the file of the conversation that the run continued, if other runs may continue it
+    /// too.
     pub fn sticky_file(&self) -> Option<PathBuf> {
         fs::read_link(self.child_session()).ok()
     }
 }
 
-/// The first 16 hex digits of the SHA-256 of a path.
+/// Returns the first 16 hex digits of the SHA-256 of a path.
 fn hash(path: &Path) -> String {
     let digest = digest(&SHA256, path.as_os_str().as_bytes());
     let bytes = digest.as_ref().iter().take(8);
@@ -88,8 +89,9 @@ fn hash(path: &Path) -> String {
     })
 }
 
-/// An agent's name as part of a file name. An underscore ends it, so one in the name is escaped;
-/// otherwise agent `a` with id `b_c` and agent `a_b` with id `c` would share a file.
+/// Writes an agent's name as part of a file name. An underscore ends the name there, so an
+/// underscore inside the name is escaped; otherwise agent `a` with id `b_c` and agent `a_b` with id
+/// `c` would share a file.
 fn as_file_name(agent: &str) -> String {
     agent.bytes().fold(String::new(), |mut text, byte| {
         if byte.is_ascii_alphanumeric() || byte == b'-' {

@@ -33,15 +33,15 @@ pub struct NewRun<'a> {
     pub owner: &'a OwnerName,
     /// Which kind of child will do it, if it was not refused.
     pub runner: Option<&'a str>,
-    /// The model it asks for, as that is written.
+    /// The model it asks for, as the caller wrote it.
     pub requested_model: Option<&'a str>,
-    /// The model its child is told.
+    /// The model that its child is started with.
     pub model: Option<&'a str>,
     /// The tools it is restricted to.
     pub tools: Option<Vec<String>>,
-    /// What the child is told about itself, and the file it is told that by.
+    /// The system prompt of the child, and the file that holds it.
     pub system_prompt: Option<(&'a str, &'a Path)>,
-    /// The agent whose sticky session it was to continue, if it was.
+    /// The agent whose sticky session it was asked to continue, if any.
     pub sticky_agent: Option<&'a str>,
 }
 
@@ -54,7 +54,7 @@ pub struct BeginError {
 }
 
 impl Store {
-    /// The records of the user whose agent directory this is.
+    /// Makes the store of the user whose agent directory this is.
     pub fn new(agent_dir: impl Into<PathBuf>) -> Self {
         Self {
             agent_dir: agent_dir.into(),
@@ -62,7 +62,7 @@ impl Store {
         }
     }
 
-    /// The same records, with new runs in this directory instead of in their project.
+    /// Returns the same store, which makes new runs in this directory instead of in their project.
     #[must_use]
     pub fn with_runs_dir(&self, runs_dir: Option<PathBuf>) -> Self {
         Self {
@@ -71,7 +71,7 @@ impl Store {
         }
     }
 
-    /// The index of all runs.
+    /// Returns the path of the index of all runs.
     pub fn index(&self) -> PathBuf {
         self.agent_dir.join("subagents-index.jsonl")
     }
@@ -101,7 +101,7 @@ impl Store {
         })
     }
 
-    /// Tells why the runs of a project are recorded under the agent directory, if they are.
+    /// Returns why the runs of a project are recorded under the agent directory, if they are.
     pub fn obstacle(&self, project: Option<&Path>) -> Option<String> {
         let opened = match (&self.runs_dir, project) {
             (Some(named), _) => runs_place::open_named(named),
@@ -147,12 +147,12 @@ impl Store {
         self.agent_dir.join("subagents").join("runs")
     }
 
-    /// The runs of which the index knows no end.
+    /// Returns the runs that have no end in the index.
     pub fn open_runs(&self) -> Result<Vec<IndexedRun>, FindError> {
         self.read_index(index::read_open)
     }
 
-    /// All runs the index knows, in the order they began.
+    /// Returns all runs of the index, in the order they began.
     pub fn runs(&self) -> Result<Vec<IndexedRun>, FindError> {
         self.read_index(index::read)
     }
@@ -170,18 +170,18 @@ impl Store {
 }
 
 impl IndexedRun {
-    /// Tells whether the index knows of no end.
+    /// Returns whether the index knows of no end.
     pub fn is_open(&self) -> bool {
         self.state == RunState::Open
     }
 
-    /// Tells whether it belongs to nobody's call.
+    /// Returns whether it is a background run.
     pub fn is_background(&self) -> bool {
         self.owner.detached.is_some()
     }
 
-    /// How it ended, if all that is known is that its owner is gone: a caller that ends takes its
-    /// runs along, a detached owner should not have ended.
+    /// Returns how the run ended if nothing is known but that its owner is gone: a caller that ends
+    /// takes its runs along, a detached owner should not have ended.
     pub(crate) fn without_owner(&self) -> Ending {
         if self.is_background() {
             Ending::Lost {

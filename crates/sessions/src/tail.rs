@@ -12,12 +12,12 @@ use pi_subagents_files as files;
 use crate::replay::{self, Reading};
 use crate::run_dir::RunDir;
 
-/// Of what a child printed and complained about before somebody looked, so much is told.
+/// How many bytes of each log are shown that were written before anybody followed the run.
 const OLD_TEXT: u64 = 64 << 10;
 
-/// A reader of one run, who is at some place of its record.
+/// Follows the record of one run from its beginning, while somebody else writes it.
 ///
-/// What the child printed stands in files of its own, so it is told when it is found, behind the
+/// The child's other output stands in logs of its own, without times. It is returned behind the
 /// events that were found with it.
 #[derive(Debug)]
 pub struct RecordTail {
@@ -29,7 +29,7 @@ pub struct RecordTail {
 }
 
 impl RecordTail {
-    /// A reader at the beginning of a record.
+    /// Makes a reader at the beginning of a record.
     pub fn new(directory: &RunDir) -> Self {
         Self {
             reading: None,
@@ -40,7 +40,8 @@ impl RecordTail {
         }
     }
 
-    /// What comes next, from about so many bytes; empty when there is nothing more for now.
+    /// Reads about so many bytes further and returns their events; empty when there is nothing more
+    /// for now.
     pub fn next(&mut self, bytes: usize) -> io::Result<Vec<RunEvent>> {
         let mut found = Vec::new();
         let reading = if let Some(reading) = &mut self.reading {
@@ -79,7 +80,7 @@ struct GrowingFile {
     path: PathBuf,
     /// `None` until there is one.
     file: Option<File>,
-    /// Of a file that is there already, only so much is read.
+    /// How many bytes at the end of the file are read, if it is there already.
     at_most: Option<u64>,
     /// The beginning of a line that is not whole yet.
     rest: Vec<u8>,
@@ -102,8 +103,8 @@ impl GrowingFile {
         }
     }
 
-    /// Gives the lines of the next bytes; more bytes where a line is longer than that. Tells
-    /// whether there was any.
+    /// Passes on the lines of the next bytes, or of more bytes if a line is longer. Returns whether
+    /// there was any.
     fn next(&mut self, bytes: usize, mut each: impl FnMut(&[u8])) -> io::Result<bool> {
         if self.file.is_none() {
             self.file = open(&self.path, self.at_most)?;
@@ -129,7 +130,7 @@ impl GrowingFile {
     }
 }
 
-/// Opens a file that may not be there yet, behind what is too old.
+/// Opens a file that may not be there yet, and skips the part that is too old.
 fn open(path: &Path, at_most: Option<u64>) -> io::Result<Option<File>> {
     let mut file = match files::open_plain(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),

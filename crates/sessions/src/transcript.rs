@@ -23,7 +23,7 @@ pub enum Prompts {
     Marked,
 }
 
-/// The conversation of a session, for reading.
+/// Formats the conversation of a session for people.
 pub fn for_reading(runs: &[RunHistory], prompts: Prompts) -> String {
     let texts: Vec<String> = runs
         .iter()
@@ -57,13 +57,13 @@ fn gap_of(run: &RunHistory) -> Option<String> {
     })
 }
 
-/// Why a run failed, unless its last answer has said so already.
+/// Returns why a run failed, unless its last answer says so already.
 fn unsaid_error(run: &RunHistory) -> Option<String> {
     let message = run.summary.ending.as_ref()?.message()?;
     (run.summary.model_error.as_ref() != Some(&message)).then(|| format!("[Error: {message}]"))
 }
 
-/// The whole conversation of a session, for the child that continues it.
+/// Formats the whole conversation of a session for the child that continues it.
 pub fn for_resuming(runs: &[RunHistory]) -> String {
     let texts: Vec<String> = runs
         .iter()
@@ -88,12 +88,12 @@ pub fn for_resuming(runs: &[RunHistory]) -> String {
     texts.join("\n\n")
 }
 
-/// A prompt with the transcript of what was done before it.
+/// Puts the transcript of what was done before in front of a prompt.
 pub fn resumed_prompt(transcript: &str, prompt: &str) -> String {
     format!("Previously:\n\n{transcript}\n\nInstructions:\n\n{prompt}")
 }
 
-/// One message as a person reads it; `None` for one that says nothing.
+/// Formats one message as a person reads it; `None` for a message without text.
 fn message_for_people(message: &Message, prompts: Prompts) -> Option<String> {
     let lines: Vec<Cow<'_, str>> = lines_for_people(message).collect();
     let text = (!lines.is_empty()).then(|| lines.join("\n"))?;
@@ -104,7 +104,7 @@ fn message_for_people(message: &Message, prompts: Prompts) -> Option<String> {
     }
 }
 
-/// The lines of one message as a person reads them; long texts are not copied.
+/// Returns the lines of one message as a person reads them; long texts are not copied.
 pub(crate) fn lines_for_people(message: &Message) -> impl Iterator<Item = Cow<'_, str>> {
     let (parts, result, error) = match message {
         Message::System(_) => ([].as_slice(), None, None),

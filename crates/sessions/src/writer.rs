@@ -15,13 +15,13 @@ use crate::open_run::{OpenRun, Problem, Unwritten};
 use crate::problems::{Problems, could_not_write};
 use crate::run_dir::RunDir;
 
-/// What was written is handed to the system when nothing came for so long.
+/// The writer hands its lines to the system when no job came for so long.
 const PAUSE: Duration = Duration::from_millis(10);
 
-/// Or after so long, when there is no such pause.
+/// The longest time it holds lines when there is no such pause.
 const LONGEST_HELD: Duration = Duration::from_millis(50);
 
-/// How often a run of which nothing is heard leaves a sign of life.
+/// How often the writer leaves a sign of life for a run that has no events.
 const SIGN_OF_LIFE: Duration = Duration::from_secs(1);
 
 /// How many results wait for room on the disk at most.
@@ -103,8 +103,8 @@ struct Writing<'a> {
 }
 
 impl Writing<'_> {
-    /// The next job; what was written is handed to the system whenever there is a pause or none
-    /// for long, so that whoever follows a file sees it grow.
+    /// Waits for the next job. Written lines are handed to the system whenever there is a pause, or
+    /// when there was none for long, so that whoever follows a file sees it grow.
     fn next(&mut self, jobs: &Receiver<Job>) -> Option<Job> {
         if self.flushed_at.elapsed() >= LONGEST_HELD {
             self.flush();
@@ -172,7 +172,7 @@ impl Writing<'_> {
         }
     }
 
-    /// Writes the results for which there was no room, if there is now.
+    /// Writes the results for which there was no room, if there is room now.
     fn try_again(&mut self) {
         self.unwritten.retain(|result| !result.is_written_now());
     }

@@ -9,8 +9,6 @@
 //! call reads in one line is a row of the table in [`preview`].
 
 mod body;
-mod delegation;
-mod excerpt;
 mod facts;
 mod fleet;
 mod header;
@@ -30,8 +28,6 @@ mod view;
 mod window;
 mod wrap;
 
-pub use delegation::delegation;
-pub use excerpt::excerpt;
 pub use facts::RunFacts;
 pub use fleet::{Counts, Fleet};
 pub use header::{header, header_with_files};

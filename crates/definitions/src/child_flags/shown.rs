@@ -2,7 +2,7 @@
 
 use pi_subagents_delegation::{ModelChoice, SystemPrompt, ToolPolicy};
 
-/// The flags of a choice of model.
+/// Returns the flags of a choice of model.
 pub(super) fn model(model: &ModelChoice) -> Vec<String> {
     let ModelChoice::Named {
         provider,
@@ -25,7 +25,7 @@ pub(super) fn model(model: &ModelChoice) -> Vec<String> {
         .collect()
 }
 
-/// The flags of a system prompt.
+/// Returns the flags of a system prompt.
 pub(super) fn prompt(policy: &SystemPrompt) -> Vec<String> {
     let (replacing, appended) = match policy {
         SystemPrompt::Inherit => (None, &[][..]),
@@ -43,7 +43,7 @@ pub(super) fn prompt(policy: &SystemPrompt) -> Vec<String> {
     replacing.into_iter().chain(appended).flatten().collect()
 }
 
-/// The flags of a choice of tools.
+/// Returns the flags of a choice of tools.
 pub(super) fn tools(tools: &ToolPolicy) -> Vec<String> {
     match tools {
         ToolPolicy::Inherit => Vec::new(),

@@ -125,8 +125,8 @@ fn without_denied(
     }
 }
 
-/// Everything that a child can have: what is built in, and what the extensions of its parent have
-/// switched on, which a child of pi loads too.
+/// Returns all tools that a child can have: those that are built in, and those that its parent's
+/// extensions have switched on, because a child of pi loads these extensions too.
 fn inherited(definition: &Definition, surroundings: &Surroundings<'_>) -> Vec<String> {
     let mut names = BUILT_IN_TOOLS.map(str::to_owned).to_vec();
     if surroundings.runner == Runner::Pi

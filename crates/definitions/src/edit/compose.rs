@@ -13,7 +13,7 @@ pub(super) enum Written {
     List(Vec<String>),
 }
 
-/// The text of a new file.
+/// Composes the text of a new file.
 pub(super) fn file(definition: &Definition) -> String {
     let fields = Field::ALL.into_iter().filter_map(|field| {
         let value = written(definition, field)?;
@@ -26,7 +26,7 @@ pub(super) fn file(definition: &Definition) -> String {
     }
 }
 
-/// What is written for a field, if it is written at all.
+/// Returns the value that is written for a field; `None` if the field is left out.
 pub(super) fn written(definition: &Definition, field: Field) -> Option<Written> {
     match field {
         Field::Finalize => return finalize(definition),
@@ -47,7 +47,8 @@ pub(super) fn written(definition: &Definition, field: Field) -> Option<Written> 
     })
 }
 
-/// The key also tells a prompt from a profile where the folder does not.
+/// Returns the value of `finalize`. This key also tells a prompt from a profile where the folder
+/// does not.
 fn finalize(definition: &Definition) -> Option<Written> {
     let is_unusual = definition.finalize != definition.dialect.finalizes();
     let was_written = definition.origins.contains_key(&Field::Finalize);
@@ -55,7 +56,7 @@ fn finalize(definition: &Definition) -> Option<Written> {
         .then_some(Written::Switch(definition.finalize))
 }
 
-/// Whether a prompt has keys that would make a profile of it.
+/// Returns whether a prompt has keys that would make a profile of it.
 fn needs_telling(definition: &Definition) -> bool {
     let has_profile_keys = definition.thinking.is_some()
         || definition.no_tools

@@ -9,7 +9,7 @@ use super::compose::{Written, written};
 use crate::markdown;
 use crate::warning::Problem;
 
-/// The text of the old file with the fields of the new definition.
+/// Returns the text of the old file with the fields of the new definition.
 pub(super) fn file(text: &str, old: &Definition, new: &Definition) -> Result<String, Problem> {
     let mark = if text.starts_with('\u{feff}') {
         "\u{feff}"

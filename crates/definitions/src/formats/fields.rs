@@ -12,7 +12,7 @@ use crate::yaml::Entry;
 /// Something odd that does no harm.
 pub(super) type Note = (Position, String);
 
-/// The name, which every definition must have.
+/// Reads the name, which every definition must have.
 pub(super) fn name(entries: &[Entry]) -> Result<String, Problem> {
     let entry = entries.iter().find(|entry| entry.key == "name");
     let Some(entry) = entry else {
@@ -30,7 +30,7 @@ pub(super) fn name(entries: &[Entry]) -> Result<String, Problem> {
     Ok(name)
 }
 
-/// Whether something can be the name of a definition.
+/// Returns whether something can be the name of a definition.
 pub(crate) fn fits(name: &str) -> bool {
     let is_allowed = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_';
     !name.is_empty() && name.bytes().all(is_allowed)
@@ -169,7 +169,7 @@ fn unknown_key(key: &str) -> String {
     }
 }
 
-/// Whether the file really says something about a field.
+/// Returns whether a field has a value after reading; a key alone does not give it one.
 fn is_set(definition: &Definition, field: Field) -> bool {
     match field {
         Field::Name | Field::Finalize => true,

@@ -5,14 +5,14 @@ use pi_subagents_delegation::{Dialect, Field, nearest};
 /// Names that a field has besides the one of its dialect.
 const ALSO: &[(&str, Field)] = &[("allowed_tools", Field::Tools)];
 
-/// The field a key stands for, with the key as a constant.
+/// Returns the field a key stands for, with the key as a constant.
 pub(crate) fn field_of(key: &str) -> Option<(Field, &'static str)> {
     all()
         .find(|(known, _)| *known == key)
         .map(|(known, field)| (field, known))
 }
 
-/// The known key that was probably meant.
+/// Returns the known key that was probably meant.
 pub(super) fn meant_by(key: &str) -> Option<&'static str> {
     nearest(key, all().map(|(known, _)| known))
 }

@@ -57,7 +57,7 @@ pub(crate) fn parse(source: &Source, bytes: &[u8]) -> Result<(Definition, Vec<Wa
     Ok((definition, warnings))
 }
 
-/// The entries of a file that are not ours, without where they stand.
+/// Returns the entries of a file that are not ours, without their positions.
 pub(crate) fn unknown_entries(text: &str) -> Result<Vec<(String, String)>, Problem> {
     let entries = yaml::parse(markdown::split(text)?.frontmatter)?;
     let unknown = entries

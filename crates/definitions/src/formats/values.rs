@@ -8,7 +8,7 @@ use std::time::Duration;
 use crate::warning::Problem;
 use crate::yaml::{Entry, Node, Value};
 
-/// A text; a number is taken as it was written.
+/// Reads a text; a number is taken as it was written.
 pub(super) fn text(entry: &Entry) -> Result<Option<String>, Problem> {
     let text = match &entry.value.value {
         Value::Null => return Ok(None),
@@ -21,8 +21,8 @@ pub(super) fn text(entry: &Entry) -> Result<Option<String>, Problem> {
     Ok(Some(text.to_owned()).filter(|text| !text.is_empty()))
 }
 
-/// A switch, with what is odd about the way it is written: a word or number whose meaning is clear
-/// is taken, because a file that is left out would be no better for its author.
+/// Reads a switch and returns a note if it is written in an odd way. A word or number with a clear
+/// meaning is accepted, because leaving the whole file out would not help its author.
 pub(super) fn switch(entry: &Entry) -> Result<(Option<bool>, Option<String>), Problem> {
     let written = match &entry.value.value {
         Value::Null => return Ok((None, None)),
@@ -93,7 +93,7 @@ fn word(entry: &Entry, item: &Node) -> Result<String, Problem> {
     }
 }
 
-/// A time in seconds, at least 1.
+/// Reads a time in seconds, at least 1.
 pub(super) fn seconds(entry: &Entry) -> Result<Option<Duration>, Problem> {
     let Some(written) = text(entry)? else {
         return Ok(None);

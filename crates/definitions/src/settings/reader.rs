@@ -9,7 +9,7 @@ pub(super) struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    /// A whole number, moved into its bounds.
+    /// Reads a whole number and moves it into its bounds.
     pub(super) fn number(&mut self, key: &str, least: u64, most: u64) -> Option<u64> {
         let value = self.subagents.get(key)?;
         let Some(number) = value.as_f64() else {
@@ -26,7 +26,7 @@ impl<'a> Reader<'a> {
         Some(whole.clamp(least, most))
     }
 
-    /// A number with its fraction.
+    /// Reads a number with its fraction.
     pub(super) fn amount(&mut self, key: &str) -> Option<f64> {
         let value = self.subagents.get(key)?;
         let amount = value.as_f64();
@@ -36,7 +36,7 @@ impl<'a> Reader<'a> {
         amount
     }
 
-    /// One of several words.
+    /// Reads one of several words.
     pub(super) fn choice<T: Copy>(&mut self, key: &str, choices: &[(&str, T)]) -> Option<T> {
         let value = self.subagents.get(key)?;
         let chosen = value
@@ -49,7 +49,7 @@ impl<'a> Reader<'a> {
         chosen.map(|(_, choice)| *choice)
     }
 
-    /// Yes or no.
+    /// Reads true or false.
     pub(super) fn switch(&mut self, key: &str) -> Option<bool> {
         let value = self.subagents.get(key)?;
         let switch = value.as_bool();
@@ -59,7 +59,7 @@ impl<'a> Reader<'a> {
         switch
     }
 
-    /// A text that is not empty.
+    /// Reads a text that is not empty.
     pub(super) fn text(&mut self, key: &str) -> Option<&'a str> {
         let value = self.subagents.get(key)?;
         let text = value.as_str().filter(|text| !text.is_empty());
@@ -69,7 +69,7 @@ impl<'a> Reader<'a> {
         text
     }
 
-    /// Several texts; a single one need not be in a list.
+    /// Reads several texts; a single one need not be in a list.
     pub(super) fn texts(&mut self, key: &str) -> Vec<&'a str> {
         let Some(value) = self.subagents.get(key) else {
             return Vec::new();

@@ -11,7 +11,7 @@ fn parse(subagents: &str) -> (Settings, Vec<String>) {
     let mut warnings = Vec::new();
     let paths = Paths {
         base: Path::new("/base"),
-        home: Some(Path::new("/home/u")),
+        home: Path::new("/home/u"),
         scope: Scope::Global,
     };
     let content = format!(r#"{{"subagents":{subagents}}}"#);
@@ -237,10 +237,18 @@ fn a_trusted_project_changes_single_values() {
 #[test]
 fn a_missing_file_is_no_warning_and_a_broken_one_is() {
     let directory = tempfile::tempdir().unwrap();
+    let files = SettingsFiles {
+        agent_dir: directory.path(),
+        trusted_project: None,
+        home: directory.path(),
+    };
+    assert_eq!(
+        Settings::read_all(&files),
+        (Settings::default(), Vec::new())
+    );
     let file = directory.path().join("settings.json");
-    assert_eq!(Settings::read(&file), (Settings::default(), Vec::new()));
     fs::write(&file, "{ // no comments here\n}").unwrap();
-    let (settings, warnings) = Settings::read(&file);
+    let (settings, warnings) = Settings::read_all(&files);
     assert_eq!(settings, Settings::default());
     assert_eq!(
         warnings,

@@ -82,15 +82,15 @@ impl Settings {
 #[derive(Clone, Copy)]
 pub(super) struct Paths<'a> {
     pub(super) base: &'a Path,
-    pub(super) home: Option<&'a Path>,
+    pub(super) home: &'a Path,
     pub(super) scope: Scope,
 }
 
 impl Paths<'_> {
     fn resolve(&self, text: &str) -> PathBuf {
-        match (Path::new(text).strip_prefix("~"), self.home) {
-            (Ok(rest), Some(home)) => home.join(rest),
-            (Ok(_), None) | (Err(_), _) => self.base.join(text),
+        match Path::new(text).strip_prefix("~") {
+            Ok(rest) => self.home.join(rest),
+            Err(_) => self.base.join(text),
         }
     }
 }

@@ -64,7 +64,8 @@ pub(crate) fn check(argument: &str, restricts_tools: bool) -> Result<(), Invalid
     Ok(())
 }
 
-/// The documented pattern: ``/^[\s|&;$\\`!]|&&|\|\||;|>|>>|<|<</``.
+/// Returns whether an argument fits the documented pattern:
+/// ``/^[\s|&;$\\`!]|&&|\|\||;|>|>>|<|<</``.
 fn looks_like_shell(argument: &str) -> bool {
     let begins_badly = argument.starts_with(|first: char| {
         first.is_whitespace() || first == '\u{feff}' || "|&;$\\`!".contains(first)

@@ -68,7 +68,7 @@ impl HttpServer {
         Ok(Self { listener, address })
     }
 
-    /// Where clients find it.
+    /// Returns the address at which clients find the server.
     pub fn url(&self) -> String {
         format!("http://{}{PATH}", self.address)
     }

@@ -44,7 +44,8 @@ pub(super) fn watch(
     }
 }
 
-/// A thread that nobody waits for: it holds nothing, and ends with the process.
+/// Waits for the other end of stdin to be closed, in a thread that nobody joins: it holds nothing,
+/// and ends with the process.
 fn hung_up() -> oneshot::Receiver<()> {
     let (sender, receiver) = oneshot::channel();
     let wait = move || {

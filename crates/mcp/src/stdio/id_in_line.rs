@@ -26,7 +26,7 @@ impl IdInLine {
         }
     }
 
-    /// The id, if there was one.
+    /// Returns the id, if the line had one.
     pub(super) fn found(self) -> Option<Value> {
         self.found
     }
@@ -68,7 +68,8 @@ impl IdInLine {
         }
     }
 
-    /// A word that was cut is no JSON, and so no id.
+    /// Takes a finished word as the id if it stands where the id does. A word that was cut is no
+    /// JSON, and so no id.
     fn end_word(&mut self) {
         if self.depth == 1 {
             if self.is_id && self.found.is_none() {

@@ -32,8 +32,8 @@ impl<R: AsyncBufRead + Unpin> Lines<R> {
         }
     }
 
-    /// The next line without its end; none when nothing more can come. What stands after the last
-    /// end of a line was not sent to its end.
+    /// Returns the next line without its end; `None` at the end of the input. Text behind the last
+    /// newline is dropped, because it was not sent to its end.
     pub(super) async fn next(&mut self) -> io::Result<Option<Line>> {
         let mut line = Vec::new();
         let mut too_long: Option<IdInLine> = None;

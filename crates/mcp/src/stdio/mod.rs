@@ -92,7 +92,7 @@ impl Transport<RoleServer> for Stdio {
         self.incoming.recv().await
     }
 
-    /// The library has waited for what is being sent, as long as it wants to.
+    /// Ends the tasks that read and write. The library has already waited for what was being sent.
     async fn close(&mut self) -> io::Result<()> {
         self.tasks.iter().for_each(JoinHandle::abort);
         Ok(())
@@ -105,7 +105,7 @@ impl Drop for Stdio {
     }
 }
 
-/// The id of the request that this message answers, if it is an answer.
+/// Returns the id of the request that this message answers, if it is an answer.
 fn answered_request(message: &TxJsonRpcMessage<RoleServer>) -> Option<&rmcp::model::RequestId> {
     match message {
         TxJsonRpcMessage::<RoleServer>::Response(answer) => Some(&answer.id),
@@ -115,7 +115,7 @@ fn answered_request(message: &TxJsonRpcMessage<RoleServer>) -> Option<&rmcp::mod
     }
 }
 
-/// An error as a line: any id can be given back in it, also one that the library does not know.
+/// Formats an error as a line. It can carry any id, also one that the library does not know.
 fn error_line(id: &Value, code: i32, message: &str) -> Vec<u8> {
     let error = serde_json::json!({
         "jsonrpc": "2.0",

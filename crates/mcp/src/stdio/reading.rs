@@ -47,7 +47,7 @@ impl Reading {
         self.ended.cancel();
     }
 
-    /// Tells whether anybody listens.
+    /// Returns whether anybody listens.
     async fn hear(&self, line: &[u8]) -> bool {
         let line = line.strip_suffix(b"\r").unwrap_or(line);
         let line = line.strip_prefix(BYTE_ORDER_MARK).unwrap_or(line);

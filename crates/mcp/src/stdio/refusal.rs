@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::error_line;
 
-/// The answers to a line that the library cannot read, each a line.
+/// Returns the answers to a line that the library cannot read, each as a line.
 pub(super) fn answers(line: &[u8]) -> Vec<Vec<u8>> {
     match serde_json::from_slice(line) {
         Ok(Value::Array(batch)) => batch.iter().filter_map(of_batch).collect(),
@@ -17,7 +17,7 @@ pub(super) fn answers(line: &[u8]) -> Vec<Vec<u8>> {
     }
 }
 
-/// One version of the protocol had batches, which no later one has.
+/// Refuses a request of a batch: only one old version of the protocol had batches.
 fn of_batch(message: &Value) -> Option<Vec<u8>> {
     let id = message
         .get("id")

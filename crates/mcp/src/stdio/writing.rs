@@ -62,12 +62,12 @@ impl Outgoing {
         is_written.await.map_err(|_| closed())?
     }
 
-    /// How many bytes were written.
+    /// Returns how many bytes were written.
     pub(super) fn bytes(&self) -> u64 {
         self.state.bytes.load(Ordering::Relaxed)
     }
 
-    /// Tells whether a line is being written that was not read yet.
+    /// Returns whether a line is being written that was not read yet.
     pub(super) fn is_writing(&self) -> bool {
         self.state.is_writing.load(Ordering::Relaxed)
     }

@@ -38,7 +38,8 @@ pub(crate) enum LifeRecord {
 }
 
 impl LifeRecord {
-    /// Our line about an event, or `None` where the child's own line or a log says it all.
+    /// Returns our line about an event; `None` for an event that the child's own line or a log
+    /// holds already.
     pub(crate) fn of(event: &RunEvent) -> Option<Self> {
         let at = event.at.to_string();
         Some(match &event.happening {

@@ -25,13 +25,13 @@ pub(crate) struct Meta {
     /// The definition the task uses.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) preset: Option<String>,
-    /// What it says, in one line.
+    /// The definition in one line.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) preset_summary: Option<String>,
     /// The file it came from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) preset_source: Option<PathBuf>,
-    /// The agent whose sticky session it was to continue, also if it was refused.
+    /// The agent whose sticky session it was asked to continue, also if it was refused.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) sticky_agent: Option<String>,
     /// How much its model may think.
@@ -43,10 +43,10 @@ pub(crate) struct Meta {
     /// The tools of the session it goes on with.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) known_tools: Option<BTreeSet<String>>,
-    /// What the child was told about itself.
+    /// The system prompt of the child.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) system_prompt: Option<String>,
-    /// The file it was told that by.
+    /// The file that holds the system prompt.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) system_prompt_path: Option<PathBuf>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -55,10 +55,10 @@ pub(crate) struct Meta {
     pub(crate) runner: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) model: Option<String>,
-    /// As whoever asked for it wrote it.
+    /// The model as the caller wrote it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) requested_model: Option<String>,
-    /// As its child was told.
+    /// The model that the child is started with.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) resolved_model: Option<String>,
     pub(crate) accepted_at: String,
@@ -71,7 +71,7 @@ pub(crate) struct Meta {
 }
 
 impl Meta {
-    /// The task as it was asked, or `None` if the file was tampered with.
+    /// Returns the task as it was asked, or `None` if the file was tampered with.
     pub(crate) fn task(&self, directory: &RunDir) -> Option<Arc<Task>> {
         Some(Arc::new(Task {
             run: RunId::parse(&self.run_id).ok()?,

@@ -37,7 +37,8 @@ pub(crate) struct RunResult {
     pub(crate) ended_at: String,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) warnings: Vec<String>,
-    /// What the record lacks, as sentences: then `output` stands for what the events do not tell.
+    /// What the record misses, as sentences. If there is any, `output` holds the answer that the
+    /// events may not have.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) incomplete: Vec<String>,
     /// The command that continues this run's session.

@@ -4,7 +4,7 @@ use pi_subagents_delegation::{
     Decision, Ending, Happening, ModelChoice, ThinkingLevel, UsedDefinition,
 };
 use pi_subagents_windows::paint::plain;
-use pi_subagents_windows::{Fleet, Line, LineKind, View, Window, delegation, excerpt, header};
+use pi_subagents_windows::{Fleet, Line, LineKind, View, Window, header};
 
 use crate::script::{Script, at, busy_call, run, task, used};
 
@@ -324,38 +324,4 @@ fn an_error_is_told_to_its_end() {
     Sessions:
       scan  a3f70000000001a5
     "#);
-}
-
-#[test]
-fn a_delegation_is_announced_in_one_line() {
-    let lines: Vec<String> = [
-        delegation(1, None, &[]),
-        delegation(2, Some("researcher"), &[]),
-        delegation(3, Some("researcher"), &["writer", "researcher"]),
-    ]
-    .iter()
-    .map(plain)
-    .collect();
-    insta::assert_snapshot!(lines.join("\n"), @"
-    delegate_to_subagents 1 sub-agent
-    delegate_to_subagents 2 sub-agents (default profile: researcher)
-    delegate_to_subagents 3 sub-agents (default profile: researcher) profiles: [writer, researcher]
-    ");
-}
-
-#[test]
-fn a_long_text_is_begun_and_counted() {
-    let long = "\u{1b}[31mred\n".repeat(50);
-    insta::assert_snapshot!(text(&excerpt(&long, 3, 40), 40), @"
-    red
-    red
-    red
-    ... (47 more lines)
-    ");
-    assert_eq!(text(&excerpt("one\ntwo\n", 2, 40), 40), "one\ntwo");
-    assert_eq!(
-        text(&excerpt("one\ntwo", 0, 40), 40),
-        "one\n... (1 more line)"
-    );
-    assert!(excerpt("", 3, 40).is_empty());
 }

@@ -80,7 +80,7 @@ impl<'a> Client<'a> {
         self.watcher.as_ref().map(Terminal::pid)
     }
 
-    /// Tells whether the process that was started has left, and the owner too.
+    /// Returns whether the process that was started has left, and the owner too.
     pub(crate) fn is_over(&mut self) -> bool {
         let is_running = match &mut self.line {
             Line::Pipes(running) => running.is_running(),
@@ -111,7 +111,7 @@ impl<'a> Client<'a> {
         }
     }
 
-    /// Tells whether the `attach` has left.
+    /// Returns whether the `attach` has left.
     pub(crate) fn watcher_is_over(&mut self) -> bool {
         self.watcher
             .as_mut()

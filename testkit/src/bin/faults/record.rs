@@ -28,7 +28,7 @@ impl RunFiles {
         u32::try_from(self.meta["owner"]["pid"].as_u64()?).ok()
     }
 
-    /// Tells whether the run has a result.
+    /// Returns whether the run has a result.
     pub(crate) fn is_over(&self) -> bool {
         self.directory.join("result.json").is_file()
     }

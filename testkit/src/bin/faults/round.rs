@@ -179,26 +179,26 @@ pub(crate) enum Farewell {
 }
 
 impl Round {
-    /// Tells whether a process of this role gets this signal.
+    /// Returns whether a process of this role gets this signal.
     pub(crate) fn strikes(&self, blow: Blow, role: Role) -> bool {
         let kind = FaultKind::Signal(blow, role);
         self.faults.iter().any(|fault| fault.kind == kind)
     }
 
-    /// Tells whether the record itself is struck, so that not all of it can be expected.
+    /// Returns whether the record itself is struck, so that not all of it can be expected.
     pub(crate) fn damages_record(&self) -> bool {
         let damages =
             |fault: &Fault| matches!(fault.kind, FaultKind::Record(_) | FaultKind::FullDisk);
         self.faults.iter().any(damages)
     }
 
-    /// Tells whether the disk gets full.
+    /// Returns whether the disk gets full.
     pub(crate) fn fills_disk(&self) -> bool {
         let fills = |fault: &Fault| fault.kind == FaultKind::FullDisk;
         self.faults.iter().any(fills)
     }
 
-    /// Tells whether somebody is stopped for good.
+    /// Returns whether somebody is stopped for good.
     pub(crate) fn leaves_stopped(&self, role: Role) -> bool {
         self.strikes(Blow::Stop, role)
     }

@@ -7,23 +7,20 @@ use crate::finding::Finding;
 
 /// The parts of the sources whose function docs are not all sentences yet. A part leaves this list
 /// when its last doc is mended; the rule says when that has happened.
-const STILL_TO_WRITE: [&str; 12] = [
+const STILL_TO_WRITE: [&str; 9] = [
     "crates/agent/",
     "crates/app/",
-    "crates/definitions/",
+    "crates/definitions/src/skills",
     "crates/delegation/",
     "crates/engine/",
-    "crates/files/",
-    "crates/mcp/",
     "crates/processes/",
-    "crates/sessions/",
     "crates/windows/",
     "testkit/",
     "xtask/",
 ];
 
 /// Words that end like a verb in the third person and are none.
-const NO_VERBS: [&str; 14] = [
+const NO_VERBS: [&str; 15] = [
     "Always",
     "As",
     "Besides",
