@@ -35,6 +35,7 @@ const NO_VERBS: [&str; 15] = [
     "Us",
     "Whereas",
     "Words",
+    "Yes",
 ];
 
 pub(crate) fn check(tree: &Tree) -> Vec<Finding> {
