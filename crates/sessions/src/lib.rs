@@ -35,7 +35,6 @@ mod closing;
 mod disk;
 mod format;
 mod found;
-mod gathered;
 mod index;
 mod log;
 mod open_run;
@@ -57,6 +56,7 @@ mod sticky;
 mod store;
 mod tail;
 pub mod transcript;
+mod write_batch;
 mod writer;
 
 pub use format::recorded_line;

@@ -10,13 +10,13 @@ use std::thread::JoinHandle;
 use pi_subagents_delegation::{EventSink, Happening, RunEvent, RunId, RunSummary, Task};
 
 use crate::format::RunResult;
-use crate::gathered::Gathered;
 use crate::problems::{Problems, RecordProblems};
 use crate::recorded_time::RecordedTime;
 use crate::run_dir::RunDir;
+use crate::write_batch::WriteBatch;
 use crate::writer::{Job, write_all};
 
-/// How many writes may wait for the disk, each of up to [`Gathered::ENOUGH`] bytes or one line.
+/// How many writes may wait for the disk, each of up to [`WriteBatch::ENOUGH`] bytes or one line.
 const WAITING: usize = 32;
 
 /// Records the runs of an owner. Clones share one writer.
@@ -58,7 +58,7 @@ impl Recorder {
         _ = wait.recv();
     }
 
-    /// Returns what could not be written of a run, for its caller, who is told once.
+    /// Returns what could not be written of a run, once, for its caller.
     pub fn take_problems(&self, run: &RunId) -> RecordProblems {
         self.writer.problems.take(run)
     }
@@ -92,8 +92,8 @@ impl Recorder {
         });
     }
 
-    fn append_all(&self, run: &RunId, gathered: &mut Gathered) {
-        for (log, origin, lines) in gathered.take() {
+    fn append_all(&self, run: &RunId, batch: &mut WriteBatch) {
+        for (log, origin, lines) in batch.take() {
             self.send(Job::Append {
                 run: run.clone(),
                 log,
@@ -110,17 +110,17 @@ impl EventSink for Recorder {
             return;
         };
         let mut time = self.times.remove(run).unwrap_or_default();
-        let mut gathered = Gathered::default();
+        let mut batch = WriteBatch::default();
         for event in events {
             if let Happening::Accepted(task) = &event.happening {
                 self.begin(task);
             }
-            gathered.add(event, &mut time);
-            if gathered.is_enough() {
-                self.append_all(run, &mut gathered);
+            batch.add(event, &mut time);
+            if batch.is_enough() {
+                self.append_all(run, &mut batch);
             }
         }
-        self.append_all(run, &mut gathered);
+        self.append_all(run, &mut batch);
         match events.last() {
             Some(last) if summary.ending.is_some() => self.end(last, summary),
             _ => _ = self.times.insert(run.clone(), time),

@@ -44,12 +44,12 @@ impl<'a> Body<'a> {
         }
     }
 
-    /// How many lines are shown.
+    /// Returns how many lines are shown.
     pub(crate) fn len(&self) -> usize {
         self.lines.len() + self.notes.len() - self.hidden
     }
 
-    /// Shows at most `limit` lines, the newest ones, and tells how many that hides.
+    /// Shows at most `limit` lines, the newest ones, and returns how many lines that hides.
     pub(crate) fn shrink(&mut self, limit: usize) -> usize {
         let excess = self.len().saturating_sub(limit);
         self.hidden += excess;
@@ -77,7 +77,8 @@ fn saying(window: &Window, limit: usize, columns: usize) -> Vec<Line> {
     said.iter().map(Line::indented).collect()
 }
 
-/// A run that waits says so in its header, and one that failed says why below.
+/// Returns the words that stand in an empty window. A waiting run needs none, because its header
+/// says so, and a failed run has its error below.
 pub(crate) fn placeholder(status: Status, is_expanded: bool) -> Option<&'static str> {
     match status {
         Status::Running if !is_expanded => Some("(starting...)"),
@@ -86,7 +87,7 @@ pub(crate) fn placeholder(status: Status, is_expanded: bool) -> Option<&'static 
     }
 }
 
-/// Why a run failed, line by line.
+/// Returns why a run failed, line by line.
 pub(crate) fn error_lines(window: &Window) -> Vec<Line> {
     let Some(message) = window.error() else {
         return Vec::new();
@@ -99,7 +100,7 @@ pub(crate) fn error_lines(window: &Window) -> Vec<Line> {
         .collect()
 }
 
-/// Of all lines an error alone is wrapped: it is what a person has to read to its end.
+/// Wraps the error of a run. Other lines are cut, but a person has to read an error to its end.
 fn error(window: &Window, columns: usize) -> Vec<Line> {
     error_lines(window)
         .iter()

@@ -44,7 +44,7 @@ impl Fleet {
         }
     }
 
-    /// How wide the previews of calls are.
+    /// Returns how wide the previews of calls are.
     pub fn preview_width(&self) -> usize {
         self.context.width
     }
@@ -80,28 +80,17 @@ impl Fleet {
         }
     }
 
-    /// The windows, in the order their tasks were accepted.
+    /// Returns the windows, in the order their tasks were accepted.
     pub fn windows(&self) -> &[Window] {
         &self.windows
     }
 
-    /// The window of one run.
+    /// Returns the window of one run.
     pub fn window(&self, run: &RunId) -> Option<&Window> {
         self.windows.get(*self.places.get(run)?)
     }
 
-    /// Drops the window of one run.
-    pub fn forget(&mut self, run: &RunId) {
-        self.windows.retain(|window| window.run() != run);
-        self.places = self
-            .windows
-            .iter()
-            .enumerate()
-            .map(|(place, window)| (window.run().clone(), place))
-            .collect();
-    }
-
-    /// How many runs are in which state.
+    /// Counts the runs in each state.
     pub fn counts(&self) -> Counts {
         let mut counts = Counts::default();
         for window in &self.windows {
@@ -110,17 +99,17 @@ impl Fleet {
         counts
     }
 
-    /// Tells whether every run is over.
+    /// Returns whether every run is over.
     pub fn is_over(&self) -> bool {
         self.windows.iter().all(|window| window.status().is_over())
     }
 
-    /// The first line: how many runs are in which state.
+    /// Returns the first line: how many runs are in which state.
     pub fn status_header(&self) -> Line {
         self.counts().header()
     }
 
-    /// All windows as lines, none wider than the view.
+    /// Draws all windows as lines, none wider than the view.
     pub fn view(&self, now: Timestamp, view: &View) -> Vec<Line> {
         layout::whole(
             fit(&self.status_header(), view.columns),
@@ -129,7 +118,8 @@ impl Fleet {
         )
     }
 
-    /// All windows as at most `rows` lines; where they do not fit, each gives up its fair share.
+    /// Draws all windows as at most `rows` lines; where they do not fit, each gives up its fair
+    /// share.
     pub fn view_in_rows(&self, now: Timestamp, view: &View, rows: usize) -> Vec<Line> {
         layout::squeezed(
             fit(&self.status_header(), view.columns),
@@ -159,7 +149,8 @@ impl Fleet {
             .collect()
     }
 
-    /// The session ids, once all is over: they stand last, so that they can be copied.
+    /// Returns the session ids, once all runs are over. They stand last, so that they can be
+    /// copied.
     pub fn footer(&self, columns: usize) -> Vec<Line> {
         if self.windows.is_empty() || !self.is_over() {
             return Vec::new();
@@ -193,7 +184,7 @@ impl Counts {
         }
     }
 
-    /// How many runs are in which state, as one line.
+    /// Draws the counts as one line.
     pub fn header(self) -> Line {
         let states = [
             (self.running, "running", Role::Warning),

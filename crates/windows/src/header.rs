@@ -8,7 +8,7 @@ use crate::{Line, Role, Window};
 /// A name takes no more columns than this; the rest of the header should be seen too.
 const MAX_NAME_COLUMNS: usize = 48;
 
-/// The header of a window, cut to `columns`.
+/// Draws the header of a window, cut to `columns`.
 ///
 /// Where it does not fit, the model goes first, then the tools, then the definition; the clock
 /// stays as long as it can.
@@ -16,7 +16,7 @@ pub fn header(window: &Window, now: Timestamp, columns: usize) -> Line {
     header_with_files(window, 0, now, columns)
 }
 
-/// The same for a run whose task was given so many files.
+/// Draws the header of a run whose task was given so many files.
 pub fn header_with_files(window: &Window, files: usize, now: Timestamp, columns: usize) -> Line {
     let mut segments = segments(window, files, now);
     let mut line = joined(window, &segments);
@@ -92,7 +92,7 @@ fn role(status: Status) -> Role {
     }
 }
 
-/// The model stands in brackets behind the definition that chose it, or alone.
+/// Draws the model: in brackets behind the definition that chose it, or alone.
 fn model(window: &Window) -> Option<Segment> {
     let model = match (window.provider(), window.model()) {
         (Some(provider), Some(model)) => Some(format!("{provider}/{model}")),
@@ -116,7 +116,7 @@ fn model(window: &Window) -> Option<Segment> {
     })
 }
 
-/// A list that is done needs no room any more.
+/// Draws the progress of a list of todos. A list that is done needs no room any more.
 fn todos(window: &Window) -> Option<String> {
     let todos = window.todos()?;
     (todos.completed < todos.total).then(|| format!("[{}/{}]", todos.completed, todos.total))

@@ -43,7 +43,7 @@ impl Room {
 /// A line of a window.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WindowLine {
-    /// What it tells.
+    /// Whether it shows words or a call.
     pub kind: LineKind,
     /// What it says.
     pub line: Line,
@@ -52,7 +52,7 @@ pub struct WindowLine {
     pub whole: Option<Vec<Line>>,
 }
 
-/// What a line of a window tells.
+/// Whether a line of a window shows words or a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LineKind {
     /// What the child said, and what we say about it.
@@ -62,7 +62,7 @@ pub enum LineKind {
 }
 
 impl LineKind {
-    /// The word for it.
+    /// Returns the word for this kind.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Text => "text",
@@ -72,7 +72,7 @@ impl LineKind {
 }
 
 impl WindowLine {
-    /// A line of words, or `None` where nothing is left of them.
+    /// Makes a line of words, or `None` where nothing is left of them.
     pub(crate) fn words(role: Role, words: &str, room: Room) -> Option<Self> {
         // A line of a megabyte is cut before it is cleaned and once more when its size is known.
         let beginning = &words[..words.floor_char_boundary(8 * room.line_bytes)];
@@ -93,7 +93,7 @@ impl WindowLine {
         }
     }
 
-    /// The lines of a call, the first of which knows all of it.
+    /// Makes the lines of a call, the first of which knows all of it.
     pub(crate) fn call(lines: Vec<Line>, whole: Vec<Line>) -> Vec<Self> {
         let mut whole = (lines != whole).then_some(whole);
         lines
@@ -105,7 +105,7 @@ impl WindowLine {
             .collect()
     }
 
-    /// The lines of it for whoever wants to read all.
+    /// Returns the lines for a reader who wants to see all of it.
     pub fn whole(&self) -> &[Line] {
         self.whole
             .as_deref()
@@ -117,13 +117,13 @@ impl WindowLine {
         self.line.size() + whole.map(Line::size).sum::<usize>()
     }
 
-    /// What it says, without roles.
+    /// Returns the text without roles.
     pub fn text(&self) -> String {
         self.line.text()
     }
 }
 
-/// A progress bar writes over itself; only its last state is worth a line.
+/// Returns the last state of a line that writes over itself, as a progress bar does.
 fn last_overprint(line: &str) -> &str {
     let line = line.trim_end_matches('\r');
     line.rsplit('\r').next().unwrap_or(line)
@@ -193,7 +193,7 @@ impl History {
         self.lines.get(place).map(|held| &held.line)
     }
 
-    /// The newest lines, at most `limit`, oldest first.
+    /// Returns the newest lines, at most `limit`, oldest first.
     pub(crate) fn newest(&self, limit: usize) -> impl Iterator<Item = &WindowLine> {
         self.iter().skip(self.lines.len().saturating_sub(limit))
     }

@@ -12,7 +12,7 @@ pub(crate) struct Block<'a> {
     pub(crate) is_over: bool,
 }
 
-/// Everything, however long it is.
+/// Lays out everything, however long it is.
 pub(crate) fn whole(status: Line, blocks: Vec<Block<'_>>, footer: Vec<Line>) -> Vec<Line> {
     let mut lines = vec![status];
     for block in blocks {
@@ -23,7 +23,7 @@ pub(crate) fn whole(status: Line, blocks: Vec<Block<'_>>, footer: Vec<Line>) -> 
     lines
 }
 
-/// As much as fits into `rows`, with a last line that says how much does not.
+/// Lays out as much as fits into `rows`, with a last line that says how much does not.
 pub(crate) fn squeezed(
     status: Line,
     mut blocks: Vec<Block<'_>>,

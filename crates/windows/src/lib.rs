@@ -9,6 +9,7 @@
 //! call reads in one line is a row of the table in [`preview`].
 
 mod body;
+mod event_lines;
 mod facts;
 mod fleet;
 mod header;
@@ -22,7 +23,6 @@ mod progress;
 mod saying;
 mod screen;
 mod span;
-mod telling;
 mod todos;
 mod view;
 mod window;
@@ -32,7 +32,7 @@ pub use facts::RunFacts;
 pub use fleet::{Counts, Fleet};
 pub use header::{header, header_with_files};
 pub use history::{LineKind, Room, WindowLine};
-pub use live::{LiveSink, LiveView, Terminal};
+pub use live::{LiveView, Redraw, Terminal};
 pub use page::{Page, Place};
 pub use paint::{Look, Paint};
 pub use preview::PreviewContext;

@@ -44,9 +44,9 @@ pub struct LiveView {
     drawing: Option<JoinHandle<()>>,
 }
 
-/// Takes events for a [`LiveView`] that somebody else finishes.
+/// Lets somebody who does not own a [`LiveView`] have it drawn again.
 #[derive(Debug, Clone)]
-pub struct LiveSink(Arc<Shared>);
+pub struct Redraw(Arc<Shared>);
 
 #[derive(Debug)]
 struct Shared {
@@ -95,9 +95,9 @@ impl LiveView {
         })
     }
 
-    /// A sink that can be given away while the view itself is kept.
-    pub fn sink(&self) -> LiveSink {
-        LiveSink(Arc::clone(&self.shared))
+    /// Returns a handle by which the view can be drawn again.
+    pub fn redraw(&self) -> Redraw {
+        Redraw(Arc::clone(&self.shared))
     }
 
     /// Draws the last state and returns when it is on the screen.
@@ -144,24 +144,10 @@ impl EventSink for LiveView {
     }
 }
 
-impl LiveSink {
-    /// Draws again soon: the terminal has another size now.
-    pub fn redraw(&self) {
+impl Redraw {
+    /// Has the view drawn again soon, because the terminal has another size now.
+    pub fn soon(&self) {
         self.0.has_changed(&mut self.0.lock());
-    }
-}
-
-impl EventSink for LiveSink {
-    fn on_events(&mut self, events: &[RunEvent], summary: &RunSummary) {
-        self.0.apply(events, summary);
-    }
-
-    fn wants_sayings(&self) -> bool {
-        true
-    }
-
-    fn on_saying(&mut self, run: &RunId, saying: &Saying) {
-        self.0.hear(run, saying);
     }
 }
 
@@ -280,7 +266,7 @@ fn rest(shared: &Shared, screen: &mut Screen) -> bool {
     true
 }
 
-/// Some terminals do not know their size and say 0.
+/// Replaces a size of 0, which some terminals give because they do not know their size.
 fn usable((columns, rows): (usize, usize)) -> (usize, usize) {
     match (columns, rows) {
         (0, 0) => (80, 24),
@@ -291,7 +277,7 @@ fn usable((columns, rows): (usize, usize)) -> (usize, usize) {
 }
 
 impl Terminal {
-    /// A terminal with the clock of this machine and windows of the usual height.
+    /// Makes a terminal with the clock of this machine and windows of the usual height.
     pub fn new(
         output: Box<dyn Write + Send>,
         size: Box<dyn Fn() -> (usize, usize) + Send>,

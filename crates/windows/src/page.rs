@@ -48,7 +48,8 @@ pub struct Page<'a> {
 type Top = (usize, usize);
 
 impl<'a> Page<'a> {
-    /// The page of a window on a terminal of this width; `saying` has not been said to its end.
+    /// Makes the page of a window on a terminal of this width. `saying` are the lines of a message
+    /// that is still being written.
     pub fn of_window(window: &'a Window, saying: &[Line], columns: usize) -> Self {
         let mut tail = saying.to_vec();
         tail.extend(error_lines(window));
@@ -64,7 +65,7 @@ impl<'a> Page<'a> {
         }
     }
 
-    /// A page of these lines.
+    /// Makes a page of these lines.
     pub fn of_lines(lines: Vec<Line>, columns: usize) -> Self {
         Self {
             head: lines,
@@ -74,17 +75,17 @@ impl<'a> Page<'a> {
         }
     }
 
-    /// How many lines it has.
+    /// Returns how many lines the page has.
     pub fn len(&self) -> usize {
         self.head.len() + self.of_window_len() + self.tail.len()
     }
 
-    /// Tells whether there is nothing on it.
+    /// Returns whether there is nothing on it.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The rows that are seen from a place, at most `height`.
+    /// Returns the rows that are seen from a place, at most `height`.
     pub fn rows(&self, place: Place, height: usize) -> Vec<Line> {
         let (first, skipped) = self.top(place, height);
         (first..self.len())
@@ -94,7 +95,7 @@ impl<'a> Page<'a> {
             .collect()
     }
 
-    /// The place so many rows further down.
+    /// Returns the place so many rows further down.
     pub fn down(&self, place: Place, rows: usize, height: usize) -> Place {
         let Place::At { .. } = place else {
             return Place::End;
@@ -116,14 +117,14 @@ impl<'a> Page<'a> {
         }
     }
 
-    /// The place so many rows further up.
+    /// Returns the place so many rows further up.
     pub fn up(&self, place: Place, rows: usize, height: usize) -> Place {
         let (line, row) = self.back(self.top(place, height), rows);
         Place::At { line, row }
     }
 
-    /// How much of the page stands above what is seen, in percent; `None` at its end, and where all
-    /// of it is seen.
+    /// Returns how much of the page stands above the visible rows, in percent; `None` at the end of
+    /// the page, and where all of it is visible.
     pub fn percent(&self, place: Place, height: usize) -> Option<usize> {
         match place {
             Place::End => None,
@@ -132,7 +133,7 @@ impl<'a> Page<'a> {
         }
     }
 
-    /// What is at the top, never below what fills the screen.
+    /// Returns the top row of a place. It is never so far down that the screen would not be filled.
     fn top(&self, place: Place, height: usize) -> Top {
         let end = self.back((self.len(), 0), height);
         match place {
@@ -177,7 +178,7 @@ impl<'a> Page<'a> {
     }
 }
 
-/// What was asked, quoted.
+/// Quotes the prompt of the task.
 fn asked(window: &Window) -> Vec<Line> {
     let Some(task) = &window.facts().task else {
         return Vec::new();

@@ -16,7 +16,7 @@ pub enum Paint {
 }
 
 impl Paint {
-    /// The line as text.
+    /// Formats a line as text.
     pub fn line(self, line: &Line) -> String {
         match self {
             Self::Plain => plain(line),
@@ -25,12 +25,12 @@ impl Paint {
     }
 }
 
-/// The line as text without colours.
+/// Formats a line as text without colours.
 pub fn plain(line: &Line) -> String {
     line.text()
 }
 
-/// The line as text for a terminal.
+/// Formats a line as text for a terminal.
 pub fn ansi(line: &Line) -> String {
     line.spans().iter().map(painted).collect()
 }
@@ -69,7 +69,7 @@ pub enum Look {
 }
 
 impl Look {
-    /// How this role looks.
+    /// Returns how a role looks.
     pub fn of(role: Role) -> Self {
         match role {
             Role::Plain => Self::Usual,

@@ -10,15 +10,15 @@ use pi_subagents_delegation::{
 };
 use unicode_width::UnicodeWidthStr;
 
+use crate::event_lines::lines_of;
 use crate::paint::fit;
 use crate::preview::PreviewContext;
-use crate::telling::tell;
 use crate::{LineKind, Role, Room, Span};
 
 /// A name takes no more columns than this.
 const MAX_NAME_COLUMNS: usize = 24;
 
-/// What a child says takes no more columns than this; an error is told to its end.
+/// A child's line takes no more columns than this; an error is printed to its end.
 const MAX_COLUMNS: usize = 120;
 
 /// Within this time all tasks that have a place have started.
@@ -92,9 +92,12 @@ impl<W: Write + Send> ProgressLines<W> {
         }
     }
 
-    /// A task that starts at once never waited. Waiting is told when a run that did start goes on,
-    /// and only after longer than it takes to start all that have a place.
-    fn tell_waiting(&mut self, event: &RunEvent) {
+    /// Prints a line about each run that waits for a place.
+    ///
+    /// A task that starts at once never waited. So this is called when a run that did start goes
+    /// on, and a run counts as waiting only after longer than it takes to start all that have a
+    /// place.
+    fn print_waiting(&mut self, event: &RunEvent) {
         let busy = self.runs.get(&event.run);
         if busy.is_none_or(|known| known.started_at.is_none()) {
             return;
@@ -113,8 +116,8 @@ impl<W: Write + Send> ProgressLines<W> {
         let known = self.runs.get(&event.run);
         let context = known.map_or(&self.context, |known| &known.context);
         let mut has_text = false;
-        for told in tell(&event.happening, context, Room::ROLLING) {
-            let Some(line) = told.lines.first() else {
+        for piece in lines_of(&event.happening, context, Room::ROLLING) {
+            let Some(line) = piece.lines.first() else {
                 continue;
             };
             if line.kind == LineKind::Text && std::mem::replace(&mut has_text, true) {
@@ -162,12 +165,12 @@ impl<W: Write + Send> ProgressLines<W> {
         self.page.clear();
     }
 
-    fn tell(&mut self, event: &RunEvent) {
+    fn add(&mut self, event: &RunEvent) {
         match &event.happening {
             Happening::Accepted(task) => self.accepted(event, task),
             Happening::Started(_) => self.started(event),
             Happening::Ended(ending) => {
-                self.tell_waiting(event);
+                self.print_waiting(event);
                 self.ended(event, ending);
             }
             Happening::Said {
@@ -181,7 +184,7 @@ impl<W: Write + Send> ProgressLines<W> {
             | Happening::Warned(_)
             | Happening::Steered(_)
             | Happening::Corrected(_) => {
-                self.tell_waiting(event);
+                self.print_waiting(event);
                 self.changed(event);
             }
         }
@@ -191,7 +194,7 @@ impl<W: Write + Send> ProgressLines<W> {
 impl<W: Write + Send> EventSink for ProgressLines<W> {
     fn on_events(&mut self, events: &[RunEvent], _: &RunSummary) {
         for event in events {
-            self.tell(event);
+            self.add(event);
         }
         if !self.page.is_empty() {
             self.turn_page();
@@ -199,7 +202,7 @@ impl<W: Write + Send> EventSink for ProgressLines<W> {
     }
 }
 
-/// A clock that was set back tells of no time.
+/// Returns the time between two instants; none if the clock was set back.
 fn between(earlier: Timestamp, later: Timestamp) -> Duration {
     Duration::try_from(later.duration_since(earlier)).unwrap_or_default()
 }

@@ -8,8 +8,8 @@ use crate::{Line, Role, Room, WindowLine};
 /// Where the model writes. Without colours it alone tells that a line is not complete.
 const CURSOR: &str = "▌";
 
-/// The newest lines of what is being said, at most `limit`, none wider than `columns`; of the last
-/// one the end is seen, because that is what moves.
+/// Draws the newest lines of a message that is still being written, at most `limit`, none wider
+/// than `columns`. The end of the last line is shown, because that is what moves.
 pub fn said_now(saying: &Saying, limit: usize, columns: usize) -> Vec<Line> {
     let act = act(&saying.act);
     let limit = limit.saturating_sub(usize::from(act.is_some()));
@@ -32,7 +32,7 @@ pub fn said_now(saying: &Saying, limit: usize, columns: usize) -> Vec<Line> {
         .collect()
 }
 
-/// The end of what is being said, with a mark where it goes on.
+/// Returns the end of a message that is still being written, with a mark where it goes on.
 fn newest_words(said: &str, columns: usize) -> String {
     let said = said.trim_end();
     let line = said.rsplit('\n').next().unwrap_or(said);
@@ -48,7 +48,7 @@ fn newest_words(said: &str, columns: usize) -> String {
     format!("{}{CURSOR}", text::end_columns(&end, room))
 }
 
-/// What a model does that has no words.
+/// Describes an act of a model that has no words.
 pub fn act(act: &Act) -> Option<String> {
     match act {
         Act::Speaking => None,

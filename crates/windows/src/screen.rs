@@ -83,7 +83,8 @@ impl Screen {
         format!("{BEGIN_FRAME}{to_first_row}{rows}{clear_rest}{END_FRAME}")
     }
 
-    /// How many rows the last frame takes; a terminal that became narrower has wrapped its lines.
+    /// Returns how many rows the last frame takes; a terminal that became narrower has wrapped its
+    /// lines.
     fn height(&self, (columns, rows): (usize, usize)) -> usize {
         let height: usize = self
             .drawn
@@ -99,7 +100,8 @@ impl Screen {
     }
 }
 
-/// How many rows a terminal makes of a line: a wide character that does not fit begins the next.
+/// Returns how many rows a terminal makes of a line: a wide character that does not fit begins the
+/// next row.
 fn wrapped_rows(line: &str, columns: usize) -> usize {
     if line.is_ascii() {
         return line.len().div_ceil(columns).max(1);

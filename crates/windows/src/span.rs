@@ -51,24 +51,24 @@ impl Span {
         Self { text, role }
     }
 
-    /// What it says.
+    /// Returns the text.
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// What it is.
+    /// Returns the role of the text.
     pub fn role(&self) -> Role {
         self.role
     }
 
-    /// How many columns of a terminal it takes.
+    /// Returns how many columns of a terminal it takes.
     pub fn width(&self) -> usize {
         text::columns(&self.text)
     }
 }
 
 impl Role {
-    /// The word for it, as other programs read it.
+    /// Returns the word for the role, as other programs read it.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Plain => "plain",
@@ -90,34 +90,34 @@ impl Line {
         Self::default().with(role, text)
     }
 
-    /// The line with one more span at its end; an empty one is left out.
+    /// Returns the line with one more span at its end; an empty span is left out.
     #[must_use]
     pub fn with(mut self, role: Role, text: &str) -> Self {
         self.push(Span::new(role, text));
         self
     }
 
-    /// The spans, from left to right.
+    /// Returns the spans, from left to right.
     pub fn spans(&self) -> &[Span] {
         &self.0
     }
 
-    /// What it says, without roles.
+    /// Returns the text of the line, without roles.
     pub fn text(&self) -> String {
         self.0.iter().map(Span::text).collect()
     }
 
-    /// How many columns of a terminal it takes.
+    /// Returns how many columns of a terminal it takes.
     pub fn width(&self) -> usize {
         self.0.iter().map(Span::width).sum()
     }
 
-    /// How many bytes of text it holds.
+    /// Returns how many bytes of text it holds.
     pub(crate) fn size(&self) -> usize {
         self.0.iter().map(|span| span.text.len()).sum()
     }
 
-    /// The line behind a margin of two columns.
+    /// Returns the line behind a margin of two columns.
     pub(crate) fn indented(&self) -> Self {
         let mut line = Self::new(Role::Plain, "  ");
         line.0.extend_from_slice(&self.0);

@@ -1,4 +1,4 @@
-//! How far a child is with its list of things to do, as well as its calls tell.
+//! The progress of a child's list of todos, as far as its calls show it.
 
 use std::collections::HashMap;
 
@@ -54,7 +54,8 @@ impl Todos {
         }
     }
 
-    /// A tool that tells the whole list is believed before its call is.
+    /// Takes the result of a call. A list that the tool returns counts more than the arguments of
+    /// the call.
     fn ended(&mut self, tool: &str, arguments: &Value, details: Option<&Value>) {
         if let Some(list) = details.and_then(list_in) {
             self.is_done = list;

@@ -8,10 +8,10 @@ use pi_subagents_delegation::{
     ThinkingLevel, Timestamp, ToolResult,
 };
 
+use crate::event_lines::lines_of;
 use crate::facts::RunFacts;
 use crate::history::History;
 use crate::preview::{self, PreviewContext};
-use crate::telling::tell;
 use crate::todos::Todos;
 use crate::{Room, TodoProgress, WindowLine};
 
@@ -51,7 +51,7 @@ impl Window {
         }
     }
 
-    /// The same window with more or less room.
+    /// Returns the same window with more or less room.
     #[must_use]
     pub fn with_room(self, room: Room) -> Self {
         Self {
@@ -84,10 +84,10 @@ impl Window {
             Happening::Said { record, .. } => self.heard(record),
             _ => {}
         }
-        for told in tell(&event.happening, &self.context, self.history.room()) {
-            let last = told.lines.len().saturating_sub(1);
-            for (place, line) in told.lines.into_iter().enumerate() {
-                match &told.call {
+        for piece in lines_of(&event.happening, &self.context, self.history.room()) {
+            let last = piece.lines.len().saturating_sub(1);
+            for (place, line) in piece.lines.into_iter().enumerate() {
+                match &piece.call {
                     Some(call) if place == last => self.history.push_call(line, call),
                     _ => self.history.push(line),
                 }
@@ -125,14 +125,14 @@ impl Window {
         self.saying = None;
     }
 
-    /// What its model says right now, while it runs.
+    /// Returns the message that its model is writing now, while the run goes on.
     pub fn saying(&self) -> Option<&Saying> {
         self.saying
             .as_ref()
             .filter(|_| self.status() == Status::Running)
     }
 
-    /// How many answers its model has given.
+    /// Returns how many answers its model has given.
     pub fn answers(&self) -> usize {
         self.answers
     }
@@ -143,7 +143,7 @@ impl Window {
         }
     }
 
-    /// The run.
+    /// Returns the id of the run.
     pub fn run(&self) -> &RunId {
         &self.run
     }
@@ -153,7 +153,7 @@ impl Window {
         &self.facts
     }
 
-    /// The name of its task, or its id where the task is not known.
+    /// Returns the name of its task, or its id if the task is not known.
     pub fn name(&self) -> &str {
         match &self.facts.task {
             Some(task) => &task.name,
@@ -161,28 +161,28 @@ impl Window {
         }
     }
 
-    /// The session it belongs to.
+    /// Returns the session it belongs to.
     pub fn session(&self) -> Option<&SessionId> {
         self.facts.task.as_ref().map(|task| &task.session)
     }
 
-    /// The definition it uses.
+    /// Returns the name of the definition it uses.
     pub fn definition(&self) -> Option<&str> {
         let used = self.facts.task.as_ref()?.definition.as_ref()?;
         Some(&used.name)
     }
 
-    /// The run's state.
+    /// Returns the run's state.
     pub fn status(&self) -> Status {
         self.facts.status
     }
 
-    /// Tells whether we decided to end it and it is not over yet.
+    /// Returns whether we decided to end it and it is not over yet.
     pub fn is_stopping(&self) -> bool {
         self.is_stopping && !self.status().is_over()
     }
 
-    /// The provider that answered, else the one that was asked for.
+    /// Returns the provider that answered, else the one that was asked for.
     pub fn provider(&self) -> Option<&str> {
         self.facts.provider.as_deref().or(match &self.planned {
             ModelChoice::Named { provider, .. } => provider.as_deref(),
@@ -190,7 +190,7 @@ impl Window {
         })
     }
 
-    /// The model that answered, else the one that was asked for.
+    /// Returns the model that answered, else the one that was asked for.
     pub fn model(&self) -> Option<&str> {
         self.facts.model.as_deref().or(match &self.planned {
             ModelChoice::Named { model, .. } => model.as_deref(),
@@ -198,7 +198,7 @@ impl Window {
         })
     }
 
-    /// How much the model may think, where somebody said so.
+    /// Returns how much the model may think, if somebody chose it.
     pub fn thinking(&self) -> Option<ThinkingLevel> {
         match &self.planned {
             ModelChoice::Named { thinking, .. } => *thinking,
@@ -206,44 +206,44 @@ impl Window {
         }
     }
 
-    /// How many tools the child has, where it told all of them.
+    /// Returns how many tools the child has, if it listed all of them.
     pub fn tools(&self) -> Option<usize> {
         self.facts.tools
     }
 
-    /// How far it is with its list of things to do.
+    /// Returns the progress of its list of todos.
     pub fn todos(&self) -> Option<TodoProgress> {
         self.todos.progress()
     }
 
-    /// The time its task was given.
+    /// Returns the time limit of its task.
     pub fn timeout(&self) -> Option<Duration> {
         self.facts.task.as_ref()?.timeout
     }
 
-    /// How long it has run, or ran; `None` for a run that never started.
+    /// Returns how long it has run, or ran; `None` for a run that never started.
     pub fn elapsed(&self, now: Timestamp) -> Option<Duration> {
         let started = self.facts.started_at?;
         let end = self.facts.ended_at.unwrap_or(now);
         Some(Duration::try_from(end.duration_since(started)).unwrap_or_default())
     }
 
-    /// What went wrong, once it is over.
+    /// Returns what went wrong, once it is over.
     pub fn error(&self) -> Option<String> {
         self.facts.ending.as_ref()?.message()
     }
 
-    /// The newest lines, at most `limit`, oldest first.
+    /// Returns the newest lines, at most `limit`, oldest first.
     pub fn lines(&self, limit: usize) -> impl Iterator<Item = &WindowLine> {
         self.history.newest(limit)
     }
 
-    /// The line at this place of all that are held, the oldest being the first.
+    /// Returns one of the held lines, counted from the oldest.
     pub fn line(&self, place: usize) -> Option<&WindowLine> {
         self.history.get(place)
     }
 
-    /// All lines that are held, oldest first.
+    /// Returns all lines that are held, oldest first.
     pub fn all_lines(&self) -> impl DoubleEndedIterator<Item = &WindowLine> + ExactSizeIterator {
         self.history.iter()
     }

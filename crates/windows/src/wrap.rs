@@ -15,7 +15,7 @@ struct Cell<'a> {
     role: Role,
 }
 
-/// The rows a line takes: broken between words where there are any, else between characters.
+/// Breaks a line into rows: between words where there are any, else between characters.
 pub fn wrap(line: &Line, columns: usize) -> Vec<Line> {
     if line.width() <= columns {
         return vec![line.clone()];
@@ -52,7 +52,7 @@ fn cells(line: &Line, columns: usize) -> Vec<Cell<'_>> {
         .collect()
 }
 
-/// How many characters the next row takes.
+/// Returns how many characters the next row takes.
 fn row_length(cells: &[Cell<'_>], columns: usize) -> usize {
     let mut used = 0;
     let fitting = cells

@@ -21,34 +21,34 @@ impl<'a> Arguments<'a> {
         self.0
     }
 
-    /// The first of these arguments that is given; tools have several names for one thing.
+    /// Returns the first of these arguments that is given; tools have several names for one thing.
     pub(super) fn get(self, names: &[&str]) -> Option<&'a Value> {
         names
             .iter()
             .find_map(|name| self.0.get(name).filter(|value| !value.is_null()))
     }
 
-    /// A text that must be there.
+    /// Returns a text that must be there.
     pub(super) fn text(self, names: &[&str]) -> Cow<'a, str> {
         self.optional_text(names).unwrap_or(CUT_MARK.into())
     }
 
-    /// A text that may be missing.
+    /// Returns a text that may be missing.
     pub(super) fn optional_text(self, names: &[&str]) -> Option<Cow<'a, str>> {
         self.get(names).map(text)
     }
 
-    /// A whole text, for counting its lines; `None` where it is none.
+    /// Returns a whole text, for counting its lines; `None` if the argument is no text.
     pub(super) fn whole_text(self, names: &[&str]) -> Option<&'a str> {
         self.get(names)?.as_str()
     }
 
-    /// A number that may be missing; models also write numbers as texts.
+    /// Returns a number that may be missing; models also write numbers as texts.
     pub(super) fn optional_number(self, names: &[&str]) -> Option<String> {
         self.get(names).map(number)
     }
 
-    /// A list that may be missing; a single value is a list of one.
+    /// Returns a list that may be missing; a single value is a list of one.
     pub(super) fn list(self, names: &[&str]) -> Option<Vec<Cow<'a, str>>> {
         Some(match self.get(names)? {
             Value::Array(values) => values.iter().map(text).collect(),

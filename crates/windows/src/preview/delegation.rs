@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::Sentence;
 use super::arguments::Arguments;
 
-/// `delegate_to_subagents → N tasks [profile names]`
+/// Shows `delegate_to_subagents → N tasks [profile names]`.
 pub(super) fn delegate(arguments: Arguments<'_>) -> Sentence {
     let sentence = Sentence::new("delegate_to_subagents");
     let Some(Value::Array(tasks)) = arguments.get(&["tasks"]) else {
@@ -25,7 +25,7 @@ pub(super) fn delegate(arguments: Arguments<'_>) -> Sentence {
     }
 }
 
-/// `get_subagent_output → sessionId`, or just the tool's name
+/// Shows `get_subagent_output → sessionId`, or just the tool's name.
 pub(super) fn retrieve(tool: &str, arguments: Arguments<'_>) -> Sentence {
     match arguments.optional_text(&["sessionId"]) {
         Some(session) => Sentence::new(tool).about(&session),

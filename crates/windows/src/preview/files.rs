@@ -13,7 +13,7 @@ pub(super) const PATH: &[&str] = &["path", "file_path", "filePath", "file"];
 /// So many files are named before the rest is counted.
 const NAMED_FILES: usize = 3;
 
-/// `read → path:offset+limit (L lines)`
+/// Shows `read → path:offset+limit (L lines)`.
 pub(super) fn read(arguments: Arguments<'_>, context: &PreviewContext) -> Sentence {
     let path = arguments.text(PATH);
     let offset = arguments.optional_number(&["offset"]);
@@ -36,7 +36,7 @@ pub(super) fn read(arguments: Arguments<'_>, context: &PreviewContext) -> Senten
     }
 }
 
-/// `write → path +L`
+/// Shows `write → path +L`.
 pub(super) fn write(arguments: Arguments<'_>, context: &PreviewContext) -> Sentence {
     let lines = arguments.whole_text(&["content"]).map_or_else(
         || CUT_MARK.to_owned(),
@@ -47,7 +47,7 @@ pub(super) fn write(arguments: Arguments<'_>, context: &PreviewContext) -> Sente
         .count(Role::Added, &format!(" +{lines}"))
 }
 
-/// `edit → path (N edits) +A/-R`
+/// Shows `edit → path (N edits) +A/-R`.
 pub(super) fn edit(arguments: Arguments<'_>, context: &PreviewContext) -> Sentence {
     let sentence = Sentence::new("edit").about(&shorten(&arguments.text(PATH), context));
     let edits: Vec<Edit> = match arguments.get(&["edits"]) {
@@ -70,7 +70,7 @@ pub(super) fn edit(arguments: Arguments<'_>, context: &PreviewContext) -> Senten
         .count(Role::Removed, &format!("-{removed}"))
 }
 
-/// `lint → files... +N more`, or `lint → (all)`
+/// Shows `lint → files... +N more`, or `lint → (all)`.
 pub(super) fn lint(arguments: Arguments<'_>, context: &PreviewContext) -> Sentence {
     let files = arguments.list(&["files", "paths"]).unwrap_or_default();
     if files.is_empty() {

@@ -6,7 +6,7 @@ use super::path::shorten;
 use super::{PreviewContext, Sentence};
 use crate::Role;
 
-/// `lsp_name → file:line:column`
+/// Shows `lsp_name → file:line:column`.
 pub(super) fn position(tool: &str, arguments: Arguments<'_>, context: &PreviewContext) -> Sentence {
     let file = arguments.text(PATH);
     let line = arguments.optional_number(&["line"]);
@@ -20,12 +20,12 @@ pub(super) fn position(tool: &str, arguments: Arguments<'_>, context: &PreviewCo
         })
 }
 
-/// `lsp_find_symbol → query`
+/// Shows `lsp_find_symbol → query`.
 pub(super) fn find_symbol(tool: &str, arguments: Arguments<'_>) -> Sentence {
     Sentence::new(tool).about(&arguments.text(&["query", "symbol", "name"]))
 }
 
-/// `lsp_refactor_symbol → file:line:column → newName`
+/// Shows `lsp_refactor_symbol → file:line:column → newName`.
 pub(super) fn refactor_symbol(
     tool: &str,
     arguments: Arguments<'_>,

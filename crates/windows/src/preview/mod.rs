@@ -24,7 +24,7 @@ use arguments::Arguments;
 pub use context::PreviewContext;
 use sentence::Sentence;
 
-/// The lines that show a call; the first says the most, further ones continue it.
+/// Returns the lines that show a call; the first says the most, further ones continue it.
 pub fn call(tool: &str, arguments: &Value, context: &PreviewContext) -> Vec<Line> {
     let arguments = Arguments::new(arguments);
     match tool {
@@ -36,7 +36,7 @@ pub fn call(tool: &str, arguments: &Value, context: &PreviewContext) -> Vec<Line
 /// How wide a line is at most that is not cut to a screen.
 const WHOLE_WIDTH: usize = 4096;
 
-/// The lines that show all of a call, whatever the width of a screen is.
+/// Returns the lines that show all of a call, whatever the width of the screen is.
 pub(crate) fn whole(tool: &str, arguments: &Value, context: &PreviewContext) -> Vec<Line> {
     let arguments = Arguments::new(arguments);
     let context = PreviewContext {
@@ -73,12 +73,12 @@ fn one_line(tool: &str, arguments: Arguments<'_>, context: &PreviewContext) -> S
     }
 }
 
-/// Tells whether what comes of a call gets a line of its own.
+/// Returns whether what comes of a call gets a line of its own.
 pub(crate) fn has_summary(tool: &str) -> bool {
     matches!(tool, "ls" | "find")
 }
 
-/// What came of a call, for the tools whose results are summed up.
+/// Sums up the result of a call, for the tools that have a summary.
 pub fn summary(result: &ToolResult) -> Option<Line> {
     if result.is_error {
         return None;

@@ -7,12 +7,12 @@ use serde_json::Value;
 use super::arguments::Arguments;
 use super::{PreviewContext, Sentence};
 
-/// `workflow_step → action`
+/// Shows `workflow_step → action`.
 pub(super) fn workflow_step(arguments: Arguments<'_>) -> Sentence {
     Sentence::new("workflow_step").about(&arguments.text(&["action"]))
 }
 
-/// `toolName {"key":"value",...}`; without arguments just the name
+/// Shows `toolName {"key":"value",...}`; without arguments just the name.
 pub(super) fn any(tool: &str, arguments: Arguments<'_>, context: &PreviewContext) -> Sentence {
     let name = if tool.trim().is_empty() { "..." } else { tool };
     let sentence = Sentence::new(name);
@@ -26,7 +26,7 @@ pub(super) fn any(tool: &str, arguments: Arguments<'_>, context: &PreviewContext
 /// Flags of countries take many bytes and few columns; few characters take more than this.
 const BYTES_PER_COLUMN: usize = 16;
 
-/// The first bytes of a value's JSON; the rest of a big one is never written.
+/// Returns the first bytes of a value's JSON; the rest of a big value is never written.
 fn beginning_of(value: &Value, limit: usize) -> String {
     let mut beginning = Beginning {
         bytes: Vec::new(),

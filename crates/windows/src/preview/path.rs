@@ -54,7 +54,7 @@ fn with_tilde(path: &str, home: &Path) -> Option<String> {
     })
 }
 
-/// The way from `from` to `path`, by their names alone.
+/// Returns the way from `from` to `path`, by their names alone.
 fn relative(path: &Path, from: &Path) -> Option<String> {
     if !from.is_absolute() || has_dots(path) {
         return None;

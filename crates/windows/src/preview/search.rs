@@ -8,13 +8,13 @@ use super::path::shorten;
 use super::{PreviewContext, Sentence};
 use crate::{Line, Role};
 
-/// `ls → path`
+/// Shows `ls → path`.
 pub(super) fn ls(arguments: Arguments<'_>, context: &PreviewContext) -> Sentence {
     let path = arguments.optional_text(PATH).unwrap_or(".".into());
     Sentence::new("ls").about(&shorten(&path, context))
 }
 
-/// `find → pattern in path`
+/// Shows `find → pattern in path`.
 pub(super) fn find(arguments: Arguments<'_>, context: &PreviewContext) -> Sentence {
     let pattern = arguments.text(&["pattern"]);
     let sentence = Sentence::new("find");
@@ -24,7 +24,7 @@ pub(super) fn find(arguments: Arguments<'_>, context: &PreviewContext) -> Senten
     }
 }
 
-/// `grep → /pattern/ → glob-or-path`
+/// Shows `grep → /pattern/ → glob-or-path`.
 pub(super) fn grep(arguments: Arguments<'_>, context: &PreviewContext) -> Sentence {
     let pattern = format!("/{}/", arguments.text(&["pattern"]));
     let place = match arguments.optional_text(&["glob"]) {
@@ -40,7 +40,7 @@ pub(super) fn grep(arguments: Arguments<'_>, context: &PreviewContext) -> Senten
     }
 }
 
-/// `  2 files, 1 dir`, with a `+` where the tool left some out.
+/// Shows `  2 files, 1 dir`, with a `+` where the tool left some out.
 pub(super) fn ls_summary(result: &str) -> Line {
     let found = Found::in_result(result, "(empty directory)");
     let dirs = found
@@ -63,7 +63,7 @@ pub(super) fn ls_summary(result: &str) -> Line {
     )
 }
 
-/// `  3 matches`, with a `+` where the tool left some out.
+/// Shows `  3 matches`, with a `+` where the tool left some out.
 pub(super) fn find_summary(result: &str) -> Line {
     let found = Found::in_result(result, "No files found matching pattern");
     let noun = if found.names.len() == 1 {
@@ -81,7 +81,8 @@ struct Found<'a> {
 }
 
 impl<'a> Found<'a> {
-    /// One name per line; a tool that left some out says so in brackets in the last line.
+    /// Reads a result with one name per line. A tool that left some out says so in brackets in the
+    /// last line.
     fn in_result(result: &'a str, nothing: &str) -> Self {
         let mut names: Vec<&str> = result
             .lines()

@@ -48,7 +48,7 @@ impl Sentence {
         self
     }
 
-    /// The line, cut to a number of columns.
+    /// Returns the line, cut to a number of columns.
     pub(super) fn fitted(self, width: usize) -> Line {
         let counted: usize = self.counts.iter().map(Span::width).sum();
         let room = width.saturating_sub(self.tool.width() + counted);

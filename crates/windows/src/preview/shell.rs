@@ -22,7 +22,7 @@ const MAX_LINES: usize = 4;
 /// A command that is shown whole takes no more lines than this.
 const MAX_WHOLE_LINES: usize = 100;
 
-/// `bash → command`, at its `&&` continued on further lines where it is too wide for one.
+/// Shows `bash → command`, at its `&&` continued on further lines where it is too wide for one.
 pub(super) fn bash(arguments: Arguments<'_>, context: &PreviewContext) -> Vec<Line> {
     let command = arguments.text(&["command"]);
     let command = text::clean(&command);
@@ -48,7 +48,7 @@ pub(super) fn bash(arguments: Arguments<'_>, context: &PreviewContext) -> Vec<Li
         .collect()
 }
 
-/// All lines of a command, up to a bound.
+/// Shows all lines of a command, up to a bound.
 pub(super) fn whole(arguments: Arguments<'_>, context: &PreviewContext) -> Vec<Line> {
     let command = arguments.text(&["command"]);
     let command = text::clean(&command);
@@ -76,7 +76,7 @@ pub(super) fn whole(arguments: Arguments<'_>, context: &PreviewContext) -> Vec<L
         .collect()
 }
 
-/// The parts of a command, as many on each line as fit.
+/// Splits a command into its parts and puts as many on each line as fit.
 fn packed(command: &str, room: usize) -> Vec<String> {
     if command.width() <= room {
         return vec![command.to_owned()];

@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::Sentence;
 use super::arguments::Arguments;
 
-/// `write_todos → N todos written`
+/// Shows `write_todos → N todos written`.
 pub(super) fn write(arguments: Arguments<'_>) -> Sentence {
     let count = match arguments.get(&["todos", "items"]) {
         Some(Value::Array(todos)) => text::count(todos.len(), "todo"),
@@ -15,7 +15,8 @@ pub(super) fn write(arguments: Arguments<'_>) -> Sentence {
     Sentence::new("write_todos").about(&format!("{count} written"))
 }
 
-/// `edit_todos → description`, `edit_todos → action [indices]`, or `edit_todos → action: todo, todo`
+/// Shows `edit_todos → description`, `edit_todos → action [indices]`, or
+/// `edit_todos → action: todo, todo`.
 pub(super) fn edit(arguments: Arguments<'_>) -> Sentence {
     let sentence = Sentence::new("edit_todos");
     if let Some(description) = arguments.optional_text(&["description"]) {

@@ -6,12 +6,12 @@ use super::Sentence;
 use super::arguments::Arguments;
 use crate::Role;
 
-/// `fetch_content → url`, `fetch_repo → url`
+/// Shows `fetch_content → url`, `fetch_repo → url`.
 pub(super) fn fetch(tool: &str, arguments: Arguments<'_>) -> Sentence {
     first_of(tool, arguments.list(&["url", "urls"]))
 }
 
-/// `web_search → query`
+/// Shows `web_search → query`.
 pub(super) fn search(tool: &str, arguments: Arguments<'_>) -> Sentence {
     first_of(tool, arguments.list(&["query", "queries", "url"]))
 }

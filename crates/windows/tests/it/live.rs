@@ -65,8 +65,8 @@ fn frames_take_each_others_place_and_the_last_one_stays() {
     let (terminal, frames) = terminal(&Arc::new(AtomicUsize::new(60)), 10);
     let mut emulator = Emulator::new(60, 10);
     emulator.write("$ pi-subagents delegate\r\n");
-    let view = LiveView::start(Fleet::new(context()), terminal).unwrap();
-    play(&mut view.sink(), &busy_call());
+    let mut view = LiveView::start(Fleet::new(context()), terminal).unwrap();
+    play(&mut view, &busy_call());
     follow(&mut emulator, &frames, "1 error");
     assert!(!emulator.is_cursor_shown);
     assert!(emulator.is_wrapping);
@@ -88,7 +88,7 @@ fn frames_take_each_others_place_and_the_last_one_stays() {
         .ended(13, "review", Ending::Completed)
         .ended(13, "tests", Ending::Stopped)
         .ended(13, "later", Ending::Stopped);
-    play_after(&mut view.sink(), &busy_call(), &rest);
+    play_after(&mut view, &busy_call(), &rest);
     view.finish();
     for frame in &frames {
         emulator.write(&frame);

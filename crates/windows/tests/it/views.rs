@@ -4,7 +4,7 @@ use pi_subagents_delegation::{
     Decision, Ending, Happening, ModelChoice, ThinkingLevel, UsedDefinition,
 };
 use pi_subagents_windows::paint::plain;
-use pi_subagents_windows::{Fleet, Line, LineKind, View, Window, header};
+use pi_subagents_windows::{Fleet, Line, LineKind, View, header};
 
 use crate::script::{Script, at, busy_call, run, task, used};
 
@@ -290,16 +290,6 @@ fn a_window_gives_its_facts_as_plain_data() {
     assert_eq!(window.facts().tool_calls, 4);
     assert_eq!(window.all_lines().len(), 8);
     assert_eq!(window.error(), None);
-}
-
-#[test]
-fn a_forgotten_run_leaves_the_others_in_order() {
-    let mut fleet = busy_call().fleet();
-    fleet.forget(&run("tests"));
-    let names: Vec<&str> = fleet.windows().iter().map(Window::name).collect();
-    assert_eq!(names, ["review", "docs", "types", "later"]);
-    assert_eq!(fleet.window(&run("later")).unwrap().name(), "later");
-    assert!(fleet.window(&run("tests")).is_none());
 }
 
 #[test]

@@ -7,14 +7,13 @@ use crate::finding::Finding;
 
 /// The parts of the sources whose function docs are not all sentences yet. A part leaves this list
 /// when its last doc is mended; the rule says when that has happened.
-const STILL_TO_WRITE: [&str; 9] = [
+const STILL_TO_WRITE: [&str; 8] = [
     "crates/agent/",
     "crates/app/",
     "crates/definitions/src/skills",
     "crates/delegation/",
     "crates/engine/",
     "crates/processes/",
-    "crates/windows/",
     "testkit/",
     "xtask/",
 ];

@@ -76,14 +76,14 @@ struct ResizedView {
 
 impl ResizedView {
     fn new(view: LiveView) -> Self {
-        let sink = view.sink();
+        let redraw = view.redraw();
         let resizes = tokio::spawn(async move {
             // Where the signal cannot be had, the next second brings the next frame.
             let Ok(mut resized) = signal(SignalKind::window_change()) else {
                 return;
             };
             while resized.recv().await.is_some() {
-                sink.redraw();
+                redraw.soon();
             }
         });
         Self {

@@ -1,4 +1,4 @@
-//! What goes to the disk in one write: the lines of several events of a run, by file.
+//! The lines of several events of a run, by file, which go to the disk in one write.
 
 use bytes::Bytes;
 use pi_subagents_delegation::child_protocol::ChildRecord;
@@ -17,7 +17,7 @@ const SHORT: usize = 16 << 10;
 
 /// Lines that wait to be written, without their last newline.
 #[derive(Debug, Default)]
-pub(crate) struct Gathered {
+pub(crate) struct WriteBatch {
     /// In the order of their first lines; a file has several pieces where it has a long line.
     pieces: Vec<(Log, Origin, Piece)>,
     bytes: usize,
@@ -29,12 +29,12 @@ enum Piece {
     Long(Bytes),
 }
 
-impl Gathered {
-    /// So many bytes are written at once.
+impl WriteBatch {
+    /// How many bytes are written at once.
     pub(crate) const ENOUGH: usize = 128 << 10;
 
-    /// Adds what an event says to the files it belongs to, with its time where the events do not
-    /// have it yet.
+    /// Adds the lines of an event to the files they belong to. A line with the time comes first if
+    /// the events do not have it yet.
     pub(crate) fn add(&mut self, event: &RunEvent, time: &mut RecordedTime) {
         match &event.happening {
             Happening::Said { line, record } => {
@@ -95,7 +95,7 @@ impl Gathered {
         self.bytes >= Self::ENOUGH
     }
 
-    /// Gives what was gathered away.
+    /// Returns the lines for each file, and is empty afterwards.
     pub(crate) fn take(&mut self) -> impl Iterator<Item = (Log, Origin, Bytes)> + use<> {
         self.bytes = 0;
         let pieces = std::mem::take(&mut self.pieces).into_iter();

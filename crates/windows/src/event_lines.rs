@@ -1,4 +1,4 @@
-//! What happened, as lines: one place for windows and for progress in a log.
+//! The lines that an event adds to a window or to the progress in a log.
 
 use pi_subagents_delegation::child_protocol::ChildRecord;
 use pi_subagents_delegation::{AssistantMessage, Happening, Message, Part, ToolCall};
@@ -9,22 +9,26 @@ use crate::{Role, Room, WindowLine};
 /// More of one printed line is never shown, and so never copied.
 const LONGEST_PRINTED: usize = 64 << 10;
 
-/// A child may complain a thousand times at once; so many lines of it are shown.
+/// How many lines of stderr are shown that came at once; a child may write thousands.
 const MOST_COMPLAINTS: usize = 100;
 
-/// What one happening adds to a window.
+/// Lines that one event adds to a window.
 #[derive(Debug, Default)]
-pub(crate) struct Told {
+pub(crate) struct EventLines {
     pub(crate) lines: Vec<WindowLine>,
     /// The call that the last line shows, where its result gets a line of its own.
     pub(crate) call: Option<String>,
 }
 
-/// Tells a happening in lines, piece by piece; most happenings have nothing to tell.
-pub(crate) fn tell(happening: &Happening, context: &PreviewContext, room: Room) -> Vec<Told> {
+/// Returns the lines of an event, piece by piece; most events have none.
+pub(crate) fn lines_of(
+    happening: &Happening,
+    context: &PreviewContext,
+    room: Room,
+) -> Vec<EventLines> {
     let words = |role, text: &str| words(role, text, room);
     match happening {
-        Happening::Said { record, .. } => tell_record(record, context, room),
+        Happening::Said { record, .. } => lines_of_record(record, context, room),
         Happening::Printed(line) => {
             let shown = &line[..line.len().min(LONGEST_PRINTED)];
             words(Role::Plain, &String::from_utf8_lossy(shown))
@@ -40,7 +44,7 @@ pub(crate) fn tell(happening: &Happening, context: &PreviewContext, room: Room) 
     }
 }
 
-/// The last lines of what came on stderr at once, each marked as such.
+/// Returns the last lines of what came on stderr at once, each marked as such.
 fn complaints(text: &str) -> String {
     let lines = text.rsplit('\n').filter(|line| !line.trim().is_empty());
     let newest: Vec<String> = lines
@@ -51,10 +55,12 @@ fn complaints(text: &str) -> String {
     oldest_first.join("\n")
 }
 
-fn tell_record(record: &ChildRecord, context: &PreviewContext, room: Room) -> Vec<Told> {
+fn lines_of_record(record: &ChildRecord, context: &PreviewContext, room: Room) -> Vec<EventLines> {
     let words = |role, text: &str| words(role, text, room);
     match record {
-        ChildRecord::MessageEnded(Message::Assistant(answer)) => tell_answer(answer, context, room),
+        ChildRecord::MessageEnded(Message::Assistant(answer)) => {
+            lines_of_answer(answer, context, room)
+        }
         ChildRecord::Retrying {
             attempt,
             max_attempts,
@@ -74,20 +80,24 @@ fn tell_record(record: &ChildRecord, context: &PreviewContext, room: Room) -> Ve
     }
 }
 
-fn tell_answer(answer: &AssistantMessage, context: &PreviewContext, room: Room) -> Vec<Told> {
+fn lines_of_answer(
+    answer: &AssistantMessage,
+    context: &PreviewContext,
+    room: Room,
+) -> Vec<EventLines> {
     answer
         .parts
         .iter()
         .flat_map(|part| match part {
             Part::Text(text) => words(Role::Plain, text, room),
-            Part::ToolCall(call) => vec![tell_call(call, context)],
+            Part::ToolCall(call) => vec![lines_of_call(call, context)],
             Part::Thinking(_) | Part::Image { .. } => Vec::new(),
         })
         .collect()
 }
 
-fn tell_call(call: &ToolCall, context: &PreviewContext) -> Told {
-    Told {
+fn lines_of_call(call: &ToolCall, context: &PreviewContext) -> EventLines {
+    EventLines {
         lines: WindowLine::call(
             preview::call(&call.name, &call.arguments, context),
             preview::whole(&call.name, &call.arguments, context),
@@ -96,8 +106,9 @@ fn tell_call(call: &ToolCall, context: &PreviewContext) -> Told {
     }
 }
 
-/// Of a long text only the end can stay in a window, so only that is looked at.
-fn words(role: Role, text: &str, room: Room) -> Vec<Told> {
+/// Makes lines of a text. Only the end of a long text can stay in a window, so only the end is
+/// read.
+fn words(role: Role, text: &str, room: Room) -> Vec<EventLines> {
     let mut lines: Vec<WindowLine> = text
         .split('\n')
         .rev()
@@ -105,5 +116,5 @@ fn words(role: Role, text: &str, room: Room) -> Vec<Told> {
         .take(room.lines)
         .collect();
     lines.reverse();
-    vec![Told { lines, call: None }]
+    vec![EventLines { lines, call: None }]
 }
