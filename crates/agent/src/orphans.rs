@@ -9,11 +9,9 @@ use std::io;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use rustix::process::{Pid, WaitOptions, waitpid};
+use pi_subagents_processes::{children, reap};
 use tokio::process::Child;
 use tokio::signal::unix::{SignalKind, signal};
-
-use crate::processes::children;
 
 /// How long the dead of a busy command are gathered before they are looked for again.
 const ROUND: Duration = Duration::from_millis(20);
@@ -66,13 +64,10 @@ pub(crate) async fn bury() -> Infallible {
 
 fn bury_dead() {
     let awaited = awaited();
-    for id in children(std::process::id()) {
-        if awaited.contains(&id) {
-            continue;
-        }
-        if let Some(pid) = i32::try_from(id).ok().and_then(Pid::from_raw) {
-            // `waitpid` leaves a living process alone, and an error means that it is gone already.
-            _ = waitpid(Some(pid), WaitOptions::NOHANG);
+    for pid in children(std::process::id()).unwrap_or_default() {
+        if !awaited.contains(&pid) {
+            // A living process is left alone.
+            reap(pid);
         }
     }
 }

@@ -3,13 +3,12 @@
 //! The agent is a subreaper: a process that outlives its parent becomes our child, so
 //! everything a command ever started is found below us in `/proc`.
 
-use std::fs;
-use std::path::Path;
+use std::collections::HashSet;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use pi_subagents_processes::carries;
-use rustix::process::{Pid, Signal, WaitOptions};
+use pi_subagents_processes::{ProcessName, Stat, carries, descendants, reap};
+use rustix::process::{Pid, Signal, kill_process_group};
 
 /// How long a sweep goes on against processes that keep forking or will not die.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -26,13 +25,13 @@ static AT_WORK: Mutex<usize> = Mutex::new(0);
 
 /// A shell at work and everything it may start.
 #[derive(Debug)]
-pub(crate) struct ProcessTree {
+pub(crate) struct ShellTree {
     /// A variable, with its value, in the environment of everything the shell starts.
     mark: String,
 }
 
-impl ProcessTree {
-    /// To be called before the shell is started.
+impl ShellTree {
+    /// Counts one more shell at work. To be called before the shell is started.
     pub(crate) fn enter(mark: String) -> Self {
         *at_work() += 1;
         Self { mark }
@@ -44,21 +43,26 @@ impl ProcessTree {
     /// While other shells are at work, a process that left group and environment behind
     /// cannot be told from theirs; it is ended with the last of them.
     pub(crate) fn end_tree(&self, leader: u32) {
-        if let Some(leader) = pid(leader) {
-            let _ = rustix::process::kill_process_group(leader, Signal::KILL);
-        }
         // Held until the end, so that no shell begins in the middle of the sweep.
         let at_work = at_work();
         let is_alone = *at_work == 1;
         end_while_any(|| {
-            let mut found = descendants();
-            found.retain(|id| *id != leader && (is_alone || carries(*id, &self.mark)));
+            let mut found = own_descendants();
+            let has_group = found.iter().any(|process| is_in_group(*process, leader));
+            if has_group {
+                end_group(leader);
+            }
+            found.retain(|process| {
+                let is_of_shell =
+                    || is_in_group(*process, leader) || carries(process.pid, &self.mark);
+                process.pid != leader && (is_alone || is_of_shell())
+            });
             found
         });
     }
 }
 
-impl Drop for ProcessTree {
+impl Drop for ShellTree {
     fn drop(&mut self) {
         *at_work() -= 1;
     }
@@ -70,21 +74,18 @@ fn at_work() -> MutexGuard<'static, usize> {
 
 /// Kills every descendant until none is left, so that nothing survives the agent.
 pub(crate) fn end_descendants() {
-    end_while_any(descendants);
+    end_while_any(own_descendants);
 }
 
-fn end_while_any(find: impl Fn() -> Vec<u32>) {
+fn end_while_any(find: impl Fn() -> Vec<ProcessName>) {
     let deadline = Instant::now() + PATIENCE;
-    let mut killed: Vec<u32> = Vec::new();
+    let mut killed: HashSet<ProcessName> = HashSet::new();
     loop {
-        for id in find() {
-            kill(id);
-            if !killed.contains(&id) {
-                killed.push(id);
-            }
+        for process in find() {
+            process.kill();
+            killed.insert(process);
         }
-        // Gone means reaped, by us or by its own parent.
-        killed.retain(|id| !is_reaped(*id));
+        killed.retain(|process| !reap(process.pid));
         if killed.is_empty() || Instant::now() > deadline {
             return;
         }
@@ -92,74 +93,23 @@ fn end_while_any(find: impl Fn() -> Vec<u32>) {
     }
 }
 
-/// All processes below this one.
-///
-/// When a process dies during the walk, its children become ours, so our own list is read
-/// again after the others: a child that was not found below its parent is found there.
-fn descendants() -> Vec<u32> {
-    let mut found = Vec::new();
-    let mut walked = 0;
-    loop {
-        let ours = children(std::process::id());
-        add_new(&mut found, ours);
-        if walked == found.len() {
-            return found;
-        }
-        while let Some(id) = found.get(walked).copied() {
-            add_new(&mut found, children(id));
-            walked += 1;
-        }
-    }
+fn own_descendants() -> Vec<ProcessName> {
+    descendants(std::process::id())
 }
 
-fn add_new(found: &mut Vec<u32>, ids: Vec<u32>) {
-    for id in ids {
-        if !found.contains(&id) {
-            found.push(id);
-        }
-    }
+fn is_in_group(process: ProcessName, group: u32) -> bool {
+    let stat = Stat::read(process.pid);
+    stat.is_some_and(|stat| stat.start_time == process.start_time && stat.group == Some(group))
 }
 
-/// The children of a process, dead ones included.
+/// Kills a process group at once, whoever forks in it meanwhile.
 #[expect(
     clippy::disallowed_methods,
-    reason = "the kernel makes these files, and they are short"
+    reason = "a group that one of our descendants is in cannot be a stranger's"
 )]
-pub(crate) fn children(parent: u32) -> Vec<u32> {
-    let Ok(threads) = fs::read_dir(format!("/proc/{parent}/task")) else {
-        return Vec::new();
-    };
-    let lists = threads
-        .flatten()
-        .filter_map(|thread| fs::read_to_string(thread.path().join("children")).ok());
-    lists
-        .flat_map(|list| {
-            let ids: Vec<u32> = list
-                .split_whitespace()
-                .filter_map(|id| id.parse().ok())
-                .collect();
-            ids
-        })
-        .collect()
-}
-
-fn kill(id: u32) {
-    if let Some(pid) = pid(id) {
-        let _ = rustix::process::kill_process(pid, Signal::KILL);
+fn end_group(leader: u32) {
+    if let Some(leader) = i32::try_from(leader).ok().and_then(Pid::from_raw) {
+        // The last of its processes may just have ended.
+        _ = kill_process_group(leader, Signal::KILL);
     }
-}
-
-/// Takes the status of a dead process if it has become our child.
-fn is_reaped(id: u32) -> bool {
-    let Some(pid) = pid(id) else {
-        return true;
-    };
-    match rustix::process::waitpid(Some(pid), WaitOptions::NOHANG) {
-        Ok(status) => status.is_some(),
-        Err(_) => !Path::new(&format!("/proc/{id}")).exists(),
-    }
-}
-
-fn pid(id: u32) -> Option<Pid> {
-    i32::try_from(id).ok().and_then(Pid::from_raw)
 }

@@ -79,6 +79,10 @@ pub(crate) enum Told {
 }
 
 /// Stops this process until somebody continues it; returns how long that took.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the number of this process is its own"
+)]
 pub(crate) async fn stop_this_process() -> Duration {
     let stopped_at = Instant::now();
     let continued = signal(SignalKind::from_raw(SignalName::CONT.as_raw()));

@@ -19,6 +19,7 @@ mod history;
 mod ids;
 mod message;
 mod nearest;
+mod pacer;
 mod plan;
 mod policy;
 mod saying;
@@ -38,6 +39,7 @@ pub use history::{Gap, MAX_MESSAGES_PER_RUN, RunHistory};
 pub use ids::{BadId, RunId, SessionId};
 pub use message::{AssistantMessage, Message, Part, StopReason, ToolCall, ToolChange, ToolResult};
 pub use nearest::nearest;
+pub use pacer::Pacer;
 pub use plan::{Limits, Plan, PlannedTask, Program, Refusal, Task, TaskPlan, UsedDefinition};
 pub use policy::{
     Completion, ModelChoice, Runner, SessionPolicy, SystemPrompt, ThinkingLevel, ToolPolicy,

@@ -12,19 +12,21 @@ use pi_subagents_delegation::{
     Decision, Ending, EventSink, Happening, Plan, PlannedTask, RunEvent, RunId, RunSummary, Task,
     TaskPlan, Timestamp,
 };
-use tokio::sync::{mpsc, oneshot, watch};
+use tokio::sync::{mpsc, oneshot};
 use tokio::task::{Id, JoinError, JoinSet};
 
-use crate::child::{LineMemory, Speech, Spoken};
+use crate::child::LineMemory;
 use crate::clock;
-use crate::owner::Extent;
+use crate::launcher::Launcher;
+use crate::life;
+use crate::limits::OwnerLimits;
+use crate::partial_feed::{Extent, PartialFeed, PartialReader};
+use crate::partial_pace::PartialPace;
 use crate::request::{EngineRequest, NotRunning, SteerError, UnitEvents, UnitRequest, UnitSaid};
 use crate::room::{Room, children_that_fit};
-use crate::sayings::Sayings;
 use crate::scheduler::Scheduler;
 use crate::unit::Unit;
 use crate::warden::Warden;
-use crate::{Launcher, OwnerLimits};
 
 /// How many units may have told something the dispatcher has not heard; beyond that they wait, and
 /// so do their children.
@@ -48,7 +50,7 @@ pub(crate) async fn dispatch(
         calls: HashMap::new(),
         runs: HashMap::new(),
         next_call: 0,
-        sayings: Sayings::new(),
+        partial_pace: PartialPace::new(),
         shutdown: None,
         warden: None,
     };
@@ -58,7 +60,7 @@ pub(crate) async fn dispatch(
             request = requests.recv(), if is_reachable => Heard::Request(request),
             Some(events) = happenings.recv() => Heard::Events(events),
             Some(joined) = dispatcher.units.join_next_with_id() => Heard::UnitEnded(joined),
-            () = dispatcher.sayings.due() => Heard::Sayings,
+            () = dispatcher.partial_pace.due() => Heard::Sayings,
         };
         match heard {
             Heard::Request(Some(request)) => dispatcher.requested(request),
@@ -93,7 +95,7 @@ struct Dispatcher {
     calls: HashMap<CallNumber, LiveCall>,
     runs: HashMap<RunId, LiveRun>,
     next_call: CallNumber,
-    sayings: Sayings,
+    partial_pace: PartialPace,
     /// Once the owner has been told to end, nothing starts any more.
     shutdown: Option<Decision>,
     /// Started with the first child.
@@ -115,9 +117,9 @@ struct LiveRun {
     call: CallNumber,
     summary: RunSummary,
     state: RunState,
-    speech: Speech,
-    /// What the sinks of its call hear of that.
-    heard: Option<watch::Receiver<Spoken>>,
+    partial: PartialFeed,
+    /// Reads for the sinks of its call, if one of them wants partial messages.
+    partial_reader: Option<PartialReader>,
     waiters: Vec<oneshot::Sender<Result<Arc<RunSummary>, NotRunning>>>,
 }
 
@@ -143,14 +145,14 @@ impl Dispatcher {
                 message,
                 answer,
             } => self.steer(run, message, answer),
-            EngineRequest::Listen {
+            EngineRequest::ReadPartial {
                 run,
                 extent,
                 answer,
             } => {
                 let live = self.runs.get(&run).ok_or(NotRunning(run));
                 // Whoever asked may have left.
-                _ = answer.send(live.map(|live| live.speech.listen(extent)));
+                _ = answer.send(live.map(|live| live.partial.subscribe(extent)));
             }
             EngineRequest::Pause { paused } => self.pause(&paused),
             EngineRequest::Resume { pause } => self.resume(pause),
@@ -214,7 +216,7 @@ impl Dispatcher {
                 (no_unit(), Some(Ending::Refused { message }))
             }
         };
-        let speech = Speech::new(self.sayings.news());
+        let partial = PartialFeed::new(self.partial_pace.news());
         let wants = |live: &LiveCall| live.sinks.iter().any(|sink| sink.wants_sayings());
         let is_shown = self.calls.get(&call).is_some_and(wants);
         self.runs.insert(
@@ -223,8 +225,8 @@ impl Dispatcher {
                 call,
                 summary: RunSummary::default(),
                 state,
-                heard: is_shown.then(|| speech.listen(Extent::Newest)),
-                speech,
+                partial_reader: is_shown.then(|| partial.subscribe(Extent::Newest)),
+                partial,
                 waiters: Vec::new(),
             },
         );
@@ -250,7 +252,7 @@ impl Dispatcher {
             // Without one, what is left of a killed owner is ended at the next start.
             self.warden = self
                 .launcher
-                .own_children
+                .known_children
                 .start(|| Warden::start(&self.launcher.warden))
                 .ok();
         }
@@ -264,12 +266,12 @@ impl Dispatcher {
                 launcher: Arc::clone(&self.launcher),
                 memory: self.memory.clone(),
                 room: Arc::clone(&self.room),
-                speech: live.speech.clone(),
+                partial: live.partial.clone(),
                 events: self.events.clone(),
                 untold: Vec::new(),
                 requests,
             };
-            let unit = self.units.spawn(unit.live());
+            let unit = self.units.spawn(life::live(unit));
             self.runs_of_units.insert(unit.id(), run.clone());
         }
     }
@@ -345,16 +347,11 @@ impl Dispatcher {
 
     /// Tells the sinks of calls what their models have said since they were told last.
     fn tell_sayings(&mut self) {
-        self.sayings.told();
+        self.partial_pace.done();
         for (run, live) in &mut self.runs {
-            let Some(heard) = live.heard.as_mut() else {
+            let Some(saying) = live.partial_reader.as_mut().and_then(PartialReader::news) else {
                 continue;
             };
-            if !heard.has_changed().unwrap_or(false) {
-                continue;
-            }
-            // A copy, because the child's reader waits as long as this is borrowed.
-            let saying = heard.borrow_and_update().saying.clone();
             if let Some(call) = self.calls.get_mut(&live.call) {
                 for sink in &mut call.sinks {
                     sink.on_saying(run, &saying);

@@ -1,62 +1,23 @@
 //! The handle of an owner's engine.
 
-use std::collections::BTreeMap;
-use std::ffi::OsString;
 use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
-use pi_subagents_delegation::{EventSink, Interruption, Plan, Program, RunId, RunSummary, Secret};
-use tokio::sync::{mpsc, oneshot, watch};
+use pi_subagents_delegation::{EventSink, Interruption, Plan, RunId, RunSummary};
+use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
-use crate::child::Spoken;
 use crate::control_group::remove_abandoned_groups;
 use crate::dispatcher::dispatch;
-use crate::own_children::OwnChildren;
-use crate::owner::Extent;
+use crate::launcher::Launcher;
+use crate::limits::OwnerLimits;
+use crate::partial_feed::{Extent, PartialReader};
 use crate::request::{EngineRequest, NotRunning, SteerError};
 
 /// How long the trees of all runs may take to be stopped.
 const TO_PAUSE: Duration = Duration::from_secs(1);
-
-/// How children are started, whatever their plan says.
-#[derive(Debug, Clone)]
-pub struct Launcher {
-    /// The program that keeps a child: our own binary and its hidden subcommand.
-    pub keeper: Program,
-    /// The program that ends what the keepers of a dead owner could not.
-    pub warden: Program,
-    /// Whether this process has other children beside ours.
-    pub own_children: OwnChildren,
-    /// How many files children may have open, if this process may have more.
-    pub file_limit: Option<u64>,
-    /// What children find in their environment beside what this process has.
-    pub environment: Vec<(OsString, OsString)>,
-    /// The variables of this process that hold secrets. The embedded agent gets them on a
-    /// descriptor, so that they stand in the environment of no process below the owner. Another
-    /// program finds them where it expects them.
-    pub secrets: BTreeMap<String, Secret>,
-}
-
-/// What bounds all runs of an owner together.
-#[derive(Debug, Clone, Copy)]
-pub struct OwnerLimits {
-    /// How many children may run at once.
-    pub concurrency: usize,
-    /// How many bytes of the children's lines may be in memory at once.
-    pub line_memory: usize,
-}
-
-impl Default for OwnerLimits {
-    fn default() -> Self {
-        Self {
-            concurrency: 4,
-            line_memory: 24 << 20,
-        }
-    }
-}
 
 /// The engine of this owner. Clones share it; when the last one is dropped, all runs are stopped.
 #[derive(Clone)]
@@ -119,14 +80,15 @@ impl Engine {
             .unwrap_or_else(|_| Err(NotRunning(run).into()))
     }
 
-    /// Listens to the model of a run from now on, until the run is over.
-    pub async fn listen(
+    /// Reads the messages that the model of a run is still writing, from now on until the run is
+    /// over.
+    pub(crate) async fn read_partial(
         &self,
         run: RunId,
         extent: Extent,
-    ) -> Result<watch::Receiver<Spoken>, NotRunning> {
+    ) -> Result<PartialReader, NotRunning> {
         let (answer, answered) = oneshot::channel();
-        self.ask(EngineRequest::Listen {
+        self.ask(EngineRequest::ReadPartial {
             run: run.clone(),
             extent,
             answer,

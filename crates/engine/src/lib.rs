@@ -34,28 +34,38 @@ mod dispatcher;
 mod engine;
 mod guards;
 mod keeper;
-mod leftovers;
+mod known_children;
+mod launcher;
+mod life;
+mod limits;
+mod marks;
 mod model_check;
-mod own_children;
 mod owner;
+mod partial_feed;
+mod partial_pace;
 mod request;
 mod room;
+mod run_progress;
 mod running;
-mod sayings;
 mod scheduler;
 mod stopping;
+mod sweep;
 mod tool_check;
 mod unit;
 mod warden;
 
-pub use child::Spoken;
-pub use engine::{Call, Engine, Launcher, OwnerLimits};
+pub use engine::{Call, Engine};
 pub use keeper::keep;
-pub use leftovers::{MARKS, ProcessName, end_leftovers, end_without_owner};
-pub use own_children::{HasProcess, OwnChildren};
+pub use known_children::{HasProcess, KnownChildren};
+pub use launcher::Launcher;
+pub use limits::OwnerLimits;
+pub use marks::MARKS;
 pub use owner::{
-    AskError, Extent, LONGEST_SOCKET_NAME, Listening, OwnerAddress, OwnerReply, OwnerRequest,
-    OwnerSocket, Want, ask, remove_abandoned_sockets,
+    AskError, LONGEST_SOCKET_NAME, OwnerAddress, OwnerReply, OwnerRequest, OwnerSocket,
+    PartialStream, Want, ask, remove_abandoned_sockets,
 };
+pub use partial_feed::Extent;
+pub use pi_subagents_processes::ProcessName;
 pub use request::{NotRunning, SteerError};
+pub use sweep::{end_leftovers, end_without_owner};
 pub use warden::ward;

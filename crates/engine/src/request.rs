@@ -7,10 +7,9 @@ use bytes::Bytes;
 use pi_subagents_delegation::{
     Decision, EventSink, Happening, Interruption, Plan, RunId, RunSummary, Timestamp,
 };
-use tokio::sync::{mpsc, oneshot, watch};
+use tokio::sync::{mpsc, oneshot};
 
-use crate::child::Spoken;
-use crate::owner::Extent;
+use crate::partial_feed::{Extent, PartialReader};
 
 /// Up: what happened in a unit since it told last, in order.
 #[derive(Debug)]
@@ -65,10 +64,10 @@ pub(crate) enum EngineRequest {
         message: String,
         answer: oneshot::Sender<Result<(), SteerError>>,
     },
-    Listen {
+    ReadPartial {
         run: RunId,
         extent: Extent,
-        answer: oneshot::Sender<Result<watch::Receiver<Spoken>, NotRunning>>,
+        answer: oneshot::Sender<Result<PartialReader, NotRunning>>,
     },
     /// Stop the trees of all runs; the sender is dropped when that is done.
     Pause { paused: mpsc::Sender<()> },

@@ -8,10 +8,10 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use pi_subagents_delegation::Program;
-use pi_subagents_processes::name_this_process;
+use pi_subagents_processes::{ProcessName, name_this_process};
 
-use crate::leftovers::{ProcessName, end_leftovers_of_owner};
-use crate::own_children::HasProcess;
+use crate::known_children::HasProcess;
+use crate::sweep::end_leftovers_of_owner;
 
 /// What the process of a warden is called: not like its owner, for the same reason as a keeper.
 const WARDEN_NAME: &str = "pisub-warden";

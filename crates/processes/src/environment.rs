@@ -6,17 +6,17 @@ use std::time::Duration;
 
 use crate::{Stat, all_processes};
 
-/// How often, and how soon again, is looked at processes that become other programs.
+/// How often, and after which pause, processes that become other programs are looked at.
 const LOOKS: u32 = 100;
 const LOOK_AGAIN: Duration = Duration::from_millis(1);
 
 /// How much of an environment is read in one go.
 const LARGE_ENVIRONMENT: usize = 128 << 10;
 
-/// Tells whether a process has this `NAME=value` in its environment.
+/// Returns whether a process has this `NAME=value` in its environment.
 ///
 /// A process in the middle of becoming another program can hide from one look, though hardly from
-/// two: who must not overlook any looks again.
+/// two: a caller that must not overlook any looks again.
 pub fn carries(pid: u32, mark: &str) -> bool {
     let mut looker = Looker::new(vec![mark.to_owned()]);
     for _ in 0..LOOKS {
@@ -101,9 +101,9 @@ impl Looker {
             .any(|variable| self.marks.iter().any(|mark| mark.as_bytes() == variable))
     }
 
-    /// Tells whether a process has written something else in the place of its environment, as
-    /// servers do that show what they are doing. Two looks that find the same say so: one that
-    /// becomes another program shows nothing for a moment.
+    /// Returns whether a process has written something else in the place of its environment, as
+    /// servers do that show what they are doing. Two looks that find the same bytes mean that: a
+    /// process that becomes another program shows nothing for a moment.
     fn is_overwritten(&mut self, pid: u32) -> bool {
         let before = std::mem::take(&mut self.variables);
         let is_same = self.read(pid).is_ok() && !before.is_empty() && self.variables == before;

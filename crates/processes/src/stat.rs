@@ -1,4 +1,4 @@
-//! One line of `/proc` about each process.
+//! The state of a process, read from its line in `/proc`.
 
 use std::fs;
 use std::io;
@@ -7,24 +7,27 @@ use std::sync::LazyLock;
 /// The flag of a thread of the kernel.
 const OF_KERNEL: u32 = 0x0020_0000;
 
-/// What is known of a process at one moment.
+/// The state of a process at one moment.
 #[derive(Debug, Clone, Copy)]
 pub struct Stat {
-    /// Whose child it is.
+    /// The process whose child it is.
     pub parent: u32,
-    /// Whether it is dead and waits to be reaped.
+    /// The number of its process group, unless the process is just vanishing.
+    pub group: Option<u32>,
+    /// Whether the process is dead and waits to be reaped.
     pub is_zombie: bool,
-    /// Whether somebody stopped it: it does nothing until it is continued.
+    /// Whether somebody stopped the process: it does nothing until it is continued.
     pub is_stopped: bool,
-    /// When it started, in ticks since boot: together with its pid it names it for good.
+    /// When the process started, in ticks since boot. No other process has the same number and
+    /// start time.
     pub start_time: u64,
     is_of_kernel: bool,
-    /// Where its environment begins and ends; 0 while it becomes another program.
+    /// Where the environment begins and ends in memory; 0 while the process becomes another program.
     environment: (u64, u64),
 }
 
 impl Stat {
-    /// Looks at a process; None if there is none of this number.
+    /// Looks at a process; `None` if no process has this number.
     pub fn read(pid: u32) -> Option<Self> {
         let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
         // The name in parentheses may itself hold spaces and parentheses.
@@ -34,43 +37,58 @@ impl Stat {
             is_zombie: matches!(*fields.first()?, "Z" | "X"),
             is_stopped: matches!(*fields.first()?, "T" | "t"),
             parent: fields.get(1)?.parse().ok()?,
+            group: fields.get(2)?.parse().ok(),
             start_time: fields.get(19)?.parse().ok()?,
             is_of_kernel: fields.get(6)?.parse::<u32>().ok()? & OF_KERNEL != 0,
             environment: (fields.get(47)?.parse().ok()?, fields.get(48)?.parse().ok()?),
         })
     }
 
-    /// Tells whether a process that shows no environment may show one soon: not a dead one, not a
-    /// thread of the kernel, and not one that was started without any.
+    /// Makes the look at a living child of this parent.
+    #[cfg(test)]
+    pub(crate) fn of_child(parent: u32) -> Self {
+        Self {
+            parent,
+            group: None,
+            is_zombie: false,
+            is_stopped: false,
+            start_time: 1,
+            is_of_kernel: false,
+            environment: (0, 0),
+        }
+    }
+
+    /// Returns whether a process that shows no environment may show one soon: not a dead one, not
+    /// a thread of the kernel, and not one that was started without any.
     pub(crate) fn may_have_environment(&self) -> bool {
         let is_without = self.environment.0 == self.environment.1 && self.environment.0 != 0;
         !(self.is_zombie || self.is_of_kernel || is_without)
     }
 }
 
-/// When a process started; None for one that is gone or dead.
+/// Returns when a process started; `None` for a process that is gone or dead.
 pub fn start_time(pid: u32) -> Option<u64> {
     let stat = Stat::read(pid)?;
     (!stat.is_zombie).then_some(stat.start_time)
 }
 
-/// The name a process goes by, of at most 15 characters; `None` for one that is gone.
+/// Returns the name a process goes by, of at most 15 characters; `None` for one that is gone.
 pub fn process_name(pid: u32) -> Option<String> {
     let name = fs::read_to_string(format!("/proc/{pid}/comm")).ok()?;
     Some(name.trim_end_matches('\n').to_owned())
 }
 
-/// Gives this process a name, of which at most 15 characters count.
+/// Gives this process a name, of which the system keeps at most 15 characters.
 pub fn name_this_process(name: &str) -> io::Result<()> {
     fs::write("/proc/self/comm", name)
 }
 
-/// The children of a process, much faster than a look at all processes; `None` where the system does
-/// not tell.
+/// Returns the children of a process, much faster than a look at all processes; `None` where the
+/// system keeps no such list.
 pub fn children(pid: u32) -> Option<Vec<u32>> {
-    static IS_TOLD: LazyLock<bool> =
+    static IS_LISTED: LazyLock<bool> =
         LazyLock::new(|| fs::exists("/proc/thread-self/children").unwrap_or(false));
-    if !*IS_TOLD {
+    if !*IS_LISTED {
         return None;
     }
     let threads = fs::read_dir(format!("/proc/{pid}/task"));
@@ -89,7 +107,7 @@ pub fn children(pid: u32) -> Option<Vec<u32>> {
     )
 }
 
-/// All process ids of this moment.
+/// Returns the numbers of all processes of this moment.
 pub fn all_processes() -> impl Iterator<Item = u32> {
     fs::read_dir("/proc")
         .into_iter()

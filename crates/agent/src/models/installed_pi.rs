@@ -99,7 +99,7 @@ impl InstalledPi {
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .kill_on_drop(true);
-        let _at_work = crate::processes::ProcessTree::enter(String::new());
+        let _at_work = crate::processes::ShellTree::enter(String::new());
         let failed = |error| format!("{}: {error}", program.display());
         let (child, _awaited) = crate::orphans::start(|| process.spawn()).map_err(failed)?;
         let output = tokio::time::timeout(TOKEN_TIME, child.wait_with_output()).await;

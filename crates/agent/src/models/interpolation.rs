@@ -100,7 +100,7 @@ async fn run(command: &str, variables: &BTreeMap<String, String>) -> Option<Stri
         .stdout(Stdio::piped())
         .stderr(Stdio::null())
         .kill_on_drop(true);
-    let _at_work = crate::processes::ProcessTree::enter(String::new());
+    let _at_work = crate::processes::ShellTree::enter(String::new());
     let (child, _awaited) = crate::orphans::start(|| process.spawn()).ok()?;
     let output = tokio::time::timeout(COMMAND_TIME, child.wait_with_output()).await;
     let output = output.ok()?.ok().filter(|output| output.status.success())?;

@@ -130,7 +130,7 @@ struct Shell {
     /// Keeps the status of the shell for whoever waits for it here.
     _awaited: Awaited,
     pid: u32,
-    tree: processes::ProcessTree,
+    tree: processes::ShellTree,
     pipe: pipe::Receiver,
     output: BashOutput,
 }
@@ -145,7 +145,7 @@ impl Shell {
             )));
         }
         let tag = uuid::Uuid::now_v7().simple().to_string();
-        let tree = processes::ProcessTree::enter(format!("{MARK}={tag}"));
+        let tree = processes::ShellTree::enter(format!("{MARK}={tag}"));
         let (child, awaited, pipe) = spawn(command, surroundings, &tag)
             .map_err(|error| ToolError::new(format!("Failed to start bash: {error}")))?;
         Ok(Self {

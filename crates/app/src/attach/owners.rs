@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use pi_subagents_delegation::RunId;
-use pi_subagents_engine::{Extent, Listening, OwnerReply, Want};
+use pi_subagents_engine::{Extent, OwnerReply, PartialStream, Want};
 use pi_subagents_sessions::{IndexedRun, OwnerName, Store};
 use pi_subagents_windows::Role;
 use tokio::sync::mpsc;
@@ -82,7 +82,7 @@ async fn listen(run: IndexedRun, extent: Extent, tell: mpsc::Sender<Message>) {
         return;
     };
     // Without it everything is seen too, only later.
-    let Ok(mut listening) = Listening::begin(socket, run.run.as_str(), extent).await else {
+    let Ok(mut listening) = PartialStream::begin(socket, run.run.as_str(), extent).await else {
         return;
     };
     while let Some(saying) = listening.next().await {

@@ -7,7 +7,7 @@ use std::sync::{Arc, OnceLock};
 
 use pi_subagents_delegation::{EventSink, Interruption, Plan, Program, RunId, RunSummary, Secret};
 use pi_subagents_engine::{
-    Engine, Launcher, NotRunning, OwnChildren, OwnerLimits, OwnerSocket, ProcessName, SteerError,
+    Engine, KnownChildren, Launcher, NotRunning, OwnerLimits, OwnerSocket, ProcessName, SteerError,
 };
 use pi_subagents_sessions::{Detached, OwnerName, Recorder, Store};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
@@ -26,7 +26,7 @@ pub(crate) struct Owner {
     pub(crate) store: Store,
     pub(crate) recorder: Recorder,
     /// Which children of this process are no strangers.
-    pub(crate) own_children: OwnChildren,
+    pub(crate) known_children: KnownChildren,
     engine: Engine,
     dispatcher: JoinHandle<()>,
     socket: Option<OwnerSocket>,
@@ -37,9 +37,9 @@ impl Owner {
     pub(crate) fn start(
         places: &Places,
         concurrency: usize,
-        own_children: OwnChildren,
+        known_children: KnownChildren,
     ) -> Result<Self, CommandError> {
-        Self::start_as(places, concurrency, own_children, None)
+        Self::start_as(places, concurrency, known_children, None)
     }
 
     /// The same for a process that outlives its caller.
@@ -51,7 +51,7 @@ impl Owner {
         Self::start_as(
             places,
             concurrency,
-            OwnChildren::exclusive(),
+            KnownChildren::kill_unknown(),
             Some(detached),
         )
     }
@@ -59,7 +59,7 @@ impl Owner {
     fn start_as(
         places: &Places,
         concurrency: usize,
-        own_children: OwnChildren,
+        known_children: KnownChildren,
         detached: Option<Detached>,
     ) -> Result<Self, CommandError> {
         let failed = |what: &str, error: &io::Error| CommandError::failed(what).because(error);
@@ -80,7 +80,7 @@ impl Owner {
         let launcher = Launcher {
             keeper: ours(KEEPER),
             warden: ours(WARDEN),
-            own_children: own_children.clone(),
+            known_children: known_children.clone(),
             file_limit,
             environment: places.for_children.clone(),
             secrets: secrets(places),
@@ -105,7 +105,7 @@ impl Owner {
                 socket: socket.as_ref().map(|socket| socket.path().to_owned()),
                 detached,
             },
-            own_children,
+            known_children,
             recorder,
             store,
             engine,

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use pi_subagents_definitions::CatalogueCache;
 use pi_subagents_delegation::{EventSink, Plan, RunId, RunSummary, Usage};
-use pi_subagents_engine::OwnChildren;
+use pi_subagents_engine::KnownChildren;
 use serde_json::{Value, json};
 use tokio::task::spawn_blocking;
 use tokio::time::timeout;
@@ -124,7 +124,11 @@ impl Watch {
 impl CallService {
     /// Makes this process the owner of what the tools start.
     pub(crate) fn open(places: &Places, concurrency: usize) -> Result<Self, CommandError> {
-        Self::of(Owner::start(places, concurrency, OwnChildren::exclusive()))
+        Self::of(Owner::start(
+            places,
+            concurrency,
+            KnownChildren::kill_unknown(),
+        ))
     }
 
     /// The same in a program that may have other children too.
@@ -132,7 +136,11 @@ impl CallService {
         places: &Places,
         concurrency: usize,
     ) -> Result<Self, CommandError> {
-        Self::of(Owner::start(places, concurrency, OwnChildren::shared()))
+        Self::of(Owner::start(
+            places,
+            concurrency,
+            KnownChildren::spare_unknown(),
+        ))
     }
 
     fn of(owner: Result<Owner, CommandError>) -> Result<Self, CommandError> {
@@ -269,7 +277,7 @@ impl CallService {
         } else {
             windows.clone()
         }));
-        let (starts, opening) = panes.open(&self.owner.own_children);
+        let (starts, opening) = panes.open(&self.owner.known_children);
         sinks.extend(starts);
         tokio::pin!(opening);
         let mut is_opening = true;

@@ -12,7 +12,7 @@ use std::sync::{Mutex, PoisonError};
 
 use pi_subagents_definitions::Settings;
 use pi_subagents_delegation::{EventSink, Happening, RunEvent, RunId, RunSummary, text};
-use pi_subagents_engine::OwnChildren;
+use pi_subagents_engine::KnownChildren;
 use tokio::process::{Child, Command};
 use tokio::sync::mpsc;
 
@@ -70,7 +70,7 @@ impl Panes {
     /// A sink that asks for panes, and the work of opening them, which ends with the sink.
     pub(crate) fn open<'a>(
         &'a self,
-        own_children: &'a OwnChildren,
+        known_children: &'a KnownChildren,
     ) -> (Option<Box<dyn EventSink>>, impl Future<Output = ()> + 'a) {
         // Unbounded: there is one for each run, and the runs are counted.
         let (ask, asked) = mpsc::unbounded_channel();
@@ -78,7 +78,7 @@ impl Panes {
             let opened = HashSet::new();
             Box::new(Starts { ask, opened }) as Box<dyn EventSink>
         });
-        (sink, self.open_each(asked, own_children))
+        (sink, self.open_each(asked, known_children))
     }
 
     /// What went wrong, for the caller to know.
@@ -90,7 +90,7 @@ impl Panes {
     async fn open_each(
         &self,
         mut asked: mpsc::UnboundedReceiver<RunId>,
-        own_children: &OwnChildren,
+        known_children: &KnownChildren,
     ) {
         let Some(tmux) = &self.tmux else {
             return;
@@ -98,7 +98,7 @@ impl Panes {
         let mut opened = Vec::new();
         let mut unshown = 0;
         while let Some(run) = asked.recv().await {
-            match tmux.open(&run, &opened, own_children).await {
+            match tmux.open(&run, &opened, known_children).await {
                 Ok(Some(pane)) => opened.push(pane),
                 Ok(None) => {
                     unshown += 1;
@@ -125,26 +125,31 @@ impl Tmux {
         &self,
         run: &RunId,
         opened: &[String],
-        own_children: &OwnChildren,
+        known_children: &KnownChildren,
     ) -> Result<Option<String>, String> {
         let question = ["list-panes", "-s", "-F", placement::FORMAT, "-t"].map(OsStr::new);
         let question = question.into_iter().chain([self.caller.as_os_str()]);
-        let listed = tmux(question, own_children).await?;
+        let listed = tmux(question, known_children).await?;
         let beside = ["split-window", "-h"];
         let pane = match placement::place(&listed, &self.caller.to_string_lossy(), opened) {
             Place::NoRoom => return Ok(None),
-            Place::Beside => self.show(run, &beside, &self.caller, own_children).await?,
+            Place::Beside => {
+                self.show(run, &beside, &self.caller, known_children)
+                    .await?
+            }
             Place::WindowAfter(window) => {
                 let after = ["new-window", "-a", "-n", "sub-agents"];
-                self.show(run, &after, window.as_ref(), own_children)
+                self.show(run, &after, window.as_ref(), known_children)
                     .await?
             }
             Place::Below(last) => {
                 let below = ["split-window", "-v"];
-                let pane = self.show(run, &below, last.as_ref(), own_children).await?;
+                let pane = self
+                    .show(run, &below, last.as_ref(), known_children)
+                    .await?;
                 let spread = ["select-layout", "-E", "-t", &pane].map(OsStr::new);
                 // Without it the panes are only less even.
-                _ = tmux(spread, own_children).await;
+                _ = tmux(spread, known_children).await;
                 pane
             }
         };
@@ -157,7 +162,7 @@ impl Tmux {
         run: &RunId,
         how: &[&str],
         target: &OsStr,
-        own_children: &OwnChildren,
+        known_children: &KnownChildren,
     ) -> Result<String, String> {
         let variables = self
             .variables
@@ -178,7 +183,7 @@ impl Tmux {
             .chain(variables)
             .chain([self.program.as_os_str()])
             .chain(view);
-        let pane = tmux(arguments, own_children).await?;
+        let pane = tmux(arguments, known_children).await?;
         Ok(pane.trim().to_owned())
     }
 }
@@ -186,17 +191,17 @@ impl Tmux {
 /// Runs tmux to its end and gives what it said; what it complains about is the error.
 async fn tmux(
     arguments: impl IntoIterator<Item = &OsStr>,
-    own_children: &OwnChildren,
+    known_children: &KnownChildren,
 ) -> Result<String, String> {
     let mut command = command();
     command.args(arguments);
-    let process: Child = own_children
+    let process: Child = known_children
         .start(|| command.spawn())
         .map_err(|error| format!("it could not be started: {error}"))?;
     let pid = process.id();
     let output = process.wait_with_output().await;
     if let Some(pid) = pid {
-        own_children.ended(pid);
+        known_children.ended(pid);
     }
     let output = output.map_err(|error| error.to_string())?;
     if output.status.success() {

@@ -9,7 +9,7 @@ use pi_subagents_delegation::{
     Allowance, Completion, Ending, Limits, ModelChoice, Plan, PlannedTask, Program, RunId, Runner,
     SessionId, SessionPolicy, SystemPrompt, Task, TaskPlan, ToolPolicy,
 };
-use pi_subagents_engine::{Engine, Launcher, OwnChildren, OwnerLimits};
+use pi_subagents_engine::{Engine, KnownChildren, Launcher, OwnerLimits};
 use pi_subagents_testkit::process::{descendants, exists, kill, parent, wait_until_gone};
 use pi_subagents_testkit::sandbox::{RunningCommand, SandboxCommand};
 use pi_subagents_testkit::{Signal, bin, wait_for_file, wait_until};
@@ -71,7 +71,7 @@ fn own(script: String) {
         let launcher = Launcher {
             keeper: ours("keeper"),
             warden: ours("warden"),
-            own_children: OwnChildren::shared(),
+            known_children: KnownChildren::spare_unknown(),
             file_limit: None,
             environment: Vec::new(),
             secrets: std::collections::BTreeMap::new(),

@@ -11,16 +11,18 @@ use std::time::Duration;
 use pi_subagents_delegation::{
     Ending, RunId, Runner, Secret, SessionPolicy, Started, Task, TaskPlan,
 };
+use pi_subagents_processes::ProcessName;
 use rustix::pipe::{PipeFlags, pipe_with};
 use tokio::process::Command;
 use tokio::time::{Instant, timeout};
 
 use super::session_lock::{LockError, SessionLock};
 use super::{Inbox, LineMemory, LineReader, Outbox, StderrLines, command_line};
-use crate::Launcher;
 use crate::keeper::{ChildCommand, Handed, KEEPER_NAME, KeeperLink, Report, hand_over};
-use crate::leftovers::{OWNER_MARK, ProcessName, RUN_MARK, end_leftovers};
+use crate::launcher::Launcher;
+use crate::marks::{OWNER_MARK, RUN_MARK};
 use crate::room::is_for_want_of_room;
+use crate::sweep::end_leftovers;
 
 /// How long a keeper may take to start its child; a machine may be very busy.
 const TO_START: Duration = Duration::from_mins(1);
@@ -129,11 +131,11 @@ pub(crate) async fn launch(
     let mut process = start_keeper(launcher, task, plan, child_ends)?;
     let pid = process.id().ok_or(LaunchError::KeeperGone)?;
     let name = ProcessName::of(pid);
-    let own_children = launcher.own_children.clone();
+    let known_children = launcher.known_children.clone();
     let reaped = tokio::spawn(async move {
         // How the keeper itself exits says nothing about the run.
         _ = process.wait().await;
-        own_children.ended(pid);
+        known_children.ended(pid);
     });
     let key = plan.api_key.as_ref().map(Secret::expose);
     let key = key.map(secret_pipe).transpose()?;
@@ -284,7 +286,7 @@ fn start_keeper(
         }
     }
     launcher
-        .own_children
+        .known_children
         .start(|| command.spawn())
         .map_err(|source| LaunchError::Keeper {
             program: keeper.path.display().to_string(),

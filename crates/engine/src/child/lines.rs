@@ -20,7 +20,7 @@ use serde_json::json;
 use super::held_line::HeldLine;
 use super::inbox::Splitter;
 use super::memory::LineMemory;
-use super::speech::Speech;
+use crate::partial_feed::PartialFeed;
 
 /// What a chunk of a child's output held.
 #[derive(Debug, Clone, PartialEq)]
@@ -43,7 +43,7 @@ pub(crate) struct LineReader {
     /// How many bytes of long lines may still be written.
     long_line_room: u64,
     /// Where pieces of messages go while somebody listens.
-    speech: Speech,
+    partial: PartialFeed,
     state: State,
 }
 
@@ -55,7 +55,7 @@ enum State {
     /// A line that nobody needs.
     Skipping,
     /// A piece of a message, for whoever listens.
-    Hearing(Vec<u8>),
+    Partial(Vec<u8>),
     Spilling(LongLine),
 }
 
@@ -99,7 +99,7 @@ impl LineReader {
             directory,
             long_lines: 0,
             long_line_room: u64::MAX,
-            speech: Speech::new(Arc::default()),
+            partial: PartialFeed::new(Arc::default()),
             state: State::Deciding(Vec::new()),
         }
     }
@@ -110,9 +110,9 @@ impl LineReader {
         self
     }
 
-    /// Tells pieces of messages there, while somebody listens.
-    pub(crate) fn tell(&mut self, speech: Speech) {
-        self.speech = speech;
+    /// Adds updates of messages to this feed from now on, while somebody reads it.
+    pub(crate) fn feed_partial(&mut self, partial: PartialFeed) {
+        self.partial = partial;
     }
 
     fn is_between_lines(&self) -> bool {
@@ -123,8 +123,8 @@ impl LineReader {
     /// memory that its lines share and that is never larger than the `rest` of the chunk.
     fn whole(&self, line: &[u8], copies: &mut BytesMut, rest: usize, lines: &mut Vec<Line>) {
         match peek(line) {
-            Peeked::MessageDelta if line.len() <= LONGEST_PIECE && self.speech.is_heard() => {
-                self.speech.heard(line);
+            Peeked::MessageDelta if line.len() <= LONGEST_PIECE && self.partial.has_readers() => {
+                self.partial.add(line);
             }
             Peeked::MessageDelta | Peeked::Repetition => {}
             Peeked::ToolDelta => tool_reported(lines),
@@ -157,7 +157,7 @@ impl LineReader {
 
     fn decide(&mut self, beginning: &[u8], lines: &mut Vec<Line>) {
         self.state = match peek(beginning) {
-            Peeked::MessageDelta if self.speech.is_heard() => State::Hearing(Vec::new()),
+            Peeked::MessageDelta if self.partial.has_readers() => State::Partial(Vec::new()),
             Peeked::MessageDelta | Peeked::Repetition => State::Skipping,
             Peeked::ToolDelta => {
                 tool_reported(lines);
@@ -177,10 +177,10 @@ impl LineReader {
         match &mut self.state {
             State::Skipping => {}
             State::Spilling(long) => long.write(bytes),
-            State::Hearing(piece) if piece.len() + bytes.len() > LONGEST_PIECE => {
+            State::Partial(piece) if piece.len() + bytes.len() > LONGEST_PIECE => {
                 self.state = State::Skipping;
             }
-            State::Hearing(piece) => piece.extend_from_slice(bytes),
+            State::Partial(piece) => piece.extend_from_slice(bytes),
             State::Holding(held) => {
                 if held.extend(bytes).is_err() {
                     self.spill(bytes);
@@ -203,7 +203,7 @@ impl LineReader {
     fn complete(&mut self, lines: &mut Vec<Line>) {
         match mem::replace(&mut self.state, State::Deciding(Vec::new())) {
             State::Skipping => {}
-            State::Hearing(piece) => self.speech.heard(&piece),
+            State::Partial(piece) => self.partial.add(&piece),
             State::Deciding(beginning) => self.push(decoded(Bytes::from(beginning)), lines),
             State::Holding(held) => self.push(decoded(held.into_bytes()), lines),
             State::Spilling(long) => {
@@ -220,7 +220,7 @@ impl LineReader {
             ..
         }) = &line
         {
-            self.speech.message_ended();
+            self.partial.message_ended();
         }
         lines.extend(line);
     }

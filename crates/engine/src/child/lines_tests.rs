@@ -2,7 +2,7 @@ use pi_subagents_delegation::{Message, Part};
 use pretty_assertions::assert_eq;
 
 use super::*;
-use crate::owner::Extent;
+use crate::partial_feed::{Extent, PartialReader};
 
 fn reader() -> LineReader {
     LineReader::new(LineMemory::new(24 << 20), None)
@@ -173,10 +173,10 @@ fn when_memory_is_used_up_a_line_is_spilled_early_and_nothing_waits() {
 }
 
 #[test]
-fn pieces_of_messages_are_told_while_somebody_listens_and_skipped_otherwise() {
+fn updates_of_messages_are_fed_while_somebody_reads_and_skipped_otherwise() {
     let mut reader = reader();
-    let speech = Speech::new(Arc::default());
-    reader.tell(speech.clone());
+    let feed = PartialFeed::new(Arc::default());
+    reader.feed_partial(feed.clone());
     let piece = |text: &str| {
         format!(
             r#"{{"type":"message_update","assistantMessageEvent":{{"type":"text_end","contentIndex":0,"content":"{text}"}}}}"#
@@ -185,24 +185,25 @@ fn pieces_of_messages_are_told_while_somebody_listens_and_skipped_otherwise() {
     let answer =
         "{\"type\":\"message_end\",\"message\":{\"role\":\"assistant\",\"content\":\"x\"}}\n";
     let mut lines = Vec::new();
-    reader.feed(piece("unheard").as_bytes(), &mut lines);
-    let listener = speech.listen(Extent::Whole);
-    assert_eq!(listener.borrow().saying.text, "");
-    for byte in piece("heard").as_bytes() {
+    reader.feed(piece("unread").as_bytes(), &mut lines);
+    let mut read = feed.subscribe(Extent::Whole);
+    read.begin_now();
+    assert_eq!(text(&mut read), (0, String::new()));
+    for byte in piece("read").as_bytes() {
         reader.feed(&[*byte], &mut lines);
     }
-    assert_eq!(
-        (
-            listener.borrow().saying.message,
-            listener.borrow().saying.text.as_str()
-        ),
-        (0, "heard")
-    );
+    assert_eq!(text(&mut read), (0, "read".to_owned()));
     reader.feed(piece(&"long".repeat(1 << 20)).as_bytes(), &mut lines);
-    assert_eq!(listener.borrow().saying.text, "heard");
+    assert_eq!(read.news(), None);
     assert_eq!(lines, []);
     reader.feed(answer.as_bytes(), &mut lines);
-    assert_eq!((lines.len(), listener.borrow().saying.message), (1, 1));
+    assert_eq!((lines.len(), text(&mut read)), (1, (1, String::new())));
+}
+
+/// The message that is new, by its number and its text.
+fn text(reader: &mut PartialReader) -> (usize, String) {
+    let message = reader.news().unwrap();
+    (message.message, message.text)
 }
 
 proptest::proptest! {

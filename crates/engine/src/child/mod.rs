@@ -8,7 +8,6 @@ mod lines;
 mod memory;
 mod outbox;
 mod session_lock;
-mod speech;
 mod stderr;
 
 pub(crate) use inbox::Inbox;
@@ -17,6 +16,4 @@ pub(crate) use lines::{Line, LineReader};
 pub(crate) use memory::LineMemory;
 pub(crate) use outbox::Outbox;
 pub(crate) use session_lock::SessionLock;
-pub(crate) use speech::Speech;
-pub use speech::Spoken;
 pub(crate) use stderr::StderrLines;

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use pi_subagents_delegation::RunId;
 use pi_subagents_files as files;
 
-use crate::leftovers::end_leftovers;
+use crate::sweep::end_leftovers;
 
 /// Why a session could not be locked.
 #[derive(Debug)]

@@ -16,8 +16,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use pi_subagents_delegation::RunId;
-
-use crate::ProcessName;
+use pi_subagents_processes::ProcessName;
 
 /// How the names of our groups begin.
 const PREFIX: &str = "pisub-";

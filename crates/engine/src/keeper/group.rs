@@ -1,11 +1,11 @@
 //! The control group of a keeper's tree, made once the child has lived for a moment.
 
+use std::collections::HashSet;
 use std::time::Duration;
 
+use pi_subagents_processes::{ProcessName, descendants};
 use tokio::time::Instant;
 
-use super::tree::descendants_now;
-use crate::ProcessName;
 use crate::control_group::ControlGroup;
 
 /// A child that lives shorter gets no group: making one keeps all processes of the machine from
@@ -61,15 +61,15 @@ impl Group {
 
 /// Puts all descendants of this process into the group; what they start from then on is in it.
 fn fill(group: ControlGroup) -> Group {
-    let mut inside: Vec<u32> = Vec::new();
+    let mut inside: HashSet<ProcessName> = HashSet::new();
     for _ in 0..LOOKS {
-        let tree = descendants_now(std::process::id()).into_iter();
-        let new: Vec<u32> = tree.filter(|pid| !inside.contains(pid)).collect();
+        let tree = descendants(std::process::id()).into_iter();
+        let new: Vec<ProcessName> = tree.filter(|process| !inside.contains(process)).collect();
         if new.is_empty() {
             break;
         }
-        for pid in &new {
-            if group.put(*pid).is_err() && ProcessName::of(*pid).is_alive() {
+        for process in &new {
+            if group.put(process.pid).is_err() && process.is_alive() {
                 group.remove();
                 return Group::None;
             }

@@ -8,7 +8,9 @@ use std::os::unix::process::CommandExt as _;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use pi_subagents_processes::name_this_process;
+use pi_subagents_processes::{
+    ProcessName, descendants, name_this_process, signal_descendants, stop_descendants,
+};
 use rustix::process::{
     Pid, Resource, Rlimit, Signal, WaitOptions, WaitStatus, getrlimit, setrlimit, wait,
 };
@@ -21,9 +23,7 @@ use super::KEEPER_NAME;
 use super::group::{Group, earliest};
 use super::handover::{ChildCommand, Descriptors};
 use super::owner_sign::OwnerSign;
-use super::tree::{descendants_now, signal_all, signal_process, stop_all};
 use super::wire::{Order, Report};
-use crate::ProcessName;
 use crate::room::is_for_want_of_room;
 
 /// The variable that tells a child on which descriptor its key is.
@@ -255,7 +255,7 @@ impl Keeper {
             Order::Deadline { left } => self.owner_sign.heard(Instant::now(), left),
             Order::Pause => {
                 self.owner_sign.pause();
-                self.paused.extend(stop_all(std::process::id()));
+                self.paused.extend(stop_descendants(std::process::id()));
                 report(&mut self.reports, &Report::Paused)?;
             }
             Order::Resume => self.resume(),
@@ -266,7 +266,7 @@ impl Keeper {
     /// Continues what was stopped for a pause, and nothing that somebody else had stopped.
     fn resume(&mut self) {
         for process in self.paused.drain() {
-            signal_process(process, Signal::CONT);
+            process.signal(Signal::CONT);
         }
     }
 
@@ -295,18 +295,18 @@ impl Keeper {
         }
         self.state = State::Terminating { until };
         self.paused.clear();
-        signal_all(std::process::id(), Signal::TERM);
-        signal_all(std::process::id(), Signal::CONT);
+        signal_descendants(std::process::id(), Signal::TERM);
+        signal_descendants(std::process::id(), Signal::CONT);
     }
 
     fn kill(&mut self) {
         let again = Instant::now() + SWEEP_AGAIN;
         self.state = State::Killing { again };
         if let Group::Made(group) = &self.group {
-            self.killed += descendants_now(std::process::id()).len();
+            self.killed += descendants(std::process::id()).len();
             group.kill();
         }
-        self.killed += signal_all(std::process::id(), Signal::KILL);
+        self.killed += signal_descendants(std::process::id(), Signal::KILL);
     }
 
     /// Reaps whoever has exited; true when nobody is left.

@@ -4,16 +4,14 @@ use std::io::{self, Write as _};
 use std::os::unix::net::UnixStream as StdStream;
 use std::time::Duration;
 
-use rustix::process::Signal;
+use pi_subagents_processes::ProcessName;
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, Lines};
 use tokio::net::UnixStream;
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
 use super::handover::ChildCommand;
-use super::tree::signal_process;
 use super::wire::{Order, Report};
-use crate::ProcessName;
 
 /// How long a keeper that has nothing left to do may take to exit.
 const TO_EXIT: Duration = Duration::from_secs(2);
@@ -113,19 +111,5 @@ impl KeeperLink {
             self.kill();
             _ = timeout(TO_EXIT, &mut self.reaped).await;
         }
-    }
-}
-
-impl ProcessName {
-    /// Continues a process of ours that somebody has stopped.
-    pub(crate) fn rouse(self) {
-        if self.is_stopped() {
-            signal_process(self, Signal::CONT);
-        }
-    }
-
-    /// Kills a process of ours.
-    pub(crate) fn kill(self) {
-        signal_process(self, Signal::KILL);
     }
 }

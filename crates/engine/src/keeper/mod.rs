@@ -9,14 +9,12 @@ mod handover;
 mod keep;
 mod link;
 mod owner_sign;
-mod tree;
 mod wire;
 
 pub(crate) use handover::{ChildCommand, Handed, hand_over};
 pub(crate) use keep::GRACE_WITHOUT_OWNER;
 pub use keep::keep;
 pub(crate) use link::KeeperLink;
-pub(crate) use tree::{descendants_now, signal_all, signal_process};
 pub(crate) use wire::Report;
 
 /// What the process of a keeper is called: not like its owner, so that whoever kills all of our

@@ -4,13 +4,13 @@ use std::io;
 use std::path::Path;
 use std::time::Duration;
 
+use pi_subagents_processes::ProcessName;
 use serde::de::DeserializeOwned;
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::net::UnixStream;
 use tokio::time::{sleep, timeout};
 
 use super::wire::{OwnerReply, OwnerRequest, Want};
-use crate::ProcessName;
 
 /// How long an owner may take to end a run. It gives a stubborn tree six seconds.
 const TO_STOP: Duration = Duration::from_secs(10);
@@ -68,7 +68,7 @@ pub async fn ask(owner: OwnerAddress<'_>, request: &OwnerRequest) -> Result<Owne
             not_stopped(owner.process)?;
             Some(TO_STEER)
         }
-        Want::Wait | Want::Listen { .. } => None,
+        Want::Wait | Want::PartialMessages { .. } => None,
     };
     let reply = async { next_line(owner.socket, &mut send(owner.socket, request).await?).await };
     tokio::select! {

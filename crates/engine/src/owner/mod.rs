@@ -1,14 +1,15 @@
 //! The socket by which other processes of this user reach an owner's runs: one JSON object per
-//! line, one request per connection. Whoever listens to a model gets many replies to one request.
+//! line, one request per connection. A reader of partial messages gets
+//! many updates before its reply.
 
 mod client;
-mod listening;
+mod partial_stream;
 mod socket;
 mod sockets;
 mod wire;
 
 pub use client::{AskError, OwnerAddress, ask};
-pub use listening::Listening;
+pub use partial_stream::PartialStream;
 pub use socket::OwnerSocket;
 pub use sockets::{LONGEST_SOCKET_NAME, remove_abandoned_sockets};
-pub use wire::{Extent, OwnerReply, OwnerRequest, Want};
+pub use wire::{OwnerReply, OwnerRequest, Want};

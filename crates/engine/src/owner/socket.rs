@@ -15,10 +15,10 @@ use tokio::net::{UnixListener, UnixStream};
 use tokio::sync::oneshot;
 use tokio::task::{JoinHandle, JoinSet};
 
-use super::listening::tell_speech;
+use super::partial_stream::send_partial_messages;
 use super::sockets::{hold, own_path, remove_abandoned};
 use super::wire::{OwnerReply, OwnerRequest, Want};
-use crate::Engine;
+use crate::engine::Engine;
 
 /// A longer request is none of ours.
 const LONGEST_REQUEST: u64 = 16 << 20;
@@ -146,9 +146,9 @@ async fn answer(
             Want::Stop => engine.stop(run).await.map(drop).map_err(text),
             Want::Wait => engine.wait(run).await.map(drop).map_err(text),
             Want::Steer { message } => engine.steer(run, message).await.map_err(text),
-            Want::Listen { extent } => match engine.listen(run, extent).await {
-                Ok(speech) => {
-                    tell_speech(speech, extent, asker, writer).await;
+            Want::PartialMessages { extent } => match engine.read_partial(run, extent).await {
+                Ok(messages) => {
+                    send_partial_messages(messages, extent, asker, writer).await;
                     Ok(())
                 }
                 Err(error) => Err(text(error)),

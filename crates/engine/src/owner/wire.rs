@@ -1,7 +1,9 @@
-//! What is said on an owner's socket.
+//! The requests and replies on an owner's socket.
 
 use pi_subagents_delegation::Act;
 use serde::{Deserialize, Serialize};
+
+use crate::partial_feed::Extent;
 
 /// What is asked of an owner about one of its runs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -19,27 +21,27 @@ pub struct OwnerRequest {
 pub enum Want {
     /// Its end; answered when nothing of it is left.
     Stop,
-    /// News of its end.
+    /// An answer when it is over.
     Wait,
-    /// What its model says, as it says it; answered again and again until the run is over.
-    Listen {
+    /// The messages that its model is still writing; answered again and again until the run is
+    /// over.
+    PartialMessages {
         /// How much of each message.
+        #[serde(with = "ExtentWord")]
         extent: Extent,
     },
-    /// That its child hears something.
+    /// That its child gets a message before its next turn.
     Steer {
-        /// What it hears.
+        /// The message.
         message: String,
     },
 }
 
-/// How much of a message whoever listens wants to hear.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub enum Extent {
-    /// All of it, as fast as it comes.
+/// The words for an [`Extent`].
+#[derive(Serialize, Deserialize)]
+#[serde(remote = "Extent", rename_all = "camelCase")]
+enum ExtentWord {
     Whole,
-    /// Its newest lines, a few times a second.
     Newest,
 }
 
@@ -56,30 +58,30 @@ pub enum OwnerReply {
     },
 }
 
-/// More of what a model says; many of these come before the reply to whoever listens.
+/// More of a message that is still being written; many of these come before the reply.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct SpeechNews {
-    /// How many of its answers were complete before.
+pub(super) struct PartialUpdate {
+    /// How many answers of the model were complete before.
     pub(super) message: usize,
-    /// How many bytes of what was told before still hold.
+    /// How many bytes of the text that was sent before still hold.
     pub(super) kept: usize,
-    /// What follows them.
+    /// The text that follows them.
     pub(super) text: String,
-    /// What it does.
-    pub(super) act: ActNews,
+    /// What the model is doing.
+    pub(super) act: ActWord,
 }
 
-/// What a model does.
+/// The words for an [`Act`].
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) enum ActNews {
+pub(super) enum ActWord {
     Speaking,
     Thinking,
     Calling { tool: String },
 }
 
-impl From<Act> for ActNews {
+impl From<Act> for ActWord {
     fn from(act: Act) -> Self {
         match act {
             Act::Speaking => Self::Speaking,
@@ -89,12 +91,12 @@ impl From<Act> for ActNews {
     }
 }
 
-impl From<ActNews> for Act {
-    fn from(news: ActNews) -> Self {
-        match news {
-            ActNews::Speaking => Self::Speaking,
-            ActNews::Thinking => Self::Thinking,
-            ActNews::Calling { tool } => Self::Calling { tool },
+impl From<ActWord> for Act {
+    fn from(word: ActWord) -> Self {
+        match word {
+            ActWord::Speaking => Self::Speaking,
+            ActWord::Thinking => Self::Thinking,
+            ActWord::Calling { tool } => Self::Calling { tool },
         }
     }
 }

@@ -10,8 +10,8 @@ use tokio::time::Instant;
 use super::{Outcome, Pause, Running};
 use crate::completion::Exit;
 use crate::keeper::{GRACE_WITHOUT_OWNER as GRACE_OF_KEEPER, Report};
-use crate::leftovers::end_leftovers;
 use crate::stopping::{AFTER_ITS_ANSWER, Pace, Phase, Trust};
+use crate::sweep::end_leftovers;
 
 impl Running<'_> {
     /// The run is over for us; the child needs only to exit. It may have exited already: then we
@@ -35,8 +35,8 @@ impl Running<'_> {
     /// shutdown waits for nothing.
     pub(super) async fn asked_to_end(&mut self, decision: Decision) {
         let is_shutdown = matches!(decision, Decision::Shutdown(_));
-        self.course.shutdowns += u32::from(is_shutdown);
-        let grace = if self.course.shutdowns > 1 {
+        self.progress.shutdowns += u32::from(is_shutdown);
+        let grace = if self.progress.shutdowns > 1 {
             Duration::ZERO
         } else {
             Pace::of(decision).grace
@@ -53,7 +53,7 @@ impl Running<'_> {
         match self.phase {
             Phase::Working => {
                 let now = Instant::now();
-                let deadline = self.course.deadline.as_ref();
+                let deadline = self.progress.deadline.as_ref();
                 match deadline.and_then(|deadline| deadline.check(now)) {
                     Some(decision) => self.decide(decision).await,
                     None => self.tell_deadline(),
@@ -162,7 +162,7 @@ impl Running<'_> {
         // The task cannot fail: it does not panic and nobody aborts it.
         _ = tokio::task::spawn_blocking(move || {
             end_leftovers(std::slice::from_ref(&run));
-            launcher.own_children.end_strangers();
+            launcher.known_children.end_unknown();
         })
         .await;
         self.verdict.get_or_insert_with(|| Ending::Lost {
@@ -187,7 +187,7 @@ impl Running<'_> {
         if let Some(unheard) = self.correction.take() {
             return Outcome::Again(unheard);
         }
-        match self.course.reports.correct() {
+        match self.progress.reports.correct() {
             Ok(correction) => {
                 let told = Happening::Corrected(correction.clone());
                 self.unit.tell(told).await;
@@ -201,9 +201,9 @@ impl Running<'_> {
     /// Tells whether another child could still give the report: the session must hold the task,
     /// and pi writes none before the first answer.
     fn can_go_on(&self, exit: Exit) -> bool {
-        self.course.reports.are_needed()
+        self.progress.reports.are_needed()
             && exit.is_known()
-            && self.course.last_answer.is_there()
+            && self.progress.last_answer.is_there()
             && self.unit.plan.session.file().is_some()
     }
 

@@ -44,7 +44,7 @@ impl Running<'_> {
         match record {
             ChildRecord::MessageEnded(Message::Assistant(answer)) => self.weigh_answer(answer),
             ChildRecord::MessageEnded(Message::System(change)) => {
-                let check = self.course.tools.take();
+                let check = self.progress.tools.take();
                 check.map_or(Consequence::None, |check| {
                     Consequence::Equipped(check.heard(change))
                 })
@@ -61,7 +61,7 @@ impl Running<'_> {
             } => {
                 self.tool_was_at_work();
                 if !is_error
-                    && let Some(ending) = self.course.reports.ending(tool, details.as_ref())
+                    && let Some(ending) = self.progress.reports.ending(tool, details.as_ref())
                 {
                     self.reported(ending);
                 }
@@ -77,11 +77,11 @@ impl Running<'_> {
     }
 
     fn weigh_answer(&mut self, answer: &AssistantMessage) -> Consequence {
-        self.course.last_answer.heard(answer);
-        let overspent = self.course.spending.observe(answer);
+        self.progress.last_answer.heard(answer);
+        let overspent = self.progress.spending.observe(answer);
         answer
             .tool_calls()
-            .find_map(|call| self.course.repetition.observe(call))
+            .find_map(|call| self.progress.repetition.observe(call))
             .or(overspent)
             .map_or(Consequence::None, Consequence::Decide)
     }
@@ -93,7 +93,7 @@ impl Running<'_> {
                 self.correction = None;
                 Consequence::None
             }
-            (Some(_) | None, _) => match &mut self.course.check {
+            (Some(_) | None, _) => match &mut self.progress.check {
                 Some(check) => Consequence::Checked(check.heard(response)),
                 None => Consequence::None,
             },
@@ -117,7 +117,7 @@ impl Running<'_> {
     }
 
     fn tool_was_at_work(&mut self) {
-        if let Some(deadline) = &mut self.course.deadline {
+        if let Some(deadline) = &mut self.progress.deadline {
             deadline.tool_was_at_work(Instant::now());
         }
     }
@@ -141,7 +141,7 @@ impl Running<'_> {
             Checked::Doubtful(warning) => self.unit.tell(Happening::Warned(warning)).await,
             Checked::Wrong(ending) => return self.conclude(ending).await,
         }
-        self.course.check = None;
+        self.progress.check = None;
         if self.phase == Phase::Working {
             self.prompt();
         }
@@ -160,7 +160,7 @@ impl Running<'_> {
             self.leave(pace).await;
             return;
         }
-        match self.course.reports.judge(&self.course.last_answer) {
+        match self.progress.reports.judge(&self.progress.last_answer) {
             Verdict::Over(ending) => self.conclude(ending).await,
             Verdict::Unreported if self.phase == Phase::Working => self.correct().await,
             // A child that is leaving cannot be told any more; what follows is seen at its end.
@@ -169,7 +169,7 @@ impl Running<'_> {
     }
 
     async fn correct(&mut self) {
-        match self.course.reports.correct() {
+        match self.progress.reports.correct() {
             Ok(correction) => {
                 self.say_prompt(correction.clone());
                 self.correction = Some(correction.clone());
@@ -186,7 +186,7 @@ impl Running<'_> {
         if self.phase != Phase::Working {
             return;
         }
-        if self.course.last_answer.called_several() {
+        if self.progress.last_answer.called_several() {
             self.say(&Command::Abort);
         }
         self.phase = Phase::aborting(Instant::now(), AFTER_ITS_REPORT);

@@ -19,8 +19,9 @@ use crate::guards::Deadline;
 use crate::keeper::{KeeperLink, Report};
 use crate::model_check::ModelCheck;
 use crate::request::{SteerError, UnitRequest};
+use crate::run_progress::RunProgress;
 use crate::stopping::Phase;
-use crate::unit::{Course, Unit};
+use crate::unit::Unit;
 
 /// The id of commands that start work.
 const PROMPT: &str = "prompt";
@@ -40,7 +41,7 @@ pub(crate) enum Outcome {
 /// A sub-agent whose child has been started.
 pub(crate) struct Running<'a> {
     unit: &'a mut Unit,
-    course: &'a mut Course,
+    progress: &'a mut RunProgress,
     started: Started,
     /// `None` once it is closed.
     stdin: Option<Outbox>,
@@ -81,13 +82,16 @@ enum Happened {
 impl<'a> Running<'a> {
     pub(crate) fn new(
         unit: &'a mut Unit,
-        course: &'a mut Course,
+        progress: &'a mut RunProgress,
         mut child: LaunchedChild,
     ) -> Self {
-        child.stdout.splitter_mut().tell(unit.speech.clone());
+        child
+            .stdout
+            .splitter_mut()
+            .feed_partial(unit.partial.clone());
         Self {
             unit,
-            course,
+            progress,
             started: child.started,
             stdin: Some(child.stdin),
             stdout: child.stdout,
@@ -109,7 +113,7 @@ impl<'a> Running<'a> {
     pub(crate) async fn run(mut self) -> Outcome {
         self.unit.tell(Happening::Started(self.started)).await;
         self.tell_deadline();
-        match &self.course.check {
+        match &self.progress.check {
             Some(_) => self.say(&ModelCheck::question()),
             None => self.prompt(),
         }
@@ -125,7 +129,7 @@ impl<'a> Running<'a> {
     }
 
     fn prompt(&mut self) {
-        let message = std::mem::take(&mut self.course.prompt);
+        let message = std::mem::take(&mut self.progress.prompt);
         self.say_prompt(message);
     }
 
@@ -199,7 +203,7 @@ impl<'a> Running<'a> {
         if self.phase != Phase::Working || self.stdin.is_none() {
             return Err(SteerError::Ending(self.unit.task.run.clone()));
         }
-        if self.course.check.is_some() {
+        if self.progress.check.is_some() {
             return Err(SteerError::NotStarted(self.unit.task.run.clone()));
         }
         self.say(&Command::Steer {
@@ -212,7 +216,7 @@ impl<'a> Running<'a> {
 
     /// Tells the keeper how long the run has.
     fn tell_deadline(&mut self) {
-        self.told_deadline = self.course.deadline.as_ref().map(Deadline::alarm);
+        self.told_deadline = self.progress.deadline.as_ref().map(Deadline::alarm);
         if let Some(ends_at) = self.told_deadline {
             let left = ends_at.saturating_duration_since(Instant::now());
             self.keeper.tell_deadline(left);
@@ -232,7 +236,7 @@ impl<'a> Running<'a> {
     fn resume(&mut self, pause: Duration) {
         self.pause = Pause::No;
         self.phase = self.phase.after_pause(pause);
-        if let Some(deadline) = &mut self.course.deadline {
+        if let Some(deadline) = &mut self.progress.deadline {
             deadline.paused(pause);
         }
         self.keeper.resume();

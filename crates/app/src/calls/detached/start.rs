@@ -3,7 +3,7 @@
 use std::process::Stdio;
 use std::time::Duration;
 
-use pi_subagents_engine::{MARKS, OwnChildren};
+use pi_subagents_engine::{KnownChildren, MARKS};
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, Lines};
 use tokio::process::{Child, ChildStdin, ChildStdout, Command};
 use tokio::time::timeout;
@@ -19,10 +19,10 @@ use crate::places::Places;
 pub(crate) async fn start(
     order: &Order,
     places: &Places,
-    own_children: &OwnChildren,
+    known_children: &KnownChildren,
 ) -> Result<TakenOver, CommandError> {
     let replied = timeout(TAKING_OVER, async {
-        let mut process = DetachedProcess::start(order, places, own_children).await?;
+        let mut process = DetachedProcess::start(order, places, known_children).await?;
         // Not to the end of its stdout: whatever keeps the other side open must not keep us.
         process.reply().await
     });
@@ -57,16 +57,16 @@ impl DetachedProcess {
     pub(super) async fn start(
         order: &Order,
         places: &Places,
-        own_children: &OwnChildren,
+        known_children: &KnownChildren,
     ) -> Result<Self, CommandError> {
         let mut line = serde_json::to_vec(order).map_err(|error| failed(&error))?;
         line.push(b'\n');
         let mut command = command(places);
-        let mut process = own_children
+        let mut process = known_children
             .start(|| command.spawn())
             .map_err(|error| failed(&error))?;
         let pipes = process.stdin.take().zip(process.stdout.take());
-        reap(process, own_children.clone());
+        reap(process, known_children.clone());
         let (mut stdin, stdout) = pipes.ok_or_else(ended_early)?;
         // If it is gone already, its answer is missing too.
         _ = stdin.write_all(&line).await;
@@ -122,13 +122,13 @@ fn command(places: &Places) -> Command {
     command
 }
 
-fn reap(mut process: Child, own_children: OwnChildren) {
+fn reap(mut process: Child, known_children: KnownChildren) {
     tokio::spawn(async move {
         let pid = process.id();
         // How it exits is in the record of its run.
         _ = process.wait().await;
         if let Some(pid) = pid {
-            own_children.ended(pid);
+            known_children.ended(pid);
         }
     });
 }

@@ -1,6 +1,6 @@
 //! A call that a detached process does, as whoever waits for its answer sees it.
 
-use pi_subagents_engine::OwnChildren;
+use pi_subagents_engine::KnownChildren;
 
 use super::order::{AnsweredCall, BegunRun, Order, Reply};
 use super::start::{DetachedProcess, ended_early};
@@ -25,9 +25,9 @@ impl WaitedCall {
     pub(crate) async fn start(
         order: &Order,
         places: &Places,
-        own_children: &OwnChildren,
+        known_children: &KnownChildren,
     ) -> Result<Self, CommandError> {
-        let mut process = DetachedProcess::start(order, places, own_children).await?;
+        let mut process = DetachedProcess::start(order, places, known_children).await?;
         match process.reply().await? {
             Some(Reply::Begun(runs)) => Ok(Self { process, runs }),
             Some(Reply::Refused(error)) => Err(error),

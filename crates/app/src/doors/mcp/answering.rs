@@ -48,8 +48,8 @@ pub(super) async fn answer_within(
         mut cancelled,
     } = waiting;
     let deadline = Instant::now() + patience;
-    let own_children = &service.owner.own_children;
-    let mut call = WaitedCall::start(order, &caller.places, own_children).await?;
+    let known_children = &service.owner.known_children;
+    let mut call = WaitedCall::start(order, &caller.places, known_children).await?;
     loop {
         let heard = tokio::select! {
             heard = call.next() => heard?,

@@ -11,6 +11,7 @@ use pi_subagents_delegation::{
     Allowance, Completion, Limits, ModelChoice, Program, RunId, Runner, SessionId, SessionPolicy,
     Started, SystemPrompt, Task, TaskPlan, ToolPolicy,
 };
+use pi_subagents_processes::ProcessName;
 use pretty_assertions::assert_eq;
 use rustix::pipe::{PipeFlags, pipe_with};
 use tokio::io::{AsyncBufReadExt as _, BufReader};
@@ -19,11 +20,12 @@ use tokio::net::unix::pipe::Receiver;
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 
-use crate::child::{LineMemory, Speech};
-use crate::own_children::OwnChildren;
+use crate::child::LineMemory;
+use crate::known_children::KnownChildren;
+use crate::launcher::Launcher;
+use crate::partial_feed::PartialFeed;
 use crate::request::{UnitEvents, UnitSaid};
 use crate::running::*;
-use crate::{Launcher, ProcessName};
 
 /// One run whose other side the test holds.
 pub(super) struct Stand {
@@ -74,13 +76,13 @@ impl Stand {
         let (events_in, events) = mpsc::channel(64);
         let (ask, requests) = mpsc::unbounded_channel();
         let unit = Unit {
-            speech: Speech::new(Arc::default()),
+            partial: PartialFeed::new(Arc::default()),
             task: Arc::new(task()),
             plan: Box::new(plan),
             launcher: Arc::new(Launcher {
                 keeper: program("keeper"),
                 warden: program("warden"),
-                own_children: OwnChildren::shared(),
+                known_children: KnownChildren::spare_unknown(),
                 file_limit: None,
                 environment: Vec::new(),
                 secrets: std::collections::BTreeMap::new(),
@@ -208,8 +210,8 @@ impl Stand {
 
 /// The life of a unit whose first child is played by the test, and whose next ones are not.
 async fn live(mut unit: Unit, child: LaunchedChild) {
-    let mut course = Course::begin(&unit.task, &mut unit.plan);
-    match Running::new(&mut unit, &mut course, child).run().await {
+    let mut progress = RunProgress::begin(&unit.task, &mut unit.plan);
+    match Running::new(&mut unit, &mut progress, child).run().await {
         Outcome::Over(ending) => unit.tell(Happening::Ended(ending)).await,
         Outcome::Again(prompt) => unit.tell(Happening::Printed(prompt.into())).await,
     }

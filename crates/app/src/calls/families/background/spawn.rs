@@ -1,6 +1,6 @@
 //! `background_agent`: from the call to the moment when the run has a process of its own.
 
-use pi_subagents_engine::OwnChildren;
+use pi_subagents_engine::KnownChildren;
 use pi_subagents_sessions::{RecordedRun, RunDir};
 use serde_json::{Value, json};
 
@@ -26,7 +26,7 @@ pub(crate) async fn background_agent(
     arguments: &Value,
     caller: &Caller,
 ) -> Result<ToolAnswer, CommandError> {
-    let mut spawned = spawn(arguments, caller, &service.owner.own_children).await?;
+    let mut spawned = spawn(arguments, caller, &service.owner.known_children).await?;
     if let Some(registry) = &service.background {
         spawned.counts = registry.launched(&spawned.row);
     }
@@ -37,10 +37,10 @@ pub(crate) async fn background_agent(
 pub(crate) async fn spawn(
     arguments: &Value,
     caller: &Caller,
-    own_children: &OwnChildren,
+    known_children: &KnownChildren,
 ) -> Result<Spawned, CommandError> {
     let order = Order::new(arguments, caller);
-    let taken = start(&order, &caller.places, own_children).await?;
+    let taken = start(&order, &caller.places, known_children).await?;
     if let Some(why) = taken.refusal {
         return Err(CommandError::failed(why));
     }

@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use clap::Args;
-use pi_subagents_engine::OwnChildren;
+use pi_subagents_engine::KnownChildren;
 
 use super::delegate::caller;
 use super::named_task::NamedTaskArgs;
@@ -27,8 +27,8 @@ pub(crate) fn run(args: &SpawnArgs, printer: Printer) -> Result<ExitCode, Comman
     let caller = caller(&args.task.run)?;
     check_fields(background::BACKGROUND, &arguments, caller.door)?;
     // This process ends before its child does, and has no other.
-    let own_children = OwnChildren::shared();
-    let spawned = block_on(background::spawn(&arguments, &caller, &own_children))?;
+    let known_children = KnownChildren::spare_unknown();
+    let spawned = block_on(background::spawn(&arguments, &caller, &known_children))?;
     if printer.is_json() {
         printer.json(&spawned.json());
     } else {

@@ -1,4 +1,4 @@
-//! Which children of this process are ours by birth. All others were inherited from a keeper that
+//! The children that this process has started itself. All others were inherited from a keeper that
 //! was killed, because an owner is a subreaper.
 
 use std::collections::HashSet;
@@ -6,38 +6,36 @@ use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use pi_subagents_processes::children;
+use pi_subagents_processes::{ProcessName, children, reap_killed, signal_descendants};
 use rustix::process::Signal;
 
-use crate::ProcessName;
-use crate::keeper::signal_all;
-use crate::leftovers::reap;
-
-/// How long strangers that fork all the time are followed.
+/// How long unknown children that fork all the time are followed.
 const SWEEP_FOR: Duration = Duration::from_secs(2);
 
-/// The children this process has started, and what is done with strangers among them.
+/// The children that this process has started, and whether unknown ones beside them are killed.
 #[derive(Debug, Clone)]
-pub struct OwnChildren(Option<Arc<Mutex<HashSet<u32>>>>);
+pub struct KnownChildren(Option<Arc<Mutex<HashSet<u32>>>>);
 
 /// Something with a process of its own.
 pub trait HasProcess {
-    /// The process's number, while it lives.
+    /// Returns the number of the process, while it lives.
     fn pid(&self) -> Option<u32>;
 }
 
-impl OwnChildren {
-    /// For a process whose children are all started by the engine: strangers are ended.
-    pub fn exclusive() -> Self {
+impl KnownChildren {
+    /// Makes the list of a process that starts all its children through it: children that are
+    /// not on it are killed.
+    pub fn kill_unknown() -> Self {
         Self(Some(Arc::default()))
     }
 
-    /// For a process that starts other children too: strangers are left alone.
-    pub fn shared() -> Self {
+    /// Makes the list of a process that has other children too: children that are not on it are
+    /// left alone.
+    pub fn spare_unknown() -> Self {
         Self(None)
     }
 
-    /// Starts a child; nobody looks for strangers between its birth and its entry here.
+    /// Starts a child and puts it on the list. Nobody looks for unknown children meanwhile.
     pub fn start<T: HasProcess>(&self, start: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
         let mut known = self.lock();
         let started = start()?;
@@ -47,29 +45,29 @@ impl OwnChildren {
         Ok(started)
     }
 
-    /// A child has ended and was reaped.
+    /// Takes a child off the list, because it has ended and was reaped.
     pub fn ended(&self, pid: u32) {
         if let Some(mut known) = self.lock() {
             known.remove(&pid);
         }
     }
 
-    /// Kills the children we did not start, and their descendants.
-    pub(crate) fn end_strangers(&self) {
+    /// Kills the children that are not on the list, and their descendants.
+    pub(crate) fn end_unknown(&self) {
         let Some(known) = self.lock() else {
             return;
         };
         let end = Instant::now() + SWEEP_FOR;
         while Instant::now() < end {
             let own = children(std::process::id()).unwrap_or_default().into_iter();
-            let strangers: Vec<u32> = own.filter(|child| !known.contains(child)).collect();
-            if strangers.is_empty() {
+            let unknown: Vec<u32> = own.filter(|child| !known.contains(child)).collect();
+            if unknown.is_empty() {
                 return;
             }
-            for stranger in strangers {
-                signal_all(stranger, Signal::KILL);
-                ProcessName::of(stranger).kill();
-                reap(stranger);
+            for child in unknown {
+                signal_descendants(child, Signal::KILL);
+                ProcessName::of(child).kill();
+                reap_killed(child);
             }
         }
     }

@@ -1,0 +1,27 @@
+//! What an owner says about the start of all its children.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+
+use pi_subagents_delegation::{Program, Secret};
+
+use crate::known_children::KnownChildren;
+
+/// How the children of all plans are started.
+#[derive(Debug, Clone)]
+pub struct Launcher {
+    /// The program that keeps a child: our own binary and its hidden subcommand.
+    pub keeper: Program,
+    /// The program that ends what the keepers of a dead owner could not.
+    pub warden: Program,
+    /// The children of this process, and whether it has others beside those of the engine.
+    pub known_children: KnownChildren,
+    /// How many files children may have open, if this process may have more.
+    pub file_limit: Option<u64>,
+    /// Variables that children get in addition to those of this process.
+    pub environment: Vec<(OsString, OsString)>,
+    /// The variables of this process that hold secrets. The embedded agent gets them on a
+    /// descriptor, so that no process below the owner has them in its environment. Other programs
+    /// get them in their environment, where they expect them.
+    pub secrets: BTreeMap<String, Secret>,
+}

@@ -1,0 +1,104 @@
+//! The life of one sub-agent: its child is launched, lived with and, where it exits without the
+//! report it owes, launched again.
+
+use pi_subagents_delegation::{Decision, Ending, Happening};
+
+use crate::child::{LaunchError, LaunchedChild, SessionLock, launch, lock_session};
+use crate::request::{SteerError, UnitRequest};
+use crate::room::{Patience, Place};
+use crate::run_progress::RunProgress;
+use crate::running::{Outcome, Running};
+use crate::unit::Unit;
+
+/// Runs a sub-agent to its end. Its last event is the one `Ended`.
+pub(crate) async fn live(mut unit: Unit) {
+    let ending = run(&mut unit).await;
+    unit.tell(Happening::Ended(ending)).await;
+    unit.tell_all().await;
+}
+
+/// Runs the children of a sub-agent, one after another. Their session is locked all the time, so
+/// that nobody writes to it in between.
+async fn run(unit: &mut Unit) -> Ending {
+    let lock = match lock_session(&unit.task, &unit.plan).await {
+        Ok(lock) => lock,
+        Err(error) => return error.ending(&unit.task),
+    };
+    match run_children(unit, lock.as_ref()).await {
+        Ok(ending) => {
+            if let Some(lock) = lock {
+                lock.release();
+            }
+            ending
+        }
+        Err(error) => error.ending(&unit.task),
+    }
+}
+
+async fn run_children(unit: &mut Unit, lock: Option<&SessionLock>) -> Result<Ending, LaunchError> {
+    let mut progress = None;
+    loop {
+        let (child, place) = match launch_in_room(unit, lock).await? {
+            Ok(child) => child,
+            Err(decision) => return Ok(end_without_child(unit, decision).await),
+        };
+        let progress =
+            progress.get_or_insert_with(|| RunProgress::begin(&unit.task, &mut unit.plan));
+        match Running::new(unit, progress, child).run().await {
+            Outcome::Over(ending) => return Ok(ending),
+            Outcome::Again(prompt) => progress.prompt = prompt,
+        }
+        drop(place);
+        if let Some(decision) = requested_end(unit) {
+            return Ok(end_without_child(unit, decision).await);
+        }
+    }
+}
+
+/// Starts a child. Where there is no room for it, waits until another child has ended or somebody
+/// wants the end of the run.
+async fn launch_in_room(
+    unit: &mut Unit,
+    lock: Option<&SessionLock>,
+) -> Result<Result<(LaunchedChild, Place), Decision>, LaunchError> {
+    let mut patience = Patience::new();
+    loop {
+        let memory = unit.memory.clone();
+        match launch(&unit.launcher, &unit.task, &unit.plan, memory, lock).await {
+            Ok(child) => return Ok(Ok((child, unit.room.take()))),
+            Err(error) if error.is_for_want_of_room() => {
+                if !patience.wait_for(&unit.room).await {
+                    return Err(error.explained());
+                }
+            }
+            Err(error) => return Err(error),
+        }
+        if let Some(decision) = requested_end(unit) {
+            return Ok(Err(decision));
+        }
+    }
+}
+
+/// Ends a run that has no child right now.
+async fn end_without_child(unit: &mut Unit, decision: Decision) -> Ending {
+    unit.tell(Happening::Stopping(decision)).await;
+    decision.ending()
+}
+
+/// Answers the requests that came while there was no child. Returns the decision to end the run, if
+/// one of them was that.
+fn requested_end(unit: &mut Unit) -> Option<Decision> {
+    while let Ok(request) = unit.requests.try_recv() {
+        match request {
+            UnitRequest::End(decision) => return Some(decision),
+            // A child that is started after a pause has all its time.
+            UnitRequest::Pause { .. } | UnitRequest::Resume { .. } => {}
+            UnitRequest::Steer { answer, .. } => {
+                let run = unit.task.run.clone();
+                // Whoever asked may have left.
+                _ = answer.send(Err(SteerError::NotStarted(run)));
+            }
+        }
+    }
+    None
+}

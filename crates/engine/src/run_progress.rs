@@ -1,0 +1,55 @@
+//! How far a run is, over all its children.
+
+use pi_subagents_delegation::{Runner, Task, TaskPlan};
+use tokio::time::Instant;
+
+use crate::completion::{LastAnswer, Reports};
+use crate::guards::{Deadline, Repetition, Spending};
+use crate::model_check::ModelCheck;
+use crate::tool_check::ToolCheck;
+
+/// What a run keeps over all its children.
+#[derive(Debug)]
+pub(crate) struct RunProgress {
+    /// The prompt of the next child.
+    pub(crate) prompt: String,
+    /// Checks the child's model before it gets the prompt.
+    pub(crate) check: Option<ModelCheck>,
+    /// Checks the child's tools when it lists them.
+    pub(crate) tools: Option<ToolCheck>,
+    pub(crate) last_answer: LastAnswer,
+    pub(crate) reports: Reports,
+    /// Runs from the start of the first child.
+    pub(crate) deadline: Option<Deadline>,
+    pub(crate) repetition: Repetition,
+    pub(crate) spending: Spending,
+    /// How often the owner was asked to shut down.
+    pub(crate) shutdowns: u32,
+}
+
+impl RunProgress {
+    /// Begins with the first child, which has just started.
+    pub(crate) fn begin(task: &Task, plan: &mut TaskPlan) -> Self {
+        Self {
+            prompt: first_prompt(plan),
+            check: ModelCheck::of(plan),
+            tools: ToolCheck::of(plan, task.known_tools.as_ref()),
+            last_answer: LastAnswer::default(),
+            reports: Reports::new(plan.completion),
+            deadline: Deadline::new(Instant::now(), &plan.limits),
+            repetition: Repetition::new(plan.limits.repetitions),
+            spending: Spending::new(plan.limits.allowance),
+            shutdowns: 0,
+        }
+    }
+}
+
+/// Pi takes a prompt that begins with a slash for a command and might never settle; with a
+/// newline before it the model reads the same words.
+fn first_prompt(plan: &mut TaskPlan) -> String {
+    let prompt = std::mem::take(&mut plan.prompt);
+    match plan.runner {
+        Runner::Pi if prompt.starts_with('/') => format!("\n{prompt}"),
+        Runner::Pi | Runner::Embedded => prompt,
+    }
+}

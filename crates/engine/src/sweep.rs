@@ -1,0 +1,97 @@
+//! Kills what is left of a run whose keeper is gone. Its processes are found by the run's mark in
+//! their environment, and by the run's control group.
+
+use std::collections::HashSet;
+use std::time::{Duration, Instant};
+
+use pi_subagents_delegation::RunId;
+use pi_subagents_processes::{
+    ProcessName, descendants, for_each_carrier, process_name, reap_killed,
+};
+use rustix::process::Signal;
+
+use crate::control_group::{end_groups_of_owner, end_groups_of_runs};
+use crate::keeper::KEEPER_NAME;
+use crate::marks::{OWNER_MARK, RUN_MARK};
+
+/// The pause between two looks: a process may fork while it is being killed.
+const SWEEP_AGAIN: Duration = Duration::from_millis(5);
+
+/// How long a sweep lasts at most: a process that cannot be killed would keep us here for ever.
+const SWEEP_FOR: Duration = Duration::from_secs(3);
+
+/// How many looks in a row must find nothing: a process in the middle of becoming another program
+/// can hide from one look.
+const SWEEPS_IN_VAIN: u32 = 3;
+
+/// How long the keeper of an owner that does not answer has to end its tree in order.
+const KEEPERS_TURN: Duration = Duration::from_secs(3);
+
+/// Kills every process that carries the mark of one of these runs or is in its control group, and
+/// the descendants of these processes. Returns how many were killed, when none is left.
+pub fn end_leftovers(runs: &[RunId]) -> usize {
+    if runs.is_empty() {
+        return 0;
+    }
+    end_groups_of_runs(runs);
+    let marks = runs.iter().map(|run| format!("{RUN_MARK}={run}"));
+    end_marked(&marks.collect::<Vec<String>>())
+}
+
+/// Kills what is left of all runs of an owner that is gone.
+pub(crate) fn end_leftovers_of_owner(owner: &str) {
+    end_groups_of_owner(owner);
+    end_marked(&[format!("{OWNER_MARK}={owner}")]);
+}
+
+/// Ends a run whose owner does not answer: sends SIGTERM to its keeper, and kills what is still
+/// there after that. Returns when nothing is left.
+pub fn end_without_owner(run: &RunId) {
+    let mark = format!("{RUN_MARK}={run}");
+    let mut keepers: Vec<ProcessName> = Vec::new();
+    for_each_carrier(vec![mark], |pid| {
+        if is_keeper(pid) {
+            keepers.push(ProcessName::of(pid));
+        }
+    });
+    for keeper in &keepers {
+        keeper.signal(Signal::TERM);
+        keeper.signal(Signal::CONT);
+    }
+    let end = Instant::now() + KEEPERS_TURN;
+    while keepers.iter().any(|keeper| keeper.is_alive()) && Instant::now() < end {
+        std::thread::sleep(SWEEP_AGAIN);
+    }
+    end_leftovers(std::slice::from_ref(run));
+}
+
+/// Returns whether a process is a keeper.
+fn is_keeper(pid: u32) -> bool {
+    process_name(pid).is_some_and(|name| name == KEEPER_NAME)
+}
+
+/// Kills every process that carries one of these marks, and its descendants, until a look finds
+/// none. Returns how many were killed.
+fn end_marked(marks: &[String]) -> usize {
+    let end = Instant::now() + SWEEP_FOR;
+    let mut killed = HashSet::new();
+    let mut in_vain = 0;
+    while in_vain < SWEEPS_IN_VAIN && Instant::now() < end {
+        in_vain += 1;
+        for_each_carrier(marks.to_vec(), |pid| {
+            if pid == std::process::id() {
+                return;
+            }
+            in_vain = 0;
+            let below = descendants(pid);
+            for process in [ProcessName::of(pid)].into_iter().chain(below) {
+                if process.signal(Signal::KILL) {
+                    killed.insert(process);
+                }
+            }
+            reap_killed(pid);
+        });
+        std::thread::sleep(SWEEP_AGAIN);
+    }
+    killed.len()
+}

@@ -1,0 +1,157 @@
+//! Which processes descend from which, and signals for all descendants of one.
+
+use std::collections::{HashMap, HashSet};
+use std::time::{Duration, Instant};
+
+use rustix::process::Signal;
+
+use crate::{ProcessName, Stat, all_processes, children};
+
+/// How long a tree that grows all the time is followed in one go.
+const TO_FOLLOW: Duration = Duration::from_millis(100);
+
+/// A look at a tree ends at this number of processes.
+const MOST_DESCENDANTS: usize = 100_000;
+
+/// Returns children, grandchildren and so on of a process, parents before their children, and
+/// dead ones that nobody has reaped yet.
+///
+/// When a process dies during the walk, its children become those of a subreaper, so the list of
+/// the ancestor is read again at the end: a subreaper finds there what it has inherited.
+pub fn descendants(ancestor: u32) -> Vec<ProcessName> {
+    if children(ancestor).is_none() {
+        let all = children_of_all();
+        return walk(ancestor, |pid| all.get(&pid).cloned(), Stat::read);
+    }
+    walk(ancestor, children, Stat::read)
+}
+
+/// Sends a signal to all descendants of a process, until a look finds nobody who has not got it.
+/// A process that forks all the time is followed, because a look takes less time than most
+/// processes live. Returns how many processes got the signal.
+pub fn signal_descendants(ancestor: u32, signal: Signal) -> usize {
+    signal_while_new(ancestor, signal, |_| true).len()
+}
+
+/// Stops all descendants of a process. Returns those that were not stopped before.
+pub fn stop_descendants(ancestor: u32) -> HashSet<ProcessName> {
+    signal_while_new(ancestor, Signal::STOP, |process| !process.is_stopped())
+}
+
+fn signal_while_new(
+    ancestor: u32,
+    signal: Signal,
+    is_meant: impl Fn(ProcessName) -> bool,
+) -> HashSet<ProcessName> {
+    let end = Instant::now() + TO_FOLLOW;
+    let mut reached = HashSet::new();
+    loop {
+        let mut is_any_new = false;
+        for process in descendants(ancestor) {
+            if !reached.contains(&process) && is_meant(process) && process.signal(signal) {
+                reached.insert(process);
+                is_any_new = true;
+            }
+        }
+        if !is_any_new || Instant::now() >= end {
+            return reached;
+        }
+    }
+}
+
+/// Follows the lists of children from a process downwards.
+///
+/// Between the list and the look at a process, the process may have ended and its number may have
+/// been given to a stranger. Therefore it only counts if its parent belongs to the tree.
+fn walk(
+    ancestor: u32,
+    children: impl Fn(u32) -> Option<Vec<u32>>,
+    stat: impl Fn(u32) -> Option<Stat>,
+) -> Vec<ProcessName> {
+    let mut found: Vec<ProcessName> = Vec::new();
+    let mut tree = HashSet::from([ancestor]);
+    let mut walked = 0;
+    loop {
+        let before = found.len();
+        let mut parent = Some(ancestor);
+        while let Some(pid) = parent.filter(|_| found.len() < MOST_DESCENDANTS) {
+            for child in children(pid).unwrap_or_default() {
+                if let Some(stat) = stat(child)
+                    && tree.contains(&stat.parent)
+                    && tree.insert(child)
+                {
+                    found.push(ProcessName {
+                        pid: child,
+                        start_time: stat.start_time,
+                    });
+                }
+            }
+            parent = found.get(walked).map(|process| process.pid);
+            walked += usize::from(parent.is_some());
+        }
+        if found.len() == before || found.len() >= MOST_DESCENDANTS {
+            return found;
+        }
+    }
+}
+
+/// Returns the children of all processes, for systems that do not list those of one.
+fn children_of_all() -> HashMap<u32, Vec<u32>> {
+    let mut children: HashMap<u32, Vec<u32>> = HashMap::new();
+    for pid in all_processes() {
+        if let Some(stat) = Stat::read(pid) {
+            children.entry(stat.parent).or_default().push(pid);
+        }
+    }
+    children
+}
+
+#[cfg(test)]
+mod tests {
+    use pretty_assertions::assert_eq;
+
+    use super::*;
+
+    /// A tree as it is listed, and who each number belongs to when it is looked at.
+    fn walked(listed: &[(u32, &[u32])], parents: &[(u32, u32)]) -> Vec<u32> {
+        let listed: HashMap<u32, &[u32]> = listed.iter().copied().collect();
+        let parents: HashMap<u32, u32> = parents.iter().copied().collect();
+        let found = walk(
+            1,
+            |pid| Some(listed.get(&pid)?.to_vec()),
+            |pid| Some(Stat::of_child(*parents.get(&pid)?)),
+        );
+        found.into_iter().map(|process| process.pid).collect()
+    }
+
+    #[test]
+    fn a_tree_is_walked_from_its_top() {
+        let listed: [(u32, &[u32]); 3] = [(1, &[2, 3]), (2, &[4]), (4, &[5])];
+        let parents = [(2, 1), (3, 1), (4, 2), (5, 4)];
+        assert_eq!(walked(&listed, &parents), [2, 3, 4, 5]);
+    }
+
+    #[test]
+    fn a_number_that_a_stranger_has_by_now_is_not_of_the_tree() {
+        let listed: [(u32, &[u32]); 2] = [(1, &[2, 3]), (3, &[4])];
+        let parents = [(2, 1), (3, 77), (4, 3)];
+        assert_eq!(walked(&listed, &parents), [2]);
+    }
+
+    #[test]
+    fn what_was_inherited_meanwhile_is_of_the_tree() {
+        let listed: [(u32, &[u32]); 2] = [(1, &[2]), (2, &[3])];
+        // The parent of 3 died between the list and the look.
+        assert_eq!(walked(&listed, &[(2, 1), (3, 1)]), [2, 3]);
+    }
+
+    #[test]
+    fn we_descend_from_our_parent() {
+        let own = ProcessName::of_this_process();
+        let parent = ProcessName::of_parent().pid;
+        assert!(descendants(parent).contains(&own));
+        assert!(!descendants(own.pid).iter().any(|below| below.pid == parent));
+        let all = children_of_all();
+        assert!(all[&parent].contains(&own.pid));
+    }
+}
