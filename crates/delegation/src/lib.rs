@@ -24,6 +24,7 @@ mod plan;
 mod policy;
 mod saying;
 mod secret;
+mod sink;
 mod summary;
 pub mod text;
 mod usage;
@@ -32,7 +33,7 @@ pub use allowance::{Allowance, Dollars, Excess};
 pub use definition::{Definition, RunnerChoice, Scope};
 pub use dialect::{BodyUse, Dialect};
 pub use ending::{Decision, Ending, Interruption, Status};
-pub use event::{EventSink, Happening, RunEvent, Started};
+pub use event::{Happening, RunEvent, Started};
 pub use field::{Field, FieldValue, Origin};
 pub use finalized::{FINALIZE_TOOL, Finalized};
 pub use history::{Gap, MAX_MESSAGES_PER_RUN, RunHistory};
@@ -46,6 +47,7 @@ pub use policy::{
 };
 pub use saying::{Act, Saying};
 pub use secret::Secret;
+pub use sink::EventSink;
 pub use summary::{LAST_TEXT_LIMIT, RunSummary};
 pub use usage::Usage;
 
