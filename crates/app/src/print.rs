@@ -5,33 +5,26 @@ use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use clap::Args;
 use pi_subagents_delegation::text::clean;
 use serde::Serialize;
 
 use crate::error::CommandError;
 
-/// What all commands take stands after what each has of its own.
-const LAST: usize = 900;
-
 /// How results are printed.
-#[derive(Args, Clone, Copy, Default)]
-pub(crate) struct OutputArgs {
-    /// Print one JSON object to stdout instead of text
-    #[arg(long, global = true, display_order = LAST)]
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Output {
+    /// One JSON object instead of text.
     pub(crate) json: bool,
-    /// Print JSON lines to stdout: each event as it happens, then the object of --json
-    #[arg(long, global = true, conflicts_with = "json", display_order = LAST)]
+    /// JSON lines: each event, then the result.
     pub(crate) json_stream: bool,
-    /// Show no progress on stderr
-    #[arg(long, short, global = true, display_order = LAST)]
+    /// No words for people, except errors.
     pub(crate) quiet: bool,
 }
 
 /// How this command prints.
 #[derive(Clone, Copy)]
 pub(crate) struct Printer<'a> {
-    options: OutputArgs,
+    options: Output,
     /// Takes everything, where there is no terminal to print to.
     page: Option<&'a Page>,
 }
@@ -65,7 +58,7 @@ impl Page {
 }
 
 impl<'a> Printer<'a> {
-    pub(crate) fn new(options: OutputArgs) -> Self {
+    pub(crate) fn new(options: Output) -> Self {
         Self {
             options,
             page: None,
@@ -75,21 +68,21 @@ impl<'a> Printer<'a> {
     /// Prints text to a page.
     pub(crate) fn to_page(page: &'a Page) -> Self {
         Self {
-            options: OutputArgs::default(),
+            options: Output::default(),
             page: Some(page),
         }
     }
 
     /// Prints text, for a command that takes no options of ours.
     pub(crate) fn for_people() -> Self {
-        Self::new(OutputArgs::default())
+        Self::new(Output::default())
     }
 
     /// Prints JSON, for a command line that could not be read.
     pub(crate) fn for_programs() -> Self {
-        Self::new(OutputArgs {
+        Self::new(Output {
             json: true,
-            ..OutputArgs::default()
+            ..Output::default()
         })
     }
 

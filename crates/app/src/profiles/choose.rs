@@ -11,12 +11,12 @@ use crate::error::CommandError;
 /// A name, and what narrows it down.
 #[derive(Args)]
 pub(super) struct ChoiceArgs {
-    /// The name of the definition
+    /// Name of the definition
     pub(super) name: String,
-    /// Of several with this name, the one of this scope [default: the one that counts]
+    /// If several definitions have this name, use the one in this scope [default: the effective one]
     #[arg(long, value_enum)]
     scope: Option<ScopeName>,
-    /// Of several with this name, the one of this dialect [default: the one that counts]
+    /// If several definitions have this name, use the one in this format [default: the effective one]
     #[arg(long, value_enum)]
     dialect: Option<DialectName>,
 }

@@ -1,4 +1,4 @@
-//! What can be typed after `profile`.
+//! The command `profile` and its subcommands.
 
 use std::process::ExitCode;
 
@@ -17,9 +17,9 @@ use crate::print::Printer;
 pub(crate) struct ProfileArgs {
     #[command(subcommand)]
     command: Option<ProfileCommand>,
-    /// The definition to show [default: list all]
+    /// Name of the definition to show [default: list all]
     name: Option<String>,
-    /// What follows a command that there is none of
+    /// Words after an unknown subcommand
     #[arg(hide = true)]
     rest: Vec<String>,
 }
@@ -29,44 +29,44 @@ enum ProfileCommand {
     /// List all definitions, one line each
     #[command(visible_alias = "ls", after_help = examples::LIST)]
     List,
-    /// Show everything a definition says
+    /// Show all fields and the text of a definition
     #[command(after_help = examples::SHOW)]
     Show(NameArgs),
-    /// Make a new definition: with flags, or step by step
+    /// Create a definition from flags, or by answering questions
     #[command(visible_alias = "new", after_help = examples::CREATE)]
     Create(create::CreateArgs),
-    /// Change a definition: with flags, or step by step
+    /// Change a definition with flags, or by answering questions
     #[command(after_help = examples::EDIT)]
     Edit(edit::EditArgs),
     /// Delete the file of a definition
     #[command(visible_aliases = ["rm", "remove"], after_help = examples::DELETE)]
     Delete(delete::DeleteArgs),
-    /// Say where each field comes from, what it hides and what children are started with
+    /// Show where each field comes from, what it overrides and how children are started
     #[command(after_help = examples::EXPLAIN)]
     Explain(NameArgs),
 }
 
 #[derive(Args)]
 pub(super) struct NameArgs {
-    /// The name of a definition
+    /// Name of the definition
     pub(super) name: String,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
 pub(super) enum ScopeName {
-    /// The user's own, seen from everywhere
+    /// For this user, in every directory
     Global,
-    /// That of this directory, for everybody who works in it
+    /// For everybody who works in this directory
     Project,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
 pub(super) enum DialectName {
-    /// agent-profiles/: the body replaces the system prompt
+    /// A file in agent-profiles/ whose text replaces the system prompt
     Profile,
-    /// subagents/: the body follows the system prompt, a description is required
+    /// A file in subagents/ whose text follows the system prompt; it needs a description
     Preset,
-    /// agents/: the body is the system prompt, runs end with a report
+    /// A file in agents/ whose text is the system prompt; its runs end with a report
     Prompt,
 }
 
@@ -89,7 +89,7 @@ impl From<DialectName> for Dialect {
     }
 }
 
-/// The command as it was typed on a terminal.
+/// Runs the command as it was typed on a terminal.
 pub(crate) fn run(args: &ProfileArgs, printer: Printer) -> Result<ExitCode, CommandError> {
     let seen = Seen::look()?;
     let person = AtTerminal {
@@ -101,7 +101,7 @@ pub(crate) fn run(args: &ProfileArgs, printer: Printer) -> Result<ExitCode, Comm
     })
 }
 
-/// The command for whoever typed it, wherever they did.
+/// Runs the command for a person at a terminal or inside pi.
 pub(crate) fn run_for(
     args: &ProfileArgs,
     seen: &Seen,
@@ -110,8 +110,8 @@ pub(crate) fn run_for(
 ) -> Result<ExitCode, CommandError> {
     if let (Some(word), [_, ..]) = (&args.name, args.rest.as_slice()) {
         return Err(
-            CommandError::usage(format!("there is no command profile {word}"))
-                .hint("There are list, show, create, edit, delete and explain."),
+            CommandError::usage(format!("there is no command \"profile {word}\""))
+                .hint("Use one of list, show, create, edit, delete and explain."),
         );
     }
     match (&args.command, &args.name) {

@@ -17,12 +17,12 @@ use crate::print::Printer;
 
 #[derive(Args)]
 pub(super) struct CreateArgs {
-    /// What it is called: letters, digits, "-" and "_"
+    /// Name of the definition: letters, digits, "-" and "_"
     name: String,
-    /// Whose it is [default: global]
+    /// Who can use the definition [default: global]
     #[arg(long, value_enum)]
     scope: Option<ScopeName>,
-    /// The format of its file [default: profile]
+    /// Format of the file [default: profile]
     #[arg(long, value_enum)]
     dialect: Option<DialectName>,
     #[command(flatten)]

@@ -18,7 +18,7 @@ use crate::print::Printer;
 pub(super) struct DeleteArgs {
     #[command(flatten)]
     choice: ChoiceArgs,
-    /// Do not ask
+    /// Delete without asking
     #[arg(long, short)]
     yes: bool,
 }

@@ -20,7 +20,7 @@ pub(super) struct EditArgs {
     choice: ChoiceArgs,
     #[command(flatten)]
     fields: FieldArgs,
-    /// Take a field away; may be given several times, or with commas
+    /// Remove a field; may be given several times, or with several names separated by commas
     #[arg(long, value_name = "FIELD", value_parser = flags::field, value_delimiter = ',')]
     unset: Vec<Field>,
 }

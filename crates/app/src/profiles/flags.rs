@@ -19,67 +19,67 @@ use crate::places::Places;
     reason = "every one is a flag that is given or not"
 )]
 pub(super) struct FieldArgs {
-    /// What it is good for; a preset must have it
+    /// What the agent is good for; required for a preset
     #[arg(long, value_name = "TEXT")]
     description: Option<String>,
-    /// The provider of its model
+    /// Provider of the model
     #[arg(long, value_name = "NAME")]
     provider: Option<String>,
-    /// The model: an id, provider/id or a pattern, with :thinking if wanted
+    /// Model to use: an id, provider/id or a pattern, with a thinking level if you like, as in sonnet:high
     #[arg(long, value_name = "MODEL")]
     model: Option<String>,
-    /// How much the model may think: off, minimal, low, medium, high, xhigh, max
+    /// Thinking level: off, minimal, low, medium, high, xhigh or max
     #[arg(long, value_name = "LEVEL", value_parser = thinking)]
     thinking: Option<ThinkingLevel>,
-    /// The only tools it has, with commas between them
+    /// The only tools the agent may use, separated by commas
     #[arg(long, value_name = "NAMES")]
     tools: Option<String>,
-    /// It has no tools at all
+    /// Give the agent no tools
     #[arg(long)]
     no_tools: bool,
-    /// Tools it must not have, with commas between them
+    /// Tools the agent may not use, separated by commas
     #[arg(long, value_name = "NAMES")]
     exclude_tools: Option<String>,
-    /// Extensions of pi that are loaded for it, with commas between them
+    /// Extensions of pi to load, separated by commas
     #[arg(long, value_name = "PATHS")]
     extensions: Option<String>,
-    /// No other extension is loaded
+    /// Load no extensions except those named with --extensions
     #[arg(long)]
     no_extensions: bool,
-    /// Skills its model is told about, with commas between them
+    /// Skills to mention to the model, separated by commas
     #[arg(long, value_name = "NAMES")]
     suggested_skills: Option<String>,
-    /// Skills that are part of its system prompt, with commas between them
+    /// Skills to include in the system prompt, separated by commas
     #[arg(long, value_name = "NAMES")]
     load_skills: Option<String>,
-    /// It has no skills at all
+    /// Give the agent no skills
     #[arg(long)]
     no_skills: bool,
-    /// It is not told what AGENTS.md and the like say
+    /// Do not add AGENTS.md and similar files to the system prompt
     #[arg(long)]
     no_context_files: bool,
-    /// What is added to the system prompt: a text, @FILE, or - for stdin
+    /// Text to append to the system prompt: the text itself, @FILE, or - for stdin
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     append_system_prompt: Option<String>,
-    /// The text under the frontmatter: a text, @FILE, or - for stdin
+    /// Text of the definition, below the frontmatter: the text itself, @FILE, or - for stdin
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     system_prompt: Option<String>,
-    /// Keep the key that this environment variable holds now
+    /// Save the API key that this environment variable holds now
     #[arg(long, value_name = "NAME", conflicts_with = "api_key_stdin")]
     api_key_from_env: Option<String>,
-    /// Keep the key that is read from stdin
+    /// Save an API key that is read from stdin
     #[arg(long)]
     api_key_stdin: bool,
-    /// Further arguments for the child, with commas between them
+    /// Further arguments for the child process, separated by commas
     #[arg(long, value_name = "ARGS", allow_hyphen_values = true)]
     extra_args: Option<String>,
-    /// Which kind of child does its work: auto, pi, embedded
+    /// How the agent runs: auto, pi or embedded
     #[arg(long, value_name = "RUNNER", value_parser = runner)]
     runner: Option<RunnerChoice>,
-    /// Seconds a run may take
+    /// Time limit per run in seconds
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     timeout: Option<Duration>,
-    /// Whether its runs end with a report instead of their last text
+    /// Whether runs must end with a report (the answer is then the report, not the last text)
     #[arg(long, value_name = "BOOL", num_args = 0..=1, default_missing_value = "true")]
     finalize: Option<bool>,
 }

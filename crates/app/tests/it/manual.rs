@@ -150,7 +150,7 @@ fn a_manual_that_cannot_be_written_is_an_error() {
     --- stdout
     [EOF]
     --- stderr
-    error: the manual cannot be written to file/man1
+    error: could not write the manual pages to file/man1
       caused by: Not a directory (os error 20)
     [EOF]
     ");
@@ -163,15 +163,15 @@ fn without_a_command_ten_lines_say_what_to_type() {
     assert_eq!(output.stdout.lines().count(), 10);
     insta::assert_snapshot!(output.stdout, @"
     pi-subagents gives a coding agent, a script or a person a team of sub-agents.
-    Each works in a process of its own, several at once; every run is on disk.
+    They work in parallel, each in a process of its own, and every run is recorded on disk.
 
       pi-subagents tour                            see it work, offline and without a key
-      pi-subagents doctor                          see whether everything is in place
+      pi-subagents doctor                          check that everything is set up
       pi-subagents delegate --task NAME=PROMPT …   run tasks in parallel
-      pi-subagents run NAME TASK …                 hand a task to a named sub-agent
+      pi-subagents run NAME TASK …                 give a task to a named sub-agent
       pi-subagents attach                          watch, read, steer and stop runs
-      pi-subagents resume ID PROMPT                go on where a run ended
-      pi-subagents help                            all commands
+      pi-subagents resume ID PROMPT                continue a run that has ended
+      pi-subagents help                            list all commands
     ");
 }
 
@@ -189,7 +189,7 @@ fn what_is_misspelt_is_answered_with_what_may_have_been_meant() {
 
       tip: a similar subcommand exists: 'delegate'
 
-    Usage: pi-subagents [OPTIONS] [COMMAND]
+    Usage: pi-subagents [COMMAND]
 
     For more information, try '--help'.
     [EOF]
@@ -236,7 +236,7 @@ fn what_is_misspelt_is_answered_with_what_may_have_been_meant() {
       "error": {
         "kind": "usage",
         "message": "unrecognized subcommand 'delgate'",
-        "hint": "tip: a similar subcommand exists: 'delegate'\n\nUsage: pi-subagents [OPTIONS] [COMMAND]\n\nFor more information, try '--help'."
+        "hint": "tip: a similar subcommand exists: 'delegate'\n\nUsage: pi-subagents [COMMAND]\n\nFor more information, try '--help'."
       }
     }
     [EOF]

@@ -1,7 +1,8 @@
-//! The command line. The doc comments are the help. The processes we start for ourselves have no
-//! command here: `main` knows their names.
+//! The command line. The doc comments are the help texts. The helper processes that the program
+//! starts for itself have no command here: `main` knows their names.
 
 pub(crate) mod examples;
+mod output_args;
 mod run_args;
 
 use std::ffi::OsString;
@@ -10,13 +11,16 @@ use std::process::ExitCode;
 use clap::error::ContextKind;
 use clap::{Args, CommandFactory as _, Parser, Subcommand};
 
+use self::output_args::{
+    FollowedArgs, JsonArgs, NoArgs, Printing, QuietArgs, ResultArgs, finished,
+};
 pub(crate) use self::run_args::{ConcurrencyArgs, RunArgs};
 use crate::doors::command_line::commands;
 use crate::error::CommandError;
-use crate::print::{OutputArgs, Printer};
+use crate::print::Printer;
 use crate::profiles;
 
-/// A team of sub-agents: tasks run in parallel, each in a process of its own.
+/// Gives coding agents, scripts and people a team of sub-agents that work in parallel.
 #[derive(Parser)]
 #[command(
     name = "pi-subagents",
@@ -26,102 +30,101 @@ use crate::profiles;
     after_long_help = examples::MAIN_LONG
 )]
 struct Cli {
-    #[command(flatten)]
-    output: OutputArgs,
     #[command(subcommand)]
     command: Option<Command>,
 }
 
 #[derive(Subcommand)]
 enum Command {
-    /// Watch three offline sub-agents do real work in this directory
+    /// Watch three offline sub-agents at work in this directory
     #[command(after_help = examples::TOUR)]
-    Tour,
-    /// Run tasks in parallel and wait for them
+    Tour(Printing<NoArgs, FollowedArgs>),
+    /// Run tasks in parallel and wait for the results
     #[command(after_help = examples::DELEGATE)]
-    Delegate(commands::delegate::DelegateArgs),
-    /// Hand a task to a named sub-agent and wait for its result
+    Delegate(Printing<commands::delegate::DelegateArgs, FollowedArgs>),
+    /// Give a task to a named sub-agent and wait for the result
     #[command(after_help = examples::RUN)]
-    Run(commands::run::RunTaskArgs),
-    /// Start a sub-agent that works on its own, and return at once
+    Run(Printing<commands::run::RunTaskArgs, FollowedArgs>),
+    /// Start a sub-agent in the background and return at once
     #[command(after_help = examples::SPAWN)]
-    Spawn(commands::spawn::SpawnArgs),
+    Spawn(Printing<commands::spawn::SpawnArgs, ResultArgs>),
     /// Continue a run or a session with a new prompt
     #[command(after_help = examples::RESUME)]
-    Resume(commands::resume::ResumeArgs),
-    /// Show what runs, and with --all what ran in this project
+    Resume(Printing<commands::resume::ResumeArgs, FollowedArgs>),
+    /// List the runs in progress, and with --all the finished runs of this project
     #[command(after_help = examples::STATUS)]
-    Status(commands::status::StatusArgs),
-    /// Print what a run answered
+    Status(Printing<commands::status::StatusArgs, JsonArgs>),
+    /// Print the answer of a run
     #[command(after_help = examples::OUTPUT)]
-    Output(commands::output::IdArgs),
-    /// Print the whole conversation of a session, or of the one a run belongs to
+    Output(Printing<commands::output::IdArgs, ResultArgs>),
+    /// Print the whole conversation of a session
     #[command(after_help = examples::SESSION)]
-    Session(commands::output::IdArgs),
+    Session(Printing<commands::output::IdArgs, ResultArgs>),
     /// Print the recorded events of a run, one JSON object per line
     #[command(after_help = examples::EVENTS)]
-    Events(commands::events::EventsArgs),
-    /// Say something to a running sub-agent; it hears it before its next turn
+    Events(Printing<commands::events::EventsArgs, QuietArgs>),
+    /// Send a message to a running sub-agent, which reads it before its next turn
     #[command(after_help = examples::STEER)]
-    Steer(commands::control::SteerArgs),
-    /// Stop runs, and return when nothing of them is left
+    Steer(Printing<commands::control::SteerArgs, JsonArgs>),
+    /// Stop runs, and return when all their processes are gone
     #[command(after_help = examples::STOP)]
-    Stop(commands::control::StopArgs),
-    /// Wait until runs are over, say how they ended, and exit as they did
+    Stop(Printing<commands::control::StopArgs, ResultArgs>),
+    /// Wait until runs have ended, print how they ended, and exit with their exit code
     #[command(after_help = examples::WAIT)]
-    Wait(commands::wait::WaitArgs),
+    Wait(Printing<commands::wait::WaitArgs, ResultArgs>),
     /// Watch, read, steer and stop runs on one screen
     #[command(after_help = examples::ATTACH)]
     Attach(commands::attach::AttachArgs),
-    /// List, show, make, change, delete and explain definitions of agents
+    /// List, show, create, edit, delete and explain the definitions of agents
     #[command(after_help = examples::PROFILE)]
-    Profile(Box<profiles::ProfileArgs>),
+    Profile(Box<Printing<profiles::ProfileArgs, ResultArgs>>),
     /// Decide whether the definitions, settings and skills of this project are used
     #[command(after_help = examples::TRUST)]
-    Trust(commands::trust::TrustArgs),
-    /// Say whether everything is in place, and what to do where it is not
+    Trust(Printing<commands::trust::TrustArgs, ResultArgs>),
+    /// Check that everything is set up, and say how to fix what is not
     ///
-    /// Exits with 1 if something that is needed does not work. It asks no network and no model.
+    /// Exits with 1 if something required does not work. It makes no network requests and calls no
+    /// model.
     #[command(after_help = examples::DOCTOR)]
-    Doctor,
+    Doctor(Printing<NoArgs, JsonArgs>),
     /// Serve the tools to an MCP client over stdin and stdout
     ///
-    /// The options hold for all calls of the client. The project is that of the directory in which
-    /// the client starts this command, or of the folder it says it works in. When stdin ends, all
-    /// runs are stopped, and nothing of them is left.
+    /// The options apply to every call of the client. The project is that of the directory in which
+    /// the client starts this command, or of the workspace folder that the client names. When stdin
+    /// is closed, all runs are stopped and no process of theirs stays behind.
     #[command(after_help = examples::MCP)]
     Mcp(commands::mcp::McpArgs),
-    /// Print the tools that a caller's model sees, with their arguments
+    /// Print the tools that models see, with their parameters
     #[command(after_help = examples::TOOLS)]
-    Tools(commands::tools::ToolsArgs),
-    /// Be a sub-agent: the embedded agent, with pi's flags (try: agent --help)
+    Tools(Printing<commands::tools::ToolsArgs, JsonArgs>),
+    /// Run the embedded agent, which takes pi's flags (see agent --help)
     Agent(PassedOn),
-    /// Serve the extension of pi: JSON-RPC lines on stdin and stdout
+    /// Serve the pi extension: JSON-RPC lines on stdin and stdout
     #[command(after_help = examples::HOST)]
     Host,
-    /// Print the script by which a shell completes our commands and options
+    /// Print a shell completion script
     #[command(after_help = examples::COMPLETIONS)]
     Completions(commands::manual::CompletionsArgs),
-    /// Print the manual page, or write one for each command
+    /// Print the manual page, or write one page per command
     #[command(after_help = examples::MAN)]
     Man(commands::manual::ManArgs),
 }
 
-/// Stands in the help; `main` has passed these on before the command line is parsed.
+/// The arguments of `agent`, for the help only: `main` passes them on before it parses anything.
 #[derive(Args)]
 #[command(disable_help_flag = true)]
 struct PassedOn {
-    /// Passed on as they are
+    /// Arguments for the embedded agent
     #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
     arguments: Vec<OsString>,
 }
 
-/// All commands with their arguments and help.
+/// Returns all commands with their arguments and help.
 pub(crate) fn command_line() -> clap::Command {
     Cli::command()
 }
 
-/// Parses the arguments, runs the command and turns what came of it into an exit code.
+/// Parses the arguments and runs the command. Returns its exit code.
 pub(crate) fn run(arguments: Vec<OsString>) -> ExitCode {
     let wants_json = arguments
         .iter()
@@ -130,47 +133,44 @@ pub(crate) fn run(arguments: Vec<OsString>) -> ExitCode {
         Ok(cli) => cli,
         Err(error) => return refused(error, wants_json),
     };
-    let printer = Printer::new(cli.output);
     let Some(command) = cli.command else {
-        printer.data(WELCOME);
+        Printer::for_people().data(WELCOME);
         return ExitCode::SUCCESS;
     };
-    match dispatch(command, printer) {
-        Ok(code) => code,
-        Err(error) => printer.fail(&error),
-    }
+    dispatch(command)
 }
 
-fn dispatch(command: Command, printer: Printer<'static>) -> Result<ExitCode, CommandError> {
+fn dispatch(command: Command) -> ExitCode {
     match command {
-        Command::Tour => commands::tour::run(printer),
-        Command::Delegate(args) => commands::delegate::run(&args, printer),
-        Command::Run(args) => commands::run::run(&args, printer),
-        Command::Spawn(args) => commands::spawn::run(&args, printer),
-        Command::Resume(args) => commands::resume::run(&args, printer),
-        Command::Output(args) => commands::output::output(&args, printer),
-        Command::Session(args) => commands::output::session(&args, printer),
-        Command::Events(args) => commands::events::run(&args, printer),
-        Command::Status(args) => commands::status::run(&args, printer),
-        Command::Steer(args) => commands::control::steer(&args, printer),
-        Command::Stop(args) => commands::control::stop(&args, printer),
-        Command::Wait(args) => commands::wait::run(&args, printer),
-        Command::Attach(args) => commands::attach::run(&args, printer),
-        Command::Profile(args) => profiles::run(&args, printer),
-        Command::Trust(args) => commands::trust::run(&args, printer),
-        Command::Doctor => Ok(commands::doctor::run(printer)),
-        Command::Mcp(args) => commands::mcp::run(&args),
-        Command::Tools(args) => commands::tools::run(&args, printer),
-        Command::Host => commands::host::run(),
-        Command::Agent(passed) => Ok(commands::agent::run(passed.arguments.into_iter())),
-        Command::Completions(args) => Ok(commands::manual::completions(&args, printer)),
-        Command::Man(args) => commands::manual::man(&args, printer),
+        Command::Tour(args) => args.run(|_, printer| commands::tour::run(printer)),
+        Command::Delegate(args) => args.run(commands::delegate::run),
+        Command::Run(args) => args.run(commands::run::run),
+        Command::Spawn(args) => args.run(commands::spawn::run),
+        Command::Resume(args) => args.run(commands::resume::run),
+        Command::Output(args) => args.run(commands::output::output),
+        Command::Session(args) => args.run(commands::output::session),
+        Command::Events(args) => args.run(commands::events::run),
+        Command::Status(args) => args.run(commands::status::run),
+        Command::Steer(args) => args.run(commands::control::steer),
+        Command::Stop(args) => args.run(commands::control::stop),
+        Command::Wait(args) => args.run(commands::wait::run),
+        Command::Attach(args) => finished(commands::attach::run(&args)),
+        Command::Profile(args) => args.run(profiles::run),
+        Command::Trust(args) => args.run(commands::trust::run),
+        Command::Doctor(args) => args.run(|_, printer| Ok(commands::doctor::run(printer))),
+        Command::Mcp(args) => finished(commands::mcp::run(&args)),
+        Command::Tools(args) => args.run(commands::tools::run),
+        Command::Host => finished(commands::host::run()),
+        Command::Agent(passed) => commands::agent::run(passed.arguments.into_iter()),
+        Command::Completions(args) => commands::manual::completions(&args),
+        Command::Man(args) => finished(commands::manual::man(&args)),
     }
 }
 
-/// Help and version are no errors; everything else the parser refuses is one of usage.
+/// Prints why the arguments were not accepted: an error of usage, unless help or the version was
+/// asked for.
 fn refused(mut error: clap::Error, wants_json: bool) -> ExitCode {
-    // All values are listed; the parser would guess zsh for tcsh.
+    // The message lists all values, and the parser would suggest zsh for tcsh.
     error.remove(ContextKind::SuggestedValue);
     if wants_json && error.use_stderr() {
         let text = error.render().to_string();
@@ -182,22 +182,22 @@ fn refused(mut error: clap::Error, wants_json: bool) -> ExitCode {
         }
         return Printer::for_programs().fail(&error);
     }
-    // Nothing can be done about a terminal that is gone.
+    // If the terminal is gone, nobody reads it.
     _ = error.print();
     ExitCode::from(if error.use_stderr() { 2 } else { 0 })
 }
 
 const WELCOME: &str = "\
 pi-subagents gives a coding agent, a script or a person a team of sub-agents.
-Each works in a process of its own, several at once; every run is on disk.
+They work in parallel, each in a process of its own, and every run is recorded on disk.
 
   pi-subagents tour                            see it work, offline and without a key
-  pi-subagents doctor                          see whether everything is in place
+  pi-subagents doctor                          check that everything is set up
   pi-subagents delegate --task NAME=PROMPT …   run tasks in parallel
-  pi-subagents run NAME TASK …                 hand a task to a named sub-agent
+  pi-subagents run NAME TASK …                 give a task to a named sub-agent
   pi-subagents attach                          watch, read, steer and stop runs
-  pi-subagents resume ID PROMPT                go on where a run ended
-  pi-subagents help                            all commands";
+  pi-subagents resume ID PROMPT                continue a run that has ended
+  pi-subagents help                            list all commands";
 
 #[cfg(test)]
 mod tests {
@@ -206,6 +206,39 @@ mod tests {
     #[test]
     fn the_command_line_is_well_formed() {
         Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn options_of_output_are_offered_where_they_are_obeyed() {
+        let mut commands = command_line();
+        commands.build();
+        let offered = |flag: &str| -> Vec<&str> {
+            let takes = |command: &&clap::Command| {
+                command
+                    .get_arguments()
+                    .any(|option| option.get_long() == Some(flag))
+            };
+            let commands = commands.get_subcommands().filter(takes);
+            commands.map(clap::Command::get_name).collect()
+        };
+        assert_eq!(
+            offered("json-stream"),
+            ["tour", "delegate", "run", "resume"]
+        );
+        assert_eq!(
+            offered("json"),
+            [
+                "tour", "delegate", "run", "spawn", "resume", "status", "output", "session",
+                "steer", "stop", "wait", "profile", "trust", "doctor", "tools"
+            ]
+        );
+        assert_eq!(
+            offered("quiet"),
+            [
+                "tour", "delegate", "run", "spawn", "resume", "output", "session", "events",
+                "stop", "wait", "profile", "trust"
+            ]
+        );
     }
 
     #[test]
@@ -236,7 +269,7 @@ mod tests {
         }
     }
 
-    /// The words of our own commands in a line of a shell.
+    /// Returns the words of each `pi-subagents` command in a line of a shell.
     fn typed(line: &str) -> Vec<Vec<String>> {
         let mut commands = vec![Vec::new()];
         for word in words(line) {

@@ -96,10 +96,10 @@ fn what_makes_no_sense_is_refused_with_words() {
     [2] error: profile "there" is not deleted unasked
     hint: Add --yes.
     "#);
-    insta::assert_snapshot!(refused(&stage, &["profile", "explian", "there"]), @"
-    [2] error: there is no command profile explian
-    hint: There are list, show, create, edit, delete and explain.
-    ");
+    insta::assert_snapshot!(refused(&stage, &["profile", "explian", "there"]), @r#"
+    [2] error: there is no command "profile explian"
+    hint: Use one of list, show, create, edit, delete and explain.
+    "#);
     let unknown = [
         refused(&stage, &["profile", "nobody"]),
         refused(&stage, &["profile", "show", "nobody"]),

@@ -1,12 +1,12 @@
-//! What stands at the end of each help: examples that can be typed, which a test parses.
+//! The end of each help: examples that can be typed. A test parses all of them.
 
 pub(super) const MAIN: &str = "\
 Examples:
   pi-subagents tour
   pi-subagents delegate --task review=\"Review the last commit\" --model anthropic/claude-sonnet-5
 
-pi-subagents help COMMAND says more about a command, and pi-subagents doctor whether everything is
-in place.";
+Use pi-subagents help COMMAND to read more about a command, and pi-subagents doctor to check that
+everything is set up.";
 
 pub(super) const MAIN_LONG: &str = "\
 Examples:
@@ -14,18 +14,18 @@ Examples:
   pi-subagents delegate --task review=\"Review the last commit\" --model anthropic/claude-sonnet-5
 
 Exit codes:
-  0    everything completed
-  1    a run failed, or the command could not do its job
-  2    the call does not make sense
+  0    all runs completed, or the command did its job
+  1    a run or the command failed
+  2    invalid arguments or an invalid definition
   3    no such run, session or definition
   4    some runs completed and some did not
-  124  timed out
-  129  hung up: the terminal was closed
-  130  interrupted
+  124  a run timed out
+  129  the terminal was closed
+  130  interrupted with Ctrl-C
   143  stopped or terminated
 
-pi-subagents help COMMAND says more about a command, and pi-subagents doctor whether everything is
-in place.";
+Use pi-subagents help COMMAND to read more about a command, and pi-subagents doctor to check that
+everything is set up.";
 
 pub(super) const TOUR: &str = "\
 Examples:
@@ -118,14 +118,14 @@ Examples:
   pi-subagents tools subagent background_agent --json";
 
 pub(super) const HOST: &str = "\
-The package of pi starts it; there is nothing to type.";
+The pi package starts this command; people do not need it.";
 
 pub(super) const COMPLETIONS: &str = "\
 Examples:
   pi-subagents completions bash > ~/.local/share/bash-completion/completions/pi-subagents
   pi-subagents completions fish > ~/.config/fish/completions/pi-subagents.fish
 
-For zsh, write it to a file _pi-subagents in a directory of $fpath.";
+For zsh, write the script to a file named _pi-subagents in a directory of $fpath.";
 
 pub(super) const MAN: &str = "\
 Examples:

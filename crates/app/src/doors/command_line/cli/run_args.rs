@@ -1,4 +1,4 @@
-//! What the commands that start runs take.
+//! Options of the commands that start runs.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -9,34 +9,35 @@ use pi_subagents_delegation::{Allowance, Dollars};
 
 use crate::calls::caller::Overrides;
 
-/// What every command that starts runs takes.
+/// Options of every command that starts runs. The help is that of `delegate`; where another command
+/// has another default, it replaces the sentence.
 #[derive(Args, Clone, Default)]
 pub(crate) struct RunArgs {
-    /// Which kind of child does the work [default: the setting subagents.runner, else auto; for resume that of the session]
+    /// How sub-agents run [default: the setting subagents.runner, or auto]
     #[arg(long, value_enum)]
     runner: Option<RunnerName>,
-    /// The model: an id, provider/id or a pattern, with :thinking if wanted [default: that of the definition or the settings; for resume that of the session]
+    /// Model to use: an id, provider/id or a pattern, with a thinking level if you like, as in sonnet:high [default: the model of the definition or of the settings]
     #[arg(long, value_name = "MODEL")]
     model: Option<String>,
-    /// The directory the sub-agents work in [default: this one; for resume that of the session]
+    /// Directory in which the sub-agents work [default: the current directory]
     #[arg(long, value_name = "DIR")]
     cwd: Option<PathBuf>,
-    /// Seconds a task may take, unless it says so itself; while its tools are at work it goes on [default: 600 for delegate, no limit for run and spawn]
+    /// Time limit per task in seconds, unless the task sets its own. A task whose tools are still active may run longer [default: the timeout of the definition, or 600]
     #[arg(long, value_name = "SECONDS", value_parser = parse_timeout)]
     timeout: Option<f64>,
-    /// Dollars a run may cost; one that has and wants to go on is ended [default: the setting subagents.maxCost, else no limit]
+    /// Cost limit per run in dollars. A run that has reached it is stopped before its next tool call [default: the setting subagents.maxCost, or no limit]
     #[arg(long, value_name = "DOLLARS", value_parser = parse_dollars)]
     max_cost: Option<Dollars>,
-    /// Tokens a run may consume, such as 200000, 200k or 2m [default: the setting subagents.maxTokens, else no limit]
+    /// Token limit per run, such as 200000, 200k or 2m. A run that has reached it is stopped before its next tool call [default: the setting subagents.maxTokens, or no limit]
     #[arg(long, value_name = "N", value_parser = parse_tokens)]
     max_tokens: Option<u64>,
-    /// Use the definitions and settings of this project, for this call
+    /// Use the definitions, settings and skills of this project, for this call only
     #[arg(long)]
     pub(crate) trust: bool,
 }
 
 impl RunArgs {
-    /// What is asked for all tasks.
+    /// Returns what is asked for all tasks.
     pub(crate) fn overrides(&self) -> Overrides {
         Overrides {
             runner: self.runner.map(RunnerChoice::from),
@@ -54,10 +55,10 @@ impl RunArgs {
     }
 }
 
-/// What every command that can start several runs at once takes.
+/// The option of every command that can start several runs at once.
 #[derive(Args, Clone, Copy, Default)]
 pub(crate) struct ConcurrencyArgs {
-    /// How many sub-agents run at once [default: the setting subagents.maxConcurrency, else 4]
+    /// How many sub-agents may run at once [default: the setting subagents.maxConcurrency, or 4]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1000))]
     concurrency: Option<u16>,
 }
@@ -68,7 +69,7 @@ impl ConcurrencyArgs {
         self.concurrency.map(usize::from)
     }
 
-    /// Returns what was asked for, else what the settings say.
+    /// Returns what was asked for, or the setting if nothing was.
     pub(crate) fn or(self, setting: usize) -> usize {
         self.concurrency.map_or(setting, usize::from)
     }
@@ -76,11 +77,11 @@ impl ConcurrencyArgs {
 
 #[derive(Clone, Copy, ValueEnum)]
 enum RunnerName {
-    /// pi where there is one that is new enough, else embedded
+    /// Use pi if a recent version is installed, otherwise the embedded agent
     Auto,
-    /// Real pi processes
+    /// Start a pi process for each sub-agent
     Pi,
-    /// The agent inside this binary
+    /// Use the agent that is built into this program
     Embedded,
 }
 

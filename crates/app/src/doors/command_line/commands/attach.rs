@@ -1,4 +1,4 @@
-//! `attach`: the terminal UI on one or all runs.
+//! `attach`: the terminal interface to one run or to all runs of a project.
 
 use std::io::{self, IsTerminal as _};
 use std::process::ExitCode;
@@ -10,22 +10,21 @@ use pi_subagents_windows::Paint;
 use crate::attach::{Attachment, Leaving, Scope, attach};
 use crate::error::CommandError;
 use crate::places::Places;
-use crate::print::Printer;
 use crate::runs::find::find_session;
 use crate::runtime::block_on;
 
 #[derive(Args)]
 pub(crate) struct AttachArgs {
-    /// Show only this run, or the runs of this session, by its id or the beginning of it
+    /// Id of the run or session to show; the beginning of it is enough [default: all runs of this project]
     id: Option<String>,
-    /// Leave by itself, shortly after these runs are over
+    /// Leave by itself shortly after the runs have ended
     #[arg(long)]
     until_over: bool,
 }
 
-pub(crate) fn run(args: &AttachArgs, printer: Printer) -> Result<ExitCode, CommandError> {
+pub(crate) fn run(args: &AttachArgs) -> Result<ExitCode, CommandError> {
     let places = Places::find()?;
-    check_terminal(&places, printer)?;
+    check_terminal(&places)?;
     let scope = match &args.id {
         None => Scope::Project(places.project.clone()),
         Some(id) => match find_session(&Store::new(&places.agent_dir), &places, id)? {
@@ -50,17 +49,15 @@ pub(crate) fn run(args: &AttachArgs, printer: Printer) -> Result<ExitCode, Comma
     block_on(attach(attachment))
 }
 
-/// It is for people at a terminal; programs are told what is for them.
-fn check_terminal(places: &Places, printer: Printer) -> Result<(), CommandError> {
-    let problem = if printer.is_json() {
-        "attach is for people and prints no JSON"
-    } else if !io::stdin().is_terminal() || !io::stdout().is_terminal() {
-        "attach needs a terminal: stdin and stdout must be one"
+/// Refuses to run without a terminal, and names the commands that do not need one.
+fn check_terminal(places: &Places) -> Result<(), CommandError> {
+    let problem = if !io::stdin().is_terminal() || !io::stdout().is_terminal() {
+        "attach needs a terminal on stdin and stdout"
     } else if places.variable("TERM").is_none_or(|term| term == "dumb") {
-        "attach needs a terminal that can do more: TERM is not set, or dumb"
+        "attach needs a terminal that can move its cursor, but TERM is not set or is \"dumb\""
     } else {
         return Ok(());
     };
     Err(CommandError::usage(problem)
-        .hint("pi-subagents status --watch shows what runs; pi-subagents events ID --follow prints what happens in a run."))
+        .hint("Use pi-subagents status --watch to see the runs, or pi-subagents events ID --follow to see what happens in one."))
 }

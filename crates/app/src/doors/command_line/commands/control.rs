@@ -21,23 +21,23 @@ use crate::runtime::block_on;
 
 #[derive(Args)]
 pub(crate) struct SteerArgs {
-    /// The id of a running run or session, or the beginning of it
+    /// Id of a run in progress, or of its session; the beginning of it is enough
     id: String,
-    /// What it hears; words are joined, and - reads it from stdin
+    /// The message; several words are joined, and - reads it from stdin
     #[arg(required = true)]
     message: Vec<String>,
 }
 
 #[derive(Args)]
 pub(crate) struct StopArgs {
-    /// Ids of runs or sessions, or the beginnings of them
+    /// Ids of runs or sessions; the beginning of each is enough
     #[arg(
         value_name = "ID",
         required_unless_present = "all",
         conflicts_with = "all"
     )]
     ids: Vec<String>,
-    /// Stop everything of this user that runs
+    /// Stop all runs of this user
     #[arg(long)]
     all: bool,
 }

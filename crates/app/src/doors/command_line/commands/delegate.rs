@@ -22,13 +22,13 @@ use crate::print::Printer;
     override_usage = "pi-subagents delegate [OPTIONS] --task <NAME=PROMPT>...\n       pi-subagents delegate [OPTIONS] <FILE>"
 )]
 pub(crate) struct DelegateArgs {
-    /// A file with the JSON of `delegate_to_subagents`, or - for stdin
+    /// File with the call of the tool `delegate_to_subagents` as JSON; - reads it from stdin
     #[arg(value_name = "FILE")]
     file: Option<PathBuf>,
-    /// A task; may be given up to 16 times
+    /// A task with its name; may be given up to 16 times
     #[arg(long = "task", value_name = "NAME=PROMPT", value_parser = parse_task)]
     tasks: Vec<(String, String)>,
-    /// The profile for all tasks that name none themselves
+    /// Profile for the tasks that name none themselves
     #[arg(long, value_name = "NAME")]
     profile: Option<String>,
     #[command(flatten)]

@@ -20,9 +20,9 @@ use crate::runtime::block_on;
 
 #[derive(Args)]
 pub(crate) struct EventsArgs {
-    /// The id of a run or session, or the beginning of it
+    /// Id of a run or session; the beginning of it is enough
     id: String,
-    /// Go on until the run is over
+    /// Keep printing new events until the run has ended
     #[arg(long, short)]
     follow: bool,
 }

@@ -1,4 +1,4 @@
-//! `mcp`: the tools for a client of the Model Context Protocol.
+//! `mcp`: serves the tools to a client of the Model Context Protocol.
 
 use std::net::SocketAddr;
 use std::process::ExitCode;
@@ -14,53 +14,28 @@ use crate::doors::mcp::{self, McpOptions, patience};
 use crate::error::CommandError;
 
 #[derive(Args)]
+#[command(
+    mut_arg("cwd", |arg| arg.help("Directory in which the sub-agents work [default: the project of the client]")),
+    mut_arg("timeout", |arg| arg.help("Time limit per task in seconds, unless the task sets its own. A task whose tools are still active may run longer [default: the timeout of the definition; without one, 600 for delegate_to_subagents, and no limit for the other tools]")),
+    mut_arg("trust", |arg| arg.help("Use the definitions, settings and skills of the project, for all calls of this client"))
+)]
 pub(crate) struct McpArgs {
     #[command(flatten)]
     run: RunArgs,
     #[command(flatten)]
     concurrency: ConcurrencyArgs,
-    /// Seconds after which a call is answered at the latest; what is not over then goes on in the background. 0 is for as long as it takes [default: what the client is known to wait]
+    /// Answer each call within this many seconds; runs that have not ended by then continue in the background. 0 means no limit [default: less than the client is known to wait]
     #[arg(long, value_name = "SECONDS", value_parser = patience::parse)]
     answer_within: Option<Duration>,
-    /// Listen on this address of this machine instead of stdin and stdout; port 0 is any that is free [default without a value: 127.0.0.1:0]
+    /// Serve over HTTP on this address of this machine instead of stdin and stdout; port 0 picks a free port [default without a value: 127.0.0.1:0]
     #[arg(long, value_name = "ADDR:PORT", num_args = 0..=1, default_missing_value = "127.0.0.1:0")]
     http: Option<SocketAddr>,
-    #[command(flatten)]
-    not_taken: NotTaken,
-}
-
-/// What all other commands take. Nothing is printed here: stdout belongs to the client.
-#[derive(Args)]
-struct NotTaken {
-    #[arg(long, hide = true)]
-    json: bool,
-    #[arg(long, hide = true)]
-    json_stream: bool,
-    #[arg(long, short, hide = true)]
-    quiet: bool,
-}
-
-impl NotTaken {
-    fn check(&self) -> Result<(), CommandError> {
-        let given = [
-            ("--json", self.json),
-            ("--json-stream", self.json_stream),
-            ("--quiet", self.quiet),
-        ];
-        match given.into_iter().find(|(_, is_given)| *is_given) {
-            Some((flag, _)) => Err(CommandError::usage(format!(
-                "mcp takes no {flag}: it speaks to its client and prints nothing else"
-            ))),
-            None => Ok(()),
-        }
-    }
 }
 
 pub(crate) fn run(args: &McpArgs) -> Result<ExitCode, CommandError> {
-    args.not_taken.check()?;
     let caller = Caller {
         door: Door::Mcp,
-        // Whoever draws the answer is elsewhere, whatever our stderr is.
+        // The client draws the answer, so the width of our terminal does not matter.
         columns: None,
         ..delegate::caller(&args.run)?
     };

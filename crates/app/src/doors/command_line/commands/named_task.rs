@@ -11,19 +11,22 @@ use crate::doors::command_line::commands::call::read_call;
 use crate::doors::command_line::commands::words::joined;
 use crate::error::CommandError;
 
-/// What `run` and `spawn` take.
+/// The help of `--timeout`: these commands have no limit by default.
+pub(super) const TIMEOUT: &str = "Time limit per task in seconds, unless the task sets its own. A task whose tools are still active may run longer [default: the timeout of the definition, or no limit]";
+
+/// Arguments of `run` and `spawn`; each says itself what its `--file` holds.
 #[derive(Args)]
 pub(crate) struct NamedTaskArgs {
-    /// The definition that does the task: a preset, or any other
+    /// Name of the definition that does the task
     #[arg(value_name = "NAME", required_unless_present = "file")]
     pub(super) agent: Option<String>,
-    /// What it is to do; words are joined, and - reads it from stdin
+    /// The task; several words are joined, and - reads it from stdin
     #[arg(value_name = "TASK", required_unless_present = "file")]
     task: Vec<String>,
-    /// A file with the JSON of the tool, or - for stdin: of `subagent` for run, also with tasks; of `background_agent` for spawn
+    /// Read the call as JSON from a file, or from stdin with -
     #[arg(long, value_name = "FILE", conflicts_with_all = ["agent", "task", "session"])]
     file: Option<PathBuf>,
-    /// The session to continue, with everything said in it [default: a new one]
+    /// Session to continue, with its whole conversation [default: a new one]
     #[arg(long, value_name = "ID", value_parser = parse_session)]
     session: Option<SessionId>,
     #[command(flatten)]
@@ -35,7 +38,7 @@ fn parse_session(text: &str) -> Result<SessionId, String> {
 }
 
 impl NamedTaskArgs {
-    /// The JSON of the tool's call, and the name of the file it came from, if it came from one.
+    /// Returns the JSON of the tool's call, and the name of the file if it was read from one.
     pub(super) fn call(&self) -> Result<(Option<String>, Value), CommandError> {
         if let Some(file) = &self.file {
             let (name, call) = read_call(file)?;

@@ -15,7 +15,7 @@ use crate::print::Printer;
 
 #[derive(Args)]
 pub(crate) struct IdArgs {
-    /// The id of a run or session, or the beginning of it
+    /// Id of a run or session; the beginning of it is enough
     id: String,
 }
 

@@ -22,10 +22,16 @@ use crate::runs::find::find_runs;
 use crate::runs::missing_record::LostRecord;
 
 #[derive(Args)]
+#[command(
+    mut_arg("runner", |arg| arg.help("How the sub-agent runs [default: as it did in the session]")),
+    mut_arg("model", |arg| arg.help("Model to use: an id, provider/id or a pattern, with a thinking level if you like, as in sonnet:high [default: the model of the session]")),
+    mut_arg("cwd", |arg| arg.help("Directory in which the sub-agent works [default: the directory of the session]")),
+    mut_arg("timeout", |arg| arg.help("Time limit in seconds. While its tools are still active, the sub-agent may run longer [default: the timeout of the definition; without one, 600 for a session of delegate, and no limit for one of run or spawn]"))
+)]
 pub(crate) struct ResumeArgs {
-    /// The id of a run or session, or the beginning of it
+    /// Id of a run or session; the beginning of it is enough
     id: String,
-    /// What to do now; words are joined, and - reads it from stdin
+    /// The prompt; several words are joined, and - reads it from stdin
     #[arg(required = true)]
     prompt: Vec<String>,
     #[command(flatten)]

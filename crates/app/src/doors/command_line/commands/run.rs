@@ -10,13 +10,15 @@ use crate::configuration::Configuration;
 use crate::doors::command_line::cli::ConcurrencyArgs;
 use crate::doors::command_line::commands::call::{answer_of, print, suggest};
 use crate::doors::command_line::commands::delegate::caller;
-use crate::doors::command_line::commands::named_task::NamedTaskArgs;
+use crate::doors::command_line::commands::named_task::{self, NamedTaskArgs};
 use crate::error::CommandError;
 use crate::print::Printer;
 
 #[derive(Args)]
 #[command(
-    override_usage = "pi-subagents run [OPTIONS] <NAME> <TASK>...\n       pi-subagents run [OPTIONS] --file <FILE>"
+    override_usage = "pi-subagents run [OPTIONS] <NAME> <TASK>...\n       pi-subagents run [OPTIONS] --file <FILE>",
+    mut_arg("timeout", |arg| arg.help(named_task::TIMEOUT)),
+    mut_arg("file", |arg| arg.help("File with the call of the tool `subagent` as JSON: one task or several; - reads it from stdin"))
 )]
 pub(crate) struct RunTaskArgs {
     #[command(flatten)]

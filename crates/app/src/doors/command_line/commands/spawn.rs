@@ -6,7 +6,7 @@ use clap::Args;
 use pi_subagents_engine::KnownChildren;
 
 use super::delegate::caller;
-use super::named_task::NamedTaskArgs;
+use super::named_task::{self, NamedTaskArgs};
 use crate::calls::check_fields;
 use crate::calls::families::background;
 use crate::error::CommandError;
@@ -15,7 +15,9 @@ use crate::runtime::block_on;
 
 #[derive(Args)]
 #[command(
-    override_usage = "pi-subagents spawn [OPTIONS] <NAME> <TASK>...\n       pi-subagents spawn [OPTIONS] --file <FILE>"
+    override_usage = "pi-subagents spawn [OPTIONS] <NAME> <TASK>...\n       pi-subagents spawn [OPTIONS] --file <FILE>",
+    mut_arg("timeout", |arg| arg.help(named_task::TIMEOUT)),
+    mut_arg("file", |arg| arg.help("File with the call of the tool `background_agent` as JSON; - reads it from stdin"))
 )]
 pub(crate) struct SpawnArgs {
     #[command(flatten)]

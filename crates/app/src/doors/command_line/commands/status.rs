@@ -24,12 +24,12 @@ const FULL_ROWS: usize = 200;
 
 #[derive(Args)]
 pub(crate) struct StatusArgs {
-    /// One run or session, by its id or the beginning of it
+    /// Id of a run or session to show; the beginning of it is enough
     id: Option<String>,
-    /// Also list what is over in this project
+    /// Also list the finished runs of this project
     #[arg(long)]
     all: bool,
-    /// Show it again whenever something changes, until interrupted or until the named run is over
+    /// Print the list again whenever something changes, until you interrupt it or the named run has ended
     #[arg(long)]
     watch: bool,
 }

@@ -16,11 +16,11 @@ use crate::print::Printer;
 
 #[derive(Args)]
 pub(crate) struct ToolsArgs {
-    /// Only these tools [default: all]
+    /// Tools to print [default: all]
     #[arg(value_name = "NAME")]
     names: Vec<String>,
-    /// With --json, also say which definitions each tool takes here
-    #[arg(long)]
+    /// With --json, also name the definitions that each tool accepts here
+    #[arg(long, requires = "json")]
     choices: bool,
 }
 

@@ -20,13 +20,13 @@ use crate::profiles::seen::Seen;
 
 #[derive(Args)]
 pub(crate) struct TrustArgs {
-    /// Show the decision and what the project carries; ask nothing
+    /// Show the decision and what the project contains, without asking
     #[arg(long, conflicts_with_all = ["yes", "no"])]
     show: bool,
-    /// Use what the project carries, from now on
+    /// Trust the project: use its definitions, settings and skills from now on
     #[arg(long, conflicts_with = "no")]
     yes: bool,
-    /// Ignore what the project carries, from now on
+    /// Do not trust the project: ignore its definitions, settings and skills from now on
     #[arg(long)]
     no: bool,
 }

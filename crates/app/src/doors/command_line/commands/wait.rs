@@ -21,10 +21,10 @@ use crate::runtime::block_on;
 
 #[derive(Args)]
 pub(crate) struct WaitArgs {
-    /// Ids of runs or sessions, or the beginnings of them; a session is what runs in it, else its latest run
+    /// Ids of runs or sessions; the beginning of each is enough. A session stands for its runs in progress, or for its latest run if there are none
     #[arg(value_name = "ID", required = true)]
     ids: Vec<String>,
-    /// Return when the first of them is over
+    /// Return when the first of the runs has ended
     #[arg(long)]
     any: bool,
 }

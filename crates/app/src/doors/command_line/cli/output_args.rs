@@ -1,0 +1,125 @@
+//! The options that decide what a command prints. Each command has the group whose options it obeys.
+
+use std::process::ExitCode;
+
+use clap::Args;
+
+use crate::error::CommandError;
+use crate::print::{Output, Printer};
+
+/// These options stand after those of the command itself.
+const LAST: usize = 900;
+
+/// A command with the options of its own, and those that decide what it prints.
+#[derive(Args)]
+#[group(skip)]
+pub(super) struct Printing<A: Args, O: Args> {
+    #[command(flatten)]
+    args: A,
+    #[command(flatten)]
+    output: O,
+}
+
+impl<A: Args, O: Args + Into<Output>> Printing<A, O> {
+    /// Runs a command and prints its error, if it returns one.
+    pub(super) fn run(
+        self,
+        command: impl FnOnce(&A, Printer<'static>) -> Result<ExitCode, CommandError>,
+    ) -> ExitCode {
+        let printer = Printer::new(self.output.into());
+        command(&self.args, printer).unwrap_or_else(|error| printer.fail(&error))
+    }
+}
+
+/// A command without options of its own.
+#[derive(Args)]
+#[group(skip)]
+pub(super) struct NoArgs;
+
+/// For commands that start runs and wait for them.
+#[derive(Args)]
+#[group(skip)]
+pub(super) struct FollowedArgs {
+    /// Print the result as one JSON object instead of text
+    #[arg(long, display_order = LAST)]
+    json: bool,
+    /// Print JSON lines: each event when it happens, then the result as with --json
+    #[arg(long, conflicts_with = "json", display_order = LAST)]
+    json_stream: bool,
+    /// Show no progress and no hints on stderr
+    #[arg(long, short, display_order = LAST)]
+    quiet: bool,
+}
+
+/// For commands that print a result, and notes about it on stderr.
+#[derive(Args)]
+#[group(skip)]
+pub(super) struct ResultArgs {
+    /// Print the result as one JSON object instead of text
+    #[arg(long, global = true, display_order = LAST)]
+    json: bool,
+    /// Print no notes and no warnings on stderr
+    #[arg(long, short, global = true, display_order = LAST)]
+    quiet: bool,
+}
+
+/// For commands that print nothing but a result.
+#[derive(Args)]
+#[group(skip)]
+pub(super) struct JsonArgs {
+    /// Print the result as one JSON object instead of text
+    #[arg(long, display_order = LAST)]
+    json: bool,
+}
+
+/// For commands whose result has one form only.
+#[derive(Args)]
+#[group(skip)]
+pub(super) struct QuietArgs {
+    /// Print no notes on stderr
+    #[arg(long, short, display_order = LAST)]
+    quiet: bool,
+}
+
+impl From<FollowedArgs> for Output {
+    fn from(args: FollowedArgs) -> Self {
+        Self {
+            json: args.json,
+            json_stream: args.json_stream,
+            quiet: args.quiet,
+        }
+    }
+}
+
+impl From<ResultArgs> for Output {
+    fn from(args: ResultArgs) -> Self {
+        Self {
+            json: args.json,
+            quiet: args.quiet,
+            ..Self::default()
+        }
+    }
+}
+
+impl From<JsonArgs> for Output {
+    fn from(args: JsonArgs) -> Self {
+        Self {
+            json: args.json,
+            ..Self::default()
+        }
+    }
+}
+
+impl From<QuietArgs> for Output {
+    fn from(args: QuietArgs) -> Self {
+        Self {
+            quiet: args.quiet,
+            ..Self::default()
+        }
+    }
+}
+
+/// Prints the error of a command that takes no options of output, if it returned one.
+pub(super) fn finished(result: Result<ExitCode, CommandError>) -> ExitCode {
+    result.unwrap_or_else(|error| Printer::for_people().fail(&error))
+}
