@@ -11,9 +11,10 @@ use pi_subagents_files as files;
 
 use crate::format::{RunResult, recorded_line};
 use crate::index::{self, IndexedRun};
+use crate::record_files::read_result;
 use crate::recorded_time::RecordedTime;
 use crate::recovery::KnownMessages;
-use crate::replay::{self, read_result};
+use crate::replay;
 use crate::run_dir::{self, RunDir};
 use crate::store::Store;
 use crate::{reserve, sticky, transcript};
@@ -53,7 +54,8 @@ impl Store {
     /// Writes the result and the line of the index; returns what the events lack if it was us.
     fn write_end(&self, run: &IndexedRun, ending: Ending) -> io::Result<Option<Vec<RunEvent>>> {
         let at = last_sign(&run.directory);
-        if let Some(result) = read_result(&run.directory) {
+        // A result that cannot be read stays as it is, but the index gets the end.
+        if let Ok(Some(result)) = read_result(&run.directory) {
             // The owner may have been killed between its last words and the line in the index.
             if self.is_open_in_index(run) {
                 let at = result.ended_at.parse().unwrap_or(at);

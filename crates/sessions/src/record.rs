@@ -7,9 +7,8 @@ use pi_subagents_delegation::{Ending, Status, Task, Timestamp, Usage};
 
 use crate::OwnerName;
 use crate::format::RunResult;
-use crate::replay::read_result;
+use crate::record_files::{RecordError, read_meta, read_result};
 use crate::run_dir::RunDir;
-use crate::store::read_meta;
 
 /// A run as its `meta.json` and its `result.json` describe it.
 #[derive(Debug, Clone)]
@@ -64,10 +63,10 @@ pub struct RecordedEnd {
 }
 
 impl RecordedRun {
-    /// Reads what a run directory tells, or nothing if it holds no run.
-    pub fn read(directory: &RunDir) -> Option<Self> {
+    /// Reads a run from its directory.
+    pub fn read(directory: &RunDir) -> Result<Self, RecordError> {
         let (meta, task) = read_meta(directory)?;
-        Some(Self {
+        Ok(Self {
             task,
             directory: directory.clone(),
             accepted_at: meta.accepted_at(),
@@ -77,7 +76,7 @@ impl RecordedRun {
             requested_model: meta.requested_model,
             model: meta.model,
             sticky_agent: meta.sticky_agent,
-            end: read_result(directory).map(RecordedEnd::from),
+            end: read_result(directory)?.map(RecordedEnd::from),
         })
     }
 

@@ -9,7 +9,7 @@ use pi_subagents_files::Directory;
 
 use crate::format::Meta;
 use crate::index::{self, IndexedRun};
-use crate::replay::read_result;
+use crate::record_files::{parse_meta, read_result};
 use crate::run_dir::{self, RunDir};
 use crate::runs_place;
 use crate::seal::Seal;
@@ -79,7 +79,8 @@ impl Store {
         let index = self.index();
         let project = project.unwrap_or(&meta.project);
         index::append_begin(&index, task, directory, project, meta)?;
-        if let Some(result) = read_result(directory) {
+        // Without a readable result the run is closed again, when somebody looks at it.
+        if let Ok(Some(result)) = read_result(directory) {
             let at = result.ended_at.parse().unwrap_or_default();
             index::append_end(&index, &task.run, &result.ending.into(), at)?;
         }
@@ -93,7 +94,5 @@ fn sealed_meta(directory: &RunDir, seal: &Seal) -> Option<(Meta, std::sync::Arc<
     if !seal.fits(&content) {
         return None;
     }
-    let meta: Meta = serde_json::from_slice(&content).ok()?;
-    let task = meta.task(directory)?;
-    Some((meta, task))
+    parse_meta(directory, &content).ok()
 }

@@ -6,15 +6,23 @@ use bytes::Bytes;
 use pi_subagents_delegation::child_protocol::{ChildLine, decode};
 use pi_subagents_delegation::{Gap, Happening, RunEvent, RunHistory, RunId, Timestamp};
 
-use crate::format::{LifeRecord, Meta, RunResult};
+use crate::format::{LifeRecord, RunResult};
+use crate::record_files::{RecordError, read_meta, read_result};
 use crate::run_dir::{self, RunDir};
 
 /// Folds all that was recorded of a run.
-pub fn history(directory: &RunDir) -> io::Result<RunHistory> {
+pub fn history(directory: &RunDir) -> Result<RunHistory, RecordError> {
     let mut history = RunHistory::default();
     read_events(directory, |event| history.apply(event))?;
-    if let Some(result) = read_result(directory) {
-        add_end(&mut history, result);
+    match read_result(directory) {
+        Ok(Some(result)) => add_end(&mut history, result),
+        Ok(None) => {}
+        Err(error) => {
+            history.gap = Some(Gap {
+                reasons: vec![format!("{error}: {}", error.reason())],
+                output: history.output(),
+            });
+        }
     }
     Ok(history)
 }
@@ -33,24 +41,20 @@ fn add_end(history: &mut RunHistory, result: RunResult) {
     }
 }
 
-/// Reads how a run ended, if its end was written down.
-pub(crate) fn read_result(directory: &RunDir) -> Option<RunResult> {
-    serde_json::from_slice(&directory.read(run_dir::RESULT).ok()?).ok()
-}
-
 /// Reads the recorded events of a run in order, one at a time, so that a long record is never
 /// held as a whole.
-pub fn read_events(directory: &RunDir, mut each: impl FnMut(&RunEvent)) -> io::Result<()> {
+pub fn read_events(directory: &RunDir, mut each: impl FnMut(&RunEvent)) -> Result<(), RecordError> {
     let accepted = accepted(directory)?;
     let mut reading = Reading::after(&accepted);
     each(&accepted);
+    let unreadable = |error| RecordError::of_events(directory, error);
     let file = match directory.open_file(run_dir::EVENTS) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
-        other => other?,
+        other => other.map_err(unreadable)?,
     };
     let mut reader = BufReader::with_capacity(256 << 10, file);
     let mut line = Vec::new();
-    while reader.read_until(b'\n', &mut line)? > 0 {
+    while reader.read_until(b'\n', &mut line).map_err(unreadable)? > 0 {
         if let Some(event) = reading.event(&line) {
             each(&event);
         }
@@ -60,14 +64,8 @@ pub fn read_events(directory: &RunDir, mut each: impl FnMut(&RunEvent)) -> io::R
 }
 
 /// Reads the first event of a run, which stands in `meta.json`.
-pub(crate) fn accepted(directory: &RunDir) -> io::Result<RunEvent> {
-    let meta: Meta = serde_json::from_slice(&directory.read(run_dir::META)?)?;
-    let Some(task) = meta.task(directory) else {
-        return Err(io::Error::new(
-            io::ErrorKind::InvalidData,
-            format!("{} names no run", directory.meta().display()),
-        ));
-    };
+pub(crate) fn accepted(directory: &RunDir) -> Result<RunEvent, RecordError> {
+    let (meta, task) = read_meta(directory)?;
     Ok(RunEvent {
         run: task.run.clone(),
         at: meta.accepted_at(),
@@ -75,7 +73,7 @@ pub(crate) fn accepted(directory: &RunDir) -> io::Result<RunEvent> {
     })
 }
 
-/// Somebody who reads the lines of a record in order and knows the time of each.
+/// Reads the lines of a record in order and knows the time of each.
 #[derive(Debug, Clone)]
 pub(crate) struct Reading {
     run: RunId,

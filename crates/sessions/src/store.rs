@@ -2,7 +2,6 @@
 
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use pi_subagents_delegation::{Ending, Interruption, ModelChoice, RunId, Task, Timestamp};
 use pi_subagents_files as files;
@@ -10,7 +9,7 @@ use pi_subagents_files as files;
 use crate::format::{FORMAT, Meta};
 use crate::found::FindError;
 use crate::index::{self, IndexedRun, RunState};
-use crate::run_dir::{self, RunDir};
+use crate::run_dir::RunDir;
 use crate::seal::Seal;
 use crate::{OwnerName, runs_place, sequence};
 
@@ -191,12 +190,6 @@ impl IndexedRun {
             Ending::Interrupted(Interruption::OwnerGone)
         }
     }
-}
-
-pub(crate) fn read_meta(directory: &RunDir) -> Option<(Meta, Arc<Task>)> {
-    let meta: Meta = serde_json::from_slice(&directory.read(run_dir::META).ok()?).ok()?;
-    let task = meta.task(directory)?;
-    Some((meta, task))
 }
 
 fn meta(run: &NewRun<'_>, at: Timestamp, sequence: u64) -> Meta {

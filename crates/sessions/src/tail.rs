@@ -1,14 +1,10 @@
 //! Reads the record of a run from its beginning, and goes on as it grows.
 
-use std::fs::File;
-use std::io::{self, Read as _, Seek as _, SeekFrom};
-use std::path::{Path, PathBuf};
-
 use bytes::Bytes;
-use memchr::{memchr, memrchr};
 use pi_subagents_delegation::{Happening, RunEvent};
-use pi_subagents_files as files;
 
+use crate::growing_file::GrowingFile;
+use crate::record_files::RecordError;
 use crate::replay::{self, Reading};
 use crate::run_dir::RunDir;
 
@@ -42,7 +38,7 @@ impl RecordTail {
 
     /// Reads about so many bytes further and returns their events; empty when there is nothing more
     /// for now.
-    pub fn next(&mut self, bytes: usize) -> io::Result<Vec<RunEvent>> {
+    pub fn next(&mut self, bytes: usize) -> Result<Vec<RunEvent>, RecordError> {
         let mut found = Vec::new();
         let reading = if let Some(reading) = &mut self.reading {
             reading
@@ -55,99 +51,29 @@ impl RecordTail {
         // There are lines that tell nothing, and what comes behind them must not wait.
         let mut is_more = true;
         while is_more {
-            is_more = self
-                .events
-                .next(bytes, |line| found.extend(reading.event(line)))?
-                && found.is_empty();
+            is_more = next_lines(&mut self.events, bytes, |line| {
+                found.extend(reading.event(line));
+            })? && found.is_empty();
         }
         if found.is_empty() {
-            let mut told = |happening| found.push(reading.at_this_time(happening));
-            self.stdout.next(bytes, |line| {
-                told(Happening::Printed(Bytes::copy_from_slice(line)));
+            let mut add = |happening| found.push(reading.at_this_time(happening));
+            next_lines(&mut self.stdout, bytes, |line| {
+                add(Happening::Printed(Bytes::copy_from_slice(line)));
             })?;
-            self.stderr.next(bytes, |line| {
+            next_lines(&mut self.stderr, bytes, |line| {
                 let words = String::from_utf8_lossy(line).into_owned();
-                told(Happening::Complained(words));
+                add(Happening::Complained(words));
             })?;
         }
         Ok(found)
     }
 }
 
-/// A file that is read line by line while somebody else writes it.
-#[derive(Debug)]
-struct GrowingFile {
-    path: PathBuf,
-    /// `None` until there is one.
-    file: Option<File>,
-    /// How many bytes at the end of the file are read, if it is there already.
-    at_most: Option<u64>,
-    /// The beginning of a line that is not whole yet.
-    rest: Vec<u8>,
-}
-
-impl GrowingFile {
-    fn from_beginning(path: PathBuf) -> Self {
-        Self {
-            path,
-            file: None,
-            at_most: None,
-            rest: Vec::new(),
-        }
-    }
-
-    fn from_last(path: PathBuf, bytes: u64) -> Self {
-        Self {
-            at_most: Some(bytes),
-            ..Self::from_beginning(path)
-        }
-    }
-
-    /// Passes on the lines of the next bytes, or of more bytes if a line is longer. Returns whether
-    /// there was any.
-    fn next(&mut self, bytes: usize, mut each: impl FnMut(&[u8])) -> io::Result<bool> {
-        if self.file.is_none() {
-            self.file = open(&self.path, self.at_most)?;
-        }
-        let Some(file) = &mut self.file else {
-            return Ok(false);
-        };
-        let limit = u64::try_from(bytes).unwrap_or(u64::MAX);
-        loop {
-            let known = self.rest.len();
-            let read = file.take(limit).read_to_end(&mut self.rest)?;
-            let end = memrchr(b'\n', &self.rest[known..]).map(|end| known + end);
-            if let Some(end) = end {
-                let rest = self.rest.split_off(end + 1);
-                let lines = std::mem::replace(&mut self.rest, rest);
-                split(&lines, &mut each);
-                return Ok(true);
-            }
-            if read < bytes {
-                return Ok(false);
-            }
-        }
-    }
-}
-
-/// Opens a file that may not be there yet, and skips the part that is too old.
-fn open(path: &Path, at_most: Option<u64>) -> io::Result<Option<File>> {
-    let mut file = match files::open_plain(path) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        other => other?,
-    };
-    if let Some(at_most) = at_most {
-        let length = file.metadata()?.len();
-        file.seek(SeekFrom::Start(length.saturating_sub(at_most)))?;
-    }
-    Ok(Some(file))
-}
-
-fn split(mut lines: &[u8], each: &mut impl FnMut(&[u8])) {
-    while let Some(end) = memchr(b'\n', lines) {
-        if end > 0 {
-            each(&lines[..end]);
-        }
-        lines = &lines[end + 1..];
-    }
+fn next_lines(
+    file: &mut GrowingFile,
+    bytes: usize,
+    each: impl FnMut(&[u8]),
+) -> Result<bool, RecordError> {
+    let next = file.next(bytes, each);
+    next.map_err(|error| RecordError::new(file.path().to_owned(), error))
 }

@@ -22,7 +22,8 @@ use pi_subagents_delegation::{
     Status, Task, Timestamp,
 };
 use pi_subagents_sessions::{
-    NewRun, OwnerName, RecordedRun, Recorder, RunDir, RunState, Store, find, history, read_events,
+    NewRun, OwnerName, RecordTail, RecordedRun, Recorder, RunDir, RunState, Store, find, history,
+    read_events,
 };
 use pretty_assertions::assert_eq;
 use serde_json::Value;
@@ -278,4 +279,51 @@ fn normalise(value: &mut Value, project: &str) {
         }
         Value::Null | Value::Bool(_) | Value::Number(_) => {}
     }
+}
+
+#[test]
+fn a_record_that_cannot_be_read_says_which_file_and_why() {
+    let (_home, _, directory) = stored();
+    let error = |file: &str, content: &str| {
+        let (_home, _, directory) = stored();
+        fs::write(directory.path().join(file), content).unwrap();
+        let error = RecordedRun::read(&directory).unwrap_err();
+        assert_eq!(error.file(), directory.path().join(file));
+        assert!(!error.is_missing());
+        error.reason().to_string()
+    };
+    assert_eq!(
+        error("meta.json", "{"),
+        "EOF while parsing an object at line 1 column 1"
+    );
+    let meta = fixture("meta.json");
+    assert_eq!(
+        error("meta.json", &meta.replace(RUN, "../up")),
+        r#""../up" is not an id: it must have 1 to 64 letters, digits, "_" or "-""#
+    );
+    assert_eq!(
+        error("result.json", "{}"),
+        "missing field `format` at line 1 column 2"
+    );
+    fs::remove_file(directory.meta()).unwrap();
+    for error in [
+        RecordedRun::read(&directory).unwrap_err(),
+        history(&directory).unwrap_err(),
+        RecordTail::new(&directory).next(1).unwrap_err(),
+    ] {
+        assert_eq!(error.file(), directory.meta());
+        assert!(error.is_missing());
+    }
+}
+
+#[test]
+fn a_child_of_an_unknown_kind_is_not_taken_for_another_kind() {
+    let (_home, _, directory) = stored();
+    let events = fixture("events.jsonl");
+    let unknown = events.replacen(r#""runner":"embedded""#, r#""runner":"cloud""#, 1);
+    assert_ne!(unknown, events);
+    fs::write(directory.events(), unknown).unwrap();
+    let read = history(&directory).unwrap();
+    assert_eq!(read.summary.started_at, None);
+    assert_eq!(read.output().as_deref(), Some("They say milk."));
 }

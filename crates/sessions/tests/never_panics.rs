@@ -80,7 +80,7 @@ fn read_all(directory: &RunDir) -> usize {
         ];
         assert!(texts.iter().all(|text| text.len() < 1 << 20));
     }
-    if let Some(run) = RecordedRun::read(directory) {
+    if let Ok(run) = RecordedRun::read(directory) {
         let _ = run.status();
     }
     let mut tail = RecordTail::new(directory);

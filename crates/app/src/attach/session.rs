@@ -370,8 +370,8 @@ impl Session {
         self.jobs.spawn_blocking(move || {
             let records = runs.into_iter().map(|run| {
                 let record = match RecordedRun::read(&run.directory) {
-                    Some(record) => Record::Read(Facts::of(&record)),
-                    None => Record::Gone,
+                    Ok(record) => Record::Read(Facts::of(&record)),
+                    Err(_) => Record::Gone,
                 };
                 (run.run, record)
             });

@@ -63,13 +63,15 @@ fn kept(run: &IndexedRun) -> Option<Kept> {
     if let Some(file) = run.directory.sticky_file() {
         return Some(Kept::In(file));
     }
-    let end = RecordedRun::read(&run.directory)?.end;
+    let end = RecordedRun::read(&run.directory).ok()?.end;
     let never_began = end.is_some_and(|end| end.started_at.is_none());
     (!never_began).then_some(Kept::Apart)
 }
 
 fn described(latest: &IndexedRun) -> Conversation {
-    let task = RecordedRun::read(&latest.directory).map(|run| run.task);
+    let task = RecordedRun::read(&latest.directory)
+        .ok()
+        .map(|run| run.task);
     let agent = task.as_ref().and_then(|task| task.definition.as_ref());
     Conversation {
         agent: agent.map_or_else(|| latest.name.clone(), |used| used.name.clone()),

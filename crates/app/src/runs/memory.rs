@@ -316,8 +316,8 @@ impl Remembered {
 
     /// Reads again how a run stands that nobody tells us of: another pi may be at it.
     fn look(&mut self) {
-        let record = self.left_in.as_ref().and_then(RecordedRun::read);
-        let Some(record) = record else { return };
+        let record = self.left_in.as_ref().map(RecordedRun::read);
+        let Some(Ok(record)) = record else { return };
         let is_running = record.end.is_none() && is_alive(&record.owner, record.accepted_at);
         if let Some(mut now) = Self::in_background(&Row::of(&record)) {
             if record.end.is_none() && !is_running {

@@ -1,11 +1,10 @@
 //! Records that the index leads to and that cannot be read: somebody removed them, or the disk
 //! gives them no more. What is left of their session is shown without them.
 
-use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use pi_subagents_delegation::RunId;
-use pi_subagents_sessions::IndexedRun;
+use pi_subagents_sessions::{IndexedRun, RecordError, RecordedRun};
 
 use crate::error::CommandError;
 
@@ -13,11 +12,11 @@ use crate::error::CommandError;
 pub(crate) struct LostRecord {
     run: RunId,
     directory: PathBuf,
-    error: io::Error,
+    error: RecordError,
 }
 
 impl LostRecord {
-    pub(crate) fn new(run: &IndexedRun, error: io::Error) -> Self {
+    pub(crate) fn new(run: &IndexedRun, error: RecordError) -> Self {
         Self {
             run: run.run.clone(),
             directory: run.directory.path().to_owned(),
@@ -25,45 +24,49 @@ impl LostRecord {
         }
     }
 
-    /// The record of this run, if it is no longer there.
+    /// Returns the record of this run if it is no longer there.
     pub(crate) fn if_gone(run: &IndexedRun) -> Option<Self> {
-        (!run.directory.path().exists())
-            .then(|| Self::new(run, io::Error::from(io::ErrorKind::NotFound)))
+        let error = RecordedRun::read(&run.directory).err()?;
+        error.is_missing().then(|| Self::new(run, error))
     }
 
     pub(crate) fn is_of(&self, run: &RunId) -> bool {
         self.run == *run
     }
 
-    /// What is wrong, in one sentence.
+    /// Returns what is wrong, in one sentence.
     pub(crate) fn sentence(&self) -> String {
-        let (run, place) = (&self.run, self.place());
-        let place = place.display();
-        if self.is_gone() {
-            format!("the record of run {run} is gone: there is no {place}")
+        let (run, what) = (&self.run, self.what());
+        if self.error.is_missing() {
+            format!("the record of run {run} is {what}")
         } else {
-            let error = &self.error;
-            format!("the record of run {run} in {place} cannot be read: {error}")
+            format!("the record of run {run} {what}")
         }
     }
 
-    fn is_gone(&self) -> bool {
-        self.error.kind() == io::ErrorKind::NotFound
+    /// Returns what is wrong with the record, without naming the run.
+    pub(crate) fn what(&self) -> String {
+        if self.error.is_missing() {
+            format!("gone: there is no {}", self.missing().display())
+        } else {
+            let (file, reason) = (self.error.file().display(), self.error.reason());
+            format!("cannot be read: {file}: {reason}")
+        }
     }
 
-    /// The directory, or the file without which it is no record.
-    fn place(&self) -> PathBuf {
-        if self.is_gone() && self.directory.exists() {
-            self.directory.join("meta.json")
+    /// Returns the directory, or the file without which it is no record.
+    fn missing(&self) -> &Path {
+        if self.directory.exists() {
+            self.error.file()
         } else {
-            self.directory.clone()
+            &self.directory
         }
     }
 }
 
 impl From<LostRecord> for CommandError {
     fn from(lost: LostRecord) -> Self {
-        if lost.is_gone() {
+        if lost.error.is_missing() {
             Self::not_found(lost.sentence())
         } else {
             Self::failed(lost.sentence())
@@ -71,7 +74,7 @@ impl From<LostRecord> for CommandError {
     }
 }
 
-/// What is missing of a session, in one line.
+/// Returns the sentence that says what is missing of a session.
 pub(crate) fn what_is_missing(lost: &[LostRecord]) -> Option<String> {
     match lost {
         [] => None,

@@ -45,7 +45,7 @@ impl RunWatch {
         self.watch(directory.path());
         let mut news = self.news.subscribe();
         async move {
-            let Some(run) = RecordedRun::read(&directory) else {
+            let Ok(run) = RecordedRun::read(&directory) else {
                 return;
             };
             let gone = owner_gone(&run.owner);

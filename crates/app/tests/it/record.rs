@@ -477,5 +477,55 @@ fn a_record_that_is_gone_is_named_and_hides_nothing_else() {
     [EOF]
     "#);
     let status = stage.sandbox.normalise(&read("status", lost).stdout);
-    insta::assert_snapshot!(status.lines().last().unwrap(), @"   record  gone, or cannot be read: $PROJECT/.pi/subagents/runs/<run-1>");
+    insta::assert_snapshot!(status.lines().last().unwrap(), @"   record  gone: there is no $PROJECT/.pi/subagents/runs/<run-1>");
+}
+
+#[test]
+fn a_record_that_is_spoilt_is_named_with_its_file_and_the_reason() {
+    let stage = Stage::new();
+    let (_, directories) = three_runs(&stage);
+    let read = |command: &str, directory: &Path| {
+        let id = directory.file_name().unwrap().to_str().unwrap();
+        stage.command(&[command, id]).run()
+    };
+    let record_line = |directory: &Path| {
+        let status = read("status", directory).expect_success().stdout;
+        let status = stage.sandbox.normalise(&status);
+        let mut lines = status.lines();
+        lines
+            .find(|line| line.starts_with("   record"))
+            .unwrap()
+            .to_owned()
+    };
+    fs::write(directories[0].join("meta.json"), "{\"format\":1,").unwrap();
+    insta::assert_snapshot!(read("output", &directories[0]), @"
+    --- exit code
+    1
+    [EOF]
+    --- stdout
+    [EOF]
+    --- stderr
+    error: the record of run <run-1> cannot be read: $PROJECT/.pi/subagents/runs/<run-1>/meta.json: EOF while parsing a value at line 1 column 12
+    [EOF]
+    ");
+    insta::assert_snapshot!(record_line(&directories[0]), @"   record  cannot be read: $PROJECT/.pi/subagents/runs/<run-1>/meta.json: EOF while parsing a value at line 1 column 12");
+    let meta = fs::read_to_string(directories[1].join("meta.json")).unwrap();
+    let renamed = meta.replacen("\"runId\": \"", "\"runId\": \"../../", 1);
+    assert_ne!(renamed, meta);
+    fs::write(directories[1].join("meta.json"), renamed).unwrap();
+    insta::assert_snapshot!(record_line(&directories[1]), @r#"   record  cannot be read: $PROJECT/.pi/subagents/runs/<run-2>/meta.json: "../../<run-2>" is not an id: it must have 1 to 64 letters, digits, "_" or "-""#);
+    // The events still have the answer of a run whose result is spoilt.
+    fs::write(directories[2].join("result.json"), "").unwrap();
+    insta::assert_snapshot!(read("output", &directories[2]), @"
+    --- exit code
+    0
+    [EOF]
+    --- stdout
+    three
+    [EOF]
+    --- stderr
+    ! the record of run <run-3> is incomplete: could not read $PROJECT/.pi/subagents/runs/<run-3>/result.json: EOF while parsing a value at line 1 column 0
+    [EOF]
+    ");
+    insta::assert_snapshot!(record_line(&directories[2]), @"   record  cannot be read: $PROJECT/.pi/subagents/runs/<run-3>/result.json: EOF while parsing a value at line 1 column 0");
 }

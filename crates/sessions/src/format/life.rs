@@ -21,7 +21,7 @@ pub(crate) enum LifeRecord {
     #[serde(rename = "run_started")]
     Started {
         at: String,
-        runner: String,
+        runner: RunnerRecord,
         child: u32,
         keeper: u32,
     },
@@ -37,6 +37,33 @@ pub(crate) enum LifeRecord {
     Ended { at: String, ending: EndingRecord },
 }
 
+/// The kind of child that does the work. A line with another word is not understood, and passed
+/// over like every line of a newer format.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) enum RunnerRecord {
+    Pi,
+    Embedded,
+}
+
+impl From<Runner> for RunnerRecord {
+    fn from(runner: Runner) -> Self {
+        match runner {
+            Runner::Pi => Self::Pi,
+            Runner::Embedded => Self::Embedded,
+        }
+    }
+}
+
+impl From<RunnerRecord> for Runner {
+    fn from(record: RunnerRecord) -> Self {
+        match record {
+            RunnerRecord::Pi => Self::Pi,
+            RunnerRecord::Embedded => Self::Embedded,
+        }
+    }
+}
+
 impl LifeRecord {
     /// Returns our line about an event; `None` for an event that the child's own line or a log
     /// holds already.
@@ -46,7 +73,7 @@ impl LifeRecord {
             Happening::Accepted(_) => Self::Accepted { at, format: FORMAT },
             Happening::Started(started) => Self::Started {
                 at,
-                runner: started.runner.as_str().to_owned(),
+                runner: started.runner.into(),
                 child: started.child,
                 keeper: started.keeper,
             },
@@ -107,12 +134,8 @@ impl LifeRecord {
                 keeper,
                 ..
             } => {
-                let runner = match runner.as_str() {
-                    "pi" => Runner::Pi,
-                    _ => Runner::Embedded,
-                };
                 let started = Started {
-                    runner,
+                    runner: runner.into(),
                     child,
                     keeper,
                 };

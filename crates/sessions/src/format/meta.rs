@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use pi_subagents_delegation::{
-    ModelChoice, RunId, SessionId, Task, ThinkingLevel, Timestamp, UsedDefinition,
+    BadId, ModelChoice, RunId, SessionId, Task, ThinkingLevel, Timestamp, UsedDefinition,
 };
 use serde::{Deserialize, Serialize};
 
@@ -71,11 +71,11 @@ pub(crate) struct Meta {
 }
 
 impl Meta {
-    /// Returns the task as it was asked, or `None` if the file was tampered with.
-    pub(crate) fn task(&self, directory: &RunDir) -> Option<Arc<Task>> {
-        Some(Arc::new(Task {
-            run: RunId::parse(&self.run_id).ok()?,
-            session: SessionId::parse(&self.session_id).ok()?,
+    /// Returns the task as it was asked. Fails if the file was tampered with.
+    pub(crate) fn task(&self, directory: &RunDir) -> Result<Arc<Task>, BadId> {
+        Ok(Arc::new(Task {
+            run: RunId::parse(&self.run_id)?,
+            session: SessionId::parse(&self.session_id)?,
             name: self.name.clone(),
             prompt: self.prompt.clone(),
             cwd: self.cwd.clone(),

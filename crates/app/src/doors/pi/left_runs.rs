@@ -75,7 +75,7 @@ impl LeftRuns {
 /// Tells whether a run is one of this process, which will tell of its end itself.
 fn is_ours(directory: &RunDir) -> bool {
     let record = RecordedRun::read(directory);
-    record.is_some_and(|record| {
+    record.is_ok_and(|record| {
         record.owner.pid == process::id() && is_alive(&record.owner, record.accepted_at)
     })
 }
@@ -86,7 +86,7 @@ async fn entry_of(directory: RunDir) -> Option<Entry> {
     loop {
         let place = directory.clone();
         let looked = spawn_blocking(move || {
-            let record = RecordedRun::read(&place)?;
+            let record = RecordedRun::read(&place).ok()?;
             let is_over = record.end.is_some() || !is_alive(&record.owner, record.accepted_at);
             Some(is_over.then(|| read_entry(&place)))
         });

@@ -152,9 +152,9 @@ impl Shared {
             // Ending what is left takes a while; if it panics, the run is as it is.
             _ = tokio::task::spawn_blocking(move || close_abandoned(&shared.store)).await;
         }
-        match RecordedRun::read(&directory).filter(|run| run.end.is_some()) {
-            Some(run) => Row::of(&run).shortened(),
-            None => row.without_record(),
+        match RecordedRun::read(&directory) {
+            Ok(run) if run.end.is_some() => Row::of(&run).shortened(),
+            Ok(_) | Err(_) => row.without_record(),
         }
     }
 

@@ -45,10 +45,8 @@ pub(crate) async fn spawn(
         return Err(CommandError::failed(why));
     }
     let directory = RunDir::new(taken.directory);
-    let run = RecordedRun::read(&directory).ok_or_else(|| {
-        let place = directory.path().display();
-        CommandError::failed(format!("the record in {place} cannot be read"))
-    })?;
+    let run = RecordedRun::read(&directory)
+        .map_err(|error| CommandError::failed(error.to_string()).because(error.reason()))?;
     Ok(Spawned {
         row: Row::of(&run),
         counts: taken.counts,

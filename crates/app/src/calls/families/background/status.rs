@@ -65,7 +65,7 @@ fn recorded(
 }
 
 fn row(run: &IndexedRun) -> Option<Row> {
-    Some(Row::of(&RecordedRun::read(&run.directory)?))
+    Some(Row::of(&RecordedRun::read(&run.directory).ok()?))
 }
 
 fn not_found(error: FindError) -> Result<Vec<IndexedRun>, CommandError> {
@@ -83,7 +83,8 @@ fn one(rows: Vec<Row>, id: &str) -> Result<Row, CommandError> {
             .hint("background_agent_status with includeCompleted lists them.")
     })?;
     // The record has the whole answer.
-    let recorded = RecordedRun::read(&row.directory()).filter(|run| run.end.is_some());
+    let recorded = RecordedRun::read(&row.directory()).ok();
+    let recorded = recorded.filter(|run| run.end.is_some());
     Ok(recorded.map_or(row, |run| Row::of(&run)))
 }
 

@@ -64,7 +64,7 @@ pub(crate) fn answer_of(heading: String, runs: &[IndexedRun]) -> ToolAnswer {
     let newest = runs.len().saturating_sub(MOST_ROWS);
     let recorded = runs[newest..]
         .iter()
-        .filter_map(|run| RecordedRun::read(&run.directory));
+        .filter_map(|run| RecordedRun::read(&run.directory).ok());
     let rows: Vec<Row> = recorded.map(|run| Row::of(&run)).collect();
     let (rows, shown) = if rows.len() == 1 {
         (rows, Shown::Whole)

@@ -1,13 +1,11 @@
 //! `events`: the record of a run as it is on disk, and as it grows.
 
-use std::fs::File;
-use std::io::{self, BufRead as _, BufReader, IsTerminal as _};
+use std::io::{self, IsTerminal as _};
 use std::process::ExitCode;
 
 use clap::Args;
 use pi_subagents_delegation::text::escape_json;
-use pi_subagents_files::open_plain;
-use pi_subagents_sessions::{IndexedRun, Store};
+use pi_subagents_sessions::{GrowingFile, IndexedRun, Store};
 
 use crate::error::CommandError;
 use crate::places::Places;
@@ -17,6 +15,9 @@ use crate::runs::find::find_runs;
 use crate::runs::missing_record::{LostRecord, what_is_missing};
 use crate::runs::run_changes::RunChanges;
 use crate::runtime::block_on;
+
+/// How many bytes are read at once.
+const PIECE: usize = 256 << 10;
 
 #[derive(Args)]
 pub(crate) struct EventsArgs {
@@ -65,68 +66,43 @@ pub(crate) fn run(args: &EventsArgs, printer: Printer) -> Result<ExitCode, Comma
     })
 }
 
-/// Tells whether there was anything to be printed.
+/// Prints what is recorded of a run. Returns whether there was a record of its events.
 fn print_recorded(run: &IndexedRun, output: &mut impl io::Write) -> io::Result<bool> {
-    let Some(mut events) = Events::open(run)? else {
-        return Ok(false);
-    };
-    events.print_new(output)?;
-    Ok(true)
+    let mut events = GrowingFile::from_beginning(run.directory.events());
+    print_new(&mut events, output)?;
+    Ok(events.is_open())
 }
 
-/// Prints what there is and what comes, until the run is over. Tells whether there was anything.
+/// Prints what is recorded of a run and what comes, until the run is over. Returns whether there
+/// was a record of its events.
 async fn follow(run: &IndexedRun, output: &mut impl io::Write) -> io::Result<bool> {
     let changes = RunChanges::of_record(run);
-    let mut events = None;
+    let mut events = GrowingFile::from_beginning(run.directory.events());
     loop {
         // Asked before the last look, so that what was written before the end is still printed.
         let is_going = changes.is_going();
-        if events.is_none() {
-            events = Events::open(run)?;
-        }
-        if let Some(events) = &mut events {
-            events.print_new(output)?;
-        }
+        print_new(&mut events, output)?;
         if !is_going {
-            return Ok(events.is_some());
+            return Ok(events.is_open());
         }
         changes.next().await;
     }
 }
 
-/// The file of a run's events, read as far as it has lines.
-struct Events {
-    file: BufReader<File>,
-    /// The beginning of a line whose end is not written yet.
-    line: Vec<u8>,
-}
-
-impl Events {
-    /// None as long as nothing was written down.
-    fn open(run: &IndexedRun) -> io::Result<Option<Self>> {
-        match open_plain(&run.directory.events()) {
-            Ok(file) => Ok(Some(Self {
-                file: BufReader::new(file),
-                line: Vec::new(),
-            })),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-            Err(error) => Err(error),
+/// Prints the lines that are new in a file.
+fn print_new(events: &mut GrowingFile, output: &mut impl io::Write) -> io::Result<()> {
+    let is_for_a_person = io::stdout().is_terminal();
+    let mut text = Vec::new();
+    while events.next(PIECE, |line| {
+        if is_for_a_person {
+            text.extend_from_slice(escape_json(&String::from_utf8_lossy(line)).as_bytes());
+        } else {
+            text.extend_from_slice(line);
         }
+        text.push(b'\n');
+    })? {
+        output.write_all(&text)?;
+        text.clear();
     }
-
-    fn print_new(&mut self, output: &mut impl io::Write) -> io::Result<()> {
-        let line = &mut self.line;
-        while self.file.read_until(b'\n', line)? > 0 && line.ends_with(b"\n") {
-            if line.len() > 1 {
-                if io::stdout().is_terminal() {
-                    let shown = String::from_utf8_lossy(line);
-                    output.write_all(escape_json(&shown).as_bytes())?;
-                } else {
-                    output.write_all(line)?;
-                }
-            }
-            line.clear();
-        }
-        output.flush()
-    }
+    output.flush()
 }

@@ -49,7 +49,7 @@ pub(crate) fn run(args: &ResumeArgs, printer: Printer<'static>) -> Result<ExitCo
         .ok_or_else(|| CommandError::not_found(format!("session {} has no runs", args.id)))?;
     let prompt = joined("prompt", &args.prompt)?;
     // A session goes on as it was and where it was, unless it is told otherwise.
-    let recorded = RecordedRun::read(&latest.directory);
+    let recorded = RecordedRun::read(&latest.directory).ok();
     let task = earlier.summary.task;
     caller.overrides.cwd = match caller.overrides.cwd {
         Some(cwd) => Some(caller.places.cwd.join(cwd)),

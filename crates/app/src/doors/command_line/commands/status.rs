@@ -86,7 +86,7 @@ impl Seen {
         let short = self.runs.len().saturating_sub(FULL_ROWS);
         let rows = self.runs.iter().enumerate().map(|(index, run)| {
             let record = (index >= short)
-                .then(|| RecordedRun::read(&run.directory))
+                .then(|| RecordedRun::read(&run.directory).ok())
                 .flatten();
             match record {
                 Some(record) => RunRow::Full(IndexRow::of(run).with(&self.row(run, record))),

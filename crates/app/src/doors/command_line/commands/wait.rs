@@ -89,7 +89,9 @@ struct Ended {
 impl Ended {
     /// None as long as it runs.
     fn of(run: IndexedRun) -> Option<Self> {
-        let recorded = RecordedRun::read(&run.directory).and_then(|run| run.end);
+        let recorded = RecordedRun::read(&run.directory)
+            .ok()
+            .and_then(|run| run.end);
         // Its owner writes the result first, and the line in the index after it.
         let (status, exit_code) = match (run.state, &recorded) {
             (

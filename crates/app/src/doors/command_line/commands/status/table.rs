@@ -7,6 +7,7 @@ use pi_subagents_sessions::{IndexedRun, RecordedRun, RunState};
 
 use super::Seen;
 use crate::runs::find::status_of;
+use crate::runs::missing_record::LostRecord;
 use crate::runs::owned::OwnerProcess as _;
 
 /// How much of a prompt is shown.
@@ -60,9 +61,9 @@ impl Seen {
 /// What the record tells of a run that was asked for.
 fn details(run: &IndexedRun) -> Vec<String> {
     let line = |label: &str, text: String| format!("   {label:8}{text}");
-    let Some(record) = RecordedRun::read(&run.directory) else {
-        let place = run.directory.path().display();
-        return vec![line("record", format!("gone, or cannot be read: {place}"))];
+    let record = match RecordedRun::read(&run.directory) {
+        Ok(record) => record,
+        Err(error) => return vec![line("record", LostRecord::new(run, error).what())],
     };
     let task = &record.task;
     let end = record.end.as_ref();
