@@ -20,9 +20,9 @@ mod ids;
 mod message;
 mod nearest;
 mod pacer;
+mod partial_message;
 mod plan;
 mod policy;
-mod saying;
 mod secret;
 mod sink;
 mod summary;
@@ -41,11 +41,11 @@ pub use ids::{BadId, RunId, SessionId};
 pub use message::{AssistantMessage, Message, Part, StopReason, ToolCall, ToolChange, ToolResult};
 pub use nearest::nearest;
 pub use pacer::Pacer;
+pub use partial_message::{Activity, PartialMessage};
 pub use plan::{Limits, Plan, PlannedTask, Program, Refusal, Task, TaskPlan, UsedDefinition};
 pub use policy::{
     Completion, ModelChoice, Runner, SessionPolicy, SystemPrompt, ThinkingLevel, ToolPolicy,
 };
-pub use saying::{Act, Saying};
 pub use secret::Secret;
 pub use sink::EventSink;
 pub use summary::{LAST_TEXT_LIMIT, RunSummary};

@@ -1,6 +1,6 @@
 //! How everybody outside the engine gets the events of runs.
 
-use crate::{RunEvent, RunId, RunSummary, Saying};
+use crate::{PartialMessage, RunEvent, RunId, RunSummary};
 
 /// A consumer of the events of runs. A sink gives nothing back.
 pub trait EventSink: Send {
@@ -9,22 +9,23 @@ pub trait EventSink: Send {
     /// for it.
     fn on_events(&mut self, events: &[RunEvent], summary: &RunSummary);
 
-    /// Returns whether this sink shows what models say before they have said it; asked once per
-    /// call. While nobody does, most of what a child writes is not even looked at.
-    fn wants_sayings(&self) -> bool {
+    /// Returns whether this sink shows messages that models are still writing; asked once per
+    /// call. While no sink does, most of what a child prints is skipped.
+    fn wants_partial_messages(&self) -> bool {
         false
     }
 
-    /// Takes what the model of a run says right now, a few times a second. It comes beside the
-    /// events: the answer with all of it may have been told before.
-    fn on_saying(&mut self, run: &RunId, saying: &Saying) {
-        // Most sinks keep what happened, and this has not.
-        _ = (run, saying);
+    /// Takes the message that the model of a run is writing, a few times a second. It comes beside
+    /// the events: the event with the whole message may have come before.
+    fn on_partial_message(&mut self, run: &RunId, message: &PartialMessage) {
+        // Most sinks keep what has happened, and this has not yet.
+        _ = (run, message);
     }
 
-    /// The process is about to be stopped, as by Ctrl-Z; whoever draws gives its terminal back.
+    /// Prepares for a stop of this process, as by Ctrl-Z: a sink that draws gives its terminal
+    /// back.
     fn on_pause(&mut self) {}
 
-    /// The process goes on; whoever draws begins anew.
+    /// Goes on after a stop of this process: a sink that draws begins anew.
     fn on_resume(&mut self) {}
 }

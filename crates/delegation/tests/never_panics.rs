@@ -12,7 +12,7 @@
 use std::fs;
 
 use pi_subagents_delegation::child_protocol::{
-    ChildLine, ChildRecord, Peeked, decode, decode_piece, peek,
+    ChildLine, ChildRecord, Peeked, decode, decode_update, peek,
 };
 use pi_subagents_delegation::{Message, Part};
 use proptest::prelude::*;
@@ -114,7 +114,7 @@ proptest! {
         if let ChildLine::Record(record) = decode(&line) {
             prop_assert!(texts(&record) <= most);
         }
-        let _ = decode_piece(&line);
+        let _ = decode_update(&line);
     }
 
     #[test]

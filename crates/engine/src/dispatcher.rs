@@ -56,32 +56,32 @@ pub(crate) async fn dispatch(
     };
     let mut is_reachable = true;
     while is_reachable || !dispatcher.runs.is_empty() {
-        let heard = tokio::select! {
-            request = requests.recv(), if is_reachable => Heard::Request(request),
-            Some(events) = happenings.recv() => Heard::Events(events),
-            Some(joined) = dispatcher.units.join_next_with_id() => Heard::UnitEnded(joined),
-            () = dispatcher.partial_pace.due() => Heard::Sayings,
+        let wakeup = tokio::select! {
+            request = requests.recv(), if is_reachable => Wakeup::Request(request),
+            Some(events) = happenings.recv() => Wakeup::Events(events),
+            Some(joined) = dispatcher.units.join_next_with_id() => Wakeup::UnitEnded(joined),
+            () = dispatcher.partial_pace.due() => Wakeup::PartialMessages,
         };
-        match heard {
-            Heard::Request(Some(request)) => dispatcher.requested(request),
-            Heard::Request(None) => {
+        match wakeup {
+            Wakeup::Request(Some(request)) => dispatcher.requested(request),
+            Wakeup::Request(None) => {
                 is_reachable = false;
                 dispatcher.end_all(Decision::Stop);
             }
-            Heard::Events(events) => dispatcher.happened(events),
-            Heard::UnitEnded(joined) => dispatcher.unit_ended(&joined),
-            Heard::Sayings => dispatcher.tell_sayings(),
+            Wakeup::Events(events) => dispatcher.happened(events),
+            Wakeup::UnitEnded(joined) => dispatcher.unit_ended(&joined),
+            Wakeup::PartialMessages => dispatcher.send_partial_messages(),
         }
     }
     while dispatcher.units.join_next().await.is_some() {}
 }
 
-enum Heard {
+enum Wakeup {
     Request(Option<EngineRequest>),
     Events(UnitEvents),
     UnitEnded(Result<(Id, ()), JoinError>),
-    /// Models have said more, and it is time to tell.
-    Sayings,
+    /// Models have written more, and it is time to show it.
+    PartialMessages,
 }
 
 struct Dispatcher {
@@ -217,7 +217,7 @@ impl Dispatcher {
             }
         };
         let partial = PartialFeed::new(self.partial_pace.news());
-        let wants = |live: &LiveCall| live.sinks.iter().any(|sink| sink.wants_sayings());
+        let wants = |live: &LiveCall| live.sinks.iter().any(|sink| sink.wants_partial_messages());
         let is_shown = self.calls.get(&call).is_some_and(wants);
         self.runs.insert(
             run.clone(),
@@ -345,16 +345,16 @@ impl Dispatcher {
         }
     }
 
-    /// Tells the sinks of calls what their models have said since they were told last.
-    fn tell_sayings(&mut self) {
+    /// Sends what models have written since the last time to the sinks of their calls.
+    fn send_partial_messages(&mut self) {
         self.partial_pace.done();
         for (run, live) in &mut self.runs {
-            let Some(saying) = live.partial_reader.as_mut().and_then(PartialReader::news) else {
+            let Some(message) = live.partial_reader.as_mut().and_then(PartialReader::news) else {
                 continue;
             };
             if let Some(call) = self.calls.get_mut(&live.call) {
                 for sink in &mut call.sinks {
-                    sink.on_saying(run, &saying);
+                    sink.on_partial_message(run, &message);
                 }
             }
         }

@@ -3,8 +3,8 @@
 
 use std::sync::Arc;
 
-use pi_subagents_delegation::child_protocol::{Piece, decode_piece};
-use pi_subagents_delegation::{Act, Saying, text};
+use pi_subagents_delegation::child_protocol::{MessageUpdate, decode_update};
+use pi_subagents_delegation::{Activity, PartialMessage, text};
 use tokio::sync::{Notify, watch};
 
 /// More of one message is not held; all of it comes when it is complete.
@@ -35,7 +35,7 @@ pub(crate) struct PartialReader(watch::Receiver<Growing>);
 /// A message as far as it has come since somebody reads it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Growing {
-    message: Saying,
+    message: PartialMessage,
     /// How much of it is wanted.
     extent: Extent,
     /// The part of the message that is being written, and where it begins in the text.
@@ -66,21 +66,21 @@ impl PartialFeed {
         };
         if place.receiver_count() == 0 {
             // What is held is old: nobody has read along since.
-            place.send_modify(|growing| growing.begin(growing.message.message));
+            place.send_modify(|growing| growing.begin(growing.message.number));
         }
         PartialReader(place.subscribe())
     }
 
     /// Adds a line that updates the message.
     pub(crate) fn add(&self, line: &[u8]) {
-        let Some(piece) = decode_piece(line) else {
+        let Some(update) = decode_update(line) else {
             return;
         };
         if self.whole.receiver_count() > 0 {
-            self.whole.send_modify(|growing| growing.add(&piece));
+            self.whole.send_modify(|growing| growing.add(&update));
         }
         if self.newest.receiver_count() > 0 {
-            self.newest.send_modify(|growing| growing.add(&piece));
+            self.newest.send_modify(|growing| growing.add(&update));
             self.news.notify_one();
         }
     }
@@ -88,7 +88,7 @@ impl PartialFeed {
     /// Ends the message; another one may follow.
     pub(crate) fn message_ended(&self) {
         for place in [&self.whole, &self.newest] {
-            place.send_modify(|growing| growing.begin(growing.message.message + 1));
+            place.send_modify(|growing| growing.begin(growing.message.number + 1));
         }
     }
 }
@@ -100,29 +100,29 @@ impl PartialReader {
     }
 
     /// Waits for more; `None` once the run is over.
-    pub(crate) async fn changed(&mut self) -> Option<Saying> {
+    pub(crate) async fn changed(&mut self) -> Option<PartialMessage> {
         self.0.changed().await.ok()?;
         Some(self.latest())
     }
 
     /// Returns the message if it has changed since it was last returned.
-    pub(crate) fn news(&mut self) -> Option<Saying> {
+    pub(crate) fn news(&mut self) -> Option<PartialMessage> {
         let has_changed = self.0.has_changed().unwrap_or(false);
         has_changed.then(|| self.latest())
     }
 
     /// Returns a copy, because the reader of the child's output waits while the message is
     /// borrowed.
-    fn latest(&mut self) -> Saying {
+    fn latest(&mut self) -> PartialMessage {
         self.0.borrow_and_update().message.clone()
     }
 }
 
 impl Growing {
-    fn new(message: usize, extent: Extent) -> Self {
-        let message = Saying {
-            message,
-            ..Saying::default()
+    fn new(number: usize, extent: Extent) -> Self {
+        let message = PartialMessage {
+            number,
+            ..PartialMessage::default()
         };
         Self {
             message,
@@ -131,24 +131,26 @@ impl Growing {
         }
     }
 
-    fn begin(&mut self, message: usize) {
-        *self = Self::new(message, self.extent);
+    fn begin(&mut self, number: usize) {
+        *self = Self::new(number, self.extent);
     }
 
-    fn add(&mut self, piece: &Piece<'_>) {
-        match piece {
-            Piece::Thinking => self.message.act = Act::Thinking,
-            Piece::Calling { tool } => {
+    fn add(&mut self, update: &MessageUpdate<'_>) {
+        match update {
+            MessageUpdate::Thinking => self.message.activity = Activity::Thinking,
+            MessageUpdate::Calling { tool } => {
                 let tool = tool.clone().into_owned();
-                self.message.act = Act::Calling { tool };
+                self.message.activity = Activity::Calling { tool };
             }
-            Piece::TextStarted { .. } | Piece::Text { .. } | Piece::TextEnded { .. } => {
-                self.message.act = Act::Speaking;
+            MessageUpdate::TextStarted { .. }
+            | MessageUpdate::Text { .. }
+            | MessageUpdate::TextEnded { .. } => {
+                self.message.activity = Activity::Writing;
             }
         }
-        match piece {
-            Piece::TextStarted { part } => _ = self.enter(*part),
-            Piece::Text { part, added } => {
+        match update {
+            MessageUpdate::TextStarted { part } => _ = self.enter(*part),
+            MessageUpdate::Text { part, added } => {
                 if self.part.is_none_or(|(entered, _)| entered != *part) {
                     self.enter(*part);
                     // A reader that came late has missed the beginning.
@@ -157,13 +159,13 @@ impl Growing {
                 self.push(added);
             }
             // The end of the part has come already, piece by piece.
-            Piece::TextEnded { .. } if self.extent == Extent::Newest => {}
-            Piece::TextEnded { part, text } => {
+            MessageUpdate::TextEnded { .. } if self.extent == Extent::Newest => {}
+            MessageUpdate::TextEnded { part, text } => {
                 let start = self.enter(*part);
                 self.message.text.truncate(start);
                 self.push(text);
             }
-            Piece::Thinking | Piece::Calling { .. } => {}
+            MessageUpdate::Thinking | MessageUpdate::Calling { .. } => {}
         }
     }
 
@@ -196,12 +198,12 @@ impl Growing {
 mod tests {
     use super::*;
 
-    fn piece(event: &str) -> String {
+    fn update(event: &str) -> String {
         format!(r#"{{"type":"message_update","assistantMessageEvent":{event}}}"#)
     }
 
     fn delta(part: usize, text: &str) -> String {
-        piece(&format!(
+        update(&format!(
             r#"{{"type":"text_delta","contentIndex":{part},"delta":"{text}"}}"#
         ))
     }
@@ -212,18 +214,18 @@ mod tests {
         assert!(!feed.has_readers());
         let mut reader = feed.subscribe(Extent::Whole);
         assert!(feed.has_readers());
-        feed.add(piece(r#"{"type":"thinking_start","contentIndex":0}"#).as_bytes());
-        assert_eq!(reader.latest().act, Act::Thinking);
-        feed.add(piece(r#"{"type":"text_start","contentIndex":1}"#).as_bytes());
+        feed.add(update(r#"{"type":"thinking_start","contentIndex":0}"#).as_bytes());
+        assert_eq!(reader.latest().activity, Activity::Thinking);
+        feed.add(update(r#"{"type":"text_start","contentIndex":1}"#).as_bytes());
         feed.add(delta(1, "Hel").as_bytes());
         feed.add(delta(1, "lo.").as_bytes());
         feed.add(b"garbage");
         let read = reader.latest();
-        assert_eq!((read.message, read.text.as_str()), (0, "Hello."));
-        assert_eq!(read.act, Act::Speaking);
+        assert_eq!((read.number, read.text.as_str()), (0, "Hello."));
+        assert_eq!(read.activity, Activity::Writing);
         feed.message_ended();
         let read = reader.latest();
-        assert_eq!((read.message, read.text.as_str()), (1, ""));
+        assert_eq!((read.number, read.text.as_str()), (1, ""));
         drop(reader);
         assert!(!feed.has_readers());
     }
@@ -236,7 +238,7 @@ mod tests {
         feed.add(delta(0, "world").as_bytes());
         assert_eq!(reader.latest().text, "...world");
         let end = r#"{"type":"text_end","contentIndex":0,"content":"Hello world"}"#;
-        feed.add(piece(end).as_bytes());
+        feed.add(update(end).as_bytes());
         assert_eq!(reader.latest().text, "Hello world");
         feed.add(delta(1, "more").as_bytes());
         assert_eq!(reader.latest().text, "Hello world\n...more");
@@ -261,7 +263,7 @@ mod tests {
     fn for_a_window_the_end_of_a_message_is_enough() {
         let feed = PartialFeed::new(Arc::default());
         let mut reader = feed.subscribe(Extent::Newest);
-        feed.add(piece(r#"{"type":"text_start","contentIndex":0}"#).as_bytes());
+        feed.add(update(r#"{"type":"text_start","contentIndex":0}"#).as_bytes());
         for number in 0..1000 {
             feed.add(delta(0, &format!("word {number}, ")).as_bytes());
         }
@@ -270,7 +272,7 @@ mod tests {
         assert!(read.ends_with("word 998, word 999, "), "{read}");
         assert!(read.len() <= 8 << 10, "{}", read.len());
         let end = r#"{"type":"text_end","contentIndex":0,"content":"all of it"}"#;
-        feed.add(piece(end).as_bytes());
+        feed.add(update(end).as_bytes());
         assert_eq!(reader.latest().text, read);
     }
 }

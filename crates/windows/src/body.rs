@@ -3,7 +3,7 @@
 use pi_subagents_delegation::{Status, text};
 
 use crate::paint::fit;
-use crate::saying::said_now;
+use crate::partial_message::partial_lines;
 use crate::wrap::wrap;
 use crate::{Line, Role, View, Window, WindowLine};
 
@@ -29,7 +29,7 @@ impl<'a> Body<'a> {
         } else {
             view.max_lines.max(1)
         };
-        let mut notes = saying(window, limit, view.columns);
+        let mut notes = partial_notes(window, limit, view.columns);
         let lines: Vec<&WindowLine> = window.lines(limit - notes.len()).collect();
         notes.extend(error(window, view.columns));
         if lines.is_empty() && notes.is_empty() {
@@ -70,9 +70,11 @@ impl<'a> Body<'a> {
     }
 }
 
-fn saying(window: &Window, limit: usize, columns: usize) -> Vec<Line> {
+fn partial_notes(window: &Window, limit: usize, columns: usize) -> Vec<Line> {
     let room = columns.saturating_sub(MARGIN);
-    let said = window.saying().map(|saying| said_now(saying, limit, room));
+    let said = window
+        .partial()
+        .map(|message| partial_lines(message, limit, room));
     let said = said.unwrap_or_default();
     said.iter().map(Line::indented).collect()
 }

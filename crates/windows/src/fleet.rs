@@ -2,7 +2,9 @@
 
 use std::collections::HashMap;
 
-use pi_subagents_delegation::{RunEvent, RunId, RunSummary, Saying, Status, Timestamp, text};
+use pi_subagents_delegation::{
+    PartialMessage, RunEvent, RunId, RunSummary, Status, Timestamp, text,
+};
 use unicode_width::UnicodeWidthStr;
 
 use crate::body::Body;
@@ -67,16 +69,17 @@ impl Fleet {
         }
     }
 
-    /// Takes what the model of a run says right now, and tells whether that changes anything.
-    pub fn hear(&mut self, run: &RunId, saying: &Saying) -> bool {
+    /// Shows the message that the model of a run is writing, and returns whether that changes
+    /// anything.
+    pub fn show_partial(&mut self, run: &RunId, message: &PartialMessage) -> bool {
         let window = self.places.get(run).map(|place| &mut self.windows[*place]);
-        window.is_some_and(|window| window.hear(saying.clone()))
+        window.is_some_and(|window| window.show_partial(message.clone()))
     }
 
-    /// Forgets what models say right now.
-    pub fn hush(&mut self) {
+    /// Drops all messages that models are still writing.
+    pub fn drop_partials(&mut self) {
         for window in &mut self.windows {
-            window.hush();
+            window.drop_partial();
         }
     }
 

@@ -9,7 +9,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use pi_subagents_delegation::{EventSink, RunEvent, RunId, RunSummary, Saying, Timestamp};
+use pi_subagents_delegation::{EventSink, PartialMessage, RunEvent, RunId, RunSummary, Timestamp};
 
 use crate::screen::Screen;
 use crate::{DEFAULT_LINES_PER_WINDOW, Fleet, Paint, View};
@@ -127,12 +127,12 @@ impl EventSink for LiveView {
         self.shared.apply(events, summary);
     }
 
-    fn wants_sayings(&self) -> bool {
+    fn wants_partial_messages(&self) -> bool {
         true
     }
 
-    fn on_saying(&mut self, run: &RunId, saying: &Saying) {
-        self.shared.hear(run, saying);
+    fn on_partial_message(&mut self, run: &RunId, message: &PartialMessage) {
+        self.shared.show_partial(run, message);
     }
 
     fn on_pause(&mut self) {
@@ -158,9 +158,9 @@ impl Shared {
         self.has_changed(&mut state);
     }
 
-    fn hear(&self, run: &RunId, saying: &Saying) {
+    fn show_partial(&self, run: &RunId, message: &PartialMessage) {
         let mut state = self.lock();
-        if state.fleet.hear(run, saying) {
+        if state.fleet.show_partial(run, message) {
             self.has_changed(&mut state);
         }
     }
@@ -245,7 +245,7 @@ fn draw_until_finished(shared: &Shared, terminal: Terminal) {
     let (columns, rows) = usable(size());
     let lines = {
         let mut state = shared.lock();
-        state.fleet.hush();
+        state.fleet.drop_partials();
         state.fleet.view(clock(), &view(columns))
     };
     let _ = screen.leave(&lines, (columns, rows));

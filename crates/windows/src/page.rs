@@ -48,10 +48,10 @@ pub struct Page<'a> {
 type Top = (usize, usize);
 
 impl<'a> Page<'a> {
-    /// Makes the page of a window on a terminal of this width. `saying` are the lines of a message
+    /// Makes the page of a window on a terminal of this width. `partial` are the lines of a message
     /// that is still being written.
-    pub fn of_window(window: &'a Window, saying: &[Line], columns: usize) -> Self {
-        let mut tail = saying.to_vec();
+    pub fn of_window(window: &'a Window, partial: &[Line], columns: usize) -> Self {
+        let mut tail = partial.to_vec();
         tail.extend(error_lines(window));
         if tail.is_empty() && window.all_lines().len() == 0 {
             let words = placeholder(window.status(), false);

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use pi_subagents_delegation::child_protocol::ChildRecord;
 use pi_subagents_delegation::{
-    Act, Happening, Message, ModelChoice, RunEvent, RunId, RunSummary, Saying, SessionId, Status,
-    ThinkingLevel, Timestamp, ToolResult,
+    Activity, Happening, Message, ModelChoice, PartialMessage, RunEvent, RunId, RunSummary,
+    SessionId, Status, ThinkingLevel, Timestamp, ToolResult,
 };
 
 use crate::event_lines::lines_of;
@@ -29,7 +29,7 @@ pub struct Window {
     todos: Todos,
     /// How many answers of its model are in its lines.
     answers: usize,
-    saying: Option<Saying>,
+    partial: Option<PartialMessage>,
     is_stopping: bool,
 }
 
@@ -46,7 +46,7 @@ impl Window {
             history: History::new(Room::ROLLING),
             todos: Todos::default(),
             answers: 0,
-            saying: None,
+            partial: None,
             is_stopping: false,
         }
     }
@@ -101,7 +101,8 @@ impl Window {
             ChildRecord::MessageEnded(Message::ToolResult(result)) => self.answered(result),
             ChildRecord::MessageEnded(Message::Assistant(_)) => {
                 self.answers += 1;
-                self.saying.take_if(|saying| saying.message < self.answers);
+                self.partial
+                    .take_if(|partial| partial.number < self.answers);
             }
             _ => {}
         }
@@ -109,25 +110,25 @@ impl Window {
 
     /// Takes what its model says right now, in place of what it said before. Tells whether that
     /// changes anything: what is in its lines already is not shown twice.
-    pub fn hear(&mut self, saying: Saying) -> bool {
-        if saying.message < self.answers {
+    pub fn show_partial(&mut self, partial: PartialMessage) -> bool {
+        if partial.number < self.answers {
             return false;
         }
-        let says_something = !saying.text.is_empty() || saying.act != Act::Speaking;
-        let saying = says_something.then_some(saying);
-        let is_new = self.saying != saying;
-        self.saying = saying;
+        let says_something = !partial.text.is_empty() || partial.activity != Activity::Writing;
+        let partial = says_something.then_some(partial);
+        let is_new = self.partial != partial;
+        self.partial = partial;
         is_new
     }
 
     /// Forgets what its model says right now.
-    pub fn hush(&mut self) {
-        self.saying = None;
+    pub fn drop_partial(&mut self) {
+        self.partial = None;
     }
 
     /// Returns the message that its model is writing now, while the run goes on.
-    pub fn saying(&self) -> Option<&Saying> {
-        self.saying
+    pub fn partial(&self) -> Option<&PartialMessage> {
+        self.partial
             .as_ref()
             .filter(|_| self.status() == Status::Running)
     }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use crossterm::event::KeyEvent;
-use pi_subagents_delegation::{RunEvent, RunId, Saying, SessionId, Status, Timestamp};
+use pi_subagents_delegation::{PartialMessage, RunEvent, RunId, SessionId, Status, Timestamp};
 use pi_subagents_engine::Extent;
 use pi_subagents_sessions::{IndexedRun, RunDir};
 use pi_subagents_windows::{Counts, PreviewContext, Role};
@@ -108,8 +108,8 @@ pub(crate) enum Message {
     Gone(RunId),
     /// What records of runs that are over tell.
     Told(Vec<(RunId, Record)>),
-    /// What the model of a run says right now.
-    Said(RunId, Saying),
+    /// The message that the model of a run is writing has grown.
+    PartialMessage(RunId, PartialMessage),
     /// What a run answered so far.
     Answered(RunId, Option<String>),
     /// What came of something that was asked for.
@@ -183,7 +183,7 @@ impl Model {
             Message::Heard(subject, events) => self.heard(&subject, &events),
             Message::Gone(run) => self.gone(&run),
             Message::Told(records) => self.told(records),
-            Message::Said(run, saying) => self.said(&run, saying),
+            Message::PartialMessage(run, message) => self.show_partial(&run, message),
             Message::Answered(run, text) => self.answered(&run, text),
             Message::Came(notice) => self.notice = Some(notice),
             Message::Clock => {}
@@ -237,9 +237,9 @@ impl Model {
             .collect()
     }
 
-    /// The runs whose models are listened to: the open one to its last word, of the others that are
-    /// seen just what they say now.
-    pub(crate) fn listened(&self) -> HashMap<(RunId, Extent), IndexedRun> {
+    /// Returns the runs whose partial messages are read: whole messages of the open run, the newest
+    /// lines of the other runs that are seen.
+    pub(crate) fn partially_read(&self) -> HashMap<(RunId, Extent), IndexedRun> {
         let opened = self.opened.iter().filter(|opened| {
             let is_over = opened.window.status().is_over();
             opened.run.is_open() && !is_over
@@ -352,13 +352,13 @@ impl Model {
         }
     }
 
-    fn said(&mut self, run: &RunId, saying: Saying) {
+    fn show_partial(&mut self, run: &RunId, message: PartialMessage) {
         let row = self.rows.iter_mut().find(|row| row.run.run == *run);
         if let Some(live) = row.and_then(|row| row.live.as_mut()) {
-            live.window.hear(saying.newest());
+            live.window.show_partial(message.newest());
         }
         if let Some(opened) = self.opened_of(run) {
-            opened.window.hear(saying);
+            opened.window.show_partial(message);
         }
     }
 

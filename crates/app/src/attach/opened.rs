@@ -2,7 +2,7 @@
 
 use pi_subagents_delegation::{RunEvent, RunSummary, text};
 use pi_subagents_sessions::IndexedRun;
-use pi_subagents_windows::{Line, Page, Place, PreviewContext, Role, Room, Window, act};
+use pi_subagents_windows::{Line, Page, Place, PreviewContext, Role, Room, Window, describe};
 
 /// The run whose window is open.
 #[derive(Debug, Clone)]
@@ -52,7 +52,7 @@ impl Opened {
                 let lines = output.text.lines().map(|line| Line::new(Role::Plain, line));
                 Page::of_lines(lines.collect(), columns)
             }
-            None => Page::of_window(&self.window, &self.said_now(), columns),
+            None => Page::of_window(&self.window, &self.partial_lines(), columns),
         }
     }
 
@@ -71,12 +71,14 @@ impl Opened {
 
     /// What stands below the record. It is all there for whoever reads along, and so looks like
     /// what is complete.
-    fn said_now(&self) -> Vec<Line> {
+    fn partial_lines(&self) -> Vec<Line> {
         let mut lines = Vec::new();
-        if let Some(saying) = self.window.saying() {
-            let words = saying.text.lines().filter(|line| !line.trim().is_empty());
+        if let Some(partial) = self.window.partial() {
+            let words = partial.text.lines().filter(|line| !line.trim().is_empty());
             lines.extend(words.map(|line| Line::new(Role::Plain, line)));
-            lines.extend(act(&saying.act).map(|act| Line::new(Role::Muted, &act)));
+            lines.extend(
+                describe(&partial.activity).map(|activity| Line::new(Role::Muted, &activity)),
+            );
         }
         if self.is_gone {
             lines.push(Line::new(

@@ -47,47 +47,47 @@ impl Owners {
     }
 }
 
-/// Listens to models.
+/// Reads the messages that models are still writing.
 #[derive(Default)]
-pub(super) struct Ear {
-    listening: HashMap<(RunId, Extent), AbortHandle>,
+pub(super) struct PartialReaders {
+    tasks: HashMap<(RunId, Extent), AbortHandle>,
 }
 
-impl Ear {
-    /// Listens to the models of these runs and to no others.
-    pub(super) fn listen(
+impl PartialReaders {
+    /// Reads the partial messages of these runs and of no others.
+    pub(super) fn read_only(
         &mut self,
         wanted: HashMap<(RunId, Extent), IndexedRun>,
         tell: &mpsc::Sender<Message>,
     ) {
-        self.listening.retain(|heard, task| {
-            let is_wanted = wanted.contains_key(heard);
+        self.tasks.retain(|read, task| {
+            let is_wanted = wanted.contains_key(read);
             if !is_wanted {
                 task.abort();
             }
             is_wanted
         });
         for ((id, extent), run) in wanted {
-            self.listening.entry((id, extent)).or_insert_with(|| {
-                let task = tokio::spawn(listen(run, extent, tell.clone()));
+            self.tasks.entry((id, extent)).or_insert_with(|| {
+                let task = tokio::spawn(read_partial(run, extent, tell.clone()));
                 task.abort_handle()
             });
         }
     }
 }
 
-/// Tells what the model of a run says, as long as its owner does.
-async fn listen(run: IndexedRun, extent: Extent, tell: mpsc::Sender<Message>) {
+/// Reads the partial messages of a run until its owner sends no more.
+async fn read_partial(run: IndexedRun, extent: Extent, tell: mpsc::Sender<Message>) {
     let Some(socket) = &run.owner.socket else {
         return;
     };
     // Without it everything is seen too, only later.
-    let Ok(mut listening) = PartialStream::begin(socket, run.run.as_str(), extent).await else {
+    let Ok(mut stream) = PartialStream::begin(socket, run.run.as_str(), extent).await else {
         return;
     };
-    while let Some(saying) = listening.next().await {
-        let said = Message::Said(run.run.clone(), saying);
-        if tell.send(said).await.is_err() {
+    while let Some(message) = stream.next().await {
+        let grown = Message::PartialMessage(run.run.clone(), message);
+        if tell.send(grown).await.is_err() {
             return;
         }
     }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use pi_subagents_delegation::{RunEvent, RunSummary, Status, Timestamp, Usage, text};
 use pi_subagents_sessions::{IndexedRun, RecordedRun, RunState};
-use pi_subagents_windows::{Line, PreviewContext, Room, Window, WindowLine, said_now};
+use pi_subagents_windows::{Line, PreviewContext, Room, Window, WindowLine, partial_lines};
 
 use crate::runs::find::status_of;
 
@@ -97,7 +97,7 @@ impl RunRow {
         }
     }
 
-    /// What it does right now, or what came of it; what it is saying in no more than `columns`.
+    /// What it does right now, or what came of it; what it is partial in no more than `columns`.
     pub(crate) fn doing(&self, columns: usize) -> String {
         if self.record == Record::Gone {
             return "its record is gone".to_owned();
@@ -112,7 +112,7 @@ impl RunRow {
             Status::Queued => "waiting for a free place".to_owned(),
             Status::Failed | Status::Aborted => live.window.error().unwrap_or_default(),
             Status::Running | Status::Completed => live
-                .said_now(columns)
+                .partial_lines(columns)
                 .or_else(|| live.window.lines(1).last().map(WindowLine::text))
                 .map(|line| line.trim_start().to_owned())
                 .unwrap_or_default(),
@@ -159,8 +159,8 @@ impl Live {
         self.window.apply(events, &self.summary);
     }
 
-    fn said_now(&self, columns: usize) -> Option<String> {
-        let said = said_now(self.window.saying()?, 1, columns);
+    fn partial_lines(&self, columns: usize) -> Option<String> {
+        let said = partial_lines(self.window.partial()?, 1, columns);
         said.last().map(Line::text)
     }
 }

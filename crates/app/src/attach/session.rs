@@ -19,7 +19,7 @@ use tokio::time::{Instant, sleep_until};
 use super::draw::draw;
 use super::keyboard::{self, Typed};
 use super::model::{Effect, Leaving, Message, Model, Notice, Scope};
-use super::owners::{self, Ear, Owners};
+use super::owners::{self, Owners, PartialReaders};
 use super::reader::Reader;
 use super::run_row::{Facts, Record, RunRow};
 use super::screen::{Screen, give_back, terminal_size};
@@ -75,7 +75,7 @@ struct Session {
     tell: mpsc::Sender<Message>,
     reader: Reader,
     owners: Owners,
-    ear: Ear,
+    partial_readers: PartialReaders,
     index: Changes,
     records: Changes,
     /// The runs whose directories are watched.
@@ -148,7 +148,7 @@ impl Session {
             tell,
             reader,
             owners: Owners::default(),
-            ear: Ear::default(),
+            partial_readers: PartialReaders::default(),
             index,
             records: Changes::new()?,
             watched: HashSet::new(),
@@ -313,7 +313,8 @@ impl Session {
             return;
         }
         self.reader.follow(self.model.followed());
-        self.ear.listen(self.model.listened(), &self.tell);
+        self.partial_readers
+            .read_only(self.model.partially_read(), &self.tell);
         self.watch_records();
         self.read_records();
     }

@@ -7,7 +7,9 @@ use std::time::Duration;
 use pi_subagents_delegation::{
     Ending, SessionId, StopReason, ThinkingLevel, Timestamp, UsedDefinition, text,
 };
-use pi_subagents_windows::{Line, LineKind, Role, Window, WindowLine, header_with_files, said_now};
+use pi_subagents_windows::{
+    Line, LineKind, Role, Window, WindowLine, header_with_files, partial_lines,
+};
 use serde::ser::SerializeSeq as _;
 use serde::{Serialize, Serializer};
 
@@ -140,8 +142,8 @@ struct LinesJson<'a> {
     newest: usize,
     /// Whether no line is cut: somebody reads all of them.
     is_whole: bool,
-    /// What is being said and will never be kept.
-    said_now: Vec<WindowLine>,
+    /// The lines of the message that is still being written, which are never kept.
+    partial_lines: Vec<WindowLine>,
 }
 
 impl<'a> LinesJson<'a> {
@@ -150,16 +152,16 @@ impl<'a> LinesJson<'a> {
             window,
             newest,
             is_whole: newest == usize::MAX,
-            said_now: Vec::new(),
+            partial_lines: Vec::new(),
         }
     }
 
     /// The same number of lines, the last ones of which are being said.
     fn live(window: &'a Window, newest: usize, columns: usize) -> Self {
         let said = window
-            .saying()
-            .map(|saying| said_now(saying, newest, columns));
-        let said_now: Vec<_> = said
+            .partial()
+            .map(|message| partial_lines(message, newest, columns));
+        let partial_lines: Vec<_> = said
             .into_iter()
             .flatten()
             .map(|line| WindowLine {
@@ -170,16 +172,16 @@ impl<'a> LinesJson<'a> {
             .collect();
         Self {
             window,
-            newest: newest.saturating_sub(said_now.len()),
+            newest: newest.saturating_sub(partial_lines.len()),
             is_whole: newest == usize::MAX,
-            said_now,
+            partial_lines,
         }
     }
 }
 
 impl Serialize for LinesJson<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let lines = self.window.lines(self.newest).chain(&self.said_now);
+        let lines = self.window.lines(self.newest).chain(&self.partial_lines);
         if self.is_whole {
             let whole = lines.flat_map(|line| {
                 let kind = line.kind;

@@ -5,7 +5,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use pi_subagents_delegation::text::{cut_characters, one_line};
-use pi_subagents_delegation::{EventSink, RunEvent, RunId, RunSummary, Saying, Status, Timestamp};
+use pi_subagents_delegation::{
+    EventSink, PartialMessage, RunEvent, RunId, RunSummary, Status, Timestamp,
+};
 use pi_subagents_windows::{Fleet, PreviewContext};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
@@ -154,12 +156,12 @@ impl EventSink for WindowRecord {
         self.has_changed.store(true, Ordering::Relaxed);
     }
 
-    fn wants_sayings(&self) -> bool {
+    fn wants_partial_messages(&self) -> bool {
         self.is_drawn
     }
 
-    fn on_saying(&mut self, run: &RunId, saying: &Saying) {
-        if self.is_drawn && self.lock().hear(run, saying) {
+    fn on_partial_message(&mut self, run: &RunId, message: &PartialMessage) {
+        if self.is_drawn && self.lock().show_partial(run, message) {
             self.has_changed.store(true, Ordering::Relaxed);
         }
     }

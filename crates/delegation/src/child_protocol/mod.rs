@@ -1,7 +1,7 @@
 //! The protocol children speak: pi's RPC records, one JSON object per LF-ended line, both ways.
 //!
 //! [`peek`] tells from a line's first bytes what it is, so that most bytes of a stream are never
-//! parsed; [`decode`] reads the rest once; [`decode_piece`] reads what is being said, for whoever
+//! parsed; [`decode`] reads the rest once; [`decode_update`] reads what is being said, for whoever
 //! listens; [`Command`] is what we send.
 
 mod command;
@@ -9,12 +9,12 @@ mod decode;
 mod fields;
 mod message;
 mod peek;
-mod piece;
 mod record;
 mod surrogates;
+mod update;
 
 pub use command::Command;
 pub use decode::decode;
 pub use peek::{Peeked, peek};
-pub use piece::{Piece, decode_piece};
 pub use record::{ChildLine, ChildRecord, ModelName, Question, Response, ResponseData};
+pub use update::{MessageUpdate, decode_update};

@@ -3,9 +3,9 @@
 /// What the first bytes of a line say.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Peeked {
-    /// A streaming piece of a message: skipped unless somebody listens.
+    /// An update of a message that is being written: skipped unless somebody reads along.
     MessageDelta,
-    /// A streaming piece of a tool's output: skipped too, but it says that the tool is at work.
+    /// An update of a tool's output: skipped too, but it shows that the tool is at work.
     ToolDelta,
     /// A record that repeats what other records say: always passed over.
     Repetition,

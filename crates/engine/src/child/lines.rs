@@ -42,7 +42,7 @@ pub(crate) struct LineReader {
     long_lines: u32,
     /// How many bytes of long lines may still be written.
     long_line_room: u64,
-    /// Where pieces of messages go while somebody listens.
+    /// Where updates of messages go while somebody reads along.
     partial: PartialFeed,
     state: State,
 }
@@ -54,7 +54,7 @@ enum State {
     Holding(HeldLine),
     /// A line that nobody needs.
     Skipping,
-    /// A piece of a message, for whoever listens.
+    /// An update of a message, for whoever reads along.
     Partial(Vec<u8>),
     Spilling(LongLine),
 }
@@ -123,7 +123,7 @@ impl LineReader {
     /// memory that its lines share and that is never larger than the `rest` of the chunk.
     fn whole(&self, line: &[u8], copies: &mut BytesMut, rest: usize, lines: &mut Vec<Line>) {
         match peek(line) {
-            Peeked::MessageDelta if line.len() <= LONGEST_PIECE && self.partial.has_readers() => {
+            Peeked::MessageDelta if line.len() <= LONGEST_UPDATE && self.partial.has_readers() => {
                 self.partial.add(line);
             }
             Peeked::MessageDelta | Peeked::Repetition => {}
@@ -177,10 +177,10 @@ impl LineReader {
         match &mut self.state {
             State::Skipping => {}
             State::Spilling(long) => long.write(bytes),
-            State::Partial(piece) if piece.len() + bytes.len() > LONGEST_PIECE => {
+            State::Partial(update) if update.len() + bytes.len() > LONGEST_UPDATE => {
                 self.state = State::Skipping;
             }
-            State::Partial(piece) => piece.extend_from_slice(bytes),
+            State::Partial(update) => update.extend_from_slice(bytes),
             State::Holding(held) => {
                 if held.extend(bytes).is_err() {
                     self.spill(bytes);
@@ -203,7 +203,7 @@ impl LineReader {
     fn complete(&mut self, lines: &mut Vec<Line>) {
         match mem::replace(&mut self.state, State::Deciding(Vec::new())) {
             State::Skipping => {}
-            State::Partial(piece) => self.partial.add(&piece),
+            State::Partial(update) => self.partial.add(&update),
             State::Deciding(beginning) => self.push(decoded(Bytes::from(beginning)), lines),
             State::Holding(held) => self.push(decoded(held.into_bytes()), lines),
             State::Spilling(long) => {
@@ -213,7 +213,7 @@ impl LineReader {
         }
     }
 
-    /// Whoever listens counts the answers that are complete.
+    /// Adds a line. Readers of partial messages count the answers that are complete.
     fn push(&self, line: Option<Line>, lines: &mut Vec<Line>) {
         if let Some(Line::Record {
             record: ChildRecord::MessageEnded(Message::Assistant(_)),
@@ -263,8 +263,8 @@ fn decoded(line: Bytes) -> Option<Line> {
     })
 }
 
-/// A longer piece is not told; the whole message is, when it is complete.
-const LONGEST_PIECE: usize = 256 << 10;
+/// A longer update is skipped; the whole message comes when it is complete.
+const LONGEST_UPDATE: usize = 256 << 10;
 
 /// How much of a long line is looked at to tell what it was.
 const BEGINNING: usize = 512;

@@ -203,7 +203,7 @@ fn updates_of_messages_are_fed_while_somebody_reads_and_skipped_otherwise() {
 /// The message that is new, by its number and its text.
 fn text(reader: &mut PartialReader) -> (usize, String) {
     let message = reader.news().unwrap();
-    (message.message, message.text)
+    (message.number, message.text)
 }
 
 proptest::proptest! {

@@ -199,7 +199,7 @@ enum State {
     Killing { again: Instant },
 }
 
-enum Happened {
+enum Wakeup {
     ChildChanged,
     Ordered(Order),
     OwnerGone,
@@ -212,17 +212,17 @@ impl Keeper {
         // Having no child left means that the whole tree is gone: a subreaper inherits all.
         while !self.reap()? {
             match self.next().await {
-                Happened::ChildChanged => {}
-                Happened::Ordered(order) => self.obey(order)?,
-                Happened::OwnerGone => {
+                Wakeup::ChildChanged => {}
+                Wakeup::Ordered(order) => self.obey(order)?,
+                Wakeup::OwnerGone => {
                     self.owner_is_there = false;
                     self.terminate(GRACE_WITHOUT_OWNER);
                 }
-                Happened::Told => {
+                Wakeup::Told => {
                     report(&mut self.reports, &Report::Stopping)?;
                     self.terminate(GRACE_WITHOUT_OWNER);
                 }
-                Happened::Alarm => self.alarmed()?,
+                Wakeup::Alarm => self.alarmed()?,
             }
         }
         if let Group::Made(group) = std::mem::replace(&mut self.group, Group::None) {
@@ -232,7 +232,7 @@ impl Keeper {
         report(&mut self.reports, &Report::Gone { killed })
     }
 
-    async fn next(&mut self) -> Happened {
+    async fn next(&mut self) -> Wakeup {
         let alarm = match self.state {
             State::Watching => earliest(self.owner_sign.alarm(), self.group.alarm()),
             State::Terminating { until } => Some(until),
@@ -240,12 +240,12 @@ impl Keeper {
         };
         let [terminate, interrupt, hang_up] = &mut self.told;
         tokio::select! {
-            _ = self.child_changed.recv() => Happened::ChildChanged,
+            _ = self.child_changed.recv() => Wakeup::ChildChanged,
             order = self.orders.next_line(), if self.owner_is_there => ordered(order),
-            _ = terminate.recv() => Happened::Told,
-            _ = interrupt.recv() => Happened::Told,
-            _ = hang_up.recv() => Happened::Told,
-            () = sleep_until(alarm.unwrap_or_else(Instant::now)), if alarm.is_some() => Happened::Alarm,
+            _ = terminate.recv() => Wakeup::Told,
+            _ = interrupt.recv() => Wakeup::Told,
+            _ = hang_up.recv() => Wakeup::Told,
+            () = sleep_until(alarm.unwrap_or_else(Instant::now)), if alarm.is_some() => Wakeup::Alarm,
         }
     }
 
@@ -340,13 +340,13 @@ impl Keeper {
     }
 }
 
-fn ordered(line: io::Result<Option<String>>) -> Happened {
+fn ordered(line: io::Result<Option<String>>) -> Wakeup {
     match line {
         Ok(Some(line)) => match serde_json::from_str(&line) {
-            Ok(order) => Happened::Ordered(order),
+            Ok(order) => Wakeup::Ordered(order),
             // Only our own binary speaks here; whoever else does gets the tree ended.
-            Err(_) => Happened::Told,
+            Err(_) => Wakeup::Told,
         },
-        Ok(None) | Err(_) => Happened::OwnerGone,
+        Ok(None) | Err(_) => Wakeup::OwnerGone,
     }
 }

@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use pi_subagents_delegation::Saying;
+use pi_subagents_delegation::PartialMessage;
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _, BufReader};
 use tokio::net::UnixStream;
 use tokio::time::sleep;
@@ -25,7 +25,7 @@ pub(super) async fn send_partial_messages(
     writer: &mut (impl AsyncWrite + Unpin),
 ) {
     let mut left = [0];
-    let mut sent = Saying::default();
+    let mut sent = PartialMessage::default();
     let pause = match extent {
         Extent::Whole => READING,
         Extent::Newest => GLANCE,
@@ -51,14 +51,14 @@ pub(super) async fn send_partial_messages(
 }
 
 /// Returns what a reader that has `sent` needs in order to have `message`.
-fn update(sent: &Saying, message: &Saying) -> PartialUpdate {
-    let is_more = sent.message == message.message && message.text.starts_with(&sent.text);
+fn update(sent: &PartialMessage, message: &PartialMessage) -> PartialUpdate {
+    let is_more = sent.number == message.number && message.text.starts_with(&sent.text);
     let kept = if is_more { sent.text.len() } else { 0 };
     PartialUpdate {
-        message: message.message,
+        number: message.number,
         kept,
         text: message.text[kept..].to_owned(),
-        act: message.act.clone().into(),
+        activity: message.activity.clone().into(),
     }
 }
 
@@ -85,16 +85,16 @@ impl PartialStream {
     }
 
     /// Waits for the next state of the message; `None` when no more will come.
-    pub async fn next(&mut self) -> Option<Saying> {
+    pub async fn next(&mut self) -> Option<PartialMessage> {
         // Anything else than an update is the reply: the run is over, or was none of this owner's.
         let update: PartialUpdate = next_line(&self.path, &mut self.stream).await.ok()?;
         let kept = self.text.floor_char_boundary(update.kept);
         self.text.truncate(kept);
         self.text.push_str(&update.text);
-        Some(Saying {
-            message: update.message,
+        Some(PartialMessage {
+            number: update.number,
             text: self.text.clone(),
-            act: update.act.into(),
+            activity: update.activity.into(),
         })
     }
 }

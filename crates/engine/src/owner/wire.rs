@@ -1,6 +1,6 @@
 //! The requests and replies on an owner's socket.
 
-use pi_subagents_delegation::Act;
+use pi_subagents_delegation::Activity;
 use serde::{Deserialize, Serialize};
 
 use crate::partial_feed::Extent;
@@ -63,40 +63,40 @@ pub enum OwnerReply {
 #[serde(rename_all = "camelCase")]
 pub(super) struct PartialUpdate {
     /// How many answers of the model were complete before.
-    pub(super) message: usize,
+    pub(super) number: usize,
     /// How many bytes of the text that was sent before still hold.
     pub(super) kept: usize,
     /// The text that follows them.
     pub(super) text: String,
     /// What the model is doing.
-    pub(super) act: ActWord,
+    pub(super) activity: ActivityWord,
 }
 
-/// The words for an [`Act`].
+/// The words for an [`Activity`].
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) enum ActWord {
-    Speaking,
+pub(super) enum ActivityWord {
+    Writing,
     Thinking,
     Calling { tool: String },
 }
 
-impl From<Act> for ActWord {
-    fn from(act: Act) -> Self {
-        match act {
-            Act::Speaking => Self::Speaking,
-            Act::Thinking => Self::Thinking,
-            Act::Calling { tool } => Self::Calling { tool },
+impl From<Activity> for ActivityWord {
+    fn from(activity: Activity) -> Self {
+        match activity {
+            Activity::Writing => Self::Writing,
+            Activity::Thinking => Self::Thinking,
+            Activity::Calling { tool } => Self::Calling { tool },
         }
     }
 }
 
-impl From<ActWord> for Act {
-    fn from(word: ActWord) -> Self {
+impl From<ActivityWord> for Activity {
+    fn from(word: ActivityWord) -> Self {
         match word {
-            ActWord::Speaking => Self::Speaking,
-            ActWord::Thinking => Self::Thinking,
-            ActWord::Calling { tool } => Self::Calling { tool },
+            ActivityWord::Writing => Self::Writing,
+            ActivityWord::Thinking => Self::Thinking,
+            ActivityWord::Calling { tool } => Self::Calling { tool },
         }
     }
 }

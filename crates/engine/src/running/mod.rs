@@ -1,6 +1,6 @@
 //! A sub-agent whose child lives: listen, stop, end.
 //!
-//! Everything that can wake it is one value of [`Happened`]. What the child says is heard in
+//! Everything that can wake it is one value of [`Wakeup`]. What the child says is heard in
 //! `hearing.rs`, its end is in `ending.rs`, and the clocks of that are in `stopping.rs`.
 
 mod ending;
@@ -71,7 +71,7 @@ enum Pause {
 }
 
 /// Everything that can wake a unit.
-enum Happened {
+enum Wakeup {
     Output(Option<Vec<Line>>),
     Stderr(Option<Vec<String>>),
     Keeper(Option<Report>),
@@ -119,8 +119,8 @@ impl<'a> Running<'a> {
         }
         while !self.is_over() {
             self.unit.tell_all().await;
-            let happened = self.next().await;
-            self.handle(happened).await;
+            let wakeup = self.next().await;
+            self.handle(wakeup).await;
         }
         let outcome = self.outcome().await;
         self.unit.tell_all().await;
@@ -150,14 +150,14 @@ impl<'a> Running<'a> {
         }
     }
 
-    async fn next(&mut self) -> Happened {
+    async fn next(&mut self) -> Wakeup {
         let alarm = self.alarm();
         tokio::select! {
-            lines = self.stdout.next(), if self.stdout_is_open => Happened::Output(lines),
-            lines = self.stderr.next(), if self.stderr_is_open => Happened::Stderr(lines),
-            report = self.keeper.next(), if self.keeper_is_there => Happened::Keeper(report),
-            Some(request) = self.unit.requests.recv() => Happened::Asked(request),
-            () = sleep_until(alarm.unwrap_or_else(Instant::now)), if alarm.is_some() => Happened::Alarm,
+            lines = self.stdout.next(), if self.stdout_is_open => Wakeup::Output(lines),
+            lines = self.stderr.next(), if self.stderr_is_open => Wakeup::Stderr(lines),
+            report = self.keeper.next(), if self.keeper_is_there => Wakeup::Keeper(report),
+            Some(request) = self.unit.requests.recv() => Wakeup::Asked(request),
+            () = sleep_until(alarm.unwrap_or_else(Instant::now)), if alarm.is_some() => Wakeup::Alarm,
         }
     }
 
@@ -171,31 +171,31 @@ impl<'a> Running<'a> {
         }
     }
 
-    async fn handle(&mut self, happened: Happened) {
-        match happened {
-            Happened::Output(Some(lines)) => {
+    async fn handle(&mut self, wakeup: Wakeup) {
+        match wakeup {
+            Wakeup::Output(Some(lines)) => {
                 for line in lines {
                     self.heard(line).await;
                 }
             }
-            Happened::Output(None) => self.output_closed().await,
-            Happened::Stderr(Some(lines)) => {
+            Wakeup::Output(None) => self.output_closed().await,
+            Wakeup::Stderr(Some(lines)) => {
                 for line in lines {
                     self.unit.tell(Happening::Complained(line)).await;
                 }
             }
-            Happened::Stderr(None) => self.stderr_is_open = false,
-            Happened::Keeper(report) => self.keeper_said(report).await,
-            Happened::Asked(UnitRequest::End(decision)) => self.asked_to_end(decision).await,
-            Happened::Asked(UnitRequest::Pause { paused }) => self.pause(paused),
-            Happened::Asked(UnitRequest::Resume { pause }) => self.resume(pause),
-            Happened::Asked(UnitRequest::Steer { message, answer }) => {
+            Wakeup::Stderr(None) => self.stderr_is_open = false,
+            Wakeup::Keeper(report) => self.keeper_said(report).await,
+            Wakeup::Asked(UnitRequest::End(decision)) => self.asked_to_end(decision).await,
+            Wakeup::Asked(UnitRequest::Pause { paused }) => self.pause(paused),
+            Wakeup::Asked(UnitRequest::Resume { pause }) => self.resume(pause),
+            Wakeup::Asked(UnitRequest::Steer { message, answer }) => {
                 let steered = self.steer(message).await;
                 self.unit.tell_all().await;
                 // Whoever asked may have left.
                 _ = answer.send(steered);
             }
-            Happened::Alarm => self.alarmed().await,
+            Wakeup::Alarm => self.alarmed().await,
         }
     }
 

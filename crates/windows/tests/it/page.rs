@@ -59,8 +59,8 @@ fn a_page_is_scrolled_by_rows_and_never_beyond_its_ends() {
 #[test]
 fn what_is_being_said_stands_at_the_end_and_a_short_page_is_all_there() {
     let window = window();
-    let saying = [Line::new(Role::Plain, "and so on")];
-    let page = Page::of_window(&window, &saying, 40);
+    let partial = [Line::new(Role::Plain, "and so on")];
+    let page = Page::of_window(&window, &partial, 40);
     assert_eq!(seen(&page, Place::End, 2), "10|and so on");
     assert_eq!(page.len(), 12);
     let short = Page::of_lines(wrap(&Line::new(Role::Plain, "a b"), 1), 40);

@@ -1,6 +1,6 @@
 //! The screen as a person sees it, without a terminal: messages in, frames out.
 
-use pi_subagents_delegation::{Act, Ending, Interruption, RunId, Saying};
+use pi_subagents_delegation::{Activity, Ending, Interruption, PartialMessage, RunId};
 use pi_subagents_sessions::RunState;
 use pretty_assertions::assert_eq;
 
@@ -141,20 +141,20 @@ fn what_is_being_said_is_seen_until_it_is_in_the_record() {
     let talker = open(1, "talker");
     desk.sees(std::slice::from_ref(&talker));
     desk.hears(&talker, vec![accepted(&talker, "Talk."), started()]);
-    let saying = |message, text: &str, act: Act| {
-        let saying = Saying {
-            message,
+    let partial = |number, text: &str, activity: Activity| {
+        let partial = PartialMessage {
+            number,
             text: text.to_owned(),
-            act,
+            activity,
         };
-        Message::Said(talker.run.clone(), saying)
+        Message::PartialMessage(talker.run.clone(), partial)
     };
-    desk.happens(saying(0, "Hello \u{1b}[2Jwo", Act::Speaking));
+    desk.happens(partial(0, "Hello \u{1b}[2Jwo", Activity::Writing));
     let first = desk.screen();
     desk.hears(&talker, vec![said("Hello world.")]);
     let second = desk.screen();
     let tool = "bash".to_owned();
-    desk.happens(saying(1, "And", Act::Calling { tool }));
+    desk.happens(partial(1, "And", Activity::Calling { tool }));
     let third = desk.screen();
     insta::assert_snapshot!([first, second, third].join("\n~~~\n"), @"
     Sub-agents: 1 running

@@ -3,7 +3,7 @@
 use std::io::{self, IsTerminal as _};
 
 use pi_subagents_definitions::Settings;
-use pi_subagents_delegation::{EventSink, RunEvent, RunId, RunSummary, Saying, Timestamp};
+use pi_subagents_delegation::{EventSink, PartialMessage, RunEvent, RunId, RunSummary, Timestamp};
 use pi_subagents_windows::{Fleet, LiveView, Paint, ProgressLines, Terminal};
 use rustix::termios::tcgetwinsize;
 use tokio::signal::unix::{SignalKind, signal};
@@ -104,12 +104,12 @@ impl EventSink for ResizedView {
         self.view.on_events(events, summary);
     }
 
-    fn wants_sayings(&self) -> bool {
-        self.view.wants_sayings()
+    fn wants_partial_messages(&self) -> bool {
+        self.view.wants_partial_messages()
     }
 
-    fn on_saying(&mut self, run: &RunId, saying: &Saying) {
-        self.view.on_saying(run, saying);
+    fn on_partial_message(&mut self, run: &RunId, message: &PartialMessage) {
+        self.view.on_partial_message(run, message);
     }
 
     fn on_pause(&mut self) {

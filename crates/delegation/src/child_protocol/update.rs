@@ -1,13 +1,13 @@
-//! Reads a streaming piece of a message, for whoever listens while it is said.
+//! Reads an update of a message that is still being written, for whoever reads along.
 
 use std::borrow::Cow;
 
 use memchr::memmem;
 use serde::Deserialize;
 
-/// A piece of a message as it streams in.
+/// An update of a message that is still being written.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Piece<'a> {
+pub enum MessageUpdate<'a> {
     /// A part of text begins.
     TextStarted {
         /// Which part of the message.
@@ -17,14 +17,14 @@ pub enum Piece<'a> {
     Text {
         /// Which part of the message.
         part: usize,
-        /// What is added.
+        /// The text that is added.
         added: Cow<'a, str>,
     },
     /// A part of text is complete.
     TextEnded {
         /// Which part of the message.
         part: usize,
-        /// All of it.
+        /// The whole text of the part.
         text: Cow<'a, str>,
     },
     /// The model thinks.
@@ -36,8 +36,8 @@ pub enum Piece<'a> {
     },
 }
 
-/// Before the piece, a line has numbers that nobody wants, most of its bytes. A text cannot hold
-/// this: its quotes are escaped.
+/// What stands before the update in a line. The numbers before that, most of the bytes, are not
+/// read. A text cannot hold these bytes, because its quotes are escaped.
 const EVENT: &[u8] = br#""assistantMessageEvent":"#;
 
 #[derive(Deserialize)]
@@ -55,24 +55,24 @@ struct WireEvent<'a> {
     tool_name: Option<Cow<'a, str>>,
 }
 
-/// Reads a `message_update`; `None` where it tells nothing that is shown, or is none.
-pub fn decode_piece(line: &[u8]) -> Option<Piece<'_>> {
+/// Reads a `message_update`; `None` if it holds nothing that is shown, or the line is none.
+pub fn decode_update(line: &[u8]) -> Option<MessageUpdate<'_>> {
     let start = memmem::find(line, EVENT)? + EVENT.len();
     let mut rest = serde_json::Deserializer::from_slice(&line[start..]);
     let event = WireEvent::deserialize(&mut rest).ok()?;
     let part = event.content_index;
     match &*event.kind {
-        "text_start" => Some(Piece::TextStarted { part }),
-        "text_delta" => Some(Piece::Text {
+        "text_start" => Some(MessageUpdate::TextStarted { part }),
+        "text_delta" => Some(MessageUpdate::Text {
             part,
             added: event.delta?,
         }),
-        "text_end" => Some(Piece::TextEnded {
+        "text_end" => Some(MessageUpdate::TextEnded {
             part,
             text: event.content?,
         }),
-        "thinking_start" | "thinking_delta" => Some(Piece::Thinking),
-        "toolcall_start" => Some(Piece::Calling {
+        "thinking_start" | "thinking_delta" => Some(MessageUpdate::Thinking),
+        "toolcall_start" => Some(MessageUpdate::Calling {
             tool: event.tool_name?,
         }),
         _ => None,
@@ -89,7 +89,7 @@ mod tests {
             let line = format!(
                 r#"{{"type":"message_update","usage":{{}},"assistantMessageEvent":{event}}}"#
             );
-            decode_piece(line.as_bytes()).map(|piece| format!("{piece:?}"))
+            decode_update(line.as_bytes()).map(|update| format!("{update:?}"))
         };
         let pieces: Vec<String> = [
             r#"{"type":"thinking_delta","contentIndex":0,"delta":"hm"}"#,
@@ -113,6 +113,6 @@ mod tests {
         nothing
         nothing
         "#);
-        assert_eq!(decode_piece(b"no record"), None);
+        assert_eq!(decode_update(b"no record"), None);
     }
 }

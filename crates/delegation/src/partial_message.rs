@@ -1,33 +1,34 @@
-//! What a model says right now. It is no event: it is never recorded, and the next one replaces it.
+//! A message that a model is still writing. It is no event: it is never recorded, and the next
+//! state of it replaces the last.
 
 use crate::text::CUT_MARK;
 
-/// What a model says and has not said to its end.
+/// A message that a model is still writing, as far as it has come.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Saying {
-    /// How many of its answers were complete before.
-    pub message: usize,
-    /// What it said of this one; of a long one maybe only the end.
+pub struct PartialMessage {
+    /// How many answers of the model were complete before.
+    pub number: usize,
+    /// Its text so far. Only the end is held where nobody needs more.
     pub text: String,
-    /// What it does.
-    pub act: Act,
+    /// What the model is doing.
+    pub activity: Activity,
 }
 
 /// The end of a message for which a window has room.
 const NEWEST: usize = 4 << 10;
 
-impl Saying {
-    /// The same with just the end of its text.
+impl PartialMessage {
+    /// Returns the same message with just the end of its text.
     #[must_use]
     pub fn newest(&self) -> Self {
         Self {
-            message: self.message,
+            number: self.number,
             text: newest(&self.text),
-            act: self.act.clone(),
+            activity: self.activity.clone(),
         }
     }
 
-    /// Says more, of which only the end is kept.
+    /// Adds text, of which only the end is kept.
     pub fn add(&mut self, added: &str) {
         self.text.push_str(added);
         if self.text.len() > 2 * NEWEST {
@@ -44,12 +45,12 @@ fn newest(text: &str) -> String {
     format!("{CUT_MARK}{}", &text[start..])
 }
 
-/// What a model does.
+/// What a model is doing while it writes a message.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub enum Act {
-    /// It speaks, or nothing is known of it.
+pub enum Activity {
+    /// It writes text, or nothing is known yet.
     #[default]
-    Speaking,
+    Writing,
     /// It thinks.
     Thinking,
     /// It writes the call of a tool.

@@ -1,7 +1,7 @@
-//! What a model says right now, as the last lines of its window. They are drawn and never kept: when
-//! the message is complete, its own lines take their place.
+//! The message that a model is still writing, as the last lines of its window. They are drawn and
+//! never kept: when the message is complete, its own lines take their place.
 
-use pi_subagents_delegation::{Act, Saying, text};
+use pi_subagents_delegation::{Activity, PartialMessage, text};
 
 use crate::{Line, Role, Room, WindowLine};
 
@@ -10,24 +10,24 @@ const CURSOR: &str = "▌";
 
 /// Draws the newest lines of a message that is still being written, at most `limit`, none wider
 /// than `columns`. The end of the last line is shown, because that is what moves.
-pub fn said_now(saying: &Saying, limit: usize, columns: usize) -> Vec<Line> {
-    let act = act(&saying.act);
-    let limit = limit.saturating_sub(usize::from(act.is_some()));
-    let mut words: Vec<String> = saying
+pub fn partial_lines(message: &PartialMessage, limit: usize, columns: usize) -> Vec<Line> {
+    let activity = describe(&message.activity);
+    let limit = limit.saturating_sub(usize::from(activity.is_some()));
+    let mut words: Vec<String> = message
         .text
         .rsplit('\n')
         .filter_map(|line| WindowLine::words(Role::Muted, line, Room::ROLLING))
         .take(limit)
         .map(|line| text::cut_columns(&line.text(), columns))
         .collect();
-    if act.is_none()
+    if activity.is_none()
         && let Some(last) = words.first_mut()
     {
-        *last = newest_words(&saying.text, columns);
+        *last = newest_words(&message.text, columns);
     }
     let words = words.into_iter().rev();
     words
-        .chain(act)
+        .chain(activity)
         .map(|words| Line::new(Role::Muted, &text::cut_columns(&words, columns)))
         .collect()
 }
@@ -48,12 +48,12 @@ fn newest_words(said: &str, columns: usize) -> String {
     format!("{}{CURSOR}", text::end_columns(&end, room))
 }
 
-/// Describes an act of a model that has no words.
-pub fn act(act: &Act) -> Option<String> {
-    match act {
-        Act::Speaking => None,
-        Act::Thinking => Some("(thinking...)".to_owned()),
-        Act::Calling { tool } => Some(format!(
+/// Describes what a model does that writes no text.
+pub fn describe(activity: &Activity) -> Option<String> {
+    match activity {
+        Activity::Writing => None,
+        Activity::Thinking => Some("(thinking...)".to_owned()),
+        Activity::Calling { tool } => Some(format!(
             "(calling {}...)",
             text::one_line(&text::clean(tool))
         )),

@@ -1,19 +1,19 @@
-//! What a model says before it has said it to its end.
+//! Messages that models are still writing.
 
 use std::sync::mpsc::channel;
 
-use pi_subagents_delegation::{Act, Ending, EventSink as _, Saying};
+use pi_subagents_delegation::{Activity, Ending, EventSink as _, PartialMessage};
 use pi_subagents_windows::paint::{ansi, plain};
-use pi_subagents_windows::{Fleet, LiveView, Paint, Terminal, View, said_now};
+use pi_subagents_windows::{Fleet, LiveView, Paint, Terminal, View, partial_lines};
 
 use crate::live::Frames;
 use crate::script::{Script, at, run, task};
 
-fn saying(message: usize, text: &str, act: Act) -> Saying {
-    Saying {
-        message,
+fn partial(number: usize, text: &str, activity: Activity) -> PartialMessage {
+    PartialMessage {
+        number,
         text: text.to_owned(),
-        act,
+        activity,
     }
 }
 
@@ -40,28 +40,32 @@ fn shown(fleet: &Fleet, max_lines: usize) -> String {
 fn words_are_seen_as_they_are_written_and_give_way_to_the_message() {
     let mut fleet = started().fleet();
     let docs = run("docs");
-    assert!(fleet.hear(&docs, &saying(0, "", Act::Thinking)));
-    assert!(!fleet.hear(&docs, &saying(0, "", Act::Thinking)));
+    assert!(fleet.show_partial(&docs, &partial(0, "", Activity::Thinking)));
+    assert!(!fleet.show_partial(&docs, &partial(0, "", Activity::Thinking)));
     let mut screens = vec![shown(&fleet, 15)];
-    fleet.hear(
+    fleet.show_partial(
         &docs,
-        &saying(0, "The manual\n\nhas \u{1b}[2Jthr", Act::Speaking),
+        &partial(0, "The manual\n\nhas \u{1b}[2Jthr", Activity::Writing),
     );
     screens.push(shown(&fleet, 15));
     let tool = "write".to_owned();
-    fleet.hear(
+    fleet.show_partial(
         &docs,
-        &saying(0, "The manual\n\nhas three pages.\n", Act::Calling { tool }),
+        &partial(
+            0,
+            "The manual\n\nhas three pages.\n",
+            Activity::Calling { tool },
+        ),
     );
     screens.push(shown(&fleet, 15));
     let said = Script::new().said(1, "docs", "The manual\n\nhas three pages.");
     said.play_after(&started(), |events, summary| fleet.apply(events, summary));
     screens.push(shown(&fleet, 15));
     // It was on its way when the message came.
-    assert!(!fleet.hear(&docs, &saying(0, "The manual", Act::Speaking)));
-    fleet.hear(&docs, &saying(1, "Now", Act::Speaking));
+    assert!(!fleet.show_partial(&docs, &partial(0, "The manual", Activity::Writing)));
+    fleet.show_partial(&docs, &partial(1, "Now", Activity::Writing));
     screens.push(shown(&fleet, 2));
-    fleet.hear(&docs, &saying(1, "Now\none\ntwo\nthr", Act::Speaking));
+    fleet.show_partial(&docs, &partial(1, "Now\none\ntwo\nthr", Activity::Writing));
     screens.push(shown(&fleet, 2));
     let ended = Script::new().ended(2, "docs", Ending::Stopped);
     ended.play_after(&started(), |events, summary| fleet.apply(events, summary));
@@ -74,7 +78,7 @@ fn of_a_long_line_its_end_is_seen() {
     let long = "The quick brown fox jumps over the lazy dog 日本語";
     let seen: Vec<String> = [60, 24, 12, 4, 1, 0]
         .map(|columns| {
-            let lines = said_now(&saying(0, long, Act::Speaking), 15, columns);
+            let lines = partial_lines(&partial(0, long, Activity::Writing), 15, columns);
             let text = plain(&lines[0]);
             assert!(lines[0].width() <= columns.max(1), "{text}");
             text
@@ -88,13 +92,13 @@ fn of_a_long_line_its_end_is_seen() {
     ▌
     ");
     let endless = "x".repeat(1 << 20);
-    let lines = said_now(&saying(0, &endless, Act::Speaking), 15, 10);
+    let lines = partial_lines(&partial(0, &endless, Activity::Writing), 15, 10);
     assert_eq!(plain(&lines[0]), "...xxxxxx▌");
 }
 
 #[test]
 fn it_is_dim_and_does_not_look_complete_without_colours_either() {
-    let lines = said_now(&saying(0, "One.\nTw", Act::Speaking), 15, 40);
+    let lines = partial_lines(&partial(0, "One.\nTw", Activity::Writing), 15, 40);
     let painted: Vec<String> = lines.iter().map(ansi).collect();
     assert_eq!(
         painted,
@@ -112,8 +116,8 @@ fn what_was_not_said_to_its_end_does_not_stay_on_the_screen() {
     );
     terminal.clock = Box::new(|| at(1));
     let mut view = LiveView::start(started().fleet(), terminal).unwrap();
-    assert!(view.wants_sayings());
-    view.on_saying(&run("docs"), &saying(0, "Half a sen", Act::Speaking));
+    assert!(view.wants_partial_messages());
+    view.on_partial_message(&run("docs"), &partial(0, "Half a sen", Activity::Writing));
     assert!(frames.iter().any(|frame| frame.contains("Half a sen▌")));
     view.finish();
     let last = frames.iter().last().unwrap();
