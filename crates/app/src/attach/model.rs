@@ -109,7 +109,7 @@ pub(crate) enum Message {
     /// What records of runs that are over tell.
     Told(Vec<(RunId, Record)>),
     /// The message that the model of a run is writing has grown.
-    PartialMessage(RunId, PartialMessage),
+    Partial(RunId, PartialMessage),
     /// What a run answered so far.
     Answered(RunId, Option<String>),
     /// What came of something that was asked for.
@@ -183,7 +183,7 @@ impl Model {
             Message::Heard(subject, events) => self.heard(&subject, &events),
             Message::Gone(run) => self.gone(&run),
             Message::Told(records) => self.told(records),
-            Message::PartialMessage(run, message) => self.show_partial(&run, message),
+            Message::Partial(run, message) => self.show_partial(&run, message),
             Message::Answered(run, text) => self.answered(&run, text),
             Message::Came(notice) => self.notice = Some(notice),
             Message::Clock => {}

@@ -86,7 +86,7 @@ async fn read_partial(run: IndexedRun, extent: Extent, tell: mpsc::Sender<Messag
         return;
     };
     while let Some(message) = stream.next().await {
-        let grown = Message::PartialMessage(run.run.clone(), message);
+        let grown = Message::Partial(run.run.clone(), message);
         if tell.send(grown).await.is_err() {
             return;
         }

@@ -147,7 +147,7 @@ fn what_is_being_said_is_seen_until_it_is_in_the_record() {
             text: text.to_owned(),
             activity,
         };
-        Message::PartialMessage(talker.run.clone(), partial)
+        Message::Partial(talker.run.clone(), partial)
     };
     desk.happens(partial(0, "Hello \u{1b}[2Jwo", Activity::Writing));
     let first = desk.screen();
