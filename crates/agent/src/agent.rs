@@ -8,11 +8,13 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::rc::Rc;
 
+use pi_subagents_delegation::ThinkingLevel;
+
 use crate::abort::{AbortSwitch, Aborted};
 use crate::conversation::Conversation;
 use crate::event::Event;
 use crate::message::{Message, ToolDeclaration};
-use crate::models::{Model, ThinkingLevel};
+use crate::models::Model;
 use crate::output::Output;
 use crate::providers::Provider;
 use crate::queue::Queue;
@@ -55,10 +57,6 @@ pub(crate) struct Agent {
     pub(crate) queue: RefCell<Queue>,
     pub(crate) chosen: RefCell<Option<ChosenModel>>,
     pub(crate) thinking: Cell<ThinkingLevel>,
-    /// Whether a long conversation is shortened by itself.
-    pub(crate) auto_compaction: Cell<bool>,
-    /// Whether a failed call is tried again by itself.
-    pub(crate) auto_retry: Cell<bool>,
     pub(crate) is_compacting: Cell<bool>,
     /// What the model said last, be it taken back since.
     pub(crate) last_answer: RefCell<Option<Rc<Message>>>,
@@ -70,8 +68,6 @@ impl Agent {
     pub(crate) fn new(output: Output, setup: Setup, conversation: Conversation) -> Self {
         Self {
             output,
-            auto_compaction: Cell::new(setup.compaction.enabled),
-            auto_retry: Cell::new(setup.retry.enabled),
             is_compacting: Cell::default(),
             last_answer: RefCell::default(),
             setup,
@@ -145,7 +141,7 @@ impl Agent {
     }
 
     pub(crate) fn set_thinking(&self, level: ThinkingLevel) {
-        self.conversation.borrow_mut().note_thinking(level.name());
+        self.conversation.borrow_mut().note_thinking(level.as_str());
         self.thinking.set(level);
     }
 
@@ -166,7 +162,7 @@ impl Agent {
                     .map(|model| model.provider.clone())
                     .unwrap_or_default(),
                 id: model.map(|model| model.id).unwrap_or_default(),
-                thinking: self.thinking.get().name().to_owned(),
+                thinking: self.thinking.get().as_str().to_owned(),
             },
         }
     }

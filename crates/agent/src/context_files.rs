@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use pi_subagents_files::{Directory, Ownership, read_bounded, read_own};
 
 use crate::notices;
-use crate::run::Surroundings;
+use crate::surroundings::Surroundings;
 
 /// The first one found in a directory counts.
 const NAMES: [&str; 4] = ["AGENTS.md", "AGENTS.MD", "CLAUDE.md", "CLAUDE.MD"];

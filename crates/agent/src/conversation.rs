@@ -11,7 +11,6 @@ use crate::message::{
 };
 use crate::sections::Sections;
 use crate::session::{Claim, Recorded, SessionLog, SessionLogError};
-use crate::tally::Tally;
 use crate::tokens;
 use crate::usage::Usage;
 
@@ -29,8 +28,6 @@ pub(crate) struct Conversation {
     problem: Option<SessionLogError>,
     /// From which message on the model's own counts tell of this conversation.
     trusted_from: usize,
-    /// Everything that was ever said in the session.
-    tally: Tally,
 }
 
 #[derive(Debug)]
@@ -41,13 +38,8 @@ struct Kept {
 
 impl Conversation {
     /// A new one, kept in a file if there is one.
-    pub(crate) fn begin(
-        claim: Option<Claim>,
-        id: String,
-        cwd: &Path,
-        parent: Option<&str>,
-    ) -> Self {
-        Self::with_log(SessionLog::create(claim, id, cwd, parent))
+    pub(crate) fn begin(claim: Option<Claim>, id: String, cwd: &Path) -> Self {
+        Self::with_log(SessionLog::create(claim, id, cwd))
     }
 
     /// Goes on with what a session file holds.
@@ -62,7 +54,6 @@ impl Conversation {
             model: recorded.model,
             thinking: recorded.thinking,
             trusted_from: recorded.trusted_from,
-            tally: recorded.tally,
             ..Self::with_log(log)
         })
     }
@@ -76,13 +67,7 @@ impl Conversation {
             thinking: None,
             problem: None,
             trusted_from: 0,
-            tally: Tally::default(),
         }
-    }
-
-    /// Everything that was ever said in the session, in numbers.
-    pub(crate) fn tally(&self) -> &Tally {
-        &self.tally
     }
 
     /// About how many tokens the next request takes.
@@ -142,7 +127,6 @@ impl Conversation {
             .into();
         self.messages.append(&mut kept);
         self.trusted_from = self.messages.len();
-        self.tally.add_usage(usage);
         first
     }
 
@@ -165,7 +149,6 @@ impl Conversation {
     /// Adds a message.
     pub(crate) fn add(&mut self, message: Message) -> Rc<Message> {
         let message = Rc::new(message);
-        self.tally.add(&message);
         let entry = self.log.message(&message);
         let entry = self.noted(entry).unwrap_or_default();
         self.messages.push(Kept {

@@ -83,9 +83,6 @@ pub(crate) enum Event<'a> {
         steering: &'a [String],
         follow_up: &'a [String],
     },
-    SessionInfoChanged {
-        name: &'a str,
-    },
     ThinkingLevelChanged {
         level: &'a str,
     },

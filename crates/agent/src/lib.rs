@@ -64,8 +64,8 @@ mod signals;
 mod skills;
 #[cfg(test)]
 mod skills_tests;
+mod surroundings;
 mod system_prompt;
-mod tally;
 #[cfg(test)]
 mod testing;
 mod tokens;
@@ -76,4 +76,5 @@ mod turns_tests;
 mod usage;
 
 pub use models::{KeyPlace, ModelOverview, UsableProvider, model_overview, secret_variables};
-pub use run::{Surroundings, run};
+pub use run::run;
+pub use surroundings::Surroundings;

@@ -8,13 +8,50 @@ use std::time::Duration;
 
 use crate::agent::{Agent, ChosenModel};
 use crate::models::{
-    self, Catalogue, Choice, Credential, CredentialError, GivenKey, InstalledPi, Keyring, Model,
-    SCRIPTED, Wanted,
+    self, Catalogue, Choice, ChoiceError, Credential, CredentialError, GivenKey, InstalledPi, Keyring, Model,
+    SCRIPTED, Wanted, Wire,
 };
-use crate::providers::{ChatProvider, Connections, GATEWAY_KEY, Provider, ScriptedProvider, Wire};
+use crate::providers::{
+    ChatProvider, Connections, GATEWAY_KEY, Provider, ProviderError, ScriptError, ScriptedProvider,
+};
 
 /// The variable that every sub-agent has.
 const CHILD_MARKER: &str = "PI_SUBAGENTS_CHILD";
+
+/// Why a model cannot be asked.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum ModelError {
+    #[error(
+        "No model selected.\n\nName one with --model provider/id, or set defaultProvider and defaultModel in {}.",
+        settings.display()
+    )]
+    NoneSelected { settings: PathBuf },
+    #[error(transparent)]
+    Choice(#[from] ChoiceError),
+    #[error("Model not found: {provider}/{id}")]
+    NotFound { provider: String, id: String },
+    #[error(transparent)]
+    Script(#[from] ScriptError),
+    #[error("Provider {provider} needs the environment variable {variable}.")]
+    VariableMissing { provider: String, variable: String },
+    #[error(
+        "Model {model} {why}, which the embedded agent cannot reach. Use the real pi for it (`runner: pi`), or give it a baseUrl and an api of openai-completions, openai-responses, anthropic-messages or google-generative-ai in {}.",
+        models_file.display()
+    )]
+    Unreachable {
+        model: String,
+        why: String,
+        models_file: PathBuf,
+    },
+    #[error(transparent)]
+    Key(#[from] CredentialError),
+    #[error("Header {name} of provider {provider} names a variable or command that gives nothing.")]
+    EmptyHeader { name: String, provider: String },
+    #[error(transparent)]
+    Connections(#[from] ProviderError),
+    #[error("Request aborted")]
+    Aborted,
+}
 
 /// The configuration that models come from.
 pub(crate) struct ModelAccess {
@@ -60,7 +97,7 @@ impl ModelAccess {
     }
 
     /// Finds the model that flags and settings ask for; an error is for the user.
-    pub(crate) fn choose(&self, wanted: &Wanted) -> Result<Choice, String> {
+    pub(crate) fn choose(&self, wanted: &Wanted) -> Result<Choice, ModelError> {
         let names_script = |name: &str| {
             name.strip_prefix(SCRIPTED)
                 .is_some_and(|rest| rest.starts_with('/'))
@@ -68,7 +105,7 @@ impl ModelAccess {
         let is_scripted = wanted.provider.as_deref() == Some(SCRIPTED)
             || wanted.provider.is_none() && wanted.model.as_deref().is_some_and(names_script);
         if is_scripted {
-            return models::choose(wanted, &Catalogue::default(), |_| false);
+            return Ok(models::choose(wanted, &Catalogue::default(), |_| false)?);
         }
         let keyring = self.keyring();
         let mut choice = models::choose(wanted, self.catalogue(), |provider| {
@@ -100,7 +137,7 @@ impl ModelAccess {
 
     /// Gives the agent its first model. A script is loaded at once; a key is looked up with
     /// the first prompt, so that a missing one refuses that prompt and not the agent.
-    pub(crate) fn install(&self, agent: &Agent, model: Model) -> Result<(), String> {
+    pub(crate) fn install(&self, agent: &Agent, model: Model) -> Result<(), ModelError> {
         let provider = if model.api == SCRIPTED {
             Some(self.script(&model)?)
         } else {
@@ -116,8 +153,11 @@ impl ModelAccess {
         agent: &Agent,
         provider: &str,
         id: &str,
-    ) -> Result<Model, String> {
-        let not_found = || format!("Model not found: {provider}/{id}");
+    ) -> Result<Model, ModelError> {
+        let not_found = || ModelError::NotFound {
+            provider: provider.to_owned(),
+            id: id.to_owned(),
+        };
         let wanted = Wanted {
             provider: Some(provider.to_owned()),
             model: Some(id.to_owned()),
@@ -138,14 +178,13 @@ impl ModelAccess {
         Ok(model)
     }
 
-    fn script(&self, model: &Model) -> Result<Rc<dyn Provider>, String> {
-        let script = ScriptedProvider::load(&model.id, &self.cwd);
-        Ok(Rc::new(script.map_err(|error| error.to_string())?))
+    fn script(&self, model: &Model) -> Result<Rc<dyn Provider>, ModelError> {
+        Ok(Rc::new(ScriptedProvider::load(&model.id, &self.cwd)?))
     }
 
-    async fn connect(&self, model: &Model) -> Result<Rc<dyn Provider>, String> {
+    async fn connect(&self, model: &Model) -> Result<Rc<dyn Provider>, ModelError> {
         let wire = self.check(model)?;
-        let key = self.key(model).await.map_err(|error| error.to_string())?;
+        let key = self.key(model).await?;
         let headers = self.headers(model, key.as_ref()).await?;
         Ok(Rc::new(ChatProvider {
             wire,
@@ -173,9 +212,11 @@ impl ModelAccess {
     }
 
     /// Checks that a prompt can be answered; an error says what is missing.
-    pub(crate) async fn ready(&self, agent: &Agent) -> Result<(), String> {
+    pub(crate) async fn ready(&self, agent: &Agent) -> Result<(), ModelError> {
         let Some(model) = agent.model() else {
-            return Err(self.no_model());
+            return Err(ModelError::NoneSelected {
+                settings: self.agent_dir.join("settings.json"),
+            });
         };
         if model.api == SCRIPTED {
             return Ok(());
@@ -186,13 +227,13 @@ impl ModelAccess {
         Ok(())
     }
 
-    fn check(&self, model: &Model) -> Result<Wire, String> {
+    fn check(&self, model: &Model) -> Result<Wire, ModelError> {
         if let Some((_, rest)) = model.base_url.split_once('{') {
             let name = rest.split('}').next().unwrap_or_default();
-            return Err(format!(
-                "Provider {} needs the environment variable {name}.",
-                model.provider
-            ));
+            return Err(ModelError::VariableMissing {
+                provider: model.provider.clone(),
+                variable: name.to_owned(),
+            });
         }
         let Some(wire) = Wire::named(&model.api).filter(|_| !model.base_url.is_empty()) else {
             let why = if Wire::named(&model.api).is_none() {
@@ -200,18 +241,17 @@ impl ModelAccess {
             } else {
                 "has no baseUrl".to_owned()
             };
-            return Err(format!(
-                "Model {}/{} {why}, which the embedded agent cannot reach. Use the real pi for it (`runner: pi`), or give it a baseUrl and an api of openai-completions, openai-responses, anthropic-messages or google-generative-ai in {}.",
-                model.provider,
-                model.id,
-                self.agent_dir.join("models.json").display()
-            ));
+            return Err(ModelError::Unreachable {
+                model: format!("{}/{}", model.provider, model.id),
+                why,
+                models_file: self.agent_dir.join("models.json"),
+            });
         };
         Ok(wire)
     }
 
     /// The HTTP client for an address, made when it is first asked and kept until another is.
-    fn connections(&self, address: &str) -> Result<Connections, String> {
+    fn connections(&self, address: &str) -> Result<Connections, ModelError> {
         let mut kept = self.connections.borrow_mut();
         if let Some((_, connections)) = kept.as_ref().filter(|(known, _)| known == address) {
             return Ok(connections.clone());
@@ -243,7 +283,7 @@ impl ModelAccess {
         &self,
         model: &Model,
         key: Option<&Credential>,
-    ) -> Result<BTreeMap<String, String>, String> {
+    ) -> Result<BTreeMap<String, String>, ModelError> {
         let mut headers = BTreeMap::new();
         if let Some(key) = key.filter(|_| self.catalogue().wants_bearer(&model.provider)) {
             let bearer = format!("Bearer {}", key.secret());
@@ -256,10 +296,10 @@ impl ModelAccess {
         for (name, value) in &model.headers {
             let Some(resolved) = models::interpolate(value, &self.variables, &self.agent_dir).await
             else {
-                return Err(format!(
-                    "Header {name} of provider {} names a variable or command that gives nothing.",
-                    model.provider
-                ));
+                return Err(ModelError::EmptyHeader {
+                    name: name.clone(),
+                    provider: model.provider.clone(),
+                });
             };
             headers.insert(name.to_lowercase(), resolved);
         }
@@ -268,12 +308,5 @@ impl ModelAccess {
             headers.insert("x-initiator".to_owned(), "agent".to_owned());
         }
         Ok(headers)
-    }
-
-    fn no_model(&self) -> String {
-        format!(
-            "No model selected.\n\nName one with --model provider/id, or set defaultProvider and defaultModel in {}.",
-            self.agent_dir.join("settings.json").display()
-        )
     }
 }

@@ -1,8 +1,8 @@
 //! `--mode json` and the plain text mode: answer the prompts given, then go.
 
 use std::fs;
-use std::io::Write;
-use std::path::Path;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -17,6 +17,15 @@ use crate::model_access::ModelAccess;
 use crate::notices;
 use crate::signals::Signals;
 use crate::tools::image_type;
+
+/// Why a file that the command line names cannot be part of the prompt.
+#[derive(Debug, thiserror::Error)]
+enum AttachError {
+    #[error("File not found: {}", .0.display())]
+    NotFound(PathBuf),
+    #[error("Could not read file {}: {source}", path.display())]
+    Unreadable { path: PathBuf, source: io::Error },
+}
 
 /// Answers every prompt in turn; returns the exit code.
 pub(crate) async fn answer(
@@ -97,7 +106,11 @@ fn print_last(agent: &Agent) -> u8 {
 }
 
 /// Stdin, files and the first message make one prompt; further messages follow it.
-fn prompts(piped: Option<String>, flags: &Flags, cwd: &Path) -> Result<Vec<Vec<Block>>, String> {
+fn prompts(
+    piped: Option<String>,
+    flags: &Flags,
+    cwd: &Path,
+) -> Result<Vec<Vec<Block>>, AttachError> {
     let mut text = piped.unwrap_or_default();
     let mut images = Vec::new();
     for file in &flags.files {
@@ -119,12 +132,15 @@ fn prompts(piped: Option<String>, flags: &Flags, cwd: &Path) -> Result<Vec<Vec<B
     clippy::disallowed_methods,
     reason = "a file that the user names may be a pipe of a shell"
 )]
-fn attach(path: &Path, text: &mut String, images: &mut Vec<Block>) -> Result<(), String> {
+fn attach(path: &Path, text: &mut String, images: &mut Vec<Block>) -> Result<(), AttachError> {
     let shown = path.display().to_string();
     if !path.exists() {
-        return Err(format!("File not found: {shown}"));
+        return Err(AttachError::NotFound(path.to_owned()));
     }
-    let bytes = fs::read(path).map_err(|error| format!("Could not read file {shown}: {error}"))?;
+    let bytes = fs::read(path).map_err(|source| AttachError::Unreadable {
+        path: path.to_owned(),
+        source,
+    })?;
     if let Some(mime_type) = image_type(&bytes) {
         text.extend(["<file name=\"", &shown, "\"></file>\n"]);
         images.push(Block::Image {

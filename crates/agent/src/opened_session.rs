@@ -4,11 +4,13 @@ use std::path::{Path, PathBuf};
 
 use crate::conversation::Conversation;
 use crate::flags::Flags;
-use crate::run::Surroundings;
-use crate::session::{Claim, Place, Places, Recorded};
+use crate::session::{
+    Claim, ClaimError, NoSuchSession, Place, Places, Recorded, SessionError, SessionLogError,
+};
 use crate::settings::Settings;
+use crate::surroundings::Surroundings;
 
-/// A session on its way to a conversation.
+/// A session that was locked and read, but is not yet a conversation.
 pub(crate) struct OpenedSession {
     id: String,
     claim: Claim,
@@ -16,9 +18,22 @@ pub(crate) struct OpenedSession {
     pub(crate) recorded: Option<Recorded>,
 }
 
+/// Why a session cannot be opened.
+#[derive(Debug, thiserror::Error)]
+#[error(transparent)]
+pub(crate) enum OpenError {
+    NotFound(#[from] NoSuchSession),
+    Claim(#[from] ClaimError),
+    Read(#[from] SessionError),
+    Write(#[from] SessionLogError),
+}
+
 impl OpenedSession {
-    /// Finds and takes the session that the flags mean; None keeps nothing.
-    pub(crate) fn open(flags: &Flags, surroundings: &Surroundings) -> Result<Option<Self>, String> {
+    /// Finds and locks the session that the flags mean; None if they ask for no session file.
+    pub(crate) fn open(
+        flags: &Flags,
+        surroundings: &Surroundings,
+    ) -> Result<Option<Self>, OpenError> {
         let variables = &surroundings.variables;
         let (settings, _) = Settings::load(&[surroundings.agent_dir.join("settings.json")]);
         let named = variables.get("PI_CODING_AGENT_SESSION_DIR").cloned();
@@ -31,24 +46,20 @@ impl OpenedSession {
         places.find(flags)?.map(Self::take).transpose()
     }
 
-    /// Takes the file first, so that nobody writes while it is read.
-    pub(crate) fn take(place: Place) -> Result<Self, String> {
-        let claim = Claim::take(&place.path).map_err(|error| error.to_string())?;
-        let recorded = Recorded::read(&place.path).map_err(|error| error.to_string())?;
+    /// Locks the file before it is read, so that nobody writes meanwhile.
+    fn take(place: Place) -> Result<Self, OpenError> {
         Ok(Self {
             id: place.id,
-            claim,
-            recorded,
+            claim: Claim::take(&place.path)?,
+            recorded: Recorded::read(&place.path)?,
         })
     }
 
-    /// The conversation that goes on, or begins in `cwd`.
-    pub(crate) fn conversation(self, cwd: &Path) -> Result<Conversation, String> {
-        match self.recorded {
-            Some(recorded) => {
-                Conversation::resume(self.claim, recorded).map_err(|error| error.to_string())
-            }
-            None => Ok(Conversation::begin(Some(self.claim), self.id, cwd, None)),
-        }
+    /// Returns the conversation of the session; a new one begins in `cwd`.
+    pub(crate) fn conversation(self, cwd: &Path) -> Result<Conversation, OpenError> {
+        Ok(match self.recorded {
+            Some(recorded) => Conversation::resume(self.claim, recorded)?,
+            None => Conversation::begin(Some(self.claim), self.id, cwd),
+        })
     }
 }

@@ -16,7 +16,7 @@ impl Agent {
             return None;
         };
         let may_help = error.is_transient && !is_overflow(&error.message);
-        let worthwhile = may_help && self.auto_retry.get() && run.retries < retry.max_retries;
+        let worthwhile = may_help && retry.enabled && run.retries < retry.max_retries;
         let allowed = worthwhile && !run.aborted.is_raised();
         allowed.then(|| retry.delay(run.retries + 1, error.retry_after))
     }

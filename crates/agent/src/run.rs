@@ -5,35 +5,23 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use pi_subagents_delegation::ThinkingLevel;
+
 use crate::agent::{Agent, Setup};
 use crate::conversation::Conversation;
 use crate::flags::{self, Flags, Mode};
-use crate::model_access::ModelAccess;
-use crate::models::{Credential, GivenKey, ThinkingLevel, Wanted, secret_variables};
-use crate::opened_session::OpenedSession;
+use crate::model_access::{ModelAccess, ModelError};
+use crate::models::{Credential, GivenKey, Wanted, secret_variables};
+use crate::opened_session::{OpenError, OpenedSession};
 use crate::output::{Output, Writer};
 use crate::settings::Settings;
 use crate::signals::Signals;
+use crate::surroundings::Surroundings;
 use crate::tools::{DEFAULT_TOOLS, TOOLS, Tool, ToolName};
 use crate::{handed_key, input, notices, one_shot, orphans, processes, rpc, system_prompt};
 
 /// How long a reader may take for the last lines.
 const FAREWELL: Duration = Duration::from_secs(1);
-
-/// What the agent knows about the world; only the caller reads the environment.
-#[derive(Debug, Clone)]
-pub struct Surroundings {
-    /// Where the agent works, unless a resumed session says otherwise.
-    pub cwd: PathBuf,
-    /// The project it works in, if there is one; links in it must not lead out of it.
-    pub project: Option<PathBuf>,
-    /// The home directory, for `~` in paths.
-    pub home: PathBuf,
-    /// Pi's agent directory, with `models.json`, `auth.json` and `settings.json`.
-    pub agent_dir: PathBuf,
-    /// The environment of the process.
-    pub variables: BTreeMap<String, String>,
-}
 
 /// Runs the agent until its stdin closes (rpc) or its prompts are answered, and returns
 /// the exit code. `arguments` are pi's flags.
@@ -111,13 +99,24 @@ async fn work(agent: &Agent, access: &ModelAccess, flags: &Flags, signals: Signa
     }
 }
 
-/// Puts the agent together; an error is a sentence for the user.
+/// Why an agent cannot be put together.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum StartError {
+    #[error(transparent)]
+    Session(#[from] OpenError),
+    #[error(transparent)]
+    Model(#[from] ModelError),
+    #[error("--api-key needs a model: name one with --model, or a provider with --provider.")]
+    KeyWithoutModel,
+}
+
+/// Puts the agent together from the flags, the settings and the session.
 pub(crate) fn assemble(
     flags: &Flags,
     surroundings: &Surroundings,
     handed: Option<GivenKey>,
     output: Output,
-) -> Result<(Agent, ModelAccess), String> {
+) -> Result<(Agent, ModelAccess), StartError> {
     let opened = OpenedSession::open(flags, surroundings)?;
     let recorded = opened.as_ref().and_then(|opened| opened.recorded.as_ref());
     let cwd = recorded.map_or_else(|| surroundings.cwd.clone(), |recorded| recorded.cwd.clone());
@@ -135,7 +134,7 @@ pub(crate) fn assemble(
     let earlier = recorded.map(|recorded| (recorded.model.clone(), recorded.thinking.clone()));
     let conversation = match opened {
         Some(opened) => opened.conversation(&cwd)?,
-        None => Conversation::begin(None, uuid::Uuid::now_v7().to_string(), &cwd, None),
+        None => Conversation::begin(None, uuid::Uuid::now_v7().to_string(), &cwd),
     };
     let tools = choose_tools(flags, settings.default_tools.as_deref());
     let setup = Setup {
@@ -173,12 +172,9 @@ fn settings_files(flags: &Flags, surroundings: &Surroundings, cwd: &Path) -> Vec
 }
 
 /// A key on the command line; it is visible there, but pi has the flag too.
-fn key_of_flags(flags: &Flags) -> Result<Option<GivenKey>, String> {
+fn key_of_flags(flags: &Flags) -> Result<Option<GivenKey>, StartError> {
     match (&flags.api_key, &flags.model, &flags.provider) {
-        (Some(_), None, None) => Err(
-            "--api-key needs a model: name one with --model, or a provider with --provider."
-                .to_owned(),
-        ),
+        (Some(_), None, None) => Err(StartError::KeyWithoutModel),
         (Some(key), ..) => Ok(Some(GivenKey {
             provider: flags.provider.clone(),
             key: Credential::Key(key.clone()),
@@ -195,7 +191,7 @@ fn equip(
     settings: &Settings,
     earlier_model: Option<(String, String)>,
     earlier_thinking: Option<&str>,
-) -> Result<(), String> {
+) -> Result<(), ModelError> {
     let mut wanted = Wanted {
         provider: flags.provider.clone(),
         model: flags.model.clone(),
@@ -213,7 +209,7 @@ fn equip(
         notices::warn(warning);
     }
     let asked = flags.thinking.as_deref().and_then(|name| {
-        let level = ThinkingLevel::parse(name);
+        let level = ThinkingLevel::from_word(name);
         if level.is_none() {
             notices::warn(&format!("Invalid thinking level \"{name}\" ignored."));
         }
@@ -225,7 +221,7 @@ fn equip(
         model.reasoning = asked.is_some();
     }
     let level = asked
-        .or_else(|| earlier_thinking.and_then(ThinkingLevel::parse))
+        .or_else(|| earlier_thinking.and_then(ThinkingLevel::from_word))
         .or(settings.default_thinking_level)
         .unwrap_or_default();
     let level = choice

@@ -6,7 +6,7 @@ use pi_subagents_files::read_own;
 
 use crate::context_files;
 use crate::flags::Flags;
-use crate::run::Surroundings;
+use crate::surroundings::Surroundings;
 use crate::sections::Sections;
 use crate::settings::Settings;
 use crate::skills::{self, SkillPlaces};

@@ -74,7 +74,7 @@ impl Agent {
     /// Shortens the conversation where the last answer calls for it; true if there is
     /// something to do with the room.
     async fn make_room(&self, run: &mut Run) -> bool {
-        match self.compaction_trigger(run) {
+        match self.compaction_trigger(&run.messages, &run.aborted) {
             Trigger::Nothing => return false,
             Trigger::Overflow if run.made_room || !self.can_compact(Reason::Overflow) => {
                 let why = "the conversation does not fit, not even shortened. Give the task in smaller parts, or use a model with a larger context.";
@@ -134,7 +134,7 @@ impl Agent {
                     return End::Done;
                 }
             }
-            if self.auto_compaction.get() && self.is_nearly_full() {
+            if self.setup.compaction.enabled && self.is_nearly_full() {
                 self.compact_by_itself(Reason::Threshold, &run.aborted)
                     .await;
             }

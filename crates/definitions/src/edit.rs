@@ -14,13 +14,11 @@ use std::path::{Path, PathBuf};
 
 use pi_subagents_delegation::{Definition, Scope};
 use pi_subagents_files::{self as files, Audience};
+use pi_subagents_pi_files::{Problem, markdown};
 
-use crate::folder::read_bytes;
 use crate::formats::{self, Source};
-use crate::markdown;
 use crate::places::FolderDialect;
 use crate::validation::fits_name;
-use crate::warning::Problem;
 
 /// A definition could not be saved; the old file is as it was.
 #[derive(Debug, thiserror::Error)]
@@ -103,7 +101,7 @@ fn changed(definition: &Definition, target: &Path) -> Result<String, SaveError> 
         file: definition.file.clone(),
         reason: problem.message,
     };
-    let bytes = read_bytes(target).map_err(broken)?;
+    let bytes = markdown::read(target).map_err(broken)?;
     let (old, _) = formats::parse(&source(definition), &bytes).map_err(broken)?;
     let text = markdown::text_of(&bytes).map_err(broken)?;
     let changed = patch::file(text, &old, definition).map_err(broken)?;

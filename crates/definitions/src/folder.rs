@@ -5,13 +5,12 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use pi_subagents_delegation::{Definition, Scope};
-use pi_subagents_files::{self as files, Refusal};
+use pi_subagents_pi_files::{Problem, markdown};
 
 use crate::formats::{self, Source};
-use crate::markdown::LONGEST_FILE;
 use crate::outside::leads_out_of;
 use crate::places::{Folder, is_markdown};
-use crate::warning::{Problem, Warning};
+use crate::warning::Warning;
 
 /// More entries of a folder are not looked at: a clone may bring any number of them.
 const MOST_ENTRIES: usize = 10_000;
@@ -38,7 +37,8 @@ pub(crate) fn read(folder: &Folder) -> Contents {
         Ok(entries) => entries,
         Err(error) => {
             let problem = Problem::new(format!("cannot be read: {error}"));
-            contents.warnings.push(problem.in_file(folder.path.clone()));
+            let warning = Warning::skipped(folder.path.clone(), problem);
+            contents.warnings.push(warning);
             return contents;
         }
     };
@@ -53,7 +53,7 @@ pub(crate) fn read(folder: &Folder) -> Contents {
                     is_from_outside: is_outside || is_link_to_outside(folder, &entry),
                 });
             }
-            Err(problem) => contents.warnings.push(problem.in_file(file)),
+            Err(problem) => contents.warnings.push(Warning::skipped(file, problem)),
         }
     }
     contents
@@ -78,30 +78,13 @@ pub(crate) fn markdown_files(folder: &Path) -> io::Result<Vec<DirEntry>> {
 }
 
 fn read_file(folder: &Folder, file: &Path) -> Result<(Definition, Vec<Warning>), Problem> {
-    let bytes = read_bytes(file)?;
+    let bytes = markdown::read(file)?;
     let source = Source {
         file: file.to_owned(),
         dialect: folder.dialect,
         scope: folder.scope,
     };
     formats::parse(&source, &bytes)
-}
-
-/// Reads a regular file of bearable size.
-pub(crate) fn read_bytes(file: &Path) -> Result<Vec<u8>, Problem> {
-    files::read_own(file, LONGEST_FILE).map_err(|error| unreadable(file, &error))
-}
-
-fn unreadable(file: &Path, error: &io::Error) -> Problem {
-    match Refusal::of(error) {
-        Some(Refusal::TooLarge { .. }) => return Problem::new("is larger than 17 MB"),
-        Some(_) => return Problem::new("is not a regular file"),
-        None => {}
-    }
-    if error.kind() == io::ErrorKind::NotFound && fs::symlink_metadata(file).is_ok() {
-        return Problem::new("is a link that leads nowhere");
-    }
-    Problem::new(format!("cannot be read: {error}"))
 }
 
 fn is_link_to_outside(folder: &Folder, entry: &DirEntry) -> bool {

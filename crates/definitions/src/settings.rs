@@ -6,23 +6,14 @@
 mod reader;
 mod values;
 
-use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use pi_subagents_delegation::{Allowance, RunnerChoice, Scope};
-use pi_subagents_files::{self as files, Directory};
+use pi_subagents_pi_files::{SettingsFile, SettingsFileError};
 use reader::Reader;
 use serde_json::Value;
 use values::Paths;
-
-use crate::outside::leads_out_of;
-
-/// The settings file of a project.
-const PROJECT_FILE: &str = ".pi/settings.json";
-
-/// A larger settings file is not read.
-const LARGEST_FILE: u64 = 4 << 20;
 
 /// The settings of a user in a project.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -120,55 +111,39 @@ impl Settings {
             home: files.home,
             scope: Scope::Global,
         };
-        settings.add_file(&files.agent_dir.join("settings.json"), &user, &mut warnings);
+        let file = SettingsFile::of_user(files.agent_dir);
+        settings.add_file(file, &user, &mut warnings);
         if let Some(project) = files.trusted_project {
             let origin = Paths {
                 base: project,
                 scope: Scope::Project,
                 ..user
             };
-            let file = Self::project_file(project);
-            if leads_out_of(project, &file) {
-                warnings.push(format!(
-                    "{}: leads out of the project; it is ignored",
-                    file.display()
-                ));
-            } else {
-                settings.add_file(&file, &origin, &mut warnings);
-            }
+            let file = SettingsFile::of_project(project);
+            settings.add_file(file, &origin, &mut warnings);
         }
         (settings, warnings)
     }
 
-    /// Returns the path of a project's settings file.
-    pub fn project_file(project: &Path) -> PathBuf {
-        project.join(PROJECT_FILE)
-    }
-
-    /// Returns whether a project has settings for us, for the sentence that says they are ignored.
+    /// Returns whether a project has settings for us, for the sentence that says that they are
+    /// ignored.
     pub fn project_has_some(project: &Path) -> bool {
-        Self::of_project(project).get("subagents").is_some()
+        SettingsFile::of_project(project).is_ok_and(|file| file.get("subagents").is_some())
     }
 
-    /// Returns the whole settings file of a project, for those who tell what it holds; nothing if
-    /// it cannot be read.
-    pub fn of_project(project: &Path) -> Value {
-        let content = Directory::open(project)
-            .and_then(|project| project.read_beneath(Path::new(PROJECT_FILE), LARGEST_FILE));
-        serde_json::from_slice(&content.unwrap_or_default()).unwrap_or_default()
-    }
-
-    fn add_file(&mut self, file: &Path, paths: &Paths<'_>, warnings: &mut Vec<String>) {
+    fn add_file(
+        &mut self,
+        file: Result<SettingsFile, SettingsFileError>,
+        paths: &Paths<'_>,
+        warnings: &mut Vec<String>,
+    ) {
+        let file = match file {
+            Ok(file) => file,
+            Err(error) => return warnings.push(error.to_string()),
+        };
         let mut found = Vec::new();
-        match files::read_own(file, LARGEST_FILE) {
-            Ok(content) => {
-                let content = String::from_utf8_lossy(&content);
-                self.add(content.trim_start_matches('\u{feff}'), paths, &mut found);
-            }
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-            Err(error) => found.push(format!("could not be read: {error}")),
-        }
-        let name = file.display();
+        self.add(&file, paths, &mut found);
+        let name = file.path.display();
         warnings.extend(
             found
                 .into_iter()
@@ -176,16 +151,12 @@ impl Settings {
         );
     }
 
-    fn add(&mut self, content: &str, paths: &Paths<'_>, warnings: &mut Vec<String>) {
-        let whole: Value = match serde_json::from_str(content) {
-            Ok(whole) => whole,
-            Err(error) => return warnings.push(format!("is not JSON: {error}")),
-        };
-        let word = |key: &str| whole.get(key).and_then(Value::as_str);
-        if let (Some(provider), Some(model)) = (word("defaultProvider"), word("defaultModel")) {
+    fn add(&mut self, file: &SettingsFile, paths: &Paths<'_>, warnings: &mut Vec<String>) {
+        let default = file.text("defaultProvider").zip(file.text("defaultModel"));
+        if let Some((provider, model)) = default {
             self.default_model = Some(format!("{provider}/{model}"));
         }
-        match whole.get("subagents") {
+        match file.get("subagents") {
             None => {}
             Some(Value::Object(subagents)) => {
                 let mut reader = Reader {

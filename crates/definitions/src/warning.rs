@@ -4,6 +4,7 @@ use std::fmt;
 use std::path::PathBuf;
 
 use pi_subagents_delegation::text;
+use pi_subagents_pi_files::{Position, Problem};
 
 /// Something about a file that its author should know.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -20,15 +21,6 @@ pub struct Warning {
     pub name: Option<String>,
 }
 
-/// A place in a file, counted from 1.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Position {
-    /// The line.
-    pub line: u32,
-    /// The column, in characters.
-    pub column: u32,
-}
-
 /// What a warning means for its file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
@@ -38,65 +30,23 @@ pub enum Verdict {
     Skipped,
 }
 
-/// Something that makes a file useless.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Problem {
-    pub(crate) position: Option<Position>,
-    pub(crate) message: String,
-    /// The name of the definition that has it, where that could be read.
-    pub(crate) name: Option<String>,
-}
-
-impl Problem {
-    pub(crate) fn new(message: impl Into<String>) -> Self {
-        Self {
-            position: None,
-            message: message.into(),
-            name: None,
-        }
-    }
-
-    pub(crate) fn at(position: Position, message: impl Into<String>) -> Self {
-        Self {
-            position: Some(position),
-            message: message.into(),
-            name: None,
-        }
-    }
-
-    pub(crate) fn of(self, name: &str) -> Self {
-        Self {
-            name: Some(name.to_owned()),
-            ..self
-        }
-    }
-
-    pub(crate) fn in_file(self, file: PathBuf) -> Warning {
-        Warning {
-            file,
-            position: self.position,
-            message: self.message,
-            verdict: Verdict::Skipped,
-            name: self.name,
-        }
-    }
-}
-
 impl Warning {
+    /// Returns the warning about a file that is not used because of a problem.
+    pub(crate) fn skipped(file: PathBuf, problem: Problem) -> Self {
+        Self {
+            file,
+            position: problem.position,
+            message: problem.message,
+            verdict: Verdict::Skipped,
+            name: problem.name,
+        }
+    }
+
     /// Returns whether it is why there is no definition of a name.
     pub fn keeps_out(&self, name: &str) -> bool {
         let is_called_so = self.file.file_stem().is_some_and(|stem| stem == name);
         let is_named_so = self.name.as_deref() == Some(name);
         self.verdict == Verdict::Skipped && (is_named_so || is_called_so && self.name.is_none())
-    }
-}
-
-impl Position {
-    pub(crate) fn line(line: usize) -> Self {
-        Self {
-            line: u32::try_from(line).unwrap_or(u32::MAX),
-            column: 1,
-        }
     }
 }
 

@@ -67,9 +67,10 @@ pub enum ModelChoice {
 }
 
 /// How much a model may think.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub enum ThinkingLevel {
     /// Not at all.
+    #[default]
     Off,
     /// A bit.
     Minimal,

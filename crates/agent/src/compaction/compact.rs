@@ -1,5 +1,7 @@
 //! Shortens the conversation of an agent, with pi's events and session entries.
 
+use std::rc::Rc;
+
 use futures_util::StreamExt;
 use serde_json::{Value, json};
 
@@ -9,7 +11,6 @@ use crate::agent::Agent;
 use crate::event::Event;
 use crate::message::{Block, Message, StopReason};
 use crate::providers::{Chunk, ProviderError, Request};
-use crate::turns::Run;
 use crate::usage::Usage;
 
 /// Why a conversation is shortened.
@@ -50,22 +51,33 @@ pub(crate) enum Trigger {
     SilentOverflow,
 }
 
-/// Why there is no summary.
-enum Failure {
+/// Why a conversation was not shortened.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum CompactionError {
+    #[error("Already compacted")]
+    JustCompacted,
+    #[error("Nothing to compact (session too small)")]
+    TooSmall,
+    #[error("Compaction cancelled")]
     Aborted,
-    Failed(String),
+    #[error("Summarization failed: {0}")]
+    NoSummary(ProviderError),
 }
 
 impl Agent {
     /// What the last answer calls for.
-    pub(crate) fn compaction_trigger(&self, run: &Run) -> Trigger {
-        if !self.auto_compaction.get() || run.aborted.is_raised() {
+    pub(crate) fn compaction_trigger(
+        &self,
+        messages: &[Rc<Message>],
+        aborted: &Aborted,
+    ) -> Trigger {
+        if !self.setup.compaction.enabled || aborted.is_raised() {
             return Trigger::Nothing;
         }
         let Some(model) = self.model() else {
             return Trigger::Nothing;
         };
-        let last = run.messages.iter().rev();
+        let last = messages.iter().rev();
         let mut answers = last.filter_map(|message| message.as_assistant());
         let Some(answer) = answers.next() else {
             return Trigger::Nothing;
@@ -111,16 +123,17 @@ impl Agent {
         &self,
         focus: Option<&str>,
         aborted: &Aborted,
-    ) -> Result<Value, String> {
+    ) -> Result<Value, CompactionError> {
         let Some(plan) = self.plan(Reason::Manual) else {
             let why = if self.conversation.borrow().was_just_compacted() {
-                "Already compacted"
+                CompactionError::JustCompacted
             } else {
-                "Nothing to compact (session too small)"
+                CompactionError::TooSmall
             };
             self.announce_start(Reason::Manual).await;
-            self.announce_failure(Reason::Manual, Some(why)).await;
-            return Err(why.to_owned());
+            self.announce_failure(Reason::Manual, Some(&why.to_string()))
+                .await;
+            return Err(why);
         };
         self.carry_out(plan, Reason::Manual, focus, aborted).await
     }
@@ -156,7 +169,7 @@ impl Agent {
         reason: Reason,
         focus: Option<&str>,
         aborted: &Aborted,
-    ) -> Result<Value, String> {
+    ) -> Result<Value, CompactionError> {
         self.announce_start(reason).await;
         match self.summarize(&plan, focus, aborted).await {
             Ok((said, usage)) => {
@@ -165,13 +178,11 @@ impl Agent {
                 self.announce_end(reason, &result).await;
                 Ok(result)
             }
-            Err(Failure::Aborted) => {
-                self.announce_failure(reason, None).await;
-                Err("Compaction cancelled".to_owned())
-            }
-            Err(Failure::Failed(why)) => {
-                self.announce_failure(reason, Some(&why)).await;
-                Err(why)
+            Err(error) => {
+                let is_abort = matches!(error, CompactionError::Aborted);
+                let why = (!is_abort).then(|| error.to_string());
+                self.announce_failure(reason, why.as_deref()).await;
+                Err(error)
             }
         }
     }
@@ -196,12 +207,12 @@ impl Agent {
         plan: &Plan,
         focus: Option<&str>,
         aborted: &Aborted,
-    ) -> Result<(String, Usage), Failure> {
+    ) -> Result<(String, Usage), CompactionError> {
         let mut attempt = 0;
         loop {
             let asked = tokio::select! {
                 biased;
-                () = aborted.raised() => return Err(Failure::Aborted),
+                () = aborted.raised() => return Err(CompactionError::Aborted),
                 asked = self.ask_for_summary(plan, focus) => asked,
             };
             let error = match asked {
@@ -210,12 +221,11 @@ impl Agent {
             };
             let retry = self.setup.retry;
             attempt += 1;
-            if !error.is_transient || !self.auto_retry.get() || attempt > retry.max_retries {
-                let why = format!("Summarization failed: {}", error.message);
-                return Err(Failure::Failed(why));
+            if !error.is_transient || !retry.enabled || attempt > retry.max_retries {
+                return Err(CompactionError::NoSummary(error));
             }
             tokio::select! {
-                () = aborted.raised() => return Err(Failure::Aborted),
+                () = aborted.raised() => return Err(CompactionError::Aborted),
                 () = tokio::time::sleep(retry.delay(attempt, error.retry_after)) => {}
             }
         }

@@ -60,14 +60,10 @@ async fn an_overflow_is_answered_after_the_conversation_was_shortened() {
     "#);
     let shown = ["system", "compactionSummary", "user", "assistant"];
     assert_eq!(bench.roles(), shown);
-    let stats = bench.agent.conversation.borrow().tally().clone();
-    assert_eq!((stats.users, stats.assistants), (2, 3));
     drop(bench);
 
     let resumed = sandbox.agent(&session).unwrap();
     assert_eq!(resumed.roles(), shown);
-    let conversation = resumed.agent.conversation.borrow();
-    assert_eq!(conversation.tally().assistants, stats.assistants);
     let entry = fs::read_to_string(&file).unwrap();
     let entry = entry.lines().find(|line| line.contains("\"compaction\""));
     let entry: Value = serde_json::from_str(entry.unwrap()).unwrap();

@@ -9,8 +9,7 @@ use pi_subagents_files::read_own_text;
 use serde::Deserialize;
 
 use super::entries::{ModelEntry, ProviderEntry};
-use super::{InstalledPi, LARGEST_FILE, Model, builtin, json_with_comments};
-use crate::providers::Wire;
+use super::{InstalledPi, LARGEST_FILE, Model, Wire, builtin, json_with_comments};
 
 /// Where a user lists providers and models.
 pub(super) const MODELS_FILE: &str = "models.json";

@@ -7,6 +7,7 @@ use std::path::Path;
 use pi_subagents_files::read_own_text;
 use serde::Deserialize;
 
+use super::installed_pi::TokenError;
 use super::{Catalogue, LARGEST_FILE, builtin, interpolation, local_servers};
 
 /// Where pi keeps keys and logins.
@@ -85,7 +86,7 @@ impl Keyring<'_> {
             return Ok(Some(given.key.clone()));
         }
         let mut missing = Vec::new();
-        let mut refused = None;
+        let mut refused: Option<TokenError> = None;
         match self.stored(provider) {
             Some(AuthEntry::ApiKey { key, env }) => {
                 let mut known = self.variables.clone();
@@ -158,7 +159,7 @@ impl Keyring<'_> {
         &self,
         provider: &str,
         mut missing: Vec<String>,
-        refused: Option<String>,
+        refused: Option<TokenError>,
     ) -> String {
         missing.extend(
             builtin::variables_of(provider)

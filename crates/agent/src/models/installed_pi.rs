@@ -2,6 +2,7 @@
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::rc::Rc;
@@ -16,6 +17,19 @@ use super::entries::ModelEntry;
 /// Starting pi takes a second, renewing a login a few more.
 const TOKEN_TIME: Duration = Duration::from_secs(30);
 const CATALOGUE: &str = "node_modules/@earendil-works/pi-ai/dist/providers/data";
+
+/// Why pi gave no token; the texts go on after "holds a login, but".
+#[derive(Debug, thiserror::Error)]
+pub(super) enum TokenError {
+    #[error("only pi can renew it, and pi is not installed")]
+    NotInstalled,
+    #[error("{}: {source}", program.display())]
+    Failed { program: PathBuf, source: io::Error },
+    #[error("{} did not answer", .0.display())]
+    NoAnswer(PathBuf),
+    #[error("pi has no token for it: {0}")]
+    Refused(String),
+}
 
 /// An installed pi; nothing is read before someone asks.
 #[derive(Debug, Default)]
@@ -81,9 +95,9 @@ impl InstalledPi {
         provider: &str,
         agent_dir: &Path,
         variables: &BTreeMap<String, String>,
-    ) -> Result<String, String> {
+    ) -> Result<String, TokenError> {
         let Some(program) = &self.program else {
-            return Err("only pi can renew it, and pi is not installed".to_owned());
+            return Err(TokenError::NotInstalled);
         };
         #[expect(
             clippy::disallowed_methods,
@@ -100,11 +114,14 @@ impl InstalledPi {
             .stderr(Stdio::piped())
             .kill_on_drop(true);
         let _at_work = crate::processes::ShellTree::enter(String::new());
-        let failed = |error| format!("{}: {error}", program.display());
+        let failed = |source| TokenError::Failed {
+            program: program.clone(),
+            source,
+        };
         let (child, _awaited) = crate::orphans::start(|| process.spawn()).map_err(failed)?;
         let output = tokio::time::timeout(TOKEN_TIME, child.wait_with_output()).await;
         let output = output
-            .map_err(|_| format!("{} did not answer", program.display()))?
+            .map_err(|_| TokenError::NoAnswer(program.clone()))?
             .map_err(failed)?;
         let said = String::from_utf8_lossy(&output.stdout).trim().to_owned();
         if output.status.success() && !said.is_empty() {
@@ -112,6 +129,6 @@ impl InstalledPi {
         }
         let why = String::from_utf8_lossy(&output.stderr);
         let why = why.trim().lines().next().unwrap_or("it printed no token");
-        Err(format!("pi has no token for it: {why}"))
+        Err(TokenError::Refused(why.to_owned()))
     }
 }

@@ -11,7 +11,7 @@ mod local_servers;
 mod overview;
 mod pattern;
 mod secrets;
-mod thinking;
+mod wire;
 
 pub(crate) use catalogue::Catalogue;
 pub(crate) use credentials::{Credential, CredentialError, GivenKey, Keyring};
@@ -19,12 +19,13 @@ pub(crate) use entries::Compat;
 pub(crate) use installed_pi::InstalledPi;
 pub(crate) use interpolation::resolve as interpolate;
 pub use overview::{KeyPlace, ModelOverview, UsableProvider, model_overview};
-pub(crate) use pattern::{Choice, Wanted, choose};
+pub(crate) use pattern::{Choice, ChoiceError, Wanted, choose};
 pub use secrets::secret_variables;
-pub(crate) use thinking::ThinkingLevel;
+pub(crate) use wire::Wire;
 
 use std::collections::BTreeMap;
 
+use pi_subagents_delegation::ThinkingLevel;
 use serde::Serialize;
 
 use crate::usage::Price;
@@ -87,10 +88,9 @@ impl Model {
         if self.api == SCRIPTED {
             return level;
         }
-        let higher = ThinkingLevel::all().filter(|one| *one >= level);
-        let lower = ThinkingLevel::all().filter(|one| *one < level);
-        let mut lower: Vec<ThinkingLevel> = lower.collect();
-        lower.reverse();
+        let all = ThinkingLevel::ALL.into_iter();
+        let higher = all.clone().filter(|one| *one >= level);
+        let lower = all.rev().filter(|one| *one < level);
         let mut near = higher.chain(lower);
         near.find(|one| self.has_level(*one)).unwrap_or_default()
     }
@@ -99,7 +99,7 @@ impl Model {
         if !self.reasoning {
             return level == ThinkingLevel::Off;
         }
-        match self.thinking_levels.get(level.name()) {
+        match self.thinking_levels.get(level.as_str()) {
             Some(word) => word.is_some(),
             // The highest two are there only where someone says so.
             None => level < ThinkingLevel::Xhigh,

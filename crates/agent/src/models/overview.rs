@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use super::catalogue::MODELS_FILE;
 use super::credentials::{AUTH_FILE, AuthEntry};
 use super::{Catalogue, InstalledPi, Keyring, LARGEST_FILE, builtin, interpolation};
-use crate::run::Surroundings;
+use crate::surroundings::Surroundings;
 use crate::settings::Settings;
 
 /// What is known of models before one is asked.

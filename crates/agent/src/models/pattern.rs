@@ -1,7 +1,9 @@
 //! From what the user wrote to one model: exact id, `provider/id`, a unique part of a name,
 //! each with an optional `:thinking` at its end.
 
-use super::{Catalogue, Model, SCRIPTED, ThinkingLevel};
+use pi_subagents_delegation::ThinkingLevel;
+
+use super::{Catalogue, Model, SCRIPTED};
 
 /// What the flags and settings ask for.
 #[derive(Debug, Default, Clone)]
@@ -22,14 +24,32 @@ pub(crate) struct Choice {
     pub(crate) warning: Option<String>,
 }
 
-/// Finds the model; an error is a sentence for the user.
+/// Why no model can be chosen.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum ChoiceError {
+    #[error(
+        "Unknown provider \"{0}\". Add it to models.json, or name one that is built in."
+    )]
+    UnknownProvider(String),
+    #[error("Provider \"{0}\" has no listed model. Name one with --model.")]
+    NoModel(String),
+    #[error("Model \"{pattern}\" is not unique: {}.", matches.join(", "))]
+    NotUnique {
+        pattern: String,
+        matches: Vec<String>,
+    },
+    #[error("Model \"{0}\" not found. Name it as provider/id, or list it in models.json.")]
+    NotFound(String),
+}
+
+/// Finds the model that flags and settings ask for.
 ///
 /// A bare name is looked for in `models.json` and among the models of `usable` providers.
 pub(crate) fn choose(
     wanted: &Wanted,
     catalogue: &Catalogue,
     usable: impl Fn(&str) -> bool,
-) -> Result<Choice, String> {
+) -> Result<Choice, ChoiceError> {
     match (&wanted.provider, &wanted.model) {
         (_, Some(pattern)) => by_pattern(pattern, wanted, catalogue, usable),
         (Some(provider), None) => first_of(provider, wanted, catalogue),
@@ -42,7 +62,7 @@ fn by_pattern(
     wanted: &Wanted,
     catalogue: &Catalogue,
     usable: impl Fn(&str) -> bool,
-) -> Result<Choice, String> {
+) -> Result<Choice, ChoiceError> {
     if let Some(provider) = &wanted.provider {
         let id = pattern
             .strip_prefix(&format!("{provider}/"))
@@ -83,15 +103,13 @@ fn exact(pattern: &str, wanted: &Wanted, models: &[Model]) -> Option<Choice> {
     })
 }
 
-fn of_provider(provider: &str, pattern: &str, catalogue: &Catalogue) -> Result<Choice, String> {
+fn of_provider(provider: &str, pattern: &str, catalogue: &Catalogue) -> Result<Choice, ChoiceError> {
     if provider == SCRIPTED {
         let (id, thinking) = readings(pattern).last().unwrap_or((pattern, None));
         return Ok(found(Model::scripted(id), thinking));
     }
     if !catalogue.knows_provider(provider) {
-        return Err(format!(
-            "Unknown provider \"{provider}\". Add it to models.json, or name one that is built in."
-        ));
+        return Err(ChoiceError::UnknownProvider(provider.to_owned()));
     }
     let models = catalogue.models_of(provider);
     for (id, thinking) in readings(pattern) {
@@ -113,7 +131,7 @@ fn of_provider(provider: &str, pattern: &str, catalogue: &Catalogue) -> Result<C
     })
 }
 
-fn anywhere(pattern: &str, wanted: &Wanted, models: &[Model]) -> Result<Choice, String> {
+fn anywhere(pattern: &str, wanted: &Wanted, models: &[Model]) -> Result<Choice, ChoiceError> {
     if let Some(choice) = exact(pattern, wanted, models) {
         return Ok(choice);
     }
@@ -122,17 +140,14 @@ fn anywhere(pattern: &str, wanted: &Wanted, models: &[Model]) -> Result<Choice, 
             [] => {}
             [model] => return Ok(found(model.clone(), thinking)),
             several => {
-                let names: Vec<String> = several.iter().take(10).map(full_name).collect();
-                return Err(format!(
-                    "Model \"{pattern}\" is not unique: {}.",
-                    names.join(", ")
-                ));
+                return Err(ChoiceError::NotUnique {
+                    pattern: pattern.to_owned(),
+                    matches: several.iter().take(10).map(full_name).collect(),
+                });
             }
         }
     }
-    Err(format!(
-        "Model \"{pattern}\" not found. Name it as provider/id, or list it in models.json."
-    ))
+    Err(ChoiceError::NotFound(pattern.to_owned()))
 }
 
 fn matching(part: &str, models: &[Model]) -> Vec<Model> {
@@ -143,7 +158,7 @@ fn matching(part: &str, models: &[Model]) -> Vec<Model> {
     models.iter().filter(hits).cloned().collect()
 }
 
-fn first_of(provider: &str, wanted: &Wanted, catalogue: &Catalogue) -> Result<Choice, String> {
+fn first_of(provider: &str, wanted: &Wanted, catalogue: &Catalogue) -> Result<Choice, ChoiceError> {
     if wanted.default_provider.as_deref() == Some(provider)
         && let Some(model) = &wanted.default_model
     {
@@ -151,10 +166,8 @@ fn first_of(provider: &str, wanted: &Wanted, catalogue: &Catalogue) -> Result<Ch
     }
     match catalogue.models_of(provider).into_iter().next() {
         Some(model) => Ok(found(model, None)),
-        None if catalogue.knows_provider(provider) => Err(format!(
-            "Provider \"{provider}\" has no listed model. Name one with --model."
-        )),
-        None => Err(format!("Unknown provider \"{provider}\".")),
+        None if catalogue.knows_provider(provider) => Err(ChoiceError::NoModel(provider.to_owned())),
+        None => Err(ChoiceError::UnknownProvider(provider.to_owned())),
     }
 }
 
@@ -173,7 +186,7 @@ fn by_default(wanted: &Wanted, catalogue: &Catalogue) -> Choice {
 /// The pattern as it stands, then without a level at its end.
 fn readings(pattern: &str) -> impl Iterator<Item = (&str, Option<ThinkingLevel>)> {
     let leveled = pattern.rsplit_once(':').and_then(|(id, level)| {
-        let level = ThinkingLevel::parse(level)?;
+        let level = ThinkingLevel::from_word(level)?;
         Some((id, Some(level)))
     });
     std::iter::once((pattern, None)).chain(leveled)

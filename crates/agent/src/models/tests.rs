@@ -1,5 +1,6 @@
 //! From flags and files to a model and its key.
 
+use pi_subagents_delegation::ThinkingLevel;
 use serde_json::json;
 
 use super::{Catalogue, InstalledPi, Keyring, Wanted, choose};
@@ -29,7 +30,7 @@ fn chosen(wanted: &Wanted, catalogue: &Catalogue) -> String {
                 .unwrap_or_default();
             let thinking = choice
                 .thinking
-                .map(|level| format!(" thinking {}", level.name()))
+                .map(|level| format!(" thinking {}", level.as_str()))
                 .unwrap_or_default();
             format!(
                 "{}{thinking}{warning}",
@@ -250,8 +251,8 @@ fn prices_and_sizes_come_from_the_installed_pi_unless_the_user_says_otherwise() 
     qwen3 openai-completions http://127.0.0.1:11434/v1 window None most None price None headers {}
     "#);
     let model = catalogue.models_of("anthropic").remove(1);
-    let levels: Vec<&str> = super::ThinkingLevel::all()
-        .map(|level| model.clamp(level).name())
+    let levels: Vec<&str> = ThinkingLevel::ALL.into_iter()
+        .map(|level| model.clamp(level).as_str())
         .collect();
     assert_eq!(
         levels,
@@ -280,7 +281,7 @@ fn a_bare_name_is_found_where_a_key_is() {
     };
     let choice = choose(&wanted, &catalogue, |provider| provider == "anthropic").unwrap();
     assert_eq!(choice.model.unwrap().id, "claude-y");
-    assert_eq!(choice.thinking, Some(super::ThinkingLevel::High));
+    assert_eq!(choice.thinking, Some(ThinkingLevel::High));
     assert!(choose(&wanted, &catalogue, |_| false).is_err());
 }
 
@@ -315,7 +316,7 @@ fn every_provider_that_speaks_one_of_the_four_formats_is_built_in() {
         if let Some(reached) = super::builtin::reach(id, "m") {
             let is_local = super::builtin::is_local(id);
             assert_eq!(reached.base_url.starts_with("http://"), is_local, "{id}");
-            assert!(crate::providers::Wire::named(reached.api).is_some(), "{id}");
+            assert!(super::Wire::named(reached.api).is_some(), "{id}");
         }
     }
 }

@@ -8,9 +8,9 @@ use reqwest::Response;
 
 use super::answering::answer;
 use super::post::Post;
-use super::{ChunkStream, Connections, Provider, ProviderError, Request, Wire};
+use super::{ChunkStream, Connections, Provider, ProviderError, Request};
 use crate::message::Message;
-use crate::models::Credential;
+use crate::models::{Credential, Wire};
 
 /// Speaks to one provider with one key.
 pub(crate) struct ChatProvider {

@@ -5,6 +5,7 @@ use std::time::Duration;
 use reqwest::redirect::{Attempt, Policy};
 use reqwest::{Certificate, StatusCode};
 
+use super::ProviderError;
 use super::chat_errors::broken;
 
 const CONNECT_TIME: Duration = Duration::from_secs(30);
@@ -19,7 +20,7 @@ pub(crate) struct Connections {
 
 impl Connections {
     /// Prepares connections to an address; nothing is sent yet.
-    pub(crate) fn open(address: &str) -> Result<Self, String> {
+    pub(crate) fn open(address: &str) -> Result<Self, ProviderError> {
         // Fails only if someone else has chosen already, and then theirs is as good.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let client = if address.starts_with("https:") {
@@ -30,7 +31,7 @@ impl Connections {
         } else {
             in_the_clear(address)
         };
-        let client = client.map_err(|error| broken(&error).message)?;
+        let client = client.map_err(|error| broken(&error))?;
         Ok(Self { client })
     }
 }

@@ -1,9 +1,10 @@
 //! How hard to think, in the words of each wire format and of the servers that depart from it.
 
+use pi_subagents_delegation::ThinkingLevel;
 use serde_json::{Map, Value, json};
 
 use super::messages::Claude;
-use crate::models::{Model, ThinkingLevel};
+use crate::models::Model;
 
 /// Tokens that must be left for the answer itself.
 const ANSWER_ROOM: u64 = 1024;
@@ -15,10 +16,10 @@ fn word(model: &Model, level: ThinkingLevel) -> Option<String> {
     if !model.reasoning {
         return None;
     }
-    match model.thinking_levels.get(level.name()) {
+    match model.thinking_levels.get(level.as_str()) {
         // A level the model does not have; for `off` it means that it always thinks.
         Some(own) => own.clone(),
-        None => Some(level.name().to_owned()),
+        None => Some(level.as_str().to_owned()),
     }
 }
 

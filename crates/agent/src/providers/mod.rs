@@ -28,18 +28,19 @@ mod wire;
 
 pub(crate) use chat::ChatProvider;
 pub(crate) use connections::Connections;
-pub(crate) use scripted::ScriptedProvider;
-pub(crate) use wire::{GATEWAY_KEY, Wire};
+pub(crate) use scripted::{ScriptError, ScriptedProvider};
+pub(crate) use wire::GATEWAY_KEY;
 
 use std::pin::Pin;
 use std::rc::Rc;
 use std::time::Duration;
 
 use futures_util::Stream;
+use pi_subagents_delegation::ThinkingLevel;
 use serde_json::Value;
 
 use crate::message::{Message, ToolDeclaration};
-use crate::models::{Model, ThinkingLevel};
+use crate::models::Model;
 use crate::usage::Usage;
 
 /// One call of a model.

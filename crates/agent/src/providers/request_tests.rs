@@ -4,12 +4,13 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use futures_util::StreamExt;
+use pi_subagents_delegation::ThinkingLevel;
 use serde_json::{Value, json};
 
 use super::testing::{Server, failure};
-use super::{ChatProvider, Connections, Provider, Request, Wire};
+use super::{ChatProvider, Connections, Provider, Request};
 use crate::message::{Message, ToolDeclaration};
-use crate::models::{Credential, Model, ThinkingLevel};
+use crate::models::{Credential, Model, Wire};
 
 /// A conversation with everything in it that a format may have to say in its own way.
 fn conversation(api: &str) -> Vec<Rc<Message>> {
@@ -123,7 +124,7 @@ async fn a_conversation_is_said_in_four_ways() {
 /// Returns the settings of a request, without the conversation, for each thinking level.
 async fn settings(api: &str, id: &str) -> String {
     let mut lines = String::new();
-    for level in ThinkingLevel::all() {
+    for level in ThinkingLevel::ALL {
         let mut body = asked(api, id, level, false, None).await;
         let body = body.as_object_mut().unwrap();
         body.retain(|field, _| {
@@ -139,7 +140,7 @@ async fn settings(api: &str, id: &str) -> String {
             !same.contains(&field.as_str())
         });
         let body = serde_json::to_string(&body).unwrap();
-        lines.extend([id, " ", level.name(), " ", &body, "\n"]);
+        lines.extend([id, " ", level.as_str(), " ", &body, "\n"]);
     }
     lines
 }

@@ -1,4 +1,4 @@
-//! The four wire formats: who speaks them, at which address, and how the key is shown.
+//! What differs between the wire formats: body, reader, address and headers.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::answering::AnswerReader;
 use super::{Request, completions, google, messages, responses};
-use crate::models::Credential;
+use crate::models::{Credential, Wire};
 
 const ANTHROPIC_VERSION: &str = "2023-06-01";
 /// Where Cloudflare's gateway wants its key, and then no other one.
@@ -14,31 +14,7 @@ pub(crate) const GATEWAY_KEY: &str = "cf-aig-authorization";
 /// Without it Anthropic takes no token of a login.
 const ANTHROPIC_LOGIN: &str = "oauth-2025-04-20";
 
-/// A wire format, by pi's name for it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Wire {
-    /// `openai-completions`
-    Completions,
-    /// `openai-responses`
-    Responses,
-    /// `anthropic-messages`
-    Messages,
-    /// `google-generative-ai`
-    Google,
-}
-
 impl Wire {
-    /// The format that pi calls `api`, if it is one of ours.
-    pub(crate) fn named(api: &str) -> Option<Self> {
-        match api {
-            "openai-completions" => Some(Self::Completions),
-            "openai-responses" => Some(Self::Responses),
-            "anthropic-messages" => Some(Self::Messages),
-            "google-generative-ai" => Some(Self::Google),
-            _ => None,
-        }
-    }
-
     /// The body of a request.
     pub(super) fn body(self, request: &Request<'_>) -> Value {
         Value::Object(match self {

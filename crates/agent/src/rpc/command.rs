@@ -1,4 +1,5 @@
-//! The commands of pi's RPC protocol that the agent understands.
+//! The commands of pi's RPC protocol that the agent understands: those that the engine sends, and
+//! those that a change of the model needs. The reasons are in `docs/design/embedded-agent.md`.
 
 use serde::Deserialize;
 use serde_json::Value;
@@ -37,11 +38,7 @@ pub(super) enum Request {
     },
     Abort,
     AbortRetry,
-    ClearQueue,
     GetState,
-    GetMessages,
-    GetSessionStats,
-    GetLastAssistantText,
     GetAvailableModels,
     SetModel {
         provider: String,
@@ -50,25 +47,8 @@ pub(super) enum Request {
     SetThinkingLevel {
         level: String,
     },
-    SetAutoCompaction {
-        enabled: bool,
-    },
-    SetAutoRetry {
-        enabled: bool,
-    },
-    GetAvailableThinkingLevels,
-    GetCommands,
     Compact {
         custom_instructions: Option<String>,
-    },
-    NewSession {
-        parent_session: Option<String>,
-    },
-    SwitchSession {
-        session_path: String,
-    },
-    SetSessionName {
-        name: String,
     },
 }
 
@@ -80,28 +60,17 @@ pub(super) enum StreamingBehavior {
     FollowUp,
 }
 
-const KNOWN: [&str; 21] = [
+const KNOWN: [&str; 10] = [
     "prompt",
     "steer",
     "follow_up",
     "abort",
     "abort_retry",
-    "clear_queue",
     "get_state",
-    "get_messages",
-    "get_session_stats",
-    "get_last_assistant_text",
     "get_available_models",
     "set_model",
     "set_thinking_level",
-    "set_auto_compaction",
-    "set_auto_retry",
-    "get_available_thinking_levels",
-    "get_commands",
     "compact",
-    "new_session",
-    "switch_session",
-    "set_session_name",
 ];
 
 impl Command {

@@ -5,17 +5,17 @@ use std::pin::Pin;
 use std::rc::Rc;
 
 use futures_util::FutureExt;
+use pi_subagents_delegation::ThinkingLevel;
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 
 use super::command::{Command, Request, StreamingBehavior};
 use super::response::Response;
-use super::{answers, other_session};
+use super::state;
 use crate::agent::Agent;
 use crate::event::Event;
 use crate::message::Block;
-use crate::model_access::ModelAccess;
-use crate::models::ThinkingLevel;
+use crate::model_access::{ModelAccess, ModelError};
 use crate::signals::Signals;
 
 /// What wakes the server.
@@ -82,12 +82,10 @@ enum AfterRun {
     Compact(Option<String>),
     /// The conversation has been shortened.
     Compacted,
-    NewSession(Option<String>),
-    SwitchSession(String),
 }
 
 /// What a command comes to: nothing more to say, data, or why not.
-pub(super) type Outcome = Result<Option<Value>, String>;
+type Outcome = Result<Option<Value>, String>;
 
 impl Server<'_> {
     async fn take(&mut self, line: &[u8]) {
@@ -115,16 +113,6 @@ impl Server<'_> {
             }) => {
                 self.agent.abort();
                 self.when_idle(id, name, AfterRun::Compact(custom_instructions))
-                    .await;
-            }
-            Ok(Request::NewSession { parent_session }) => {
-                self.agent.abort();
-                self.when_idle(id, name, AfterRun::NewSession(parent_session))
-                    .await;
-            }
-            Ok(Request::SwitchSession { session_path }) => {
-                self.agent.abort();
-                self.when_idle(id, name, AfterRun::SwitchSession(session_path))
                     .await;
             }
             Ok(request) => {
@@ -164,7 +152,9 @@ impl Server<'_> {
         let (agent, access, id) = (self.agent, self.access, id.clone());
         let mut readying = Box::pin(access.ready(agent));
         match readying.as_mut().now_or_never() {
-            Some(Err(refusal)) => answer(agent, &id, "prompt", Err(refusal)).await,
+            Some(Err(refusal)) => {
+                answer(agent, &id, "prompt", Err(refusal.to_string())).await;
+            }
             Some(Ok(())) => {
                 answer(agent, &id, "prompt", Ok(Some(disposition("started")))).await;
                 // It counts as begun at once, so that an abort right behind it finds it.
@@ -177,12 +167,12 @@ impl Server<'_> {
                 self.run = Some(Box::pin(async move {
                     let ready = tokio::select! {
                         biased;
-                        () = aborted.raised() => Err("Request aborted".to_owned()),
+                        () = aborted.raised() => Err(ModelError::Aborted),
                         ready = readying => ready,
                     };
-                    if ready.is_err() {
+                    if let Err(refusal) = ready {
                         agent.end_run();
-                        return answer(agent, &id, "prompt", ready.map(|()| None)).await;
+                        return answer(agent, &id, "prompt", Err(refusal.to_string())).await;
                     }
                     answer(agent, &id, "prompt", Ok(Some(disposition("started")))).await;
                     agent.run_until(content, aborted).await;
@@ -202,71 +192,34 @@ impl Server<'_> {
                 agent.follow_up(message).await;
                 Some(disposition("queued"))
             }
-            Request::ClearQueue => {
-                let queue = agent.queue.take();
-                agent.announce_queue().await;
-                Some(json!({"steering": queue.steering, "followUp": queue.follow_up}))
-            }
-            Request::GetState => Some(answers::state(agent)),
-            Request::GetMessages => Some(answers::messages(agent)),
-            Request::GetSessionStats => Some(answers::session_stats(agent)),
-            Request::GetLastAssistantText => Some(answers::last_assistant_text(agent)),
+            Request::GetState => Some(state::report(agent)),
             Request::GetAvailableModels => Some(json!({"models": self.access.available(agent)})),
             Request::SetModel { provider, model_id } => {
-                let model = self.access.switch(agent, &provider, &model_id).await?;
-                Some(json!(model))
+                let switched = self.access.switch(agent, &provider, &model_id).await;
+                Some(json!(switched.map_err(|error| error.to_string())?))
             }
             Request::SetThinkingLevel { level } => {
                 self.set_thinking(&level).await?;
                 None
             }
-            Request::SetSessionName { name } => {
-                self.set_name(name.trim()).await?;
-                None
-            }
-            Request::SetAutoCompaction { enabled } => {
-                agent.auto_compaction.set(enabled);
-                None
-            }
-            Request::SetAutoRetry { enabled } => {
-                agent.auto_retry.set(enabled);
-                None
-            }
-            Request::GetAvailableThinkingLevels => Some(answers::thinking_levels(agent)),
-            // Commands come with extensions and templates, which only pi has.
-            Request::GetCommands => Some(json!({"commands": []})),
             Request::Prompt { .. }
             | Request::Abort
             | Request::AbortRetry
-            | Request::Compact { .. }
-            | Request::NewSession { .. }
-            | Request::SwitchSession { .. } => None,
+            | Request::Compact { .. } => None,
         })
     }
 
     async fn set_thinking(&self, level: &str) -> Result<(), String> {
-        let known = ThinkingLevel::parse(level);
+        let known = ThinkingLevel::from_word(level);
         let level = known.ok_or_else(|| format!("Invalid thinking level: {level}"))?;
         let level = self.agent.model().map_or(level, |model| model.clamp(level));
         if level != self.agent.thinking.get() {
             self.agent.set_thinking(level);
             let event = Event::ThinkingLevelChanged {
-                level: level.name(),
+                level: level.as_str(),
             };
             self.agent.output.emit(&event).await;
         }
-        Ok(())
-    }
-
-    async fn set_name(&self, name: &str) -> Result<(), String> {
-        if name.is_empty() {
-            return Err("Session name cannot be empty".to_owned());
-        }
-        self.agent.conversation.borrow_mut().set_name(name);
-        self.agent
-            .output
-            .emit(&Event::SessionInfoChanged { name })
-            .await;
         Ok(())
     }
 
@@ -284,13 +237,9 @@ impl Server<'_> {
             let outcome = match what {
                 AfterRun::Abort => Ok(None),
                 AfterRun::Compacted => self.compacted.take().unwrap_or(Ok(None)),
-                AfterRun::NewSession(parent) => other_session::begin(self.agent, parent.as_deref()),
-                AfterRun::SwitchSession(path) => {
-                    other_session::switch(self.agent, self.access, &path).await
-                }
                 AfterRun::Compact(focus) => {
                     if let Err(refusal) = self.access.ready(self.agent).await {
-                        Err(refusal)
+                        Err(refusal.to_string())
                     } else {
                         // It is a run of its own; what waits behind it waits for its end.
                         self.begin_compaction(focus);
@@ -310,7 +259,8 @@ impl Server<'_> {
         self.run = Some(Box::pin(async move {
             let outcome = agent.compact_on_command(focus.as_deref(), &aborted).await;
             agent.end_run();
-            compacted.replace(Some(outcome.map(Some)));
+            let outcome = outcome.map(Some).map_err(|error| error.to_string());
+            compacted.replace(Some(outcome));
         }));
     }
 

@@ -70,9 +70,8 @@ async fn what_is_no_command_is_answered_as_pi_does() {
         r#"{"id": 7}"#,
         r#"{"type": "prompt", "id": "2"}"#,
         r#"{"type": "set_model", "id": "3", "provider": "fake", "modelId": "x"}"#,
-        r#"{"type": "set_session_name", "id": "4", "name": " "}"#,
         r#"{"type": "set_thinking_level", "id": "5", "level": "huge"}"#,
-        r#"{"type": "get_last_assistant_text", "id": "last"}"#,
+        r#"{"type": "get_available_models", "id": "last"}"#,
     ];
     let (code, events) = converse(&mut bench, &lines, |event| {
         (event["id"] == "last").then_some("")
@@ -86,9 +85,8 @@ async fn what_is_no_command_is_answered_as_pi_does() {
     {"type":"response","id":7,"command":"undefined","success":false,"error":"Unknown command: undefined"}
     {"type":"response","id":"2","command":"prompt","success":false,"error":"Invalid command: missing field `message`"}
     {"type":"response","id":"3","command":"set_model","success":false,"error":"Model not found: fake/x"}
-    {"type":"response","id":"4","command":"set_session_name","success":false,"error":"Session name cannot be empty"}
     {"type":"response","id":"5","command":"set_thinking_level","success":false,"error":"Invalid thinking level: huge"}
-    {"type":"response","id":"last","command":"get_last_assistant_text","success":true,"data":{"text":null}}
+    {"type":"response","id":"last","command":"get_available_models","success":true,"data":{"models":[]}}
     "#);
 }
 
@@ -99,11 +97,8 @@ async fn a_prompt_is_accepted_first_and_settles_last() {
     let prompt = "{\"type\":\"prompt\",\"id\":\"1\",\"message\":\"a\u{2028}b\"}\n";
     let (_, events) = converse(&mut bench, &[prompt], |event| {
         match event["type"].as_str() {
-            Some("agent_settled") => Some(r#"{"type":"get_last_assistant_text","id":"2"}"#),
-            Some("response") if event["id"] == "2" => {
-                Some(r#"{"type":"get_session_stats","id":"3"}"#)
-            }
-            Some("response") if event["id"] == "3" => Some(""),
+            Some("agent_settled") => Some(r#"{"type":"get_state","id":"2"}"#),
+            Some("response") if event["id"] == "2" => Some(""),
             _ => None,
         }
     })
@@ -114,18 +109,9 @@ async fn a_prompt_is_accepted_first_and_settles_last() {
             "data": {"disposition": "started"}})
     );
     assert_eq!(events[1], json!({"type": "agent_start"}));
-    let answers = responses(&events);
-    assert_eq!(answers[1]["data"], json!({"text": "You said a\u{2028}b."}));
-    let stats = &answers[2]["data"];
-    assert_eq!(
-        json!([
-            stats["userMessages"],
-            stats["assistantMessages"],
-            stats["totalMessages"],
-            stats["cost"]
-        ]),
-        json!([1, 1, 3, 0.0])
-    );
+    let said = &last("message_end", &events)["message"]["content"];
+    assert_eq!(said[0]["text"], "You said a\u{2028}b.");
+    assert_eq!(responses(&events)[1]["data"]["messageCount"], 3);
 }
 
 #[tokio::test(start_paused = true)]
@@ -196,41 +182,25 @@ async fn a_refused_prompt_starts_nothing() {
 }
 
 #[tokio::test]
-async fn models_thinking_names_and_sessions_can_be_changed() {
+async fn model_and_thinking_can_be_changed() {
     let sandbox = Sandbox::new();
     let mut bench = sandbox.playing(&patient());
-    let before = bench.agent.conversation.borrow().session_id().to_owned();
     let (_, events) = converse(
         &mut bench,
         &[
             r#"{"type":"set_model","id":"1","provider":"scripted","modelId":"tour"}"#,
             r#"{"type":"set_thinking_level","id":"2","level":"high"}"#,
-            r#"{"type":"set_session_name","id":"3","name":"mine"}"#,
-            r#"{"type":"get_state","id":"4"}"#,
-            r#"{"type":"new_session","id":"5"}"#,
-            r#"{"type":"get_state","id":"6"}"#,
+            r#"{"type":"get_state","id":"3"}"#,
         ],
-        |event| (event["id"] == "6").then_some(""),
+        |event| (event["id"] == "3").then_some(""),
     )
     .await;
     let answers = responses(&events);
     assert_eq!(answers[0]["data"]["id"], "tour");
-    let state = &answers[3]["data"];
+    let state = &answers[2]["data"];
     assert_eq!(
-        json!([
-            state["model"]["id"],
-            state["thinkingLevel"],
-            state["sessionName"],
-            state["sessionId"]
-        ]),
-        json!(["tour", "high", "mine", before])
-    );
-    assert_eq!(answers[4]["data"], json!({"cancelled": false}));
-    let state = &answers[5]["data"];
-    assert_ne!(state["sessionId"], json!(before));
-    assert_eq!(
-        json!([state["sessionName"], state["messageCount"]]),
-        json!([null, 0])
+        json!([state["model"]["id"], state["thinkingLevel"]]),
+        json!(["tour", "high"])
     );
     let others: Vec<&Value> = events
         .iter()
@@ -238,9 +208,6 @@ async fn models_thinking_names_and_sessions_can_be_changed() {
         .collect();
     assert_eq!(
         others,
-        [
-            &json!({"type": "thinking_level_changed", "level": "high"}),
-            &json!({"type": "session_info_changed", "name": "mine"}),
-        ]
+        [&json!({"type": "thinking_level_changed", "level": "high"})]
     );
 }

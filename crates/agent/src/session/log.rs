@@ -44,22 +44,14 @@ enum Target {
 
 impl SessionLog {
     /// A new session; its file is written with the first assistant message.
-    pub(crate) fn create(
-        claim: Option<Claim>,
-        id: String,
-        cwd: &Path,
-        parent: Option<&str>,
-    ) -> Self {
+    pub(crate) fn create(claim: Option<Claim>, id: String, cwd: &Path) -> Self {
         let target = match claim {
             None => Target::Nowhere,
             Some(claim) => {
-                let mut header = json!({
+                let header = json!({
                     "type": "session", "version": 3, "id": id,
                     "timestamp": clock::iso(), "cwd": cwd.display().to_string(),
                 });
-                if let Some(parent) = parent {
-                    header["parentSession"] = json!(parent);
-                }
                 let lines = line(&header);
                 Target::Waiting { claim, lines }
             }

@@ -5,10 +5,10 @@ mod log;
 mod place;
 mod record;
 
-pub(crate) use claim::Claim;
+pub(crate) use claim::{Claim, ClaimError};
 pub(crate) use log::{SessionLog, SessionLogError};
-pub(crate) use place::{Place, Places, beside};
-pub(crate) use record::Recorded;
+pub(crate) use place::{NoSuchSession, Place, Places};
+pub(crate) use record::{Recorded, SessionError};
 
 #[cfg(test)]
 mod never_panics;

@@ -12,6 +12,11 @@ pub(crate) struct Place {
     pub(crate) id: String,
 }
 
+/// The command line names a session that does not exist.
+#[derive(Debug, thiserror::Error)]
+#[error("No session found matching '{0}'")]
+pub(crate) struct NoSuchSession(String);
+
 /// What is known about where sessions are.
 #[derive(Debug)]
 pub(crate) struct Places<'a> {
@@ -23,7 +28,7 @@ pub(crate) struct Places<'a> {
 
 impl Places<'_> {
     /// The file of the session that the flags mean; None keeps nothing.
-    pub(crate) fn find(&self, flags: &Flags) -> Result<Option<Place>, String> {
+    pub(crate) fn find(&self, flags: &Flags) -> Result<Option<Place>, NoSuchSession> {
         let fresh = uuid::Uuid::now_v7().to_string();
         let place = |path: PathBuf, id: &str| {
             let id = id.to_owned();
@@ -43,7 +48,7 @@ impl Places<'_> {
             let found = sessions.find(|(id, _)| id.starts_with(session.as_str()));
             return match found {
                 Some((id, path)) => place(path, &id),
-                None => Err(format!("No session found matching '{session}'")),
+                None => Err(NoSuchSession(session.clone())),
             };
         }
         if let Some(id) = &flags.session_id {
@@ -93,11 +98,6 @@ impl Places<'_> {
         found.reverse();
         found.into_iter().map(|(_, id, path)| (id, path)).collect()
     }
-}
-
-/// A new file beside the one of the session before it.
-pub(crate) fn beside(file: &Path, id: &str) -> PathBuf {
-    file.with_file_name(file_name(id))
 }
 
 fn file_name(id: &str) -> String {

@@ -9,8 +9,6 @@ use pi_subagents_files::read_own;
 use serde_json::Value;
 
 use crate::message::{Block, CompactionSummary, Message};
-use crate::tally::Tally;
-use crate::usage::Usage;
 
 /// A session is not read beyond this.
 const LARGEST_SESSION: u64 = 1 << 30;
@@ -31,8 +29,6 @@ pub(crate) struct Recorded {
     pub(crate) is_torn: bool,
     /// How many messages are older than the last summary.
     pub(crate) trusted_from: usize,
-    /// Everything that was ever said in the session.
-    pub(crate) tally: Tally,
     /// The place of each entry of the branch.
     order: HashMap<String, usize>,
 }
@@ -97,25 +93,12 @@ impl Recorded {
     }
 
     fn replay(&mut self, entries: &[Value]) {
-        for entry in entries {
-            self.count(entry);
-        }
         let branch = last_branch(entries);
         self.leaf = branch.last().and_then(|entry| text(entry, "id"));
         let ids = branch.iter().filter_map(|entry| text(entry, "id"));
         self.order = ids.enumerate().map(|(at, id)| (id, at)).collect();
         for entry in branch {
             self.take(entry);
-        }
-    }
-
-    fn count(&mut self, entry: &Value) {
-        if entry["type"] == "message" {
-            if let Ok(message) = serde_json::from_value::<Message>(entry["message"].clone()) {
-                self.tally.add(&message);
-            }
-        } else if let Ok(usage) = serde_json::from_value::<Usage>(entry["usage"].clone()) {
-            self.tally.add_usage(usage);
         }
     }
 

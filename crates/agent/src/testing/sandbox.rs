@@ -10,7 +10,8 @@ use tempfile::TempDir;
 use super::Bench;
 use crate::flags::{self, Flags};
 use crate::output::Output;
-use crate::run::{Surroundings, assemble};
+use crate::run::{StartError, assemble};
+use crate::surroundings::Surroundings;
 
 /// A directory with a project and an agent directory in it.
 pub(crate) struct Sandbox {
@@ -56,7 +57,7 @@ impl Sandbox {
     }
 
     /// Puts an agent together as the flags say.
-    pub(crate) fn agent(&self, line: &str) -> Result<Bench, String> {
+    pub(crate) fn agent(&self, line: &str) -> Result<Bench, StartError> {
         let surroundings = Surroundings {
             cwd: self.path("project"),
             project: Some(self.path("project")),

@@ -3,11 +3,10 @@
 use std::str::FromStr as _;
 
 use pi_subagents_delegation::{Definition, Field};
+use pi_subagents_pi_files::{Problem, markdown};
 use yaml_edit::{Document, Mapping, YamlValue};
 
 use super::compose::{Written, written};
-use crate::markdown;
-use crate::warning::Problem;
 
 /// Returns the text of the old file with the fields of the new definition.
 pub(super) fn file(text: &str, old: &Definition, new: &Definition) -> Result<String, Problem> {

@@ -13,11 +13,11 @@ mod values;
 use std::path::PathBuf;
 
 use pi_subagents_delegation::{Definition, Dialect, Field, Origin, Scope};
+use pi_subagents_pi_files::yaml::{self, Entry};
+use pi_subagents_pi_files::{Position, Problem, markdown};
 
-use crate::markdown;
 use crate::places::FolderDialect;
-use crate::warning::{Position, Problem, Verdict, Warning};
-use crate::yaml::{self, Entry};
+use crate::warning::{Verdict, Warning};
 
 pub(crate) use fields::fits as fits_name;
 use keys::field_of;

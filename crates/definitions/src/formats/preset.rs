@@ -2,7 +2,7 @@
 
 use pi_subagents_delegation::Definition;
 
-use crate::warning::{Position, Problem};
+use pi_subagents_pi_files::{Position, Problem};
 
 /// Checks what a preset must have.
 pub(super) fn check(preset: &Definition) -> Result<(), Problem> {

@@ -5,8 +5,8 @@
 
 use std::time::Duration;
 
-use crate::warning::Problem;
-use crate::yaml::{Entry, Node, Value};
+use pi_subagents_pi_files::Problem;
+use pi_subagents_pi_files::yaml::{Entry, Node, Value};
 
 /// Reads a text; a number is taken as it was written.
 pub(super) fn text(entry: &Entry) -> Result<Option<String>, Problem> {

@@ -7,6 +7,10 @@ use pretty_assertions::assert_eq;
 use super::*;
 
 fn parse(subagents: &str) -> (Settings, Vec<String>) {
+    let directory = tempfile::tempdir().unwrap();
+    let content = format!(r#"{{"subagents":{subagents}}}"#);
+    fs::write(directory.path().join("settings.json"), content).unwrap();
+    let file = SettingsFile::of_user(directory.path()).unwrap();
     let mut settings = Settings::default();
     let mut warnings = Vec::new();
     let paths = Paths {
@@ -14,8 +18,7 @@ fn parse(subagents: &str) -> (Settings, Vec<String>) {
         home: Path::new("/home/u"),
         scope: Scope::Global,
     };
-    let content = format!(r#"{{"subagents":{subagents}}}"#);
-    settings.add(&content, &paths, &mut warnings);
+    settings.add(&file, &paths, &mut warnings);
     (settings, warnings)
 }
 
@@ -204,7 +207,7 @@ fn a_trusted_project_changes_single_values() {
     let user = r#"{"subagents":{"maxConcurrency":8,"tmux":true,"definitionDirs":"mine"}}"#;
     fs::write(agent_dir.join("settings.json"), user).unwrap();
     let theirs = r#"{"subagents":{"maxConcurrency":2,"tmux":"no","definitionDirs":["prompts"]}}"#;
-    let file = Settings::project_file(&project);
+    let file = SettingsFile::project_path(&project);
     fs::write(&file, theirs).unwrap();
     let files = SettingsFiles {
         agent_dir: &agent_dir,

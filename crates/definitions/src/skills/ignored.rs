@@ -4,13 +4,13 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use pi_subagents_delegation::{Definition, text};
+use pi_subagents_pi_files::up_to_repository;
 
 use super::Skills;
-use super::places::up_to_repository;
 use crate::trust::Trust;
 
-/// Says which of a definition's unknown skills lie in these directories, nearest first, and are
-/// ignored for lack of trust. Nothing of them is read.
+/// Returns a sentence about the skills of a definition that lie in these directories, nearest
+/// first, and are ignored for lack of trust. None of their files is read.
 pub fn ignored_skills(
     definition: &Definition,
     found: &Skills,
@@ -54,7 +54,7 @@ fn lies_in(project: &Path, name: &str) -> bool {
     })
 }
 
-/// Tells whether a name is that of one folder and leads nowhere else.
+/// Returns whether a name is that of one folder and leads nowhere else.
 fn is_plain(name: &str) -> bool {
     let is_allowed = |letter: char| letter.is_alphanumeric() || "-_".contains(letter);
     !name.is_empty() && name.chars().all(is_allowed)

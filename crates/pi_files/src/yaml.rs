@@ -9,37 +9,48 @@ use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_saphyr::options::NonFiniteFloatPolicy;
 use serde_saphyr::{Error, Location, Options, Spanned, from_str_with_options};
 
-use crate::warning::{Position, Problem};
+use crate::problem::{Position, Problem};
 
 /// A value and where it stands in its file.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Node {
-    pub(crate) value: Value,
-    pub(crate) position: Position,
+pub struct Node {
+    /// The value.
+    pub value: Value,
+    /// Where it begins.
+    pub position: Position,
 }
 
 /// A value of a frontmatter; numbers are kept as they were written.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Value {
+pub enum Value {
+    /// Nothing, or `null`.
     Null,
+    /// `true` or `false`.
     Bool(bool),
+    /// A number, as it was written.
     Number(String),
+    /// Text.
     Text(String),
+    /// A list.
     List(Vec<Node>),
+    /// A mapping, in the order of the file.
     Map(Vec<Entry>),
 }
 
 /// A key and its value.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Entry {
-    pub(crate) key: String,
-    pub(crate) position: Position,
-    pub(crate) value: Node,
+pub struct Entry {
+    /// The key.
+    pub key: String,
+    /// Where the key begins.
+    pub position: Position,
+    /// The value.
+    pub value: Node,
 }
 
 impl Value {
-    /// Names the kind of value as a person would.
-    pub(crate) fn kind(&self) -> &'static str {
+    /// Returns the kind of the value, as a person says it.
+    pub fn kind(&self) -> &'static str {
         match self {
             Self::Null => "nothing",
             Self::Bool(true) => "true",
@@ -53,8 +64,8 @@ impl Value {
 }
 
 impl Value {
-    /// Formats the value without the positions of its parts, to compare it with another.
-    pub(crate) fn plain(&self) -> String {
+    /// Returns the value without the positions of its parts, to compare it with another.
+    pub fn plain(&self) -> String {
         let list = |parts: Vec<String>| parts.join(",");
         match self {
             Self::Null => "null".to_owned(),
@@ -77,7 +88,7 @@ impl Value {
 }
 
 /// Reads a frontmatter that begins at line 2 of its file.
-pub(crate) fn parse(frontmatter: &str) -> Result<Vec<Entry>, Problem> {
+pub fn parse(frontmatter: &str) -> Result<Vec<Entry>, Problem> {
     let tree: Spanned<Tree> =
         from_str_with_options(frontmatter, options()).map_err(|error| problem(&error))?;
     let node = node(frontmatter, tree);
@@ -143,8 +154,8 @@ fn problem(error: &Error) -> Problem {
     }
 }
 
-/// Returns whether a limit was exceeded. The parser reports its limits in several ways, one of them
-/// wrapped in another error.
+/// Returns whether the file exceeds a limit, which the parser reports in several ways, one of
+/// them wrapped.
 fn is_over_budget(error: &Error, reason: &str) -> bool {
     let limits = ["alias replay", "alias expansion", "recursion limit"];
     matches!(error, Error::Budget { .. }) || limits.iter().any(|limit| reason.starts_with(limit))

@@ -1,6 +1,12 @@
-//! Splits a markdown file into its frontmatter and its body.
+//! A markdown file: its text, its frontmatter and its body.
 
-use crate::warning::{Position, Problem};
+use std::fs;
+use std::io;
+use std::path::Path;
+
+use pi_subagents_files::{Refusal, read_own};
+
+use crate::problem::{Position, Problem};
 
 /// How long a frontmatter may be, in bytes.
 const LONGEST_FRONTMATTER: usize = 1024 * 1024;
@@ -9,24 +15,42 @@ const LONGEST_FRONTMATTER: usize = 1024 * 1024;
 const LONGEST_BODY: usize = 16 * 1024 * 1024;
 
 /// How long a whole file may be, in bytes.
-pub(crate) const LONGEST_FILE: u64 = (LONGEST_FRONTMATTER + LONGEST_BODY) as u64;
+pub const LONGEST_FILE: u64 = (LONGEST_FRONTMATTER + LONGEST_BODY) as u64;
 
 /// A line that begins or ends a frontmatter.
 const FENCE: &str = "---";
 
 /// The parts of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Markdown<'a> {
+pub struct Markdown<'a> {
     /// What stands between the fences; its first line is line 2 of the file.
-    pub(crate) frontmatter: &'a str,
+    pub frontmatter: &'a str,
     /// What follows the closing fence.
-    pub(crate) body: &'a str,
+    pub body: &'a str,
     /// The line the body begins at.
-    pub(crate) body_line: usize,
+    pub body_line: usize,
+}
+
+/// Reads a regular file of bearable size.
+pub fn read(file: &Path) -> Result<Vec<u8>, Problem> {
+    read_own(file, LONGEST_FILE).map_err(|error| unreadable(file, &error))
+}
+
+/// Returns the problem of a file that could not be read.
+pub fn unreadable(file: &Path, error: &io::Error) -> Problem {
+    match Refusal::of(error) {
+        Some(Refusal::TooLarge { .. }) => return Problem::new("is larger than 17 MB"),
+        Some(_) => return Problem::new("is not a regular file"),
+        None => {}
+    }
+    if error.kind() == io::ErrorKind::NotFound && fs::symlink_metadata(file).is_ok() {
+        return Problem::new("is a link that leads nowhere");
+    }
+    Problem::new(format!("cannot be read: {error}"))
 }
 
 /// Reads the bytes of a file as text.
-pub(crate) fn text_of(bytes: &[u8]) -> Result<&str, Problem> {
+pub fn text_of(bytes: &[u8]) -> Result<&str, Problem> {
     if bytes.starts_with(&[0xff, 0xfe]) || bytes.starts_with(&[0xfe, 0xff]) {
         return Err(Problem::new("is UTF-16; save it as UTF-8"));
     }
@@ -38,7 +62,7 @@ pub(crate) fn text_of(bytes: &[u8]) -> Result<&str, Problem> {
 }
 
 /// Splits a text; a fence is a line that is exactly `---`.
-pub(crate) fn split(text: &str) -> Result<Markdown<'_>, Problem> {
+pub fn split(text: &str) -> Result<Markdown<'_>, Problem> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let mut lines = text.split_inclusive('\n');
     let opening = lines.next().unwrap_or_default();
@@ -66,8 +90,8 @@ pub(crate) fn split(text: &str) -> Result<Markdown<'_>, Problem> {
     ))
 }
 
-/// Returns the text without its frontmatter, for files that need not have one.
-pub(crate) fn body_of(text: &str) -> &str {
+/// Returns the body without its frontmatter, for files that need not have one.
+pub fn body_of(text: &str) -> &str {
     split(text).map_or_else(
         |_| text.strip_prefix('\u{feff}').unwrap_or(text),
         |markdown| markdown.body,

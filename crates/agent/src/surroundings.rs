@@ -1,0 +1,19 @@
+//! What the agent is told about the world by the program that starts it.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+/// What the agent knows about the world; only the caller reads the environment.
+#[derive(Debug, Clone)]
+pub struct Surroundings {
+    /// Where the agent works, unless a resumed session says otherwise.
+    pub cwd: PathBuf,
+    /// The project it works in, if there is one; links in it must not lead out of it.
+    pub project: Option<PathBuf>,
+    /// The home directory, for `~` in paths.
+    pub home: PathBuf,
+    /// Pi's agent directory, with `models.json`, `auth.json` and `settings.json`.
+    pub agent_dir: PathBuf,
+    /// The environment of the process.
+    pub variables: BTreeMap<String, String>,
+}

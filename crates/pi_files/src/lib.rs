@@ -1,0 +1,35 @@
+//! # The files of pi
+//!
+//! Both the owner of a run and the embedded agent have to read what pi reads. Each rule is here
+//! once:
+//!
+//! - [`SettingsFile`] is one `settings.json`, of the user or of a project.
+//! - [`discover_skills`] and [`read_skills`] find skills, and [`SkillPlaces`] says where they are
+//!   looked for. A project's skill that leads out of the project is never read.
+//! - [`installed_pi`] and [`on_path`] find programs.
+//! - [`markdown`] and [`yaml`] read a file with a frontmatter; a [`Problem`] says what is wrong
+//!   with it.
+//!
+//! The crate reads no environment and runs nothing.
+
+#![cfg_attr(
+    test,
+    expect(
+        clippy::disallowed_methods,
+        reason = "tests make the files that they read"
+    )
+)]
+
+pub mod markdown;
+mod problem;
+mod programs;
+mod settings_file;
+mod skill_places;
+mod skills;
+pub mod yaml;
+
+pub use problem::{Position, Problem};
+pub use programs::{installed_pi, is_program, on_path};
+pub use settings_file::{SettingsFile, SettingsFileError};
+pub use skill_places::{SkillPlaces, up_to_repository};
+pub use skills::{FoundSkill, FoundSkills, Skill, discover_skills, read_skills};

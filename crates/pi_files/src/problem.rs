@@ -1,0 +1,58 @@
+//! What makes a file useless, and where in the file that is.
+
+/// A place in a file, counted from 1.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Position {
+    /// The line.
+    pub line: u32,
+    /// The column, in characters.
+    pub column: u32,
+}
+
+/// Something that makes a file useless.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Problem {
+    /// Where in the file it is, if that is known.
+    pub position: Option<Position>,
+    /// What is wrong.
+    pub message: String,
+    /// The name that the file gives to its content, where that could be read.
+    pub name: Option<String>,
+}
+
+impl Problem {
+    /// Returns a problem of the whole file.
+    pub fn new(message: impl Into<String>) -> Self {
+        Self {
+            position: None,
+            message: message.into(),
+            name: None,
+        }
+    }
+
+    /// Returns a problem of one place in the file.
+    pub fn at(position: Position, message: impl Into<String>) -> Self {
+        Self {
+            position: Some(position),
+            ..Self::new(message)
+        }
+    }
+
+    /// Adds the name that the file gives to its content.
+    pub fn of(self, name: &str) -> Self {
+        Self {
+            name: Some(name.to_owned()),
+            ..self
+        }
+    }
+}
+
+impl Position {
+    /// Returns the beginning of a line.
+    pub fn line(line: usize) -> Self {
+        Self {
+            line: u32::try_from(line).unwrap_or(u32::MAX),
+            column: 1,
+        }
+    }
+}
