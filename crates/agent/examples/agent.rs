@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use pi_subagents_agent::{Surroundings, run};
+use pi_subagents_files::NeverProjects;
 
 fn main() -> ExitCode {
     let variables: std::collections::BTreeMap<String, String> = std::env::vars().collect();
@@ -15,7 +16,7 @@ fn main() -> ExitCode {
     )]
     let cwd = std::env::current_dir().unwrap_or_default();
     let surroundings = Surroundings {
-        project: None,
+        never_projects: NeverProjects::new(&home, [std::env::temp_dir()]),
         agent_dir: agent_dir.map_or_else(|| home.join(".pi/agent"), PathBuf::from),
         cwd,
         home,

@@ -19,6 +19,7 @@ const LARGEST_FILE: u64 = 1 << 20;
 
 /// Returns the instructions of the user, then of each directory from the root down to `cwd`.
 pub(crate) fn read_all(cwd: &Path, surroundings: &Surroundings) -> String {
+    let project = surroundings.never_projects.project_of(cwd);
     let mut places: Vec<&Path> = cwd.ancestors().collect();
     places.push(&surroundings.agent_dir);
     places.reverse();
@@ -33,7 +34,7 @@ pub(crate) fn read_all(cwd: &Path, surroundings: &Surroundings) -> String {
             continue;
         };
         let shown = path.display();
-        match read(place, &path, surroundings) {
+        match read(place, &path, &surroundings.agent_dir, project.as_deref()) {
             Ok(bytes) => texts.push(format!(
                 "<instructions path=\"{shown}\">\n{}\n</instructions>",
                 String::from_utf8_lossy(&bytes).trim()
@@ -45,12 +46,16 @@ pub(crate) fn read_all(cwd: &Path, surroundings: &Surroundings) -> String {
     texts.join("\n\n")
 }
 
-fn read(place: &Path, path: &Path, surroundings: &Surroundings) -> io::Result<Vec<u8>> {
-    if place == surroundings.agent_dir {
+fn read(
+    place: &Path,
+    path: &Path,
+    agent_dir: &Path,
+    project: Option<&Path>,
+) -> io::Result<Vec<u8>> {
+    if place == agent_dir {
         return read_own(path, LARGEST_FILE);
     }
     // A link may lead elsewhere in the project; above it, nowhere out of its own directory.
-    let project = surroundings.project.as_deref();
     let within = project
         .filter(|project| place.starts_with(project))
         .unwrap_or(place);
@@ -69,6 +74,8 @@ mod tests {
     use std::fs::{self, Permissions};
     use std::os::unix::fs::{PermissionsExt as _, symlink};
 
+    use pi_subagents_files::NeverProjects;
+
     use super::*;
 
     struct Stage {
@@ -79,6 +86,8 @@ mod tests {
         fn new() -> Self {
             let root = tempfile::tempdir().unwrap();
             fs::create_dir_all(root.path().join("above/project/src")).unwrap();
+            fs::create_dir_all(root.path().join("above/project/.git")).unwrap();
+            fs::write(root.path().join("above/project/.git/HEAD"), "ref: x\n").unwrap();
             fs::create_dir_all(root.path().join("agent")).unwrap();
             fs::write(root.path().join("agent/auth.json"), "the key").unwrap();
             Self { root }
@@ -91,7 +100,7 @@ mod tests {
         fn read(&self) -> String {
             let surroundings = Surroundings {
                 cwd: self.path("above/project/src"),
-                project: Some(self.path("above/project")),
+                never_projects: NeverProjects::new(&self.path("home"), []),
                 home: self.path("home"),
                 agent_dir: self.path("agent"),
                 variables: BTreeMap::new(),

@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use crate::agent::{Agent, ChosenModel};
 use crate::models::{
-    self, Catalogue, Choice, ChoiceError, Credential, CredentialError, GivenKey, InstalledPi, Keyring, Model,
-    SCRIPTED, Wanted, Wire,
+    self, Catalogue, Choice, ChoiceError, Credential, CredentialError, GivenKey, InstalledPi,
+    Keyring, Model, SCRIPTED, Wanted, Wire,
 };
 use crate::providers::{
     ChatProvider, Connections, GATEWAY_KEY, Provider, ProviderError, ScriptError, ScriptedProvider,

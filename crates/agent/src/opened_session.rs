@@ -35,7 +35,7 @@ impl OpenedSession {
         surroundings: &Surroundings,
     ) -> Result<Option<Self>, OpenError> {
         let variables = &surroundings.variables;
-        let (settings, _) = Settings::load(&[surroundings.agent_dir.join("settings.json")]);
+        let (settings, _) = Settings::read(&surroundings.agent_dir, None);
         let named = variables.get("PI_CODING_AGENT_SESSION_DIR").cloned();
         let session_dir = named.or(settings.session_dir);
         let places = Places {

@@ -1,11 +1,12 @@
 //! From the command line to an exit code.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 
 use pi_subagents_delegation::ThinkingLevel;
+use pi_subagents_pi_files::{DEFAULT_TOOLS, with_default_tools};
 
 use crate::agent::{Agent, Setup};
 use crate::conversation::Conversation;
@@ -17,7 +18,7 @@ use crate::output::{Output, Writer};
 use crate::settings::Settings;
 use crate::signals::Signals;
 use crate::surroundings::Surroundings;
-use crate::tools::{DEFAULT_TOOLS, TOOLS, Tool, ToolName};
+use crate::tools::{TOOLS, Tool, ToolName};
 use crate::{handed_key, input, notices, one_shot, orphans, processes, rpc, system_prompt};
 
 /// How long a reader may take for the last lines.
@@ -120,7 +121,10 @@ pub(crate) fn assemble(
     let opened = OpenedSession::open(flags, surroundings)?;
     let recorded = opened.as_ref().and_then(|opened| opened.recorded.as_ref());
     let cwd = recorded.map_or_else(|| surroundings.cwd.clone(), |recorded| recorded.cwd.clone());
-    let (settings, warnings) = Settings::load(&settings_files(flags, surroundings, &cwd));
+    let (settings, warnings) = Settings::read(
+        &surroundings.agent_dir,
+        trusted_project(flags, surroundings, &cwd),
+    );
     for warning in warnings {
         notices::warn(&warning);
     }
@@ -138,7 +142,7 @@ pub(crate) fn assemble(
     };
     let tools = choose_tools(flags, settings.default_tools.as_deref());
     let setup = Setup {
-        sections: system_prompt::build(flags, &tools, &cwd, surroundings, &settings),
+        sections: system_prompt::build(flags, &tools, &cwd, surroundings),
         cwd,
         home: surroundings.home.clone(),
         variables: without_secrets(surroundings),
@@ -162,16 +166,18 @@ pub(crate) fn assemble(
     Ok((agent, access))
 }
 
-/// A project's settings count only when the caller trusts it.
-fn settings_files(flags: &Flags, surroundings: &Surroundings, cwd: &Path) -> Vec<PathBuf> {
-    let mut files = vec![surroundings.agent_dir.join("settings.json")];
-    if flags.approve {
-        files.push(cwd.join(".pi/settings.json"));
-    }
-    files
+/// Returns the directory whose `.pi` counts: the working directory, if the caller trusts it and it
+/// is safe from other users.
+fn trusted_project<'a>(
+    flags: &Flags,
+    surroundings: &Surroundings,
+    cwd: &'a Path,
+) -> Option<&'a Path> {
+    let own = surroundings.never_projects.own_directories(cwd);
+    (flags.approve && !own.is_empty()).then_some(cwd)
 }
 
-/// A key on the command line; it is visible there, but pi has the flag too.
+/// Returns the key of the command line; it is visible there, but pi has the flag too.
 fn key_of_flags(flags: &Flags) -> Result<Option<GivenKey>, StartError> {
     match (&flags.api_key, &flags.model, &flags.provider) {
         (Some(_), None, None) => Err(StartError::KeyWithoutModel),
@@ -239,19 +245,20 @@ fn equip(
 ///
 /// Finalizing is how a run ends, so no list takes it away.
 fn choose_tools(flags: &Flags, usual: Option<&[String]>) -> Vec<&'static Tool> {
-    let named: Vec<&str> = match &flags.tools {
-        _ if flags.no_tools => Vec::new(),
-        Some(tools) => tools.iter().map(String::as_str).collect(),
-        None => usual.map_or_else(
-            || DEFAULT_TOOLS.to_vec(),
-            |tools| tools.iter().map(String::as_str).collect(),
-        ),
+    let named: BTreeSet<String> = match (&flags.tools, usual) {
+        _ if flags.no_tools => BTreeSet::new(),
+        (Some(tools), _) => tools.iter().cloned().collect(),
+        (None, None) => DEFAULT_TOOLS.map(str::to_owned).into(),
+        (None, Some(listed)) => {
+            let default = DEFAULT_TOOLS.map(str::to_owned).into();
+            with_default_tools(default, listed.iter().map(String::as_str))
+        }
     };
     let is_on = |tool: &&Tool| {
         let is_excluded = flags.exclude_tools.iter().any(|name| name == tool.id);
         match tool.name {
-            ToolName::Finalize => flags.finalize || named.contains(&tool.id),
-            _ => named.contains(&tool.id) && !is_excluded,
+            ToolName::Finalize => flags.finalize || named.contains(tool.id),
+            _ => named.contains(tool.id) && !is_excluded,
         }
     };
     TOOLS.iter().filter(is_on).collect()

@@ -109,7 +109,7 @@ fn a_model_that_cannot_be_is_refused() {
     );
     let refusal = |model: &str| {
         let refusal = sandbox.agent(&format!("--model {model}")).err().unwrap();
-        normalized(&refusal, &sandbox.path(""))
+        normalized(&refusal.to_string(), &sandbox.path(""))
     };
     let refusals = [
         refusal("nowhere"),

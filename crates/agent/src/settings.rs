@@ -1,19 +1,16 @@
 //! The part of pi's `settings.json` that concerns the agent: the user's, and over it that of
 //! a project which the caller trusts.
 
-use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 
-use pi_subagents_files::read_own;
-use serde::Deserialize;
-use serde_json::Value;
+use pi_subagents_delegation::ThinkingLevel;
+use pi_subagents_pi_files::SettingsFile;
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
 
-use crate::models::ThinkingLevel;
-
-/// Defaults of the user.
-#[derive(Debug, Default, Clone, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
+/// The settings, with pi's defaults for those that no file has.
+#[derive(Debug, Default, Clone)]
 pub(crate) struct Settings {
     pub(crate) default_provider: Option<String>,
     pub(crate) default_model: Option<String>,
@@ -25,13 +22,10 @@ pub(crate) struct Settings {
     http_idle_timeout_ms: Option<u64>,
     /// Where sessions are kept that have no place of their own.
     pub(crate) session_dir: Option<String>,
-    /// Files and folders with skills.
-    pub(crate) skills: Vec<String>,
 }
 
 /// When and how far a conversation is shortened.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct CompactionSettings {
     pub(crate) enabled: bool,
     /// Tokens that stay free for the next answer.
@@ -51,8 +45,7 @@ impl Default for CompactionSettings {
 }
 
 /// When a failed model call is tried again.
-#[derive(Debug, Clone, Copy, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
+#[derive(Debug, Clone, Copy)]
 pub(crate) struct RetrySettings {
     pub(crate) enabled: bool,
     pub(crate) max_retries: u32,
@@ -72,7 +65,7 @@ impl Default for RetrySettings {
 }
 
 impl RetrySettings {
-    /// The pause before `attempt` (from 1): what the server asked for, else doubled each
+    /// Returns the pause before `attempt` (from 1): what the server asked for, else doubled each
     /// time; never longer than the setting allows.
     pub(crate) fn delay(&self, attempt: u32, asked: Option<Duration>) -> Duration {
         let factor = 1_u64 << attempt.saturating_sub(1).min(20);
@@ -86,57 +79,108 @@ impl RetrySettings {
 const IDLE_TIME: u64 = 300_000;
 
 impl Settings {
-    /// Reads the files in their order, later ones over earlier ones; a broken one is ignored
-    /// with a warning, as pi does.
-    pub(crate) fn load(paths: &[PathBuf]) -> (Self, Vec<String>) {
-        let mut merged = Value::Object(serde_json::Map::new());
+    /// Reads the user's file, then that of a project that counts. A wrong value is ignored with a
+    /// warning, and so is a file that cannot be read.
+    pub(crate) fn read(agent_dir: &Path, trusted_project: Option<&Path>) -> (Self, Vec<String>) {
+        let mut settings = Self::default();
         let mut warnings = Vec::new();
-        for path in paths {
-            match read(path) {
-                Ok(settings) => {
-                    let before = merged.clone();
-                    merge(&mut merged, settings);
-                    // One wrong type must not cost what the other file says.
-                    if let Err(error) = serde_json::from_value::<Self>(merged.clone()) {
-                        warnings.push(format!("Invalid settings file {}: {error}", path.display()));
-                        merged = before;
-                    }
-                }
-                Err(warning) => warnings.push(warning),
+        let of_user = SettingsFile::of_user(agent_dir);
+        let of_project = trusted_project.map(SettingsFile::of_project);
+        for file in std::iter::once(of_user).chain(of_project) {
+            match file {
+                Ok(file) => settings.take(&mut Keys {
+                    file: &file.path,
+                    part: None,
+                    values: file.values(),
+                    warnings: &mut warnings,
+                }),
+                Err(error) => warnings.push(error.to_string()),
             }
         }
-        (serde_json::from_value(merged).unwrap_or_default(), warnings)
+        (settings, warnings)
     }
 
-    /// How long a model may stay silent.
+    fn take(&mut self, keys: &mut Keys<'_>) {
+        keys.set("defaultProvider", &mut self.default_provider);
+        keys.set("defaultModel", &mut self.default_model);
+        keys.set("defaultTools", &mut self.default_tools);
+        keys.set("httpIdleTimeoutMs", &mut self.http_idle_timeout_ms);
+        keys.set("sessionDir", &mut self.session_dir);
+        if let Some(level) = keys.level("defaultThinkingLevel") {
+            self.default_thinking_level = Some(level);
+        }
+        if let Some(mut retry) = keys.part("retry") {
+            retry.set("enabled", &mut self.retry.enabled);
+            retry.set("maxRetries", &mut self.retry.max_retries);
+            retry.set("baseDelayMs", &mut self.retry.base_delay_ms);
+            retry.set("maxAgentDelayMs", &mut self.retry.max_agent_delay_ms);
+        }
+        if let Some(mut compaction) = keys.part("compaction") {
+            compaction.set("enabled", &mut self.compaction.enabled);
+            compaction.set("reserveTokens", &mut self.compaction.reserve_tokens);
+            compaction.set("keepRecentTokens", &mut self.compaction.keep_recent_tokens);
+        }
+    }
+
+    /// Returns how long a model may stay silent; None waits for ever.
     pub(crate) fn patience(&self) -> Option<Duration> {
         let milliseconds = self.http_idle_timeout_ms.unwrap_or(IDLE_TIME);
         (milliseconds > 0).then(|| Duration::from_millis(milliseconds))
     }
 }
 
-/// A larger settings file is not read.
-const LARGEST_FILE: u64 = 4 << 20;
-
-fn read(path: &Path) -> Result<Value, String> {
-    let text = match read_own(path, LARGEST_FILE) {
-        Ok(text) => text,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Value::Null),
-        Err(error) => return Err(format!("{}: {error}", path.display())),
-    };
-    serde_json::from_slice(&text)
-        .map_err(|error| format!("Invalid settings file {}: {error}", path.display()))
+/// The keys of a settings file, or of one object in it.
+struct Keys<'a> {
+    file: &'a Path,
+    /// The key of the object; None for the whole file.
+    part: Option<&'static str>,
+    values: &'a Map<String, Value>,
+    warnings: &'a mut Vec<String>,
 }
 
-fn merge(base: &mut Value, over: Value) {
-    match (base, over) {
-        (_, Value::Null) => {}
-        (Value::Object(base), Value::Object(over)) => {
-            for (name, value) in over {
-                merge(base.entry(name).or_insert(Value::Null), value);
+impl Keys<'_> {
+    /// Sets the target to the value of a key, if the file has the key and the value fits.
+    fn set<T: DeserializeOwned>(&mut self, key: &str, target: &mut T) {
+        let Some(value) = self.values.get(key).filter(|value| !value.is_null()) else {
+            return;
+        };
+        match T::deserialize(value) {
+            Ok(value) => *target = value,
+            Err(error) => self.warn(key, &error.to_string()),
+        }
+    }
+
+    fn level(&mut self, key: &str) -> Option<ThinkingLevel> {
+        let mut word = String::new();
+        self.set(key, &mut word);
+        let level = ThinkingLevel::from_word(&word);
+        if level.is_none() && !word.is_empty() {
+            self.warn(key, &format!("\"{word}\" is no thinking level"));
+        }
+        level
+    }
+
+    /// Returns the keys of an object inside the file.
+    fn part(&mut self, key: &'static str) -> Option<Keys<'_>> {
+        match self.values.get(key)? {
+            Value::Object(values) => Some(Keys {
+                file: self.file,
+                part: Some(key),
+                values,
+                warnings: &mut *self.warnings,
+            }),
+            other => {
+                self.warn(key, &format!("it must be an object, not {other}"));
+                None
             }
         }
-        (base, over) => *base = over,
+    }
+
+    fn warn(&mut self, key: &str, why: &str) {
+        let part = self.part.map(|part| format!("{part}."));
+        let (file, part) = (self.file.display(), part.unwrap_or_default());
+        self.warnings
+            .push(format!("{file}: {part}{key} is ignored: {why}"));
     }
 }
 
@@ -147,29 +191,43 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_project_overrides_the_user_and_a_broken_file_costs_only_itself() {
-        let directory = tempfile::tempdir().unwrap();
-        let file = |name: &str, text: &str| {
-            let path = directory.path().join(name);
-            fs::write(&path, text).unwrap();
-            path
-        };
-        let user = file(
-            "user.json",
-            r#"{"retry": {"maxRetries": 7, "baseDelayMs": 5}, "httpIdleTimeoutMs": 0}"#,
-        );
-        let project = file("project.json", r#"{"retry": {"maxRetries": 1}}"#);
-        let wrong = file("wrong.json", r#"{"retry": {"maxRetries": "many"}}"#);
-        let broken = file("broken.json", "// no comments here");
-        let missing = directory.path().join("missing.json");
-        let (settings, warnings) = Settings::load(&[user, project, wrong, broken, missing]);
+    fn a_project_overrides_the_user_and_a_wrong_value_costs_only_itself() {
+        let root = tempfile::tempdir().unwrap();
+        let project = root.path().join("project");
+        fs::create_dir_all(project.join(".pi")).unwrap();
+        let user = r#"{"retry": {"maxRetries": 7, "baseDelayMs": 5}, "httpIdleTimeoutMs": 0,
+            "defaultThinkingLevel": "huge", "compaction": []}"#;
+        fs::write(root.path().join("settings.json"), user).unwrap();
+        let theirs = r#"{"retry": {"maxRetries": 1, "enabled": "no"}, "defaultModel": "m"}"#;
+        fs::write(project.join(".pi/settings.json"), theirs).unwrap();
+        let (alone, warnings) = Settings::read(root.path(), None);
+        assert_eq!((alone.retry.max_retries, alone.default_model), (7, None));
+        assert_eq!(warnings.len(), 2, "{warnings:?}");
+        let (settings, warnings) = Settings::read(root.path(), Some(&project));
+        let retry = settings.retry;
         assert_eq!(
-            (settings.retry.max_retries, settings.retry.base_delay_ms),
-            (1, 5)
+            (retry.max_retries, retry.base_delay_ms, retry.enabled),
+            (1, 5, true)
         );
+        assert_eq!(settings.default_model.as_deref(), Some("m"));
         assert_eq!(settings.patience(), None);
         assert_eq!(settings.compaction, CompactionSettings::default());
-        assert_eq!(warnings.len(), 2, "{warnings:?}");
+        let shown = warnings.join("\n");
+        let shown = shown.replace(&root.path().display().to_string(), "ROOT");
+        insta::assert_snapshot!(shown, @r#"
+        ROOT/settings.json: defaultThinkingLevel is ignored: "huge" is no thinking level
+        ROOT/settings.json: compaction is ignored: it must be an object, not []
+        ROOT/project/.pi/settings.json: retry.enabled is ignored: invalid type: string "no", expected a boolean
+        "#);
+    }
+
+    #[test]
+    fn a_file_that_is_no_json_is_a_warning() {
+        let root = tempfile::tempdir().unwrap();
+        assert_eq!(Settings::read(root.path(), None).1, [""; 0]);
+        fs::write(root.path().join("settings.json"), "// no comments here").unwrap();
+        let (_, warnings) = Settings::read(root.path(), Some(root.path()));
+        assert!(warnings[0].contains("is not JSON"), "{warnings:?}");
     }
 
     #[test]

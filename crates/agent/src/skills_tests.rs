@@ -1,6 +1,7 @@
 //! Which skills a model hears of.
 
 use std::fs;
+use std::os::unix::fs::symlink;
 
 use pretty_assertions::assert_eq;
 
@@ -86,4 +87,22 @@ fn skills_are_found_where_pi_finds_them() {
     );
     assert!(prompt.contains("<description>Of &lt;agents&gt;</description>"));
     assert!(prompt.contains("with the read tool"));
+}
+
+#[test]
+fn a_project_brings_no_skill_from_outside_of_it() {
+    let sandbox = Sandbox::new();
+    let text = "---\ndescription: x\n---\n";
+    skill(&sandbox, "outside/evil/SKILL.md", text);
+    skill(&sandbox, "project/.pi/skills/fine/SKILL.md", text);
+    skill(&sandbox, "project/.pi/skills/bad/note.txt", "");
+    let link = |from: &str, to: &str| symlink(sandbox.path(to), sandbox.path(from)).unwrap();
+    link("project/.pi/skills/evil", "outside/evil");
+    link("project/.pi/skills/bad/SKILL.md", "outside/evil/SKILL.md");
+    let listed = r#"{"skills": ["../../outside"]}"#;
+    sandbox.write("project/.pi/settings.json", listed);
+    assert_eq!(advertised(&sandbox, "-a"), ["fine"]);
+    // What the user names by path is the user's own choice.
+    let named = format!("-a --skill {}", sandbox.path("outside/evil").display());
+    assert_eq!(advertised(&sandbox, &named), ["fine", "evil"]);
 }

@@ -3,13 +3,16 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use pi_subagents_files::NeverProjects;
+
 /// What the agent knows about the world; only the caller reads the environment.
 #[derive(Debug, Clone)]
 pub struct Surroundings {
     /// Where the agent works, unless a resumed session says otherwise.
     pub cwd: PathBuf,
-    /// The project it works in, if there is one; links in it must not lead out of it.
-    pub project: Option<PathBuf>,
+    /// The directories that are never a project; with them the agent finds the project that it
+    /// works in, and links in that project must not lead out of it.
+    pub never_projects: NeverProjects,
     /// The home directory, for `~` in paths.
     pub home: PathBuf,
     /// Pi's agent directory, with `models.json`, `auth.json` and `settings.json`.

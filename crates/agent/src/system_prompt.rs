@@ -3,13 +3,14 @@
 use std::path::Path;
 
 use pi_subagents_files::read_own;
+use pi_subagents_pi_files::{FoundSkills, SkillPlaces, discover_skills, read_skills};
 
 use crate::context_files;
 use crate::flags::Flags;
-use crate::surroundings::Surroundings;
+use crate::notices;
 use crate::sections::Sections;
-use crate::settings::Settings;
-use crate::skills::{self, SkillPlaces};
+use crate::skills;
+use crate::surroundings::Surroundings;
 use crate::tools::{Tool, ToolName};
 
 const PREAMBLE: &str = include_str!("../prompts/system.md");
@@ -23,7 +24,6 @@ pub(crate) fn build(
     tools: &[&'static Tool],
     cwd: &Path,
     surroundings: &Surroundings,
-    settings: &Settings,
 ) -> Sections {
     let mut sections = Sections::default();
     match flags.system_prompt.as_deref().map(text_or_file) {
@@ -53,20 +53,19 @@ pub(crate) fn build(
             sections.set_tagged("project_context", &context);
         }
     }
-    if let Some(text) = skills_of(flags, tools, cwd, surroundings, settings) {
+    if let Some(text) = skills_of(flags, tools, cwd, surroundings) {
         sections.set("skills", Some(text));
     }
     sections.set_tagged("cwd", &cwd.display().to_string());
     sections
 }
 
-/// Skills are of use only to a model that can read them.
+/// Returns what the prompt says about skills; nothing for a model that cannot read their files.
 fn skills_of(
     flags: &Flags,
     tools: &[&'static Tool],
     cwd: &Path,
     surroundings: &Surroundings,
-    settings: &Settings,
 ) -> Option<String> {
     let has = |name: ToolName| tools.iter().any(|tool| tool.name == name);
     let reader = match (has(ToolName::Read), has(ToolName::Bash)) {
@@ -74,16 +73,23 @@ fn skills_of(
         (false, true) => "bash",
         (false, false) => return None,
     };
-    let found = skills::find(&SkillPlaces {
+    let places = SkillPlaces {
         cwd,
+        own_directories: &surroundings.never_projects.own_directories(cwd),
         home: &surroundings.home,
         agent_dir: &surroundings.agent_dir,
-        trusts_project: flags.approve,
-        listed: &settings.skills,
-        named: &flags.skills,
-        named_only: flags.no_skills,
-    });
-    skills::advertise(&found, reader)
+    };
+    let mut found = if flags.no_skills {
+        FoundSkills::default()
+    } else {
+        discover_skills(&places, |_| flags.approve)
+    };
+    read_skills(&flags.skills, &places, &mut found);
+    for (file, problem) in &found.problems {
+        let (file, why) = (file.display(), &problem.message);
+        notices::warn(&format!("{file}: {why}; the file is not used"));
+    }
+    skills::advertise(&found.skills, reader)
 }
 
 /// A prompt may be given as a path, because arguments are short and public.

@@ -27,7 +27,7 @@ pub(crate) struct Places {
     pub(crate) project: PathBuf,
     /// Whether it is a project, whose files may be read and written.
     is_project: bool,
-    never_projects: NeverProjects,
+    pub(crate) never_projects: NeverProjects,
     /// Where owners listen.
     pub(crate) sockets: PathBuf,
     /// Our own binary.

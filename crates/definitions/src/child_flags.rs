@@ -10,7 +10,7 @@ use pi_subagents_delegation::{
     BodyUse, Definition, ModelChoice, Runner, RunnerChoice, Secret, SystemPrompt, ToolPolicy,
 };
 
-pub use tools::{BUILT_IN_TOOLS, GivenTools, ParentTools, Surroundings, tools_of};
+pub use tools::{GivenTools, ParentTools, Surroundings, tools_of};
 
 use crate::skills::ResolvedSkills;
 use crate::validation::{Invalid, validate};

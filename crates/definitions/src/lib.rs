@@ -35,14 +35,13 @@ pub use asker::Asker;
 pub use cache::CatalogueCache;
 pub use catalogue::{Catalogue, Found, Ignored, IgnoredReason, UnknownDefinition};
 pub use child_flags::{
-    BUILT_IN_TOOLS, GivenTools, ParentTools, PlanPatch, PromptFiles, Surroundings, model_of,
-    tools_of,
+    GivenTools, ParentTools, PlanPatch, PromptFiles, Surroundings, model_of, tools_of,
 };
 pub use default_agent::DEFAULT_AGENT;
 pub use edit::{DeleteError, SaveError, delete, save};
 pub use explain::{Explanation, Row, ShadowedValue, explain};
 pub use pi_subagents_delegation::RunnerChoice;
-pub use pi_subagents_pi_files::{Position, Skill, SkillPlaces};
+pub use pi_subagents_pi_files::{BUILT_IN_TOOLS, Position, Skill, SkillPlaces};
 pub use places::{Folder, FolderDialect, Places, Viewpoint};
 pub use settings::{DefinitionDir, ResumeMode, Settings, SettingsFiles};
 pub use skills::{ResolvedSkills, SkillError, Skills, ignored_skills};

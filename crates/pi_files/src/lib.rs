@@ -6,6 +6,7 @@
 //! - [`SettingsFile`] is one `settings.json`, of the user or of a project.
 //! - [`discover_skills`] and [`read_skills`] find skills, and [`SkillPlaces`] says where they are
 //!   looked for. A project's skill that leads out of the project is never read.
+//! - [`BUILT_IN_TOOLS`] are the tools of every child, and [`with_default_tools`] applies the `defaultTools` setting.
 //! - [`installed_pi`] and [`on_path`] find programs.
 //! - [`markdown`] and [`yaml`] read a file with a frontmatter; a [`Problem`] says what is wrong
 //!   with it.
@@ -26,6 +27,7 @@ mod programs;
 mod settings_file;
 mod skill_places;
 mod skills;
+mod tools;
 pub mod yaml;
 
 pub use problem::{Position, Problem};
@@ -33,3 +35,4 @@ pub use programs::{installed_pi, is_program, on_path};
 pub use settings_file::{SettingsFile, SettingsFileError};
 pub use skill_places::{SkillPlaces, up_to_repository};
 pub use skills::{FoundSkill, FoundSkills, Skill, discover_skills, read_skills};
+pub use tools::{BUILT_IN_TOOLS, DEFAULT_TOOLS, with_default_tools};

@@ -39,6 +39,7 @@ impl Problem {
     }
 
     /// Adds the name that the file gives to its content.
+    #[must_use]
     pub fn of(self, name: &str) -> Self {
         Self {
             name: Some(name.to_owned()),

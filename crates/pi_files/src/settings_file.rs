@@ -88,6 +88,12 @@ impl SettingsFile {
         list.into_iter().flatten().filter_map(Value::as_str)
     }
 
+    /// Returns whether a word stands anywhere in the file.
+    pub fn mentions(&self, word: &str) -> bool {
+        let text = serde_json::to_string(&self.values).unwrap_or_default();
+        text.contains(word)
+    }
+
     /// Returns all values.
     pub fn values(&self) -> &Map<String, Value> {
         &self.values
@@ -125,10 +131,17 @@ mod tests {
         let read = || SettingsFile::of_user(root.path());
         assert_eq!(read().unwrap().values(), &Map::new());
         let file = root.path().join(FILE);
-        fs::write(&file, "\u{feff}{\"skills\": [\"a\", 1], \"theme\": \"dark\"}").unwrap();
+        fs::write(
+            &file,
+            "\u{feff}{\"skills\": [\"a\", 1], \"theme\": \"dark\"}",
+        )
+        .unwrap();
         let settings = read().unwrap();
         assert_eq!(settings.texts("skills").collect::<Vec<_>>(), ["a"]);
-        assert_eq!((settings.text("theme"), settings.text("skills")), (Some("dark"), None));
+        assert_eq!(
+            (settings.text("theme"), settings.text("skills")),
+            (Some("dark"), None)
+        );
         fs::write(&file, "// a comment").unwrap();
         let error = read().unwrap_err().to_string();
         assert!(error.contains("settings.json: is not JSON: "), "{error}");
@@ -143,7 +156,10 @@ mod tests {
         let file = SettingsFile::project_path(&project);
         symlink(root.path().join("outside.json"), &file).unwrap();
         let error = SettingsFile::of_project(&project).unwrap_err();
-        assert!(matches!(error, SettingsFileError::LeadsOut { .. }), "{error}");
+        assert!(
+            matches!(error, SettingsFileError::LeadsOut { .. }),
+            "{error}"
+        );
         fs::remove_file(&file).unwrap();
         fs::write(&file, "{\"theme\": \"dark\"}").unwrap();
         let settings = SettingsFile::of_project(&project).unwrap();

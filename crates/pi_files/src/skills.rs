@@ -107,9 +107,8 @@ fn beneath(project: &Path, file: &Path) -> Result<PathBuf, Problem> {
 /// checked gains nothing.
 fn read_of_project(project: &Path, file: &Path) -> Result<Vec<u8>, Problem> {
     let below = beneath(project, file)?;
-    let open = || -> io::Result<Vec<u8>> {
-        Directory::open(project)?.read_beneath(&below, LONGEST_FILE)
-    };
+    let open =
+        || -> io::Result<Vec<u8>> { Directory::open(project)?.read_beneath(&below, LONGEST_FILE) };
     open().map_err(|error| markdown::unreadable(file, &error))
 }
 

@@ -10,6 +10,8 @@ mod summary;
 #[cfg(test)]
 mod tests;
 
+#[cfg(test)]
+use compact::CompactionError;
 pub(crate) use compact::{Reason, Trigger};
 pub(crate) use overflow::is_overflow;
 pub(crate) use plan::{Limits, Plan};

@@ -5,6 +5,7 @@ use std::fs;
 use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
 
+use super::CompactionError;
 use crate::testing::{Bench, Sandbox, outline};
 
 const SETTINGS: &str = r#"{"compaction": {"keepRecentTokens": 4, "reserveTokens": 1000}}"#;
@@ -126,10 +127,7 @@ async fn a_command_shortens_once_there_is_something_to_shorten() {
     let mut bench = bench(&sandbox, "--no-session");
     let aborted = bench.agent.begin_run();
     let nothing = bench.agent.compact_on_command(None, &aborted).await;
-    assert_eq!(
-        nothing,
-        Err("Nothing to compact (session too small)".to_owned())
-    );
+    assert!(matches!(nothing, Err(CompactionError::TooSmall)));
     bench.agent.end_run();
     bench.prompt("hi").await;
     let aborted = bench.agent.begin_run();
@@ -137,5 +135,5 @@ async fn a_command_shortens_once_there_is_something_to_shorten() {
     let result = result.await.unwrap();
     assert_eq!(result["summary"], "They greeted each other.");
     let again = bench.agent.compact_on_command(None, &aborted).await;
-    assert_eq!(again, Err("Already compacted".to_owned()));
+    assert!(matches!(again, Err(CompactionError::JustCompacted)));
 }

@@ -2,6 +2,7 @@
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
+use std::ffi::OsStr;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
@@ -9,6 +10,7 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use pi_subagents_files::read_own_text;
+use pi_subagents_pi_files::installed_pi;
 use tokio::process::Command;
 
 use super::LARGEST_FILE;
@@ -39,17 +41,13 @@ pub(crate) struct InstalledPi {
 }
 
 impl InstalledPi {
-    /// The pi that `PI_SUBAGENTS_PI` names, else the first on the search path.
+    /// Finds the pi that `PI_SUBAGENTS_PI` names, or else the first on the search path.
     pub(crate) fn find(variables: &BTreeMap<String, String>, cwd: &Path) -> Self {
-        let named = variables.get("PI_SUBAGENTS_PI").map(|path| cwd.join(path));
-        let search = variables.get("PATH").map_or("", String::as_str);
-        let program = named.or_else(|| {
-            std::env::split_paths(search)
-                .map(|directory| directory.join("pi"))
-                .find(|candidate| candidate.is_file())
-        });
+        let variable = |name: &str| variables.get(name).map(OsStr::new);
+        let named = variable("PI_SUBAGENTS_PI").filter(|name| !name.is_empty());
+        let search_path = variable("PATH").unwrap_or_default();
         Self {
-            program,
+            program: installed_pi(named, cwd, search_path),
             models: RefCell::default(),
         }
     }

@@ -9,8 +9,8 @@ use serde_json::{Map, Value};
 use super::catalogue::MODELS_FILE;
 use super::credentials::{AUTH_FILE, AuthEntry};
 use super::{Catalogue, InstalledPi, Keyring, LARGEST_FILE, builtin, interpolation};
-use crate::surroundings::Surroundings;
 use crate::settings::Settings;
+use crate::surroundings::Surroundings;
 
 /// What is known of models before one is asked.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -54,7 +54,7 @@ pub enum KeyPlace {
 /// Looks at the files and the environment; runs nothing and asks nobody.
 pub fn model_overview(surroundings: &Surroundings) -> ModelOverview {
     let agent_dir = &surroundings.agent_dir;
-    let (settings, _) = Settings::load(&[agent_dir.join("settings.json")]);
+    let (settings, _) = Settings::read(agent_dir, None);
     let catalogue = Catalogue::load(agent_dir, InstalledPi::default());
     let keyring = Keyring {
         given: None,
@@ -185,7 +185,7 @@ mod tests {
         let agent_dir = sandbox.path("agent");
         let overview = model_overview(&Surroundings {
             cwd: sandbox.path("project"),
-            project: None,
+            never_projects: sandbox.never_projects(),
             home: sandbox.path("home"),
             agent_dir: agent_dir.clone(),
             variables: sandbox.variables.clone(),

@@ -27,9 +27,7 @@ pub(crate) struct Choice {
 /// Why no model can be chosen.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum ChoiceError {
-    #[error(
-        "Unknown provider \"{0}\". Add it to models.json, or name one that is built in."
-    )]
+    #[error("Unknown provider \"{0}\". Add it to models.json, or name one that is built in.")]
     UnknownProvider(String),
     #[error("Provider \"{0}\" has no listed model. Name one with --model.")]
     NoModel(String),
@@ -103,7 +101,11 @@ fn exact(pattern: &str, wanted: &Wanted, models: &[Model]) -> Option<Choice> {
     })
 }
 
-fn of_provider(provider: &str, pattern: &str, catalogue: &Catalogue) -> Result<Choice, ChoiceError> {
+fn of_provider(
+    provider: &str,
+    pattern: &str,
+    catalogue: &Catalogue,
+) -> Result<Choice, ChoiceError> {
     if provider == SCRIPTED {
         let (id, thinking) = readings(pattern).last().unwrap_or((pattern, None));
         return Ok(found(Model::scripted(id), thinking));
@@ -166,7 +168,9 @@ fn first_of(provider: &str, wanted: &Wanted, catalogue: &Catalogue) -> Result<Ch
     }
     match catalogue.models_of(provider).into_iter().next() {
         Some(model) => Ok(found(model, None)),
-        None if catalogue.knows_provider(provider) => Err(ChoiceError::NoModel(provider.to_owned())),
+        None if catalogue.knows_provider(provider) => {
+            Err(ChoiceError::NoModel(provider.to_owned()))
+        }
         None => Err(ChoiceError::UnknownProvider(provider.to_owned())),
     }
 }

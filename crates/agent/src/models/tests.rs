@@ -251,7 +251,8 @@ fn prices_and_sizes_come_from_the_installed_pi_unless_the_user_says_otherwise() 
     qwen3 openai-completions http://127.0.0.1:11434/v1 window None most None price None headers {}
     "#);
     let model = catalogue.models_of("anthropic").remove(1);
-    let levels: Vec<&str> = ThinkingLevel::ALL.into_iter()
+    let levels: Vec<&str> = ThinkingLevel::ALL
+        .into_iter()
         .map(|level| model.clamp(level).as_str())
         .collect();
     assert_eq!(

@@ -298,7 +298,12 @@ async fn an_address_with_a_variable_in_it_is_filled() {
     sandbox.variables.extend([value]);
     let bench = sandbox.agent(flags).unwrap();
     assert_eq!(
-        bench.access.ready(&bench.agent).await.unwrap_err(),
+        bench
+            .access
+            .ready(&bench.agent)
+            .await
+            .unwrap_err()
+            .to_string(),
         "Provider cloudflare-workers-ai needs the environment variable CLOUDFLARE_ACCOUNT_ID."
     );
     let value = ("CLOUDFLARE_ACCOUNT_ID".to_owned(), "acc".to_owned());

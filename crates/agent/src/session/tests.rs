@@ -153,7 +153,7 @@ async fn a_session_has_one_writer() {
     let flags = format!("{} --session {}", sandbox.script(&echo()), file.display());
     let mut first = sandbox.agent(&flags).unwrap();
     let refusal = sandbox.agent(&flags).err().unwrap();
-    insta::assert_snapshot!(normalized(&refusal, &sandbox.path("")), @"Session file ROOT/s.jsonl is in use by another process");
+    insta::assert_snapshot!(normalized(&refusal.to_string(), &sandbox.path("")), @"Session file ROOT/s.jsonl is in use by another process");
     first.prompt("one").await;
     drop(first);
     sandbox.agent(&flags).unwrap().prompt("two").await;
@@ -201,7 +201,7 @@ fn a_file_that_is_no_session_is_refused() {
     let refusal = |file: &std::path::Path| {
         let flags = format!("--model scripted/tour --session {}", file.display());
         let refusal = sandbox.agent(&flags).err().unwrap();
-        normalized(&refusal, &sandbox.path(""))
+        normalized(&refusal.to_string(), &sandbox.path(""))
     };
     insta::assert_snapshot!(format!("{}\n{}", refusal(&garbage), refusal(&gone)), @"
     ROOT/garbage.jsonl is not a session file

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::PathBuf;
 
+use pi_subagents_files::NeverProjects;
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -56,11 +57,15 @@ impl Sandbox {
         flags::parse(line.split_whitespace().map(str::to_owned).collect()).unwrap()
     }
 
+    pub(crate) fn never_projects(&self) -> NeverProjects {
+        NeverProjects::new(&self.path("home"), [])
+    }
+
     /// Puts an agent together as the flags say.
     pub(crate) fn agent(&self, line: &str) -> Result<Bench, StartError> {
         let surroundings = Surroundings {
             cwd: self.path("project"),
-            project: Some(self.path("project")),
+            never_projects: self.never_projects(),
             home: self.path("home"),
             agent_dir: self.path("agent"),
             variables: self.variables.clone(),

@@ -26,7 +26,7 @@ pub(crate) use image::mime_type as image_type;
 pub(crate) use surroundings::{ModelInUse, ToolSurroundings};
 #[cfg(test)]
 use table::find_tool;
-pub(crate) use table::{DEFAULT_TOOLS, TOOLS, Tool, ToolName};
+pub(crate) use table::{TOOLS, Tool, ToolName};
 
 use serde::Serialize;
 use serde_json::{Value, json};

@@ -1,5 +1,6 @@
 //! The table of tools: what the model is told about each of them.
 
+use pi_subagents_delegation::FINALIZE_TOOL;
 use serde_json::{Value, json};
 
 use crate::message::ToolDeclaration;
@@ -46,9 +47,6 @@ impl Tool {
         }
     }
 }
-
-/// The tools a run has when nothing else was said, as in pi.
-pub(crate) const DEFAULT_TOOLS: [&str; 4] = ["read", "bash", "edit", "write"];
 
 /// The row with this name.
 #[cfg(test)]
@@ -194,7 +192,7 @@ pub(crate) static TOOLS: [Tool; 8] = [
     },
     Tool {
         name: ToolName::Finalize,
-        id: "subagent_finalize",
+        id: FINALIZE_TOOL,
         description: "Report the final result as your last action.",
         snippet: "Report the final result",
         guidelines: &["Always end by calling subagent_finalize."],
@@ -229,4 +227,18 @@ fn number(description: &str) -> Value {
 
 fn boolean(description: &str) -> Value {
     json!({"type": "boolean", "description": description})
+}
+
+#[cfg(test)]
+mod tests {
+    use pi_subagents_pi_files::BUILT_IN_TOOLS;
+
+    use super::*;
+
+    #[test]
+    fn the_table_holds_the_tools_that_definitions_may_name() {
+        let expected = BUILT_IN_TOOLS.into_iter().chain([FINALIZE_TOOL]);
+        let ids = TOOLS.iter().map(|tool| tool.id);
+        assert!(ids.eq(expected));
+    }
 }

@@ -4,9 +4,10 @@
 use std::io;
 use std::path::PathBuf;
 
-use pi_subagents_definitions::{PlanPatch, Settings};
+use pi_subagents_definitions::PlanPatch;
 use pi_subagents_delegation::{ModelChoice, Secret};
 use pi_subagents_files::{read_own, write_whole};
+use pi_subagents_pi_files::SettingsFile;
 use pi_subagents_sessions::RunDir;
 use serde_json::Value;
 
@@ -54,7 +55,7 @@ fn may_ask_copilot(model: &ModelChoice, caller: &Caller) -> bool {
 
 fn has_copilot(places: &Places) -> bool {
     let of_user = ["auth.json", "models.json", "settings.json"];
-    let of_project = places.real_project().map(Settings::of_project);
+    let of_project = places.real_project().map(SettingsFile::of_project);
     let mentions = |file: PathBuf| {
         read_own(&file, LARGEST_FILE)
             .is_ok_and(|text| String::from_utf8_lossy(&text).contains(COPILOT))
@@ -64,7 +65,8 @@ fn has_copilot(places: &Places) -> bool {
             .map(|name| places.agent_dir.join(name))
             .into_iter()
             .any(mentions)
-        || of_project.is_some_and(|settings| settings.to_string().contains(COPILOT))
+        || of_project
+            .is_some_and(|settings| settings.is_ok_and(|settings| settings.mentions(COPILOT)))
 }
 
 fn source(patch: Option<&PlanPatch>) -> String {

@@ -5,12 +5,12 @@ mod asked_pi;
 mod version;
 
 use std::cell::OnceCell;
-use std::ffi::OsStr;
 use std::path::PathBuf;
 
 use pi_subagents_definitions::RunnerChoice;
 use pi_subagents_delegation::Ending::CouldNotStart;
 use pi_subagents_delegation::{Program, Runner};
+use pi_subagents_pi_files::installed_pi;
 
 use self::asked_pi::version_of;
 use self::version::Version;
@@ -110,8 +110,7 @@ impl<'a> Runners<'a> {
 
 /// Tells whether there is something that may be pi.
 pub(crate) fn is_pi_named(places: &Places) -> bool {
-    let path = places.variable("PATH").unwrap_or_default();
-    places.variable("PI_SUBAGENTS_PI").is_some() || on_path("pi", path).is_some()
+    pi_of(places).is_some()
 }
 
 /// The pi of the caller, or the one that is named or found; or why there is none.
@@ -122,12 +121,9 @@ pub(crate) fn find_pi(caller: &Caller, asking: Asking) -> Result<FoundPi, String
     {
         return new_enough(pi.program.clone(), &pi.version);
     }
-    let path = match places.variable("PI_SUBAGENTS_PI") {
-        Some(named) => places.cwd.join(named),
-        None => on_path("pi", places.variable("PATH").unwrap_or_default()).ok_or(
-            "pi is not on PATH. Install it, set PI_SUBAGENTS_PI to it, or use --runner embedded.",
-        )?,
-    };
+    let path = pi_of(places).ok_or(
+        "pi is not on PATH. Install it, set PI_SUBAGENTS_PI to it, or use --runner embedded.",
+    )?;
     let version = version_of(&path, places, asking)?;
     let program = Program {
         path,
@@ -136,6 +132,12 @@ pub(crate) fn find_pi(caller: &Caller, asking: Asking) -> Result<FoundPi, String
         keeps_tools: false,
     };
     new_enough(program, &version)
+}
+
+fn pi_of(places: &Places) -> Option<PathBuf> {
+    let named = places.variable("PI_SUBAGENTS_PI");
+    let search_path = places.variable("PATH").unwrap_or_default();
+    installed_pi(named, &places.cwd, search_path)
 }
 
 fn new_enough(program: Program, said: &str) -> Result<FoundPi, String> {
@@ -153,11 +155,4 @@ fn new_enough(program: Program, said: &str) -> Result<FoundPi, String> {
             program.path.display(),
         )),
     }
-}
-
-/// The first file of this name on the search path.
-pub(crate) fn on_path(name: &str, path: &OsStr) -> Option<PathBuf> {
-    std::env::split_paths(path)
-        .map(|directory| directory.join(name))
-        .find(|candidate| candidate.is_file())
 }

@@ -1,15 +1,9 @@
 //! Which tools a child has.
 
-use pi_subagents_delegation::{Definition, Dialect, Runner, ToolPolicy, nearest};
+use pi_subagents_delegation::{Definition, Dialect, FINALIZE_TOOL, Runner, ToolPolicy, nearest};
+use pi_subagents_pi_files::BUILT_IN_TOOLS;
 
 use crate::validation::Invalid;
-
-/// The tool by which a child reports its result.
-const FINALIZE: &str = "subagent_finalize";
-
-/// The tools that both kinds of child have built in; pi and the embedded agent switch only the
-/// first four on by themselves.
-pub const BUILT_IN_TOOLS: [&str; 7] = ["read", "bash", "edit", "write", "grep", "find", "ls"];
 
 /// The tools of the caller that no child has.
 const OUR_TOOLS: [&str; 8] = [
@@ -20,7 +14,7 @@ const OUR_TOOLS: [&str; 8] = [
     "subagent",
     "background_agent",
     "background_agent_status",
-    FINALIZE,
+    FINALIZE_TOOL,
 ];
 
 /// What is known about tools where a child is started.
@@ -66,14 +60,14 @@ pub fn tools_of(
 fn with_report(policy: ToolPolicy) -> ToolPolicy {
     match policy {
         ToolPolicy::Inherit => ToolPolicy::Inherit,
-        ToolPolicy::Nothing => ToolPolicy::Only(vec![FINALIZE.to_owned()]),
+        ToolPolicy::Nothing => ToolPolicy::Only(vec![FINALIZE_TOOL.to_owned()]),
         ToolPolicy::Only(mut names) => {
-            names.retain(|name| name != FINALIZE);
-            names.push(FINALIZE.to_owned());
+            names.retain(|name| name != FINALIZE_TOOL);
+            names.push(FINALIZE_TOOL.to_owned());
             ToolPolicy::Only(names)
         }
         ToolPolicy::AllExcept(mut names) => {
-            names.retain(|name| name != FINALIZE);
+            names.retain(|name| name != FINALIZE_TOOL);
             all_except(names)
         }
     }
@@ -153,7 +147,7 @@ struct KnownTools<'a> {
 impl<'a> KnownTools<'a> {
     fn of(definition: &Definition, surroundings: &Surroundings<'a>) -> Self {
         let mut names = BUILT_IN_TOOLS.to_vec();
-        names.extend(definition.finalize.then_some(FINALIZE));
+        names.extend(definition.finalize.then_some(FINALIZE_TOOL));
         let loads_its_own = !definition.extensions.is_empty();
         let are_all = match (surroundings.runner, surroundings.parent) {
             (Runner::Embedded, _) => true,

@@ -6,8 +6,8 @@ use pi_subagents_delegation::{
 
 use super::keys::{field_of, meant_by};
 use super::values::{names, optional_names, seconds, switch, text, words};
-use pi_subagents_pi_files::{Position, Problem};
 use pi_subagents_pi_files::yaml::Entry;
+use pi_subagents_pi_files::{Position, Problem};
 
 /// Something odd that does no harm.
 pub(super) type Note = (Position, String);

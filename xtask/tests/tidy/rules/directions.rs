@@ -10,6 +10,8 @@ const VOCABULARY: &str = "pi-subagents-delegation";
 const PROCESSES: &str = "pi-subagents-processes";
 /// Files that a stranger may have prepared, for those who read and write them.
 const FILES: &str = "pi-subagents-files";
+/// What pi reads, for those who must read the same.
+const PI_FILES: &str = "pi-subagents-pi-files";
 const TESTKIT: &str = "pi-subagents-testkit";
 
 /// What a package may depend on, of ours.
@@ -20,12 +22,16 @@ struct Allowed {
     dev: &'static [&'static str],
 }
 
-const ALLOWED: [Allowed; 12] = [
+const ALLOWED: [Allowed; 13] = [
     Allowed::alone(VOCABULARY),
     Allowed::alone(PROCESSES),
     Allowed::alone(FILES),
-    Allowed::upon("pi-subagents-agent", &[VOCABULARY, PROCESSES, FILES]),
-    Allowed::upon("pi-subagents-definitions", &[VOCABULARY, FILES]),
+    Allowed::upon(PI_FILES, &[FILES]),
+    Allowed::upon(
+        "pi-subagents-agent",
+        &[VOCABULARY, PROCESSES, FILES, PI_FILES],
+    ),
+    Allowed::upon("pi-subagents-definitions", &[VOCABULARY, FILES, PI_FILES]),
     Allowed::upon("pi-subagents-engine", &[VOCABULARY, PROCESSES, FILES]),
     Allowed::alone("pi-subagents-mcp"),
     Allowed::upon("pi-subagents-sessions", &[VOCABULARY, FILES]),
@@ -39,6 +45,7 @@ const ALLOWED: [Allowed; 12] = [
             "pi-subagents-engine",
             FILES,
             "pi-subagents-mcp",
+            PI_FILES,
             "pi-subagents-sessions",
             "pi-subagents-windows",
         ],

@@ -8,10 +8,6 @@ use xtask::source::{SourceFile, Tree};
 
 use crate::finding::Finding;
 
-/// The crates whose modules still form a cycle. A crate leaves this list when its cycle is cut;
-/// the rule says when that has happened.
-const STILL_TANGLED: [&str; 1] = ["agent"];
-
 /// The modules of one crate, and for each of them the modules it names, with the first place.
 #[derive(Default)]
 struct Graph<'a> {
@@ -35,19 +31,9 @@ pub(crate) fn check(tree: &Tree) -> Vec<Finding> {
         .collect()
 }
 
-fn check_crate(tree: &Tree, name: &str, root: &SourceFile) -> Vec<Finding> {
-    let cycle = Graph::read(tree, name, root).cycle();
-    match (STILL_TANGLED.contains(&name), cycle) {
-        (true, None) => {
-            let message = format!(
-                "the modules of {name} form no cycle any more; take it off the list in \
-                 xtask/tests/tidy/rules/module_directions.rs"
-            );
-            vec![Finding::of_file(&root.path, message)]
-        }
-        (false, Some(cycle)) => vec![cycle.finding()],
-        (true, Some(_)) | (false, None) => Vec::new(),
-    }
+fn check_crate(tree: &Tree, name: &str, root: &SourceFile) -> Option<Finding> {
+    let cycle = Graph::read(tree, name, root).cycle()?;
+    Some(cycle.finding())
 }
 
 impl<'a> Graph<'a> {
@@ -302,11 +288,5 @@ mod tests {
         assert_eq!(check_windows(fleet, "/// See [`crate::fleet`].\n"), none);
         let tests = "#[cfg(test)]\nmod tests {\n    use crate::fleet::Fleet;\n}\n";
         assert_eq!(check_windows(fleet, tests), none);
-    }
-
-    #[test]
-    fn a_crate_whose_circle_was_cut_leaves_the_list() {
-        let files = [("crates/agent/src/lib.rs", "mod cli;\n")];
-        assert!(found(check, &files)[0].contains("take it off the list"));
     }
 }

@@ -10,11 +10,12 @@ use std::time::{Duration, Instant, UNIX_EPOCH};
 
 use pi_subagents_delegation::text::clean;
 use pi_subagents_files::{read_own, write_whole};
+use pi_subagents_pi_files::on_path;
 use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
 use serde::{Deserialize, Serialize};
 
+use super::Asking;
 use super::version::Version;
-use super::{Asking, on_path};
 use crate::places::Places;
 
 /// How long a program may take to tell its version.

@@ -1,7 +1,6 @@
 //! The embedded agent as a command: a child like any other.
 
 use std::ffi::{OsStr, OsString};
-use std::path::Path;
 use std::process::ExitCode;
 
 use pi_subagents_agent::Surroundings;
@@ -26,7 +25,7 @@ impl From<&Places> for Surroundings {
         let variables = places.variables.iter();
         Self {
             cwd: places.cwd.clone(),
-            project: places.real_project().map(Path::to_owned),
+            never_projects: places.never_projects.clone(),
             home: places.home.clone(),
             agent_dir: places.agent_dir.clone(),
             variables: variables

@@ -6,9 +6,10 @@ use std::process::ExitCode;
 
 use clap::Args;
 use pi_subagents_definitions::{
-    Asker, Ignored, IgnoredReason, Settings, Trust, TrustDecision, TrustSource, name,
+    Asker, Ignored, IgnoredReason, Trust, TrustDecision, TrustSource, name,
 };
 use pi_subagents_delegation::{Definition, Scope, text};
+use pi_subagents_pi_files::SettingsFile;
 use serde_json::{Value, json};
 
 use crate::calls::trust_question::check_extent;
@@ -156,12 +157,15 @@ fn for_pi(project: &Path) -> Vec<&'static str> {
         .into_iter()
         .filter(|file| project.join(file).exists())
         .collect();
-    let settings = Settings::of_project(project);
+    let settings = SettingsFile::of_project(project).ok();
     for (key, shown) in [
         ("packages", "packages of .pi/settings.json"),
         ("extensions", "extensions of .pi/settings.json"),
     ] {
-        if settings.get(key).is_some() {
+        if settings
+            .as_ref()
+            .is_some_and(|file| file.get(key).is_some())
+        {
             found.push(shown);
         }
     }
@@ -169,8 +173,9 @@ fn for_pi(project: &Path) -> Vec<&'static str> {
 }
 
 fn settings(project: &Path) -> Vec<String> {
-    let whole = Settings::of_project(project);
-    let ours = whole.get("subagents").and_then(Value::as_object);
+    let whole = SettingsFile::of_project(project).ok();
+    let ours = whole.as_ref().and_then(|file| file.get("subagents"));
+    let ours = ours.and_then(Value::as_object);
     ours.map(|ours| ours.keys().cloned().collect())
         .unwrap_or_default()
 }

@@ -3,11 +3,11 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use pi_subagents_pi_files::on_path;
 use rustix::process::{PidfdFlags, getpid, pidfd_open, set_child_subreaper};
 use rustix::system::uname;
 
 use super::check::Check;
-use crate::calls::runner::on_path;
 use crate::profiles::seen::Seen;
 use crate::runs::changes::Changes;
 

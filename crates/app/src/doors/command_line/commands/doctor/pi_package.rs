@@ -4,12 +4,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use pi_subagents_files::read_own;
-use rustix::fs::{Access, access};
+use pi_subagents_pi_files::{SettingsFile, is_program, on_path};
 use serde_json::Value;
 
 use super::check::Check;
 use super::machine::is_same;
-use crate::calls::runner::on_path;
 use crate::doors::command_line::commands::tools;
 use crate::profiles::seen::Seen;
 
@@ -53,12 +52,15 @@ pub(super) fn pi_package(seen: &Seen, has_pi: bool) -> Check {
 /// The folder of our package, if the settings of pi name it.
 fn find(seen: &Seen) -> Option<PathBuf> {
     let of_user = &seen.places.agent_dir;
-    let of_project = seen.places.cwd.join(".pi");
-    [&of_project, of_user].into_iter().find_map(|base| {
-        let settings = read_json(&base.join("settings.json"))?;
-        let sources = settings["packages"].as_array()?.clone();
-        let sources = sources.iter().filter_map(source);
+    let files = [
+        SettingsFile::of_project(&seen.places.cwd),
+        SettingsFile::of_user(of_user),
+    ];
+    files.iter().flatten().find_map(|settings| {
+        let base = settings.path.parent()?;
+        let sources = settings.get("packages")?.as_array()?.iter();
         sources
+            .filter_map(source)
             .map(|source| folder(source, base, of_user))
             .find(|folder| is_ours(folder))
     })
@@ -110,10 +112,6 @@ fn program_of(package: &Path, seen: &Seen) -> (Option<PathBuf>, bool) {
     .flatten()
     .find(|candidate| is_program(candidate));
     (found, false)
-}
-
-fn is_program(path: &Path) -> bool {
-    path.is_file() && access(path, Access::EXEC_OK).is_ok()
 }
 
 /// A larger file is not looked at.
