@@ -71,7 +71,7 @@ async fn what_is_no_command_is_answered_as_pi_does() {
         r#"{"type": "prompt", "id": "2"}"#,
         r#"{"type": "set_model", "id": "3", "provider": "fake", "modelId": "x"}"#,
         r#"{"type": "set_thinking_level", "id": "5", "level": "huge"}"#,
-        r#"{"type": "get_available_models", "id": "last"}"#,
+        r#"{"type": "abort", "id": "last"}"#,
     ];
     let (code, events) = converse(&mut bench, &lines, |event| {
         (event["id"] == "last").then_some("")
@@ -86,7 +86,7 @@ async fn what_is_no_command_is_answered_as_pi_does() {
     {"type":"response","id":"2","command":"prompt","success":false,"error":"Invalid command: missing field `message`"}
     {"type":"response","id":"3","command":"set_model","success":false,"error":"Model not found: fake/x"}
     {"type":"response","id":"5","command":"set_thinking_level","success":false,"error":"Invalid thinking level: huge"}
-    {"type":"response","id":"last","command":"get_available_models","success":true,"data":{"models":[]}}
+    {"type":"response","id":"last","command":"abort","success":true}
     "#);
 }
 
