@@ -47,8 +47,8 @@ impl Stage {
         found
     }
 
-    fn names(&self, is_trusted: bool, named: &[&str]) -> String {
-        let found = self.discover(is_trusted, named);
+    fn names(&self, is_trusted: bool, paths: &[&str]) -> String {
+        let found = self.discover(is_trusted, paths);
         let names = found.skills.iter().map(|found| found.skill.name.as_str());
         names.collect::<Vec<_>>().join(" ")
     }
