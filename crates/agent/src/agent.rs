@@ -35,7 +35,7 @@ pub(crate) struct Setup {
 }
 
 impl Setup {
-    /// The tools as the model sees them.
+    /// Returns the tools as the model sees them.
     pub(crate) fn declared_tools(&self) -> Vec<ToolDeclaration> {
         self.tools.iter().map(|tool| tool.declaration()).collect()
     }
@@ -145,7 +145,7 @@ impl Agent {
         self.thinking.set(level);
     }
 
-    /// What the tools of the next turn may know.
+    /// Returns what the tools of the next turn may know.
     pub(crate) fn tool_surroundings(&self) -> ToolSurroundings {
         let conversation = self.conversation.borrow();
         let model = self.model();

@@ -124,7 +124,7 @@ impl<'a> Answer<'a> {
         .await;
     }
 
-    /// The thought that still grows, with its signature so far.
+    /// Returns the thought that still grows, with its signature so far.
     fn open_thought(&self) -> Option<(usize, Option<&str>)> {
         let index = self.open?;
         match &self.message.content[index] {
@@ -146,7 +146,8 @@ impl<'a> Answer<'a> {
         content_index
     }
 
-    /// A signature without a thought is kept as an empty one: the provider wants it back.
+    /// Keeps a signature. Without a thought it becomes an empty thought, because the provider wants
+    /// it back.
     async fn sign_thinking(&mut self, piece: &str) {
         let index = match self.open_thought() {
             Some((index, _)) => index,

@@ -60,7 +60,7 @@ impl Agent {
         (answer.into_message(), failure)
     }
 
-    /// What the answer may hold; servers refuse more than the context has left.
+    /// Returns how many tokens the answer may hold; servers refuse more than the context has left.
     fn room_for_answer(&self, model: &Model) -> Option<u64> {
         let limit = model.max_tokens?;
         let Some(window) = model.context_window else {

@@ -30,7 +30,7 @@ impl Done {
         }
     }
 
-    /// The result as the model sees it.
+    /// Returns the result as the model sees it.
     pub(crate) fn into_message(self) -> Message {
         Message::ToolResult(ToolResultMessage {
             tool_call_id: self.call.id,

@@ -7,7 +7,7 @@ pub(crate) fn milliseconds() -> u64 {
     u64::try_from(Timestamp::now().as_millisecond()).unwrap_or_default()
 }
 
-/// UTC with milliseconds, as session entries carry it.
+/// Returns the time in UTC with milliseconds, as session entries carry it.
 pub(crate) fn iso() -> String {
     format!("{:.3}", Timestamp::now())
 }

@@ -37,7 +37,7 @@ struct Kept {
 }
 
 impl Conversation {
-    /// A new one, kept in a file if there is one.
+    /// Begins a conversation, which is kept in a file if there is one.
     pub(crate) fn begin(claim: Option<Claim>, id: String, cwd: &Path) -> Self {
         Self::with_log(SessionLog::create(claim, id, cwd))
     }
@@ -70,12 +70,12 @@ impl Conversation {
         }
     }
 
-    /// About how many tokens the next request takes.
+    /// Estimates how many tokens the next request takes.
     pub(crate) fn context_tokens(&self) -> u64 {
         tokens::context(&self.messages(), self.trusted_from)
     }
 
-    /// Whether nothing was said since the conversation was shortened.
+    /// Returns whether nothing was said since the conversation was shortened.
     pub(crate) fn was_just_compacted(&self) -> bool {
         let is_summary = |kept: &Kept| matches!(*kept.message, Message::CompactionSummary(_));
         self.trusted_from > 0
@@ -138,7 +138,7 @@ impl Conversation {
         self.log.path()
     }
 
-    /// All messages, the ones about tools and prompt included.
+    /// Returns all messages, the ones about tools and prompt included.
     pub(crate) fn messages(&self) -> Vec<Rc<Message>> {
         self.messages
             .iter()
@@ -225,7 +225,7 @@ impl Conversation {
         self.problem.take()
     }
 
-    /// The message that brings prompt and tools to what they should be, if they are not.
+    /// Returns the message that brings prompt and tools up to date, if they are not.
     pub(crate) fn declare(
         &self,
         sections: &Sections,
@@ -251,7 +251,7 @@ impl Conversation {
         (!is_same).then_some(change)
     }
 
-    /// The prompt and tools that the system messages so far add up to.
+    /// Returns the prompt and tools that the system messages so far add up to.
     fn declared(&self) -> (Sections, Vec<ToolDeclaration>) {
         let mut sections = Sections::default();
         let mut tools: Vec<ToolDeclaration> = Vec::new();
@@ -267,7 +267,7 @@ impl Conversation {
         (sections, tools)
     }
 
-    /// What is sent to a model: failed answers left out, unanswered calls answered.
+    /// Returns what is sent to a model: failed answers left out, unanswered calls answered.
     pub(crate) fn for_model(&self) -> Vec<Rc<Message>> {
         let mut shown: Vec<Rc<Message>> = Vec::new();
         let mut open: Vec<Rc<Message>> = Vec::new();

@@ -42,7 +42,7 @@ pub(crate) struct Flags {
 }
 
 impl Flags {
-    /// How to talk; text unless something else was asked for.
+    /// Returns the mode; text unless the flags ask for another.
     pub(crate) fn mode(&self) -> Mode {
         self.mode.unwrap_or(Mode::Text)
     }
@@ -266,7 +266,7 @@ fn take(
     Ok(())
 }
 
-/// Three dashes begin a message, as a line of markdown may.
+/// Returns whether an argument is no flag. Three dashes begin a message, as a line of markdown may.
 fn is_message(argument: &str) -> bool {
     !argument.starts_with('-') || argument.starts_with("---") || argument == "-"
 }

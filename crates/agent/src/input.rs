@@ -26,7 +26,7 @@ pub(crate) fn lines() -> mpsc::Receiver<Vec<u8>> {
     receiver
 }
 
-/// All of stdin as text, trimmed, if it is not a terminal.
+/// Reads all of stdin as trimmed text, if it is not a terminal.
 pub(crate) fn piped_text() -> Option<String> {
     let mut stdin = std::io::stdin().lock();
     if std::io::IsTerminal::is_terminal(&stdin) {

@@ -215,7 +215,7 @@ pub(crate) enum StopReason {
     Other,
 }
 
-/// All text blocks, joined by newlines.
+/// Joins all text blocks by newlines.
 pub(crate) fn joined_text(blocks: &[Block]) -> String {
     let texts: Vec<&str> = blocks
         .iter()
@@ -229,7 +229,7 @@ pub(crate) fn joined_text(blocks: &[Block]) -> String {
     texts.join("\n")
 }
 
-/// Pi writes content as a list of blocks, or as bare text.
+/// Reads content, which pi writes as a list of blocks or as bare text.
 fn blocks_or_text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Block>, D::Error> {
     #[derive(Deserialize)]
     #[serde(untagged)]

@@ -195,7 +195,7 @@ impl ModelAccess {
         }))
     }
 
-    /// The models that could be used now.
+    /// Returns the models that could be used now.
     pub(crate) fn available(&self, agent: &Agent) -> Vec<Model> {
         let mut available: Vec<Model> = agent.model().into_iter().collect();
         for provider in self.catalogue().provider_names() {
@@ -250,7 +250,7 @@ impl ModelAccess {
         Ok(wire)
     }
 
-    /// The HTTP client for an address, made when it is first asked and kept until another is.
+    /// Returns the HTTP client for an address. It is kept until another address is asked for.
     fn connections(&self, address: &str) -> Result<Connections, ModelError> {
         let mut kept = self.connections.borrow_mut();
         if let Some((_, connections)) = kept.as_ref().filter(|(known, _)| known == address) {

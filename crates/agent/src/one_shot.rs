@@ -105,7 +105,7 @@ fn print_last(agent: &Agent) -> u8 {
     0
 }
 
-/// Stdin, files and the first message make one prompt; further messages follow it.
+/// Makes one prompt of stdin, files and the first message, and one of each further message.
 fn prompts(
     piped: Option<String>,
     flags: &Flags,

@@ -20,7 +20,7 @@ pub(crate) struct Output {
 }
 
 impl Output {
-    /// An output and the end from which its lines are taken.
+    /// Returns an output and the end from which its lines are taken.
     pub(crate) fn channel() -> (Self, mpsc::Receiver<Vec<u8>>) {
         let (lines, receiver) = mpsc::channel(WAITING_LINES);
         (Self { lines }, receiver)

@@ -10,12 +10,12 @@ pub(crate) struct Queue {
 }
 
 impl Queue {
-    /// The next message to deliver between two turns.
+    /// Takes the next message to deliver between two turns.
     pub(crate) fn take_steering(&mut self) -> Option<String> {
         take_first(&mut self.steering)
     }
 
-    /// The next message to deliver instead of stopping.
+    /// Takes the next message to deliver instead of stopping.
     pub(crate) fn take_follow_up(&mut self) -> Option<String> {
         take_first(&mut self.follow_up)
     }

@@ -9,7 +9,7 @@ use crate::providers::ProviderError;
 use crate::turns::{End, Run};
 
 impl Agent {
-    /// How long to wait before asking again; None if that is not to be done.
+    /// Returns how long to wait before the model is asked again; None if it is not.
     pub(crate) fn pause_before_retry(&self, end: &End, run: &Run) -> Option<Duration> {
         let retry = self.setup.retry;
         let End::Failed(error) = end else {

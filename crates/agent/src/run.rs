@@ -241,7 +241,7 @@ fn equip(
     Ok(())
 }
 
-/// The tools of this run: an allow list over all of them, else the default ones.
+/// Returns the tools of this run: those that the flags or the settings name, else the default ones.
 ///
 /// Finalizing is how a run ends, so no list takes it away.
 fn choose_tools(flags: &Flags, usual: Option<&[String]>) -> Vec<&'static Tool> {
@@ -264,7 +264,7 @@ fn choose_tools(flags: &Flags, usual: Option<&[String]>) -> Vec<&'static Tool> {
     TOOLS.iter().filter(is_on).collect()
 }
 
-/// The environment of shell commands: no secret, and nothing of another agent's session.
+/// Returns the environment of shell commands: no secret, and nothing of another agent's session.
 fn without_secrets(surroundings: &Surroundings) -> BTreeMap<String, String> {
     let mut kept = surroundings.variables.clone();
     for name in secret_variables(&surroundings.agent_dir) {

@@ -36,7 +36,7 @@ impl Sections {
         self.0.retain(|(_, text)| text.is_some());
     }
 
-    /// The patch that leads from `before` to this.
+    /// Returns the patch that leads from `before` to these sections.
     pub(crate) fn difference(&self, before: &Self) -> Self {
         let mut patch = Self::default();
         for part in &self.0 {
@@ -52,7 +52,7 @@ impl Sections {
         patch
     }
 
-    /// The prompt as one text.
+    /// Returns the prompt as one text.
     pub(crate) fn text(&self) -> String {
         let texts: Vec<&str> = self
             .0

@@ -92,7 +92,7 @@ fn skills_of(
     skills::advertise(&found.skills, reader)
 }
 
-/// A prompt may be given as a path, because arguments are short and public.
+/// Returns the text of a flag, which may be a path because arguments are short and public.
 fn text_or_file(text: &str) -> String {
     let is_path = text.len() < 4096 && !text.contains('\n') && Path::new(text).is_file();
     if is_path {

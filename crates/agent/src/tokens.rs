@@ -7,7 +7,7 @@ use crate::message::{AssistantMessage, Block, Message, StopReason};
 const CHARACTERS_PER_TOKEN: usize = 4;
 const CHARACTERS_PER_IMAGE: usize = 4800;
 
-/// About how many tokens a message takes; rather too many than too few.
+/// Estimates how many tokens a message takes; rather too many than too few.
 pub(crate) fn estimate(message: &Message) -> u64 {
     let characters = match message {
         Message::System(system) => {
@@ -34,7 +34,7 @@ fn blocks(blocks: &[Block]) -> usize {
     sizes.sum()
 }
 
-/// About how many tokens the next request takes. Counts of the model are believed from
+/// Estimates how many tokens the next request takes. Counts of the model are believed from
 /// `trusted_from` on: before it, they tell of a conversation that was longer.
 pub(crate) fn context(messages: &[Rc<Message>], trusted_from: usize) -> u64 {
     let counted = messages

@@ -138,7 +138,7 @@ impl Price {
     }
 }
 
-/// A cost without a number in `total` is how an unknown price stands in a session file.
+/// Reads a cost. One without a number in `total` is how an unknown price stands in a session file.
 fn cost_or_unknown<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Cost>, D::Error> {
     let value = serde_json::Value::deserialize(deserializer)?;
     Ok(serde_json::from_value(value).ok())

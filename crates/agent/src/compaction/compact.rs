@@ -65,7 +65,7 @@ pub(crate) enum CompactionError {
 }
 
 impl Agent {
-    /// What the last answer calls for.
+    /// Returns what the last answer calls for.
     pub(crate) fn compaction_trigger(
         &self,
         messages: &[Rc<Message>],
@@ -100,7 +100,7 @@ impl Agent {
         }
     }
 
-    /// Whether the next answer may not find the room it needs.
+    /// Returns whether the next answer may not find the room it needs.
     pub(crate) fn is_nearly_full(&self) -> bool {
         let Some(window) = self.model().and_then(|model| model.context_window) else {
             return false;
@@ -138,12 +138,12 @@ impl Agent {
         self.carry_out(plan, Reason::Manual, focus, aborted).await
     }
 
-    /// Whether there is anything to shorten.
+    /// Returns whether there is anything to shorten.
     pub(crate) fn can_compact(&self, reason: Reason) -> bool {
         self.plan(reason).is_some()
     }
 
-    /// When nothing fits any more, half of what there is has to do.
+    /// Decides what is kept. After an overflow that is at most half of the conversation.
     fn plan(&self, reason: Reason) -> Option<Plan> {
         let conversation = self.conversation.borrow();
         if conversation.was_just_compacted() {

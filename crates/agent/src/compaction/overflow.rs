@@ -31,7 +31,7 @@ const TOO_LONG: [&str; 22] = [
 /// Words that tell of a limit in time instead, even beside the ones above.
 const TOO_OFTEN: [&str; 3] = ["rate limit", "too many requests", "throttling"];
 
-/// Whether an error message means that the prompt did not fit.
+/// Returns whether an error message means that the prompt did not fit.
 pub(crate) fn is_overflow(message: &str) -> bool {
     let message = message.to_lowercase();
     let says = |words: &[&str]| words.iter().any(|words| message.contains(words));

@@ -19,8 +19,8 @@ pub(crate) struct Limits {
 }
 
 impl Limits {
-    /// The settings, made to fit a small model: pi's numbers alone would never let a
-    /// conversation of a model with 16,000 tokens be shortened.
+    /// Fits the settings to a small model: pi's numbers alone would never let a conversation of a
+    /// model with 16,000 tokens be shortened.
     pub(crate) fn new(settings: CompactionSettings, window: Option<u64>) -> Self {
         let window = window.unwrap_or(u64::MAX);
         Self {
@@ -73,7 +73,7 @@ impl Plan {
     }
 }
 
-/// The first message that stays: never a result without its call.
+/// Returns the first message that stays: never a result without its call.
 fn cut(messages: &[Rc<Message>], keep: u64) -> Option<usize> {
     let can_begin = |at: &usize| {
         matches!(
@@ -95,7 +95,7 @@ fn cut(messages: &[Rc<Message>], keep: u64) -> Option<usize> {
     None
 }
 
-/// The files that were only read, and those that were changed.
+/// Returns the files that were only read, and those that were changed.
 fn files(messages: &[Rc<Message>]) -> (Vec<String>, Vec<String>) {
     let mut read = BTreeSet::new();
     let mut modified = BTreeSet::new();

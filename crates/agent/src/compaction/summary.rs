@@ -12,7 +12,7 @@ const INSTRUCTIONS: &str = include_str!("../../prompts/summary.md");
 /// A summary needs no more of a result.
 const RESULT_CHARACTERS: usize = 2000;
 
-/// The question to the model; the conversation in it takes at most `room` bytes.
+/// Returns the question to the model; the conversation in it takes at most `room` bytes.
 pub(super) fn question(plan: &Plan, focus: Option<&str>, room: usize) -> String {
     let talk = within(transcript(&plan.summarized), room);
     let mut text = format!("<conversation>\n{talk}\n</conversation>\n\n");
@@ -30,7 +30,7 @@ pub(super) fn question(plan: &Plan, focus: Option<&str>, room: usize) -> String 
     text
 }
 
-/// The answer of the model, with the files that were touched.
+/// Returns the answer of the model, with the files that were touched.
 pub(super) fn complete(said: &str, plan: &Plan) -> String {
     let mut summary = said.trim().to_owned();
     for (tag, files) in [
@@ -88,7 +88,7 @@ fn said(answer: &AssistantMessage) -> String {
     parts.join("\n\n")
 }
 
-/// The beginning and the end of a text that is too long.
+/// Returns the beginning and the end of a text that is too long.
 fn within(text: String, bytes: usize) -> String {
     if text.len() <= bytes {
         return text;

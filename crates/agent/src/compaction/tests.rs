@@ -27,7 +27,7 @@ fn script() -> Value {
     ]})
 }
 
-/// An agent that shortens early.
+/// Returns an agent that shortens early.
 fn bench(sandbox: &Sandbox, flags: &str) -> Bench {
     sandbox.write("agent/settings.json", SETTINGS);
     let flags = format!("{} {flags}", sandbox.script(&script()));

@@ -17,7 +17,7 @@ pub(super) struct Reached {
     pub(super) base_url: &'static str,
 }
 
-/// The format and address of a model, if the provider is built in and speaks one we know.
+/// Returns the format and address of a model, if the provider is built in and speaks one we know.
 pub(super) fn reach(provider: &str, model: &str) -> Option<Reached> {
     let found = PROVIDERS.iter().find(|one| one.id == provider)?;
     if found.api.is_empty() {
@@ -35,34 +35,34 @@ pub(super) fn reach(provider: &str, model: &str) -> Option<Reached> {
     })
 }
 
-/// Whether the provider is known, be it only by its key.
+/// Returns whether the provider is known, be it only by its key.
 pub(super) fn is_known(provider: &str) -> bool {
     PROVIDERS.iter().any(|one| one.id == provider)
 }
 
-/// Whether the provider is a server on this machine that asks for no key.
+/// Returns whether the provider is a server on this machine that asks for no key.
 pub(super) fn is_local(provider: &str) -> bool {
     let found = PROVIDERS.iter().find(|one| one.id == provider);
     found.is_some_and(|one| one.variables.is_empty())
 }
 
-/// The ids of all of them.
+/// Returns the ids of all built-in providers.
 pub(super) fn ids() -> impl Iterator<Item = &'static str> {
     PROVIDERS.iter().map(|one| one.id)
 }
 
-/// The variables that may hold the key of `provider`, first one first.
+/// Returns the variables that may hold the key of `provider`, the strongest first.
 pub(super) fn variables_of(provider: &str) -> &'static [&'static str] {
     let found = PROVIDERS.iter().find(|one| one.id == provider);
     found.map_or(&[], |one| one.variables)
 }
 
-/// Whether what this variable holds is a token of a login, which is shown in another way.
+/// Returns whether this variable holds a token of a login, which is sent in another way than a key.
 pub(super) fn holds_token(variable: &str) -> bool {
     matches!(variable, "ANTHROPIC_OAUTH_TOKEN" | "ANTHROPIC_AUTH_TOKEN")
 }
 
-/// Every variable that holds the key of a built-in provider.
+/// Returns every variable that holds the key of a built-in provider.
 pub(super) fn key_variables() -> impl Iterator<Item = &'static str> {
     PROVIDERS
         .iter()

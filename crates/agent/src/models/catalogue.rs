@@ -57,7 +57,7 @@ impl Catalogue {
         self.providers.contains_key(provider) || builtin::is_known(provider)
     }
 
-    /// The models of `models.json`, by provider and then in the order of the file.
+    /// Returns the models of `models.json`, by provider and then in the order of the file.
     pub(crate) fn models(&self) -> Vec<Model> {
         let listed = self.providers.iter().flat_map(|(id, provider)| {
             let entries = provider.models.iter();
@@ -66,7 +66,7 @@ impl Catalogue {
         listed.collect()
     }
 
-    /// The models of one provider, those of the installed pi included.
+    /// Returns the models of one provider, those of the installed pi included.
     pub(crate) fn models_of(&self, provider: &str) -> Vec<Model> {
         let own = self.providers.get(provider);
         let mut entries: Vec<ModelEntry> = own.map(|own| own.models.clone()).unwrap_or_default();
@@ -81,7 +81,7 @@ impl Catalogue {
             .collect()
     }
 
-    /// The names of all providers that could be asked.
+    /// Returns the names of all providers that could be asked.
     pub(crate) fn provider_names(&self) -> Vec<String> {
         let mut names: Vec<String> = self.providers.keys().cloned().collect();
         for id in builtin::ids() {
@@ -92,29 +92,30 @@ impl Catalogue {
         names
     }
 
-    /// A model that is not listed, with what its provider says about all of them.
+    /// Returns a model that is not listed, with what the configuration says about its provider.
     pub(crate) fn unlisted(&self, provider: &str, id: &str) -> Model {
         self.model(provider, ModelEntry::named(id))
     }
 
-    /// What `models.json` gives as the key of a provider, unresolved.
+    /// Returns what `models.json` gives as the key of a provider, with its variables not yet filled
+    /// in.
     pub(super) fn key(&self, provider: &str) -> Option<&str> {
         self.providers.get(provider)?.api_key.as_deref()
     }
 
-    /// Whether the key is shown as a bearer token too.
+    /// Returns whether the key is sent as a bearer token too.
     pub(crate) fn wants_bearer(&self, provider: &str) -> bool {
         self.providers
             .get(provider)
             .is_some_and(|own| own.auth_header)
     }
 
-    /// Whether the provider is listed without a key, at an address of the user's own.
+    /// Returns whether the provider is listed without a key, at an address of the user's own.
     pub(crate) fn needs_no_key(&self, provider: &str) -> bool {
         self.key(provider).is_none() && self.has_own_address(provider)
     }
 
-    /// Whether the user gave an address of their own, which may need no key at all.
+    /// Returns whether the user gave the provider an address, which may need no key at all.
     pub(super) fn has_own_address(&self, provider: &str) -> bool {
         let entry = self.providers.get(provider);
         entry.is_some_and(|entry| {
@@ -122,7 +123,8 @@ impl Catalogue {
         })
     }
 
-    /// What the user says about a model, over what pi says, over what is built in.
+    /// Puts a model together: what the user says about it, over what pi says, over what is built
+    /// in.
     fn model(&self, provider: &str, entry: ModelEntry) -> Model {
         let nothing = ProviderEntry::default();
         let own = self.providers.get(provider).unwrap_or(&nothing);

@@ -125,7 +125,7 @@ impl Keyring<'_> {
         })
     }
 
-    /// Whether a key is at hand, without running anything to get it.
+    /// Returns whether a key is at hand, without running anything to get it.
     pub(crate) fn seems_to_have(&self, provider: &str) -> bool {
         self.given
             .is_some_and(|given| given.provider.as_deref() == Some(provider))

@@ -40,7 +40,7 @@ pub(super) struct ModelEntry {
 }
 
 impl ModelEntry {
-    /// A model of which only the name is known.
+    /// Returns a model of which only the name is known.
     pub(super) fn named(id: &str) -> Self {
         Self {
             id: id.to_owned(),
@@ -48,7 +48,7 @@ impl ModelEntry {
         }
     }
 
-    /// This entry where it says something, `base` elsewhere.
+    /// Merges two entries: this entry where it has a value, `base` elsewhere.
     pub(super) fn over(self, base: Self) -> Self {
         let mut headers = base.headers;
         headers.extend(self.headers);

@@ -52,7 +52,7 @@ impl InstalledPi {
         }
     }
 
-    /// What pi's catalogue says about the models of a provider.
+    /// Returns what pi's catalogue says about the models of a provider.
     pub(super) fn models(&self, provider: &str) -> Rc<Vec<ModelEntry>> {
         if let Some(known) = self.models.borrow().get(provider) {
             return Rc::clone(known);
@@ -64,7 +64,7 @@ impl InstalledPi {
         read
     }
 
-    /// What pi's catalogue says about one model.
+    /// Returns what pi's catalogue says about one model.
     pub(super) fn model(&self, provider: &str, id: &str) -> Option<ModelEntry> {
         let models = self.models(provider);
         models.iter().find(|model| model.id == id).cloned()

@@ -37,7 +37,7 @@ pub(crate) async fn resolve(
     }
 }
 
-/// The variables that a value names.
+/// Returns the variables that a value names.
 pub(super) fn names(value: &str) -> Vec<String> {
     let mut names = Vec::new();
     if !value.starts_with('!') {

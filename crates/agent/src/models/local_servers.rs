@@ -18,7 +18,7 @@ pub(super) const USUAL: [(&str, &str, u16); 3] = [
     ("LM Studio", "lm-studio", 1234),
 ];
 
-/// A sentence for each server that answers, with how to use it.
+/// Returns a sentence for each server that answers, with how to use it.
 pub(super) async fn offers(places: &[(&str, &str, u16)]) -> Vec<String> {
     let mut offers = Vec::new();
     for (name, provider, port) in places {

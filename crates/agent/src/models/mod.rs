@@ -64,7 +64,7 @@ pub(crate) struct Model {
 }
 
 impl Model {
-    /// A script as a model; it costs nothing, which is a price we know.
+    /// Returns a script as a model; it costs nothing, which is a price we know.
     pub(crate) fn scripted(id: &str) -> Self {
         Self {
             id: id.to_owned(),
@@ -83,7 +83,7 @@ impl Model {
         }
     }
 
-    /// The nearest level that the model has, first upwards, then downwards.
+    /// Returns the nearest level that the model has, first upwards, then downwards.
     pub(crate) fn clamp(&self, level: ThinkingLevel) -> ThinkingLevel {
         if self.api == SCRIPTED {
             return level;

@@ -84,7 +84,7 @@ pub fn model_overview(surroundings: &Surroundings) -> ModelOverview {
     overview
 }
 
-/// Why a file of keys cannot be used, if it is there and cannot.
+/// Returns why a file of keys cannot be used; None if it can, or does not exist.
 fn unusable(file: &Path) -> Option<String> {
     let why = match read_own(file, LARGEST_FILE) {
         Ok(content) => serde_json::from_slice::<Map<String, Value>>(&content)
@@ -97,7 +97,8 @@ fn unusable(file: &Path) -> Option<String> {
 }
 
 impl Keyring<'_> {
-    /// Where the key of a provider is, and the variables that its files name in vain.
+    /// Returns where the key of a provider is, and the variables that files name for it and that
+    /// are not set.
     fn place(&self, provider: &str) -> (Option<KeyPlace>, Vec<String>) {
         let mut unset = Vec::new();
         let auth_file = self.agent_dir.join(AUTH_FILE);
@@ -134,8 +135,8 @@ impl Keyring<'_> {
     }
 }
 
-/// Where a value of a file leads: a command, variables, or the file itself. The variables that
-/// are not set are the error.
+/// Returns where the key of a file is: in a command, in variables, or in the file itself. The
+/// variables that are not set are the error.
 fn written(
     value: &str,
     file: PathBuf,

@@ -187,7 +187,7 @@ fn by_default(wanted: &Wanted, catalogue: &Catalogue) -> Choice {
     }
 }
 
-/// The pattern as it stands, then without a level at its end.
+/// Returns the two ways to read a pattern: as it stands, and without a level at its end.
 fn readings(pattern: &str) -> impl Iterator<Item = (&str, Option<ThinkingLevel>)> {
     let leveled = pattern.rsplit_once(':').and_then(|(id, level)| {
         let level = ThinkingLevel::from_word(level)?;

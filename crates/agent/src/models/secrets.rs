@@ -51,7 +51,7 @@ fn collect(value: &Value, names: &mut BTreeSet<String>) {
     }
 }
 
-/// The variables in a value, also where it is a command that uses them.
+/// Returns the variables in a value, also where it is a command that uses them.
 fn named(value: &str) -> Vec<String> {
     interpolation::names(value.strip_prefix('!').unwrap_or(value))
 }

@@ -180,7 +180,7 @@ async fn keys_come_from_auth_then_models_then_the_environment() {
     "#);
 }
 
-/// A pi whose catalogue knows a few models.
+/// Returns a pi whose catalogue knows a few models.
 fn installed(sandbox: &Sandbox) -> InstalledPi {
     let data = sandbox.path("prefix/node_modules/@earendil-works/pi-ai/dist/providers/data");
     std::fs::create_dir_all(&data).unwrap();

@@ -14,7 +14,7 @@ pub(crate) enum Wire {
 }
 
 impl Wire {
-    /// The format that pi calls `api`, if it is one of ours.
+    /// Returns the format that pi calls `api`, if it is one of ours.
     pub(crate) fn named(api: &str) -> Option<Self> {
         match api {
             "openai-completions" => Some(Self::Completions),

@@ -30,7 +30,7 @@ pub(super) enum Event {
     Json(Value),
 }
 
-/// The answer piece by piece. `silence` is how long nothing may come.
+/// Reads the answer piece by piece. `silence` is how long nothing may come.
 pub(super) fn answer(
     response: Response,
     reader: Box<dyn AnswerReader>,

@@ -24,7 +24,7 @@ pub(crate) struct ChatProvider {
 }
 
 impl ChatProvider {
-    /// A server may repeat the key it refuses; nobody else needs to see it.
+    /// Takes the key out of an error, because a server may repeat the key that it refuses.
     fn without_key(&self, mut error: ProviderError) -> ProviderError {
         let secrets = self.key.iter().map(Credential::secret);
         for secret in secrets.filter(|secret| !secret.is_empty()) {

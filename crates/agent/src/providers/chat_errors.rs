@@ -25,14 +25,14 @@ const OUR_FAULT: [&str; 6] = [
     "PERMISSION_DENIED",
 ];
 
-/// Nothing came for too long.
+/// Returns the error for a server that sent nothing for too long.
 pub(super) fn silent() -> ProviderError {
     ProviderError::transient(
         "Request timed out: nothing came from the server for longer than httpIdleTimeoutMs.",
     )
 }
 
-/// Only heartbeats came for too long.
+/// Returns the error for a server that sent only heartbeats for too long.
 pub(super) fn without_content() -> ProviderError {
     ProviderError::transient(
         "Request timed out: for six times httpIdleTimeoutMs the server sent heartbeats, but nothing of an answer.",

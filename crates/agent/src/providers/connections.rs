@@ -63,8 +63,9 @@ fn builder() -> reqwest::ClientBuilder {
         .user_agent(concat!("pi-subagents/", env!("CARGO_PKG_VERSION")))
 }
 
-/// A request holds the whole conversation and a key, so it stays with the origin it was meant
-/// for. Of the statuses only these two keep the request what it was.
+/// Returns whether a redirect may be followed. A request holds the whole conversation and a key,
+/// so it stays with the origin it was meant for, and only these two statuses keep the request what
+/// it was.
 fn may_follow(attempt: &Attempt<'_>) -> bool {
     let keeps_request = matches!(
         attempt.status(),

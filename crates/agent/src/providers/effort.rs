@@ -11,7 +11,7 @@ const ANSWER_ROOM: u64 = 1024;
 /// Tokens for thoughts, from little to much, where a format counts them.
 const BUDGETS: [u64; 3] = [1024, 8000, 24_000];
 
-/// The model's own word for a level; None if there is nothing to say about thinking.
+/// Returns the model's own word for a level; None if the request does not mention thinking.
 fn word(model: &Model, level: ThinkingLevel) -> Option<String> {
     if !model.reasoning {
         return None;
@@ -23,7 +23,7 @@ fn word(model: &Model, level: ThinkingLevel) -> Option<String> {
     }
 }
 
-/// The fields of a chat completion that say how hard to think.
+/// Returns the fields of a chat completion that say how hard to think.
 pub(super) fn completions(model: &Model, level: ThinkingLevel) -> Map<String, Value> {
     let mut body = Map::new();
     let Some(word) = word(model, level) else {
@@ -66,7 +66,7 @@ pub(super) fn completions(model: &Model, level: ThinkingLevel) -> Map<String, Va
     body
 }
 
-/// Which variant of the chat format a server speaks, where nobody said so.
+/// Guesses which variant of the chat format a server speaks, where the configuration does not say.
 fn dialect(model: &Model) -> &str {
     if let Some(named) = &model.compat.thinking_format {
         return named;
@@ -85,7 +85,7 @@ fn none_for_off(word: &str) -> &str {
     if word == "off" { "none" } else { word }
 }
 
-/// The fields of a response that say how hard to think.
+/// Returns the fields of a response that say how hard to think.
 pub(super) fn responses(model: &Model, level: ThinkingLevel) -> Map<String, Value> {
     let mut body = Map::new();
     let Some(word) = word(model, level) else {
@@ -101,7 +101,7 @@ pub(super) fn responses(model: &Model, level: ThinkingLevel) -> Map<String, Valu
     body
 }
 
-/// The fields of a message that say how hard to think.
+/// Returns the fields of a message that say how hard to think.
 pub(super) fn messages(model: &Model, level: ThinkingLevel) -> Map<String, Value> {
     let claude = Claude::named(&model.id);
     let mut body = Map::new();
@@ -139,7 +139,7 @@ pub(super) fn messages(model: &Model, level: ThinkingLevel) -> Map<String, Value
     body
 }
 
-/// A budget must fit into what the model may say.
+/// Returns the largest budget for thoughts that a word allows and that leaves room for the answer.
 fn fitting(word: &str, max_tokens: Option<u64>) -> Option<u64> {
     let room = max_tokens.unwrap_or(u64::MAX).saturating_sub(ANSWER_ROOM);
     let wanted = budget(word);
@@ -157,7 +157,7 @@ fn budget(word: &str) -> u64 {
     }
 }
 
-/// How hard Google's models are to think; None says nothing about it.
+/// Returns how hard Google's models are to think; None leaves it out of the request.
 pub(super) fn google(model: &Model, level: ThinkingLevel) -> Option<Value> {
     let word = word(model, level)?;
     let names_levels = ["gemini-3", "gemma-4"];

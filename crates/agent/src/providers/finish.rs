@@ -81,7 +81,7 @@ pub(super) struct Tokens {
 }
 
 impl Tokens {
-    /// The counts as pi has them: cached tokens are counted apart.
+    /// Returns the counts as pi has them: cached tokens are counted apart.
     pub(super) fn usage(self) -> Usage {
         let cached = self.cache_read.saturating_add(self.cache_write);
         let input = self.prompt.saturating_sub(cached);
@@ -99,13 +99,13 @@ impl Tokens {
     }
 }
 
-/// A count in a frame; what is none, or absurd, counts as nothing.
+/// Reads a count in a frame; what is no count, or an absurd one, is zero.
 pub(super) fn count(frame: &Value, place: &str) -> u64 {
     let tokens = frame.pointer(place).and_then(Value::as_u64);
     tokens.filter(|tokens| *tokens < 1 << 40).unwrap_or(0)
 }
 
-/// A text in a frame.
+/// Reads a text in a frame.
 pub(super) fn text(frame: &Value, place: &str) -> Option<String> {
     frame.pointer(place)?.as_str().map(str::to_owned)
 }

@@ -68,7 +68,7 @@ impl Limits {
         Ok(())
     }
 
-    /// How long to wait for content from now on; zero if it is too late.
+    /// Returns how long to wait for content from now on; zero if it is too late.
     pub(super) fn content_wait(&self) -> Option<Duration> {
         let patience = self.patience?;
         Some(patience.saturating_sub(self.heard.elapsed()))
@@ -93,7 +93,8 @@ fn size(chunk: &Chunk) -> usize {
     }
 }
 
-/// Asking again would bring the same flood, and cost the same.
+/// Returns the error for an answer that is too long. It is permanent: asking again would bring the
+/// same flood, and cost the same.
 fn too_much(what: &str) -> ProviderError {
     ProviderError::permanent(format!(
         "The answer was ended: the server sent more than {what}."

@@ -106,7 +106,7 @@ pub(crate) struct ProviderError {
 }
 
 impl ProviderError {
-    /// Asking again will not help.
+    /// Returns an error for which asking again will not help.
     pub(crate) fn permanent(message: impl Into<String>) -> Self {
         Self {
             message: message.into(),
@@ -115,7 +115,7 @@ impl ProviderError {
         }
     }
 
-    /// Asking again may help.
+    /// Returns an error for which asking again may help.
     pub(crate) fn transient(message: impl Into<String>) -> Self {
         Self {
             is_transient: true,
@@ -123,12 +123,12 @@ impl ProviderError {
         }
     }
 
-    /// The server hung up in the middle.
+    /// Returns the error for a server that hung up in the middle.
     pub(crate) fn cut_off() -> Self {
         Self::transient("The stream ended before the answer was complete.")
     }
 
-    /// The answer of a server that is not a success.
+    /// Returns the error for an HTTP status that is not a success.
     pub(crate) fn status(status: u16, message: impl Into<String>, wait: Option<Duration>) -> Self {
         Self {
             message: message.into(),

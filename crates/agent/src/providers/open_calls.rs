@@ -43,7 +43,7 @@ impl OpenCalls {
         self.calls.len()
     }
 
-    /// The id that the server gave to the call of this key.
+    /// Returns the id that the server gave to the call of this key.
     pub(super) fn id_of(&self, key: &str) -> Option<&str> {
         let open = self.calls.iter().rfind(|open| open.key == key)?;
         Some(&open.theirs)

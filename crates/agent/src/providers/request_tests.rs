@@ -12,7 +12,7 @@ use super::{ChatProvider, Connections, Provider, Request};
 use crate::message::{Message, ToolDeclaration};
 use crate::models::{Credential, Model, Wire};
 
-/// A conversation with everything in it that a format may have to say in its own way.
+/// Returns a conversation with everything that a format may have to write in its own way.
 fn conversation(api: &str) -> Vec<Rc<Message>> {
     let signature = match api {
         "openai-responses" => {
@@ -66,7 +66,7 @@ fn model(api: &str, id: &str, url: &str) -> Model {
     }
 }
 
-/// The body of the request that a conversation becomes.
+/// Returns the body of the request for a conversation.
 async fn asked(
     api: &str,
     id: &str,

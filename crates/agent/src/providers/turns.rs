@@ -1,6 +1,6 @@
 //! A conversation as every wire format sees it: who said what, in which order.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::Request;
 use crate::message::{AssistantMessage, Block, Message, ToolResultMessage, joined_text};
@@ -18,7 +18,7 @@ pub(super) enum Turn<'a> {
     Results(Vec<&'a ToolResultMessage>),
 }
 
-/// The conversation of a request, from its beginning.
+/// Returns the conversation of a request, from its beginning.
 pub(super) fn turns<'a>(request: &Request<'a>) -> Vec<Turn<'a>> {
     let mut turns = Vec::new();
     for message in request.messages {
@@ -47,58 +47,77 @@ pub(super) fn is_own(answer: &AssistantMessage, model: &Model) -> bool {
     answer.provider == model.provider && answer.model == model.id
 }
 
-/// The images of tool results, for the formats that take only text as a result.
-pub(super) fn images<'a>(
-    results: &[&'a ToolResultMessage],
-    model: &Model,
-) -> Vec<(&'a str, &'a str)> {
-    let blocks = results.iter().flat_map(|result| &result.content);
-    let images = blocks.filter_map(image);
-    images.filter(|_| model.sees_images()).collect()
+/// How a wire format writes text and images.
+#[derive(Clone, Copy)]
+pub(super) struct ContentFormat {
+    pub(super) text: fn(&str) -> Value,
+    /// Takes the MIME type and the data of an image.
+    pub(super) image: fn(&str, &str) -> Value,
 }
 
 /// Stands before images that follow the results they belong to.
-pub(super) const IMAGES_BELOW: &str = "Images from the tool results above:";
+const IMAGES_BELOW: &str = "Images from the tool results above:";
 
-/// The type and the data of an image.
-pub(super) fn image(block: &Block) -> Option<(&str, &str)> {
-    match block {
-        Block::Image { data, mime_type } => Some((mime_type, data)),
-        Block::Text { .. } | Block::Thinking { .. } | Block::ToolCall(_) | Block::Other(_) => None,
+impl ContentFormat {
+    /// Returns what a caller said as a message: one text if there are no images, else its parts.
+    pub(super) fn user_message(&self, blocks: &[Block], model: &Model) -> Value {
+        let has_images = model.sees_images() && blocks.iter().any(is_image);
+        let content = if has_images {
+            Value::Array(self.parts(blocks, model))
+        } else {
+            let texts: Vec<&str> = blocks.iter().filter_map(text_of).collect();
+            Value::String(texts.join("\n\n"))
+        };
+        json!({"role": "user", "content": content})
+    }
+
+    /// Returns the text and the images of a message that the model can take.
+    pub(super) fn parts(&self, blocks: &[Block], model: &Model) -> Vec<Value> {
+        let parts = blocks.iter().filter_map(|block| match block {
+            Block::Text { text, .. } => Some((self.text)(text)),
+            Block::Image { data, mime_type } if model.sees_images() => {
+                Some((self.image)(mime_type, data))
+            }
+            Block::Image { .. } | Block::Thinking { .. } | Block::ToolCall(_) | Block::Other(_) => {
+                None
+            }
+        });
+        parts.collect()
+    }
+
+    /// Returns the images of tool results behind a line that announces them, for the formats that
+    /// take only text as a result; None if there is nothing that the model can see.
+    pub(super) fn images_of(
+        &self,
+        results: &[&ToolResultMessage],
+        model: &Model,
+    ) -> Option<Vec<Value>> {
+        let blocks = results.iter().flat_map(|result| &result.content);
+        let images = blocks.filter_map(|block| match block {
+            Block::Image { data, mime_type } => Some((self.image)(mime_type, data)),
+            Block::Text { .. } | Block::Thinking { .. } | Block::ToolCall(_) | Block::Other(_) => {
+                None
+            }
+        });
+        let mut parts = vec![(self.text)(IMAGES_BELOW)];
+        parts.extend(images.filter(|_| model.sees_images()));
+        (parts.len() > 1).then_some(parts)
     }
 }
 
-/// One part of what a caller said.
-pub(super) enum Part<'a> {
-    Text(&'a str),
-    Image { kind: &'a str, data: &'a str },
+fn is_image(block: &Block) -> bool {
+    matches!(block, Block::Image { .. })
 }
 
-/// Returns the parts of a caller's message that the model can take.
-pub(super) fn parts<'a>(blocks: &'a [Block], model: &Model) -> Vec<Part<'a>> {
-    let sees = model.sees_images();
-    let parts = blocks.iter().filter_map(|block| match block {
-        Block::Text { text, .. } => Some(Part::Text(text)),
-        Block::Image { data, mime_type } if sees => Some(Part::Image {
-            kind: mime_type,
-            data,
-        }),
+fn text_of(block: &Block) -> Option<&str> {
+    match block {
+        Block::Text { text, .. } => Some(text),
         Block::Image { .. } | Block::Thinking { .. } | Block::ToolCall(_) | Block::Other(_) => None,
-    });
-    parts.collect()
+    }
 }
 
-/// The text of a message without images; None if it has some.
-pub(super) fn only_text(parts: &[Part<'_>]) -> Option<String> {
-    let texts = parts.iter().map(|part| match part {
-        Part::Text(text) => Some(*text),
-        Part::Image { .. } => None,
-    });
-    Some(texts.collect::<Option<Vec<&str>>>()?.join("\n\n"))
-}
-
-/// The arguments of a call. Those that were no JSON are not repeated: half the servers could
-/// not read them.
+/// Returns the arguments of a call. Those that were no JSON are not repeated: half the servers
+/// could not read them.
 pub(super) fn object(arguments: &Value) -> Value {
     match arguments {
         Value::Object(_) => arguments.clone(),

@@ -15,7 +15,7 @@ pub(crate) const GATEWAY_KEY: &str = "cf-aig-authorization";
 const ANTHROPIC_LOGIN: &str = "oauth-2025-04-20";
 
 impl Wire {
-    /// The body of a request.
+    /// Returns the body of a request.
     pub(super) fn body(self, request: &Request<'_>) -> Value {
         Value::Object(match self {
             Self::Completions => completions::body(request),
@@ -35,7 +35,7 @@ impl Wire {
         }
     }
 
-    /// The address that a request of a model goes to.
+    /// Returns the address that a request of a model goes to.
     pub(super) fn url(self, base: &str, model: &str) -> String {
         let base = base.trim_end_matches('/');
         match self {
@@ -48,7 +48,7 @@ impl Wire {
         }
     }
 
-    /// The headers of the format, then those of the configuration, which win.
+    /// Returns the headers of the format and those of the configuration, which win.
     pub(super) fn headers(
         self,
         key: Option<&Credential>,

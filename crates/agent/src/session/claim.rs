@@ -59,7 +59,7 @@ impl Claim {
 }
 
 impl Drop for Claim {
-    /// A prompt that was never answered leaves no file behind, as in pi.
+    /// Removes the file of a session in which nothing was answered, as pi does.
     fn drop(&mut self) {
         let is_empty = self.file.metadata().is_ok_and(|file| file.len() == 0);
         if let Some(real) = is_empty.then(|| self.path.canonicalize().ok()).flatten() {

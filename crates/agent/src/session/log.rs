@@ -43,7 +43,7 @@ enum Target {
 }
 
 impl SessionLog {
-    /// A new session; its file is written with the first assistant message.
+    /// Begins a session; its file is written with the first assistant message.
     pub(crate) fn create(claim: Option<Claim>, id: String, cwd: &Path) -> Self {
         let target = match claim {
             None => Target::Nowhere,
@@ -155,7 +155,8 @@ fn write(claim: &mut Claim, bytes: &[u8]) -> Result<(), SessionLogError> {
         })
 }
 
-/// Pi adds up `usage.cost.total`; null counts as nothing there and as unknown here.
+/// Adds a cost of null to an entry whose price is unknown. Pi adds up `usage.cost.total` and takes
+/// null for nothing.
 fn admit_unknown_cost(entry: &mut Value) {
     if let Some(usage) = entry.get_mut("usage").and_then(Value::as_object_mut) {
         usage.entry("cost").or_insert_with(|| {
@@ -170,7 +171,7 @@ fn line(entry: &Value) -> Vec<u8> {
     line
 }
 
-/// Eight hexadecimal digits, as pi's.
+/// Returns eight hexadecimal digits, as in pi's ids.
 fn entry_id() -> String {
     let random = uuid::Uuid::now_v7().simple().to_string();
     random[random.len() - 8..].to_owned()

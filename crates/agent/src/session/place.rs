@@ -27,7 +27,7 @@ pub(crate) struct Places<'a> {
 }
 
 impl Places<'_> {
-    /// The file of the session that the flags mean; None keeps nothing.
+    /// Returns the file of the session that the flags mean; None if they ask for no file.
     pub(crate) fn find(&self, flags: &Flags) -> Result<Option<Place>, NoSuchSession> {
         let fresh = uuid::Uuid::now_v7().to_string();
         let place = |path: PathBuf, id: &str| {
@@ -105,7 +105,7 @@ fn file_name(id: &str) -> String {
     format!("{now}_{id}.jsonl")
 }
 
-/// Pi's name for the folder of a working directory.
+/// Returns pi's name for the folder of a working directory.
 fn folder_of(cwd: &Path) -> String {
     let path = cwd.display().to_string();
     let path = path.strip_prefix('/').unwrap_or(&path);

@@ -133,7 +133,7 @@ impl Recorded {
         }
     }
 
-    /// A message that was taken back or replaced.
+    /// Takes a message back or replaces it.
     fn edit(&mut self, entry: &Value) {
         let target = text(entry, "targetId").unwrap_or_default();
         match serde_json::from_value::<Message>(entry["replacement"].clone()) {
@@ -148,7 +148,7 @@ impl Recorded {
         }
     }
 
-    /// A summary stands for everything before the first kept entry, except the prompt.
+    /// Puts a summary in the place of everything before the first kept entry, except the prompt.
     fn compact(&mut self, id: String, entry: &Value) {
         // The entry may be none of a message, for example the change of a model.
         let first = text(entry, "firstKeptEntryId").unwrap_or_default();
@@ -177,7 +177,7 @@ impl Recorded {
     }
 }
 
-/// The entries from the root to the last one appended.
+/// Returns the entries from the root to the last one appended.
 fn last_branch(entries: &[Value]) -> Vec<&Value> {
     let by_id: HashMap<&str, &Value> = entries
         .iter()

@@ -209,7 +209,7 @@ fn a_file_that_is_no_session_is_refused() {
     ");
 }
 
-/// A session as pi 1.5 writes it: killed in its first wait, continued, with a call whose
+/// Returns a session as pi 1.5 writes it: killed in its first wait, continued, with a call whose
 /// arguments were no JSON and one that called others.
 fn session_of_pi_1_5(cwd: &std::path::Path) -> String {
     let system = json!({"role": "system", "content": "Be good.", "timestamp": 1,

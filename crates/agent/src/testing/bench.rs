@@ -33,7 +33,7 @@ impl Bench {
         .await
     }
 
-    /// The roles of the messages in the conversation, from the first to the last.
+    /// Returns the roles of the messages in the conversation, from the first to the last.
     pub(crate) fn roles(&self) -> Vec<Value> {
         let messages = self.agent.conversation.borrow().messages();
         messages

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
-/// The messages of one role, as they ended.
+/// Returns the messages of one role, as they ended.
 pub(crate) fn messages_of<'a>(role: &str, events: &'a [Value]) -> Vec<&'a Value> {
     let ends = events.iter().filter(|event| event["type"] == "message_end");
     ends.map(|event| &event["message"])
@@ -12,7 +12,7 @@ pub(crate) fn messages_of<'a>(role: &str, events: &'a [Value]) -> Vec<&'a Value>
         .collect()
 }
 
-/// The last event of a type.
+/// Returns the last event of a type.
 pub(crate) fn last<'a>(kind: &str, events: &'a [Value]) -> &'a Value {
     events
         .iter()
@@ -20,7 +20,7 @@ pub(crate) fn last<'a>(kind: &str, events: &'a [Value]) -> &'a Value {
         .unwrap_or_else(|| panic!("no event {kind} in:\n{}", outline(events)))
 }
 
-/// The events in one line each: type, role, tool and what else tells them apart.
+/// Shows the events in one line each: type, role, tool and what else tells them apart.
 ///
 /// What follows from the lines around is left out: the two ends of a message are one line,
 /// `streamed` if it came in pieces, and a turn that ends with the answer above it says no more.

@@ -48,7 +48,7 @@ impl Sandbox {
         format!("--model scripted/{}", path.display())
     }
 
-    /// An agent whose model plays a script.
+    /// Returns an agent whose model plays a script.
     pub(crate) fn playing(&self, script: &Value) -> Bench {
         self.agent(&self.script(script)).unwrap()
     }

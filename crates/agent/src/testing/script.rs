@@ -2,17 +2,17 @@
 
 use serde_json::{Value, json};
 
-/// A script that says these turns, whatever it is asked.
+/// Returns a script that plays these turns, whatever it is asked.
 pub(crate) fn script(turns: &Value) -> Value {
     json!({"rules": [{"turns": turns}]})
 }
 
-/// A script that repeats what it is told.
+/// Returns a script that repeats what it is told.
 pub(crate) fn echo() -> Value {
     script(&json!([{"text": "You said {{prompt}}."}]))
 }
 
-/// A call of a tool in a turn of a script.
+/// Returns a call of a tool in a turn of a script.
 pub(crate) fn tool_call(name: &str, arguments: &Value) -> Value {
     json!({"name": name, "arguments": arguments})
 }

@@ -176,7 +176,8 @@ mod tests {
         }
     }
 
-    /// Each line was compared with what pi 0.87.1 makes of the same arguments.
+    /// Shows what becomes of arguments. Each line was compared with what pi 0.87.1 makes of the
+    /// same arguments.
     #[test]
     fn arguments_are_converted_or_refused_as_pi_does() {
         let cases = [

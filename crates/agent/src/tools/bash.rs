@@ -214,7 +214,7 @@ impl Shell {
         end
     }
 
-    /// The output is closed, but the command lives on.
+    /// Waits for a command that closed its output and lives on.
     async fn wait_for_exit(&mut self, timeout: Option<Instant>, aborted: &Aborted) -> End {
         let end = tokio::select! {
             status = self.child.wait() => status.map_or(End::Aborted, End::Exited),
@@ -240,7 +240,8 @@ impl Shell {
     }
 }
 
-/// The run directory, which is kept with the session in it, else where temporary files go.
+/// Returns where long output is kept: the run directory if the session is in one, else where
+/// temporary files go.
 fn place_for_output(surroundings: &ToolSurroundings) -> PathBuf {
     let directory = surroundings.session_file.as_deref().and_then(Path::parent);
     if let Some(run) = directory.filter(|directory| directory.join("meta.json").is_file()) {

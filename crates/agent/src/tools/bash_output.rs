@@ -79,7 +79,7 @@ impl BashOutput {
         self.newlines + usize::from(self.last_line_bytes > 0)
     }
 
-    /// What can be shown now.
+    /// Returns what can be shown now.
     pub(super) fn shown(&self) -> Shown {
         let truncation = if self.is_long() {
             self.last_lines()
@@ -97,7 +97,7 @@ impl BashOutput {
         }
     }
 
-    /// The last whole lines that fit, or the end of the last one if it alone is too long.
+    /// Returns the last whole lines that fit, or the end of the last one if it alone is too long.
     fn last_lines(&self) -> Truncation {
         let text = self.tail.strip_suffix(b"\n").unwrap_or(&self.tail);
         let mut start = text.len();
@@ -133,7 +133,8 @@ impl BashOutput {
 }
 
 impl FullOutput {
-    /// The file with everything so far; without it only the tail can be shown.
+    /// Creates the file of the whole output and writes everything so far into it. Without the file
+    /// only the tail can be shown.
     fn create(directory: &Path, so_far: &[u8]) -> Option<Self> {
         let named = tempfile::Builder::new()
             .prefix("pi-bash-")
@@ -160,12 +161,12 @@ pub(super) struct Shown {
 }
 
 impl Shown {
-    /// The tail alone, for updates.
+    /// Returns the tail alone, for updates.
     pub(super) fn tail(&self) -> &str {
         &self.truncation.content
     }
 
-    /// The tail and where to find the rest.
+    /// Returns the tail and where to find the rest.
     pub(super) fn text(&self) -> String {
         let cut = &self.truncation;
         if !cut.truncated {
@@ -190,7 +191,7 @@ impl Shown {
         format!("{}\n\n[Showing {what}. Full output: {place}]", cut.content)
     }
 
-    /// What was cut and where all of it is; nothing if nothing was cut.
+    /// Returns what was cut and where the whole output is; None if nothing was cut.
     pub(super) fn details(&self) -> Option<Value> {
         if !self.truncation.truncated {
             return None;

@@ -126,7 +126,7 @@ impl Scan {
     }
 }
 
-/// The first lines of `kept` that fit both limits, and how many they are.
+/// Returns the first lines of `kept` that fit both limits, and how many they are.
 fn whole_lines(kept: &[u8]) -> (String, usize) {
     let mut end = 0;
     let mut count = 0;

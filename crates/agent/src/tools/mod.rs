@@ -55,7 +55,7 @@ impl ToolOutput {
         }
     }
 
-    /// The result the model sees when a call fails; pi gives it empty details.
+    /// Returns the result the model sees when a call fails; pi gives it empty details.
     pub(crate) fn failure(message: impl Into<String>) -> Self {
         Self::text(message).with_details(json!({}))
     }

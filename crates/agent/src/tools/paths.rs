@@ -34,7 +34,7 @@ fn without_dots(path: &Path) -> PathBuf {
     plain
 }
 
-/// `ENOENT: no such file or directory, access '/x'`, the wording models know from pi.
+/// Words an error as models know it from pi: `ENOENT: no such file or directory, access '/x'`.
 pub(super) fn failure(error: &io::Error, action: &str, path: &Path) -> ToolError {
     let path = path.display();
     match code(error) {
@@ -43,7 +43,7 @@ pub(super) fn failure(error: &io::Error, action: &str, path: &Path) -> ToolError
     }
 }
 
-/// The symbolic name of an error, such as `ENOENT`.
+/// Returns the symbolic name of an error, such as `ENOENT`.
 pub(super) fn code_name(error: &io::Error) -> String {
     code(error).map_or_else(|| error.to_string(), |(code, _)| code.to_owned())
 }

@@ -130,7 +130,7 @@ fn show(file: &mut File, arguments: &Arguments, path: &Path) -> ToolResult {
     })
 }
 
-/// The lines, and how to get at the ones that are missing.
+/// Returns the lines, and how to get at the ones that are missing.
 fn describe(window: &LineWindow, start: usize, arguments: &Arguments) -> String {
     let cut = &window.truncation;
     let (first, total) = (start + 1, window.file_lines);

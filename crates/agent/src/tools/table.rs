@@ -33,12 +33,12 @@ pub(crate) struct Tool {
 }
 
 impl Tool {
-    /// The JSON schema of the arguments.
+    /// Returns the JSON schema of the arguments.
     pub(crate) fn parameters(&self) -> Value {
         (self.schema)()
     }
 
-    /// What a request to a model declares.
+    /// Returns what a request to a model declares.
     pub(crate) fn declaration(&self) -> ToolDeclaration {
         ToolDeclaration {
             name: self.id.to_owned(),
@@ -48,7 +48,7 @@ impl Tool {
     }
 }
 
-/// The row with this name.
+/// Returns the row with this name.
 #[cfg(test)]
 pub(super) fn find_tool(id: &str) -> Option<&'static Tool> {
     TOOLS.iter().find(|tool| tool.id == id)

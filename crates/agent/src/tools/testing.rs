@@ -10,7 +10,7 @@ use super::{ModelInUse, ToolOutput, ToolSurroundings, Updates, execute, find_too
 use crate::abort::AbortSwitch;
 use crate::message::{Block, ToolCall};
 
-/// The surroundings of a tool that works in `directory`.
+/// Returns the surroundings of a tool that works in `directory`.
 pub(super) fn surroundings(directory: &Path) -> ToolSurroundings {
     ToolSurroundings {
         cwd: directory.to_owned(),
@@ -38,7 +38,7 @@ pub(super) struct Called {
 }
 
 impl Called {
-    /// The text of the result, marked if it is an error.
+    /// Returns the text of the result, marked if it is an error.
     pub(super) fn text(&self) -> String {
         let text = match &self.output.content[..] {
             [Block::Text { text, .. }, ..] => text.as_str(),

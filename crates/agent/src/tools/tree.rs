@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 use super::truncation::{MAX_BYTES, Truncation, readable_size};
 use super::{ToolError, ToolOutput, ToolSurroundings, paths};
 
-/// Where to look: what the call names, else the working directory.
+/// Returns where to look: what the call names, else the working directory.
 pub(super) fn root(
     path: Option<&str>,
     surroundings: &ToolSurroundings,
@@ -68,7 +68,7 @@ impl Listing {
         self
     }
 
-    /// The answer, with all notices in one line at the end.
+    /// Returns the answer, with all notices in one line at the end.
     pub(super) fn into_output(self) -> ToolOutput {
         let mut listing = self.with_size_notice();
         if !listing.notices.is_empty() {

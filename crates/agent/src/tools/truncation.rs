@@ -35,7 +35,7 @@ pub(super) enum Limit {
 }
 
 impl Truncation {
-    /// Nothing was cut.
+    /// Returns the content as one from which nothing was cut.
     pub(super) fn none(content: String, total_lines: usize, max_lines: usize) -> Self {
         let bytes = content.len();
         Self {
@@ -80,7 +80,7 @@ pub(super) fn keep_head(text: String) -> Truncation {
     }
 }
 
-/// `512B`, `50.0KB`, `1.5MB`.
+/// Writes a size as `512B`, `50.0KB` or `1.5MB`.
 pub(super) fn readable_size(bytes: usize) -> String {
     #[expect(clippy::cast_precision_loss, reason = "shown with one decimal")]
     let size = bytes as f64;

@@ -27,7 +27,7 @@ pub(crate) fn check(tree: &Tree) -> Vec<Finding> {
         Some((name, file))
     });
     roots
-        .flat_map(|(name, root)| check_crate(tree, name, root))
+        .filter_map(|(name, root)| check_crate(tree, name, root))
         .collect()
 }
 

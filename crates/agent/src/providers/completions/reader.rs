@@ -99,7 +99,8 @@ impl AnswerReader for Reader {
         Ok(())
     }
 
-    /// A server that gave a reason has only forgotten the mark behind the last chunk.
+    /// Ends an answer that was cut. If the server gave a reason, it has only forgotten the mark behind
+    /// the last chunk.
     fn cut(&mut self, said: &mut Vec<Chunk>) {
         if self.reason.is_some() {
             self.finish(said);
@@ -136,7 +137,7 @@ fn words(delta: &Value, said: &mut Vec<Chunk>) {
     }
 }
 
-/// Groq keeps its usage in a place of its own.
+/// Returns the usage in a chunk; Groq keeps it in a place of its own.
 fn usage_in(chunk: &Value) -> Option<&Value> {
     let places = ["/usage", "/x_groq/usage"];
     let mut found = places.iter().filter_map(|place| chunk.pointer(place));

@@ -6,11 +6,11 @@ use crate::message::{AssistantMessage, Block, ToolDeclaration, joined_text};
 use crate::models::Model;
 use crate::providers::Request;
 use crate::providers::effort::completions as effort;
-use crate::providers::turns::{
-    IMAGES_BELOW, Part, Turn, images, is_own, object, only_text, parts, turns,
-};
+use crate::providers::turns::{ContentFormat, Turn, is_own, object, turns};
 
-/// The body of a request.
+const CONTENT: ContentFormat = ContentFormat { text, image };
+
+/// Returns the body of a request.
 pub(in crate::providers) fn body(request: &Request<'_>) -> Map<String, Value> {
     let model = request.model;
     let mut body = Map::new();
@@ -48,7 +48,7 @@ fn messages(request: &Request<'_>) -> Vec<Value> {
     }
     for turn in turns(request) {
         match turn {
-            Turn::User(blocks) => messages.push(said(&parts(blocks, model))),
+            Turn::User(blocks) => messages.push(CONTENT.user_message(blocks, model)),
             Turn::Note(text) => messages.push(json!({"role": "user", "content": text})),
             Turn::Answer(answer) => messages.extend(spoken(answer, model)),
             Turn::Results(results) => {
@@ -56,30 +56,12 @@ fn messages(request: &Request<'_>) -> Vec<Value> {
                     json!({"role": "tool", "content": joined_text(&result.content),
                            "tool_call_id": result.tool_call_id})
                 }));
-                let images = images(&results, model);
-                if !images.is_empty() {
-                    let mut content = vec![text(IMAGES_BELOW)];
-                    content.extend(images.iter().map(|(kind, data)| image(kind, data)));
-                    messages.push(json!({"role": "user", "content": content}));
-                }
+                let images = CONTENT.images_of(&results, model);
+                messages.extend(images.map(|parts| json!({"role": "user", "content": parts})));
             }
         }
     }
     messages
-}
-
-fn said(parts: &[Part<'_>]) -> Value {
-    let content = match only_text(parts) {
-        Some(text) => Value::String(text),
-        None => parts
-            .iter()
-            .map(|part| match part {
-                Part::Text(words) => text(words),
-                Part::Image { kind, data } => image(kind, data),
-            })
-            .collect(),
-    };
-    json!({"role": "user", "content": content})
 }
 
 fn spoken(answer: &AssistantMessage, model: &Model) -> Option<Value> {

@@ -9,7 +9,7 @@ use super::responses::{RESPONSES, said};
 use crate::providers::testing::Server;
 use crate::testing::Sandbox;
 
-/// Where a request names the model, and what it says about thinking.
+/// Returns where a request names the model, and what it says about thinking.
 async fn asked(api: &str, frames: &[Value]) -> String {
     let sandbox = Sandbox::new();
     let server = Server::start(vec![named(frames)]).await;

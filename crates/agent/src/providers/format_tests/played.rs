@@ -12,7 +12,7 @@ pub(super) struct Played {
 }
 
 impl Played {
-    /// What the model said, also where it failed.
+    /// Returns what the model said, also where it failed.
     pub(super) fn answers(&self) -> Vec<&Value> {
         messages_of("assistant", &self.events)
     }
@@ -27,7 +27,7 @@ pub(super) async fn play(api: &str, flags: &str, streams: &[&[Value]]) -> Played
     Played { events, server }
 }
 
-/// An agent that asks `server`.
+/// Returns an agent that asks `server`.
 pub(super) fn bench(sandbox: &Sandbox, server: &Server, api: &str, flags: &str) -> Bench {
     let models = json!({"providers": {"fake": {
         "baseUrl": server.url, "api": api, "apiKey": "sk-secret",

@@ -9,13 +9,15 @@ use crate::message::{AssistantMessage, Block, ToolDeclaration, ToolResultMessage
 use crate::models::Model;
 use crate::providers::Request;
 use crate::providers::effort::google as effort;
-use crate::providers::turns::{IMAGES_BELOW, Part, Turn, images, is_own, object, parts, turns};
+use crate::providers::turns::{ContentFormat, Turn, is_own, object, turns};
+
+const CONTENT: ContentFormat = ContentFormat { text, image };
 
 /// Stands for a signature in the first call of a turn, where Gemini 3 insists on one and the
 /// call came from another model.
 const NO_SIGNATURE: &str = "skip_thought_signature_validator";
 
-/// The body of a request; the model is part of the address.
+/// Returns the body of a request; the model is part of the address.
 pub(in crate::providers) fn body(request: &Request<'_>) -> Map<String, Value> {
     let mut body = Map::new();
     let mut config = Map::new();
@@ -50,11 +52,8 @@ fn contents(request: &Request<'_>) -> Vec<Value> {
     let mut calls: HashSet<&str> = HashSet::new();
     for turn in turns(request) {
         match turn {
-            Turn::User(blocks) => {
-                let said = parts(blocks, model);
-                contents.push(user(said.iter().map(part).collect()));
-            }
-            Turn::Note(text) => contents.push(user(vec![json!({"text": text})])),
+            Turn::User(blocks) => contents.push(user(CONTENT.parts(blocks, model))),
+            Turn::Note(note) => contents.push(user(vec![text(&note)])),
             Turn::Answer(answer) => {
                 calls.extend(answer.tool_calls().map(|call| call.id.as_str()));
                 contents.extend(spoken(answer, model));
@@ -62,23 +61,15 @@ fn contents(request: &Request<'_>) -> Vec<Value> {
             Turn::Results(results) => {
                 let responses = results.iter().map(|one| response(one, &calls));
                 contents.push(user(responses.collect()));
-                let images = images(&results, model);
-                if !images.is_empty() {
-                    let mut parts = vec![json!({"text": IMAGES_BELOW})];
-                    parts.extend(images.iter().map(|(kind, data)| image(kind, data)));
-                    contents.push(user(parts));
-                }
+                contents.extend(CONTENT.images_of(&results, model).map(user));
             }
         }
     }
     contents
 }
 
-fn part(part: &Part<'_>) -> Value {
-    match part {
-        Part::Text(text) => json!({"text": text}),
-        Part::Image { kind, data } => image(kind, data),
-    }
+fn text(text: &str) -> Value {
+    json!({"text": text})
 }
 
 fn image(kind: &str, data: &str) -> Value {
@@ -123,7 +114,7 @@ fn signed(mut part: Value, signature: Option<String>) -> Value {
     part
 }
 
-/// A result without a call of its id in the conversation is matched by its name.
+/// Returns the result of a call. If the conversation has no call of its id, the name must do.
 fn response(result: &ToolResultMessage, calls: &HashSet<&str>) -> Value {
     let id = result.tool_call_id.as_str();
     let name = if result.tool_name.is_empty() {

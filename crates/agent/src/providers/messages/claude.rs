@@ -73,7 +73,7 @@ impl<'a> Claude<'a> {
         has_a_choice && self.version >= (5, 0)
     }
 
-    /// The longest answer, which a request has to name.
+    /// Returns the tokens of the longest answer, which a request has to name.
     pub(super) fn max_tokens(self) -> u64 {
         let older = [
             ("claude-3-7", 64_000),

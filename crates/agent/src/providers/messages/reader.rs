@@ -138,7 +138,7 @@ impl AnswerReader for Reader {
     }
 }
 
-/// Where a block stands in the message.
+/// Returns where a block stands in the message.
 fn key(event: &Value) -> String {
     event["index"].as_u64().unwrap_or_default().to_string()
 }

@@ -7,9 +7,11 @@ use crate::message::{AssistantMessage, Block, ToolDeclaration, ToolResultMessage
 use crate::models::Model;
 use crate::providers::Request;
 use crate::providers::effort::messages as effort;
-use crate::providers::turns::{Part, Turn, is_own, object, only_text, parts, turns};
+use crate::providers::turns::{ContentFormat, Turn, is_own, object, turns};
 
-/// The body of a request.
+const CONTENT: ContentFormat = ContentFormat { text, image };
+
+/// Returns the body of a request.
 pub(in crate::providers) fn body(request: &Request<'_>) -> Map<String, Value> {
     let model = request.model;
     let mut body = Map::new();
@@ -30,13 +32,14 @@ pub(in crate::providers) fn body(request: &Request<'_>) -> Map<String, Value> {
     body
 }
 
-/// Anthropic caches up to marks: one is after the prompt, one after what was said last.
+/// Returns the conversation. Anthropic caches up to marks: one is after the prompt, this function
+/// sets the other after what was said last.
 fn messages(request: &Request<'_>) -> Vec<Value> {
     let model = request.model;
     let mut messages = Vec::new();
     for turn in turns(request) {
         match turn {
-            Turn::User(blocks) => messages.push(said(&parts(blocks, model))),
+            Turn::User(blocks) => messages.push(CONTENT.user_message(blocks, model)),
             Turn::Note(text) => messages.push(json!({"role": "user", "content": text})),
             Turn::Answer(answer) => messages.extend(spoken(answer, model)),
             Turn::Results(results) => {
@@ -63,20 +66,6 @@ fn cached(mut parts: Vec<Value>) -> Value {
         last["cache_control"] = json!({"type": "ephemeral"});
     }
     Value::Array(parts)
-}
-
-fn said(parts: &[Part<'_>]) -> Value {
-    let content = match only_text(parts) {
-        Some(text) => Value::String(text),
-        None => parts
-            .iter()
-            .map(|part| match part {
-                Part::Text(words) => text(words),
-                Part::Image { kind, data } => image(kind, data),
-            })
-            .collect(),
-    };
-    json!({"role": "user", "content": content})
 }
 
 /// Thoughts go before everything else, as the format wants it.
@@ -107,7 +96,7 @@ fn spoken(answer: &AssistantMessage, model: &Model) -> Option<Value> {
     Some(json!({"role": "assistant", "content": content}))
 }
 
-/// A thought goes back only if it can prove that it is the model's.
+/// Returns a thought for the model, if it can prove that it came from the same model.
 fn thought(block: &Block) -> Option<Value> {
     let Block::Thinking {
         thinking,
@@ -125,14 +114,9 @@ fn thought(block: &Block) -> Option<Value> {
 }
 
 fn result(result: &ToolResultMessage, model: &Model) -> Value {
-    let mut content = Vec::new();
-    for part in parts(&result.content, model) {
-        match part {
-            Part::Text("") => {}
-            Part::Text(words) => content.push(text(words)),
-            Part::Image { kind, data } => content.push(image(kind, data)),
-        }
-    }
+    let mut content = CONTENT.parts(&result.content, model);
+    // The format takes no empty text.
+    content.retain(|part| part["text"] != "");
     json!({"type": "tool_result", "tool_use_id": call_id(&result.tool_call_id),
            "content": content, "is_error": result.is_error})
 }

@@ -109,7 +109,7 @@ impl AnswerReader for Reader {
     }
 }
 
-/// Where an item stands in the response.
+/// Returns where an item stands in the response.
 fn key(event: &Value) -> String {
     event["output_index"]
         .as_u64()

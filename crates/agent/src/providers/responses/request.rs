@@ -6,11 +6,11 @@ use crate::message::{AssistantMessage, Block, ToolDeclaration, joined_text};
 use crate::models::Model;
 use crate::providers::Request;
 use crate::providers::effort::responses as effort;
-use crate::providers::turns::{
-    IMAGES_BELOW, Part, Turn, images, is_own, object, only_text, parts, turns,
-};
+use crate::providers::turns::{ContentFormat, Turn, is_own, object, turns};
 
-/// The body of a request.
+const CONTENT: ContentFormat = ContentFormat { text, image };
+
+/// Returns the body of a request.
 pub(in crate::providers) fn body(request: &Request<'_>) -> Map<String, Value> {
     let mut body = Map::new();
     let mut set = |name: &str, value: Value| body.insert(name.to_owned(), value);
@@ -36,7 +36,7 @@ fn input(request: &Request<'_>) -> Vec<Value> {
     let mut items = Vec::new();
     for turn in turns(request) {
         match turn {
-            Turn::User(blocks) => items.push(said(&parts(blocks, model))),
+            Turn::User(blocks) => items.push(CONTENT.user_message(blocks, model)),
             Turn::Note(text) => items.push(json!({"role": "user", "content": text})),
             Turn::Answer(answer) => spoken(answer, model, &mut items),
             Turn::Results(results) => {
@@ -44,30 +44,12 @@ fn input(request: &Request<'_>) -> Vec<Value> {
                     json!({"type": "function_call_output", "call_id": call_id(&result.tool_call_id),
                            "output": joined_text(&result.content)})
                 }));
-                let images = images(&results, model);
-                if !images.is_empty() {
-                    let mut content = vec![text(IMAGES_BELOW)];
-                    content.extend(images.iter().map(|(kind, data)| image(kind, data)));
-                    items.push(json!({"role": "user", "content": content}));
-                }
+                let images = CONTENT.images_of(&results, model);
+                items.extend(images.map(|parts| json!({"role": "user", "content": parts})));
             }
         }
     }
     items
-}
-
-fn said(parts: &[Part<'_>]) -> Value {
-    let content = match only_text(parts) {
-        Some(text) => Value::String(text),
-        None => parts
-            .iter()
-            .map(|part| match part {
-                Part::Text(words) => text(words),
-                Part::Image { kind, data } => image(kind, data),
-            })
-            .collect(),
-    };
-    json!({"role": "user", "content": content})
 }
 
 /// Adds an answer: its thoughts, then its text, then its calls.
@@ -111,7 +93,7 @@ fn message(texts: &[Value]) -> Option<Value> {
     (!texts.is_empty()).then(|| json!({"type": "message", "role": "assistant", "content": texts}))
 }
 
-/// The secret part of a reasoning item, which pi and we keep whole.
+/// Returns the secret part of a reasoning item, which pi and we keep whole.
 fn encrypted(block: &Block) -> Option<String> {
     let Block::Thinking {
         thinking_signature: Some(item),
@@ -124,7 +106,7 @@ fn encrypted(block: &Block) -> Option<String> {
     item["encrypted_content"].as_str().map(str::to_owned)
 }
 
-/// Pi keeps the id of the item behind the id of the call.
+/// Returns the id of a call, behind which pi keeps the id of the item.
 fn call_id(id: &str) -> &str {
     id.split('|').next().unwrap_or(id)
 }
@@ -137,7 +119,7 @@ fn image(kind: &str, data: &str) -> Value {
     json!({"type": "input_image", "detail": "auto", "image_url": format!("data:{kind};base64,{data}")})
 }
 
-/// Strict, the default there, would make every optional argument required.
+/// Declares a tool. Strict, the default there, would make every optional argument required.
 fn tool(tool: &ToolDeclaration) -> Value {
     json!({"type": "function", "name": tool.name, "parameters": tool.parameters,
            "description": tool.description, "strict": false})

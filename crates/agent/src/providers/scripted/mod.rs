@@ -81,7 +81,7 @@ impl ScriptedProvider {
         })
     }
 
-    /// What to do at this call, and its number since the prompt.
+    /// Returns what to do at this call, and its number since the prompt.
     fn next_turn(&self, scene: &Scene<'_>) -> (Turn, usize) {
         let mut progress = self.progress.borrow_mut();
         if progress.prompt != scene.prompts {
@@ -173,7 +173,8 @@ fn chunks(
     said.into_iter().map(Ok).collect()
 }
 
-/// Four bytes count as a token, so that the numbers look like real ones.
+/// Estimates the tokens of a text. Four bytes count as one, so that the numbers look like real
+/// ones.
 fn usage(input_bytes: usize, output_bytes: usize) -> Usage {
     let tokens = |bytes: usize| bytes.div_ceil(4) as u64;
     let (input, output) = (tokens(input_bytes), tokens(output_bytes));

@@ -38,7 +38,7 @@ impl<'a> Scene<'a> {
         scene
     }
 
-    /// The text of the last tool result; empty if there is none.
+    /// Returns the text of the last tool result; empty if there is none.
     pub(super) fn last_result(&self) -> String {
         self.results
             .last()
@@ -104,7 +104,7 @@ impl<'a> Scene<'a> {
     }
 }
 
-/// The whole text, or `lines` (how many), `first` (line), `last` (line), `head:N` (lines).
+/// Returns the whole text, or `lines` (how many), `first` (line), `last` (line), `head:N` (lines).
 fn view_of(text: &str, view: &str) -> Option<String> {
     if view.is_empty() {
         return Some(text.to_owned());

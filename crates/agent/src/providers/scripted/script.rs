@@ -74,7 +74,7 @@ impl Script {
         Ok(Self { rules })
     }
 
-    /// The first rule that matches.
+    /// Returns the first rule that matches.
     pub(super) fn rule_for(&self, prompt: &str) -> Option<&Rule> {
         let matches = |rule: &&Rule| rule.when.as_ref().is_none_or(|when| when.matches(prompt));
         self.rules.iter().find(matches)
@@ -82,7 +82,7 @@ impl Script {
 }
 
 impl Turn {
-    /// Whether the last tool result is what the turn waits for.
+    /// Returns whether the last tool result is what the turn waits for.
     pub(super) fn applies(&self, scene: &Scene<'_>) -> bool {
         let result = scene.last_result();
         let Condition {
@@ -101,7 +101,7 @@ impl Turn {
                 .is_none_or(|tool| scene.last_tool() == Some(tool))
     }
 
-    /// What is said when all turns are played: the last text again, without any calls.
+    /// Returns the answer after all turns were played: the last text again, without any calls.
     pub(super) fn repeat_of(turns: &[Self]) -> Self {
         let last = turns.iter().rev().find(|turn| !turn.text.is_empty());
         Self {

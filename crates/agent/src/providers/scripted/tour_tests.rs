@@ -8,7 +8,7 @@ const SURVEY: &str = "Survey this directory: what is here, and how big is it?";
 const ABOUT: &str = "Find what this project is about: read its README or the first text file.";
 const OPEN_ENDS: &str = "Look for open ends: search for TODO and FIXME.";
 
-/// The last words of the tour, which must not be an excuse.
+/// Returns the last words of the tour, which must not be an excuse.
 async fn told(sandbox: &Sandbox, prompt: &str) -> String {
     let flags = "--model scripted/tour --tools read,bash,ls,grep,find";
     let events = sandbox.agent(flags).unwrap().prompt(prompt).await;

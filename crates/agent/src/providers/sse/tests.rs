@@ -106,7 +106,7 @@ fn any_bytes_give_the_same_events_wherever_they_are_cut() {
     }
 }
 
-/// What it costs to read one event of `length` bytes in pieces of 1 KB, per byte.
+/// Returns what it costs to read one event of `length` bytes in pieces of 1 KB, per byte.
 fn work_per_byte(length: usize) -> usize {
     let mut reader = EventReader::default();
     let mut events = VecDeque::new();

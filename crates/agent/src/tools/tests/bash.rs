@@ -136,7 +136,7 @@ async fn an_abort_ends_a_command_and_its_tree() {
     assert_eq!(state_of(directory.path()), None);
 }
 
-/// The state letter of the process whose id is in the file `pid`; None when it is gone.
+/// Returns the state letter of the process whose id is in the file `pid`; None when it is gone.
 fn state_of(directory: &std::path::Path) -> Option<String> {
     let pid = fs::read_to_string(directory.join("pid")).unwrap_or_default();
     let stat = fs::read_to_string(format!("/proc/{}/stat", pid.trim())).ok()?;
