@@ -1,9 +1,8 @@
 //! What a user and a trusted project have written down, read once for a call.
 
 use std::borrow::Cow;
-use std::cell::OnceCell;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use pi_subagents_definitions::{
     Catalogue, Places as DefinitionPlaces, Settings, SettingsFiles, SkillPlaces, Skills, Trust,
@@ -20,11 +19,11 @@ pub(crate) struct Configuration {
     pub(crate) catalogue: Arc<Catalogue>,
     /// What is wrong with the files, and what was ignored.
     pub(crate) warnings: Vec<String>,
-    skills: OnceCell<Skills>,
+    skills: OnceLock<Skills>,
 }
 
 impl Configuration {
-    /// Reads everything for a process that is about to end; `trust_project` holds for this call
+    /// Reads everything for a process that serves one call; `trust_project` holds for this call
     /// only.
     pub(crate) fn read_once(places: &Places, trust_project: bool) -> Self {
         Self::read(places, trust_project, |_, places, trust| {
@@ -83,17 +82,19 @@ impl Configuration {
             trust,
             catalogue,
             warnings,
-            skills: OnceCell::new(),
+            skills: OnceLock::new(),
         }
     }
 
-    /// The skills seen from where we were started; looked for once, when somebody asks for any.
+    /// Returns the skills that are seen from where we were started. They are looked for once, when
+    /// they are first asked for.
     pub(crate) fn skills(&self, places: &Places) -> &Skills {
         self.skills
             .get_or_init(|| self.skills_seen_from(&places.cwd, places))
     }
 
-    /// The skills for a task that works in `cwd`: its caller's, and those that are seen from there.
+    /// Returns the skills of a task that works in `cwd`: those of its caller, and those that are
+    /// seen from there.
     pub(crate) fn skills_of_task(&self, places: &Places, cwd: &Path) -> Cow<'_, Skills> {
         let of_caller = self.skills(places);
         if cwd == places.cwd {
@@ -105,7 +106,8 @@ impl Configuration {
         ))
     }
 
-    /// Says which of the skills that a definition wants are there and ignored, for lack of trust.
+    /// Names the skills that a definition wants and that are ignored because their project is not
+    /// trusted.
     pub(crate) fn ignored_skills(
         &self,
         definition: &Definition,

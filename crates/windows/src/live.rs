@@ -5,7 +5,7 @@
 
 use std::fmt;
 use std::io::Write;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
@@ -46,7 +46,7 @@ pub struct LiveView {
 
 /// Lets somebody who does not own a [`LiveView`] have it drawn again.
 #[derive(Debug, Clone)]
-pub struct Redraw(Arc<Shared>);
+pub struct Redraw(Weak<Shared>);
 
 #[derive(Debug)]
 struct Shared {
@@ -95,9 +95,9 @@ impl LiveView {
         })
     }
 
-    /// Returns a handle by which the view can be drawn again.
+    /// Returns a handle by which the view can be drawn again as long as it is there.
     pub fn redraw(&self) -> Redraw {
-        Redraw(Arc::clone(&self.shared))
+        Redraw(Arc::downgrade(&self.shared))
     }
 
     /// Draws the last state and returns when it is on the screen.
@@ -145,9 +145,14 @@ impl EventSink for LiveView {
 }
 
 impl Redraw {
-    /// Has the view drawn again soon, because the terminal has another size now.
-    pub fn soon(&self) {
-        self.0.has_changed(&mut self.0.lock());
+    /// Has the view drawn again soon, because the terminal has another size now. Returns whether
+    /// the view is still there.
+    pub fn soon(&self) -> bool {
+        let Some(shared) = self.0.upgrade() else {
+            return false;
+        };
+        shared.has_changed(&mut shared.lock());
+        true
     }
 }
 

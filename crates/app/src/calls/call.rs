@@ -12,6 +12,7 @@ use crate::calls::next_steps::Door;
 use crate::calls::preview::preview_context;
 use crate::calls::service::{CallService, Watch};
 use crate::calls::tmux::Panes;
+use crate::configuration::Configuration;
 use crate::error::CommandError;
 
 /// A call of a family, read and found to fit.
@@ -52,18 +53,19 @@ pub(crate) struct ReadyCall<C: Call> {
 }
 
 impl<C: Call> ReadyCall<C> {
+    /// Resolves a call and opens its runs: from here on they have a directory and a record.
     pub(crate) fn new(
         service: &CallService,
         call: C,
         caller: &Caller,
+        configuration: &Configuration,
     ) -> Result<Self, CommandError> {
         let _alone = service.lower_alone();
-        let configuration = service.configuration(caller);
         let settings = &configuration.settings;
         let lowered = call.lower(&Lowering {
             family: C::FAMILY,
             caller,
-            configuration: &configuration,
+            configuration,
             owner: &service.owner,
         })?;
         let windows = WindowRecord::new(
@@ -108,15 +110,4 @@ impl<C: Call> ReadyCall<C> {
             windows: self.windows,
         }
     }
-}
-
-/// Runs the tasks of a call and waits for them.
-pub(crate) async fn run<C: Call>(
-    service: &CallService,
-    call: C,
-    caller: &Caller,
-    watch: Watch,
-) -> Result<Answer, CommandError> {
-    let ready = ReadyCall::new(service, call, caller)?;
-    Ok(ready.run(service, watch).await)
 }

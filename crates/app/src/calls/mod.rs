@@ -30,7 +30,7 @@ mod working_directory;
 
 pub(crate) use answer::Answer;
 pub(crate) use arguments::CallError;
-pub(crate) use call::{Call, ReadyCall, run};
+pub(crate) use call::{Call, ReadyCall};
 pub(crate) use choices::choices_of;
 pub(crate) use tool::{Effect, Tool};
 pub(crate) use unknown_fields::check_fields;
@@ -38,16 +38,24 @@ pub(crate) use window_record::{Seen, WindowRecord};
 
 use self::families::{background, delegation, runs, subagent};
 
-/// The tools of the MCP door: all of them, and the one for those who have nothing else to look
-/// after runs with.
+/// Returns the tools of the MCP door: all of them, and the one for clients that have no other way
+/// to look after runs.
 pub(crate) fn mcp_tools() -> Vec<Tool> {
     [tools(), runs::tools()].into_iter().flatten().collect()
 }
 
-/// All tools that every door has, family by family.
+/// Returns the tools that every door has, family by family.
 pub(crate) fn tools() -> Vec<Tool> {
     [delegation::tools(), subagent::tools(), background::tools()]
         .into_iter()
         .flatten()
         .collect()
+}
+
+/// Returns whether calls of a tool use definitions, so that they depend on whether the project is
+/// trusted.
+pub(crate) fn uses_definitions(name: &str) -> bool {
+    mcp_tools()
+        .iter()
+        .any(|tool| tool.name == name && tool.uses_definitions)
 }

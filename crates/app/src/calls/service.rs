@@ -44,6 +44,15 @@ pub(crate) trait BackgroundRuns: Send + Sync {
     fn rows(&self) -> (Counts, Vec<Row>);
 }
 
+/// A call of a tool, as a door hands it over.
+pub(crate) struct ToolCall<'a> {
+    pub(crate) tool: &'a str,
+    pub(crate) arguments: &'a Value,
+    pub(crate) caller: &'a Caller,
+    /// The configuration of the caller, if the door has read it for this call already.
+    pub(crate) configuration: Option<Arc<Configuration>>,
+}
+
 /// How a door takes part in a call.
 pub(crate) struct Watch {
     /// Who else hears of its events.
@@ -157,36 +166,38 @@ impl CallService {
         }
     }
 
-    /// Calls a tool by its name. Fields that it does not know are an error or a warning, as the
-    /// door has it.
+    /// Calls a tool by its name. Fields that the tool does not know are an error or a warning,
+    /// which depends on the door.
     pub(crate) async fn call(
         self: &Arc<Self>,
-        tool: &str,
-        arguments: &Value,
-        caller: &Caller,
+        call: ToolCall<'_>,
         watch: Watch,
     ) -> Result<ToolAnswer, CommandError> {
-        let unknown = check_fields(tool, arguments, caller.door)?;
-        let mut answer = self.call_known(tool, arguments, caller, watch).await?;
+        let unknown = check_fields(call.tool, call.arguments, call.caller.door)?;
+        let mut answer = self.call_known(call, watch).await?;
         answer.warn(&unknown);
         Ok(answer)
     }
 
     async fn call_known(
         self: &Arc<Self>,
-        tool: &str,
-        arguments: &Value,
-        caller: &Caller,
+        call: ToolCall<'_>,
         watch: Watch,
     ) -> Result<ToolAnswer, CommandError> {
+        let ToolCall {
+            tool,
+            arguments,
+            caller,
+            configuration,
+        } = call;
         match tool {
             delegation::DELEGATE => {
                 let call = delegation::DelegateCall::parse(arguments)?;
-                self.answer(call, caller, watch).await
+                self.answer(call, caller, configuration, watch).await
             }
             subagent::SUBAGENT => {
                 let call = subagent::SubagentCall::parse(arguments)?;
-                self.answer(call, caller, watch).await
+                self.answer(call, caller, configuration, watch).await
             }
             background::BACKGROUND => background::background_agent(self, arguments, caller).await,
             runs::RUNS => runs::subagent_runs(self, arguments, caller, watch.cancelled).await,
@@ -206,9 +217,14 @@ impl CallService {
         self: &Arc<Self>,
         call: C,
         caller: &Caller,
+        configuration: Option<Arc<Configuration>>,
         watch: Watch,
     ) -> Result<ToolAnswer, CommandError> {
-        let lower = move |service: &Self, caller: &Caller| ReadyCall::new(service, call, caller);
+        let lower = move |service: &Self, caller: &Caller| {
+            let configuration =
+                configuration.unwrap_or_else(|| Arc::new(service.configuration(caller)));
+            ReadyCall::new(service, call, caller, &configuration)
+        };
         let ready = self.beside(caller, lower).await?;
         Ok(ready.run(self, watch).await.to_tool_answer())
     }
@@ -243,7 +259,8 @@ impl CallService {
         self.lowering.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What the caller and their project have written down.
+    /// Reads what the caller and their project have written down. A call reads it once and hands it
+    /// on.
     pub(crate) fn configuration(&self, caller: &Caller) -> Configuration {
         let mut catalogues = self
             .catalogues

@@ -10,6 +10,8 @@ pub(crate) struct Tool {
     pub(crate) label: &'static str,
     pub(crate) description: &'static str,
     pub(crate) effect: Effect,
+    /// Whether a call of it uses definitions, so that it depends on whether the project is trusted.
+    pub(crate) uses_definitions: bool,
     /// Whether pi offers it only while it has models, and lets the caller choose among them.
     pub(crate) needs_models: bool,
     /// The line that pi's system prompt has about it.
@@ -30,7 +32,7 @@ pub(crate) enum Effect {
     Runs,
 }
 
-/// The schema of a tool's arguments, whole in itself: not every client follows references.
+/// Returns the schema of a tool's arguments, whole in itself: not every client follows references.
 pub(crate) fn parameters<T: JsonSchema>() -> Value {
     let settings = SchemaSettings::draft07().with(|settings| {
         settings.inline_subschemas = true;
@@ -48,7 +50,7 @@ pub(crate) fn parameters<T: JsonSchema>() -> Value {
     schema
 }
 
-/// Says of an optional field only that it is not required: models read `null` as an invitation.
+/// Describes an optional field only as not required: models read `null` as an invitation.
 fn simplify(schema: &mut Value) {
     match schema {
         Value::Array(parts) => parts.iter_mut().for_each(simplify),

@@ -7,6 +7,7 @@ use pi_subagents_definitions::{IgnoredReason, RememberError, Settings, Trust, Tr
 use pi_subagents_delegation::Definition;
 use pi_subagents_delegation::text::clean;
 
+use crate::calls::caller::Caller;
 use crate::configuration::Configuration;
 use crate::error::CommandError;
 use crate::places::Places;
@@ -25,7 +26,7 @@ pub(crate) struct TrustQuestion {
 }
 
 impl TrustQuestion {
-    /// The question that waits for a decision, if there is one.
+    /// Returns the question that waits for a decision, if there is one.
     pub(crate) fn about(project: &Path, configuration: &Configuration) -> Option<Self> {
         Some(Self {
             project: project.to_owned(),
@@ -33,8 +34,15 @@ impl TrustQuestion {
         })
     }
 
-    /// Tells whether a person may decide it with one word: a directory that holds everything is
-    /// none that is trusted by the way.
+    /// Returns whether somebody has decided about the project of a caller already, so that there is
+    /// nothing to read the whole configuration for.
+    pub(crate) fn is_decided(caller: &Caller) -> bool {
+        let (trust, _) = Trust::read(&caller.places.agent_dir);
+        caller.trusts_project || trust.of(&caller.places.project) != TrustDecision::Undecided
+    }
+
+    /// Returns whether a person may decide it with one word. A directory that holds all projects
+    /// needs more than that.
     pub(crate) fn may_be_asked(&self, places: &Places) -> bool {
         check_extent(&self.project, &places.home).is_ok()
     }
@@ -52,7 +60,7 @@ impl TrustQuestion {
     }
 }
 
-/// Remembers which option was chosen about a project; tells whether that decides it.
+/// Remembers which option was chosen about a project, and returns whether that decides it.
 pub(crate) fn remember(
     project: &Path,
     option: Option<&str>,
@@ -66,7 +74,7 @@ pub(crate) fn remember(
     Trust::remember(&places.agent_dir, project, is_trusted).map(|()| true)
 }
 
-/// What the project carries that waits for a decision.
+/// Describes what the project carries that waits for a decision.
 fn carried(configuration: &Configuration, project: &Path) -> Option<String> {
     if configuration.trust.of(project) != TrustDecision::Undecided {
         return None;
@@ -101,7 +109,8 @@ fn named(definition: &Definition) -> String {
     format!("{}, which loads {extensions}", definition.name)
 }
 
-/// Whoever trusts the home directory trusts every repository that is ever put into it.
+/// Refuses a project that holds the home directory: whoever trusts it trusts every repository that
+/// is ever put into it.
 pub(crate) fn check_extent(project: &Path, home: &Path) -> Result<(), CommandError> {
     let real = |path: &Path| fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     if !real(home).starts_with(real(project)) {

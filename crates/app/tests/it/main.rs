@@ -62,6 +62,7 @@ mod pi_trust;
 mod planted;
 mod printing;
 mod profile;
+mod reads;
 mod real_model;
 mod real_pi;
 mod record;

@@ -78,10 +78,10 @@ fn begin<C: Call>(order: Order, call: C) -> Result<(Arc<CallService>, ReadyCall<
     let owner = Owner::start_detached(&places, detached, order.concurrency)?;
     let service = Arc::new(CallService::of_owner(owner));
     let caller = order.caller.into_caller(places);
-    let settings = Configuration::read_once(&caller.places, caller.trusts_project).settings;
-    let most = settings.max_background;
+    let configuration = Configuration::read_once(&caller.places, caller.trusts_project);
+    let most = configuration.settings.max_background;
     let _place = Place::take(&service.owner, &caller, most, call.task_count())?;
-    let ready = ReadyCall::new(&service, call, &caller)?;
+    let ready = ReadyCall::new(&service, call, &caller, &configuration)?;
     for planned in ready.tasks() {
         let directory = planned.task.directory.as_ref();
         let is_recorded = directory.is_some_and(|path| RunDir::new(path).meta().exists());

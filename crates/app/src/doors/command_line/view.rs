@@ -3,11 +3,10 @@
 use std::io::{self, IsTerminal as _};
 
 use pi_subagents_definitions::Settings;
-use pi_subagents_delegation::{EventSink, PartialMessage, RunEvent, RunId, RunSummary, Timestamp};
-use pi_subagents_windows::{Fleet, LiveView, Paint, ProgressLines, Terminal};
+use pi_subagents_delegation::{EventSink, Timestamp};
+use pi_subagents_windows::{Fleet, LiveView, Paint, ProgressLines, Redraw, Terminal};
 use rustix::termios::tcgetwinsize;
 use tokio::signal::unix::{SignalKind, signal};
-use tokio::task::AbortHandle;
 
 use crate::calls::caller::Caller;
 use crate::calls::preview::preview_context;
@@ -18,7 +17,7 @@ use crate::print::Printer;
 /// The size of a terminal that does not tell it.
 const USUAL_SIZE: (usize, usize) = (80, 24);
 
-/// The sinks that show runs: on stderr for people, on stdout for programs that follow along.
+/// Returns the sinks that show runs: on stderr for people, on stdout for programs that follow along.
 pub(crate) fn sinks(
     caller: &Caller,
     settings: &Settings,
@@ -34,12 +33,12 @@ pub(crate) fn sinks(
     sinks
 }
 
-/// Tells whether runs are shown in live windows.
+/// Returns whether runs are shown in live windows.
 pub(crate) fn is_live(places: &Places) -> bool {
     io::stderr().is_terminal() && places.variable("TERM").is_some_and(|term| term != "dumb")
 }
 
-/// How wide the terminal is in which runs are shown in live windows.
+/// Returns how wide the terminal is in which runs are shown in live windows.
 pub(crate) fn live_columns(places: &Places) -> Option<usize> {
     is_live(places).then(|| terminal_size().0)
 }
@@ -62,63 +61,22 @@ fn on_stderr(caller: &Caller, settings: &Settings) -> Box<dyn EventSink> {
         max_lines: settings.max_lines_per_window,
     };
     match LiveView::start(Fleet::new(context.clone()), terminal) {
-        Ok(view) => Box::new(ResizedView::new(view)),
+        Ok(view) => {
+            tokio::spawn(redraw_when_resized(view.redraw()));
+            Box::new(view)
+        }
         Err(_) => Box::new(ProgressLines::new(io::stderr(), context)),
     }
 }
 
-/// Live windows that are drawn anew as soon as their terminal has another size: until then it shows
-/// lines that it has wrapped.
-struct ResizedView {
-    view: LiveView,
-    resizes: AbortHandle,
-}
-
-impl ResizedView {
-    fn new(view: LiveView) -> Self {
-        let redraw = view.redraw();
-        let resizes = tokio::spawn(async move {
-            // Where the signal cannot be had, the next second brings the next frame.
-            let Ok(mut resized) = signal(SignalKind::window_change()) else {
-                return;
-            };
-            while resized.recv().await.is_some() {
-                redraw.soon();
-            }
-        });
-        Self {
-            view,
-            resizes: resizes.abort_handle(),
-        }
-    }
-}
-
-impl Drop for ResizedView {
-    fn drop(&mut self) {
-        self.resizes.abort();
-    }
-}
-
-impl EventSink for ResizedView {
-    fn on_events(&mut self, events: &[RunEvent], summary: &RunSummary) {
-        self.view.on_events(events, summary);
-    }
-
-    fn wants_partial_messages(&self) -> bool {
-        self.view.wants_partial_messages()
-    }
-
-    fn on_partial_message(&mut self, run: &RunId, message: &PartialMessage) {
-        self.view.on_partial_message(run, message);
-    }
-
-    fn on_pause(&mut self) {
-        self.view.on_pause();
-    }
-
-    fn on_resume(&mut self) {
-        self.view.on_resume();
-    }
+/// Draws the windows again as soon as their terminal has another size: until then it shows lines
+/// that it has wrapped.
+async fn redraw_when_resized(redraw: Redraw) {
+    // Where the signal cannot be had, the next second brings the next frame.
+    let Ok(mut resized) = signal(SignalKind::window_change()) else {
+        return;
+    };
+    while resized.recv().await.is_some() && redraw.soon() {}
 }
 
 fn terminal_size() -> (usize, usize) {

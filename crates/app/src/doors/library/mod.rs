@@ -14,7 +14,7 @@ pub use self::failure::{TeamError, TeamErrorKind};
 pub use self::options::TeamOptions;
 pub use self::outcome::{Delegated, Outcome};
 pub use self::task::Task;
-use crate::calls;
+use crate::calls::ReadyCall;
 use crate::calls::caller::{Caller, Overrides};
 use crate::calls::families::delegation::DelegateCall;
 use crate::calls::service::{CallService, Watch};
@@ -132,8 +132,9 @@ impl Team {
             sinks,
             ..Watch::nobody()
         };
-        let answer = calls::run(&self.service, call, &self.caller, watch).await?;
-        Ok(Delegated::new(&answer))
+        let configuration = self.service.configuration(&self.caller);
+        let ready = ReadyCall::new(&self.service, call, &self.caller, &configuration)?;
+        Ok(Delegated::new(&ready.run(&self.service, watch).await))
     }
 
     /// Stops a run and waits until nothing of it is left; `false` if it was not running.

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use crate::calls::caller::Caller;
 use crate::calls::families::{delegation, runs};
-use crate::calls::service::{CallService, Watch};
+use crate::calls::service::{CallService, ToolCall, Watch};
 use crate::error::CommandError;
 
 const SESSIONS: &str = "subagent://sessions/";
@@ -75,8 +75,13 @@ pub(super) async fn read(
             "there is no resource {uri}"
         )));
     };
-    let answer = service.call(tool, &arguments, caller, Watch::nobody());
-    Ok(answer.await?.text)
+    let call = ToolCall {
+        tool,
+        arguments: &arguments,
+        caller,
+        configuration: None,
+    };
+    Ok(service.call(call, Watch::nobody()).await?.text)
 }
 
 #[cfg(test)]

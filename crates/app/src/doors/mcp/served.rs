@@ -21,11 +21,11 @@ use super::patience::patience;
 use super::resources;
 use crate::calls::caller::Caller;
 use crate::calls::detached::Order;
-use crate::calls::families::{background, delegation, runs, subagent};
+use crate::calls::families::{background, delegation, subagent};
 use crate::calls::progress::{OnCallProgress, watching};
-use crate::calls::service::{CallService, ToolAnswer};
+use crate::calls::service::{CallService, ToolAnswer, ToolCall};
 use crate::calls::trust_question::{TrustQuestion, remember};
-use crate::calls::{Effect, Tool, check_fields, choices_of, mcp_tools};
+use crate::calls::{Effect, Tool, check_fields, choices_of, mcp_tools, uses_definitions};
 use crate::error::CommandError;
 
 /// The details that only pi can draw.
@@ -107,8 +107,13 @@ impl ServedTools {
             return answer_within(&self.service, caller, &order, waiting).await;
         }
         let watch = watching(on_progress, call.cancelled);
-        let service = &self.service;
-        service.call(&call.tool, &arguments, caller, watch).await
+        let call = ToolCall {
+            tool: &call.tool,
+            arguments: &arguments,
+            caller,
+            configuration: None,
+        };
+        self.service.call(call, watch).await
     }
 
     fn cancelled_or_leaving(&self, cancelled: Cancelled) -> Cancelled {
@@ -150,6 +155,9 @@ impl ServedTools {
             return None;
         }
         let look = move |service: &CallService, caller: &Caller| {
+            if TrustQuestion::is_decided(caller) {
+                return Ok(None);
+            }
             let configuration = service.configuration(caller);
             let question = TrustQuestion::about(&project, &configuration);
             Ok(question.filter(|question| question.may_be_asked(&caller.places)))
@@ -194,15 +202,8 @@ impl Tools for ServedTools {
         tool: &'a str,
         roots: &'a [PathBuf],
     ) -> Pin<Box<dyn Future<Output = Option<Question>> + Send + 'a>> {
-        let uses_no_definitions = [
-            delegation::OUTPUT,
-            delegation::SESSION,
-            background::STATUS,
-            runs::RUNS,
-        ]
-        .contains(&tool);
         Box::pin(async move {
-            if uses_no_definitions {
+            if !uses_definitions(tool) {
                 return None;
             }
             self.trust_question(roots).await

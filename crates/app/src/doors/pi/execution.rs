@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use serde_json::Value;
-use tokio::task::spawn_blocking;
 
 use super::calls::Call;
 use super::link::HostLink;
@@ -11,9 +10,11 @@ use super::record::SessionRecord;
 use super::trust::TrustQuestions;
 use super::wire::{self, CallerParams, FAILED, RpcError};
 use crate::calls::caller::Caller;
-use crate::calls::families::{background, delegation, subagent};
-use crate::calls::service::{CallService, Watch};
+use crate::calls::families::background;
+use crate::calls::service::{CallService, ToolCall, Watch};
 use crate::calls::trust_question::TrustQuestion;
+use crate::calls::uses_definitions;
+use crate::configuration::Configuration;
 use crate::error::CommandError;
 
 /// A tool call with all it needs.
@@ -29,14 +30,14 @@ pub(super) struct Execution {
 
 impl Execution {
     pub(super) async fn run(self, tool: String, arguments: Value) -> Result<Value, RpcError> {
-        tokio::select! {
+        let configuration = tokio::select! {
             // A call that was cancelled before we came to it starts nothing.
             biased;
             () = self.call.cancelled() => {
                 return Err(RpcError::new(FAILED, "Stopped before anything was started."));
             }
-            () = self.settle_trust(&tool) => {}
-        }
+            configuration = self.settle_trust(&tool) => configuration,
+        };
         let (link, call_id) = (self.link, self.call.id.clone());
         let watch = Watch {
             sinks: vec![Box::new(self.record)],
@@ -47,11 +48,14 @@ impl Execution {
             look: Arc::clone(&self.call.look),
             cancelled: Box::pin(self.call.cancelled()),
         };
-        let mut answer = self
-            .service
-            .call(&tool, &arguments, &self.caller, watch)
-            .await
-            .map_err(|error| failed(&error))?;
+        let call = ToolCall {
+            tool: &tool,
+            arguments: &arguments,
+            caller: &self.caller,
+            configuration,
+        };
+        let answered = self.service.call(call, watch).await;
+        let mut answer = answered.map_err(|error| failed(&error))?;
         if tool != background::STATUS {
             leave_out_outputs(&mut answer.details);
         }
@@ -62,28 +66,24 @@ impl Execution {
         Ok(result)
     }
 
-    /// Asks about what the project carries, where that is new; what stays ignored, the answer says
-    /// by itself.
-    async fn settle_trust(&self, tool: &str) {
-        let uses_definitions = [
-            delegation::DELEGATE,
-            delegation::PROFILES,
-            subagent::SUBAGENT,
-            background::BACKGROUND,
-        ];
-        if !uses_definitions.contains(&tool) {
-            return;
+    /// Asks about what the project carries, where nobody has decided yet; the answer itself says
+    /// what stays ignored. Returns the configuration that was read for that, unless the question
+    /// may have changed it.
+    async fn settle_trust(&self, tool: &str) -> Option<Arc<Configuration>> {
+        if !uses_definitions(tool) {
+            return None;
         }
-        let (service, caller) = (Arc::clone(&self.service), self.caller.clone());
-        let read = move || {
-            let configuration = service.configuration(&caller);
-            TrustQuestion::about(&caller.places.project, &configuration)
+        let read = |service: &CallService, caller: &Caller| {
+            let configuration = Arc::new(service.configuration(caller));
+            let question = TrustQuestion::about(&caller.places.project, &configuration);
+            Ok((configuration, question))
         };
         // Files are read where that holds up nobody else.
-        let question = async { spawn_blocking(read).await.ok().flatten() };
-        self.questions
-            .settle(&self.told, &self.caller, question, &self.link)
-            .await;
+        let read = async { self.service.beside(&self.caller, read).await.ok() };
+        let questions = &self.questions;
+        questions
+            .settle(&self.told, &self.caller, read, &self.link)
+            .await
     }
 }
 

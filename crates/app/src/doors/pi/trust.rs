@@ -4,6 +4,7 @@
 
 use std::collections::HashSet;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use pi_subagents_definitions::{Trust, TrustDecision, TrustSource};
 use tokio::sync::Mutex;
@@ -12,6 +13,7 @@ use super::link::{HostLink, Level};
 use super::wire::CallerParams;
 use crate::calls::caller::Caller;
 use crate::calls::trust_question::{TrustQuestion, remember};
+use crate::configuration::Configuration;
 
 /// The questions that were asked, each by the session and the project it was asked in.
 #[derive(Default)]
@@ -32,32 +34,35 @@ pub(super) fn trusts_for_session(told: &CallerParams, caller: &Caller) -> bool {
 }
 
 impl TrustQuestions {
-    /// Asks about the project where nobody has decided and somebody can.
+    /// Asks about the project where nobody has decided and somebody can. Returns the configuration
+    /// that was read for that, unless somebody was asked: their answer may have changed it.
     pub(super) async fn settle(
         &self,
         told: &CallerParams,
         caller: &Caller,
-        question: impl Future<Output = Option<TrustQuestion>>,
+        read: impl Future<Output = Option<(Arc<Configuration>, Option<TrustQuestion>)>>,
         link: &HostLink,
-    ) {
+    ) -> Option<Arc<Configuration>> {
         // Calls at once wait for the one answer.
         let mut asked = self.asked.lock().await;
         let project = caller.places.project.as_path();
-        let Some(question) = question.await else {
-            return;
+        let (configuration, question) = read.await?;
+        let Some(question) = question else {
+            return Some(configuration);
         };
         // In its terminal pi has asked by itself: what it does not trust now was refused.
         let was_refused = told.mode == "tui" && told.has_trust_question && !told.trusted;
         if !told.has_ui || was_refused || !question.may_be_asked(&caller.places) {
-            return;
+            return Some(configuration);
         }
         if !asked.insert((link.session_id(), project.to_owned())) {
-            return;
+            return Some(configuration);
         }
         let options = TrustQuestion::options();
         let chosen = link.select(&question.message(), &options).await;
         if let Err(error) = remember(project, chosen.as_deref(), &caller.places) {
             link.notify(&format!("{error}"), Level::Warning);
         }
+        None
     }
 }

@@ -28,6 +28,7 @@ pub(crate) fn tools() -> Vec<Tool> {
             name: BACKGROUND,
             label: "Background agent",
             effect: Effect::Starts,
+            uses_definitions: true,
             needs_models: true,
             snippet: "Start a named sub-agent that works on its own while you go on",
             guidelines: &[
@@ -41,6 +42,7 @@ pub(crate) fn tools() -> Vec<Tool> {
             name: STATUS,
             label: "Background agents",
             effect: Effect::Reads,
+            uses_definitions: false,
             needs_models: true,
             snippet: "See what the background agents do, or read the result of one",
             guidelines: &[

@@ -33,6 +33,7 @@ pub(crate) fn tools() -> Vec<Tool> {
             name: DELEGATE,
             label: "Delegate",
             effect: Effect::Runs,
+            uses_definitions: true,
             needs_models: false,
             snippet: "Run tasks in parallel in isolated sub-agents",
             guidelines: &[
@@ -46,6 +47,7 @@ pub(crate) fn tools() -> Vec<Tool> {
             name: OUTPUT,
             label: "Sub-agent output",
             effect: Effect::Reads,
+            uses_definitions: false,
             needs_models: false,
             snippet: "Read the final answer of a sub-agent session",
             guidelines: &[],
@@ -56,6 +58,7 @@ pub(crate) fn tools() -> Vec<Tool> {
             name: SESSION,
             label: "Sub-agent session",
             effect: Effect::Reads,
+            uses_definitions: false,
             needs_models: false,
             snippet: "Read everything a sub-agent said and did",
             guidelines: &[
@@ -68,6 +71,7 @@ pub(crate) fn tools() -> Vec<Tool> {
             name: PROFILES,
             label: "Sub-agent profiles",
             effect: Effect::Reads,
+            uses_definitions: true,
             needs_models: false,
             snippet: "List the named sub-agents that can be used",
             guidelines: &[

@@ -37,6 +37,7 @@ pub(crate) fn tools() -> Vec<Tool> {
         name: RUNS,
         label: "Sub-agent runs",
         effect: Effect::Starts,
+        uses_definitions: false,
         needs_models: false,
         snippet: "List sub-agents at work, wait for them, stop or steer them",
         guidelines: &[],

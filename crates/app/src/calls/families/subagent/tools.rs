@@ -11,6 +11,7 @@ pub(crate) fn tools() -> Vec<Tool> {
         name: SUBAGENT,
         label: "Sub-agent",
         effect: Effect::Runs,
+        uses_definitions: true,
         needs_models: true,
         snippet: "Hand a task to a named sub-agent, or several tasks to several at once",
         guidelines: &[

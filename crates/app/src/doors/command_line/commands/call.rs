@@ -6,9 +6,9 @@ use std::process::ExitCode;
 
 use serde_json::Value;
 
-use crate::calls::Answer;
 use crate::calls::caller::Caller;
 use crate::calls::service::{CallService, Watch};
+use crate::calls::{Answer, Call, ReadyCall};
 use crate::configuration::Configuration;
 use crate::doors::command_line::cli::ConcurrencyArgs;
 use crate::doors::command_line::commands::words::stdin;
@@ -19,23 +19,26 @@ use crate::print::Printer;
 use crate::runtime::block_on;
 use crate::signals::Signals;
 
-/// Makes this process an owner for one call, and shows how it goes.
-pub(super) fn answer_of(
-    caller: &Caller,
+/// Makes this process the owner of the runs of one call, and shows how they go.
+pub(super) fn answer_of<C: Call>(
+    call: C,
+    (caller, configuration): (&Caller, &Configuration),
     concurrency: ConcurrencyArgs,
     printer: Printer<'static>,
-    call: impl AsyncFnOnce(&CallService, Watch) -> Result<Answer, CommandError>,
 ) -> Result<Answer, CommandError> {
-    let settings = Configuration::read_once(&caller.places, caller.trusts_project).settings;
+    let settings = &configuration.settings;
     let concurrency = concurrency.or(settings.max_concurrency);
     block_on(async {
         let mut signals = Signals::listen_to_pause()?;
         let service = CallService::open(&caller.places, concurrency)?;
         let watch = Watch {
-            sinks: view::sinks(caller, &settings, printer),
+            sinks: view::sinks(caller, settings, printer),
             ..Watch::nobody()
         };
-        let work = call(&service, watch);
+        let work = async {
+            let ready = ReadyCall::new(&service, call, caller, configuration)?;
+            Ok(ready.run(&service, watch).await)
+        };
         let answer = service.owner.until_signalled(&mut signals, work).await;
         service.owner.leave().await;
         answer
@@ -52,7 +55,7 @@ pub(super) fn print(answer: &Answer, printer: Printer) -> ExitCode {
     exit::of_runs(answer.exit_codes())
 }
 
-/// Says what to do next, unless no child has left anything to go on from.
+/// Suggests what to do next, unless no child has left anything to go on from.
 pub(super) fn suggest(answer: &Answer, next: &str, printer: Printer) {
     let mut runs = answer.outcomes().iter();
     if !printer.is_json() && runs.any(|run| run.started_at.is_some()) {
@@ -60,7 +63,8 @@ pub(super) fn suggest(answer: &Answer, next: &str, printer: Printer) {
     }
 }
 
-/// Reads the JSON of a call from a file, or with `-` from stdin; also gives its name for errors.
+/// Reads the JSON of a call from a file, or with `-` from stdin. Also returns the name of the file,
+/// for errors.
 #[expect(
     clippy::disallowed_methods,
     reason = "a file that the user names may be a pipe of a shell"

@@ -6,9 +6,9 @@ use std::process::ExitCode;
 use clap::Args;
 
 use crate::calls::caller::Caller;
+use crate::calls::check_fields;
 use crate::calls::families::delegation::{self, DelegateCall, TaskCall};
 use crate::calls::next_steps::Door;
-use crate::calls::{self, Answer, check_fields};
 use crate::configuration::Configuration;
 use crate::doors::command_line::cli::{ConcurrencyArgs, RunArgs};
 use crate::doors::command_line::commands::call::{answer_of, print, read_call, suggest};
@@ -52,12 +52,12 @@ pub(crate) fn run(
 ) -> Result<ExitCode, CommandError> {
     let mut call = call_of(args)?;
     let caller = caller(&args.run)?;
+    let configuration = Configuration::read_once(&caller.places, caller.trusts_project);
     if let Some(profile) = &args.profile {
-        let configuration = Configuration::read_once(&caller.places, caller.trusts_project);
         delegation::check_profile(profile, &configuration, caller.door)?;
         call.profile = Some(profile.clone());
     }
-    let answer = delegate(call, &caller, args.concurrency, printer)?;
+    let answer = answer_of(call, (&caller, &configuration), args.concurrency, printer)?;
     let code = print(&answer, printer);
     suggest(
         &answer,
@@ -67,19 +67,7 @@ pub(crate) fn run(
     Ok(code)
 }
 
-/// Runs a call to its end, and shows how it goes.
-pub(super) fn delegate(
-    call: DelegateCall,
-    caller: &Caller,
-    concurrency: ConcurrencyArgs,
-    printer: Printer<'static>,
-) -> Result<Answer, CommandError> {
-    answer_of(caller, concurrency, printer, async |service, watch| {
-        calls::run(service, call, caller, watch).await
-    })
-}
-
-/// Whoever typed the command.
+/// Returns whoever typed the command, as a caller of tools.
 pub(super) fn caller(args: &RunArgs) -> Result<Caller, CommandError> {
     let places = Places::find()?;
     Ok(Caller {

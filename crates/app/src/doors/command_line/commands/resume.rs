@@ -7,13 +7,13 @@ use clap::Args;
 use pi_subagents_delegation::{RunHistory, RunnerChoice};
 use pi_subagents_sessions::{IndexedRun, RecordedRun, Store, history};
 
-use crate::calls;
 use crate::calls::caller::Overrides;
 use crate::calls::families::delegation::{DelegateCall, TaskCall};
 use crate::calls::families::subagent::{AgentTask, SubagentCall};
+use crate::configuration::Configuration;
 use crate::doors::command_line::cli::{ConcurrencyArgs, RunArgs};
 use crate::doors::command_line::commands::call::{answer_of, print};
-use crate::doors::command_line::commands::delegate::{caller, delegate};
+use crate::doors::command_line::commands::delegate::caller;
 use crate::doors::command_line::commands::words::joined;
 use crate::error::CommandError;
 use crate::print::Printer;
@@ -70,14 +70,11 @@ pub(crate) fn run(args: &ResumeArgs, printer: Printer<'static>) -> Result<ExitCo
         caller.places.project.clone_from(&latest.project);
     }
     let alone = ConcurrencyArgs::default();
+    let configuration = Configuration::read_once(&caller.places, caller.trusts_project);
+    let seen = (&caller, &configuration);
     let answer = match agent {
-        Some(agent) => {
-            let call = sticky(&latest, agent, prompt);
-            answer_of(&caller, alone, printer, async |service, watch| {
-                calls::run(service, call, &caller, watch).await
-            })?
-        }
-        None => delegate(told(&latest, definition, prompt)?, &caller, alone, printer)?,
+        Some(agent) => answer_of(sticky(&latest, agent, prompt), seen, alone, printer)?,
+        None => answer_of(told(&latest, definition, prompt)?, seen, alone, printer)?,
     };
     Ok(print(&answer, printer))
 }

@@ -4,8 +4,8 @@ use std::process::ExitCode;
 
 use clap::Args;
 
+use crate::calls::check_fields;
 use crate::calls::families::subagent::{SUBAGENT, SubagentCall, check_agent};
-use crate::calls::{self, check_fields};
 use crate::configuration::Configuration;
 use crate::doors::command_line::cli::ConcurrencyArgs;
 use crate::doors::command_line::commands::call::{answer_of, print, suggest};
@@ -29,8 +29,8 @@ pub(crate) struct RunTaskArgs {
 
 pub(crate) fn run(args: &RunTaskArgs, printer: Printer<'static>) -> Result<ExitCode, CommandError> {
     let caller = caller(&args.task.run)?;
+    let configuration = Configuration::read_once(&caller.places, caller.trusts_project);
     if let Some(agent) = &args.task.agent {
-        let configuration = Configuration::read_once(&caller.places, caller.trusts_project);
         check_agent(agent, &configuration, caller.door)?;
     }
     let (file, call) = args.task.call()?;
@@ -44,12 +44,7 @@ pub(crate) fn run(args: &RunTaskArgs, printer: Printer<'static>) -> Result<ExitC
             )),
         }
     })?;
-    let answer = answer_of(
-        &caller,
-        args.concurrency,
-        printer,
-        async |service, watch| calls::run(service, call, &caller, watch).await,
-    )?;
+    let answer = answer_of(call, (&caller, &configuration), args.concurrency, printer)?;
     let code = print(&answer, printer);
     suggest(
         &answer,

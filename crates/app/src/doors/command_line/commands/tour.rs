@@ -10,8 +10,10 @@ use serde_json::{Value, json};
 use crate::calls::Answer;
 use crate::calls::caller::Overrides;
 use crate::calls::families::delegation::{DelegateCall, TaskCall};
+use crate::configuration::Configuration;
 use crate::doors::command_line::cli::{ConcurrencyArgs, RunArgs};
-use crate::doors::command_line::commands::delegate::{caller, delegate};
+use crate::doors::command_line::commands::call::answer_of;
+use crate::doors::command_line::commands::delegate::caller;
 use crate::doors::command_line::view;
 use crate::error::CommandError;
 use crate::exit;
@@ -56,7 +58,9 @@ pub(crate) fn run(printer: Printer<'static>) -> Result<ExitCode, CommandError> {
         tools: Some(TOOLS.map(str::to_owned).into()),
         ..Overrides::default()
     };
-    let answer = delegate(call, &caller, ConcurrencyArgs::default(), printer)?;
+    let configuration = Configuration::read_once(&caller.places, caller.trusts_project);
+    let seen = (&caller, &configuration);
+    let answer = answer_of(call, seen, ConcurrencyArgs::default(), printer)?;
     if printer.is_json() {
         let runs: Vec<Value> = answer.runs_json();
         printer.json(&json!({"runs": runs}));

@@ -1,0 +1,72 @@
+//! What one command reads of a user's files, and how often.
+
+use std::mem::MaybeUninit;
+use std::os::fd::OwnedFd;
+use std::path::Path;
+
+use rustix::fs::inotify::{self, CreateFlags, ReadFlags, Reader, WatchFlags};
+use rustix::io::Errno;
+use serde_json::json;
+
+use crate::stage::Stage;
+
+/// Counts how often a file is opened.
+struct Opens(OwnedFd);
+
+impl Opens {
+    fn of(file: &Path) -> Self {
+        let watch = inotify::init(CreateFlags::NONBLOCK | CreateFlags::CLOEXEC).unwrap();
+        // The kernel keeps one of two equal events in a row, and there is a close between two opens.
+        let flags = WatchFlags::OPEN | WatchFlags::CLOSE;
+        inotify::add_watch(&watch, file, flags).unwrap();
+        Self(watch)
+    }
+
+    /// Returns how often the file was opened since this was asked last.
+    fn count(&self) -> usize {
+        let mut buffer = [MaybeUninit::uninit(); 4096];
+        let mut events = Reader::new(&self.0, &mut buffer);
+        let mut count = 0;
+        loop {
+            match events.next() {
+                Ok(event) => count += usize::from(event.events().contains(ReadFlags::OPEN)),
+                Err(Errno::WOULDBLOCK) => return count,
+                Err(error) => panic!("{error}"),
+            }
+        }
+    }
+}
+
+/// Runs a command whose child says something, and returns what it prints.
+fn run(stage: &Stage, arguments: &[&str]) -> String {
+    let task = json!({"say": "hi"}).to_string();
+    let mut arguments: Vec<&str> = arguments.to_vec();
+    let last = arguments.pop().unwrap();
+    let last = format!("{last}{task}");
+    arguments.extend([last.as_str(), "--runner", "pi"]);
+    stage.command(&arguments).run().expect_success().stdout
+}
+
+/// Returns the id of the only session in an answer of `delegate`.
+fn session_of(answer: &str) -> &str {
+    let (_, rest) = answer.split_once("(session: ").unwrap();
+    rest.split_once(')').unwrap().0
+}
+
+#[test]
+fn a_command_reads_its_configuration_once() {
+    let stage = Stage::new();
+    stage.profile("scout", "", "You scout.");
+    let definition = "home/.pi/agent/agent-profiles/scout.md";
+    let opens = Opens::of(&stage.sandbox.root().join(definition));
+    let first = run(&stage, &["delegate", "--task", "a="]);
+    assert_eq!(opens.count(), 1, "delegate");
+    let second = run(&stage, &["delegate", "--profile", "scout", "--task", "a="]);
+    assert_eq!(opens.count(), 1, "delegate --profile");
+    let _ = run(&stage, &["run", "scout", ""]);
+    assert_eq!(opens.count(), 1, "run");
+    for session in [session_of(&first), session_of(&second)] {
+        let _ = run(&stage, &["resume", session, ""]);
+        assert_eq!(opens.count(), 1, "resume");
+    }
+}
