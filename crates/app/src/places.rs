@@ -72,7 +72,8 @@ impl Places {
         })
     }
 
-    fn new(
+    /// Finds everything for somebody in `cwd` who has these variables.
+    pub(crate) fn new(
         cwd: PathBuf,
         program: PathBuf,
         variables: BTreeMap<OsString, OsString>,

@@ -2,10 +2,12 @@
 
 use std::fmt;
 
+use serde::{Deserialize, Serialize};
+
 use crate::Usage;
 
 /// What a run may consume at most.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Allowance {
     /// Tokens of every kind together, if they are limited.
     pub tokens: Option<u64>,
@@ -65,7 +67,7 @@ impl fmt::Display for Excess {
 }
 
 /// Money, exact to a millionth of a dollar.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Dollars {
     millionths: u64,
 }

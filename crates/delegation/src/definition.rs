@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use crate::{Dialect, Field, FieldValue, Origin, Secret, ThinkingLevel};
+use crate::{Dialect, Field, FieldValue, Origin, RunnerChoice, Secret, ThinkingLevel};
 
 /// A named agent.
 ///
@@ -74,17 +74,6 @@ pub enum Scope {
     Project,
     /// It is the user's own.
     Global,
-}
-
-/// Which kind of child is wished for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum RunnerChoice {
-    /// Pi where there is one that is new enough, else the embedded agent.
-    Auto,
-    /// Always pi.
-    Pi,
-    /// Always the embedded agent.
-    Embedded,
 }
 
 impl Definition {
@@ -180,25 +169,6 @@ impl Scope {
         match self {
             Self::Project => "project",
             Self::Global => "global",
-        }
-    }
-}
-
-impl RunnerChoice {
-    /// All choices.
-    pub const ALL: [Self; 3] = [Self::Auto, Self::Pi, Self::Embedded];
-
-    /// Reads the word for a choice.
-    pub fn from_word(word: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|choice| choice.as_str() == word)
-    }
-
-    /// The word for it.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Auto => "auto",
-            Self::Pi => "pi",
-            Self::Embedded => "embedded",
         }
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! Plain data and pure rules that every other crate speaks: no I/O, no async, no clock.
 //!
-//! In reading order: a caller's [`Task`] is lowered to a [`Plan`]; the engine turns the plan into
+//! In reading order: a caller's [`Task`] is resolved to a [`Plan`]; the engine turns the plan into
 //! [`RunEvent`]s; everybody else consumes those through an [`EventSink`]. A child speaks
 //! [`child_protocol`]; how a run ended is an [`Ending`]; what it amounted to is a fold over its
 //! events ([`RunSummary`], [`RunHistory`]).
@@ -23,6 +23,7 @@ mod pacer;
 mod partial_message;
 mod plan;
 mod policy;
+mod runner_choice;
 mod secret;
 mod sink;
 mod summary;
@@ -30,7 +31,7 @@ pub mod text;
 mod usage;
 
 pub use allowance::{Allowance, Dollars, Excess};
-pub use definition::{Definition, RunnerChoice, Scope};
+pub use definition::{Definition, Scope};
 pub use dialect::{BodyUse, Dialect};
 pub use ending::{Decision, Ending, Interruption, Status};
 pub use event::{Happening, RunEvent, Started};
@@ -46,6 +47,7 @@ pub use plan::{Limits, Plan, PlannedTask, Program, Refusal, Task, TaskPlan, Used
 pub use policy::{
     Completion, ModelChoice, Runner, SessionPolicy, SystemPrompt, ThinkingLevel, ToolPolicy,
 };
+pub use runner_choice::RunnerChoice;
 pub use secret::Secret;
 pub use sink::EventSink;
 pub use summary::{LAST_TEXT_LIMIT, RunSummary};

@@ -5,6 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use pi_subagents_files::Directory;
+use serde::{Deserialize, Serialize};
 
 use crate::markdown::{self, LONGEST_FILE};
 use crate::problem::Problem;
@@ -12,7 +13,7 @@ use crate::skill_places::{Place, SkillPlaces, is_main_file};
 use crate::yaml::{self, Value};
 
 /// A skill.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Skill {
     /// Its name.
     pub name: String,

@@ -1,6 +1,6 @@
 //! History → text: to read, and to resume from. The words are those of the delegation seed.
 
-use std::borrow::Cow;
+use std::borrow::{Borrow, Cow};
 
 use pi_subagents_delegation::text::cut_characters;
 use pi_subagents_delegation::{Message, Part, RunHistory, ToolCall};
@@ -64,9 +64,10 @@ fn unsaid_error(run: &RunHistory) -> Option<String> {
 }
 
 /// Formats the whole conversation of a session for the child that continues it.
-pub fn for_resuming(runs: &[RunHistory]) -> String {
+pub fn for_resuming(runs: &[impl Borrow<RunHistory>]) -> String {
     let texts: Vec<String> = runs
         .iter()
+        .map(Borrow::borrow)
         .enumerate()
         .map(|(index, run)| {
             let header = format!(

@@ -3,16 +3,15 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use pi_subagents_delegation::{
-    Ending, Finalized, RunId, RunSummary, Runner, StopReason, Task, Timestamp,
-};
+use pi_subagents_delegation::{Ending, RunId, RunSummary, Task};
 use pi_subagents_sessions::{Recorder, RunDir};
 use serde_json::{Map, Value, json};
 
+use super::run_json::run_json;
 use super::window_record::WindowRecord;
 use crate::calls::next_steps::Door;
 use crate::calls::service::ToolAnswer;
-use crate::runs::row::RowUsage;
+use crate::calls::watch::Details;
 
 /// What came of each task of a call, and what a person should know about it.
 pub(crate) struct Outcomes {
@@ -27,7 +26,9 @@ pub(crate) struct Outcomes {
 /// The answer to a call, as its family words it.
 pub(crate) struct Answer {
     pub(super) outcomes: Outcomes,
-    pub(super) windows: WindowRecord,
+    /// The windows, where the door wants them.
+    pub(super) windows: Option<WindowRecord>,
+    pub(super) details: Details,
     /// What the caller's model reads.
     pub(super) text: String,
     /// What the family adds to the details.
@@ -69,7 +70,7 @@ impl Outcomes {
         answers.filter_map(|(task, run)| Some((task, run.output()?)))
     }
 
-    /// Each task with what came of it, in their order.
+    /// Returns each task with what came of it, in their order.
     pub(super) fn iter(&self) -> impl Iterator<Item = (&Task, &RunSummary)> {
         self.runs
             .iter()
@@ -77,7 +78,7 @@ impl Outcomes {
     }
 }
 
-/// Tells whether anything can be found of a run later.
+/// Returns whether anything can be found of a run later.
 fn has_record(task: &Task) -> bool {
     let directory = task.directory.as_ref().map(RunDir::new);
     directory.is_some_and(|directory| directory.meta().exists())
@@ -102,7 +103,7 @@ impl Answer {
         &self.text
     }
 
-    /// Tells whether nothing was begun: no task of the call got as far as a child.
+    /// Returns whether nothing was begun: no task of the call got as far as a child.
     fn is_refused(&self) -> bool {
         self.outcomes().iter().all(|run| {
             matches!(
@@ -116,9 +117,12 @@ impl Answer {
         })
     }
 
-    /// The tool's answer.
+    /// Returns the answer of the tool, with the details that its door wants.
     pub(crate) fn to_tool_answer(&self) -> ToolAnswer {
-        let mut details = self.windows.json();
+        let mut details = match &self.windows {
+            Some(windows) => windows.json(),
+            None => self.ids_json(),
+        };
         details.insert("runs".to_owned(), self.runs_json().into());
         details.insert("warnings".to_owned(), json!(self.outcomes.warnings));
         details.extend(self.more.clone());
@@ -130,50 +134,21 @@ impl Answer {
         }
     }
 
-    /// One object per task, in their order.
+    /// Returns one object per task, in their order.
     pub(crate) fn runs_json(&self) -> Vec<Value> {
+        let has_outputs = self.details != Details::ForPi;
         let runs = self.outcomes.iter();
-        runs.map(|(task, run)| run_json(task, run)).collect()
+        runs.map(|(task, run)| run_json(task, run, has_outputs))
+            .collect()
     }
-}
 
-/// What a child reported, as it reported it; what it left out is left out.
-pub(super) fn finalized_json(finalized: &Finalized) -> Value {
-    match finalized {
-        Finalized::Success { result } => json!({"status": "SUCCESS", "result": result}),
-        Finalized::Error {
-            error,
-            result: None,
-        } => json!({"status": "ERROR", "error": error}),
-        Finalized::Error {
-            error,
-            result: Some(result),
-        } => json!({"status": "ERROR", "result": result, "error": error}),
+    /// Returns what is known of a call without windows; it is over when there is an answer.
+    fn ids_json(&self) -> Map<String, Value> {
+        let sessions = self.outcomes.iter().map(|(task, _)| task.session.as_str());
+        let sessions: Vec<&str> = sessions.collect();
+        Map::from_iter([
+            ("globalStatus".to_owned(), "done".into()),
+            ("sessionIds".to_owned(), sessions.into()),
+        ])
     }
-}
-
-fn run_json(task: &Task, run: &RunSummary) -> Value {
-    let time = |at: Option<Timestamp>| at.map(|at| at.to_string());
-    let mut json = json!({
-        "name": task.name,
-        "runId": task.run.as_str(),
-        "sessionId": task.session.as_str(),
-        "status": run.status().as_str(),
-        "exitCode": run.ending.as_ref().map(Ending::exit_code),
-        "errorMessage": run.ending.as_ref().and_then(Ending::message),
-        "output": run.output(),
-        "runner": run.runner.map(Runner::as_str),
-        "provider": run.provider,
-        "model": run.model,
-        "stopReason": run.stop_reason.as_ref().map(StopReason::as_word),
-        "usage": RowUsage::from(run.usage),
-        "toolCalls": run.tool_calls,
-        "startedAt": time(run.started_at),
-        "endedAt": time(run.ended_at),
-        "directory": task.directory,
-    });
-    if let Some(finalized) = &run.finalized {
-        json["finalized"] = finalized_json(finalized);
-    }
-    json
 }

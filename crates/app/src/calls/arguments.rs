@@ -67,18 +67,18 @@ fn sentence(path: &str, problem: &str) -> String {
     }
 }
 
-/// A text that says something.
+/// Reads a text that says something.
 pub(crate) fn text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
     optional_text(deserializer)?.ok_or_else(|| D::Error::custom("must not be empty"))
 }
 
-/// A text that must be given and may be empty.
+/// Reads a text that must be given and may be empty.
 pub(crate) fn any_text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
     Ok(optional_text(deserializer)?.unwrap_or_default())
 }
 
-/// A text, if one is given; numbers and booleans are taken as they are written. An empty text
-/// counts as left out, because models fill in the fields that they do not mean.
+/// Reads a text, if one is given; numbers and booleans are taken as they are written. An empty text
+/// counts as left out, because models fill in fields that they do not mean.
 pub(crate) fn optional_text<'de, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<Option<String>, D::Error> {
@@ -90,7 +90,7 @@ pub(crate) fn optional_text<'de, D: Deserializer<'de>>(
     }
 }
 
-/// A number of at least 1, if one is given; a text that is one is taken for it.
+/// Reads a number of at least 1, if one is given, also where it is written as a text.
 pub(crate) fn optional_number<'de, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<Option<f64>, D::Error> {
@@ -108,7 +108,7 @@ pub(crate) fn optional_number<'de, D: Deserializer<'de>>(
     }
 }
 
-/// A whole number of at least 1, if it is given.
+/// Reads a whole number of at least 1, if one is given.
 pub(crate) fn optional_count<'de, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<Option<usize>, D::Error> {
@@ -132,8 +132,7 @@ pub(crate) fn flag<'de, D: Deserializer<'de>>(deserializer: D) -> Result<bool, D
     }
 }
 
-/// A list; a single value is taken for a list of one, and nothing or an empty text for an empty
-/// one.
+/// Reads a list. A single value is a list of one, and nothing or an empty text an empty list.
 pub(crate) fn list<'de, D, T>(deserializer: D) -> Result<Vec<T>, D::Error>
 where
     D: Deserializer<'de>,

@@ -2,16 +2,20 @@
 //! say with their [`Call`].
 
 use pi_subagents_delegation::{Plan, PlannedTask};
+use pi_subagents_windows::PreviewContext;
 use serde_json::{Map, Value};
 
 use super::answer::{Answer, Outcomes};
-use super::lowering::{Family, Lowering};
+use super::open_run::Opening;
+use super::resolve::Family;
 use super::window_record::WindowRecord;
 use crate::calls::caller::Caller;
+use crate::calls::followed::Followed;
 use crate::calls::next_steps::Door;
 use crate::calls::preview::preview_context;
-use crate::calls::service::{CallService, Watch};
+use crate::calls::service::CallService;
 use crate::calls::tmux::Panes;
+use crate::calls::watch::Watch;
 use crate::configuration::Configuration;
 use crate::error::CommandError;
 
@@ -23,31 +27,33 @@ pub(crate) trait Call {
     /// What its answer has to say beside what its runs know.
     type Notes;
 
-    /// Makes a plan of it.
-    fn lower(&self, lowering: &Lowering<'_>) -> Result<Lowered<Self::Notes>, CommandError>;
+    /// Resolves its tasks and opens their runs.
+    fn open_runs(&self, opening: &Opening<'_>) -> Result<Opened<Self::Notes>, CommandError>;
 
-    /// How many tasks it has.
+    /// Counts its tasks.
     fn task_count(&self) -> usize;
 
-    /// How many files its tasks were given, in their order.
+    /// Counts the files that its tasks were given, in the order of the tasks.
     fn file_counts(&self) -> impl Iterator<Item = usize>;
 
-    /// What its caller's model reads, and what the family adds to the details.
+    /// Words what its caller's model reads, and what the family adds to the details.
     fn word(&self, outcomes: &Outcomes, notes: &Self::Notes) -> (String, Map<String, Value>);
 }
 
-/// A plan, with what the answer must say.
-pub(crate) struct Lowered<Notes> {
+/// The plan of a call whose runs are open, with what the answer must say.
+pub(crate) struct Opened<Notes> {
     pub(crate) plan: Plan,
     pub(crate) warnings: Vec<String>,
     pub(crate) notes: Notes,
 }
 
-/// A call that was lowered and is ready to run.
+/// A call whose runs are open, ready to run.
 pub(crate) struct ReadyCall<C: Call> {
     call: C,
-    lowered: Lowered<C::Notes>,
-    windows: WindowRecord,
+    opened: Opened<C::Notes>,
+    /// How tool calls are shown in one line.
+    context: PreviewContext,
+    lines_per_window: usize,
     panes: Panes,
     door: Door,
 }
@@ -60,46 +66,47 @@ impl<C: Call> ReadyCall<C> {
         caller: &Caller,
         configuration: &Configuration,
     ) -> Result<Self, CommandError> {
-        let _alone = service.lower_alone();
+        let _alone = service.open_alone();
         let settings = &configuration.settings;
-        let lowered = call.lower(&Lowering {
-            family: C::FAMILY,
-            caller,
-            configuration,
-            owner: &service.owner,
-        })?;
-        let windows = WindowRecord::new(
-            preview_context(caller, settings),
-            call.file_counts(),
-            settings.max_lines_per_window,
-        );
+        let opening = Opening::new(C::FAMILY, (caller, configuration), &service.owner);
+        let opened = call.open_runs(&opening)?;
         Ok(Self {
             call,
-            lowered,
-            windows,
+            opened,
+            context: preview_context(caller, settings),
+            lines_per_window: settings.max_lines_per_window,
             panes: Panes::of(&caller.places, settings),
             door: caller.door,
         })
     }
 
-    /// Its tasks with everything resolved, in their order.
+    /// Returns its tasks with everything resolved, in their order.
     pub(crate) fn tasks(&self) -> &[PlannedTask] {
-        &self.lowered.plan.tasks
+        &self.opened.plan.tasks
     }
 
     /// Returns the warnings that a person should read.
     pub(crate) fn warnings(&self) -> &[String] {
-        &self.lowered.warnings
+        &self.opened.warnings
     }
 
     /// Runs it and waits for its end.
     pub(crate) async fn run(self, service: &CallService, watch: Watch) -> Answer {
-        let Lowered {
+        let Opened {
             plan,
             mut warnings,
             notes,
-        } = self.lowered;
-        let runs = service.run(plan, &self.windows, &self.panes, watch).await;
+        } = self.opened;
+        let details = watch.details;
+        let windows = watch.wants_windows().then(|| {
+            WindowRecord::new(
+                self.context.clone(),
+                self.call.file_counts(),
+                self.lines_per_window,
+            )
+        });
+        let followed = Followed::new(watch, windows.as_ref(), self.context);
+        let runs = service.run(plan, &self.panes, followed).await;
         warnings.extend(self.panes.problem());
         let outcomes = Outcomes::new(runs, warnings, &service.owner.recorder, self.door);
         let (text, more) = self.call.word(&outcomes, &notes);
@@ -107,7 +114,8 @@ impl<C: Call> ReadyCall<C> {
             text,
             more,
             outcomes,
-            windows: self.windows,
+            windows,
+            details,
         }
     }
 }

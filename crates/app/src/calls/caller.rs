@@ -1,11 +1,13 @@
 //! Who calls a tool: what a door knows about them.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
 use pi_subagents_definitions::{RunnerChoice, Skill};
-use pi_subagents_delegation::{Allowance, Program};
+use pi_subagents_delegation::Allowance;
+use serde::{Deserialize, Serialize};
 
 use crate::calls::next_steps::Door;
 use crate::places::Places;
@@ -31,7 +33,8 @@ pub(crate) struct Caller {
 }
 
 /// What holds for all tasks of a call, unless a task says otherwise.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub(crate) struct Overrides {
     pub(crate) runner: Option<RunnerChoice>,
     pub(crate) model: Option<String>,
@@ -43,10 +46,13 @@ pub(crate) struct Overrides {
 }
 
 /// What a pi tells about itself when it calls us.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub(crate) struct CallingPi {
-    /// How it was started, so that its children are of the same version.
-    pub(crate) program: Program,
+    /// The program that it was started with, so that its children are of the same version.
+    pub(crate) program: PathBuf,
+    /// The arguments that always come first, such as the script that Node runs.
+    pub(crate) arguments: Vec<OsString>,
     pub(crate) version: String,
     /// The model it talks to, as provider/id.
     pub(crate) model: Option<String>,
@@ -63,13 +69,14 @@ pub(crate) struct CallingPi {
 }
 
 impl Caller {
-    /// Tells whether they are a pi whose person has said yes to pi's own question about the
+    /// Returns whether they are a pi whose person has said yes to pi's own question about the
     /// project.
     pub(crate) fn is_trusting_pi(&self) -> bool {
         self.pi.is_some() && self.trusts_project
     }
 
-    /// Somebody at this place who uses the command line, and about whom nothing else is known.
+    /// Returns somebody at this place who uses the command line, and about whom nothing else is
+    /// known.
     pub(crate) fn at(places: Places) -> Self {
         Self {
             door: Door::CommandLine,

@@ -42,7 +42,7 @@ impl Owner {
         Self::start_as(places, concurrency, known_children, None)
     }
 
-    /// The same for a process that outlives its caller.
+    /// Starts the same in a process that outlives its caller.
     pub(crate) fn start_detached(
         places: &Places,
         detached: Detached,
@@ -132,7 +132,7 @@ impl Owner {
         }
     }
 
-    /// Tells these runs to end; whoever waits for them hears of it.
+    /// Stops these runs, without waiting for their end.
     pub(crate) fn stop(&self, runs: &[RunId]) {
         // Without a runtime the engine is gone, and with it all runs.
         let Ok(runtime) = Handle::try_current() else {
@@ -149,7 +149,7 @@ impl Owner {
         self.engine.stop(run).await
     }
 
-    /// Says something to the child of a run, which hears it before its next turn.
+    /// Sends a message to the child of a run, whose model reads it before its next turn.
     pub(crate) async fn steer(&self, run: RunId, message: String) -> Result<(), SteerError> {
         self.engine.steer(run, message).await
     }
@@ -159,7 +159,7 @@ impl Owner {
         self.engine.shut_down(Interruption::Signal(signal));
     }
 
-    /// Ends all runs because whoever they were for is gone without a word.
+    /// Ends all runs because their caller is gone without a word.
     pub(crate) fn abandon(&self) {
         self.engine.shut_down(Interruption::OwnerGone);
     }
@@ -181,7 +181,7 @@ impl Owner {
         }
     }
 
-    /// Does what a signal tells us; gives its number if it is one that ends us.
+    /// Does what a signal asks for, and returns its number if it ends this process.
     pub(crate) async fn obey(&self, told: Told) -> Option<i32> {
         match told {
             Told::End(number) => {
@@ -260,7 +260,7 @@ fn raise_file_limit() -> Option<u64> {
     first
 }
 
-/// The variables that hold keys of models; what is no text holds none.
+/// Returns the variables that hold keys of models. A variable that is no text holds none.
 fn secrets(places: &Places) -> BTreeMap<String, Secret> {
     let names = pi_subagents_agent::secret_variables(&places.agent_dir);
     let found = names.into_iter().filter_map(|name| {

@@ -1,17 +1,21 @@
-//! How far a call is, for whoever waits for its answer elsewhere.
+//! How far a call is, in one line, for whoever waits for its answer elsewhere.
 
-use std::pin::Pin;
-use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
-use pi_subagents_delegation::{EventSink, Happening, RunEvent, RunId, RunSummary};
+use pi_subagents_delegation::text::{cut_characters, one_line};
+use pi_subagents_delegation::{EventSink, Happening, RunEvent, RunId, RunSummary, Status};
+use pi_subagents_windows::{Fleet, PreviewContext};
+use tokio::sync::Notify;
 
-use crate::calls::WindowRecord;
-use crate::calls::service::{OnUpdate, Watch};
+use crate::calls::updates::Updates;
 
 /// Clients give up on a call after half a minute or more in which they heard nothing of it, and a
 /// sub-agent may wait longer for its model or a tool.
 const LONGEST_SILENCE: Duration = Duration::from_secs(10);
+
+/// How much of the newest line stands beside how the runs stand.
+const SHORT_LINE: usize = 160;
 
 /// How far a call is.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -27,78 +31,66 @@ pub(crate) struct CallProgress {
 /// Takes how far a call is, whenever something has changed.
 pub(crate) type OnCallProgress = Box<dyn FnMut(CallProgress) + Send>;
 
-/// Ends when nobody wants the answer any more.
-pub(crate) type Cancelled = Pin<Box<dyn Future<Output = ()> + Send>>;
-
-/// Lets somebody take part in a call as far as they want to.
-pub(crate) fn watching(on_progress: Option<OnCallProgress>, cancelled: Cancelled) -> Watch {
-    let nobody = Watch {
-        cancelled,
-        ..Watch::nobody()
-    };
-    let Some(on_progress) = on_progress else {
-        return nobody;
-    };
-    let tally = Tally::default();
-    Watch {
-        sinks: vec![Box::new(tally.clone())],
-        on_update: Some(told_by(tally, on_progress)),
-        ..nobody
-    }
+/// A sink that knows how far the runs of a call are.
+#[derive(Clone)]
+pub(crate) struct ProgressRecord {
+    standing: Arc<Mutex<Standing>>,
+    changed: Arc<Notify>,
 }
 
-/// Tells how far a call is when something has happened, and now and then that it goes on.
-fn told_by(tally: Tally, mut on_progress: OnCallProgress) -> OnUpdate {
-    let mut told = 0;
-    let mut told_at = Instant::now();
-    Box::new(move |windows: &WindowRecord, _| {
-        let counts = tally.counts();
-        if counts.events != told || told_at.elapsed() >= LONGEST_SILENCE {
-            told = counts.events;
-            told_at = Instant::now();
-            on_progress(CallProgress {
-                finished: counts.ended,
-                total: counts.accepted,
-                message: windows.text_with(counts.latest.as_ref()),
-            });
-        }
-    })
-}
-
-/// Counts what happens in the runs of a call.
-#[derive(Clone, Default)]
-struct Tally {
-    counts: Arc<Mutex<Counts>>,
-}
-
-#[derive(Clone, Default)]
-struct Counts {
+struct Standing {
+    fleet: Fleet,
     accepted: usize,
     ended: usize,
-    events: usize,
     /// The run that said something last.
     latest: Option<RunId>,
 }
 
-impl Tally {
-    fn counts(&self) -> Counts {
-        let counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
-        counts.clone()
-    }
-}
-
-impl EventSink for Tally {
-    fn on_events(&mut self, events: &[RunEvent], _: &RunSummary) {
-        let mut counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
-        for event in events {
-            counts.add(event);
+impl ProgressRecord {
+    pub(crate) fn new(context: PreviewContext) -> Self {
+        Self {
+            standing: Arc::new(Mutex::new(Standing {
+                fleet: Fleet::new(context),
+                accepted: 0,
+                ended: 0,
+                latest: None,
+            })),
+            changed: Arc::default(),
         }
     }
+
+    /// Reports how far the call is when something has happened, and now and then that it goes on.
+    pub(crate) fn updates(&self, mut on_progress: OnCallProgress) -> Updates {
+        let record = self.clone();
+        Updates::new(
+            Arc::clone(&self.changed),
+            Some(LONGEST_SILENCE),
+            Box::new(move || {
+                let progress = record.lock().progress();
+                on_progress(progress);
+            }),
+        )
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Standing> {
+        self.standing.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
-impl Counts {
-    fn add(&mut self, event: &RunEvent) {
-        self.events += 1;
+impl EventSink for ProgressRecord {
+    fn on_events(&mut self, events: &[RunEvent], summary: &RunSummary) {
+        let mut standing = self.lock();
+        standing.fleet.apply(events, summary);
+        for event in events {
+            standing.count(event);
+        }
+        drop(standing);
+        self.changed.notify_one();
+    }
+}
+
+impl Standing {
+    fn count(&mut self, event: &RunEvent) {
         match &event.happening {
             Happening::Accepted(_) => self.accepted += 1,
             Happening::Ended(_) => self.ended += 1,
@@ -110,6 +102,30 @@ impl Counts {
             | Happening::Steered(_)
             | Happening::Corrected(_)
             | Happening::Stopping(_) => {}
+        }
+    }
+
+    fn progress(&self) -> CallProgress {
+        CallProgress {
+            finished: self.ended,
+            total: self.accepted,
+            message: self.message(),
+        }
+    }
+
+    /// Returns how the runs stand, with the newest line of the run that spoke last, as long as it
+    /// runs.
+    fn message(&self) -> String {
+        let header = self.fleet.status_header().text();
+        let window = self.latest.as_ref().and_then(|run| self.fleet.window(run));
+        let window = window.filter(|window| window.status() == Status::Running);
+        let newest = window.and_then(|window| Some((window.name(), window.lines(1).next()?)));
+        match newest {
+            Some((name, newest)) => {
+                let newest = one_line(&format!("{name}: {}", newest.line.text()));
+                format!("{header} · {}", cut_characters(&newest, SHORT_LINE))
+            }
+            None => header,
         }
     }
 }

@@ -5,6 +5,7 @@ mod asked_pi;
 mod version;
 
 use std::cell::OnceCell;
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 use pi_subagents_definitions::RunnerChoice;
@@ -63,7 +64,7 @@ impl<'a> Runners<'a> {
         }
     }
 
-    /// The program for a choice, or why there is none.
+    /// Returns the program for a choice, or why there is none.
     pub(crate) fn resolve(&self, choice: RunnerChoice) -> Result<ChosenRunner, String> {
         match choice {
             RunnerChoice::Embedded => Ok(self.embedded(None)),
@@ -74,7 +75,8 @@ impl<'a> Runners<'a> {
         }
     }
 
-    /// The embedded agent, because no pi can be used; it is worth a word where there is one.
+    /// Returns the embedded agent, because no pi can be used; the caller is warned where there is
+    /// one.
     fn instead_of_pi(&self, why: &str) -> ChosenRunner {
         let is_there = self.caller.pi.is_some() || is_pi_named(&self.caller.places);
         let warning = format!(
@@ -108,30 +110,25 @@ impl<'a> Runners<'a> {
     }
 }
 
-/// Tells whether there is something that may be pi.
+/// Returns whether there is something that may be pi.
 pub(crate) fn is_pi_named(places: &Places) -> bool {
     pi_of(places).is_some()
 }
 
-/// The pi of the caller, or the one that is named or found; or why there is none.
+/// Finds the pi of the caller, else the one that is named or on the path, or says why there is none.
 pub(crate) fn find_pi(caller: &Caller, asking: Asking) -> Result<FoundPi, String> {
     let places = &caller.places;
     if let Some(pi) = &caller.pi
         && places.variable("PI_SUBAGENTS_PI").is_none()
     {
-        return new_enough(pi.program.clone(), &pi.version);
+        let arguments = pi.arguments.clone();
+        return new_enough(pi.program.clone(), arguments, &pi.version);
     }
     let path = pi_of(places).ok_or(
         "pi is not on PATH. Install it, set PI_SUBAGENTS_PI to it, or use --runner embedded.",
     )?;
     let version = version_of(&path, places, asking)?;
-    let program = Program {
-        path,
-        arguments: Vec::new(),
-        has_mcp: false,
-        keeps_tools: false,
-    };
-    new_enough(program, &version)
+    new_enough(path, Vec::new(), &version)
 }
 
 fn pi_of(places: &Places) -> Option<PathBuf> {
@@ -140,19 +137,20 @@ fn pi_of(places: &Places) -> Option<PathBuf> {
     installed_pi(named, &places.cwd, search_path)
 }
 
-fn new_enough(program: Program, said: &str) -> Result<FoundPi, String> {
+fn new_enough(path: PathBuf, arguments: Vec<OsString>, said: &str) -> Result<FoundPi, String> {
     match Version::parse(said) {
         Some(version) if version >= OLDEST_PI => Ok(FoundPi {
             program: Program {
+                path,
+                arguments,
                 has_mcp: version >= FIRST_WITH_MCP,
                 keeps_tools: version >= FIRST_THAT_KEEPS_TOOLS,
-                ..program
             },
             version: said.to_owned(),
         }),
         Some(_) | None => Err(format!(
             "{} is pi {said}, which is too old: {OLDEST_PI} or newer is needed. Update it, or use --runner embedded.",
-            program.path.display(),
+            path.display(),
         )),
     }
 }

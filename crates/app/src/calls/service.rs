@@ -1,11 +1,10 @@
 //! The tools, whichever door they are called through.
 
-use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use pi_subagents_definitions::CatalogueCache;
-use pi_subagents_delegation::{EventSink, Plan, RunId, RunSummary, Usage};
+use pi_subagents_delegation::{Plan, RunId, RunSummary, Usage};
 use pi_subagents_engine::KnownChildren;
 use serde_json::{Value, json};
 use tokio::task::spawn_blocking;
@@ -13,10 +12,12 @@ use tokio::time::timeout;
 
 use crate::calls::caller::Caller;
 use crate::calls::families::{background, delegation, runs, subagent};
+use crate::calls::followed::Followed;
 use crate::calls::owner::Owner;
 use crate::calls::tmux::Panes;
-use crate::calls::updates::{Look, Updates};
-use crate::calls::{Call, ReadyCall, Seen, WindowRecord, check_fields};
+use crate::calls::updates::due;
+use crate::calls::watch::Watch;
+use crate::calls::{Call, ReadyCall, check_fields};
 use crate::configuration::Configuration;
 use crate::error::CommandError;
 use crate::places::Places;
@@ -32,12 +33,12 @@ pub(crate) struct CallService {
     /// The background runs of the pi we belong to, where there is one.
     pub(crate) background: Option<Box<dyn BackgroundRuns>>,
     catalogues: Mutex<CatalogueCache>,
-    lowering: Mutex<()>,
+    opening: Mutex<()>,
 }
 
 /// The background runs of one session, kept by a door that has sessions.
 pub(crate) trait BackgroundRuns: Send + Sync {
-    /// Remembers a run that has just begun, and returns the counts with it.
+    /// Remembers a run that has just begun, and returns the counts of runs with this one.
     fn launched(&self, row: &Row) -> Counts;
 
     /// Returns the runs of the session, and how many of them stand how.
@@ -53,23 +54,6 @@ pub(crate) struct ToolCall<'a> {
     pub(crate) configuration: Option<Arc<Configuration>>,
 }
 
-/// How a door takes part in a call.
-pub(crate) struct Watch {
-    /// Who else hears of its events.
-    pub(crate) sinks: Vec<Box<dyn EventSink>>,
-    /// Who is told how the windows look.
-    pub(crate) on_update: Option<OnUpdate>,
-    /// Whether somebody sees the windows through these updates.
-    pub(crate) is_drawn: bool,
-    /// Whether updates carry all lines of the windows, and not only the newest.
-    pub(crate) look: Arc<Look>,
-    /// Ends when nobody wants the answer any more.
-    pub(crate) cancelled: Pin<Box<dyn Future<Output = ()> + Send>>,
-}
-
-/// Takes what is known of a call under way, and which lines of the windows are seen.
-pub(crate) type OnUpdate = Box<dyn FnMut(&WindowRecord, Seen) + Send>;
-
 /// What a tool answers.
 #[derive(Debug, Clone)]
 pub(crate) struct ToolAnswer {
@@ -84,7 +68,7 @@ pub(crate) struct ToolAnswer {
 }
 
 impl ToolAnswer {
-    /// An answer that cost nothing.
+    /// Makes an answer that cost nothing.
     pub(crate) fn new(text: impl Into<String>, details: Value) -> Self {
         Self {
             text: text.into(),
@@ -108,25 +92,12 @@ impl ToolAnswer {
         }
     }
 
-    /// As every door passes it on.
+    /// Returns the answer in the shape in which every door passes it on.
     pub(crate) fn json(&self) -> Value {
         json!({
             "content": [{"type": "text", "text": self.text}],
             "details": self.details,
         })
-    }
-}
-
-impl Watch {
-    /// Nobody watches.
-    pub(crate) fn nobody() -> Self {
-        Self {
-            sinks: Vec::new(),
-            on_update: None,
-            is_drawn: false,
-            look: Arc::default(),
-            cancelled: Box::pin(std::future::pending()),
-        }
     }
 }
 
@@ -140,7 +111,7 @@ impl CallService {
         ))
     }
 
-    /// The same in a program that may have other children too.
+    /// Makes a program that may have other children too the owner of what the tools start.
     pub(crate) fn open_in_a_program(
         places: &Places,
         concurrency: usize,
@@ -156,13 +127,13 @@ impl CallService {
         Ok(Self::of_owner(owner?))
     }
 
-    /// The tools of an owner.
+    /// Serves the tools of an owner.
     pub(crate) fn of_owner(owner: Owner) -> Self {
         Self {
             owner,
             background: None,
             catalogues: Mutex::default(),
-            lowering: Mutex::default(),
+            opening: Mutex::default(),
         }
     }
 
@@ -220,12 +191,12 @@ impl CallService {
         configuration: Option<Arc<Configuration>>,
         watch: Watch,
     ) -> Result<ToolAnswer, CommandError> {
-        let lower = move |service: &Self, caller: &Caller| {
+        let open = move |service: &Self, caller: &Caller| {
             let configuration =
                 configuration.unwrap_or_else(|| Arc::new(service.configuration(caller)));
             ReadyCall::new(service, call, caller, &configuration)
         };
-        let ready = self.beside(caller, lower).await?;
+        let ready = self.beside(caller, open).await?;
         Ok(ready.run(self, watch).await.to_tool_answer())
     }
 
@@ -254,9 +225,9 @@ impl CallService {
             .unwrap_or_else(|error| Err(CommandError::failed("a bug of ours").because(&error)))
     }
 
-    /// Calls are lowered one after the other: two at once must not find the same session free.
-    pub(crate) fn lower_alone(&self) -> MutexGuard<'_, ()> {
-        self.lowering.lock().unwrap_or_else(PoisonError::into_inner)
+    /// Waits for other calls that open runs: two at once must not find the same session free.
+    pub(crate) fn open_alone(&self) -> MutexGuard<'_, ()> {
+        self.opening.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Reads what the caller and their project have written down. A call reads it once and hands it
@@ -278,27 +249,18 @@ impl CallService {
     pub(crate) async fn run(
         &self,
         plan: Plan,
-        windows: &WindowRecord,
         panes: &Panes,
-        watch: Watch,
+        followed: Followed,
     ) -> Vec<Arc<RunSummary>> {
-        let Watch {
+        let Followed {
             mut sinks,
-            on_update,
-            is_drawn,
-            look,
+            mut updates,
             mut cancelled,
-        } = watch;
-        sinks.push(Box::new(if is_drawn {
-            windows.drawn()
-        } else {
-            windows.clone()
-        }));
+        } = followed;
         let (starts, opening) = panes.open(&self.owner.known_children);
         sinks.extend(starts);
         tokio::pin!(opening);
         let mut is_opening = true;
-        let mut updates = Updates::new(on_update, look, windows.clone());
         let runs: Vec<_> = plan
             .tasks
             .iter()
@@ -316,7 +278,7 @@ impl CallService {
                 outcomes = &mut work => Happening::Done(outcomes),
                 () = &mut cancelled, if !is_cancelled => Happening::Cancelled,
                 () = &mut opening, if is_opening => Happening::Opened,
-                () = updates.next() => Happening::Due,
+                () = due(&mut updates) => Happening::Due,
             };
             match happening {
                 Happening::Done(outcomes) => {
@@ -332,7 +294,11 @@ impl CallService {
                     self.owner.stop(&under_way.runs);
                 }
                 Happening::Opened => is_opening = false,
-                Happening::Due => updates.tell(),
+                Happening::Due => {
+                    if let Some(updates) = &mut updates {
+                        updates.update();
+                    }
+                }
             }
         }
     }
@@ -344,7 +310,7 @@ enum Happening {
     Cancelled,
     /// Every run that is to have a pane has one.
     Opened,
-    /// Its door may be told how it looks.
+    /// Its door is to be updated.
     Due,
 }
 

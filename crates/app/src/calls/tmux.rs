@@ -45,7 +45,7 @@ struct Tmux {
 }
 
 impl Panes {
-    /// Wanted by the setting, and only inside tmux.
+    /// Returns the panes of a call. There are some only inside tmux, and if the setting wants them.
     pub(crate) fn of(places: &Places, settings: &Settings) -> Self {
         let caller = places.variable("TMUX").and(places.variable("TMUX_PANE"));
         let tmux = caller.filter(|_| settings.tmux).map(|caller| Tmux {
@@ -67,7 +67,7 @@ impl Panes {
         }
     }
 
-    /// A sink that asks for panes, and the work of opening them, which ends with the sink.
+    /// Returns a sink that asks for panes, and the work of opening them, which ends with the sink.
     pub(crate) fn open<'a>(
         &'a self,
         known_children: &'a KnownChildren,
@@ -81,7 +81,7 @@ impl Panes {
         (sink, self.open_each(asked, known_children))
     }
 
-    /// What went wrong, for the caller to know.
+    /// Returns what went wrong, for the caller to know.
     pub(crate) fn problem(&self) -> Option<String> {
         let problem = self.problem.lock();
         problem.unwrap_or_else(PoisonError::into_inner).clone()

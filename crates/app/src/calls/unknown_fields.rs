@@ -98,7 +98,7 @@ fn look_at_fields<'a>(
     }
 }
 
-/// The alternative of a schema that describes an object, for a value that is one.
+/// Returns the alternative of a schema that describes an object, for a value that is one.
 fn of_kind<'a>(value: &Value, schema: &'a Value) -> &'a Value {
     let alternatives = schema["anyOf"].as_array().into_iter().flatten();
     let mut fitting = alternatives.filter(|one| value.is_object() == (one["type"] == "object"));

@@ -1,100 +1,145 @@
-//! When the door of a call is told how its windows look: soon after something has changed, and
-//! never so often that telling takes the time that working needs.
+//! When the door of a call is updated: soon after something has changed, and never so often that
+//! updating takes the time that working needs. Nothing wakes up while nothing changes.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use tokio::time::{Interval, MissedTickBehavior, interval};
+use tokio::sync::Notify;
+use tokio::time::{Instant, sleep_until, timeout_at};
 
-use crate::calls::service::OnUpdate;
-use crate::calls::{Seen, WindowRecord};
-
-/// How often a door hears of a call under way, at most.
+/// How often a door is updated, at most.
 const UPDATE_EVERY: Duration = Duration::from_millis(50);
 
-/// Of the time, at most one part in so many goes into telling how the windows look.
-const TELLING_SHARE: u32 = 50;
+/// At most one part in so many of the time goes into updates.
+const UPDATING_SHARE: u32 = 50;
 
-/// How often at least, because the clocks of the windows go on.
-const CLOCK_EVERY: Duration = Duration::from_secs(1);
-
-/// How the view of a call looks, as its door tells while it is under way.
-#[derive(Debug, Default)]
-pub(crate) struct Look {
-    is_expanded: AtomicBool,
-    /// How wide it is; 0 while that is not known.
-    columns: AtomicUsize,
-}
-
-impl Look {
-    pub(crate) fn set(&self, is_expanded: bool, columns: Option<usize>) {
-        self.is_expanded.store(is_expanded, Ordering::Relaxed);
-        self.columns.store(columns.unwrap_or(0), Ordering::Relaxed);
-    }
-
-    fn seen(&self) -> Seen {
-        if self.is_expanded.load(Ordering::Relaxed) {
-            Seen::All
-        } else {
-            Seen::Newest
-        }
-    }
-
-    fn columns(&self) -> Option<usize> {
-        Some(self.columns.load(Ordering::Relaxed)).filter(|columns| *columns > 0)
-    }
-}
-
-/// What a door is told about a call under way.
+/// The updates of the door of one call.
 pub(crate) struct Updates {
-    on_update: Option<OnUpdate>,
-    look: Arc<Look>,
-    windows: WindowRecord,
-    ticks: Interval,
-    last: Instant,
-    /// Telling takes its share of the time only if there is this much between two updates.
-    not_before: Instant,
+    /// Wakes us when something has changed.
+    changed: Arc<Notify>,
+    update: Box<dyn FnMut() + Send>,
+    pace: Pace,
 }
 
 impl Updates {
-    pub(crate) fn new(on_update: Option<OnUpdate>, look: Arc<Look>, windows: WindowRecord) -> Self {
-        let mut ticks = interval(UPDATE_EVERY);
-        ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
-        let now = Instant::now();
+    /// Calls `update` after each change, and after each `clock` without one, if there is a clock.
+    pub(crate) fn new(
+        changed: Arc<Notify>,
+        clock: Option<Duration>,
+        update: Box<dyn FnMut() + Send>,
+    ) -> Self {
         Self {
-            on_update,
-            look,
-            windows,
-            ticks,
+            changed,
+            update,
+            pace: Pace::new(clock, Instant::now()),
+        }
+    }
+
+    /// Waits until the next update is due. Nothing is lost if this is not waited for to its end.
+    async fn next(&mut self) {
+        sleep_until(self.pace.not_before).await;
+        match self.pace.clock_at() {
+            Some(at) => _ = timeout_at(at, self.changed.notified()).await,
+            None => self.changed.notified().await,
+        }
+    }
+
+    /// Updates the door.
+    pub(crate) fn update(&mut self) {
+        let begun = Instant::now();
+        (self.update)();
+        self.pace.updated(begun, begun.elapsed());
+    }
+}
+
+/// Waits until the next update is due; for ever where the door does not follow the call.
+pub(crate) async fn due(updates: &mut Option<Updates>) {
+    match updates {
+        Some(updates) => updates.next().await,
+        None => std::future::pending().await,
+    }
+}
+
+/// The rule for the time between two updates.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Pace {
+    /// After how long there is an update although nothing has changed, if there is one at all.
+    clock: Option<Duration>,
+    last: Instant,
+    not_before: Instant,
+}
+
+impl Pace {
+    fn new(clock: Option<Duration>, now: Instant) -> Self {
+        Self {
+            clock,
             last: now,
             not_before: now,
         }
     }
 
-    /// Waits until it is time to look; for ever where nobody wants to know.
-    pub(crate) async fn next(&mut self) {
-        match self.on_update {
-            Some(_) => _ = self.ticks.tick().await,
-            None => std::future::pending().await,
-        }
+    /// Takes when the last update began and how long it took.
+    fn updated(&mut self, begun: Instant, took: Duration) {
+        self.last = begun;
+        self.not_before = begun + UPDATE_EVERY.max(took * UPDATING_SHARE);
     }
 
-    /// Tells how the windows look, if there is anything new to tell.
-    pub(crate) fn tell(&mut self) {
-        let Some(on_update) = &mut self.on_update else {
-            return;
-        };
-        if Instant::now() < self.not_before {
-            return;
+    /// Returns when there is an update although nothing has changed.
+    fn clock_at(&self) -> Option<Instant> {
+        self.clock.map(|every| self.last + every)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use pretty_assertions::assert_eq;
+    use tokio::time::timeout;
+
+    use super::*;
+
+    #[test]
+    fn updates_are_bounded_in_number_and_in_what_they_cost() {
+        let now = Instant::now();
+        let mut pace = Pace::new(Some(Duration::from_secs(1)), now);
+        assert_eq!(pace.not_before, now);
+        pace.updated(now, Duration::from_micros(10));
+        assert_eq!(pace.not_before, now + Duration::from_millis(50));
+        assert_eq!(pace.clock_at(), Some(now + Duration::from_secs(1)));
+        pace.updated(now, Duration::from_millis(40));
+        assert_eq!(pace.not_before, now + Duration::from_secs(2));
+        assert_eq!(Pace::new(None, now).clock_at(), None);
+    }
+
+    /// Counts the updates within some time, with a change now if there is one.
+    async fn count(clock: Option<Duration>, is_changed: bool, time: Duration) -> usize {
+        let (changed, count) = (Arc::new(Notify::new()), Arc::new(AtomicUsize::new(0)));
+        let counted = Arc::clone(&count);
+        let mut updates = Updates::new(
+            Arc::clone(&changed),
+            clock,
+            Box::new(move || _ = counted.fetch_add(1, Ordering::Relaxed)),
+        );
+        if is_changed {
+            changed.notify_one();
         }
-        if self.windows.has_changed() || self.last.elapsed() >= CLOCK_EVERY {
-            self.last = Instant::now();
-            if let Some(columns) = self.look.columns() {
-                self.windows.set_columns(columns);
+        let follow = async {
+            loop {
+                updates.next().await;
+                updates.update();
             }
-            on_update(&self.windows, self.look.seen());
-            self.not_before = self.last + self.last.elapsed() * TELLING_SHARE;
-        }
+        };
+        _ = timeout(time, follow).await;
+        count.load(Ordering::Relaxed)
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn nothing_wakes_up_while_nothing_changes() {
+        let minute = Duration::from_secs(60);
+        assert_eq!(count(None, false, minute).await, 0);
+        assert_eq!(count(None, true, minute).await, 1);
+        let ten = Duration::from_secs(10);
+        assert_eq!(count(Some(ten), false, Duration::from_secs(35)).await, 3);
     }
 }

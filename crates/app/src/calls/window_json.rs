@@ -156,7 +156,7 @@ impl<'a> LinesJson<'a> {
         }
     }
 
-    /// The same number of lines, the last ones of which are being said.
+    /// Returns the same number of lines, the last ones of which are being said.
     fn live(window: &'a Window, newest: usize, columns: usize) -> Self {
         let said = window
             .partial()
@@ -220,7 +220,7 @@ impl<'a> LineJson<'a> {
         }
     }
 
-    /// As much of it as a screen can show in one line.
+    /// Cuts a text to what a screen can show in one line.
     fn beginning(self) -> Self {
         if self.text.len() <= WIDEST_LINE || self.spans.is_some() {
             return self;
@@ -232,7 +232,7 @@ impl<'a> LineJson<'a> {
     }
 }
 
-/// The role of a line without spans; also in `extension/src/views.ts`.
+/// Returns the role of a line without spans; also in `extension/src/views.ts`.
 fn usual_role(kind: LineKind) -> Role {
     match kind {
         LineKind::Text => Role::Plain,

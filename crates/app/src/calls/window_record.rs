@@ -1,23 +1,25 @@
 //! The windows of a call as data, in the `details` of its answer, so that whoever shows the answer can draw
 //! them, now or when it is read again.
 
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
-use pi_subagents_delegation::text::{cut_characters, one_line};
 use pi_subagents_delegation::{
-    EventSink, PartialMessage, RunEvent, RunId, RunSummary, Status, Timestamp,
+    EventSink, PartialMessage, RunEvent, RunId, RunSummary, Timestamp,
 };
 use pi_subagents_windows::{Fleet, PreviewContext};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
+use tokio::sync::Notify;
 
 use crate::calls::preview::preview_width;
+use crate::calls::updates::Updates;
+use crate::calls::watch::WindowFollower;
 
 use super::window_json::{DetailsJson, SpansJson, WindowJson};
 
-/// How much of the newest line stands beside how the runs stand.
-const SHORT_LINE: usize = 160;
+/// The clocks of the windows show seconds.
+const CLOCK_EVERY: Duration = Duration::from_secs(1);
 
 /// A line that is drawn elsewhere is cut there.
 pub(super) const ANY_WIDTH: usize = 400;
@@ -47,8 +49,8 @@ pub(crate) struct WindowRecord {
     lines_per_window: usize,
     /// Whether somebody sees the windows before their runs are over.
     is_drawn: bool,
-    /// Whether anything happened since somebody looked.
-    has_changed: Arc<AtomicBool>,
+    /// Wakes whoever follows along.
+    changed: Arc<Notify>,
 }
 
 impl WindowRecord {
@@ -62,11 +64,11 @@ impl WindowRecord {
             fleet: Arc::new(Mutex::new(Fleet::new(context))),
             file_counts: file_counts.into_iter().collect(),
             lines_per_window,
-            has_changed: Arc::default(),
+            changed: Arc::default(),
         }
     }
 
-    /// The same windows, for somebody who sees them live.
+    /// Returns a sink for these windows that also takes what is being said.
     pub(crate) fn drawn(&self) -> Self {
         Self {
             is_drawn: true,
@@ -75,37 +77,37 @@ impl WindowRecord {
     }
 
     /// Makes what is told from now on fit a screen of so many columns.
-    pub(crate) fn set_columns(&self, columns: usize) {
+    fn set_columns(&self, columns: usize) {
         self.lock().set_preview_width(preview_width(columns));
     }
 
-    /// Tells whether anything has happened since it was asked last.
-    pub(crate) fn has_changed(&self) -> bool {
-        self.has_changed.swap(false, Ordering::Relaxed)
+    /// Updates a door that follows the windows whenever they have changed, and every second while a
+    /// person sees their clocks.
+    pub(crate) fn updates(&self, follower: WindowFollower) -> Updates {
+        let WindowFollower {
+            mut on_update,
+            is_drawn,
+            look,
+        } = follower;
+        let windows = self.clone();
+        Updates::new(
+            Arc::clone(&self.changed),
+            is_drawn.then_some(CLOCK_EVERY),
+            Box::new(move || {
+                if let Some(columns) = look.columns() {
+                    windows.set_columns(columns);
+                }
+                on_update(&windows, look.seen());
+            }),
+        )
     }
 
-    /// How it looks in one line.
+    /// Returns how the runs stand, in one line.
     pub(crate) fn text(&self) -> String {
         self.lock().status_header().text()
     }
 
-    /// The same with the newest line of a run, as long as it runs.
-    pub(crate) fn text_with(&self, run: Option<&RunId>) -> String {
-        let fleet = self.lock();
-        let header = fleet.status_header().text();
-        let window = run.and_then(|run| fleet.window(run));
-        let window = window.filter(|window| window.status() == Status::Running);
-        let newest = window.and_then(|window| Some((window.name(), window.lines(1).next()?)));
-        match newest {
-            Some((name, newest)) => {
-                let newest = one_line(&format!("{name}: {}", newest.line.text()));
-                format!("{header} · {}", cut_characters(&newest, SHORT_LINE))
-            }
-            None => header,
-        }
-    }
-
-    /// The documented shape: `windows`, `maxLinesPerWindow`, `globalStatus`, `sessionIds`; and
+    /// Returns the documented shape: `windows`, `maxLinesPerWindow`, `globalStatus`, `sessionIds`; and
     /// what stands around the windows, as spans.
     pub(crate) fn json(&self) -> Map<String, Value> {
         match self.details(Lines::Both, |details| serde_json::to_value(details)) {
@@ -114,7 +116,7 @@ impl WindowRecord {
         }
     }
 
-    /// The same as text, for whoever follows along: of the lines only those that are shown.
+    /// Writes the same as text, for whoever follows along, with only those lines that are shown.
     pub(crate) fn update(&self, seen: Seen) -> Option<Box<RawValue>> {
         let columns = self.lock().preview_width();
         let lines = Lines::Live { seen, columns };
@@ -153,7 +155,7 @@ impl WindowRecord {
 impl EventSink for WindowRecord {
     fn on_events(&mut self, events: &[RunEvent], summary: &RunSummary) {
         self.lock().apply(events, summary);
-        self.has_changed.store(true, Ordering::Relaxed);
+        self.changed.notify_one();
     }
 
     fn wants_partial_messages(&self) -> bool {
@@ -162,7 +164,7 @@ impl EventSink for WindowRecord {
 
     fn on_partial_message(&mut self, run: &RunId, message: &PartialMessage) {
         if self.is_drawn && self.lock().show_partial(run, message) {
-            self.has_changed.store(true, Ordering::Relaxed);
+            self.changed.notify_one();
         }
     }
 }

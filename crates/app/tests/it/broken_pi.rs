@@ -94,3 +94,15 @@ fn what_was_remembered_of_a_pi_ends_with_another_node() {
     let output = delegated(&stage, "auto");
     assert_eq!(outcomes(&output), [completed("a", "ok")]);
 }
+
+#[test]
+fn a_pi_that_prints_more_than_a_pipe_holds_is_understood() {
+    let (stage, _server) = stage();
+    program(
+        &stage,
+        "node",
+        "head -c 300000 /dev/zero | tr '\\0' x >&2; echo 1.5.0",
+    );
+    let (text, hints) = runner_check(&stage);
+    assert!(text.to_string().contains("1.5.0"), "{text} {hints}");
+}

@@ -71,6 +71,25 @@ fn profiles_are_listed_shown_and_explained() {
 }
 
 #[test]
+fn words_between_quotes_belong_together() {
+    let stage = Stage::new();
+    let mut shim = Shim::start(&stage);
+    run(
+        &mut shim,
+        "profile",
+        "create scout --description \"Looks around\" --model m",
+    );
+    let file = stage.sandbox.agent_dir().join("agent-profiles/scout.md");
+    let written = fs::read_to_string(file).unwrap();
+    assert!(written.contains("description: Looks around\n"), "{written}");
+    run(&mut shim, "profile", "show \"scout");
+    assert_eq!(
+        notice(&shim)["message"],
+        "a quote in /profile show \"scout is not closed\nhint: Put words that belong together between two quotes, as in a shell."
+    );
+}
+
+#[test]
 fn a_profile_is_made_changed_and_deleted_by_dialogs() {
     let stage = Stage::new();
     let mut shim = Shim::start(&stage);

@@ -5,7 +5,7 @@ use xtask::source::{SourceFile, Tree};
 use crate::finding::Finding;
 
 /// The edges, and what crosses there. A file, or a directory with a `/` at its end.
-const EDGES: [(&str, &str); 27] = [
+const EDGES: [(&str, &str); 30] = [
     ("crates/agent/src/event.rs", "records the agent prints"),
     (
         "crates/agent/src/message.rs",
@@ -56,14 +56,26 @@ const EDGES: [(&str, &str); 27] = [
     ("crates/definitions/src/formats/", "frontmatter"),
     ("crates/definitions/src/settings.rs", "settings.json"),
     (
+        "crates/delegation/src/allowance.rs",
+        "allowances, in orders to a detached process",
+    ),
+    (
         "crates/delegation/src/child_protocol/",
         "records and commands of children",
+    ),
+    (
+        "crates/delegation/src/runner_choice.rs",
+        "the wished kind of child, in orders to a detached process",
     ),
     (
         "crates/engine/src/keeper/wire.rs",
         "what owner and keeper tell each other",
     ),
     ("crates/engine/src/owner/wire.rs", "requests to an owner"),
+    (
+        "crates/pi_files/src/skills.rs",
+        "skills of the caller, in orders to a detached process",
+    ),
     ("crates/pi_files/src/yaml.rs", "frontmatter"),
     ("crates/sessions/src/format/", "the record on disk"),
     ("crates/sessions/src/index.rs", "lines of the index"),

@@ -16,7 +16,7 @@ use crate::calls::Call as _;
 use crate::calls::detached::whole_call;
 use crate::calls::families::delegation::DelegateCall;
 use crate::calls::families::subagent::{AgentTask, SubagentCall, check_agent, new_session};
-use crate::calls::lowering::Lowering;
+use crate::calls::open_run::Opening;
 use crate::calls::owner::Owner;
 use crate::configuration::Configuration;
 use crate::error::CommandError;
@@ -76,31 +76,26 @@ fn take_over(order: Order) -> Result<(Owner, Plan, TakenOver), CommandError> {
     let task = one_task(&order.arguments)?;
     check_agent(&task.agent, &configuration, caller.door)?;
     let place = Place::take(&owner, &caller, configuration.settings.max_background, 1)?;
-    let lowering = Lowering {
-        family: SubagentCall::FAMILY,
-        caller: &caller,
-        configuration: &configuration,
-        owner: &owner,
-    };
-    let mut lowered = SubagentCall::Single(task).lower(&lowering)?;
-    let task = lowered.plan.tasks.first();
+    let opening = Opening::new(SubagentCall::FAMILY, (&caller, &configuration), &owner);
+    let mut opened = SubagentCall::Single(task).open_runs(&opening)?;
+    let task = opened.plan.tasks.first();
     if let Some(planned) = task
-        && lowered.notes.contains(&true)
+        && opened.notes.contains(&true)
     {
-        lowered.warnings.push(new_session(&planned.task.session));
+        opened.warnings.push(new_session(&planned.task.session));
     }
     let directory = task
         .and_then(|planned| planned.task.directory.clone())
         .filter(|directory| RunDir::new(directory).meta().exists())
-        .ok_or_else(|| no_record(&lowered.warnings))?;
-    lowered.warnings.extend(place.warning);
+        .ok_or_else(|| no_record(&opened.warnings))?;
+    opened.warnings.extend(place.warning);
     let taken = TakenOver {
         directory,
         counts: place.counts,
         refusal: task.and_then(|planned| Some(planned.work.as_ref().err()?.message.clone())),
-        warnings: lowered.warnings,
+        warnings: opened.warnings,
     };
-    Ok((owner, lowered.plan, taken))
+    Ok((owner, opened.plan, taken))
 }
 
 fn one_task(arguments: &Value) -> Result<AgentTask, CommandError> {
@@ -112,7 +107,7 @@ fn one_task(arguments: &Value) -> Result<AgentTask, CommandError> {
     Ok(AgentTask::parse(arguments)?)
 }
 
-/// Nobody could ever read what such a run answers.
+/// Refuses a background run without a record: nobody could ever read what it answers.
 pub(super) fn no_record(warnings: &[String]) -> CommandError {
     let why = warnings.last().map_or("", String::as_str);
     CommandError::failed(format!("a background run needs a record: {why}")).hint(
@@ -148,7 +143,7 @@ pub(super) fn answer(reply: &Reply) {
     }
 }
 
-/// A bug of ours is written down beside the run; nobody reads our stderr.
+/// Writes down panics beside the run, because nobody reads our stderr.
 pub(super) fn log_panics(file: PathBuf) {
     std::panic::set_hook(Box::new(move |panic| {
         if let Ok(mut log) = append_own(&file) {

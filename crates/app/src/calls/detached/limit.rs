@@ -69,7 +69,8 @@ fn lock(places: &Places) -> Result<File, LockError> {
     )
 }
 
-/// The background runs: what runs counts wherever it runs, what is over only where it belongs.
+/// Counts the background runs: those that run wherever they run, those that are over only in this
+/// project.
 pub(crate) fn background_counts(runs: &[IndexedRun], places: &Places) -> Counts {
     Counts::of(
         runs.iter()

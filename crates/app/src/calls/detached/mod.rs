@@ -4,7 +4,6 @@
 //! The caller hands over an [`Order`] and is answered when the detached process has taken over;
 //! from then on the run is one like any other, with the same lowering, engine and record.
 
-mod caller_facts;
 mod life;
 mod limit;
 mod order;

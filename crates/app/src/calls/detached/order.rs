@@ -2,13 +2,15 @@
 
 use std::path::PathBuf;
 
+use pi_subagents_sessions::Detached;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::caller_facts::CallerFacts;
-use crate::calls::caller::Caller;
+use crate::calls::caller::{Caller, CallingPi, Overrides};
+use crate::calls::next_steps::Door;
 use crate::calls::service::ToolAnswer;
 use crate::error::CommandError;
+use crate::places::Places;
 use crate::runs::counts::Counts;
 
 /// What the detached process is to do. There is no secret in it.
@@ -20,9 +22,48 @@ pub(crate) struct Order {
     /// Its arguments.
     pub(super) arguments: Value,
     /// Who asks.
-    pub(super) caller: CallerFacts,
+    pub(super) caller: OrderingCaller,
     /// How many of its runs work at once.
     pub(super) concurrency: usize,
+}
+
+/// Who asks, as far as the detached process cannot see it for itself.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct OrderingCaller {
+    door: Door,
+    trusts_project: bool,
+    overrides: Overrides,
+    pi: Option<CallingPi>,
+}
+
+impl OrderingCaller {
+    fn of(caller: &Caller) -> Self {
+        Self {
+            door: caller.door,
+            trusts_project: caller.trusts_project,
+            overrides: caller.overrides.clone(),
+            pi: caller.pi.clone(),
+        }
+    }
+
+    /// Returns the owner that works for this caller.
+    pub(super) fn detached(&self) -> Detached {
+        Detached {
+            pi_session: self.pi.as_ref().map(|pi| pi.session.clone()),
+        }
+    }
+
+    /// Returns the caller, at the place where we were started for them.
+    pub(super) fn into_caller(self, places: Places) -> Caller {
+        Caller {
+            door: self.door,
+            trusts_project: self.trusts_project,
+            overrides: self.overrides,
+            pi: self.pi,
+            ..Caller::at(places)
+        }
+    }
 }
 
 /// The tools that a detached process can do.
@@ -47,12 +88,12 @@ impl From<AnsweredCall> for ToolAnswer {
 }
 
 impl Order {
-    /// An order for a run that nobody waits for.
+    /// Makes an order for a run that nobody waits for.
     pub(crate) fn new(arguments: &Value, caller: &Caller) -> Self {
         Self::of_call(OrderedTool::Background, arguments, caller, 1)
     }
 
-    /// An order for a call.
+    /// Makes an order for a call.
     pub(crate) fn of_call(
         tool: OrderedTool,
         arguments: &Value,
@@ -62,7 +103,7 @@ impl Order {
         Self {
             tool,
             arguments: arguments.clone(),
-            caller: CallerFacts::of(caller),
+            caller: OrderingCaller::of(caller),
             concurrency,
         }
     }

@@ -76,7 +76,7 @@ impl DetachedProcess {
         })
     }
 
-    /// The next thing it tells; none when nothing more comes. Nothing is lost if this is not
+    /// Returns its next reply, or none when nothing more comes. Nothing is lost if this is not
     /// waited for to its end.
     pub(super) async fn reply(&mut self) -> Result<Option<Reply>, CommandError> {
         let line = self.replies.next_line().await;

@@ -37,12 +37,13 @@ impl WaitedCall {
         }
     }
 
-    /// The runs of the call, in the order of its tasks.
+    /// Returns the runs of the call, in the order of its tasks.
     pub(crate) fn runs(&self) -> &[BegunRun] {
         &self.runs
     }
 
-    /// The next that is heard. Nothing is lost if this is not waited for to its end.
+    /// Returns the next progress or the answer. Nothing is lost if this is not waited for to its
+    /// end.
     pub(crate) async fn next(&mut self) -> Result<Heard, CommandError> {
         match self.process.reply().await? {
             Some(Reply::Progress(told)) => Ok(Heard::Progress(CallProgress {
@@ -62,7 +63,7 @@ impl WaitedCall {
         }
     }
 
-    /// Asks for its early end, of which its answer tells.
+    /// Asks for its early end, after which it still answers.
     pub(crate) async fn stop(&mut self) {
         self.process.stop().await;
     }

@@ -15,8 +15,9 @@ use super::limit::Place;
 use super::order::{AnsweredCall, BegunRun, Order, ProgressReply, Reply, STOP};
 use crate::calls::detached::life::{answer, log_panics, no_record};
 use crate::calls::owner::Owner;
-use crate::calls::progress::{CallProgress, Cancelled, watching};
+use crate::calls::progress::CallProgress;
 use crate::calls::service::CallService;
+use crate::calls::watch::{Cancelled, Follow, Watch};
 use crate::calls::{Call, CallError, ReadyCall};
 use crate::configuration::Configuration;
 use crate::error::CommandError;
@@ -50,7 +51,11 @@ pub(super) async fn live<C: Call>(order: Order, call: Result<C, CallError>, sign
             message,
         }));
     };
-    let watch = watching(Some(Box::new(on_progress)), stop_requested());
+    let watch = Watch {
+        follow: Follow::Progress(Box::new(on_progress)),
+        cancelled: stop_requested(),
+        ..Watch::nobody()
+    };
     let work = ready.run(&service, watch);
     let answer = service.owner.until_signalled(signals, work).await;
     let answer = answer.to_tool_answer();

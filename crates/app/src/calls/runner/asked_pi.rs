@@ -1,17 +1,19 @@
 //! Asks a pi for its version, which shows that it starts, and remembers what it said.
 
-use std::fs;
-use std::io::{self, Read};
-use std::os::fd::AsFd;
+use std::fs::{self, File};
+use std::io::{self, Read as _};
+use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
-use std::thread;
 use std::time::{Duration, Instant, UNIX_EPOCH};
 
 use pi_subagents_delegation::text::clean;
 use pi_subagents_files::{read_own, write_whole};
 use pi_subagents_pi_files::on_path;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
+use rustix::io::Errno;
+use rustix::process::{Pid, PidfdFlags, pidfd_open};
 use serde::{Deserialize, Serialize};
 
 use super::Asking;
@@ -21,8 +23,14 @@ use crate::places::Places;
 /// How long a program may take to tell its version.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// How much of what it says is looked at.
-const MOST_SAID: u64 = 4096;
+/// How many bytes of what it prints are looked at.
+const MOST_SAID: usize = 4096;
+
+/// How many bytes are read at once: all that a pipe holds.
+const AT_ONCE: usize = 64 << 10;
+
+/// How many bytes the file of the remembered version may have.
+const LARGEST_FILE: u64 = 4096;
 
 /// How many characters of its last words an error repeats.
 const MOST_REPEATED: usize = 300;
@@ -57,7 +65,7 @@ pub(super) fn version_of(path: &Path, places: &Places, asking: Asking) -> Result
         node: on_path("node", places.variable("PATH").unwrap_or_default())
             .and_then(|node| identify(&node).ok()),
     };
-    let remembered = read_own(&cache, MOST_SAID)
+    let remembered = read_own(&cache, LARGEST_FILE)
         .ok()
         .and_then(|content| serde_json::from_slice::<Remembered>(&content).ok())
         .filter(|remembered| asking == Asking::IfNeeded && remembered.known == known);
@@ -102,50 +110,95 @@ fn ask_version(path: &Path) -> Result<String, String> {
         .stderr(Stdio::piped())
         .spawn()
         .map_err(failed)?;
-    let status = wait(&mut asked).map_err(failed)?;
-    let said = what_it_said(&mut asked).map_err(failed)?;
+    let (status, said) = listen(&mut asked).map_err(failed)?;
     judge(path, status, &said)
 }
 
-/// Waits for the end of the program, which is ended when it takes too long.
-fn wait(asked: &mut Child) -> io::Result<Option<ExitStatus>> {
-    let asked_at = Instant::now();
+/// Reads what the program prints until it ends, and returns how it ended; none if it took too long
+/// and was ended.
+fn listen(asked: &mut Child) -> io::Result<(Option<ExitStatus>, String)> {
+    let deadline = Instant::now() + PATIENCE;
+    let process = pidfd_open(Pid::from_child(asked), PidfdFlags::empty())?;
+    // Versions before 0.80 print to stderr.
+    let (mut stdout, mut stderr) = (
+        Output::of(asked.stdout.take())?,
+        Output::of(asked.stderr.take())?,
+    );
     loop {
-        if let Some(status) = asked.try_wait()? {
-            return Ok(Some(status));
+        let left = deadline.saturating_duration_since(Instant::now());
+        let has_ended = wait(&process, [&stdout, &stderr], left)?;
+        stdout.read()?;
+        stderr.read()?;
+        let said = || {
+            let said = [stdout.said.as_slice(), stderr.said.as_slice()].concat();
+            String::from_utf8_lossy(&said).into_owned()
+        };
+        if has_ended {
+            return Ok((Some(asked.wait()?), said()));
         }
-        if asked_at.elapsed() > PATIENCE {
+        if left.is_zero() {
             // A process that is gone by now needs no signal.
             _ = asked.kill();
             asked.wait()?;
-            return Ok(None);
+            return Ok((None, said()));
         }
-        thread::sleep(Duration::from_millis(5));
     }
 }
 
-/// Returns what the program has printed; versions before 0.80 print to stderr.
-fn what_it_said(asked: &mut Child) -> io::Result<String> {
-    let mut said = Vec::new();
-    if let Some(output) = asked.stdout.take() {
-        read_what_is_there(output, &mut said)?;
-    }
-    if let Some(output) = asked.stderr.take() {
-        read_what_is_there(output, &mut said)?;
-    }
-    Ok(String::from_utf8_lossy(&said).into_owned())
-}
-
-/// Reads without waiting, because a process that outlives the program may hold its output open.
-fn read_what_is_there(output: impl Read + AsFd, said: &mut Vec<u8>) -> io::Result<()> {
-    fcntl_setfl(&output, fcntl_getfl(&output)? | OFlags::NONBLOCK)?;
-    match output.take(MOST_SAID).read_to_end(said) {
-        Err(error) if error.kind() != io::ErrorKind::WouldBlock => Err(error),
-        Ok(_) | Err(_) => Ok(()),
+/// Waits until the program prints something or ends, or the time is over; returns whether it has
+/// ended.
+fn wait(process: &OwnedFd, outputs: [&Output; 2], longest: Duration) -> io::Result<bool> {
+    let mut waited = vec![PollFd::new(process, PollFlags::IN)];
+    let open = outputs.iter().filter_map(|output| output.pipe.as_ref());
+    waited.extend(open.map(|pipe| PollFd::new(pipe, PollFlags::IN)));
+    match poll(&mut waited, Timespec::try_from(longest).ok().as_ref()) {
+        Ok(_) | Err(Errno::INTR) => Ok(!waited[0].revents().is_empty()),
+        Err(error) => Err(error.into()),
     }
 }
 
-/// Only a program that ended well has told its version: a crash may print that of Node.
+/// What a program prints. It is read as it comes, because a program whose output nobody reads does
+/// not end, and without waiting, because a process that outlives the program may hold it open.
+struct Output {
+    /// None when nothing more comes.
+    pipe: Option<File>,
+    /// The beginning of what was printed.
+    said: Vec<u8>,
+}
+
+impl Output {
+    fn of(pipe: Option<impl Into<OwnedFd>>) -> io::Result<Self> {
+        let pipe = pipe.map(|pipe| File::from(pipe.into()));
+        if let Some(pipe) = &pipe {
+            fcntl_setfl(pipe, fcntl_getfl(pipe)? | OFlags::NONBLOCK)?;
+        }
+        Ok(Self {
+            pipe,
+            said: Vec::new(),
+        })
+    }
+
+    /// Reads what is there, and keeps its beginning.
+    fn read(&mut self) -> io::Result<()> {
+        let Some(pipe) = &mut self.pipe else {
+            return Ok(());
+        };
+        let mut piece = [0; AT_ONCE];
+        match pipe.read(&mut piece) {
+            Ok(0) => self.pipe = None,
+            Ok(length) => {
+                let kept = length.min(MOST_SAID.saturating_sub(self.said.len()));
+                self.said.extend_from_slice(&piece[..kept]);
+            }
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+            Err(error) => return Err(error),
+        }
+        Ok(())
+    }
+}
+
+/// Returns the version that a program printed. Only a program that ended well has printed its own: a
+/// crash may print that of Node.
 fn judge(path: &Path, status: Option<ExitStatus>, said: &str) -> Result<String, String> {
     let path = path.display();
     let advice = "Set PI_SUBAGENTS_PI to a pi that starts, or use --runner embedded.";

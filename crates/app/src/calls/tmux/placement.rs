@@ -64,7 +64,7 @@ fn pane(line: &str) -> Option<Pane<'_>> {
     })
 }
 
-/// What a person is told of runs without a pane.
+/// Describes how many runs have no pane.
 pub(super) fn unshown(runs: usize) -> String {
     let panes = text::count(runs, "more pane");
     format!("tmux had no room for {panes}; `pi-subagents attach` shows all runs")

@@ -34,7 +34,7 @@ pub enum TeamErrorKind {
 }
 
 impl TeamError {
-    /// What kind of failure it was.
+    /// Returns what kind of failure it was.
     pub fn kind(&self) -> TeamErrorKind {
         match self.0.kind() {
             Kind::Usage => TeamErrorKind::Usage,

@@ -17,7 +17,8 @@ pub use self::task::Task;
 use crate::calls::ReadyCall;
 use crate::calls::caller::{Caller, Overrides};
 use crate::calls::families::delegation::DelegateCall;
-use crate::calls::service::{CallService, Watch};
+use crate::calls::service::CallService;
+use crate::calls::watch::Watch;
 use crate::configuration::Configuration;
 use crate::error::CommandError;
 use crate::places::Places;
@@ -82,7 +83,7 @@ impl Team {
         })
     }
 
-    /// The definitions that tasks can name, as they are on disk now.
+    /// Returns the definitions that tasks can name, as they are on disk now.
     ///
     /// ```no_run
     /// # fn example(team: &pi_subagents::Team) {
@@ -97,11 +98,11 @@ impl Team {
         effective.into_iter().cloned().collect()
     }
 
-    /// Runs 1 to 16 tasks and waits for them. The sinks hear everything that happens in them.
+    /// Runs 1 to 16 tasks and waits for them. The sinks get every event of their runs.
     ///
-    /// What is wrong with one task is its outcome, and the others go on; an error means that
-    /// nothing was started. Calls may be under way at once; together they have as many sub-agents
-    /// as the team may have.
+    /// If something is wrong with one task, its outcome says so and the other tasks go on. An error
+    /// means that nothing was started. Several calls may be under way at once; together they have at
+    /// most as many sub-agents as the team may have.
     ///
     /// # Cancelling
     ///
@@ -139,7 +140,7 @@ impl Team {
 
     /// Stops a run and waits until nothing of it is left; `false` if it was not running.
     ///
-    /// A sink knows the ids of runs as soon as they are accepted, and hears how they end.
+    /// A sink gets the ids of runs as soon as they are accepted, and how they end.
     ///
     /// ```no_run
     /// # async fn example(team: &pi_subagents::Team, event: &pi_subagents::RunEvent) {
@@ -152,10 +153,10 @@ impl Team {
         self.service.owner.stop_one(run.clone()).await.is_ok()
     }
 
-    /// Closes the team: what still runs is stopped, and nothing is left when this returns.
+    /// Closes the team: stops the runs that are under way and waits until nothing of them is left.
     ///
-    /// A team that is dropped instead is not waited for: what was being stopped is stopped as long
-    /// as the runtime lives, and ended at once when it does not.
+    /// If a team is dropped instead, nobody waits for its runs: they are stopped in order as long as
+    /// the runtime lives, and ended at once when it does not.
     ///
     /// ```no_run
     /// # async fn example(team: pi_subagents::Team) {

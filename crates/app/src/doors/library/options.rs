@@ -31,27 +31,27 @@ pub struct TeamOptions {
 }
 
 impl TeamOptions {
-    /// As the command line would do it.
+    /// Returns the options that the command line has in this process.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Where the sub-agents work, and whose project's definitions count; else the current
-    /// directory.
+    /// Sets the directory in which the sub-agents work and to whose project the definitions belong;
+    /// else the current directory.
     pub fn cwd(mut self, cwd: impl Into<PathBuf>) -> Self {
         self.cwd = Some(cwd.into());
         self
     }
 
-    /// The home directory that holds `.pi/agent`, for us and for the sub-agents; else that of the
-    /// environment.
+    /// Sets the home directory that holds `.pi/agent`, for us and for the sub-agents; else that of
+    /// the environment.
     pub fn home(mut self, home: impl Into<PathBuf>) -> Self {
         self.home = Some(home.into());
         self
     }
 
-    /// The `pi-subagents` binary, which keeps every sub-agent and is the embedded one; else what
-    /// `PI_SUBAGENTS_BIN` names, else the one on `PATH`.
+    /// Sets the `pi-subagents` binary, which looks after every sub-agent and is also the embedded
+    /// agent; else what `PI_SUBAGENTS_BIN` names, else the one on `PATH`.
     pub fn binary(mut self, binary: impl Into<PathBuf>) -> Self {
         self.binary = Some(binary.into());
         self
@@ -63,38 +63,38 @@ impl TeamOptions {
         self
     }
 
-    /// Which kind of sub-agent does the work; else what a definition or the settings say.
+    /// Sets which kind of sub-agent does the work; else what a definition or the settings say.
     pub fn runner(mut self, runner: RunnerChoice) -> Self {
         self.runner = Some(runner);
         self
     }
 
-    /// The model of all tasks: an id, provider/id or a pattern.
+    /// Sets the model of all tasks: an id, provider/id or a pattern.
     pub fn model(mut self, model: impl Into<String>) -> Self {
         self.model = Some(model.into());
         self
     }
 
-    /// Dollars each run may cost; one that has and wants to go on is ended. Else what the settings
-    /// say.
+    /// Limits the dollars that each run may cost: a run that has spent them is ended before its next
+    /// turn. Else the settings limit it.
     pub fn max_cost(mut self, dollars: f64) -> Self {
         self.allowance.cost = Some(Dollars::new(dollars));
         self
     }
 
-    /// Tokens each run may consume; else what the settings say.
+    /// Limits the tokens that each run may consume; else the settings limit it.
     pub fn max_tokens(mut self, tokens: u64) -> Self {
         self.allowance.tokens = Some(tokens);
         self
     }
 
-    /// The only tools of all sub-agents; else what a definition says, else those they have anyway.
+    /// Sets the only tools of all sub-agents; else what a definition says, else the usual ones.
     pub fn tools(mut self, tools: impl IntoIterator<Item: Into<String>>) -> Self {
         self.tools = Some(tools.into_iter().map(Into::into).collect());
         self
     }
 
-    /// How many sub-agents run at once; else what the settings say.
+    /// Sets how many sub-agents run at once; else what the settings say.
     pub fn concurrency(mut self, concurrency: NonZeroUsize) -> Self {
         self.concurrency = Some(concurrency);
         self

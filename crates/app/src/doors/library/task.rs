@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use pi_subagents_delegation::SessionId;
 
-use crate::calls::families::delegation::{FileSpec, TaskCall};
+use crate::calls::families::delegation::{FileSpec, Resume, TaskCall};
 
 /// A task for one sub-agent.
 ///
@@ -32,7 +32,7 @@ pub struct Task {
 }
 
 impl Task {
-    /// A task with its name, which stands where runs are listed, and its prompt. The sub-agent
+    /// Makes a task of its name, which stands where runs are listed, and its prompt. The sub-agent
     /// sees nothing else.
     pub fn new(name: impl Into<String>, prompt: impl Into<String>) -> Self {
         Self {
@@ -46,50 +46,47 @@ impl Task {
         }
     }
 
-    /// The definition that describes the sub-agent.
+    /// Names the definition that describes the sub-agent.
     pub fn profile(mut self, name: impl Into<String>) -> Self {
         self.profile = Some(name.into());
         self
     }
 
-    /// Where it works, as an absolute path; else where the team does.
+    /// Sets the directory in which it works, as an absolute path; else that of the team.
     pub fn cwd(mut self, cwd: impl Into<PathBuf>) -> Self {
         self.cwd = Some(cwd.into());
         self
     }
 
-    /// How long it may take; else what its definition says, else ten minutes.
+    /// Limits how long it may take; else what its definition says, else ten minutes.
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.timeout = Some(timeout);
         self
     }
 
-    /// An earlier session to continue; its transcript is put before the prompt.
+    /// Continues an earlier session, whose transcript is put before the prompt.
     pub fn resume(mut self, session: SessionId) -> Self {
         self.resume = Some(session);
         self
     }
 
-    /// One more file that is put before the prompt, relative to where it works, or absolute.
+    /// Puts one more file before the prompt; its path is absolute, or relative to where it works.
     pub fn file(mut self, file: impl Into<PathBuf>) -> Self {
         self.files.push(file.into());
         self
     }
 
     pub(super) fn into_call(self) -> TaskCall {
-        let text = |path: PathBuf| path.to_string_lossy().into_owned();
         TaskCall {
             name: self.name,
             prompt: self.prompt,
-            cwd: self.cwd.map(text),
+            cwd: self.cwd,
             profile: self.profile,
-            timeout: self.timeout.map(|timeout| timeout.as_secs_f64()),
-            resume: self.resume.map(|session| session.as_str().to_owned()),
-            files: self
-                .files
-                .into_iter()
-                .map(|file| FileSpec::Path(text(file)))
-                .collect(),
+            timeout: self.timeout,
+            resume: self
+                .resume
+                .map(|session| Resume::Named(session.to_string())),
+            files: self.files.into_iter().map(FileSpec::Path).collect(),
         }
     }
 }

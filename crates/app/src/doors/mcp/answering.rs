@@ -9,15 +9,16 @@ use tokio::time::{Instant, sleep_until, timeout};
 use crate::calls::caller::Caller;
 use crate::calls::detached::{BegunRun, Heard, Order, OrderedTool, WaitedCall};
 use crate::calls::families::{delegation, runs, subagent};
-use crate::calls::progress::{Cancelled, OnCallProgress};
+use crate::calls::progress::OnCallProgress;
 use crate::calls::service::{CallService, ToolAnswer};
+use crate::calls::watch::Cancelled;
 use crate::error::CommandError;
 use crate::runs::owned::current_runs;
 
 /// How long a call that was stopped may take to say what is left of it.
 const LAST_WORDS: Duration = Duration::from_secs(30);
 
-/// Which tools may outlast anybody's patience.
+/// Returns the order for a tool whose calls may outlast the patience of a client.
 pub(super) fn may_take_long(tool: &str) -> Option<OrderedTool> {
     match tool {
         delegation::DELEGATE => Some(OrderedTool::Delegate),
@@ -35,7 +36,7 @@ pub(super) struct Waiting {
     pub(super) cancelled: Cancelled,
 }
 
-/// Has a call done, and answers when it is over or when the time is.
+/// Has a detached process do a call, and answers when the call or the time is over.
 pub(super) async fn answer_within(
     service: &Arc<CallService>,
     caller: &Caller,
@@ -89,7 +90,7 @@ async fn stop(mut call: WaitedCall) -> Result<ToolAnswer, CommandError> {
     })
 }
 
-/// The answer to a call that goes on.
+/// Answers a call that goes on in the background.
 fn goes_on(
     service: &CallService,
     begun: &[BegunRun],

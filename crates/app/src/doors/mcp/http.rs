@@ -36,7 +36,7 @@ pub(super) async fn open(
     Ok((server, token))
 }
 
-/// The token of this user; made when it is needed first.
+/// Reads the token of this user, which is made when it is first needed.
 fn token_in(file: &Path) -> Result<Token, CommandError> {
     let failed = |error: &io::Error| {
         CommandError::failed(format!("the token in {} cannot be used", file.display()))

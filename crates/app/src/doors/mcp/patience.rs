@@ -13,8 +13,8 @@ const IMPATIENT: [(&str, u64); 5] = [
     ("cursor", 50),
 ];
 
-/// After which time a call is answered at the latest, if the person has said so, or if the client
-/// is one of which that is known.
+/// Returns after which time a call is answered at the latest: what the person has said, else what is
+/// known of the client.
 pub(super) fn patience(asked: Option<Duration>, client: Option<&str>) -> Option<Duration> {
     match asked {
         Some(Duration::ZERO) => None,

@@ -5,7 +5,8 @@ use serde_json::{Value, json};
 
 use crate::calls::caller::Caller;
 use crate::calls::families::{delegation, runs};
-use crate::calls::service::{CallService, ToolCall, Watch};
+use crate::calls::service::{CallService, ToolCall};
+use crate::calls::watch::Watch;
 use crate::error::CommandError;
 
 const SESSIONS: &str = "subagent://sessions/";
@@ -14,7 +15,7 @@ const OUTPUT: &str = "/output";
 /// How many sessions are listed, the newest first.
 const MOST: usize = 100;
 
-/// The results of the sessions of this client.
+/// Lists the results of the sessions of this client.
 pub(super) fn list(
     service: &CallService,
     caller: &Caller,
@@ -53,7 +54,7 @@ pub(super) fn templates() -> Vec<ResourceTemplateDescription> {
     ]
 }
 
-/// Which tool reads a resource, with its arguments; none where there is no such resource.
+/// Returns the tool that reads a resource, with its arguments; none where there is no such resource.
 fn reading(uri: &str) -> Option<(&'static str, Value)> {
     let rest = uri.strip_prefix(SESSIONS)?;
     let (tool, session) = match rest.strip_suffix(OUTPUT) {

@@ -22,14 +22,12 @@ use super::resources;
 use crate::calls::caller::Caller;
 use crate::calls::detached::Order;
 use crate::calls::families::{background, delegation, subagent};
-use crate::calls::progress::{OnCallProgress, watching};
+use crate::calls::progress::OnCallProgress;
 use crate::calls::service::{CallService, ToolAnswer, ToolCall};
 use crate::calls::trust_question::{TrustQuestion, remember};
+use crate::calls::watch::{Follow, Watch};
 use crate::calls::{Effect, Tool, check_fields, choices_of, mcp_tools, uses_definitions};
 use crate::error::CommandError;
-
-/// The details that only pi can draw.
-const DRAWN: [&str; 4] = ["windows", "maxLinesPerWindow", "header", "footer"];
 
 /// What a model reads where somebody tells it of an end, and what it reads here instead.
 const TOLD: &str = "Do not poll for its end.";
@@ -106,7 +104,11 @@ impl ServedTools {
             };
             return answer_within(&self.service, caller, &order, waiting).await;
         }
-        let watch = watching(on_progress, call.cancelled);
+        let watch = Watch {
+            follow: on_progress.map_or(Follow::Nothing, Follow::Progress),
+            cancelled: call.cancelled,
+            ..Watch::nobody()
+        };
         let call = ToolCall {
             tool: &call.tool,
             arguments: &arguments,
@@ -133,8 +135,9 @@ impl ServedTools {
         (!was_noted).then_some(note)
     }
 
-    /// The caller, in the directory their client works in. Many clients start us in one that
-    /// means nothing; where we are inside what they work in, we know better than they say.
+    /// Returns the caller, in the directory that their client works in. Many clients start us in a
+    /// directory that means nothing. Where we are inside a directory of the client, ours is the more
+    /// exact one.
     fn caller_in(&self, roots: &[PathBuf]) -> Caller {
         let places = &self.caller.places;
         let is_inside = roots.iter().any(|root| places.cwd.starts_with(root));
@@ -147,7 +150,7 @@ impl ServedTools {
         }
     }
 
-    /// The question about the project that has not been put yet.
+    /// Returns the question about the project, if it has not been asked yet.
     async fn trust_question(&self, roots: &[PathBuf]) -> Option<Question> {
         let caller = self.caller_in(roots);
         let project = caller.places.project.clone();
@@ -170,7 +173,7 @@ impl ServedTools {
         })
     }
 
-    /// An answer that says what became of the person's decision, where nothing did.
+    /// Adds to an answer that the decision of the person could not be kept, if that is so.
     fn with_unkept(&self, mut text: String) -> String {
         for problem in self.unkept().drain(..) {
             text = format!("{text}\n\n! {problem}");
@@ -268,7 +271,7 @@ impl Tools for ServedTools {
             }
             CallAnswer {
                 text,
-                details: details.map(undrawn),
+                details,
                 is_error,
             }
         })
@@ -293,12 +296,6 @@ fn description(tool: Tool, choices: Option<&str>) -> ToolDescription {
             Effect::Runs => ToolEffect::ChangesForLong,
         },
     }
-}
-
-/// What pi draws its windows with is of no use to others, and most of what there is.
-fn undrawn(mut details: Map<String, Value>) -> Map<String, Value> {
-    details.retain(|field, _| !DRAWN.contains(&field.as_str()));
-    details
 }
 
 fn object(value: Value) -> Option<Map<String, Value>> {

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use pi_subagents_definitions::Skill;
-use pi_subagents_delegation::Program;
 
 use super::wire::{CallerParams, PiParams};
 use crate::calls::caller::{Caller, CallingPi};
@@ -35,12 +34,8 @@ fn calling_pi(told: &CallerParams, pi: &PiParams, session: String) -> CallingPi 
         description: skill.description.clone(),
     });
     CallingPi {
-        program: Program {
-            path: pi.exec_path.clone(),
-            arguments: script.collect(),
-            has_mcp: false,
-            keeps_tools: false,
-        },
+        program: pi.exec_path.clone(),
+        arguments: script.collect(),
         version: pi.version.clone(),
         model: told.model.clone(),
         models: told.models.clone(),

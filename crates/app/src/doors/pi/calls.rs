@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::watch;
 
 use super::wire::{INVALID_PARAMS, RpcError};
-use crate::calls::updates::Look;
+use crate::calls::watch::Look;
 
 /// All calls under way, by pi's id of each.
 #[derive(Default)]

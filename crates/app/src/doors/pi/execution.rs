@@ -10,10 +10,10 @@ use super::record::SessionRecord;
 use super::trust::TrustQuestions;
 use super::wire::{self, CallerParams, FAILED, RpcError};
 use crate::calls::caller::Caller;
-use crate::calls::families::background;
-use crate::calls::service::{CallService, ToolCall, Watch};
+use crate::calls::service::{CallService, ToolCall};
 use crate::calls::trust_question::TrustQuestion;
 use crate::calls::uses_definitions;
+use crate::calls::watch::{Details, Follow, Watch, WindowFollower};
 use crate::configuration::Configuration;
 use crate::error::CommandError;
 
@@ -41,11 +41,12 @@ impl Execution {
         let (link, call_id) = (self.link, self.call.id.clone());
         let watch = Watch {
             sinks: vec![Box::new(self.record)],
-            on_update: Some(Box::new(move |windows, seen| {
-                link.update(&call_id, windows, seen);
-            })),
-            is_drawn: self.told.has_ui,
-            look: Arc::clone(&self.call.look),
+            follow: Follow::Windows(WindowFollower {
+                on_update: Box::new(move |windows, seen| link.update(&call_id, windows, seen)),
+                is_drawn: self.told.has_ui,
+                look: Arc::clone(&self.call.look),
+            }),
+            details: Details::ForPi,
             cancelled: Box::pin(self.call.cancelled()),
         };
         let call = ToolCall {
@@ -55,10 +56,7 @@ impl Execution {
             configuration,
         };
         let answered = self.service.call(call, watch).await;
-        let mut answer = answered.map_err(|error| failed(&error))?;
-        if tool != background::STATUS {
-            leave_out_outputs(&mut answer.details);
-        }
+        let answer = answered.map_err(|error| failed(&error))?;
         let mut result = answer.json();
         if let (Value::Object(fields), Some(usage)) = (&mut result, answer.usage) {
             fields.insert("usage".to_owned(), wire::usage_json(usage));
@@ -84,14 +82,6 @@ impl Execution {
         questions
             .settle(&self.told, &self.caller, read, &self.link)
             .await
-    }
-}
-
-/// Pi keeps the details of an answer in its session, which has the entries of the runs already.
-fn leave_out_outputs(details: &mut Value) {
-    let runs = details.get_mut("runs").and_then(Value::as_array_mut);
-    for run in runs.into_iter().flatten().filter_map(Value::as_object_mut) {
-        run.remove("output");
     }
 }
 

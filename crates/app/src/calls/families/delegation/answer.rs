@@ -5,7 +5,8 @@ use pi_subagents_delegation::{Ending, RunSummary, Status, Task};
 
 use crate::calls::answer::Outcomes;
 
-/// One line per task, in their order, one per warning, and the answers that no record keeps.
+/// Words the answer: one line per task, in their order, one per warning, and the answers that no
+/// record keeps.
 pub(super) fn summary(outcomes: &Outcomes) -> String {
     let lines = outcomes.iter().map(|(task, run)| summary_line(task, run));
     let warnings = outcomes
@@ -20,7 +21,7 @@ pub(super) fn summary(outcomes: &Outcomes) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// One task, one line, whatever a caller or a provider says.
+/// Describes a task in one line, whatever a caller or a provider wrote.
 fn summary_line(task: &Task, run: &RunSummary) -> String {
     let (name, session) = (one_line(&task.name), &task.session);
     let profile = task

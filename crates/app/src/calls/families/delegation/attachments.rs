@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use pi_subagents_files::{open_own, read_bounded};
 use schemars::JsonSchema;
@@ -20,7 +20,7 @@ const LARGEST_FILE: u64 = 1 << 20;
 #[schemars(untagged)]
 pub(crate) enum FileSpec {
     /// The whole file; relative to the task's cwd, or absolute.
-    Path(String),
+    Path(PathBuf),
     /// Some lines of it. `tail` beats `head` beats `start` and `end`.
     Lines(FileLines),
 }
@@ -29,8 +29,9 @@ pub(crate) enum FileSpec {
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
 pub(crate) struct FileLines {
     /// Path of the file, relative to the task's cwd or absolute.
-    #[serde(deserialize_with = "arguments::text")]
-    path: String,
+    #[serde(deserialize_with = "path_text")]
+    #[schemars(with = "String")]
+    path: PathBuf,
     /// First line.
     #[serde(default, deserialize_with = "arguments::optional_count")]
     #[schemars(range(min = 1))]
@@ -62,7 +63,7 @@ impl<'de> Deserialize<'de> for FileSpec {
             }
 
             fn visit_str<E>(self, path: &str) -> Result<FileSpec, E> {
-                Ok(FileSpec::Path(path.to_owned()))
+                Ok(FileSpec::Path(PathBuf::from(path)))
             }
 
             fn visit_map<M: MapAccess<'de>>(self, map: M) -> Result<FileSpec, M::Error> {
@@ -74,9 +75,13 @@ impl<'de> Deserialize<'de> for FileSpec {
     }
 }
 
+fn path_text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<PathBuf, D::Error> {
+    arguments::text(deserializer).map(PathBuf::from)
+}
+
 impl FileSpec {
-    /// The path, as the caller wrote it.
-    pub(super) fn path(&self) -> &str {
+    /// Returns the path, as the caller wrote it.
+    pub(super) fn path(&self) -> &Path {
         match self {
             Self::Path(path) => path,
             Self::Lines(lines) => &lines.path,
@@ -126,16 +131,16 @@ pub(super) fn with_files(files: &[FileSpec], cwd: &Path, prompt: &str) -> (Strin
 
 fn section(file: &FileSpec, content: &str) -> String {
     let newline = if content.ends_with('\n') { "" } else { "\n" };
-    format!("=== {} ===\n{content}{newline}\n", file.path())
+    format!("=== {} ===\n{content}{newline}\n", file.path().display())
 }
 
-/// What is wanted of a file, or what is wrong with it, in the documented words.
+/// Reads what is wanted of a file, or says what is wrong with it in the documented words.
 fn read(file: &FileSpec, cwd: &Path) -> Result<String, String> {
     let path = cwd.join(file.path());
     let opened = match open_own(&path) {
         Ok(opened) => opened,
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            return Err(format!("file not found: {}", file.path()));
+            return Err(format!("file not found: {}", file.path().display()));
         }
         Err(_) => return Err(could_not_read(file)),
     };
@@ -143,7 +148,7 @@ fn read(file: &FileSpec, cwd: &Path) -> Result<String, String> {
     if length > LARGEST_FILE {
         return Err(format!(
             "file too large: {} ({}KB, limit 1024KB)",
-            file.path(),
+            file.path().display(),
             length.div_ceil(1024)
         ));
     }
@@ -153,5 +158,5 @@ fn read(file: &FileSpec, cwd: &Path) -> Result<String, String> {
 }
 
 fn could_not_read(file: &FileSpec) -> String {
-    format!("could not read file: {}", file.path())
+    format!("could not read file: {}", file.path().display())
 }

@@ -4,15 +4,16 @@ mod answer;
 mod attachments;
 mod delegate;
 mod earlier;
-mod lower;
+mod open;
 mod profiles;
 mod retrieval;
 mod schema;
+mod task;
 mod tools;
 
 pub(crate) use attachments::FileSpec;
 pub(crate) use delegate::check_profile;
 pub(crate) use profiles::profiles;
 pub(crate) use retrieval::{ReadSession, output, session};
-pub(crate) use schema::{DelegateCall, TaskCall};
+pub(crate) use task::{DelegateCall, Resume, TaskCall};
 pub(crate) use tools::{DELEGATE, OUTPUT, PROFILES, SESSION, tools};

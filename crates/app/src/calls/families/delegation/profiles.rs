@@ -51,7 +51,7 @@ mod tests {
 
     use super::*;
 
-    /// The answer for a user and a project with these files.
+    /// Answers a user and a project with these files.
     fn answer(files: &[(&str, &str)]) -> ToolAnswer {
         let root = tempfile::tempdir().unwrap();
         let home = root.path();

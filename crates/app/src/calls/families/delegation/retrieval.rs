@@ -32,7 +32,7 @@ pub(crate) struct ReadSession {
     meant: Option<RunId>,
 }
 
-/// The last words of the latest run.
+/// Answers with the last words of the latest run.
 pub(crate) fn output(
     service: &CallService,
     arguments: &Value,
@@ -42,7 +42,7 @@ pub(crate) fn output(
     Ok(read.with_missing(read.output(lines(service, caller))))
 }
 
-/// Everything that was said.
+/// Answers with everything that was said.
 pub(crate) fn session(
     service: &CallService,
     arguments: &Value,
@@ -115,7 +115,7 @@ impl ReadSession {
         })
     }
 
-    /// The run that was asked for alone, if the id was that of a run.
+    /// Keeps only the run that was asked for, if the id was that of a run.
     pub(crate) fn only_meant(mut self) -> Result<Self, CommandError> {
         let Some(meant) = &self.meant else {
             return Ok(self);
@@ -131,7 +131,7 @@ impl ReadSession {
         Ok(self)
     }
 
-    /// Returns what cannot be shown of it, in one line.
+    /// Returns what is missing in the session, in one line.
     pub(crate) fn missing(&self) -> Option<String> {
         let gaps = self.runs.iter().zip(&self.histories);
         let gaps = gaps.filter_map(|(run, history)| gap_of(run, history));
@@ -142,7 +142,7 @@ impl ReadSession {
         (!all.is_empty()).then(|| all.join("; "))
     }
 
-    /// Says of the latest run that there is more to come, if there is.
+    /// Says that the latest run is still under way, if it is.
     pub(crate) fn more_to_come(&self) -> Option<String> {
         let run = self.runs.last().filter(|run| run.is_under_way())?;
         let state = match self.histories.last()?.summary.started_at {
@@ -155,21 +155,21 @@ impl ReadSession {
         ))
     }
 
-    /// What went wrong in the latest run, if anything did, and how to go on with it.
+    /// Says what went wrong in the latest run, if anything did, and how to go on with it.
     pub(crate) fn problem(&self) -> Option<String> {
         let message = self.histories.last()?.summary.ending.as_ref()?.message()?;
         let how = how_to_resume(self.session.as_str());
         Some(format!("! {message}\nhint: {how}"))
     }
 
-    /// The answer of `get_subagent_output`.
+    /// Returns the answer of `get_subagent_output`.
     pub(crate) fn output(&self, max_lines: usize) -> ToolAnswer {
         let latest = self.histories.last().and_then(RunHistory::output);
         let text = latest.unwrap_or_else(|| self.without_text());
         ToolAnswer::new(text, self.details(max_lines).into())
     }
 
-    /// Tells whether the latest run may have answered and nobody knows what.
+    /// Returns whether the latest run may have given an answer that is lost.
     pub(crate) fn is_answer_lost(&self) -> bool {
         let gap = self.histories.last().and_then(|run| run.gap.as_ref());
         gap.is_some_and(|gap| gap.output.is_none())
@@ -185,7 +185,7 @@ impl ReadSession {
         }
     }
 
-    /// The answer of `get_subagent_session`.
+    /// Returns the answer of `get_subagent_session`.
     pub(crate) fn whole(&self, max_lines: usize, prompts: Prompts) -> ToolAnswer {
         let messages: usize = self.histories.iter().map(|run| run.messages.len()).sum();
         let latest = self.histories.last().map(|run| &run.summary);
@@ -207,7 +207,7 @@ impl ReadSession {
         )
     }
 
-    /// The answer, with what is missing of the session, for a model that reads nothing else.
+    /// Adds to an answer what is missing in the session, for a model that reads nothing else.
     fn with_missing(&self, mut answer: ToolAnswer) -> ToolAnswer {
         if let Some(missing) = self.missing() {
             answer.text = format!("{}\n\n! {missing}", answer.text);
@@ -215,7 +215,7 @@ impl ReadSession {
         answer
     }
 
-    /// What both tools tell beside their text.
+    /// Returns the details that both tools have.
     fn details(&self, max_lines: usize) -> Map<String, Value> {
         let run = self.runs.last();
         let status = self.histories.last().map(|run| run.summary.status());

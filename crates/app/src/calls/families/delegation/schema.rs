@@ -1,5 +1,6 @@
 //! What a caller of the delegation family writes. The doc comments are what a model reads.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use schemars::JsonSchema;
@@ -7,81 +8,72 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::attachments::FileSpec;
+use super::task::{DelegateCall, Resume, TaskCall};
 use crate::calls::arguments::{self, CallError};
 
 /// Arguments of `delegate_to_subagents`.
 #[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
 #[serde(expecting = "an object")]
-pub(crate) struct DelegateCall {
+pub(super) struct DelegateArguments {
     /// 1 to 16 tasks to run in parallel, each in an isolated sub-agent.
     #[serde(deserialize_with = "arguments::list")]
     #[schemars(length(min = 1, max = 16))]
-    pub(crate) tasks: Vec<TaskCall>,
+    tasks: Vec<TaskArguments>,
     /// Default profile for all tasks; a task's own profile overrides it.
     #[serde(default, deserialize_with = "arguments::optional_text")]
-    pub(crate) profile: Option<String>,
+    profile: Option<String>,
 }
 
 /// One task of a call.
 #[derive(Debug, Clone, PartialEq, Default, Deserialize, JsonSchema)]
 #[serde(expecting = "an object")]
-pub(crate) struct TaskCall {
+struct TaskArguments {
     /// Display name of this sub-agent's window.
     #[serde(deserialize_with = "arguments::any_text")]
-    pub(crate) name: String,
+    name: String,
     /// The task for the sub-agent. It sees nothing else of this conversation.
     #[serde(deserialize_with = "arguments::text")]
-    pub(crate) prompt: String,
+    prompt: String,
     /// Working directory of the sub-agent: an absolute path without `..` segments.
     #[serde(default, deserialize_with = "arguments::optional_text")]
-    pub(crate) cwd: Option<String>,
+    cwd: Option<String>,
     /// Named profile for this task; overrides the call's profile.
     #[serde(default, deserialize_with = "arguments::optional_text")]
-    pub(crate) profile: Option<String>,
+    profile: Option<String>,
     /// Seconds the sub-agent may take (default 600); it goes on while its tools are at work.
     #[serde(default, deserialize_with = "arguments::optional_number")]
     #[schemars(range(min = 1))]
-    pub(crate) timeout: Option<f64>,
+    timeout: Option<f64>,
     /// Session id of an earlier sub-agent to continue; its transcript is put before the prompt.
     #[serde(default, deserialize_with = "arguments::optional_text")]
-    pub(crate) resume: Option<String>,
+    resume: Option<String>,
     /// Files to read and put before the prompt.
     #[serde(default, deserialize_with = "arguments::list")]
-    pub(crate) files: Vec<FileSpec>,
+    files: Vec<FileSpec>,
 }
 
 impl DelegateCall {
-    /// A call with these tasks.
-    pub(crate) fn new(tasks: Vec<TaskCall>) -> Result<Self, CallError> {
-        Self {
-            tasks,
-            profile: None,
-        }
-        .checked()
-    }
-
     /// Reads the tool's JSON.
     pub(crate) fn parse(value: &Value) -> Result<Self, CallError> {
-        arguments::read::<Self>(value)?.checked()
-    }
-
-    fn checked(mut self) -> Result<Self, CallError> {
-        arguments::check_count(self.tasks.len())?;
-        for (index, task) in self.tasks.iter_mut().enumerate() {
-            task.files.retain(|file| !file.path().is_empty());
-            if task.name.is_empty() {
-                task.name = format!("task {}", index + 1);
-            }
-        }
-        Ok(self)
+        let DelegateArguments { tasks, profile } = arguments::read(value)?;
+        let tasks = tasks.into_iter().map(TaskArguments::into_task).collect();
+        Self { tasks, profile }.checked()
     }
 }
 
-impl TaskCall {
-    /// The time it was given, if any.
-    pub(crate) fn timeout(&self) -> Option<Duration> {
-        let seconds = self.timeout?;
-        Some(Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX))
+impl TaskArguments {
+    fn into_task(self) -> TaskCall {
+        TaskCall {
+            name: self.name,
+            prompt: self.prompt,
+            cwd: self.cwd.map(PathBuf::from),
+            profile: self.profile,
+            timeout: self
+                .timeout
+                .map(|seconds| Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX)),
+            resume: self.resume.map(Resume::Named),
+            files: self.files,
+        }
     }
 }
 
@@ -101,16 +93,15 @@ mod tests {
         let call = json!({"tasks": {
             "name": 7, "prompt": "do it", "timeout": "5", "cwd": null, "files": "x.txt"
         }});
-        assert_eq!(
-            DelegateCall::parse(&call).unwrap().tasks,
-            [TaskCall {
-                name: "7".to_owned(),
-                prompt: "do it".to_owned(),
-                timeout: Some(5.0),
-                files: vec![FileSpec::Path("x.txt".to_owned())],
-                ..TaskCall::default()
-            }]
-        );
+        let expected = TaskCall {
+            name: "7".to_owned(),
+            prompt: "do it".to_owned(),
+            timeout: Some(Duration::from_secs(5)),
+            files: vec![FileSpec::Path("x.txt".into())],
+            ..TaskCall::default()
+        };
+        let tasks = DelegateCall::parse(&call).unwrap().tasks;
+        assert_eq!(format!("{tasks:?}"), format!("{:?}", [expected]));
     }
 
     #[test]
@@ -127,7 +118,8 @@ mod tests {
         };
         let call = DelegateCall::parse(&filled).unwrap();
         assert_eq!(call.profile, None);
-        assert_eq!(call.tasks, [plain("a"), plain("task 2"), plain("task 3")]);
+        let expected = [plain("a"), plain("task 2"), plain("task 3")];
+        assert_eq!(format!("{:?}", call.tasks), format!("{expected:?}"));
     }
 
     #[test]

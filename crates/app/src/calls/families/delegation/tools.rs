@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::schema::DelegateCall;
+use super::schema::DelegateArguments;
 use crate::calls::arguments;
 use crate::calls::tool::{Effect, Tool, parameters};
 
@@ -26,7 +26,7 @@ pub(crate) struct SessionCall {
 #[serde(expecting = "an object")]
 pub(crate) struct NoArguments {}
 
-/// All tools of the family, in the order of the reference.
+/// Returns the tools of the family, in the order of the reference.
 pub(crate) fn tools() -> Vec<Tool> {
     vec![
         Tool {
@@ -41,7 +41,7 @@ pub(crate) fn tools() -> Vec<Tool> {
                 "Read what a sub-agent answered with get_subagent_output; continue one with the resume field and its session id.",
             ],
             description: "Spawn one or more parallel sub-agents to work on separate tasks. Each runs in an isolated process with its own context, tools and working directory. Returns one line per task with its session id; read what a sub-agent answered with get_subagent_output.",
-            parameters: parameters::<DelegateCall>(),
+            parameters: parameters::<DelegateArguments>(),
         },
         Tool {
             name: OUTPUT,
@@ -92,7 +92,7 @@ mod tests {
 
     #[test]
     fn schemas_are_plain_and_whole_in_themselves() {
-        let schema = parameters::<DelegateCall>();
+        let schema = parameters::<DelegateArguments>();
         let task = &schema["properties"]["tasks"]["items"];
         assert_eq!(schema["required"], json!(["tasks"]));
         assert_eq!(schema["properties"]["tasks"]["maxItems"], 16);

@@ -5,10 +5,11 @@ use pi_subagents_sessions::transcript::NO_TEXT;
 use serde_json::{Map, Value, json};
 
 use super::schema::SubagentCall;
-use crate::calls::answer::{Outcomes, finalized_json};
+use crate::calls::answer::Outcomes;
+use crate::calls::run_json::finalized_json;
 
-/// One block for one task, or a block with a heading for each of several; then what a person
-/// should know.
+/// Words the answer: one block for one task, or a block with a heading for each of several, and
+/// then what a person should know.
 pub(super) fn text(call: &SubagentCall, outcomes: &Outcomes, is_new: &[bool]) -> String {
     let mut parts = Vec::new();
     for (index, ((task, run), is_new)) in outcomes.iter().zip(is_new).enumerate() {
@@ -31,17 +32,17 @@ pub(super) fn text(call: &SubagentCall, outcomes: &Outcomes, is_new: &[bool]) ->
     parts.join("\n\n")
 }
 
-/// Whether anything came of the session; one that another run holds is not new.
+/// Returns whether the session was begun. A session that another run holds is not new.
 fn was_begun(run: &RunSummary) -> bool {
     run.started_at.is_some()
 }
 
-/// Told to a caller who named a session, in case they meant another one.
+/// Warns a caller who named a session that is new, in case they meant another one.
 pub(crate) fn new_session(session: &SessionId) -> String {
     format!("There was no session `{session}` of this preset in this directory; it is new.")
 }
 
-/// The documented header, and what the run amounts to.
+/// Returns the documented header, and the result of the run.
 fn block(task: &Task, run: &RunSummary) -> String {
     let status = if run.status() == Status::Completed {
         "SUCCESS"
@@ -55,7 +56,7 @@ fn block(task: &Task, run: &RunSummary) -> String {
     )
 }
 
-/// The result, or what went wrong with what there is of a result.
+/// Returns the result, or what went wrong together with the partial result.
 fn result(run: &RunSummary) -> String {
     let output = run.output().map(str::trim_end);
     match run.ending.as_ref().and_then(Ending::message) {
@@ -67,14 +68,14 @@ fn result(run: &RunSummary) -> String {
     }
 }
 
-/// Only so much of a text is held; a report is held whole.
+/// Returns whether the answer was longer than what is held of a text. A report is held whole.
 fn is_cut(run: &RunSummary) -> bool {
     let output = run.output().map_or(0, str::len);
     run.finalized.is_none() && output > LAST_TEXT_LIMIT
 }
 
-/// What the family adds to the details: of one task its session and report, and of every task
-/// the name of its definition.
+/// Returns what the family adds to the details: for one task its session and report, and for every
+/// task the name of its definition.
 pub(super) fn details(
     call: &SubagentCall,
     outcomes: &Outcomes,

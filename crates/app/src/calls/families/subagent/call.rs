@@ -3,13 +3,13 @@
 use serde_json::{Map, Value};
 
 use super::answer::{details, text};
-use super::lower::{FAMILY, NamedNewSession, lower};
+use super::open::{FAMILY, NamedNewSession, open_runs};
 use super::schema::SubagentCall;
 use crate::calls::answer::Outcomes;
-use crate::calls::call::{Call, Lowered};
-use crate::calls::definition_use::check_definition;
-use crate::calls::lowering::{Family, Lowering};
+use crate::calls::call::{Call, Opened};
 use crate::calls::next_steps::Door;
+use crate::calls::open_run::Opening;
+use crate::calls::resolve::{Family, check_definition};
 use crate::configuration::Configuration;
 use crate::error::CommandError;
 
@@ -27,8 +27,8 @@ impl Call for SubagentCall {
 
     type Notes = NamedNewSession;
 
-    fn lower(&self, lowering: &Lowering<'_>) -> Result<Lowered<NamedNewSession>, CommandError> {
-        lower(lowering, self)
+    fn open_runs(&self, opening: &Opening<'_>) -> Result<Opened<NamedNewSession>, CommandError> {
+        open_runs(opening, self)
     }
 
     fn task_count(&self) -> usize {

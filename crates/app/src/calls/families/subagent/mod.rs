@@ -3,7 +3,7 @@
 
 mod answer;
 mod call;
-mod lower;
+mod open;
 mod schema;
 mod tools;
 

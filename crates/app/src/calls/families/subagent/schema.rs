@@ -1,5 +1,6 @@
 //! What a caller of the subagent family writes. The doc comments are what a model reads.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use pi_subagents_delegation::SessionId;
@@ -52,7 +53,7 @@ struct TaskArguments {
     timeout: Option<f64>,
 }
 
-/// The schema of the arguments of a tool that takes one task.
+/// Returns the schema of the arguments of a tool that takes one task.
 pub(crate) fn task_parameters() -> Value {
     let mut schema = parameters::<TaskArguments>();
     // Who does it is named by either of two fields.
@@ -60,7 +61,7 @@ pub(crate) fn task_parameters() -> Value {
     schema
 }
 
-/// The schema of the arguments of `subagent`: one task, or `tasks`.
+/// Returns the schema of the arguments of `subagent`: one task, or `tasks`.
 pub(super) fn subagent_parameters() -> Value {
     let mut schema = parameters::<TaskArguments>();
     let mut tasks = parameters::<SeveralArguments>()["properties"]["tasks"].take();
@@ -85,7 +86,7 @@ pub(crate) struct AgentTask {
     pub(crate) agent: String,
     pub(crate) task: String,
     pub(crate) model: Option<String>,
-    pub(crate) cwd: Option<String>,
+    pub(crate) cwd: Option<PathBuf>,
     /// The session it continues.
     pub(crate) session: Option<SessionId>,
     pub(crate) timeout: Option<Duration>,
@@ -116,7 +117,7 @@ impl SubagentCall {
         }
     }
 
-    /// Its tasks, in their order.
+    /// Returns its tasks, in their order.
     pub(crate) fn tasks(&self) -> &[AgentTask] {
         match self {
             Self::Single(task) => std::slice::from_ref(task),
@@ -135,7 +136,7 @@ impl AgentTask {
 const NO_CHAIN: &str = "chain is not supported: call subagent once per step and put what one step found into the task of the next; steps that need nothing from each other go into tasks";
 
 impl TaskArguments {
-    /// The first field that says something.
+    /// Returns the first field that says something.
     fn first_given(&self) -> Option<&'static str> {
         let texts = [
             ("preset", &self.preset),
@@ -151,7 +152,7 @@ impl TaskArguments {
             .or(self.timeout.map(|_| "timeout"))
     }
 
-    /// `path` leads to the task, for errors.
+    /// Checks the fields that belong together; `path` leads to the task, for errors.
     fn checked(self, path: &str) -> Result<AgentTask, CallError> {
         let missing = |field: &str| CallError(format!("{path}{field} is missing"));
         let agent = match (self.preset, self.agent) {
@@ -169,7 +170,7 @@ impl TaskArguments {
             agent,
             task,
             model: self.model,
-            cwd: self.cwd,
+            cwd: self.cwd.map(PathBuf::from),
             session: session
                 .map_err(|error| CallError(format!("{path}sessionId cannot be used: {error}")))?,
             timeout: self
@@ -218,7 +219,7 @@ mod tests {
             parse(full),
             SubagentCall::Single(AgentTask {
                 model: Some("m".to_owned()),
-                cwd: Some("/w".to_owned()),
+                cwd: Some("/w".into()),
                 session: Some(SessionId::parse("a-B_9").unwrap()),
                 timeout: Some(Duration::from_secs(5)),
                 ..task("scout", "look")

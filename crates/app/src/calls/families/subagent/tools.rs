@@ -5,7 +5,7 @@ use crate::calls::tool::{Effect, Tool};
 
 pub(crate) const SUBAGENT: &str = "subagent";
 
-/// All tools of the family.
+/// Returns the tools of the family.
 pub(crate) fn tools() -> Vec<Tool> {
     vec![Tool {
         name: SUBAGENT,

@@ -7,7 +7,8 @@ use std::process::ExitCode;
 use serde_json::Value;
 
 use crate::calls::caller::Caller;
-use crate::calls::service::{CallService, Watch};
+use crate::calls::service::CallService;
+use crate::calls::watch::{Details, Watch};
 use crate::calls::{Answer, Call, ReadyCall};
 use crate::configuration::Configuration;
 use crate::doors::command_line::cli::ConcurrencyArgs;
@@ -33,6 +34,11 @@ pub(super) fn answer_of<C: Call>(
         let service = CallService::open(&caller.places, concurrency)?;
         let watch = Watch {
             sinks: view::sinks(caller, settings, printer),
+            details: if printer.is_json() {
+                Details::All
+            } else {
+                Details::Runs
+            },
             ..Watch::nobody()
         };
         let work = async {

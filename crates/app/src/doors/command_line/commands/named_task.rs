@@ -6,6 +6,7 @@ use clap::Args;
 use pi_subagents_delegation::SessionId;
 use serde_json::{Value, json};
 
+use crate::calls::families::subagent::AgentTask;
 use crate::doors::command_line::cli::RunArgs;
 use crate::doors::command_line::commands::call::read_call;
 use crate::doors::command_line::commands::words::joined;
@@ -38,17 +39,38 @@ fn parse_session(text: &str) -> Result<SessionId, String> {
 }
 
 impl NamedTaskArgs {
-    /// Returns the JSON of the tool's call, and the name of the file if it was read from one.
-    pub(super) fn call(&self) -> Result<(Option<String>, Value), CommandError> {
-        if let Some(file) = &self.file {
-            let (name, call) = read_call(file)?;
-            return Ok((Some(name), call));
+    /// Returns the task that was typed; none where a file holds it.
+    pub(super) fn typed(&self) -> Result<Option<AgentTask>, CommandError> {
+        let Some(agent) = &self.agent else {
+            return Ok(None);
+        };
+        Ok(Some(AgentTask {
+            agent: agent.clone(),
+            task: joined("task", &self.task)?,
+            model: None,
+            cwd: None,
+            session: self.session.clone(),
+            timeout: None,
+        }))
+    }
+
+    /// Reads the JSON of the tool's call from the file that was named; also returns the name of the
+    /// file, for errors.
+    pub(super) fn in_file(&self) -> Result<(String, Value), CommandError> {
+        let file = self.file.as_deref();
+        read_call(file.ok_or_else(|| CommandError::usage("there is no task"))?)
+    }
+
+    /// Returns the JSON of the tool's call, for another process.
+    pub(super) fn json(&self) -> Result<Value, CommandError> {
+        if self.file.is_some() {
+            return Ok(self.in_file()?.1);
         }
         let call = json!({
             "preset": self.agent,
             "task": joined("task", &self.task)?,
             "sessionId": self.session.as_ref().map(SessionId::as_str),
         });
-        Ok((None, call))
+        Ok(call)
     }
 }

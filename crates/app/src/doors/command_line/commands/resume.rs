@@ -2,14 +2,16 @@
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use clap::Args;
 use pi_subagents_delegation::{RunHistory, RunnerChoice};
-use pi_subagents_sessions::{IndexedRun, RecordedRun, Store, history};
+use pi_subagents_sessions::{IndexedRun, RecordedRun, Store};
 
 use crate::calls::caller::Overrides;
-use crate::calls::families::delegation::{DelegateCall, TaskCall};
+use crate::calls::families::delegation::{DelegateCall, Resume, TaskCall};
 use crate::calls::families::subagent::{AgentTask, SubagentCall};
+use crate::calls::open_run::EarlierSession;
 use crate::configuration::Configuration;
 use crate::doors::command_line::cli::{ConcurrencyArgs, RunArgs};
 use crate::doors::command_line::commands::call::{answer_of, print};
@@ -17,9 +19,8 @@ use crate::doors::command_line::commands::delegate::caller;
 use crate::doors::command_line::commands::words::joined;
 use crate::error::CommandError;
 use crate::print::Printer;
-use crate::runs::conversation::{ask_which, of_one_conversation};
-use crate::runs::find::find_runs;
-use crate::runs::missing_record::LostRecord;
+use crate::runs::conversation::ask_which;
+use crate::runs::known::{KnownRun, KnownSession, find_session};
 
 #[derive(Args)]
 #[command(
@@ -41,16 +42,14 @@ pub(crate) struct ResumeArgs {
 pub(crate) fn run(args: &ResumeArgs, printer: Printer<'static>) -> Result<ExitCode, CommandError> {
     let mut caller = caller(&args.run)?;
     let store = Store::new(&caller.places.agent_dir);
-    let runs = of_one_conversation(find_runs(&store, &caller.places, &args.id)?, None, |run| {
-        Some(run)
-    })
-    .map_err(|error| ask_which(error, |run| format!("pi-subagents resume {run} PROMPT")))?;
-    let (latest, earlier) = latest_of(runs)?
+    let session = find_session(&store, &caller.places, None, &args.id)
+        .map_err(|error| ask_which(error, |run| format!("pi-subagents resume {run} PROMPT")))?;
+    let (latest, history) = latest_of(&session)?
         .ok_or_else(|| CommandError::not_found(format!("session {} has no runs", args.id)))?;
     let prompt = joined("prompt", &args.prompt)?;
     // A session goes on as it was and where it was, unless it is told otherwise.
     let recorded = RecordedRun::read(&latest.directory).ok();
-    let task = earlier.summary.task;
+    let task = history.summary.task.clone();
     caller.overrides.cwd = match caller.overrides.cwd {
         Some(cwd) => Some(caller.places.cwd.join(cwd)),
         None => task
@@ -74,12 +73,18 @@ pub(crate) fn run(args: &ResumeArgs, printer: Printer<'static>) -> Result<ExitCo
     let seen = (&caller, &configuration);
     let answer = match agent {
         Some(agent) => answer_of(sticky(&latest, agent, prompt), seen, alone, printer)?,
-        None => answer_of(told(&latest, definition, prompt)?, seen, alone, printer)?,
+        None => {
+            let name = latest.name.clone();
+            let earlier = EarlierSession::with_history(session, latest.run, history);
+            let call = told(name, Arc::new(earlier), definition, prompt)?;
+            answer_of(call, seen, alone, printer)?
+        }
     };
     Ok(print(&answer, printer))
 }
 
-/// A task without a definition had its model and its kind of child from whoever called.
+/// Keeps the model and the kind of child of a task without a definition: it had them from whoever
+/// called.
 fn keep_child(overrides: &mut Overrides, earlier: &RecordedRun) {
     let runner = earlier.runner.as_deref().and_then(RunnerChoice::from_word);
     overrides.runner = overrides.runner.or(runner);
@@ -88,7 +93,7 @@ fn keep_child(overrides: &mut Overrides, earlier: &RecordedRun) {
     }
 }
 
-/// The directory of a run, also if its project was moved since.
+/// Returns the directory of a run, also if its project was moved since.
 fn where_now(cwd: &Path, run: &IndexedRun, recorded: Option<&RecordedRun>) -> PathBuf {
     let inside = recorded.and_then(|old| cwd.strip_prefix(&old.project).ok());
     match inside.map(|inside| run.project.join(inside)) {
@@ -97,16 +102,20 @@ fn where_now(cwd: &Path, run: &IndexedRun, recorded: Option<&RecordedRun>) -> Pa
     }
 }
 
-/// The latest run that had a child, with what was said in it: one that was refused says nothing
-/// about how the session goes on, nor does one whose record is gone. If none had a child, the
-/// latest.
-fn latest_of(runs: Vec<IndexedRun>) -> Result<Option<(IndexedRun, RunHistory)>, CommandError> {
+/// Returns the latest run that had a child, with what was said in it. A refused run says nothing
+/// about how the session goes on, nor does a run whose record is gone. If no run had a child, this
+/// is the latest. Where the id was that of a run, only that one counts.
+fn latest_of(session: &KnownSession) -> Result<Option<(IndexedRun, RunHistory)>, CommandError> {
     let (mut latest, mut lost) = (None, None);
-    for run in runs.into_iter().rev() {
-        match history(&run.directory) {
-            Ok(said) if said.summary.started_at.is_some() => return Ok(Some((run, said))),
-            Ok(said) => _ = latest.get_or_insert((run, said)),
-            Err(error) => _ = lost.get_or_insert_with(|| LostRecord::new(&run, error)),
+    let is_asked_for = |run: &&KnownRun| session.meant.is_none() || run.run == session.meant;
+    for run in session.runs.iter().filter(is_asked_for).rev() {
+        let Some(record) = run.record() else { continue };
+        match run.history() {
+            Ok(said) if said.summary.started_at.is_some() => {
+                return Ok(Some((record.clone(), said)));
+            }
+            Ok(said) => _ = latest.get_or_insert_with(|| (record.clone(), said)),
+            Err(error) => _ = lost.get_or_insert(error),
         }
     }
     match (latest, lost) {
@@ -115,7 +124,7 @@ fn latest_of(runs: Vec<IndexedRun>) -> Result<Option<(IndexedRun, RunHistory)>, 
     }
 }
 
-/// The call that goes on in the child's own session.
+/// Makes the call that goes on in the child's own session.
 fn sticky(latest: &IndexedRun, agent: String, task: String) -> SubagentCall {
     SubagentCall::Single(AgentTask {
         agent,
@@ -127,18 +136,18 @@ fn sticky(latest: &IndexedRun, agent: String, task: String) -> SubagentCall {
     })
 }
 
-/// The call whose child is told what was said.
+/// Makes the call whose child is told what was said.
 fn told(
-    latest: &IndexedRun,
+    name: String,
+    earlier: Arc<EarlierSession>,
     profile: Option<String>,
     prompt: String,
 ) -> Result<DelegateCall, CommandError> {
     Ok(DelegateCall::new(vec![TaskCall {
-        name: latest.name.clone(),
+        name,
         prompt,
         profile,
-        // The session id may be that of other conversations too.
-        resume: Some(latest.run.to_string()),
+        resume: Some(Resume::Found(earlier)),
         ..TaskCall::default()
     }])?)
 }

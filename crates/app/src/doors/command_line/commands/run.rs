@@ -6,6 +6,7 @@ use clap::Args;
 
 use crate::calls::check_fields;
 use crate::calls::families::subagent::{SUBAGENT, SubagentCall, check_agent};
+use crate::calls::next_steps::Door;
 use crate::configuration::Configuration;
 use crate::doors::command_line::cli::ConcurrencyArgs;
 use crate::doors::command_line::commands::call::{answer_of, print, suggest};
@@ -30,20 +31,7 @@ pub(crate) struct RunTaskArgs {
 pub(crate) fn run(args: &RunTaskArgs, printer: Printer<'static>) -> Result<ExitCode, CommandError> {
     let caller = caller(&args.task.run)?;
     let configuration = Configuration::read_once(&caller.places, caller.trusts_project);
-    if let Some(agent) = &args.task.agent {
-        check_agent(agent, &configuration, caller.door)?;
-    }
-    let (file, call) = args.task.call()?;
-    let fits = check_fields(SUBAGENT, &call, caller.door);
-    let call = fits.and_then(|_| SubagentCall::parse(&call)).map_err(|error| {
-        let error = CommandError::from(error);
-        match file {
-            None => error,
-            Some(name) => error.hint(format!(
-                "{name} must hold {{\"preset\": …, \"task\": …}} or {{\"tasks\": [{{\"preset\": …, \"task\": …}}]}}."
-            )),
-        }
-    })?;
+    let call = call_of(&args.task, &configuration, caller.door)?;
     let answer = answer_of(call, (&caller, &configuration), args.concurrency, printer)?;
     let code = print(&answer, printer);
     suggest(
@@ -52,4 +40,24 @@ pub(crate) fn run(args: &RunTaskArgs, printer: Printer<'static>) -> Result<ExitC
         printer,
     );
     Ok(code)
+}
+
+fn call_of(
+    args: &NamedTaskArgs,
+    configuration: &Configuration,
+    door: Door,
+) -> Result<SubagentCall, CommandError> {
+    if let Some(agent) = &args.agent {
+        check_agent(agent, configuration, door)?;
+    }
+    if let Some(task) = args.typed()? {
+        return Ok(SubagentCall::Single(task));
+    }
+    let (file, call) = args.in_file()?;
+    let fits = check_fields(SUBAGENT, &call, door);
+    fits.and_then(|_| SubagentCall::parse(&call)).map_err(|error| {
+        CommandError::from(error).hint(format!(
+            "{file} must hold {{\"preset\": …, \"task\": …}} or {{\"tasks\": [{{\"preset\": …, \"task\": …}}]}}."
+        ))
+    })
 }

@@ -25,7 +25,7 @@ pub(crate) struct SpawnArgs {
 }
 
 pub(crate) fn run(args: &SpawnArgs, printer: Printer) -> Result<ExitCode, CommandError> {
-    let (_, arguments) = args.task.call()?;
+    let arguments = args.task.json()?;
     let caller = caller(&args.task.run)?;
     check_fields(background::BACKGROUND, &arguments, caller.door)?;
     // This process ends before its child does, and has no other.

@@ -57,9 +57,13 @@ pub(crate) fn run(typed: &str, seen: &Seen, person: &InPi) {
 
 /// Reads what was typed; help is printed and is no command.
 fn parse(typed: &str, page: &Page) -> Result<Option<Typed>, CommandError> {
-    let words: Vec<&str> = typed.split_whitespace().collect();
-    let reads_stdin =
-        |word: &&&str| **word == "-" || word.ends_with("=-") || word.starts_with("--api-key-stdin");
+    let words = shlex::split(typed).ok_or_else(|| {
+        CommandError::usage(format!("a quote in /profile {typed} is not closed"))
+            .hint("Put words that belong together between two quotes, as in a shell.")
+    })?;
+    let reads_stdin = |word: &&String| {
+        *word == "-" || word.ends_with("=-") || word.starts_with("--api-key-stdin")
+    };
     // Our stdin is the wire.
     if let Some(word) = words.iter().find(reads_stdin) {
         let message = format!("{word} reads stdin, which there is none of inside pi");
@@ -67,7 +71,7 @@ fn parse(typed: &str, page: &Page) -> Result<Option<Typed>, CommandError> {
     }
     match Typed::try_parse_from(&words) {
         Ok(typed) => Ok(Some(typed)),
-        Err(error) if error.use_stderr() => Err(refusal(&words, &error)),
+        Err(error) if error.use_stderr() => Err(refusal(typed.trim(), &error)),
         Err(help) => {
             Printer::to_page(page).data(&help.render().to_string());
             Ok(None)
@@ -76,8 +80,7 @@ fn parse(typed: &str, page: &Page) -> Result<Option<Typed>, CommandError> {
 }
 
 /// What is wrong, without the advice that is meant for a shell.
-fn refusal(words: &[&str], error: &clap::Error) -> CommandError {
-    let typed = words.join(" ");
+fn refusal(typed: &str, error: &clap::Error) -> CommandError {
     if error.kind() == ErrorKind::MissingRequiredArgument {
         return CommandError::usage(format!("/profile {typed} needs a name"))
             .hint(format!("Use /profile {typed} NAME."));

@@ -138,7 +138,7 @@ impl ChosenModel {
     }
 }
 
-/// A model by its whole name, or by an id that only one provider has. What matches nothing is
+/// Finds a model by its whole name, or by an id that only one provider has. What matches nothing is
 /// left to the child, which knows patterns and may know more models.
 fn resolve<'a>(name: &str, models: &'a [String]) -> Option<&'a str> {
     if let Some(exact) = models.iter().find(|model| *model == name) {
@@ -153,7 +153,19 @@ fn resolve<'a>(name: &str, models: &'a [String]) -> Option<&'a str> {
     }
 }
 
-/// A pattern and how much the model may think, if it ends with that.
+/// Returns the provider a model belongs to, as far as its name says it.
+pub(crate) fn provider_of(model: &ModelChoice) -> Option<&str> {
+    let ModelChoice::Named {
+        provider, model, ..
+    } = model
+    else {
+        return None;
+    };
+    let of_pattern = || Some(model.as_deref()?.split_once('/')?.0);
+    provider.as_deref().or_else(of_pattern)
+}
+
+/// Splits a model into its pattern and how much it may think, if it ends with that.
 fn without_level(model: &str) -> (&str, Option<ThinkingLevel>) {
     let split = model.rsplit_once(':');
     match split.and_then(|(id, word)| Some((id, ThinkingLevel::from_word(word)?))) {
@@ -192,19 +204,15 @@ fn no_model_of(definition: &Definition, provider: &str) -> Refusal {
 mod tests {
     use std::path::PathBuf;
 
-    use pi_subagents_delegation::{Program, Scope};
+    use pi_subagents_delegation::Scope;
     use pretty_assertions::assert_eq;
 
     use super::*;
 
     fn pi(model: Option<&str>) -> CallingPi {
         CallingPi {
-            program: Program {
-                path: PathBuf::from("pi"),
-                arguments: Vec::new(),
-                has_mcp: false,
-                keeps_tools: false,
-            },
+            program: PathBuf::from("pi"),
+            arguments: Vec::new(),
             version: "0.87.1".to_owned(),
             model: model.map(str::to_owned),
             models: ["a/opus", "a/haiku", "b/haiku", "router/x/deep"]
@@ -238,7 +246,7 @@ mod tests {
         })
     }
 
-    /// What was asked for and what came of it.
+    /// Returns what was asked for and what came of it.
     fn names(chosen: Result<ChosenModel, Refusal>) -> String {
         match chosen {
             Ok(chosen) => format!(

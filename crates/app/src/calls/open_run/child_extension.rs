@@ -5,13 +5,14 @@ use std::io;
 use std::path::PathBuf;
 
 use pi_subagents_definitions::PlanPatch;
-use pi_subagents_delegation::{ModelChoice, Secret};
+use pi_subagents_delegation::ModelChoice;
 use pi_subagents_files::{read_own, write_whole};
 use pi_subagents_pi_files::SettingsFile;
 use pi_subagents_sessions::RunDir;
 use serde_json::Value;
 
 use crate::calls::caller::Caller;
+use crate::calls::resolve::provider_of;
 use crate::places::Places;
 
 const SOURCE: &str = include_str!("child_extension.cjs");
@@ -22,9 +23,9 @@ const COPILOT: &str = "github-copilot";
 /// A larger file is not looked at.
 const LARGEST_FILE: u64 = 16 << 20;
 
-/// Writes the extension of a pi child that needs one, and tells where it is: a pi without any
+/// Writes the extension of a pi child that needs one, and returns its path: a pi without any
 /// extension starts a sixth faster.
-pub(crate) fn write_child_extension(
+pub(super) fn write_child_extension(
     patch: Option<&PlanPatch>,
     model: &ModelChoice,
     caller: &Caller,
@@ -43,7 +44,8 @@ pub(crate) fn write_child_extension(
     }
 }
 
-/// Where nobody names the provider, it may be one that the user has set up.
+/// Returns whether the child may ask Copilot. Where nobody names the provider, it may be one that
+/// the user has set up.
 fn may_ask_copilot(model: &ModelChoice, caller: &Caller) -> bool {
     let prefix = format!("{COPILOT}/");
     match (provider_of(model), &caller.pi) {
@@ -77,24 +79,4 @@ fn source(patch: Option<&PlanPatch>) -> String {
     SOURCE
         .replacen("__FINALIZE__", &must_report.to_string(), 1)
         .replacen("__PROVIDER__", &provider.to_string(), 1)
-}
-
-/// The key of a definition, unless the call chose a model of another provider than the key's.
-pub(crate) fn key_for(patch: &PlanPatch, chosen: &ModelChoice) -> Option<Secret> {
-    match (provider_of(&patch.model), provider_of(chosen)) {
-        (Some(own), Some(other)) if own != other => None,
-        (Some(_) | None, _) => patch.api_key.clone(),
-    }
-}
-
-/// The provider a model belongs to, as far as its name says it.
-fn provider_of(model: &ModelChoice) -> Option<&str> {
-    let ModelChoice::Named {
-        provider, model, ..
-    } = model
-    else {
-        return None;
-    };
-    let of_pattern = || Some(model.as_deref()?.split_once('/')?.0);
-    provider.as_deref().or_else(of_pattern)
 }

@@ -1,4 +1,4 @@
-//! What a task's definition means for its plan.
+//! What a task's definition means for the task.
 
 use std::borrow::Cow;
 use std::path::Path;
@@ -15,20 +15,14 @@ use crate::calls::next_steps::Door;
 use crate::configuration::Configuration;
 use crate::error::CommandError;
 
-/// A definition, ready to be used by a task.
-pub(crate) struct DefinitionUse {
-    pub(crate) used: UsedDefinition,
-    pub(crate) patch: PlanPatch,
-}
-
 /// Why a definition is not used: a fault of the call, or of the task alone.
-pub(crate) enum Unusable {
+pub(super) enum Unusable {
     Call(CallError),
     Task(Refusal),
 }
 
 /// Finds a definition by its name.
-pub(crate) fn find_definition<'a>(
+pub(super) fn find_definition<'a>(
     name: &str,
     asker: Asker,
     configuration: &'a Configuration,
@@ -67,13 +61,13 @@ pub(crate) fn check_definition(
     Err(error.hint(door.how_to_get_a_definition()))
 }
 
-/// Makes a definition ready for a task that this kind of child does in `cwd`.
-pub(crate) fn use_definition(
+/// Returns what a definition asks for, for a task that this kind of child does in `cwd`.
+pub(super) fn patch_of(
     definition: &Definition,
     runner: Runner,
     cwd: &Path,
     (caller, configuration): (&Caller, &Configuration),
-) -> Result<DefinitionUse, Unusable> {
+) -> Result<PlanPatch, Unusable> {
     let refuse = |message: String| Unusable::Task(Refusal { message });
     validate(definition).map_err(|invalid| {
         if invalid.fails_the_call() {
@@ -98,14 +92,11 @@ pub(crate) fn use_definition(
         .map_err(|error| refuse(error.to_string()))?;
     let of_file = configuration.catalogue.warnings_of(definition);
     patch.warnings.extend(of_file.map(ToString::to_string));
-    Ok(DefinitionUse {
-        used: used(definition),
-        patch,
-    })
+    Ok(patch)
 }
 
-/// What an answer says about the definition of a task.
-pub(crate) fn used(definition: &Definition) -> UsedDefinition {
+/// Returns what an answer says about the definition of a task.
+pub(super) fn used(definition: &Definition) -> UsedDefinition {
     UsedDefinition {
         name: definition.name.clone(),
         summary: summary(definition),

@@ -1,4 +1,4 @@
-//! A call of the subagent family → a plan, with everything resolved.
+//! Resolves a call of the subagent family and opens its runs.
 
 use std::collections::HashMap;
 
@@ -7,8 +7,9 @@ use pi_subagents_delegation::{Plan, Refusal, SessionPolicy};
 use pi_subagents_sessions::{RunDir, StickySession};
 
 use super::schema::{AgentTask, SubagentCall};
-use crate::calls::call::Lowered;
-use crate::calls::lowering::{Asked, Conversation, Family, Lowering, Prepared};
+use crate::calls::call::Opened;
+use crate::calls::open_run::{Conversation, Opening};
+use crate::calls::resolve::{Asked, Family, ResolvedTask, Resolver};
 use crate::error::CommandError;
 use crate::random;
 
@@ -21,40 +22,41 @@ pub(super) const FAMILY: Family = Family {
 /// Of each task, whether its caller named a session that was not there.
 pub(crate) type NamedNewSession = Vec<bool>;
 
-/// Makes a plan of a call.
-pub(super) fn lower(
-    lowering: &Lowering<'_>,
+/// Resolves a call and opens its runs.
+pub(super) fn open_runs(
+    opening: &Opening<'_>,
     call: &SubagentCall,
-) -> Result<Lowered<NamedNewSession>, CommandError> {
+) -> Result<Opened<NamedNewSession>, CommandError> {
+    let resolver = &opening.resolver;
     let calls = call.tasks();
     let asked = names(calls)
         .into_iter()
         .zip(calls)
         .map(|(name, call)| asked(name, call))
         .collect::<Result<Vec<_>, _>>()?;
-    let prepared = lowering.prepare(&asked)?;
+    let resolved = resolver.resolve(&asked)?;
     let sessions: Vec<_> = asked
         .iter()
-        .zip(&prepared)
-        .map(|(asked, prepared)| sticky_session(lowering, asked, prepared.as_ref().ok()?))
+        .zip(&resolved)
+        .map(|(asked, resolved)| sticky_session(resolver, asked, resolved))
         .collect();
     check_apart(&sessions)?;
-    let mut lowered = Lowered {
+    let mut opened = Opened {
         plan: Plan { tasks: Vec::new() },
-        warnings: lowering.warnings(&asked),
+        warnings: resolver.warnings(&asked),
         notes: NamedNewSession::new(),
     };
-    for (((call, asked), prepared), session) in calls.iter().zip(&asked).zip(prepared).zip(sessions)
+    for (((call, asked), resolved), session) in calls.iter().zip(&asked).zip(resolved).zip(sessions)
     {
         let is_known = matches!(&session, Some(Ok(session)) if session.is_known());
-        let is_new = call.session.is_some() && prepared.is_ok() && !is_known;
-        lowered.notes.push(is_new);
-        let planned = lowering.plan(asked, prepared, &mut lowered.warnings, |_, directory| {
+        let is_new = call.session.is_some() && resolved.work.is_ok() && !is_known;
+        opened.notes.push(is_new);
+        let planned = opening.open_run(asked, resolved, &mut opened.warnings, |_, directory| {
             converse(call, session, directory)
         })?;
-        lowered.plan.tasks.push(planned);
+        opened.plan.tasks.push(planned);
     }
-    Ok(lowered)
+    Ok(opened)
 }
 
 fn asked(name: String, call: &AgentTask) -> Result<Asked<'_>, CommandError> {
@@ -72,7 +74,8 @@ fn asked(name: String, call: &AgentTask) -> Result<Asked<'_>, CommandError> {
     })
 }
 
-/// A run is called like its agent; where several are, each has its number in the call.
+/// Names the runs of a call: each after its agent, and with its number in the call where several
+/// have the same.
 fn names(calls: &[AgentTask]) -> Vec<String> {
     let is_alone = |agent: &str| calls.iter().filter(|call| call.agent == agent).count() == 1;
     let calls = calls.iter().enumerate();
@@ -84,21 +87,22 @@ fn names(calls: &[AgentTask]) -> Vec<String> {
         .collect()
 }
 
-/// Where the conversation of a task is kept.
+/// Returns where the conversation of a task is kept, unless the task is refused.
 fn sticky_session(
-    lowering: &Lowering<'_>,
+    resolver: &Resolver<'_>,
     asked: &Asked<'_>,
-    prepared: &Prepared,
+    resolved: &ResolvedTask,
 ) -> Option<Result<StickySession, Refusal>> {
-    let agent = &prepared.definition.as_ref()?.used.name;
-    let home = &lowering.caller.places.home;
-    let session = StickySession::of(home, &prepared.cwd, agent, &asked.session);
+    resolved.work.as_ref().ok()?;
+    let agent = &resolved.definition.as_ref()?.name;
+    let home = &resolver.caller.places.home;
+    let session = StickySession::of(home, &resolved.cwd, agent, &asked.session);
     Some(session.map_err(|error| Refusal {
-        message: format!("cwd cannot be used: {}: {error}", prepared.cwd.display()),
+        message: format!("cwd cannot be used: {}: {error}", resolved.cwd.display()),
     }))
 }
 
-/// Two tasks of a call must not continue one conversation: it has one writer at a time.
+/// Refuses a call of which two tasks continue one conversation: it has one writer at a time.
 fn check_apart(sessions: &[Option<Result<StickySession, Refusal>>]) -> Result<(), CommandError> {
     let mut taken = HashMap::new();
     for (index, session) in sessions.iter().enumerate() {
@@ -114,7 +118,7 @@ fn check_apart(sessions: &[Option<Result<StickySession, Refusal>>]) -> Result<()
     Ok(())
 }
 
-/// The child goes on in the sticky file, which knows what was said before.
+/// Makes the sticky file in which the child goes on, and which knows what was said before.
 fn converse(
     call: &AgentTask,
     session: Option<Result<StickySession, Refusal>>,

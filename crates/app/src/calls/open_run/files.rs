@@ -7,9 +7,9 @@ use pi_subagents_delegation::{Refusal, Runner, SystemPrompt};
 use pi_subagents_files::write_whole;
 use pi_subagents_sessions::RunDir;
 
-use super::prepare::Prepared;
+use super::child_extension::write_child_extension;
 use crate::calls::caller::Caller;
-use crate::calls::child_extension::write_child_extension;
+use crate::calls::resolve::ResolvedWork;
 
 /// The files of one child.
 pub(super) struct RunFiles {
@@ -21,14 +21,14 @@ pub(super) struct RunFiles {
 impl RunFiles {
     /// Writes them. System prompts reach a child through files, never through arguments.
     pub(super) fn write(
-        prepared: &Prepared,
+        work: &ResolvedWork,
         caller: &Caller,
         directory: Option<&RunDir>,
     ) -> Result<Self, Refusal> {
         let refuse = |why: &dyn std::fmt::Display| Refusal {
             message: format!("What its child needs could not be written down: {why}"),
         };
-        let patch = prepared.definition.as_ref().map(|used| &used.patch);
+        let patch = work.patch.as_ref();
         let Some(directory) = directory else {
             return match patch {
                 Some(_) => Err(refuse(&"the run has no directory")),
@@ -43,21 +43,21 @@ impl RunFiles {
             write_whole(path, text.as_bytes())
                 .map_err(|error| refuse(&format!("{}: {error}", path.display())))?;
         }
-        let extension = match prepared.runner {
-            Runner::Pi => write_child_extension(patch, &prepared.model.choice, caller, directory)
+        let extension = match work.runner {
+            Runner::Pi => write_child_extension(patch, &work.model.choice, caller, directory)
                 .map_err(|error| refuse(&error))?,
             Runner::Embedded => None,
         };
         Ok(Self { prompts, extension })
     }
 
-    /// The text of the system prompt and the file that carries it.
+    /// Returns the text of the system prompt and the file that carries it.
     pub(super) fn system_prompt(&self) -> Option<(&str, &Path)> {
         let (path, text) = self.prompts.files.first()?;
         Some((text.as_str(), path.as_path()))
     }
 
-    /// The arguments for what a plan has no field for.
+    /// Returns the arguments for what a plan has no field for.
     pub(super) fn further_arguments(&self, patch: Option<&PlanPatch>) -> Vec<String> {
         let mut arguments = patch.map(PlanPatch::further_arguments).unwrap_or_default();
         if let Some(extension) = &self.extension {

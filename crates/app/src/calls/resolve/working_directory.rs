@@ -8,23 +8,23 @@ use pi_subagents_delegation::Refusal;
 
 use crate::places::Places;
 
-/// The directory the task names, else the command line's, else where we were started.
-pub(crate) fn working_directory(
-    of_task: Option<&str>,
+/// Returns the directory that the task names, else that of the command line, else the one we were
+/// started in.
+pub(super) fn working_directory(
+    of_task: Option<&Path>,
     of_command: Option<&Path>,
     places: &Places,
 ) -> Result<PathBuf, Refusal> {
     let refuse = |message: String| Err(Refusal { message });
     let cwd = match (of_task, of_command) {
         (Some(cwd), _) => {
-            let cwd = PathBuf::from(cwd);
             if !cwd.is_absolute() {
                 return refuse("cwd must be an absolute path".to_owned());
             }
             if cwd.components().any(|part| part == Component::ParentDir) {
                 return refuse("cwd must not contain '..' path segments".to_owned());
             }
-            cwd
+            cwd.to_owned()
         }
         (None, Some(cwd)) => places.cwd.join(cwd),
         (None, None) => return Ok(places.cwd.clone()),

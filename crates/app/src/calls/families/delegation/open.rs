@@ -1,0 +1,97 @@
+//! Resolves a call of the delegation family and opens its runs.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use pi_subagents_definitions::Asker;
+use pi_subagents_delegation::{Plan, SessionPolicy};
+use pi_subagents_sessions::RunDir;
+
+use super::attachments::with_files;
+use super::earlier::find_earlier;
+use super::task::{DelegateCall, TaskCall};
+use crate::calls::call::Opened;
+use crate::calls::open_run::{Conversation, EarlierSession, Opening};
+use crate::calls::resolve::{Asked, Family};
+use crate::error::CommandError;
+use crate::random;
+
+/// What is special about this family.
+pub(super) const FAMILY: Family = Family {
+    asker: Asker::Delegation,
+    timeout: Some(Duration::from_mins(10)),
+};
+
+/// Resolves a call and opens its runs.
+pub(super) fn open_runs(
+    opening: &Opening<'_>,
+    call: &DelegateCall,
+) -> Result<Opened<()>, CommandError> {
+    let resolver = &opening.resolver;
+    let earlier = find_earlier(&opening.owner.store, resolver.caller, &call.tasks)?;
+    let asked = call
+        .tasks
+        .iter()
+        .zip(&earlier)
+        .map(|(task, earlier)| asked(task, call.profile.as_deref(), earlier.as_deref()))
+        .collect::<Result<Vec<_>, _>>()?;
+    let resolved = resolver.resolve(&asked)?;
+    let mut warnings = resolver.warnings(&asked);
+    let mut tasks = Vec::new();
+    for (((call, earlier), asked), resolved) in
+        call.tasks.iter().zip(&earlier).zip(&asked).zip(resolved)
+    {
+        let converse = |cwd: &Path, directory: Option<&RunDir>| {
+            Ok(conversation(opening, (call, earlier), cwd, directory))
+        };
+        tasks.push(opening.open_run(asked, resolved, &mut warnings, converse)?);
+    }
+    Ok(Opened {
+        plan: Plan { tasks },
+        warnings,
+        notes: (),
+    })
+}
+
+fn asked<'a>(
+    call: &'a TaskCall,
+    default_profile: Option<&'a str>,
+    earlier: Option<&EarlierSession>,
+) -> Result<Asked<'a>, CommandError> {
+    Ok(Asked {
+        name: call.name.clone(),
+        prompt: &call.prompt,
+        session: match earlier {
+            Some(earlier) => earlier.id().clone(),
+            None => random::new_session_id()?,
+        },
+        definition: call.profile.as_deref().or(default_profile),
+        model: None,
+        cwd: call.cwd.as_deref(),
+        timeout: call.timeout,
+    })
+}
+
+/// Puts together the prompt, with what was said before and with the files. Each run has a session
+/// file of its own.
+fn conversation(
+    opening: &Opening<'_>,
+    (call, earlier): (&TaskCall, &Option<Arc<EarlierSession>>),
+    cwd: &Path,
+    directory: Option<&RunDir>,
+) -> Conversation {
+    let mode = opening.resolver.configuration.settings.resume;
+    let (prompt, missing) = match earlier {
+        Some(earlier) => earlier.prepare_prompt(&call.prompt, mode, directory),
+        None => (call.prompt.clone(), None),
+    };
+    let (prompt, unread) = with_files(&call.files, cwd, &prompt);
+    Conversation {
+        warnings: missing.into_iter().chain(unread).collect(),
+        prompt,
+        session: directory.map_or(SessionPolicy::Nowhere, |directory| {
+            SessionPolicy::File(directory.child_session())
+        }),
+    }
+}

@@ -1,0 +1,66 @@
+//! A call of the delegation family, whoever wrote it: a model, a person or a program.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::attachments::FileSpec;
+use crate::calls::arguments::{self, CallError};
+use crate::calls::open_run::EarlierSession;
+
+/// A call that fits.
+#[derive(Debug)]
+pub(crate) struct DelegateCall {
+    pub(crate) tasks: Vec<TaskCall>,
+    /// The profile of all tasks that name none themselves.
+    pub(crate) profile: Option<String>,
+}
+
+/// One task of a call.
+#[derive(Debug, Default)]
+pub(crate) struct TaskCall {
+    /// The name of its window.
+    pub(crate) name: String,
+    pub(crate) prompt: String,
+    /// Where it works, as an absolute path without `..` segments.
+    pub(crate) cwd: Option<PathBuf>,
+    pub(crate) profile: Option<String>,
+    pub(crate) timeout: Option<Duration>,
+    pub(crate) resume: Option<Resume>,
+    /// The files that are put before the prompt.
+    pub(crate) files: Vec<FileSpec>,
+}
+
+/// The earlier session that a task goes on with.
+#[derive(Debug)]
+pub(crate) enum Resume {
+    /// By an id that is still to be looked up: that of the session or of one of its runs, or the
+    /// beginning of either.
+    Named(String),
+    /// Found by whoever makes the call.
+    Found(Arc<EarlierSession>),
+}
+
+impl DelegateCall {
+    /// Makes a call of these tasks. Fails where there are none, or too many.
+    pub(crate) fn new(tasks: Vec<TaskCall>) -> Result<Self, CallError> {
+        Self {
+            tasks,
+            profile: None,
+        }
+        .checked()
+    }
+
+    /// Checks the number of tasks, names those without a name and drops files without a path.
+    pub(super) fn checked(mut self) -> Result<Self, CallError> {
+        arguments::check_count(self.tasks.len())?;
+        for (index, task) in self.tasks.iter_mut().enumerate() {
+            task.files
+                .retain(|file| !file.path().as_os_str().is_empty());
+            if task.name.is_empty() {
+                task.name = format!("task {}", index + 1);
+            }
+        }
+        Ok(self)
+    }
+}

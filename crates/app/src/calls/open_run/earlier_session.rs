@@ -1,0 +1,103 @@
+//! A session that a task goes on with, and what its next child is told about it.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::io;
+
+use pi_subagents_definitions::ResumeMode;
+use pi_subagents_delegation::{RunHistory, RunId, SessionId};
+use pi_subagents_files::{create_new, open_own};
+use pi_subagents_sessions::{RunDir, transcript};
+
+use crate::runs::known::{KnownRun, KnownSession};
+use crate::runs::missing_record::{LostRecord, what_is_missing};
+
+/// A session with the runs it has had.
+pub(crate) struct EarlierSession {
+    session: KnownSession,
+    /// A run of the session whose history has been read already.
+    read: Option<(RunId, RunHistory)>,
+}
+
+impl EarlierSession {
+    pub(crate) fn new(session: KnownSession) -> Self {
+        Self {
+            session,
+            read: None,
+        }
+    }
+
+    /// Hands on the history of a run of the session, so that it is not read again.
+    pub(crate) fn with_history(session: KnownSession, run: RunId, history: RunHistory) -> Self {
+        Self {
+            session,
+            read: Some((run, history)),
+        }
+    }
+
+    pub(crate) fn id(&self) -> &SessionId {
+        &self.session.id
+    }
+
+    pub(crate) fn is_running(&self) -> bool {
+        self.session.is_running()
+    }
+
+    /// Prepares the prompt of a run that goes on with this session. Where the settings want it, the
+    /// child gets a copy of the earlier session file; otherwise its prompt begins with the
+    /// transcript. Also returns what is missing in the transcript.
+    pub(crate) fn prepare_prompt(
+        &self,
+        prompt: &str,
+        mode: ResumeMode,
+        directory: Option<&RunDir>,
+    ) -> (String, Option<String>) {
+        if mode == ResumeMode::Session && self.copy_child_session(directory) {
+            return (prompt.to_owned(), None);
+        }
+        let (mut runs, mut lost) = (Vec::new(), Vec::new());
+        for run in &self.session.runs {
+            match self.history(run) {
+                Ok(history) => runs.push(history),
+                Err(error) => lost.push(error),
+            }
+        }
+        let told = transcript::resumed_prompt(&transcript::for_resuming(&runs), prompt);
+        let missing = what_is_missing(&lost);
+        (
+            told,
+            missing
+                .map(|missing| format!("{missing}; the sub-agent is not told what was said in it")),
+        )
+    }
+
+    fn history(&self, run: &KnownRun) -> Result<Cow<'_, RunHistory>, LostRecord> {
+        match &self.read {
+            Some((read, history)) if run.run.as_ref() == Some(read) => Ok(Cow::Borrowed(history)),
+            Some(_) | None => run.history().map(Cow::Owned),
+        }
+    }
+
+    /// Gives the child a copy of the session file of the latest run, if there is one; the record of
+    /// the earlier run stays as it is.
+    fn copy_child_session(&self, directory: Option<&RunDir>) -> bool {
+        let latest = self.session.runs.last().and_then(KnownRun::record);
+        let (Some(directory), Some(latest)) = (directory, latest) else {
+            return false;
+        };
+        let copied = open_own(&latest.directory.child_session()).and_then(|mut earlier| {
+            let mut copy = create_new(&directory.child_session())?;
+            io::copy(&mut earlier, &mut copy)
+        });
+        copied.is_ok()
+    }
+}
+
+impl fmt::Debug for EarlierSession {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("EarlierSession")
+            .field("id", &self.session.id)
+            .finish_non_exhaustive()
+    }
+}

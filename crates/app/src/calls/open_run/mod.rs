@@ -1,0 +1,13 @@
+//! Opens the runs of a call: gives each resolved task its ids, its directory, the files of its
+//! child and its record. What comes out is the plan that the engine runs.
+
+mod child_extension;
+mod conversation;
+mod earlier_session;
+mod files;
+mod kept_tools;
+mod opening;
+
+pub(crate) use conversation::Conversation;
+pub(crate) use earlier_session::EarlierSession;
+pub(crate) use opening::Opening;

@@ -1,0 +1,199 @@
+//! From a resolved task to its part of the plan, with a run directory and a record.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use pi_subagents_definitions::Asker;
+use pi_subagents_delegation::{
+    Completion, PlannedTask, Refusal, RunId, Task, TaskPlan, ToolPolicy,
+};
+use pi_subagents_sessions::{NewRun, RunDir, SessionTools, tools_of_session};
+
+use super::conversation::Conversation;
+use super::files::RunFiles;
+use super::kept_tools::{changes, usual_tools};
+use crate::calls::caller::Caller;
+use crate::calls::owner::Owner;
+use crate::calls::resolve::{Asked, Family, ResolvedTask, ResolvedWork, Resolver};
+use crate::configuration::Configuration;
+use crate::error::CommandError;
+use crate::random;
+
+/// How often a child that must report is told so.
+const CORRECTIONS: u32 = 3;
+
+/// Opens the runs of one call for an owner.
+pub(crate) struct Opening<'a> {
+    pub(crate) resolver: Resolver<'a>,
+    pub(crate) owner: &'a Owner,
+}
+
+/// A task whose child can be started.
+struct Ready {
+    work: ResolvedWork,
+    files: RunFiles,
+    conversation: Conversation,
+}
+
+impl<'a> Opening<'a> {
+    pub(crate) fn new(
+        family: Family,
+        (caller, configuration): (&'a Caller, &'a Configuration),
+        owner: &'a Owner,
+    ) -> Self {
+        Self {
+            resolver: Resolver::new(family, caller, configuration),
+            owner,
+        }
+    }
+
+    /// Opens the run of one task, ready or refused. Once the directory of the run is there,
+    /// `converse` prepares what the child is told and where it keeps what is said.
+    pub(crate) fn open_run(
+        &self,
+        asked: &Asked<'_>,
+        resolved: ResolvedTask,
+        warnings: &mut Vec<String>,
+        converse: impl FnOnce(&Path, Option<&RunDir>) -> Result<Conversation, Refusal>,
+    ) -> Result<PlannedTask, CommandError> {
+        let run = random::new_run_id()?;
+        let directory = self.make_directory(&run, &asked.name, warnings);
+        let about_runner = resolved.work.as_ref().ok();
+        let about_runner = about_runner.and_then(|work| work.warning.clone());
+        // It is the same for all tasks of a call.
+        warnings.extend(about_runner.filter(|warning| !warnings.contains(warning)));
+        let ready = resolved.work.and_then(|work| {
+            let caller = self.resolver.caller;
+            let files = RunFiles::write(&work, caller, directory.as_ref())?;
+            let conversation = converse(&resolved.cwd, directory.as_ref())?;
+            let of_definition = work.patch.as_ref().map_or(&[][..], |patch| &patch.warnings);
+            let told = of_definition.iter().chain(&conversation.warnings);
+            warnings.extend(told.map(|warning| format!("{}: {warning}", asked.name)));
+            Ok(Ready {
+                work,
+                files,
+                conversation,
+            })
+        });
+        let session = ready.as_ref().ok();
+        let session = session.and_then(|ready| ready.conversation.session.file());
+        let session_tools = session.and_then(tools_of_session);
+        let task = Arc::new(Task {
+            run,
+            session: asked.session.clone(),
+            name: asked.name.clone(),
+            prompt: asked.prompt.to_owned(),
+            cwd: resolved.cwd,
+            definition: resolved.definition,
+            timeout: resolved.timeout,
+            directory: directory.map(|made| made.path().to_owned()),
+            record_limit: self.resolver.configuration.settings.max_run_disk,
+            known_tools: session_tools.as_ref().map(|tools| tools.now.clone()),
+        });
+        self.record(asked, &task, ready.as_ref().ok(), warnings);
+        let work = ready.map(|ready| Box::new(self.plan(&task.cwd, ready, session_tools.as_ref())));
+        Ok(PlannedTask { task, work })
+    }
+
+    /// Makes the directory of a run; a run without one has no record, but it runs.
+    fn make_directory(
+        &self,
+        run: &RunId,
+        name: &str,
+        warnings: &mut Vec<String>,
+    ) -> Option<RunDir> {
+        let runs_dir = self.resolver.configuration.settings.runs_dir.clone();
+        let store = self.owner.store.with_runs_dir(runs_dir);
+        match store.make_directory(self.resolver.caller.places.real_project(), run) {
+            Ok(directory) => Some(directory),
+            Err(error) => {
+                let cause = with_cause(&error);
+                warnings.push(format!("{name}: this run has no record: {cause}"));
+                None
+            }
+        }
+    }
+
+    /// Writes down that the run begins.
+    fn record(
+        &self,
+        asked: &Asked<'_>,
+        task: &Task,
+        ready: Option<&Ready>,
+        warnings: &mut Vec<String>,
+    ) {
+        let work = ready.map(|ready| &ready.work);
+        let model = work.map(|work| &work.model);
+        let begun = self.owner.store.begin(&NewRun {
+            task,
+            project: &self.resolver.caller.places.project,
+            owner: &self.owner.name,
+            runner: work.map(|work| work.runner.as_str()),
+            requested_model: model.and_then(|model| model.requested.as_deref()),
+            model: model.and_then(|model| model.resolved.as_deref()),
+            tools: work.and_then(|work| match &work.patch.as_ref()?.tools {
+                ToolPolicy::Only(names) => Some(names.clone()),
+                ToolPolicy::Inherit | ToolPolicy::Nothing | ToolPolicy::AllExcept(_) => None,
+            }),
+            system_prompt: ready.and_then(|ready| ready.files.system_prompt()),
+            sticky_agent: match self.resolver.family.asker {
+                Asker::Subagent => asked.definition,
+                Asker::Delegation => None,
+            },
+        });
+        if let Err(error) = begun {
+            warnings.push(format!(
+                "{}: the record of this run is incomplete: {}",
+                task.name,
+                with_cause(&error)
+            ));
+        }
+    }
+
+    fn plan(&self, cwd: &Path, ready: Ready, session_tools: Option<&SessionTools>) -> TaskPlan {
+        let Ready {
+            work,
+            files,
+            conversation,
+        } = ready;
+        let must_report = work.must_report();
+        let mut extra_arguments = files.further_arguments(work.patch.as_ref());
+        if work.program.keeps_tools && !work.tools.names_all() {
+            let project = work.trusted.then_some(cwd);
+            let usual = usual_tools(&self.resolver.caller.places.agent_dir, project);
+            let changes = session_tools.and_then(|tools| changes(tools, &usual, must_report));
+            extra_arguments.extend(
+                changes
+                    .into_iter()
+                    .flat_map(|all| ["--tools".to_owned(), all]),
+            );
+        }
+        TaskPlan {
+            runner: work.runner,
+            program: work.program,
+            prompt: conversation.prompt,
+            model: work.model.choice,
+            extra_arguments,
+            system_prompt: files.prompts.policy,
+            tools: work.tools,
+            session: conversation.session,
+            completion: if must_report {
+                Completion::Finalized {
+                    corrections: CORRECTIONS,
+                }
+            } else {
+                Completion::LastMessage
+            },
+            limits: work.limits,
+            trusted: work.trusted,
+            api_key: work.api_key,
+        }
+    }
+}
+
+fn with_cause(error: &dyn std::error::Error) -> String {
+    match error.source() {
+        Some(cause) => format!("{error}: {cause}"),
+        None => error.to_string(),
+    }
+}

@@ -1,0 +1,17 @@
+//! Decides everything about the tasks of a call: directory, definition, model, program, tools and
+//! limits. It reads what is there and makes nothing, so a call that fails here leaves no trace.
+
+mod asked;
+mod definition;
+mod model;
+mod resolver;
+mod task;
+#[cfg(test)]
+mod tests;
+mod working_directory;
+
+pub(crate) use asked::{Asked, Family};
+pub(crate) use definition::check_definition;
+pub(crate) use model::provider_of;
+pub(crate) use resolver::Resolver;
+pub(crate) use task::{ResolvedTask, ResolvedWork};

@@ -1,0 +1,194 @@
+//! From the tasks of a call and the configuration to resolved tasks.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use pi_subagents_definitions::PlanPatch;
+use pi_subagents_delegation::{
+    Definition, Limits, ModelChoice, Refusal, Runner, Secret, ToolPolicy, UsedDefinition,
+};
+
+use super::asked::{Asked, Family};
+use super::definition::{Unusable, find_definition, patch_of, used};
+use super::model::{ChosenModel, Sources, provider_of};
+use super::task::{ResolvedTask, ResolvedWork};
+use super::working_directory::working_directory;
+use crate::calls::caller::Caller;
+use crate::calls::runner::{ChosenRunner, Runners};
+use crate::configuration::Configuration;
+use crate::error::CommandError;
+
+/// Resolves the tasks of one call.
+pub(crate) struct Resolver<'a> {
+    pub(crate) family: Family,
+    pub(crate) caller: &'a Caller,
+    pub(crate) configuration: &'a Configuration,
+    runners: Runners<'a>,
+}
+
+impl<'a> Resolver<'a> {
+    pub(crate) fn new(
+        family: Family,
+        caller: &'a Caller,
+        configuration: &'a Configuration,
+    ) -> Self {
+        Self {
+            family,
+            caller,
+            configuration,
+            runners: Runners::new(caller),
+        }
+    }
+
+    /// Resolves all tasks of a call. Fails only where the call as a whole fails; whatever is wrong
+    /// with a single task refuses that task.
+    pub(crate) fn resolve(&self, tasks: &[Asked<'_>]) -> Result<Vec<ResolvedTask>, CommandError> {
+        tasks.iter().map(|asked| self.resolve_one(asked)).collect()
+    }
+
+    /// Returns what the answer of a call must say beside what its runs say: what is wrong with
+    /// settings, and which definitions of the same names were ignored.
+    pub(crate) fn warnings(&self, tasks: &[Asked<'_>]) -> Vec<String> {
+        let catalogue = &self.configuration.catalogue;
+        // The refusal of an unknown definition gives the reason already.
+        let is_used = |name: &str| {
+            let mut named = tasks.iter().filter_map(|task| task.definition);
+            named.any(|used| used == name) && catalogue.find(name, self.family.asker).is_ok()
+        };
+        let ignored = catalogue.notices_of(self.caller.door.how_to_trust(), is_used);
+        let mut warnings = self.configuration.warnings.clone();
+        warnings.extend(ignored);
+        warnings
+    }
+
+    fn resolve_one(&self, asked: &Asked<'_>) -> Result<ResolvedTask, CommandError> {
+        let definition = asked.definition.map(|name| self.find(name)).transpose();
+        let named = match (&definition, asked.definition) {
+            (Ok(found), _) => found.map(used),
+            (Err(_), name) => name.map(unknown),
+        };
+        let (cwd, work) = match self.work(asked, definition) {
+            Ok((cwd, work)) => (cwd, Ok(work)),
+            Err(Unusable::Task(refusal)) => (self.caller.places.cwd.clone(), Err(refusal)),
+            Err(Unusable::Call(error)) => return Err(error.into()),
+        };
+        let model = work.as_ref().ok().map(|work| work.model.choice.clone());
+        Ok(ResolvedTask {
+            cwd,
+            definition: named.map(|named| UsedDefinition {
+                model: model.unwrap_or_else(|| named.model.clone()),
+                ..named
+            }),
+            timeout: match &work {
+                Ok(work) => work.limits.timeout,
+                Err(_) => self.timeout_of(asked, None),
+            },
+            work,
+        })
+    }
+
+    fn find(&self, name: &str) -> Result<&'a Definition, Refusal> {
+        let door = self.caller.door;
+        find_definition(name, self.family.asker, self.configuration, door)
+    }
+
+    fn work(
+        &self,
+        asked: &Asked<'_>,
+        definition: Result<Option<&Definition>, Refusal>,
+    ) -> Result<(PathBuf, ResolvedWork), Unusable> {
+        let (overrides, settings) = (&self.caller.overrides, &self.configuration.settings);
+        let cwd = working_directory(asked.cwd, overrides.cwd.as_deref(), &self.caller.places)
+            .map_err(Unusable::Task)?;
+        let definition = definition.map_err(Unusable::Task)?;
+        let choice = overrides
+            .runner
+            .or(definition.and_then(|definition| definition.runner))
+            .unwrap_or(settings.runner);
+        let ChosenRunner {
+            runner,
+            program,
+            warning,
+        } = self
+            .runners
+            .resolve(choice)
+            .map_err(|message| Unusable::Task(Refusal { message }))?;
+        let model = ChosenModel::choose(Sources {
+            wished: asked.model.or(overrides.model.as_deref()),
+            definition,
+            pi: self.caller.pi.as_ref(),
+            default_model: settings.default_model.as_deref(),
+            runner,
+        })
+        .map_err(Unusable::Task)?;
+        let patch = definition
+            .map(|found| patch_of(found, runner, &cwd, (self.caller, self.configuration)))
+            .transpose()?;
+        let work = ResolvedWork {
+            runner,
+            program,
+            tools: self.tools_of(patch.as_ref()),
+            api_key: patch
+                .as_ref()
+                .and_then(|patch| key_for(patch, &model.choice)),
+            limits: Limits {
+                timeout: self.timeout_of(asked, patch.as_ref()),
+                extension: settings.extend_timeout_debounce,
+                repetitions: settings.looping_tool_count,
+                allowance: overrides.allowance.or(settings.allowance),
+            },
+            trusted: self.may_load(runner, &cwd),
+            model,
+            patch,
+            warning,
+        };
+        Ok((cwd, work))
+    }
+
+    /// Returns whether the child may load what its directory configures for it. The embedded agent
+    /// reads settings and skills and runs nothing of a project; a pi would also run its extensions
+    /// and MCP servers, about which only pi's own question asks.
+    fn may_load(&self, runner: Runner, cwd: &Path) -> bool {
+        let trust = &self.configuration.trust;
+        match runner {
+            Runner::Embedded => trust.of(cwd).is_trusted(),
+            Runner::Pi if self.caller.is_trusting_pi() => trust.of(cwd).is_trusted(),
+            Runner::Pi => trust.lets_pi_load(cwd),
+        }
+    }
+
+    fn tools_of(&self, patch: Option<&PlanPatch>) -> ToolPolicy {
+        match (&self.caller.overrides.tools, patch) {
+            (Some(tools), _) => ToolPolicy::Only(tools.clone()),
+            (None, Some(patch)) => patch.tools.clone(),
+            (None, None) => ToolPolicy::Inherit,
+        }
+    }
+
+    fn timeout_of(&self, asked: &Asked<'_>, patch: Option<&PlanPatch>) -> Option<Duration> {
+        asked
+            .timeout
+            .or(self.caller.overrides.timeout)
+            .or(patch.and_then(|patch| patch.timeout))
+            .or(self.family.timeout)
+    }
+}
+
+/// Returns the key of a definition, unless the call chose a model of another provider than the
+/// key's.
+fn key_for(patch: &PlanPatch, chosen: &ModelChoice) -> Option<Secret> {
+    match (provider_of(&patch.model), provider_of(chosen)) {
+        (Some(own), Some(other)) if own != other => None,
+        (Some(_) | None, _) => patch.api_key.clone(),
+    }
+}
+
+/// Returns what is known of a definition that cannot be found: its name.
+fn unknown(name: &str) -> UsedDefinition {
+    UsedDefinition {
+        name: name.to_owned(),
+        summary: String::new(),
+        model: ModelChoice::Inherit,
+        file: None,
+    }
+}

@@ -1,0 +1,45 @@
+//! A task for which everything is decided that can be decided before its run is opened.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use pi_subagents_definitions::PlanPatch;
+use pi_subagents_delegation::{
+    Limits, Program, Refusal, Runner, Secret, ToolPolicy, UsedDefinition,
+};
+
+use super::model::ChosenModel;
+
+/// A resolved task.
+pub(crate) struct ResolvedTask {
+    /// Where the task works; a refused task is said to work where its caller is.
+    pub(crate) cwd: PathBuf,
+    /// The definition that the task names, also where it is the reason for a refusal.
+    pub(crate) definition: Option<UsedDefinition>,
+    pub(crate) timeout: Option<Duration>,
+    /// What the child is and may do, or why there will be no child.
+    pub(crate) work: Result<ResolvedWork, Refusal>,
+}
+
+/// The child of a resolved task.
+pub(crate) struct ResolvedWork {
+    pub(crate) runner: Runner,
+    pub(crate) program: Program,
+    pub(crate) model: ChosenModel,
+    /// What the definition of the task asks for, if there is one.
+    pub(crate) patch: Option<PlanPatch>,
+    pub(crate) tools: ToolPolicy,
+    pub(crate) api_key: Option<Secret>,
+    pub(crate) limits: Limits,
+    /// Whether the child may load what its directory configures for it.
+    pub(crate) trusted: bool,
+    /// What the caller should know about the program that was chosen.
+    pub(crate) warning: Option<String>,
+}
+
+impl ResolvedWork {
+    /// Returns whether the child must report with `subagent_finalize`.
+    pub(crate) fn must_report(&self) -> bool {
+        self.patch.as_ref().is_some_and(|patch| patch.finalize)
+    }
+}

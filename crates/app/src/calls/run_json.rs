@@ -1,0 +1,76 @@
+//! What came of one task, as the details of an answer carry it.
+
+use std::borrow::Cow;
+use std::path::Path;
+
+use pi_subagents_delegation::{Ending, Finalized, RunSummary, Runner, StopReason, Task, Timestamp};
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use crate::runs::row::RowUsage;
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct RunJson<'a> {
+    name: &'a str,
+    run_id: &'a str,
+    session_id: &'a str,
+    status: &'static str,
+    exit_code: Option<i32>,
+    error_message: Option<String>,
+    /// `Some(None)` is a run without output, and `None` is left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    output: Option<Option<&'a str>>,
+    runner: Option<&'static str>,
+    provider: Option<&'a str>,
+    model: Option<&'a str>,
+    stop_reason: Option<&'a str>,
+    usage: RowUsage,
+    tool_calls: usize,
+    started_at: Option<String>,
+    ended_at: Option<String>,
+    directory: Option<Cow<'a, str>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    finalized: Option<Value>,
+}
+
+/// Describes what came of one task, with or without what its run answered.
+pub(super) fn run_json(task: &Task, run: &RunSummary, has_output: bool) -> Value {
+    let time = |at: Option<Timestamp>| at.map(|at| at.to_string());
+    let json = RunJson {
+        name: &task.name,
+        run_id: task.run.as_str(),
+        session_id: task.session.as_str(),
+        status: run.status().as_str(),
+        exit_code: run.ending.as_ref().map(Ending::exit_code),
+        error_message: run.ending.as_ref().and_then(Ending::message),
+        output: has_output.then(|| run.output()),
+        runner: run.runner.map(Runner::as_str),
+        provider: run.provider.as_deref(),
+        model: run.model.as_deref(),
+        stop_reason: run.stop_reason.as_ref().map(StopReason::as_word),
+        usage: RowUsage::from(run.usage),
+        tool_calls: run.tool_calls,
+        started_at: time(run.started_at),
+        ended_at: time(run.ended_at),
+        directory: task.directory.as_deref().map(Path::to_string_lossy),
+        finalized: run.finalized.as_ref().map(finalized_json),
+    };
+    // It has nothing that JSON cannot say.
+    serde_json::to_value(json).unwrap_or_default()
+}
+
+/// Returns what a child reported, without what it left out.
+pub(super) fn finalized_json(finalized: &Finalized) -> Value {
+    match finalized {
+        Finalized::Success { result } => json!({"status": "SUCCESS", "result": result}),
+        Finalized::Error {
+            error,
+            result: None,
+        } => json!({"status": "ERROR", "error": error}),
+        Finalized::Error {
+            error,
+            result: Some(result),
+        } => json!({"status": "ERROR", "result": result, "error": error}),
+    }
+}

@@ -1,0 +1,106 @@
+//! How a door takes part in a call: how it follows the call, and what its answer is to carry.
+
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+use pi_subagents_delegation::EventSink;
+
+use crate::calls::progress::OnCallProgress;
+use crate::calls::{Seen, WindowRecord};
+
+/// How a door takes part in a call.
+pub(crate) struct Watch {
+    /// Further sinks for the events of the runs.
+    pub(crate) sinks: Vec<Box<dyn EventSink>>,
+    pub(crate) follow: Follow,
+    pub(crate) details: Details,
+    /// Ends when nobody wants the answer any more.
+    pub(crate) cancelled: Cancelled,
+}
+
+/// Ends when nobody wants the answer of a call any more.
+pub(crate) type Cancelled = Pin<Box<dyn Future<Output = ()> + Send>>;
+
+/// How a door follows a call while it runs.
+pub(crate) enum Follow {
+    /// Not at all, or by a sink of its own.
+    Nothing,
+    /// In one line.
+    Progress(OnCallProgress),
+    /// In windows.
+    Windows(WindowFollower),
+}
+
+/// A door that follows a call in windows.
+pub(crate) struct WindowFollower {
+    pub(crate) on_update: OnUpdate,
+    /// Whether a person sees the windows.
+    pub(crate) is_drawn: bool,
+    /// How the view of that person looks.
+    pub(crate) look: Arc<Look>,
+}
+
+/// Takes the windows of a call under way, and which of their lines are seen.
+pub(crate) type OnUpdate = Box<dyn FnMut(&WindowRecord, Seen) + Send>;
+
+/// Which details the answer of a call carries.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Details {
+    /// The runs with their outputs.
+    Runs,
+    /// The windows, and the runs without their outputs: pi keeps the details in its session, which
+    /// has the entries of the runs already.
+    ForPi,
+    /// The windows, and the runs with their outputs.
+    All,
+}
+
+impl Watch {
+    /// Returns the watch of a door that wants nothing but the answer.
+    pub(crate) fn nobody() -> Self {
+        Self {
+            sinks: Vec::new(),
+            follow: Follow::Nothing,
+            details: Details::Runs,
+            cancelled: Box::pin(std::future::pending()),
+        }
+    }
+
+    /// Returns whether anybody looks at the windows of the call. Otherwise nobody fills them.
+    pub(crate) fn wants_windows(&self) -> bool {
+        let has_windows = match self.details {
+            Details::ForPi | Details::All => true,
+            Details::Runs => false,
+        };
+        has_windows || matches!(self.follow, Follow::Windows(_))
+    }
+}
+
+/// How the view of a call looks; its door changes this while the call is under way.
+#[derive(Debug, Default)]
+pub(crate) struct Look {
+    is_expanded: AtomicBool,
+    /// How wide it is; 0 while that is not known.
+    columns: AtomicUsize,
+}
+
+impl Look {
+    pub(crate) fn set(&self, is_expanded: bool, columns: Option<usize>) {
+        self.is_expanded.store(is_expanded, Ordering::Relaxed);
+        self.columns.store(columns.unwrap_or(0), Ordering::Relaxed);
+    }
+
+    /// Returns which lines of the windows are seen.
+    pub(crate) fn seen(&self) -> Seen {
+        if self.is_expanded.load(Ordering::Relaxed) {
+            Seen::All
+        } else {
+            Seen::Newest
+        }
+    }
+
+    pub(crate) fn columns(&self) -> Option<usize> {
+        Some(self.columns.load(Ordering::Relaxed)).filter(|columns| *columns > 0)
+    }
+}

@@ -1,0 +1,34 @@
+//! Which kind of child a person, a definition or a program wishes for.
+
+use serde::{Deserialize, Serialize};
+
+/// Which kind of child is wished for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum RunnerChoice {
+    /// Pi where there is one that is new enough, else the embedded agent.
+    Auto,
+    /// Always pi.
+    Pi,
+    /// Always the embedded agent.
+    Embedded,
+}
+
+impl RunnerChoice {
+    /// All choices.
+    pub const ALL: [Self; 3] = [Self::Auto, Self::Pi, Self::Embedded];
+
+    /// Reads the word for a choice.
+    pub fn from_word(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|choice| choice.as_str() == word)
+    }
+
+    /// Returns the word for it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Auto => "auto",
+            Self::Pi => "pi",
+            Self::Embedded => "embedded",
+        }
+    }
+}
