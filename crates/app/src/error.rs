@@ -86,12 +86,12 @@ impl CommandError {
         }
     }
 
-    /// As a person reads it on a terminal.
+    /// Words the error for a person at a terminal.
     pub(crate) fn to_text(&self) -> String {
         format!("error: {}", self.sentence())
     }
 
-    /// What went wrong, why, and what to do, one line each.
+    /// Says what went wrong, why, and what to do, one line each.
     pub(crate) fn sentence(&self) -> String {
         let mut text = self.message.clone();
         for cause in &self.causes {
@@ -104,7 +104,7 @@ impl CommandError {
         text
     }
 
-    /// As the model reads it that called a tool.
+    /// Words the error for the model that called a tool.
     pub(crate) fn to_answer(&self) -> String {
         let message = [slice::from_ref(&self.message), &self.causes]
             .concat()
@@ -112,7 +112,7 @@ impl CommandError {
         [slice::from_ref(&message), &self.hints].concat().join("\n")
     }
 
-    /// As a program reads it.
+    /// Returns the error for a program.
     pub(crate) fn to_json(&self) -> Value {
         let kind = match self.kind {
             Kind::Usage => "usage",

@@ -9,12 +9,12 @@ const MIXED: i32 = 4;
 /// timed out, hung up, interrupted, terminated. All others are a run that failed.
 const KNOWN: [i32; 5] = [0, 124, 129, 130, 143];
 
-/// One code for several runs: theirs if they agree.
+/// Returns one code for several runs: theirs if they agree.
 pub(crate) fn of_runs(codes: impl IntoIterator<Item = i32>) -> ExitCode {
     ExitCode::from(u8::try_from(merged(codes)).unwrap_or(1))
 }
 
-/// The code of a process that was told to end by this signal, as shells count.
+/// Returns the code of a process that this signal ended, as shells count.
 pub(crate) fn of_signal(number: i32) -> ExitCode {
     ExitCode::from(u8::try_from(128 + number).unwrap_or(1))
 }

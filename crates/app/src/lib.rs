@@ -45,7 +45,7 @@ pub use crate::doors::library::{
     Delegated, Outcome, Task, Team, TeamError, TeamErrorKind, TeamOptions,
 };
 
-/// The binary, from its arguments to its exit code.
+/// Runs the binary, from its arguments to its exit code.
 #[doc(hidden)]
 pub fn main() -> ExitCode {
     let arguments: Vec<OsString> = std::env::args_os().collect();

@@ -45,7 +45,8 @@ impl Places {
         Self::new(cwd, program, std::env::vars_os().collect())
     }
 
-    /// The same for a program that is not our binary and may say itself where things are.
+    /// Finds everything for a program that is not our binary, and that may say itself where things
+    /// are.
     pub(crate) fn of_a_program(
         cwd: Option<&Path>,
         home: Option<&Path>,
@@ -117,7 +118,7 @@ impl Places {
         })
     }
 
-    /// The same user in another directory.
+    /// Returns the places of the same user in another directory.
     pub(crate) fn seen_from(&self, cwd: PathBuf) -> Self {
         let project = self.never_projects.project_of(&cwd);
         Self {

@@ -170,7 +170,7 @@ impl<'a> Printer<'a> {
     }
 }
 
-/// A reader that left is no error of ours.
+/// Writes to stdout. A reader that left is no error of ours.
 fn write_data(text: &str) {
     let mut stdout = io::stdout().lock();
     let newline = if text.ends_with('\n') { "" } else { "\n" };
@@ -194,7 +194,8 @@ fn lost(error: &io::Error) {
     }
 }
 
-/// A command that could not print what it was asked for has failed, however its runs ended.
+/// Returns the exit code of a command. A command that could not print what it was asked for has
+/// failed, however its runs ended.
 pub(crate) fn checked(code: ExitCode) -> ExitCode {
     if code == ExitCode::SUCCESS && HAS_LOST_DATA.load(Ordering::Relaxed) {
         return ExitCode::FAILURE;
@@ -202,7 +203,7 @@ pub(crate) fn checked(code: ExitCode) -> ExitCode {
     code
 }
 
-/// Without escape sequences and control characters; only a terminal needs spaces for tabs.
+/// Removes escape sequences and control characters; only a terminal needs spaces for tabs.
 fn harmless(text: &str, is_terminal: bool) -> String {
     if is_terminal {
         return clean(text);

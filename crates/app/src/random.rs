@@ -29,7 +29,7 @@ pub(crate) fn new_secret() -> Result<String, CommandError> {
     Ok(numbers.map(|number| format!("{number:016x}")).concat())
 }
 
-/// The system gives up to 256 bytes in one piece, or none.
+/// Returns random bytes. The system gives up to 256 of them in one piece, or none.
 fn random_bytes() -> Result<[u8; 8], CommandError> {
     let mut bytes = [0; 8];
     getrandom(&mut bytes, GetRandomFlags::empty())

@@ -31,7 +31,7 @@ impl Signals {
         })
     }
 
-    /// For a process that has something to do before it is stopped by Ctrl-Z.
+    /// Listens for a process that has something to do before Ctrl-Z stops it.
     pub(crate) fn listen_to_pause() -> Result<Self, CommandError> {
         Ok(Self {
             suspend: Some(listen(SignalKind::from_raw(SignalName::TSTP.as_raw()))?),
@@ -39,7 +39,7 @@ impl Signals {
         })
     }
 
-    /// For a process that outlives its terminal: a hang-up arrives and changes nothing.
+    /// Listens for a process that outlives its terminal: a hang-up arrives and changes nothing.
     pub(crate) fn listen_detached() -> Result<Self, CommandError> {
         let all = Self::listen_to_pause()?;
         Ok(Self {
@@ -95,7 +95,7 @@ pub(crate) async fn stop_this_process() -> Duration {
     stopped_at.elapsed()
 }
 
-/// A file that may not grow any more is an error of its write, and not the end of this process.
+/// Lets a write fail to a file that may not grow any more, instead of ending this process.
 pub(crate) fn survive_large_files() {
     // Where the handler cannot be had, everything is as it was.
     _ = signal(SignalKind::from_raw(SignalName::XFSZ.as_raw()));

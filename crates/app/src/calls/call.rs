@@ -111,11 +111,11 @@ impl<C: Call> ReadyCall<C> {
         let outcomes = Outcomes::new(runs, warnings, &service.owner.recorder, self.door);
         let (text, more) = self.call.word(&outcomes, &notes);
         Answer {
-            text,
-            more,
             outcomes,
             windows,
             details,
+            text,
+            more,
         }
     }
 }

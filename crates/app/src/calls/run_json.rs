@@ -18,9 +18,9 @@ struct RunJson<'a> {
     status: &'static str,
     exit_code: Option<i32>,
     error_message: Option<String>,
-    /// `Some(None)` is a run without output, and `None` is left out.
+    /// Null for a run that answered nothing; left out where the door does not want it.
     #[serde(skip_serializing_if = "Option::is_none")]
-    output: Option<Option<&'a str>>,
+    output: Option<Value>,
     runner: Option<&'static str>,
     provider: Option<&'a str>,
     model: Option<&'a str>,
@@ -44,7 +44,7 @@ pub(super) fn run_json(task: &Task, run: &RunSummary, has_output: bool) -> Value
         status: run.status().as_str(),
         exit_code: run.ending.as_ref().map(Ending::exit_code),
         error_message: run.ending.as_ref().and_then(Ending::message),
-        output: has_output.then(|| run.output()),
+        output: has_output.then(|| json!(run.output())),
         runner: run.runner.map(Runner::as_str),
         provider: run.provider.as_deref(),
         model: run.model.as_deref(),

@@ -136,7 +136,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn nothing_wakes_up_while_nothing_changes() {
-        let minute = Duration::from_secs(60);
+        let minute = Duration::from_mins(1);
         assert_eq!(count(None, false, minute).await, 0);
         assert_eq!(count(None, true, minute).await, 1);
         let ten = Duration::from_secs(10);

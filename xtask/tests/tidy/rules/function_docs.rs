@@ -7,8 +7,14 @@ use crate::finding::Finding;
 
 /// The parts of the sources whose function docs are not all sentences yet. A part leaves this list
 /// when its last doc is mended; the rule says when that has happened.
-const STILL_TO_WRITE: [&str; 6] = [
-    "crates/app/",
+const STILL_TO_WRITE: [&str; 12] = [
+    "crates/app/src/attach/",
+    "crates/app/src/calls/families/background/",
+    "crates/app/src/calls/families/runs/",
+    "crates/app/src/doors/command_line/",
+    "crates/app/src/doors/pi/",
+    "crates/app/src/profiles/",
+    "crates/app/src/runs/",
     "crates/delegation/",
     "crates/engine/",
     "crates/processes/",

@@ -76,7 +76,7 @@ impl Stage {
     }
 }
 
-fn task<'a>(definition: Option<&'a str>) -> Asked<'a> {
+fn task(definition: Option<&str>) -> Asked<'_> {
     Asked {
         name: "a".to_owned(),
         prompt: "do it",

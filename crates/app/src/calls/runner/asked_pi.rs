@@ -26,8 +26,8 @@ const PATIENCE: Duration = Duration::from_secs(20);
 /// How many bytes of what it prints are looked at.
 const MOST_SAID: usize = 4096;
 
-/// How many bytes are read at once: all that a pipe holds.
-const AT_ONCE: usize = 64 << 10;
+/// How many bytes are read at once.
+const AT_ONCE: usize = 16 << 10;
 
 /// How many bytes the file of the remembered version may have.
 const LARGEST_FILE: u64 = 4096;

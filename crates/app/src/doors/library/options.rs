@@ -75,8 +75,8 @@ impl TeamOptions {
         self
     }
 
-    /// Limits the dollars that each run may cost: a run that has spent them is ended before its next
-    /// turn. Else the settings limit it.
+    /// Limits the dollars that each run may cost: a run that has reached the limit is stopped before
+    /// its next tool call. Else the settings limit it.
     pub fn max_cost(mut self, dollars: f64) -> Self {
         self.allowance.cost = Some(Dollars::new(dollars));
         self

@@ -28,16 +28,16 @@ pub(super) fn open_runs(
     opening: &Opening<'_>,
     call: &DelegateCall,
 ) -> Result<Opened<()>, CommandError> {
-    let resolver = &opening.resolver;
-    let earlier = find_earlier(&opening.owner.store, resolver.caller, &call.tasks)?;
+    let caller = opening.resolver.caller;
+    let earlier = find_earlier(&opening.owner.store, caller, &call.tasks)?;
     let asked = call
         .tasks
         .iter()
         .zip(&earlier)
         .map(|(task, earlier)| asked(task, call.profile.as_deref(), earlier.as_deref()))
         .collect::<Result<Vec<_>, _>>()?;
-    let resolved = resolver.resolve(&asked)?;
-    let mut warnings = resolver.warnings(&asked);
+    let resolved = opening.resolver.resolve(&asked)?;
+    let mut warnings = opening.resolver.warnings(&asked);
     let mut tasks = Vec::new();
     for (((call, earlier), asked), resolved) in
         call.tasks.iter().zip(&earlier).zip(&asked).zip(resolved)

@@ -1,6 +1,7 @@
 //! Resolves a call of the subagent family and opens its runs.
 
 use std::collections::HashMap;
+use std::path::Path;
 
 use pi_subagents_definitions::Asker;
 use pi_subagents_delegation::{Plan, Refusal, SessionPolicy};
@@ -9,7 +10,7 @@ use pi_subagents_sessions::{RunDir, StickySession};
 use super::schema::{AgentTask, SubagentCall};
 use crate::calls::call::Opened;
 use crate::calls::open_run::{Conversation, Opening};
-use crate::calls::resolve::{Asked, Family, ResolvedTask, Resolver};
+use crate::calls::resolve::{Asked, Family, ResolvedTask};
 use crate::error::CommandError;
 use crate::random;
 
@@ -27,23 +28,23 @@ pub(super) fn open_runs(
     opening: &Opening<'_>,
     call: &SubagentCall,
 ) -> Result<Opened<NamedNewSession>, CommandError> {
-    let resolver = &opening.resolver;
     let calls = call.tasks();
     let asked = names(calls)
         .into_iter()
         .zip(calls)
         .map(|(name, call)| asked(name, call))
         .collect::<Result<Vec<_>, _>>()?;
-    let resolved = resolver.resolve(&asked)?;
+    let resolved = opening.resolver.resolve(&asked)?;
+    let home = &opening.resolver.caller.places.home;
     let sessions: Vec<_> = asked
         .iter()
         .zip(&resolved)
-        .map(|(asked, resolved)| sticky_session(resolver, asked, resolved))
+        .map(|(asked, resolved)| sticky_session(home, asked, resolved))
         .collect();
     check_apart(&sessions)?;
     let mut opened = Opened {
         plan: Plan { tasks: Vec::new() },
-        warnings: resolver.warnings(&asked),
+        warnings: opening.resolver.warnings(&asked),
         notes: NamedNewSession::new(),
     };
     for (((call, asked), resolved), session) in calls.iter().zip(&asked).zip(resolved).zip(sessions)
@@ -89,13 +90,12 @@ fn names(calls: &[AgentTask]) -> Vec<String> {
 
 /// Returns where the conversation of a task is kept, unless the task is refused.
 fn sticky_session(
-    resolver: &Resolver<'_>,
+    home: &Path,
     asked: &Asked<'_>,
     resolved: &ResolvedTask,
 ) -> Option<Result<StickySession, Refusal>> {
     resolved.work.as_ref().ok()?;
     let agent = &resolved.definition.as_ref()?.name;
-    let home = &resolver.caller.places.home;
     let session = StickySession::of(home, &resolved.cwd, agent, &asked.session);
     Some(session.map_err(|error| Refusal {
         message: format!("cwd cannot be used: {}: {error}", resolved.cwd.display()),

@@ -3,7 +3,8 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use pi_subagents_definitions::RunnerChoice;
 use pi_subagents_delegation::{Allowance, Dollars};
 
@@ -14,8 +15,8 @@ use crate::calls::caller::Overrides;
 #[derive(Args, Clone, Default)]
 pub(crate) struct RunArgs {
     /// How sub-agents run [default: the setting subagents.runner, or auto]
-    #[arg(long, value_enum)]
-    runner: Option<RunnerName>,
+    #[arg(long, value_parser = runner_parser())]
+    runner: Option<RunnerChoice>,
     /// Model to use: an id, provider/id or a pattern, with a thinking level if you like, as in sonnet:high [default: the model of the definition or of the settings]
     #[arg(long, value_name = "MODEL")]
     model: Option<String>,
@@ -40,7 +41,7 @@ impl RunArgs {
     /// Returns what is asked for all tasks.
     pub(crate) fn overrides(&self) -> Overrides {
         Overrides {
-            runner: self.runner.map(RunnerChoice::from),
+            runner: self.runner,
             model: self.model.clone(),
             cwd: self.cwd.clone(),
             timeout: self
@@ -75,24 +76,19 @@ impl ConcurrencyArgs {
     }
 }
 
-#[derive(Clone, Copy, ValueEnum)]
-enum RunnerName {
-    /// Use pi if a recent version is installed, otherwise the embedded agent
-    Auto,
-    /// Start a pi process for each sub-agent
-    Pi,
-    /// Use the agent that is built into this program
-    Embedded,
-}
-
-impl From<RunnerName> for RunnerChoice {
-    fn from(name: RunnerName) -> Self {
-        match name {
-            RunnerName::Auto => Self::Auto,
-            RunnerName::Pi => Self::Pi,
-            RunnerName::Embedded => Self::Embedded,
-        }
-    }
+/// Offers the words of [`RunnerChoice`], each with its help.
+fn runner_parser() -> impl TypedValueParser<Value = RunnerChoice> {
+    let described = RunnerChoice::ALL.map(|choice| {
+        PossibleValue::new(choice.as_str()).help(match choice {
+            RunnerChoice::Auto => {
+                "Use pi if a recent version is installed, otherwise the embedded agent"
+            }
+            RunnerChoice::Pi => "Start a pi process for each sub-agent",
+            RunnerChoice::Embedded => "Use the agent that is built into this program",
+        })
+    });
+    PossibleValuesParser::new(described)
+        .try_map(|word| RunnerChoice::from_word(&word).ok_or("there is no such kind of sub-agent"))
 }
 
 fn parse_timeout(text: &str) -> Result<f64, String> {

@@ -71,14 +71,12 @@ pub(crate) fn run(args: &ResumeArgs, printer: Printer<'static>) -> Result<ExitCo
     let alone = ConcurrencyArgs::default();
     let configuration = Configuration::read_once(&caller.places, caller.trusts_project);
     let seen = (&caller, &configuration);
-    let answer = match agent {
-        Some(agent) => answer_of(sticky(&latest, agent, prompt), seen, alone, printer)?,
-        None => {
-            let name = latest.name.clone();
-            let earlier = EarlierSession::with_history(session, latest.run, history);
-            let call = told(name, Arc::new(earlier), definition, prompt)?;
-            answer_of(call, seen, alone, printer)?
-        }
+    let answer = if let Some(agent) = agent {
+        answer_of(sticky(&latest, agent, prompt), seen, alone, printer)?
+    } else {
+        let earlier = EarlierSession::with_history(session, latest.run, history);
+        let call = told(latest.name, Arc::new(earlier), definition, prompt)?;
+        answer_of(call, seen, alone, printer)?
     };
     Ok(print(&answer, printer))
 }
