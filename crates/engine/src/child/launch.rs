@@ -1,5 +1,6 @@
 //! Starts a child. The only place that does, through the keeper that will end its whole tree.
 
+use std::error::Error as _;
 use std::fs::File;
 use std::io::{self, Write as _};
 use std::os::fd::{AsFd as _, OwnedFd};
@@ -27,7 +28,7 @@ use crate::sweep::end_leftovers;
 /// How long a keeper may take to start its child; a machine may be very busy.
 const TO_START: Duration = Duration::from_mins(1);
 
-/// How often is looked whether a silent keeper was stopped.
+/// The pause between two looks whether a silent keeper was stopped.
 const LOOK_AT_KEEPER: Duration = Duration::from_secs(1);
 
 /// What fits into a pipe on every Linux.
@@ -53,11 +54,11 @@ pub(crate) enum LaunchError {
         file: PathBuf,
         holder: Option<RunId>,
     },
-    #[error("the session could not be locked with {lock}: {source}")]
+    #[error("the session could not be locked with {lock}")]
     Lock { lock: String, source: io::Error },
-    #[error("the keeper {program} could not be started: {source}")]
+    #[error("the keeper {program} could not be started")]
     Keeper { program: String, source: io::Error },
-    #[error("no pipe to the child: {0}")]
+    #[error("no pipe to the child")]
     Pipe(#[from] io::Error),
     #[error(
         "the key, or the variables that hold secrets, take more than {PIPE_BYTES} bytes; unset those that no model needs"
@@ -76,7 +77,7 @@ pub(crate) enum LaunchError {
 }
 
 impl LaunchError {
-    /// Tells whether another try may succeed once there is more room.
+    /// Returns whether another try may succeed once there is more room.
     pub(crate) fn is_for_want_of_room(&self) -> bool {
         match self {
             Self::NoRoom(_) => true,
@@ -87,16 +88,16 @@ impl LaunchError {
         }
     }
 
-    /// The same error once nobody waits for room any more.
+    /// Adds which limits were reached, for a run that does not wait for room any longer.
     pub(crate) fn explained(self) -> Self {
         match self {
             Self::NoRoom(_) => self,
-            other if other.is_for_want_of_room() => Self::NoRoom(other.to_string()),
+            other if other.is_for_want_of_room() => Self::NoRoom(with_causes(&other)),
             other => other,
         }
     }
 
-    /// How a run ends whose child was not started.
+    /// Returns how a run ends whose child was not started.
     pub(crate) fn ending(self, task: &Task) -> Ending {
         match self {
             Self::SessionInUse { file, holder } => Ending::SessionInUse {
@@ -105,13 +106,25 @@ impl LaunchError {
                 holder: holder.map(|run| run.to_string()),
             },
             other => Ending::CouldNotStart {
-                reason: other.to_string(),
+                reason: with_causes(&other),
             },
         }
     }
 }
 
-/// Starts the child of this task and waits until its keeper says that it runs.
+/// Words an error and its causes in one line.
+fn with_causes(error: &LaunchError) -> String {
+    let mut words = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        words.push_str(": ");
+        words.push_str(&error.to_string());
+        cause = error.source();
+    }
+    words
+}
+
+/// Starts the child of this task and waits until its keeper reports that it runs.
 pub(crate) async fn launch(
     launcher: &Launcher,
     task: &Task,
@@ -195,8 +208,8 @@ fn child_command(launcher: &Launcher, plan: &TaskPlan) -> ChildCommand {
     }
 }
 
-/// Tells the keeper what to start, and waits until it says whether that runs. A keeper that
-/// somebody stopped is continued.
+/// Sends the keeper the command of the child, and waits until it reports whether that runs. A
+/// keeper that somebody stopped is continued.
 async fn first_report(
     keeper: &mut KeeperLink,
     command: &ChildCommand,
@@ -246,7 +259,7 @@ fn pipe() -> Result<(OwnedFd, OwnedFd), LaunchError> {
     Ok(pipe_with(PipeFlags::CLOEXEC).map_err(io::Error::from)?)
 }
 
-/// The keeper's stdin is the control socket; its stdout and stderr are the child's.
+/// Starts a keeper. Its stdin is the control socket; its stdout and stderr are the child's.
 #[expect(
     clippy::disallowed_methods,
     reason = "this is the one place where children start"
@@ -314,4 +327,26 @@ fn secrets_for(launcher: &Launcher, plan: &TaskPlan) -> Option<String> {
     let secrets = launcher.secrets.iter();
     let variables = secrets.map(|(name, value)| (name.clone(), value.expose().into()));
     Some(serde_json::Value::Object(variables.collect()).to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_cause_of_an_error_is_its_source_and_is_worded_once() {
+        let error = LaunchError::Keeper {
+            program: "pi-subagents".to_owned(),
+            source: io::ErrorKind::NotFound.into(),
+        };
+        assert!(error.source().is_some());
+        assert_eq!(
+            error.to_string(),
+            "the keeper pi-subagents could not be started"
+        );
+        assert_eq!(
+            with_causes(&error),
+            "the keeper pi-subagents could not be started: entity not found"
+        );
+    }
 }
