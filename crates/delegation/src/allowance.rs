@@ -1,4 +1,4 @@
-//! What a run may consume.
+//! How much a run may consume.
 
 use std::fmt;
 
@@ -6,17 +6,17 @@ use serde::{Deserialize, Serialize};
 
 use crate::Usage;
 
-/// What a run may consume at most.
+/// How much a run may consume at most.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Allowance {
     /// Tokens of every kind together, if they are limited.
     pub tokens: Option<u64>,
-    /// What they may cost, if that is limited.
+    /// The cost of these tokens, if it is limited.
     pub cost: Option<Dollars>,
 }
 
 impl Allowance {
-    /// What is said here, and where nothing is said, what the other says.
+    /// Returns these limits, and those of `other` where there are none here.
     #[must_use]
     pub fn or(self, other: Self) -> Self {
         Self {
@@ -25,7 +25,7 @@ impl Allowance {
         }
     }
 
-    /// What of it is used up. A price that is not known uses up nothing.
+    /// Returns which limit a usage has reached, if any. An unknown price reaches none.
     pub fn exceeded_by(&self, usage: &Usage) -> Option<Excess> {
         let spent = usage.cost.map(Dollars::new);
         if let (Some(allowed), Some(spent)) = (self.cost, spent)
@@ -38,21 +38,21 @@ impl Allowance {
     }
 }
 
-/// By what a run has used up what it was allowed.
+/// The limit that a run has reached.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Excess {
-    /// By its tokens.
+    /// The number of tokens.
     Tokens {
-        /// How many it consumed.
+        /// How many the run consumed.
         spent: u64,
-        /// How many it might.
+        /// How many it was allowed.
         allowed: u64,
     },
-    /// By what they cost.
+    /// The cost of the tokens.
     Cost {
-        /// What it cost.
+        /// How much the run cost.
         spent: Dollars,
-        /// What it might.
+        /// How much it was allowed to cost.
         allowed: Dollars,
     },
 }
@@ -73,7 +73,7 @@ pub struct Dollars {
 }
 
 impl Dollars {
-    /// So many dollars, to the nearest millionth; less than nothing is nothing.
+    /// Makes an amount, rounded to the nearest millionth. A negative number becomes 0.
     pub fn new(dollars: f64) -> Self {
         #[expect(
             clippy::cast_possible_truncation,
@@ -84,7 +84,7 @@ impl Dollars {
         Self { millionths }
     }
 
-    /// The amount as a number.
+    /// Returns the amount as a number.
     pub fn amount(self) -> f64 {
         #[expect(
             clippy::cast_precision_loss,

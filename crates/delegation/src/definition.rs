@@ -21,7 +21,7 @@ pub struct Definition {
     pub description: Option<String>,
     /// The format of its file.
     pub dialect: Dialect,
-    /// Whose it is.
+    /// Whether it belongs to the user or to a project.
     pub scope: Scope,
     /// The file it was read from.
     pub file: PathBuf,
@@ -43,13 +43,13 @@ pub struct Definition {
     pub extensions: Vec<String>,
     /// No other extension is loaded.
     pub no_extensions: bool,
-    /// Names of skills its model is told about.
+    /// Names of skills that its prompt lists.
     pub suggested_skills: Vec<String>,
     /// Names of skills that are part of its system prompt.
     pub load_skills: Vec<String>,
     /// No skills at all.
     pub no_skills: bool,
-    /// It is not told what `AGENTS.md` and the like say.
+    /// Its prompt does not include `AGENTS.md` and the like.
     pub no_context_files: bool,
     /// The text under the frontmatter, trimmed; [`Dialect::body_use`] says what becomes of it.
     pub body: Option<String>,
@@ -67,7 +67,7 @@ pub struct Definition {
     pub finalize: bool,
 }
 
-/// Whose a definition is.
+/// Whether a definition belongs to the user or to a project.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Scope {
     /// It came with a project.
@@ -77,7 +77,7 @@ pub enum Scope {
 }
 
 impl Definition {
-    /// A definition that says nothing but its name.
+    /// Makes a definition that has only a name.
     pub fn new(name: impl Into<String>, dialect: Dialect, scope: Scope, file: PathBuf) -> Self {
         Self {
             name: name.into(),
@@ -108,14 +108,14 @@ impl Definition {
         }
     }
 
-    /// The key a field has in this definition's file, or would have.
+    /// Returns the key that a field has in this definition's file, or would have.
     pub fn key(&self, field: Field) -> &'static str {
         self.origins
             .get(&field)
             .map_or_else(|| field.key(self.dialect), |origin| origin.key)
     }
 
-    /// Returns what a field says, if it says anything.
+    /// Returns the value of a field, if it has one.
     pub fn value(&self, field: Field) -> Option<FieldValue<'_>> {
         let switch = |is_on: bool| is_on.then_some(FieldValue::Switch(true));
         match field {
@@ -144,12 +144,12 @@ impl Definition {
         }
     }
 
-    /// Tells whether this is the built-in definition, which nobody wrote and which says nothing.
+    /// Returns whether this is the built-in definition, which no file has and which sets nothing.
     pub fn is_built_in(&self) -> bool {
         self.file.as_os_str().is_empty()
     }
 
-    /// Tells whether the definition restricts the tools of a child.
+    /// Returns whether the definition restricts the tools of a child.
     pub fn restricts_tools(&self) -> bool {
         self.no_tools || self.tools.is_some() || self.exclude_tools.is_some()
     }
@@ -164,7 +164,7 @@ fn some(list: &[String]) -> Option<&[String]> {
 }
 
 impl Scope {
-    /// The word for it.
+    /// Returns the word for this scope.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Project => "project",

@@ -24,7 +24,7 @@ impl Dialect {
     /// All dialects, in the order they are preferred when nobody has a preference.
     pub const ALL: [Self; 3] = [Self::Profile, Self::Preset, Self::Prompt];
 
-    /// The word for it.
+    /// Returns the word for this dialect.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Profile => "profile",
@@ -33,7 +33,7 @@ impl Dialect {
         }
     }
 
-    /// The word for it at the beginning of a sentence.
+    /// Returns the word for this dialect at the beginning of a sentence.
     pub fn title(self) -> &'static str {
         match self {
             Self::Profile => "Profile",
@@ -50,7 +50,7 @@ impl Dialect {
         }
     }
 
-    /// Tells whether a run ends with a report unless the file says otherwise.
+    /// Returns whether runs end with a report unless the file sets something else.
     pub fn finalizes(self) -> bool {
         match self {
             Self::Profile | Self::Preset => false,

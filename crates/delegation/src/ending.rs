@@ -17,7 +17,7 @@ pub enum Ending {
     },
     /// The child had to finalize and never did.
     NeverFinalized {
-        /// How often it was told.
+        /// How often it was corrected.
         corrections: u32,
     },
     /// The model could not be asked or failed for good.
@@ -48,14 +48,14 @@ pub enum Ending {
     Exited {
         /// Its exit code.
         code: i32,
-        /// The last it wrote to stderr.
+        /// The last lines it wrote to stderr.
         stderr: String,
     },
     /// The child died of a signal before it settled.
     Signalled {
         /// The signal's number.
         signal: i32,
-        /// The last it wrote to stderr.
+        /// The last lines it wrote to stderr.
         stderr: String,
     },
     /// Its time was over.
@@ -68,13 +68,13 @@ pub enum Ending {
         /// How often.
         times: u32,
     },
-    /// It consumed what it might and wanted to go on.
+    /// It reached a limit of its allowance and was not done.
     Overspent(Excess),
     /// Somebody asked for it to be stopped.
     Stopped,
-    /// Its owner ended before it did.
+    /// Its owner ended before the run did.
     Interrupted(Interruption),
-    /// We lost hold of it: its output closed, or its keeper died.
+    /// We lost contact with it: its output closed, or its keeper died.
     Lost {
         /// What was seen.
         reason: String,
@@ -84,9 +84,9 @@ pub enum Ending {
 /// Why an owner left its runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Interruption {
-    /// It was told to end by this signal and ended its runs.
+    /// It got this signal and ended its runs.
     Signal(i32),
-    /// It, or the pi it worked for, was gone without a word.
+    /// It, or the pi it worked for, was killed.
     OwnerGone,
 }
 
@@ -114,12 +114,12 @@ pub enum Decision {
         /// The time the task was given.
         limit: Duration,
     },
-    /// The repetition guard spoke.
+    /// The model repeated the same tool call.
     Looped {
         /// How often the call was repeated.
         times: u32,
     },
-    /// The spending guard spoke.
+    /// The run reached a limit of its allowance.
     Overspent(Excess),
     /// Somebody asked for it.
     Stop,
@@ -128,7 +128,7 @@ pub enum Decision {
 }
 
 impl Decision {
-    /// The ending that a run has when this decision ended it.
+    /// Returns the ending of a run that was ended by this decision.
     pub fn ending(self) -> Ending {
         match self {
             Self::TimedOut { limit } => Ending::TimedOut { limit },
@@ -141,7 +141,7 @@ impl Decision {
 }
 
 impl Ending {
-    /// The state this ending leaves the run in.
+    /// Returns the state of a run with this ending.
     pub fn status(&self) -> Status {
         match self {
             Self::Completed => Status::Completed,
@@ -161,7 +161,7 @@ impl Ending {
         }
     }
 
-    /// The exit code a shell would expect of this ending; 0 only for a completed run.
+    /// Returns the exit code that a shell would expect of this ending; 0 only for a completed run.
     pub fn exit_code(&self) -> i32 {
         match self {
             Self::Completed => 0,
@@ -185,7 +185,7 @@ impl Ending {
         }
     }
 
-    /// What a person reads, or `None` for a run that completed.
+    /// Returns the message for people; `None` for a run that completed.
     pub fn message(&self) -> Option<String> {
         let message = match self {
             Self::Completed => return None,
@@ -248,12 +248,12 @@ impl Ending {
 }
 
 impl Status {
-    /// Tells whether nothing more will come.
+    /// Returns whether the run is over.
     pub fn is_over(self) -> bool {
         !matches!(self, Self::Queued | Self::Running)
     }
 
-    /// The word for it.
+    /// Returns the word for this state.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Queued => "queued",
@@ -264,7 +264,7 @@ impl Status {
         }
     }
 
-    /// The sign for it, which says the same without colour.
+    /// Returns the sign for this state, which can be told apart without colour.
     pub fn icon(self) -> &'static str {
         match self {
             Self::Queued | Self::Running => "⏳",
@@ -273,7 +273,7 @@ impl Status {
         }
     }
 
-    /// The word for it in the delegation family, which knows three.
+    /// Returns the word for this state in the delegation family, which has three words.
     pub fn as_delegation_word(self) -> &'static str {
         match self {
             Self::Queued | Self::Running => "running",

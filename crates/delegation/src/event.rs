@@ -1,4 +1,4 @@
-//! What happens in a run, as everybody outside the engine sees it.
+//! The events of a run, as everybody outside the engine sees them.
 
 use std::sync::Arc;
 
@@ -22,18 +22,18 @@ pub struct RunEvent {
 /// What can happen in a run. Every accepted task ends with exactly one `Ended`.
 #[derive(Debug, Clone)]
 pub enum Happening {
-    /// The task was taken on and waits for its turn.
+    /// The task was accepted and waits for its turn.
     Accepted(Arc<Task>),
     /// Its child started.
     Started(Started),
-    /// The child said something in its protocol.
+    /// The child printed a record of its protocol.
     Said {
         /// The line as the child wrote it.
         line: Bytes,
-        /// What it says.
+        /// The decoded record.
         record: ChildRecord,
     },
-    /// The child printed a line that is no record: text, as far as it is any.
+    /// The child printed a line that is no record; it may be no text either.
     Printed(Bytes),
     /// The child wrote to stderr: all lines that came at once, without the last newline.
     Complained(String),
@@ -41,7 +41,7 @@ pub enum Happening {
     Warned(String),
     /// Somebody sent a message into the running child.
     Steered(String),
-    /// The child had not reported as it must, and we told it what is missing.
+    /// The child owed a report, and we sent it this correction.
     Corrected(String),
     /// We decided to end it.
     Stopping(Decision),

@@ -44,14 +44,14 @@ pub struct Origin {
     pub line: u32,
 }
 
-/// What a field says. Printed, it is what people read: lists with commas, secrets masked.
+/// The value of a field. Printed, it is what people read: lists with commas, secrets masked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FieldValue<'a> {
     /// A text, or the word for a choice.
     Text(&'a str),
     /// A text that is not to be shown.
     Secret(&'a Secret),
-    /// Whether something is so.
+    /// Yes or no.
     Switch(bool),
     /// Names, which have no commas in them as a rule.
     Names(&'a [String]),
@@ -99,7 +99,7 @@ impl Field {
         Self::Body,
     ];
 
-    /// The key a dialect's files use for it.
+    /// Returns the key that the files of a dialect use for this field.
     pub fn key(self, dialect: Dialect) -> &'static str {
         match (self, dialect) {
             (Self::Tools, Dialect::Prompt) => "approved_tools",

@@ -41,7 +41,7 @@ impl Finalized {
         }
     }
 
-    /// What it says is the run's output.
+    /// Returns the run's output, as the report has it.
     pub fn output(&self) -> Option<&str> {
         match self {
             Self::Success { result } => Some(result),

@@ -1,4 +1,4 @@
-//! All that was said in a run, for transcripts.
+//! All messages of a run, for transcripts.
 
 use std::collections::VecDeque;
 
@@ -8,31 +8,31 @@ use crate::{Happening, Message, Part, RunEvent, RunSummary};
 /// How many messages of one run are held; older ones are still in the record on disk.
 pub const MAX_MESSAGES_PER_RUN: usize = 500;
 
-/// How many bytes of what they say; the last one is held however long it is.
+/// How many bytes of messages are held; the last message is held however long it is.
 const MAX_BYTES_PER_RUN: usize = 32 << 20;
 
 /// A run's summary with its messages.
 #[derive(Debug, Clone, Default)]
 pub struct RunHistory {
-    /// What it amounts to.
+    /// The run's summary.
     pub summary: RunSummary,
-    /// What was said, oldest first.
+    /// The messages, oldest first.
     pub messages: VecDeque<Message>,
-    /// What its record lacks, if it lacks anything.
+    /// What is missing in the run's record, if anything is.
     pub gap: Option<Gap>,
-    /// How many bytes they say.
+    /// The size of all messages in bytes, about.
     bytes: usize,
     has_prompt: bool,
     /// The whole text that [`RunSummary::text_before_correction`] begins.
     text_before_correction: Option<String>,
 }
 
-/// What is missing of a run's events, and what is known all the same.
+/// What is missing in a run's events, and what is known all the same.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Gap {
     /// Why, as sentences.
     pub reasons: Vec<String>,
-    /// The run's output, as its end tells it: the events may end before it.
+    /// The run's output as its result file has it, because the events may end before it.
     pub output: Option<String>,
 }
 
@@ -46,7 +46,7 @@ impl RunHistory {
         history
     }
 
-    /// Takes one more event.
+    /// Adds one more event of the run.
     pub fn apply(&mut self, event: &RunEvent) {
         if matches!(event.happening, Happening::Corrected(_)) && self.summary.corrections == 0 {
             self.text_before_correction = self.last_text();
@@ -57,12 +57,12 @@ impl RunHistory {
             ..
         } = &event.happening
         {
-            self.heard(message);
+            self.add(message);
         }
     }
 
-    /// The run's output, whole: its report, else what it said before it was told to report, else
-    /// its last text.
+    /// Returns the whole output of the run: its report, else its text before the first correction,
+    /// else its last text.
     pub fn output(&self) -> Option<String> {
         if let Some(gap) = &self.gap {
             return gap.output.clone();
@@ -75,7 +75,7 @@ impl RunHistory {
             .or_else(|| self.last_text())
     }
 
-    /// The last text, whole while its message is held.
+    /// Returns the last text, which is whole while its message is held.
     fn last_text(&self) -> Option<String> {
         let held = self
             .messages
@@ -91,7 +91,7 @@ impl RunHistory {
         held.or_else(|| self.summary.last_text.clone())
     }
 
-    fn heard(&mut self, message: &Message) {
+    fn add(&mut self, message: &Message) {
         let message = match message {
             Message::System(_) => return,
             Message::User(_) if !self.has_prompt => {
@@ -118,7 +118,7 @@ impl RunHistory {
     }
 }
 
-/// How many bytes a message says, about.
+/// Returns the size of a message in bytes, about.
 fn size(message: &Message) -> usize {
     let sizes = message.parts().iter().map(|part| match part {
         Part::Text(text) | Part::Thinking(text) => text.len(),
@@ -142,22 +142,22 @@ mod tests {
         })
     }
 
-    fn heard(messages: impl IntoIterator<Item = Message>) -> RunHistory {
+    fn history_of(messages: impl IntoIterator<Item = Message>) -> RunHistory {
         let mut history = RunHistory::default();
         for message in messages {
-            history.summary.heard_message(&message);
-            history.heard(&message);
+            history.summary.add_message(&message);
+            history.add(&message);
         }
         history
     }
 
     #[test]
     fn neither_many_nor_long_messages_fill_the_memory() {
-        let many = heard((0..2 * MAX_MESSAGES_PER_RUN).map(|_| result(1)));
+        let many = history_of((0..2 * MAX_MESSAGES_PER_RUN).map(|_| result(1)));
         assert_eq!((many.messages.len(), many.bytes), (500, 500));
-        let long = heard((0..5).map(|_| result(MAX_BYTES_PER_RUN / 2)));
+        let long = history_of((0..5).map(|_| result(MAX_BYTES_PER_RUN / 2)));
         assert_eq!((long.messages.len(), long.bytes), (2, MAX_BYTES_PER_RUN));
-        let longest = heard([result(1), result(2 * MAX_BYTES_PER_RUN)]);
+        let longest = history_of([result(1), result(2 * MAX_BYTES_PER_RUN)]);
         assert_eq!(longest.messages.len(), 1);
     }
 
@@ -168,7 +168,7 @@ mod tests {
             ..AssistantMessage::default()
         });
         let results = (0..MAX_MESSAGES_PER_RUN).map(|_| result(1));
-        let history = heard([answer].into_iter().chain(results));
+        let history = history_of([answer].into_iter().chain(results));
         assert_eq!(history.output().as_deref(), Some("The finding."));
     }
 }

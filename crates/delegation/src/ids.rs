@@ -29,12 +29,12 @@ impl RunId {
         Self(format!("{time}-{millisecond:03}-{random:06x}").into())
     }
 
-    /// Takes an id that was made before.
+    /// Reads an id that was made before.
     pub fn parse(text: &str) -> Result<Self, BadId> {
         checked(text).map(Self)
     }
 
-    /// The id as text.
+    /// Returns the id as text.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -46,18 +46,18 @@ impl SessionId {
         Self(format!("{random:016x}").into())
     }
 
-    /// Takes an id that was made before or that a caller chose.
+    /// Reads an id that was made before or that a caller chose.
     pub fn parse(text: &str) -> Result<Self, BadId> {
         checked(text).map(Self)
     }
 
-    /// The id as text.
+    /// Returns the id as text.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 }
 
-/// Tells whether a text can be an id, and so a file name.
+/// Returns whether a text can be an id, and so a file name.
 fn fits_id(text: &str) -> bool {
     (1..=64).contains(&text.len())
         && text

@@ -1,4 +1,4 @@
-//! What was said in a run.
+//! The messages of a run.
 
 use serde_json::Value;
 
@@ -25,11 +25,11 @@ pub enum Message {
     },
 }
 
-/// What a child's instructions say about its tools.
+/// The tools that a child's instructions add and remove.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ToolChange {
-    /// Whether these are the first instructions of a session. Later ones, also the first that a
-    /// resumed session shows, tell only what has changed.
+    /// Whether these are the first instructions of a session. Later ones list only what has
+    /// changed, also the first ones of a resumed session.
     pub is_first: bool,
     /// Names of the tools it was given.
     pub added: Vec<String>,
@@ -40,7 +40,7 @@ pub struct ToolChange {
 /// One answer of the model.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct AssistantMessage {
-    /// What it said, thought and called, in order.
+    /// Its text, thoughts and calls, in order.
     pub parts: Vec<Part>,
     /// The provider that answered.
     pub provider: Option<String>,
@@ -67,7 +67,7 @@ pub struct ToolResult {
     pub is_error: bool,
 }
 
-/// A piece of a message.
+/// A part of a message.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Part {
     /// Words.
@@ -124,7 +124,7 @@ impl StopReason {
         }
     }
 
-    /// The protocol's word.
+    /// Returns the protocol's word.
     pub fn as_word(&self) -> &str {
         match self {
             Self::Stop => "stop",
@@ -138,7 +138,7 @@ impl StopReason {
 }
 
 impl Message {
-    /// The pieces of the message.
+    /// Returns the parts of the message.
     pub fn parts(&self) -> &[Part] {
         match self {
             Self::System(_) => &[],
@@ -148,20 +148,20 @@ impl Message {
         }
     }
 
-    /// The text pieces joined by newlines, or `None` where there are none.
+    /// Joins the parts of text with newlines; `None` where there are none.
     pub fn text(&self) -> Option<String> {
         joined_text(self.parts())
     }
 }
 
 impl AssistantMessage {
-    /// The text pieces joined by newlines, or `None` where there are none.
+    /// Joins the parts of text with newlines; `None` where there are none.
     pub fn text(&self) -> Option<String> {
         joined_text(&self.parts)
     }
 
-    /// The same, cut to a number of bytes without copying what is cut off, in the place of `kept`;
-    /// where there is no text, what was kept stays.
+    /// Puts the joined text into `kept`, cut to a number of bytes without copying what is cut off.
+    /// Leaves `kept` as it is where there is no text.
     pub(crate) fn keep_text_up_to(&self, limit: usize, kept: &mut Option<String>) {
         if texts(&self.parts).next().is_none() {
             return;
@@ -181,7 +181,7 @@ impl AssistantMessage {
         }
     }
 
-    /// The tools it called, in order.
+    /// Returns the calls of tools, in order.
     pub fn tool_calls(&self) -> impl Iterator<Item = &ToolCall> {
         self.parts.iter().filter_map(|part| match part {
             Part::ToolCall(call) => Some(call),
@@ -191,7 +191,7 @@ impl AssistantMessage {
 }
 
 impl ToolResult {
-    /// The text pieces joined by newlines.
+    /// Joins the parts of text with newlines.
     pub fn text(&self) -> String {
         joined_text(&self.parts).unwrap_or_default()
     }

@@ -48,7 +48,7 @@ pub struct Task {
     pub directory: Option<PathBuf>,
     /// How many bytes the files in it may take.
     pub record_limit: u64,
-    /// The tools of the session it goes on with: its child tells only what is new.
+    /// The tools of the session that it continues, because its child lists only new ones.
     pub known_tools: Option<BTreeSet<String>>,
 }
 
@@ -76,7 +76,7 @@ pub struct TaskPlan {
     pub prompt: String,
     /// Which model answers.
     pub model: ModelChoice,
-    /// What the child is told about itself.
+    /// Which system prompt the child gets.
     pub system_prompt: SystemPrompt,
     /// Which tools it has.
     pub tools: ToolPolicy,
@@ -84,7 +84,7 @@ pub struct TaskPlan {
     pub session: SessionPolicy,
     /// When the run counts as done.
     pub completion: Completion,
-    /// What bounds it.
+    /// The limits of the run.
     pub limits: Limits,
     /// Whether the child may use what the project's directory configures.
     pub trusted: bool,
@@ -101,13 +101,13 @@ pub struct Program {
     pub path: PathBuf,
     /// For example the script that Node runs.
     pub arguments: Vec<OsString>,
-    /// Whether it is a pi that starts MCP servers unless it is told `--no-mcp`.
+    /// Whether it is a pi that starts MCP servers unless it gets `--no-mcp`.
     pub has_mcp: bool,
     /// Whether a session that it goes on with keeps the tools it had, unless others are named.
     pub keeps_tools: bool,
 }
 
-/// What bounds a run.
+/// The limits of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
     /// The time from the start of the child, if it is limited.
@@ -116,7 +116,7 @@ pub struct Limits {
     pub extension: Duration,
     /// How many equal tool calls in a row are a loop; 0 for never.
     pub repetitions: u32,
-    /// What it may consume.
+    /// How much it may consume.
     pub allowance: Allowance,
 }
 

@@ -1,4 +1,4 @@
-//! Everything in which the tool families differ, as values of a plan.
+//! The values of a plan in which the tool families differ.
 
 use std::path::{Path, PathBuf};
 
@@ -11,18 +11,18 @@ pub enum Runner {
     Embedded,
 }
 
-/// What the child is told about itself.
+/// Which system prompt the child gets.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SystemPrompt {
-    /// The child's own.
+    /// Its own system prompt.
     Inherit,
-    /// These files, after the child's own.
+    /// Its own, followed by these files.
     Append(Vec<PathBuf>),
-    /// This file instead of the child's own, and then those.
+    /// This file instead of its own, followed by others.
     Replace {
-        /// What replaces it.
+        /// The file that replaces it.
         file: PathBuf,
-        /// What follows it.
+        /// The files that follow.
         append: Vec<PathBuf>,
     },
 }
@@ -30,18 +30,18 @@ pub enum SystemPrompt {
 /// Which tools the child has.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ToolPolicy {
-    /// Those it has by default.
+    /// The tools it has by default.
     Inherit,
-    /// None.
+    /// No tools.
     Nothing,
-    /// These.
+    /// Only these tools.
     Only(Vec<String>),
-    /// Its default ones without these.
+    /// The tools it has by default, without these.
     AllExcept(Vec<String>),
 }
 
 impl ToolPolicy {
-    /// Tells whether it says of every tool whether the child has it.
+    /// Returns whether the policy alone decides for every tool whether the child has it.
     pub fn names_all(&self) -> bool {
         match self {
             Self::Nothing | Self::Only(_) => true,
@@ -69,20 +69,20 @@ pub enum ModelChoice {
 /// How much a model may think.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub enum ThinkingLevel {
-    /// Not at all.
+    /// The model does not think.
     #[default]
     Off,
-    /// A bit.
+    /// The least that providers offer; some treat it as `Low`.
     Minimal,
-    /// Little.
+    /// A small budget.
     Low,
-    /// Some.
+    /// A medium budget.
     Medium,
-    /// Much.
+    /// A large budget.
     High,
-    /// Very much.
+    /// A very large budget, which only some models have.
     Xhigh,
-    /// As much as it can.
+    /// The most that the model has.
     Max,
 }
 
@@ -97,14 +97,14 @@ pub enum SessionPolicy {
     Shared {
         /// The session.
         file: PathBuf,
-        /// What a run must hold while anything of it lives; it is not the session itself, which
-        /// a child may lock too.
+        /// The lock that a run holds while any process of it lives. It is not the session file
+        /// itself, because a child may lock that too.
         lock: PathBuf,
     },
 }
 
 impl SessionPolicy {
-    /// The file, if there is one.
+    /// Returns the file, if there is one.
     pub fn file(&self) -> Option<&Path> {
         match self {
             Self::Nowhere => None,
@@ -120,13 +120,13 @@ pub enum Completion {
     LastMessage,
     /// When the child has reported with [`FINALIZE_TOOL`](crate::FINALIZE_TOOL).
     Finalized {
-        /// How often a child that settles without a report is told what is missing.
+        /// How often a child that settles without a report is corrected.
         corrections: u32,
     },
 }
 
 impl Runner {
-    /// The word for it.
+    /// Returns the word for this runner.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Pi => "pi",
@@ -152,7 +152,7 @@ impl ThinkingLevel {
         Self::ALL.into_iter().find(|level| level.as_str() == word)
     }
 
-    /// The word for it.
+    /// Returns the word for this level.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Off => "off",

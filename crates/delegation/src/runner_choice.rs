@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Which kind of child is wished for.
+/// Which kind of child somebody asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum RunnerChoice {
@@ -23,7 +23,7 @@ impl RunnerChoice {
         Self::ALL.into_iter().find(|choice| choice.as_str() == word)
     }
 
-    /// Returns the word for it.
+    /// Returns the word for this choice.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Auto => "auto",

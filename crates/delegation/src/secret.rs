@@ -15,7 +15,7 @@ impl Secret {
         Self(text.into())
     }
 
-    /// The text itself, for whoever must use it.
+    /// Returns the text itself, for whoever must use it.
     pub fn expose(&self) -> &str {
         &self.0
     }

@@ -1,4 +1,4 @@
-//! What a run amounts to, small enough to be held for as long as anybody asks.
+//! The summary of a run, small enough to be held for as long as anybody asks for it.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -18,15 +18,15 @@ pub const LAST_TEXT_LIMIT: usize = 256 << 10;
 /// How many warnings of one run are held.
 const MAX_WARNINGS: usize = 20;
 
-/// How much of one warning, and of what a model said went wrong: both are others' words.
+/// How many bytes of one warning or of a model's error are held. Others choose how long they are.
 const MAX_COMPLAINT_BYTES: usize = 16 << 10;
 
 /// A fold over the events of one run; nothing in it is ever set from outside.
 #[derive(Debug, Clone, Default)]
 pub struct RunSummary {
-    /// What was asked.
+    /// The task, once it was accepted.
     pub task: Option<Arc<Task>>,
-    /// When it was taken on.
+    /// When the task was accepted.
     pub accepted_at: Option<Timestamp>,
     /// When its child started.
     pub started_at: Option<Timestamp>,
@@ -42,33 +42,33 @@ pub struct RunSummary {
     pub model: Option<String>,
     /// Why the model stopped last.
     pub stop_reason: Option<StopReason>,
-    /// What the model's last answer said went wrong.
+    /// The error of the model's last answer.
     pub model_error: Option<String>,
     /// What it consumed.
     pub usage: Usage,
-    /// The tools of the child, where it told all of them: one that goes on in an old session tells
+    /// The tools of the child, if all of them are known: a child that continues an old session lists
     /// only what has changed.
     pub tools: Option<BTreeSet<String>>,
     /// How often a tool was called.
     pub tool_calls: usize,
-    /// How many messages were said.
+    /// How many messages there are.
     pub messages: usize,
     /// The text of the last answer that has any, up to [`LAST_TEXT_LIMIT`].
     pub last_text: Option<String>,
-    /// How often the child was told that its report is missing.
+    /// How often the child was corrected because its report was missing.
     pub corrections: u32,
     /// The last text before the child was first corrected, up to [`LAST_TEXT_LIMIT`].
     pub text_before_correction: Option<String>,
     /// The child's own report, where it gave one.
     pub finalized: Option<Finalized>,
-    /// What a person should know.
+    /// The warnings for people.
     pub warnings: Vec<String>,
-    /// Whether it leaves out what was said last.
+    /// Whether the last text is left out.
     is_without_text: bool,
 }
 
 impl RunSummary {
-    /// A summary that never holds what was said last, for whoever has no use for it.
+    /// Makes a summary that never holds the last text, for whoever has no use for it.
     pub fn without_text() -> Self {
         Self {
             is_without_text: true,
@@ -102,7 +102,7 @@ impl RunSummary {
                 self.runner = Some(started.runner);
                 self.started_at.get_or_insert(event.at);
             }
-            Happening::Said { record, .. } => self.heard(record),
+            Happening::Said { record, .. } => self.add_record(record),
             Happening::Warned(warning) => {
                 if self.warnings.len() < MAX_WARNINGS {
                     let warning = text::cut_bytes(warning.clone(), MAX_COMPLAINT_BYTES);
@@ -126,8 +126,8 @@ impl RunSummary {
         }
     }
 
-    /// What the run amounts to in words: its report, else what it said before it was told to
-    /// report, else its last text.
+    /// Returns the output of the run: its report, else its text before the first correction, else
+    /// its last text.
     pub fn output(&self) -> Option<&str> {
         match &self.finalized {
             Some(finalized) => finalized.output(),
@@ -138,7 +138,7 @@ impl RunSummary {
         }
     }
 
-    /// The run's state.
+    /// Returns the state of the run.
     pub fn status(&self) -> Status {
         match &self.ending {
             Some(ending) => ending.status(),
@@ -147,9 +147,9 @@ impl RunSummary {
         }
     }
 
-    fn heard(&mut self, record: &ChildRecord) {
+    fn add_record(&mut self, record: &ChildRecord) {
         match record {
-            ChildRecord::MessageEnded(message) => self.heard_message(message),
+            ChildRecord::MessageEnded(message) => self.add_message(message),
             ChildRecord::Compacted { usage } => self.usage += *usage,
             ChildRecord::ToolEnded {
                 tool,
@@ -163,16 +163,16 @@ impl RunSummary {
         }
     }
 
-    pub(crate) fn heard_message(&mut self, message: &Message) {
+    pub(crate) fn add_message(&mut self, message: &Message) {
         match message {
-            Message::System(change) => return self.heard_of_tools(change),
-            Message::Assistant(answer) => self.heard_answer(answer),
+            Message::System(change) => return self.change_tools(change),
+            Message::Assistant(answer) => self.add_answer(answer),
             Message::User(_) | Message::ToolResult(_) | Message::Other { .. } => {}
         }
         self.messages += 1;
     }
 
-    fn heard_of_tools(&mut self, change: &ToolChange) {
+    fn change_tools(&mut self, change: &ToolChange) {
         if change.is_first {
             self.tools = Some(BTreeSet::new());
         }
@@ -182,7 +182,7 @@ impl RunSummary {
         }
     }
 
-    fn heard_answer(&mut self, answer: &AssistantMessage) {
+    fn add_answer(&mut self, answer: &AssistantMessage) {
         self.usage += answer.usage;
         self.tool_calls += answer.tool_calls().count();
         self.stop_reason.clone_from(&answer.stop_reason);
@@ -210,7 +210,7 @@ mod tests {
         let names = |names: &[&str]| names.iter().map(|&name| name.to_owned()).collect();
         let mut summary = RunSummary::default();
         for (is_first, added, removed) in changes {
-            summary.heard_message(&Message::System(ToolChange {
+            summary.add_message(&Message::System(ToolChange {
                 is_first: *is_first,
                 added: names(added),
                 removed: names(removed),

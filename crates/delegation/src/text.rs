@@ -46,7 +46,8 @@ pub fn cut_columns(text: &str, columns: usize) -> String {
     kept
 }
 
-/// The end of a text in a number of terminal columns; a cut text begins with [`CUT_MARK`].
+/// Returns the end of a text that fits a number of terminal columns; a cut text begins with
+/// [`CUT_MARK`].
 pub fn end_columns(text: &str, columns: usize) -> String {
     if text.width() <= columns {
         return text.to_owned();
@@ -74,7 +75,7 @@ pub fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// How many columns of a terminal a text without control characters takes.
+/// Returns how many columns of a terminal a text without control characters takes.
 pub fn columns(text: &str) -> usize {
     if text.is_ascii() {
         text.len()
@@ -85,7 +86,7 @@ pub fn columns(text: &str) -> usize {
 
 /// Removes escape sequences and control characters; tabs become spaces.
 ///
-/// What a child prints is data: nothing it says may move a cursor or set a title.
+/// The output of a child is data: nothing in it may move a cursor or set a title.
 pub fn clean(text: &str) -> String {
     let is_harmless = |byte: &u8| (b' '..=b'~').contains(byte);
     let clean = text.bytes().position(|byte| !is_harmless(&byte));
@@ -107,7 +108,7 @@ pub fn clean(text: &str) -> String {
     kept
 }
 
-/// Control characters, and those that reorder or hide the text around them.
+/// Returns whether a character controls the terminal, or reorders or hides the text around it.
 fn is_harmful(character: char) -> bool {
     character.is_control()
         || matches!(character, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
@@ -191,7 +192,7 @@ fn skip_string(rest: &mut std::str::Chars<'_>) {
     }
 }
 
-/// A duration as people say it: `340ms`, `4.2s`, `3m 05s`, `2h 10m`.
+/// Formats a duration for people: `340ms`, `4.2s`, `3m 05s`, `2h 10m`.
 pub fn duration(duration: Duration) -> String {
     let seconds = duration.as_secs();
     match seconds {
@@ -202,7 +203,7 @@ pub fn duration(duration: Duration) -> String {
     }
 }
 
-/// A count with its noun: `1 run`, `3 runs`.
+/// Formats a count with its noun: `1 run`, `3 runs`.
 pub fn count(number: usize, noun: &str) -> String {
     if number == 1 {
         format!("1 {noun}")

@@ -1,4 +1,4 @@
-//! What a run consumed.
+//! How much a run consumed.
 
 use std::iter::Sum;
 use std::ops::AddAssign;
@@ -19,7 +19,7 @@ pub struct Usage {
 }
 
 impl Usage {
-    /// All tokens together.
+    /// Returns the number of all tokens together.
     pub fn total(&self) -> u64 {
         self.input + self.output + self.cache_read + self.cache_write
     }

@@ -1,4 +1,4 @@
-//! How a run ended, judged by what the child said and by how its process ended.
+//! Judges how a run ended, by the messages of its child and by how the child's process ended.
 
 use pi_subagents_delegation::{
     AssistantMessage, Completion, Ending, FINALIZE_TOOL, Finalized, StopReason,
@@ -8,18 +8,18 @@ use serde_json::Value;
 /// What a settled child means for its run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Verdict {
-    /// It is over.
+    /// The run is over.
     Over(Ending),
-    /// The child must be told what is missing.
+    /// The child owes a report and must be corrected.
     Unreported,
 }
 
 /// The reports a run waits for, over all its children.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Reports {
-    /// How often the child may be told, or `None` where no report is needed.
+    /// How often the child may be corrected; `None` where no report is needed.
     corrections: Option<u32>,
-    told: u32,
+    sent: u32,
 }
 
 impl Reports {
@@ -29,16 +29,16 @@ impl Reports {
                 Completion::LastMessage => None,
                 Completion::Finalized { corrections } => Some(corrections),
             },
-            told: 0,
+            sent: 0,
         }
     }
 
-    /// Tells whether the run waits for a report.
+    /// Returns whether the run waits for a report.
     pub(crate) fn are_needed(&self) -> bool {
         self.corrections.is_some()
     }
 
-    /// The ending of a run whose child has reported, if this report is one.
+    /// Returns the ending of the run if this result of a tool is a report.
     pub(crate) fn ending(&self, tool: &str, details: Option<&Value>) -> Option<Ending> {
         self.corrections?;
         if tool != FINALIZE_TOOL {
@@ -50,7 +50,8 @@ impl Reports {
         })
     }
 
-    /// A child has settled and has not reported. A model that failed cannot be told anything.
+    /// Judges a child that has settled without a report. A child whose model failed is not
+    /// corrected.
     pub(crate) fn judge(&self, last: &LastAnswer) -> Verdict {
         match last.judge() {
             Ending::Completed if self.are_needed() => Verdict::Unreported,
@@ -58,23 +59,24 @@ impl Reports {
         }
     }
 
-    /// What the child is told next, or the ending of a run whose child was told often enough.
+    /// Returns the next correction, or the ending of the run if its child was corrected often
+    /// enough.
     pub(crate) fn correct(&mut self) -> Result<String, Ending> {
-        if self.told >= self.corrections.unwrap_or_default() {
-            let corrections = self.told;
+        if self.sent >= self.corrections.unwrap_or_default() {
+            let corrections = self.sent;
             return Err(Ending::NeverFinalized { corrections });
         }
-        self.told += 1;
+        self.sent += 1;
         Ok(CORRECTION.to_owned())
     }
 }
 
-/// What a child is told that settled without a report.
+/// The message for a child that settled without a report.
 const CORRECTION: &str = "You have not reported yet. Call subagent_finalize as your last action: \
 with status \"SUCCESS\" and a non-empty result, or with status \"ERROR\" and a non-empty error \
 (a partial result may go with it). Text that is not in that call is not seen by anybody.";
 
-/// What the judgement rests on: the last answer of the model.
+/// The last answer of the model, as far as the run is judged by it.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct LastAnswer {
     stop_reason: Option<StopReason>,
@@ -84,23 +86,24 @@ pub(crate) struct LastAnswer {
 }
 
 impl LastAnswer {
-    pub(crate) fn heard(&mut self, answer: &AssistantMessage) {
+    pub(crate) fn note(&mut self, answer: &AssistantMessage) {
         self.stop_reason.clone_from(&answer.stop_reason);
         self.error.clone_from(&answer.error);
         self.calls = Some(answer.tool_calls().count());
     }
 
-    /// Tells whether there was any answer.
+    /// Returns whether there was any answer.
     pub(crate) fn is_there(&self) -> bool {
         self.calls.is_some()
     }
 
-    /// Tells whether it called more than one tool.
+    /// Returns whether it called more than one tool.
     pub(crate) fn called_several(&self) -> bool {
         self.calls.is_some_and(|calls| calls > 1)
     }
 
-    /// The child has settled. Its exit code says nothing: pi exits with 0 when the model failed.
+    /// Judges a child that has settled. Its exit code is not used, because pi exits with 0 when the
+    /// model failed.
     pub(crate) fn judge(&self) -> Ending {
         let failed = |otherwise: &str| Ending::ModelError {
             message: self.error.clone().unwrap_or_else(|| otherwise.to_owned()),
@@ -134,7 +137,7 @@ impl Exit {
         }
     }
 
-    /// The ending of a child that exited before it settled.
+    /// Returns the ending of a run whose child exited before it settled.
     pub(crate) fn judge(self, stderr: String) -> Ending {
         match self {
             Self::Code(code) => Ending::Exited { code, stderr },
@@ -145,7 +148,7 @@ impl Exit {
         }
     }
 
-    /// Tells whether it was seen how the child exited.
+    /// Returns whether it was seen how the child exited.
     pub(crate) fn is_known(self) -> bool {
         self != Self::Unknown
     }
@@ -157,7 +160,7 @@ mod tests {
 
     fn settled(stop_reason: Option<StopReason>, error: Option<&str>) -> Ending {
         let mut last = LastAnswer::default();
-        last.heard(&AssistantMessage {
+        last.note(&AssistantMessage {
             stop_reason,
             error: error.map(str::to_owned),
             ..AssistantMessage::default()

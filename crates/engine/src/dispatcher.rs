@@ -1,5 +1,5 @@
-//! One loop that holds the truth about all runs of an owner and is the only one who speaks to the
-//! outside.
+//! The loop that knows the state of all runs of an owner. It alone calls the sinks and answers
+//! requests from outside.
 
 use std::collections::HashMap;
 use std::mem;
@@ -22,14 +22,14 @@ use crate::life;
 use crate::limits::OwnerLimits;
 use crate::partial_feed::{Extent, PartialFeed, PartialReader};
 use crate::partial_pace::PartialPace;
-use crate::request::{EngineRequest, NotRunning, SteerError, UnitEvents, UnitRequest, UnitSaid};
+use crate::request::{EngineRequest, NotRunning, SteerError, UnitEvent, UnitEvents, UnitRequest};
 use crate::room::{Room, children_that_fit};
 use crate::scheduler::Scheduler;
 use crate::unit::Unit;
 use crate::warden::Warden;
 
-/// How many units may have told something the dispatcher has not heard; beyond that they wait, and
-/// so do their children.
+/// How many batches of events may wait for the dispatcher; beyond that units wait, and so do their
+/// children.
 const EVENTS_WAITING: usize = 8;
 
 /// Serves requests until nobody can make any more and all runs are over.
@@ -96,7 +96,7 @@ struct Dispatcher {
     runs: HashMap<RunId, LiveRun>,
     next_call: CallNumber,
     partial_pace: PartialPace,
-    /// Once the owner has been told to end, nothing starts any more.
+    /// Set once the owner must end; then nothing starts any more.
     shutdown: Option<Decision>,
     /// Started with the first child.
     warden: Option<Warden>,
@@ -192,13 +192,13 @@ impl Dispatcher {
             }
         }
         for (run, ending) in refused {
-            self.tell(&run, Happening::Ended(ending));
+            self.emit(&run, Happening::Ended(ending));
         }
         self.close_if_over(call);
         self.start_next();
     }
 
-    /// Takes one task on; gives its ending if it is over before it began.
+    /// Accepts one task. Returns its ending if it is over before it began.
     fn enter(&mut self, call: CallNumber, planned: PlannedTask) -> Option<(RunId, Ending)> {
         let PlannedTask { task, work } = planned;
         let run = task.run.clone();
@@ -230,7 +230,7 @@ impl Dispatcher {
                 waiters: Vec::new(),
             },
         );
-        self.tell(&run, Happening::Accepted(task));
+        self.emit(&run, Happening::Accepted(task));
         if ending.is_none() {
             self.scheduler.enqueue(run.clone());
         }
@@ -268,7 +268,7 @@ impl Dispatcher {
                 room: Arc::clone(&self.room),
                 partial: live.partial.clone(),
                 events: self.events.clone(),
-                untold: Vec::new(),
+                unsent: Vec::new(),
                 requests,
             };
             let unit = self.units.spawn(life::live(unit));
@@ -280,16 +280,16 @@ impl Dispatcher {
         let UnitEvents { run, what } = events;
         let call = self.runs.get(&run).map(|live| live.call);
         let mut small = Vec::with_capacity(what.len());
-        for (at, said) in what {
-            match said {
-                UnitSaid::Happened(happening) => small.push((at, happening)),
-                UnitSaid::LargeRecord(line) => {
-                    self.tell_all(&run, mem::take(&mut small));
-                    self.tell_all(&run, vec![(at, decoded(line))]);
+        for (at, event) in what {
+            match event {
+                UnitEvent::Happened(happening) => small.push((at, happening)),
+                UnitEvent::LargeRecord(line) => {
+                    self.emit_all(&run, mem::take(&mut small));
+                    self.emit_all(&run, vec![(at, decoded(line))]);
                 }
             }
         }
-        self.tell_all(&run, small);
+        self.emit_all(&run, small);
         if call.is_some() && !self.runs.contains_key(&run) {
             self.scheduler.release();
             if let Some(call) = call {
@@ -299,8 +299,8 @@ impl Dispatcher {
         }
     }
 
-    /// A unit tells its end before it ends; one that panicked did not, and its run must not stay
-    /// open for ever.
+    /// Handles the end of a unit's task. A unit sends the end of its run before; a unit that
+    /// panicked did not, and its run must not stay open for ever.
     fn unit_ended(&mut self, joined: &Result<(Id, ()), JoinError>) {
         let id = match joined {
             Ok((id, ())) => *id,
@@ -311,19 +311,19 @@ impl Dispatcher {
         };
         if joined.is_err() {
             let reason = "a fault of pi-subagents itself".to_owned();
-            let lost = UnitSaid::Happened(Happening::Ended(Ending::Lost { reason }));
+            let lost = UnitEvent::Happened(Happening::Ended(Ending::Lost { reason }));
             let what = vec![(clock::now(), lost)];
             self.happened(UnitEvents { run, what });
         }
     }
 
-    /// Tells what happens in a run right now.
-    fn tell(&mut self, run: &RunId, happening: Happening) {
-        self.tell_all(run, vec![(clock::now(), happening)]);
+    /// Applies what happens in a run right now and hands it to the sinks of its call.
+    fn emit(&mut self, run: &RunId, happening: Happening) {
+        self.emit_all(run, vec![(clock::now(), happening)]);
     }
 
-    /// Applies what happened in a run and hands it to the sinks of its call.
-    fn tell_all(&mut self, run: &RunId, happenings: Vec<(Timestamp, Happening)>) {
+    /// Applies what happened in a run, in order, and hands it to the sinks of its call.
+    fn emit_all(&mut self, run: &RunId, happenings: Vec<(Timestamp, Happening)>) {
         let Some(live) = self.runs.get_mut(run).filter(|_| !happenings.is_empty()) else {
             return;
         };
@@ -460,7 +460,7 @@ impl Dispatcher {
         }
     }
 
-    /// Ends a run: one that waits at once, one that runs through its unit.
+    /// Ends a run: at once if it waits for a place, through its unit if it runs.
     fn end(&mut self, run: &RunId, decision: Decision) {
         let Some(live) = self.runs.get(run) else {
             return;
@@ -468,12 +468,12 @@ impl Dispatcher {
         let call = live.call;
         match &live.state {
             RunState::Started(ask) => {
-                // A unit that is gone has told its end already.
+                // A unit that is gone has sent its end already.
                 _ = ask.send(UnitRequest::End(decision));
             }
             RunState::Waiting { .. } => {
                 self.scheduler.withdraw(run);
-                self.tell(run, Happening::Ended(decision.ending()));
+                self.emit(run, Happening::Ended(decision.ending()));
                 self.close_if_over(call);
             }
         }
@@ -487,7 +487,7 @@ fn decoded(line: Bytes) -> Happening {
     }
 }
 
-/// The state of a run that has no unit and never will: nobody listens to its requests.
+/// Makes the state of a run that has no unit and never will: nobody receives its requests.
 fn no_unit() -> RunState {
     RunState::Started(mpsc::unbounded_channel().0)
 }

@@ -22,7 +22,7 @@ const TO_PAUSE: Duration = Duration::from_secs(1);
 /// The engine of this owner. Clones share it; when the last one is dropped, all runs are stopped.
 #[derive(Clone)]
 pub struct Engine {
-    /// Unbounded: each request is one of a caller who then waits for its answer.
+    /// Unbounded, because every caller waits for the answer to its request.
     requests: mpsc::UnboundedSender<EngineRequest>,
 }
 
@@ -40,7 +40,7 @@ impl Engine {
         Ok((Self { requests }, dispatcher))
     }
 
-    /// Runs the tasks of a plan; the sinks hear of nothing else.
+    /// Runs the tasks of a plan. The sinks get the events of these runs and of no others.
     pub fn run(&self, plan: Plan, sinks: Vec<Box<dyn EventSink>>) -> Call {
         let (done, outcomes) = oneshot::channel();
         self.ask(EngineRequest::Run { plan, sinks, done });
@@ -67,7 +67,7 @@ impl Engine {
         outcome.await.unwrap_or(Err(NotRunning(run)))
     }
 
-    /// Says something to the child of a run, which hears it before its next turn.
+    /// Sends a message to the child of a run, which gets it before its next turn.
     pub async fn steer(&self, run: RunId, message: String) -> Result<(), SteerError> {
         let (answer, answered) = oneshot::channel();
         self.ask(EngineRequest::Steer {
@@ -99,7 +99,7 @@ impl Engine {
     /// Stops the trees and clocks of all runs, because this process is about to be stopped; returns
     /// when they are stopped, or after a second.
     pub async fn pause(&self) {
-        // One place, because nothing is ever sent: the last sender that is dropped tells.
+        // One place, because nothing is ever sent: the channel closes when all units are paused.
         let (paused, mut all) = mpsc::channel(1);
         self.ask(EngineRequest::Pause { paused });
         _ = timeout(TO_PAUSE, all.recv()).await;
@@ -110,13 +110,13 @@ impl Engine {
         self.ask(EngineRequest::Resume { pause });
     }
 
-    /// Ends all runs because the owner must; called again, at once.
+    /// Ends all runs because the owner must end. A second call kills them at once.
     pub fn shut_down(&self, why: Interruption) {
         self.ask(EngineRequest::Shutdown(why));
     }
 
-    /// The dispatcher lives as long as a handle does; if it was torn down with its runtime,
-    /// nobody is left to be answered.
+    /// Sends a request to the dispatcher. It lives as long as a handle does; if it was torn down
+    /// with its runtime, nobody is left to be answered.
     fn ask(&self, request: EngineRequest) {
         _ = self.requests.send(request);
     }

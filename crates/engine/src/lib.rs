@@ -4,14 +4,14 @@
 //!
 //! ## Theory of operation
 //!
-//! One **dispatcher** task holds the truth about all runs of the owner. Each task of a plan waits
+//! One **dispatcher** task knows the state of all runs of the owner. Each task of a plan waits
 //! in its line until one of the owner's places is free; then the dispatcher starts a **unit**, the
-//! one async task that owns a child. Units tell the dispatcher what happens over one bounded
-//! channel; the dispatcher hands it on, in order, to the sinks of the call and to nobody else.
+//! one async task that owns a child. Units send events to the dispatcher over one bounded
+//! channel; the dispatcher hands them, in order, to the sinks of the call and to nobody else.
 //! Requests go the other way: to stop a run, to steer it.
 //!
 //! A child is started through a **keeper**, a small process that ends the child's whole tree when
-//! it is told to or when the owner is gone in any way; if keeper and owner are killed together, a
+//! the owner orders it or is gone in any way; if keeper and owner are killed together, a
 //! **warden** does. Rules that end a run are pure values
 //! (`guards`), as is the judgement of how it ended (`completion`).
 //!

@@ -13,8 +13,8 @@ use crate::unit::Unit;
 /// Runs a sub-agent to its end. Its last event is the one `Ended`.
 pub(crate) async fn live(mut unit: Unit) {
     let ending = run(&mut unit).await;
-    unit.tell(Happening::Ended(ending)).await;
-    unit.tell_all().await;
+    unit.report(Happening::Ended(ending)).await;
+    unit.send_events().await;
 }
 
 /// Runs the children of a sub-agent, one after another. Their session is locked all the time, so
@@ -81,7 +81,7 @@ async fn launch_in_room(
 
 /// Ends a run that has no child right now.
 async fn end_without_child(unit: &mut Unit, decision: Decision) -> Ending {
-    unit.tell(Happening::Stopping(decision)).await;
+    unit.report(Happening::Stopping(decision)).await;
     decision.ending()
 }
 

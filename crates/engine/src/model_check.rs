@@ -1,4 +1,4 @@
-//! Whether a pi child will ask the model it was told to, before it gets its prompt.
+//! Checks whether a pi child will use the model that its plan names, before it gets its prompt.
 //!
 //! Pi refuses an unknown model by itself, but it takes another provider in place of one that it
 //! does not know, and any id of a provider that it does. Pure.
@@ -6,10 +6,10 @@
 use pi_subagents_delegation::child_protocol::{Command, ModelName, Response, ResponseData};
 use pi_subagents_delegation::{Ending, ModelChoice, Runner, TaskPlan};
 
-/// The id of the commands that ask.
+/// The id of the commands of this check.
 const CHECK: &str = "check";
 
-/// What is still to be found out.
+/// The check of one child's model.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ModelCheck {
     provider: Option<String>,
@@ -34,7 +34,7 @@ pub(crate) enum Checked {
 }
 
 impl ModelCheck {
-    /// The check that a plan needs, if it needs one.
+    /// Returns the check that a plan needs, if it needs one.
     pub(crate) fn of(plan: &TaskPlan) -> Option<Self> {
         match (&plan.model, plan.runner) {
             (
@@ -54,25 +54,26 @@ impl ModelCheck {
         }
     }
 
-    /// The first question.
+    /// Returns the first question to the child.
     pub(crate) fn question() -> Command {
         let id = CHECK.to_owned();
         Command::GetState { id }
     }
 
-    /// Takes an answer. A child that does not know our questions gets its prompt all the same.
-    pub(crate) fn heard(&mut self, response: &Response) -> Checked {
+    /// Reads an answer of the child. A child that does not know our questions gets its prompt all
+    /// the same.
+    pub(crate) fn answered(&mut self, response: &Response) -> Checked {
         if response.id.as_deref() != Some(CHECK) {
             return Checked::NotYet;
         }
         match &response.data {
-            ResponseData::State(Some(chosen)) => self.heard_of_choice(chosen),
-            ResponseData::Models(models) => self.heard_of_models(models),
+            ResponseData::State(Some(chosen)) => self.check_choice(chosen),
+            ResponseData::Models(models) => self.check_models(models),
             ResponseData::State(None) | ResponseData::Nothing => Checked::Fine,
         }
     }
 
-    fn heard_of_choice(&mut self, chosen: &ModelName) -> Checked {
+    fn check_choice(&mut self, chosen: &ModelName) -> Checked {
         if let Some(provider) = &self.provider
             && *provider != chosen.provider
         {
@@ -93,9 +94,9 @@ impl ModelCheck {
         Checked::Ask(Command::GetModels { id })
     }
 
-    /// Only models whose provider has a key are listed, so a provider that is not there at all
-    /// says nothing about its model.
-    fn heard_of_models(&self, models: &[ModelName]) -> Checked {
+    /// Looks for the chosen model in the list. Only models whose provider has a key are listed, so
+    /// nothing follows if the provider is missing altogether.
+    fn check_models(&self, models: &[ModelName]) -> Checked {
         let Some(chosen) = &self.chosen else {
             return Checked::Fine;
         };
@@ -151,7 +152,7 @@ mod tests {
     #[test]
     fn another_provider_than_the_one_asked_for_ends_the_run() {
         let mut asked = check(Some("nope"), false);
-        let Checked::Wrong(ending) = asked.heard(&state("fake", "m")) else {
+        let Checked::Wrong(ending) = asked.answered(&state("fake", "m")) else {
             panic!("it was not noticed");
         };
         insta::assert_snapshot!(
@@ -159,7 +160,7 @@ mod tests {
             @r#"pi does not know the provider "nope" or has no key for it, and would have asked fake/m instead. See what it knows: pi --list-models"#
         );
         assert_eq!(
-            check(Some("fake"), false).heard(&state("fake", "m")),
+            check(Some("fake"), false).answered(&state("fake", "m")),
             Checked::Fine
         );
     }
@@ -179,9 +180,12 @@ mod tests {
             ),
         ] {
             let mut asked = check(None, true);
-            let more = asked.heard(&state("fake", "m"));
+            let more = asked.answered(&state("fake", "m"));
             assert_eq!(more, Checked::Ask(Command::GetModels { id: id.clone() }));
-            assert_eq!(asked.heard(&answer(ResponseData::Models(listed))), expected);
+            assert_eq!(
+                asked.answered(&answer(ResponseData::Models(listed))),
+                expected
+            );
         }
     }
 
@@ -192,11 +196,11 @@ mod tests {
             error: Some("Unknown command: get_state".to_owned()),
             ..answer(ResponseData::Nothing)
         };
-        assert_eq!(asked.heard(&refused), Checked::Fine);
+        assert_eq!(asked.answered(&refused), Checked::Fine);
         let other = Response {
             id: None,
             ..refused
         };
-        assert_eq!(asked.heard(&other), Checked::NotYet);
+        assert_eq!(asked.answered(&other), Checked::NotYet);
     }
 }

@@ -1,4 +1,4 @@
-//! What travels inside the engine: events up from the units, requests down to them.
+//! What is sent inside the engine: events from the units, requests to the dispatcher and to them.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,24 +11,24 @@ use tokio::sync::{mpsc, oneshot};
 
 use crate::partial_feed::{Extent, PartialReader};
 
-/// Up: what happened in a unit since it told last, in order.
+/// From a unit to the dispatcher: what happened since the last batch, in order.
 #[derive(Debug)]
 pub(crate) struct UnitEvents {
     pub(crate) run: RunId,
-    /// Each with the time at which the unit saw it: it may wait for the dispatcher.
-    pub(crate) what: Vec<(Timestamp, UnitSaid)>,
+    /// Each with the time at which the unit saw it, because it may wait for the dispatcher.
+    pub(crate) what: Vec<(Timestamp, UnitEvent)>,
 }
 
-/// What a unit tells.
+/// One event of a unit.
 #[derive(Debug)]
-pub(crate) enum UnitSaid {
+pub(crate) enum UnitEvent {
     Happened(Happening),
-    /// A record so large that it travels undecoded: of those, only one at a time is to be in
+    /// A record so large that it is sent undecoded, so that only one such record at a time is in
     /// memory twice.
     LargeRecord(Bytes),
 }
 
-/// Down: something is asked of a unit.
+/// From the dispatcher to a unit.
 #[derive(Debug)]
 pub(crate) enum UnitRequest {
     /// End the run.
@@ -37,7 +37,7 @@ pub(crate) enum UnitRequest {
     Pause { paused: mpsc::Sender<()> },
     /// Go on after a pause of this length.
     Resume { pause: Duration },
-    /// Say this to the child.
+    /// Send this message to the child.
     Steer {
         message: String,
         answer: oneshot::Sender<Result<(), SteerError>>,

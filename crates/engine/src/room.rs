@@ -1,4 +1,4 @@
-//! Whether this process and the system have room for one more child.
+//! Finds out whether this process and the system have room for one more child.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -15,13 +15,13 @@ const PER_CHILD: u64 = 10;
 /// How many are left for everything else: what one start needs for a moment, sockets, other files.
 const RESERVE: u64 = 16;
 
-/// How often is tried again where no child of ours will make room.
+/// How often a start is tried again while no child of ours could make room.
 const TRIES_ALONE: u32 = 3;
 
-/// How soon is tried again; others than our own children make room too.
+/// The pause between two tries; others than our own children make room too.
 const TRY_AGAIN: Duration = Duration::from_millis(500);
 
-/// How long is tried at most.
+/// How long a start is tried at most.
 const TRY_FOR: Duration = Duration::from_mins(10);
 
 /// The children of this owner that have been started.
@@ -36,7 +36,7 @@ pub(crate) struct Room {
 pub(crate) struct Place(Arc<Room>);
 
 impl Room {
-    /// A child was started.
+    /// Counts one more child, until the place is dropped.
     pub(crate) fn take(self: &Arc<Self>) -> Place {
         self.children.fetch_add(1, Ordering::Relaxed);
         Place(Arc::clone(self))
@@ -69,7 +69,7 @@ impl Patience {
         }
     }
 
-    /// Waits for room; false when there is no sense in it.
+    /// Waits for room. Returns false when waiting makes no sense any more.
     pub(crate) async fn wait_for(&mut self, room: &Room) -> bool {
         if room.is_empty() {
             self.tries_alone += 1;
@@ -83,7 +83,7 @@ impl Patience {
     }
 }
 
-/// Tells whether an error says that there is no room now.
+/// Returns whether an error means that there is no room now.
 pub(crate) fn is_for_want_of_room(error: &std::io::Error) -> bool {
     use rustix::io::Errno;
     let wants = [Errno::MFILE, Errno::NFILE, Errno::AGAIN, Errno::NOMEM];

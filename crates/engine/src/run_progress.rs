@@ -44,8 +44,8 @@ impl RunProgress {
     }
 }
 
-/// Pi takes a prompt that begins with a slash for a command and might never settle; with a
-/// newline before it the model reads the same words.
+/// Returns the prompt of the first child. Pi takes a prompt that begins with a slash for a command
+/// and might never settle; with a newline before it the model reads the same words.
 fn first_prompt(plan: &mut TaskPlan) -> String {
     let prompt = std::mem::take(&mut plan.prompt);
     match plan.runner {

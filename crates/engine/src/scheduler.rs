@@ -1,4 +1,5 @@
-//! Who starts next: the owner-wide limit on children, and the line of those who wait.
+//! Decides which run starts next: the owner-wide limit on children, and the queue of those that
+//! wait.
 
 use std::collections::VecDeque;
 
@@ -11,7 +12,7 @@ pub(crate) struct Scheduler<T> {
 }
 
 impl<T: PartialEq> Scheduler<T> {
-    /// A scheduler with this many places, at least one.
+    /// Makes a scheduler with this many places, at least one.
     pub(crate) fn new(limit: usize) -> Self {
         Self {
             limit: limit.max(1),
@@ -20,7 +21,7 @@ impl<T: PartialEq> Scheduler<T> {
         }
     }
 
-    /// Puts one at the end of the line.
+    /// Puts one at the end of the queue.
     pub(crate) fn enqueue(&mut self, one: T) {
         self.waiting.push_back(one);
     }
@@ -40,7 +41,7 @@ impl<T: PartialEq> Scheduler<T> {
         self.taken = self.taken.saturating_sub(1);
     }
 
-    /// Takes one out of the line; false when it is not in it.
+    /// Takes one out of the queue. Returns whether it was there.
     pub(crate) fn withdraw(&mut self, one: &T) -> bool {
         let before = self.waiting.len();
         self.waiting.retain(|waiting| waiting != one);

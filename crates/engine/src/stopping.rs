@@ -12,21 +12,21 @@ use tokio::time::Instant;
 pub(crate) enum Phase {
     /// The child works.
     Working,
-    /// The child was told to abort and may settle until then.
+    /// The child got an abort command and may settle until then.
     Aborting { until: Instant, pace: Pace },
     /// The child's stdin is closed and it may leave by itself until then.
     Leaving { until: Instant, pace: Pace },
-    /// The keeper ends the tree and says so until then.
+    /// The keeper ends the tree and has to report that until then.
     Ending { until: Instant, keeper: Trust },
-    /// The tree is gone; what it said last may still be in the pipes until then.
+    /// The tree is gone; its last output may still be in the pipes until then.
     Draining { until: Instant },
 }
 
-/// How far we rely on a keeper that does not say that its work is done.
+/// How far we have gone with a keeper that does not report that the tree is gone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Trust {
-    /// It was told what to do.
-    Told,
+    /// It got its order.
+    Ordered,
     /// It was continued, in case that somebody had stopped it.
     Roused,
     /// It was killed, and what it kept is ours to end.
@@ -44,34 +44,35 @@ pub(crate) struct Pace {
     pub(crate) grace: Duration,
 }
 
-/// Of a child that settled by itself and needs only to exit.
+/// The pace for a child that settled by itself and needs only to exit.
 pub(crate) const AFTER_ITS_ANSWER: Pace = Pace {
     settle: Duration::ZERO,
     leave: Duration::from_secs(2),
     grace: Duration::from_secs(5),
 };
 
-/// Of a child that has reported: its turn ends by itself, unless its model called more tools.
+/// The pace for a child that has reported: its turn ends by itself, unless its model called more
+/// tools.
 pub(crate) const AFTER_ITS_REPORT: Pace = Pace {
     settle: Duration::from_secs(1),
     ..AFTER_ITS_ANSWER
 };
 
-/// Of a child that we end. Together with the grace it stays below six seconds.
+/// The pace for a child that we end; all of it together stays below six seconds.
 const ON_DECISION: Pace = Pace {
     settle: Duration::from_millis(600),
     leave: Duration::from_millis(100),
     grace: Duration::from_secs(5),
 };
 
-/// Of a child whose owner has been told to end: whoever sent that signal waits.
+/// The pace for a child whose owner must end: whoever sent the signal to the owner waits.
 const ON_SHUTDOWN: Pace = Pace {
     settle: Duration::from_millis(300),
     leave: Duration::from_millis(100),
     grace: Duration::from_secs(1),
 };
 
-/// How long a keeper may take beyond the grace it was told to give.
+/// How long a keeper may take beyond the grace of its order.
 const KEEPER: Duration = Duration::from_secs(2);
 
 /// How long the pipes of a dead tree are read.
@@ -100,20 +101,20 @@ impl Phase {
         Self::Leaving { until, pace }
     }
 
-    /// The keeper was told to end the tree, with this grace.
+    /// Begins the phase in which the keeper ends the tree, with this grace.
     pub(crate) fn ending(now: Instant, grace: Duration) -> Self {
         let until = now + grace + KEEPER;
-        let keeper = Trust::Told;
+        let keeper = Trust::Ordered;
         Self::Ending { until, keeper }
     }
 
-    /// The keeper did not say in time that the tree is gone.
+    /// Begins the next step against a keeper that did not report in time that the tree is gone.
     pub(crate) fn without_keeper(now: Instant, keeper: Trust) -> Self {
         let until = now + KEEPER;
         Self::Ending { until, keeper }
     }
 
-    /// The same phase after a pause of the owner: it has as much time left as before.
+    /// Returns the same phase after a pause of the owner, with as much time left as before.
     #[must_use]
     pub(crate) fn after_pause(self, pause: Duration) -> Self {
         let later = |until: Instant| until + pause;
@@ -141,7 +142,7 @@ impl Phase {
         Self::Draining { until: now + DRAIN }
     }
 
-    /// When the next step is due, if it is a matter of time.
+    /// Returns when the next step is due, if it is a matter of time.
     pub(crate) fn alarm(self) -> Option<Instant> {
         match self {
             Self::Working => None,

@@ -1,13 +1,13 @@
-//! Whether a pi child has the tools it was allowed, once it tells which it has. Pure.
+//! Checks whether a pi child has the tools that its plan allows, once it lists its tools. Pure.
 //!
-//! Pi drops names it does not know, so that a child whose list has no other would work without
-//! any tool. Which names it knows depends on its extensions, and only it can say.
+//! Pi drops names it does not know, so a child whose plan has only such names would work without
+//! any tool. Which names it knows depends on its extensions, and only pi itself knows.
 
 use std::collections::BTreeSet;
 
 use pi_subagents_delegation::{FINALIZE_TOOL, Runner, TaskPlan, ToolChange, ToolPolicy};
 
-/// What is still to be found out.
+/// The check of one child's tools.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ToolCheck {
     allowed: Vec<String>,
@@ -18,7 +18,7 @@ pub(crate) struct ToolCheck {
 /// What follows from the tools that a child has.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum HadTools {
-    /// Nothing can be said, or all are there.
+    /// All are there, or nothing is known.
     Fine,
     /// Some are not there, and a person should know.
     Some(String),
@@ -27,7 +27,7 @@ pub(crate) enum HadTools {
 }
 
 impl ToolCheck {
-    /// The check that a plan needs, if it needs one.
+    /// Returns the check that a plan needs, if it needs one.
     pub(crate) fn of(plan: &TaskPlan, before: Option<&BTreeSet<String>>) -> Option<Self> {
         let (Runner::Pi, ToolPolicy::Only(names)) = (plan.runner, &plan.tools) else {
             return None;
@@ -40,8 +40,8 @@ impl ToolCheck {
         })
     }
 
-    /// Takes what the child tells of its tools.
-    pub(crate) fn heard(self, change: &ToolChange) -> HadTools {
+    /// Compares the tools that the child lists with those of its plan.
+    pub(crate) fn compare(self, change: &ToolChange) -> HadTools {
         let before = match (change.is_first, self.before) {
             (true, _) => BTreeSet::new(),
             (false, Some(before)) => before,
@@ -76,12 +76,12 @@ mod tests {
 
     use super::*;
 
-    fn heard(allowed: &[&str], before: Option<&[&str]>, change: &ToolChange) -> HadTools {
+    fn compared(allowed: &[&str], before: Option<&[&str]>, change: &ToolChange) -> HadTools {
         let check = ToolCheck {
             allowed: allowed.iter().map(|name| (*name).to_owned()).collect(),
             before: before.map(|names| names.iter().map(|name| (*name).to_owned()).collect()),
         };
-        check.heard(change)
+        check.compare(change)
     }
 
     fn change(is_first: bool, added: &[&str], removed: &[&str]) -> ToolChange {
@@ -96,13 +96,13 @@ mod tests {
     #[test]
     fn a_child_without_any_allowed_tool_is_not_let_go_on() {
         let first = change(true, &["read"], &[]);
-        assert_eq!(heard(&["read"], None, &first), HadTools::Fine);
+        assert_eq!(compared(&["read"], None, &first), HadTools::Fine);
         assert_eq!(
-            heard(&["read", "raed"], None, &first),
+            compared(&["read", "raed"], None, &first),
             HadTools::Some("pi does not know these allowed tools: raed".to_owned())
         );
         assert_eq!(
-            heard(&["raed", "bsah"], None, &first),
+            compared(&["raed", "bsah"], None, &first),
             HadTools::None(
                 "Only unknown tools are allowed: raed, bsah. Name tools that pi or its extensions have."
                     .to_owned()
@@ -113,13 +113,13 @@ mod tests {
     #[test]
     fn a_session_that_goes_on_tells_only_what_is_new() {
         let nothing_new = change(false, &[], &[]);
-        assert_eq!(heard(&["read"], None, &nothing_new), HadTools::Fine);
+        assert_eq!(compared(&["read"], None, &nothing_new), HadTools::Fine);
         let before = Some(&["read", "bash"][..]);
-        assert_eq!(heard(&["read"], before, &nothing_new), HadTools::Fine);
+        assert_eq!(compared(&["read"], before, &nothing_new), HadTools::Fine);
         let taken = change(false, &["ls"], &["read"]);
-        assert_eq!(heard(&["ls"], before, &taken), HadTools::Fine);
+        assert_eq!(compared(&["ls"], before, &taken), HadTools::Fine);
         assert!(matches!(
-            heard(&["read"], before, &taken),
+            compared(&["read"], before, &taken),
             HadTools::None(_)
         ));
     }

@@ -11,13 +11,14 @@ use crate::child::LineMemory;
 use crate::clock;
 use crate::launcher::Launcher;
 use crate::partial_feed::PartialFeed;
-use crate::request::{UnitEvents, UnitRequest, UnitSaid};
+use crate::request::{UnitEvent, UnitEvents, UnitRequest};
 use crate::room::Room;
 
 /// Larger records are not sent on in decoded form.
 const LARGE_RECORD: usize = 256 << 10;
 
-/// How many events are told at once at most: a child that says much is followed in few steps.
+/// How many events are sent in one batch at most, so that a child that prints much costs few
+/// steps.
 const EVENTS_AT_ONCE: usize = 128;
 
 /// One sub-agent that is about to run.
@@ -29,49 +30,50 @@ pub(crate) struct Unit {
     pub(crate) room: Arc<Room>,
     pub(crate) partial: PartialFeed,
     pub(crate) events: mpsc::Sender<UnitEvents>,
-    /// What has happened and is not told yet; a unit that waits for anything has told all.
-    pub(crate) untold: Vec<(Timestamp, UnitSaid)>,
+    /// Events that are not sent yet. A unit sends all of them before it waits for anything.
+    pub(crate) unsent: Vec<(Timestamp, UnitEvent)>,
     pub(crate) requests: mpsc::UnboundedReceiver<UnitRequest>,
 }
 
 impl Unit {
-    pub(crate) async fn tell(&mut self, happening: Happening) {
-        self.add(UnitSaid::Happened(happening)).await;
+    pub(crate) async fn report(&mut self, happening: Happening) {
+        self.add(UnitEvent::Happened(happening)).await;
     }
 
-    pub(crate) async fn tell_record(&mut self, line: Bytes, record: ChildRecord) {
-        if !is_worth_telling(&record) {
+    pub(crate) async fn report_record(&mut self, line: Bytes, record: ChildRecord) {
+        if !is_worth_reporting(&record) {
             return;
         }
         if line.len() <= LARGE_RECORD {
-            self.tell(Happening::Said { line, record }).await;
+            self.report(Happening::Said { line, record }).await;
         } else {
             drop(record);
-            self.add(UnitSaid::LargeRecord(line)).await;
+            self.add(UnitEvent::LargeRecord(line)).await;
         }
     }
 
-    async fn add(&mut self, said: UnitSaid) {
-        self.untold.push((clock::now(), said));
-        if self.untold.len() >= EVENTS_AT_ONCE {
-            self.tell_all().await;
+    async fn add(&mut self, event: UnitEvent) {
+        self.unsent.push((clock::now(), event));
+        if self.unsent.len() >= EVENTS_AT_ONCE {
+            self.send_events().await;
         }
     }
 
-    /// Hands what has happened to the dispatcher; waits while that has enough to do.
-    pub(crate) async fn tell_all(&mut self) {
-        if self.untold.is_empty() {
+    /// Sends the events to the dispatcher; waits while that is busy.
+    pub(crate) async fn send_events(&mut self) {
+        if self.unsent.is_empty() {
             return;
         }
         let run = self.task.run.clone();
-        let what = std::mem::take(&mut self.untold);
+        let what = std::mem::take(&mut self.unsent);
         // The dispatcher outlives its units; if it does not, there is nobody left to tell.
         _ = self.events.send(UnitEvents { run, what }).await;
     }
 }
 
-/// Pieces and repetitions are not told, and neither is a list of all models there are.
-fn is_worth_telling(record: &ChildRecord) -> bool {
+/// Returns whether sinks get a record: updates and repetitions are left out, and so is a list of
+/// all models.
+fn is_worth_reporting(record: &ChildRecord) -> bool {
     match record {
         ChildRecord::Delta | ChildRecord::Repetition => false,
         ChildRecord::Responded(response) => !matches!(response.data, ResponseData::Models(_)),

@@ -13,13 +13,13 @@ use pi_subagents_processes::{ProcessName, name_this_process};
 use crate::known_children::HasProcess;
 use crate::sweep::end_leftovers_of_owner;
 
-/// What the process of a warden is called: not like its owner, for the same reason as a keeper.
+/// The name of a warden's process. It differs from its owner's for the same reason as a keeper's.
 const WARDEN_NAME: &str = "pisub-warden";
 
 /// How long the keepers of a dead owner have to end their trees in order.
 const KEEPERS_TURN: Duration = Duration::from_millis(1300);
 
-/// How long a killed warden may take to be gone, and how often is looked.
+/// How long a killed warden may take to be gone, and the pause between two looks.
 const TO_EXIT: Duration = Duration::from_secs(1);
 const LOOK_AGAIN: Duration = Duration::from_millis(1);
 
@@ -64,7 +64,7 @@ impl Drop for Warden {
     }
 }
 
-/// The life of a warden process, for the owner with this mark.
+/// Lives as the warden process of the owner with this mark.
 pub fn ward(owner: &str) {
     // Where it keeps the name of its owner, it does its work all the same.
     _ = name_this_process(WARDEN_NAME);

@@ -112,7 +112,8 @@ mod tests {
 
     use super::*;
 
-    /// A tree as it is listed, and who each number belongs to when it is looked at.
+    /// Walks a tree that is listed like this, in which the numbers have these parents by the time
+    /// they are looked at.
     fn walked(listed: &[(u32, &[u32])], parents: &[(u32, u32)]) -> Vec<u32> {
         let listed: HashMap<u32, &[u32]> = listed.iter().copied().collect();
         let parents: HashMap<u32, u32> = parents.iter().copied().collect();

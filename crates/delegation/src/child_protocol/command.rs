@@ -1,4 +1,4 @@
-//! What we say to a child.
+//! The commands that we send to a child.
 
 use serde::Serialize;
 
@@ -12,11 +12,11 @@ pub enum Command {
         /// The prompt, byte for byte.
         message: String,
     },
-    /// Speaks to a child at work; it hears it before its next turn.
+    /// Sends a message to a child at work, which gets it before its next turn.
     Steer {
         /// The id its response carries.
         id: String,
-        /// What it hears.
+        /// The message.
         message: String,
     },
     /// Ends the turn; the child settles and keeps its transcript.
@@ -39,7 +39,7 @@ pub enum Command {
 }
 
 impl Command {
-    /// The command as one line, with its newline.
+    /// Returns the command as one line, with its newline.
     pub fn to_line(&self) -> String {
         let wire = match self {
             Self::Prompt { id, message } => Wire::Prompt { id, message },

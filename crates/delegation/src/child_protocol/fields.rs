@@ -31,7 +31,7 @@ impl<'a> Scalar<'a> {
         self.text().map(Cow::into_owned)
     }
 
-    /// The text, or an empty one.
+    /// Returns the text, or an empty one.
     pub(super) fn words(self) -> String {
         self.owned().unwrap_or_default()
     }

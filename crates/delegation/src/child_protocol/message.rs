@@ -86,7 +86,8 @@ fn names(raw: Raw<'_>) -> Vec<String> {
     named.into_iter().map(|named| named.name).collect()
 }
 
-/// The directory of a session never changes, so only its first instructions have that section.
+/// Returns whether these are the first instructions of a session. The directory of a session never
+/// changes, so only the first ones have that section.
 fn is_first(sections: Raw<'_>) -> bool {
     #[derive(Deserialize)]
     struct Sections<'a> {

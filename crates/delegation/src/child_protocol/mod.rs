@@ -1,8 +1,8 @@
 //! The protocol children speak: pi's RPC records, one JSON object per LF-ended line, both ways.
 //!
-//! [`peek`] tells from a line's first bytes what it is, so that most bytes of a stream are never
-//! parsed; [`decode`] reads the rest once; [`decode_update`] reads what is being said, for whoever
-//! listens; [`Command`] is what we send.
+//! [`peek`] finds out from a line's first bytes what it is, so that most bytes of a stream are never
+//! parsed; [`decode`] reads the rest once; [`decode_update`] reads a message that is still being
+//! written, for whoever reads along; [`Command`] is what we send.
 
 mod command;
 mod decode;

@@ -1,17 +1,17 @@
-//! Tells what a line is from its first bytes.
+//! Finds out what a line is from its first bytes.
 
-/// What the first bytes of a line say.
+/// What a line is, by its first bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Peeked {
     /// An update of a message that is being written: skipped unless somebody reads along.
     MessageDelta,
     /// An update of a tool's output: skipped too, but it shows that the tool is at work.
     ToolDelta,
-    /// A record that repeats what other records say: always passed over.
+    /// A record that repeats other records: always skipped.
     Repetition,
     /// Anything else: held and decoded.
     Worth,
-    /// The bytes so far do not tell yet.
+    /// There are too few bytes to know.
     Undecided,
 }
 

@@ -1,4 +1,4 @@
-//! What a child says, once decoded.
+//! The decoded records of a child.
 
 use serde_json::Value;
 
@@ -29,7 +29,7 @@ pub enum ChildRecord {
         /// The arguments, of whatever type they are.
         arguments: Value,
     },
-    /// A piece of a message or of a shell command, as it streams.
+    /// An update of a message or of a shell command, as it streams.
     Delta,
     /// A tool reported progress.
     ToolProgressed {
@@ -44,7 +44,7 @@ pub enum ChildRecord {
         tool: String,
         /// Whether it failed.
         is_error: bool,
-        /// What the tool says about its result beside the text.
+        /// The details of the result beside its text.
         details: Option<Value>,
     },
     /// The model failed and is asked again.
@@ -131,7 +131,7 @@ pub struct Question {
 }
 
 impl Question {
-    /// Tells whether the child waits for an answer; the other methods only show something.
+    /// Returns whether the child waits for an answer; the other methods only show something.
     pub fn is_waiting(&self) -> bool {
         matches!(
             self.method.as_str(),

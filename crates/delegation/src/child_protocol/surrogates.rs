@@ -4,7 +4,7 @@
 /// How long `\ud83d` is.
 const ESCAPE: usize = 6;
 
-/// The line with U+FFFD in place of each escaped half that stands alone; `None` if there is none.
+/// Puts U+FFFD in the place of each escaped half that stands alone; `None` if there is none.
 pub(super) fn replace_lone(line: &str) -> Option<String> {
     let mut mended = String::new();
     let mut kept = 0;
@@ -39,7 +39,7 @@ enum Half {
     Low,
 }
 
-/// The half of a pair whose escape begins here, if one does.
+/// Reads the half of a pair whose escape begins here, if one does.
 fn half(line: &str, at: usize) -> Option<Half> {
     let digits = line.get(at..at + ESCAPE)?.strip_prefix("\\u")?;
     match u16::from_str_radix(digits, 16).ok()? {

@@ -6,7 +6,7 @@ use pi_subagents_delegation::{
     Completion, ModelChoice, Runner, SessionPolicy, SystemPrompt, TaskPlan, ToolPolicy,
 };
 
-/// The arguments of the child that does this work; pi and the embedded agent take the same.
+/// Returns the arguments of the child that does this work; pi and the embedded agent take the same.
 pub(super) fn arguments(plan: &TaskPlan) -> Vec<OsString> {
     let mut arguments = plan.program.arguments.clone();
     let mut add = |words: &[&dyn AsRef<std::ffi::OsStr>]| {
@@ -74,7 +74,7 @@ pub(super) fn arguments(plan: &TaskPlan) -> Vec<OsString> {
     arguments
 }
 
-/// Tells whether a child may have tools of MCP servers. A pi starts all servers of its user, even
+/// Returns whether a child may have tools of MCP servers. A pi starts all servers of its user, even
 /// for a child that has no tools, and its tool `codemode` reaches every one of them unless the
 /// allow list names some.
 fn may_reach_servers(tools: &ToolPolicy) -> bool {

@@ -39,7 +39,7 @@ enum Storage {
 }
 
 impl HeldLine {
-    /// An empty line that takes its share of the budget through `hold`.
+    /// Makes an empty line that takes its share of the budget through `hold`.
     pub(super) fn new(hold: Hold) -> Self {
         Self {
             bytes: Storage::Small(Vec::new()),
@@ -48,7 +48,7 @@ impl HeldLine {
         }
     }
 
-    /// Takes more bytes, or none at all when the line became too long.
+    /// Adds bytes, or none at all when the line would become too long.
     pub(super) fn extend(&mut self, bytes: &[u8]) -> Result<(), TooLong> {
         let length = self.as_ref().len() + bytes.len();
         if length > LONGEST_LINE {
@@ -84,7 +84,7 @@ impl HeldLine {
         Ok(())
     }
 
-    /// The whole line, whose share of the budget is given back when its last user drops it.
+    /// Returns the whole line. Its share of the budget is given back when its last user drops it.
     pub(super) fn into_bytes(self) -> Bytes {
         match self.bytes {
             Storage::Small(small) => Bytes::from(small),

@@ -13,10 +13,10 @@ pub(crate) trait Splitter {
     /// What it makes of a line.
     type Line;
 
-    /// Takes the next bytes and adds the lines they complete.
+    /// Reads the next bytes and adds the lines they complete.
     fn feed(&mut self, chunk: &[u8], lines: &mut Vec<Self::Line>);
 
-    /// The output is over: what came last may lack its newline.
+    /// Completes the last line when the output is over; it may lack its newline.
     fn finish(&mut self, lines: &mut Vec<Self::Line>);
 }
 
@@ -29,7 +29,7 @@ pub(crate) struct Inbox<S> {
 }
 
 impl<S: Splitter> Inbox<S> {
-    /// Reads from this pipe.
+    /// Makes the reader of a pipe.
     pub(crate) fn new(pipe: OwnedFd, splitter: S) -> io::Result<Self> {
         Ok(Self {
             pipe: Receiver::from_owned_fd(pipe)?,
@@ -38,12 +38,12 @@ impl<S: Splitter> Inbox<S> {
         })
     }
 
-    /// What splits the lines.
+    /// Returns the splitter.
     pub(crate) fn splitter(&self) -> &S {
         &self.splitter
     }
 
-    /// The same, to be told something.
+    /// Returns the splitter, to be changed.
     pub(crate) fn splitter_mut(&mut self) -> &mut S {
         &mut self.splitter
     }

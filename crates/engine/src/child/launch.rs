@@ -112,7 +112,7 @@ impl LaunchError {
     }
 }
 
-/// Words an error and its causes in one line.
+/// Joins the texts of an error and its causes in one line.
 fn with_causes(error: &LaunchError) -> String {
     let mut words = error.to_string();
     let mut cause = error.source();

@@ -29,7 +29,7 @@ pub(crate) enum Line {
     Record { line: Bytes, record: ChildRecord },
     /// A line that is no record.
     Text(Bytes),
-    /// A tool said that it is at work; what it said was skipped.
+    /// A tool reported that it is at work; the report itself was skipped.
     ToolReported,
 }
 
@@ -92,7 +92,7 @@ impl Splitter for LineReader {
 }
 
 impl LineReader {
-    /// A reader for a child whose long lines go to `directory`.
+    /// Makes a reader for a child whose long lines go to `directory`.
     pub(crate) fn new(memory: LineMemory, directory: Option<PathBuf>) -> Self {
         Self {
             memory,
@@ -285,8 +285,8 @@ impl LongLine {
         }
     }
 
-    /// What stands for the line in events and windows. The answer of a model stays an answer, so
-    /// that whoever asks for the run's output is led to the file.
+    /// Makes the note that stands for the line in events and windows. The answer of a model stays an
+    /// answer, so that whoever asks for the run's output is led to the file.
     fn into_note(self) -> Line {
         let where_it_is = match &self.file {
             Ok((_, name)) if self.room == 0 => format!(

@@ -200,7 +200,7 @@ fn updates_of_messages_are_fed_while_somebody_reads_and_skipped_otherwise() {
     assert_eq!((lines.len(), text(&mut read)), (1, (1, String::new())));
 }
 
-/// The message that is new, by its number and its text.
+/// Returns the number and the text of the message if it is new.
 fn text(reader: &mut PartialReader) -> (usize, String) {
     let message = reader.news().unwrap();
     (message.number, message.text)

@@ -14,7 +14,7 @@ struct Budget {
 }
 
 impl LineMemory {
-    /// A budget of this many bytes.
+    /// Makes a budget of this many bytes.
     pub(crate) fn new(limit: usize) -> Self {
         Self(Arc::new(Budget {
             limit,
@@ -22,7 +22,7 @@ impl LineMemory {
         }))
     }
 
-    /// An empty share of the budget, which gives back what it took when it is dropped.
+    /// Makes an empty share of the budget, which gives back what it took when it is dropped.
     pub(crate) fn hold(&self) -> Hold {
         Hold {
             budget: Arc::clone(&self.0),

@@ -1,4 +1,4 @@
-//! One child process: how it is started, heard, spoken to and ended.
+//! One child process: its start, its output and its input.
 
 mod command_line;
 mod held_line;

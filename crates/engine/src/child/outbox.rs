@@ -1,5 +1,5 @@
-//! What we say to a child: its stdin, written by a task of its own, because a child that does not
-//! read must not keep us from listening.
+//! The commands to a child: its stdin, written by a task of its own, because a child that does not
+//! read its stdin must not keep us from reading its stdout.
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -19,7 +19,7 @@ pub(crate) struct Outbox {
 }
 
 impl Outbox {
-    /// Writes to this pipe.
+    /// Makes the writer of a pipe.
     pub(crate) fn new(pipe: OwnedFd) -> io::Result<Self> {
         let pipe = Sender::from_owned_fd(pipe)?;
         let (lines, waiting) = mpsc::unbounded_channel();
@@ -29,7 +29,7 @@ impl Outbox {
         })
     }
 
-    /// Sends a command; a child that closed its stdin does not hear it, and shows that otherwise.
+    /// Sends a command. It is lost if the child has closed its stdin, which shows otherwise.
     pub(crate) fn send(&self, command: &Command) {
         _ = self.lines.send(command.to_line());
     }

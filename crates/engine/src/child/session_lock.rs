@@ -89,7 +89,8 @@ impl AsFd for SessionLock {
     }
 }
 
-/// The run whose name stands in the lock: its id, and its owner's process for whoever looks.
+/// Reads the id of the run whose name stands in the lock. The process of its owner stands beside it
+/// for people.
 fn name_in(file: &mut File) -> io::Result<Option<RunId>> {
     let mut text = String::new();
     file.rewind()?;

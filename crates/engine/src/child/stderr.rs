@@ -42,7 +42,7 @@ impl Splitter for StderrLines {
 }
 
 impl StderrLines {
-    /// The last lines in one, to explain why a child failed.
+    /// Returns the last lines as one text, to explain why a child failed.
     pub(crate) fn last_words(&self) -> String {
         let lines: Vec<&str> = self.last.iter().map(String::as_str).collect();
         lines.join("\n")
@@ -69,7 +69,7 @@ impl StderrLines {
     }
 }
 
-/// Only the end of a text is looked at, however long it is.
+/// Adds the last lines of a text. Only its end is read, however long it is.
 fn remember(last: &mut VecDeque<String>, text: &str) {
     let lines = text.rsplit('\n').map(str::trim_end);
     let newest: Vec<&str> = lines

@@ -21,7 +21,7 @@ use pi_subagents_processes::ProcessName;
 /// How the names of our groups begin.
 const PREFIX: &str = "pisub-";
 
-/// How long a killed group may take to be empty, and how often is looked.
+/// How long a killed group may take to be empty, and the pause between two looks.
 const TO_EMPTY: Duration = Duration::from_secs(2);
 const LOOK_AGAIN: Duration = Duration::from_millis(2);
 
@@ -113,7 +113,7 @@ pub(crate) fn remove_abandoned_groups() {
     }
 }
 
-/// The owner in whose name a group was made.
+/// Returns the owner in whose name a group was made.
 fn owner_of(name: &str) -> Option<ProcessName> {
     let mut fields = name.strip_prefix(PREFIX)?.splitn(3, '-');
     Some(ProcessName {
@@ -132,7 +132,8 @@ fn prefix_of(owner_mark: &str) -> String {
     format!("{PREFIX}{owner_mark}-")
 }
 
-/// The name is that of an owner, a process number and a start time, and of the run.
+/// Returns whether a group is that of a run. Its name has the owner's process number and start
+/// time, and the run.
 fn is_of_run(name: &str, run: &str) -> bool {
     name.strip_prefix(PREFIX)
         .and_then(|rest| rest.splitn(3, '-').nth(2))
@@ -172,7 +173,7 @@ fn name(path: &Path) -> String {
     name.to_string_lossy().into_owned()
 }
 
-/// A group can be removed when nothing is in it or below it; the system keeps all others.
+/// Removes a group and those below it. The system keeps all groups that have processes.
 fn remove(directory: &Path) {
     for below in subdirectories(directory) {
         remove(&below);

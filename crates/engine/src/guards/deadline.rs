@@ -1,4 +1,4 @@
-//! The two clocks of a run: its own time, and the silence of its tools once that is over.
+//! The deadline of a run: its own time, and the silence of its tools once that is over.
 
 use std::time::Duration;
 
@@ -17,7 +17,7 @@ pub(crate) struct Deadline {
 }
 
 impl Deadline {
-    /// A deadline for a child that started now, or `None` where the time is not limited.
+    /// Makes the deadline of a child that started now; `None` where the time is not limited.
     pub(crate) fn new(now: Instant, limits: &Limits) -> Option<Self> {
         let limit = limits.timeout?;
         Some(Self {
@@ -27,26 +27,26 @@ impl Deadline {
         })
     }
 
-    /// A tool started, reported or ended.
+    /// Moves the deadline, because a tool started, reported or ended.
     pub(crate) fn tool_was_at_work(&mut self, now: Instant) {
         if let Some(extended) = now.checked_add(self.extension) {
             self.ends_at = self.ends_at.max(extended);
         }
     }
 
-    /// The owner paused for so long, and its clocks with it.
+    /// Moves the deadline by a pause of the owner.
     pub(crate) fn paused(&mut self, pause: Duration) {
         if let Some(later) = self.ends_at.checked_add(pause) {
             self.ends_at = later;
         }
     }
 
-    /// When to look again.
+    /// Returns when to check again.
     pub(crate) fn alarm(&self) -> Instant {
         self.ends_at
     }
 
-    /// What is to be done now.
+    /// Returns the decision to end the run, if its time is over.
     pub(crate) fn check(&self, now: Instant) -> Option<Decision> {
         (now >= self.ends_at).then_some(Decision::TimedOut { limit: self.limit })
     }

@@ -12,7 +12,7 @@ pub(crate) struct Repetition {
 }
 
 impl Repetition {
-    /// A guard that speaks at `limit` equal calls; 0 turns it off.
+    /// Makes a guard that ends a run at `limit` equal calls; 0 turns it off.
     pub(crate) fn new(limit: u32) -> Self {
         Self {
             limit,
@@ -21,7 +21,7 @@ impl Repetition {
         }
     }
 
-    /// Takes one more call. Calls are equal when name and arguments are, in full depth and
+    /// Counts one more call. Calls are equal when name and arguments are, in full depth and
     /// whatever the order of their keys.
     pub(crate) fn observe(&mut self, call: &ToolCall) -> Option<Decision> {
         if self.limit == 0 {

@@ -1,4 +1,4 @@
-//! Ends a run that has consumed what it may and wants to go on.
+//! Ends a run that has consumed its allowance before its next turn.
 
 use pi_subagents_delegation::{Allowance, AssistantMessage, Decision, Usage};
 
@@ -17,8 +17,8 @@ impl Spending {
         }
     }
 
-    /// Takes one more answer. One without calls is the last, and nothing is gained by throwing
-    /// away what is paid for.
+    /// Adds one more answer. An answer without calls is the last of its run, and it is not thrown
+    /// away, because it is paid for already.
     pub(crate) fn observe(&mut self, answer: &AssistantMessage) -> Option<Decision> {
         self.spent += answer.usage;
         answer.tool_calls().next()?;
@@ -34,7 +34,7 @@ mod tests {
 
     use super::*;
 
-    /// An answer of 40 tokens.
+    /// Makes an answer of 40 tokens.
     fn answer(content: &str) -> AssistantMessage {
         let line = format!(
             r#"{{"type":"message_end","message":{{"role":"assistant","content":[{content}],"usage":{{"input":10,"output":20,"cacheRead":10,"cacheWrite":0}}}}}}"#

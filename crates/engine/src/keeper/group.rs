@@ -12,7 +12,8 @@ use crate::control_group::ControlGroup;
 /// forking for a moment.
 const TO_STAY: Duration = Duration::from_millis(250);
 
-/// How often is looked for processes that were started while their parents were put into the group.
+/// How many looks are taken for processes that were started while their parents were put into the
+/// group.
 const LOOKS: u32 = 20;
 
 /// The group of a tree.
@@ -29,7 +30,7 @@ pub(super) enum Group {
 }
 
 impl Group {
-    /// The group of a run whose child was just started by this process, a child of the owner.
+    /// Makes the plan of a group for a run whose child this keeper has just started.
     pub(super) fn due(owner: ProcessName, run: &str) -> Self {
         Self::Due {
             at: Instant::now() + TO_STAY,
@@ -79,7 +80,7 @@ fn fill(group: ControlGroup) -> Group {
     Group::Made(group)
 }
 
-/// The earlier of two moments.
+/// Returns the earlier of two moments.
 pub(super) fn earliest(one: Option<Instant>, other: Option<Instant>) -> Option<Instant> {
     one.into_iter().chain(other).min()
 }

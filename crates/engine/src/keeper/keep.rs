@@ -26,10 +26,10 @@ use super::owner_sign::OwnerSign;
 use super::wire::{Order, Report};
 use crate::room::is_for_want_of_room;
 
-/// The variable that tells a child on which descriptor its key is.
+/// The variable that holds the number of the descriptor with the child's key.
 const KEY_DESCRIPTOR: &str = "PI_SUBAGENTS_KEY_FD";
 
-/// The variable that tells a child on which descriptor its secret variables are.
+/// The variable that holds the number of the descriptor with the child's secret variables.
 const SECRETS_DESCRIPTOR: &str = "PI_SUBAGENTS_SECRETS_FD";
 
 /// How long a tree may take to leave when its owner is dead.
@@ -93,7 +93,7 @@ pub fn keep(run: &str) -> io::Result<()> {
                 paused: HashSet::new(),
                 group: Group::due(owner, run),
                 child_changed: signal(SignalKind::child())?,
-                told: [
+                end_signals: [
                     signal(SignalKind::terminate())?,
                     signal(SignalKind::interrupt())?,
                     signal(SignalKind::hangup())?,
@@ -186,14 +186,14 @@ struct Keeper {
     paused: HashSet<ProcessName>,
     group: Group,
     child_changed: SignalStream,
-    told: [SignalStream; 3],
+    end_signals: [SignalStream; 3],
 }
 
 #[derive(Clone, Copy)]
 enum State {
     /// The child works.
     Watching,
-    /// The tree was told to end and has until then.
+    /// The tree got SIGTERM and has until then.
     Terminating { until: Instant },
     /// The tree is being killed, and swept again then.
     Killing { again: Instant },
@@ -203,7 +203,7 @@ enum Wakeup {
     ChildChanged,
     Ordered(Order),
     OwnerGone,
-    Told,
+    Signalled,
     Alarm,
 }
 
@@ -218,7 +218,7 @@ impl Keeper {
                     self.owner_is_there = false;
                     self.terminate(GRACE_WITHOUT_OWNER);
                 }
-                Wakeup::Told => {
+                Wakeup::Signalled => {
                     report(&mut self.reports, &Report::Stopping)?;
                     self.terminate(GRACE_WITHOUT_OWNER);
                 }
@@ -238,13 +238,13 @@ impl Keeper {
             State::Terminating { until } => Some(until),
             State::Killing { again } => Some(again),
         };
-        let [terminate, interrupt, hang_up] = &mut self.told;
+        let [terminate, interrupt, hang_up] = &mut self.end_signals;
         tokio::select! {
             _ = self.child_changed.recv() => Wakeup::ChildChanged,
             order = self.orders.next_line(), if self.owner_is_there => ordered(order),
-            _ = terminate.recv() => Wakeup::Told,
-            _ = interrupt.recv() => Wakeup::Told,
-            _ = hang_up.recv() => Wakeup::Told,
+            _ = terminate.recv() => Wakeup::Signalled,
+            _ = interrupt.recv() => Wakeup::Signalled,
+            _ = hang_up.recv() => Wakeup::Signalled,
             () = sleep_until(alarm.unwrap_or_else(Instant::now)), if alarm.is_some() => Wakeup::Alarm,
         }
     }
@@ -252,7 +252,7 @@ impl Keeper {
     fn obey(&mut self, order: Order) -> io::Result<()> {
         match order {
             Order::Stop { grace } => self.terminate(grace),
-            Order::Deadline { left } => self.owner_sign.heard(Instant::now(), left),
+            Order::Deadline { left } => self.owner_sign.note(Instant::now(), left),
             Order::Pause => {
                 self.owner_sign.pause();
                 self.paused.extend(stop_descendants(std::process::id()));
@@ -284,8 +284,8 @@ impl Keeper {
         Ok(())
     }
 
-    /// Tells the whole tree to end; a later order can only shorten the time it has. What is stopped
-    /// is continued, because it would not hear of it otherwise.
+    /// Sends SIGTERM to the whole tree; a later order can only shorten the time it has. Stopped
+    /// processes are continued, because the signal would not reach them otherwise.
     fn terminate(&mut self, grace: Duration) {
         let until = Instant::now() + grace;
         match self.state {
@@ -309,7 +309,7 @@ impl Keeper {
         self.killed += signal_descendants(std::process::id(), Signal::KILL);
     }
 
-    /// Reaps whoever has exited; true when nobody is left.
+    /// Reaps processes that have exited. Returns whether none is left.
     fn reap(&mut self) -> io::Result<bool> {
         loop {
             match wait(WaitOptions::NOHANG) {
@@ -345,7 +345,7 @@ fn ordered(line: io::Result<Option<String>>) -> Wakeup {
         Ok(Some(line)) => match serde_json::from_str(&line) {
             Ok(order) => Wakeup::Ordered(order),
             // Only our own binary speaks here; whoever else does gets the tree ended.
-            Err(_) => Wakeup::Told,
+            Err(_) => Wakeup::Signalled,
         },
         Ok(None) | Err(_) => Wakeup::OwnerGone,
     }

@@ -18,7 +18,7 @@ const TO_EXIT: Duration = Duration::from_secs(2);
 
 /// The control socket and the process of one keeper.
 ///
-/// The socket closes when the link is dropped, which tells the keeper that its owner is gone.
+/// The socket closes when the link is dropped; the keeper takes that for the end of its owner.
 #[derive(Debug)]
 pub(crate) struct KeeperLink {
     process: ProcessName,
@@ -48,7 +48,8 @@ impl KeeperLink {
         self.process
     }
 
-    /// Tells the keeper what to start, and waits for its first report; `None` when it is gone.
+    /// Sends the keeper the command of its child, and waits for its first report; `None` when the
+    /// keeper is gone.
     pub(crate) async fn begin(&mut self, command: &ChildCommand) -> Option<Report> {
         let control = self.reports.get_mut().get_mut();
         control.write_all(&command.to_bytes()).await.ok()?;
@@ -62,7 +63,7 @@ impl KeeperLink {
         serde_json::from_str(&line).ok()
     }
 
-    /// Tells the keeper something. A keeper that is gone shows that by its reports.
+    /// Sends an order. A keeper that is gone shows that by its reports.
     fn order(&mut self, order: Order) {
         let mut line = serde_json::to_string(&order).unwrap_or_default();
         line.push('\n');
@@ -70,25 +71,25 @@ impl KeeperLink {
         _ = self.orders.write_all(line.as_bytes());
     }
 
-    /// Tells the keeper to end the tree.
+    /// Orders the keeper to end the tree.
     pub(crate) fn stop(&mut self, grace: Duration) {
         self.order(Order::Stop { grace });
         self.rouse();
     }
 
-    /// Tells the keeper when the time of the run is over, so that it can end the run if we are
+    /// Sends the keeper the time that the run has left, so that it can end the run if we are
     /// stopped and do not.
-    pub(crate) fn tell_deadline(&mut self, left: Duration) {
+    pub(crate) fn send_deadline(&mut self, left: Duration) {
         self.order(Order::Deadline { left });
     }
 
-    /// Tells the keeper to stop every process of the tree.
+    /// Orders the keeper to stop every process of the tree.
     pub(crate) fn pause(&mut self) {
         self.order(Order::Pause);
         self.rouse();
     }
 
-    /// Tells the keeper to let the tree go on.
+    /// Orders the keeper to let the tree go on.
     pub(crate) fn resume(&mut self) {
         self.order(Order::Resume);
         self.rouse();
@@ -106,7 +107,7 @@ impl KeeperLink {
 
     /// Waits until the keeper's process has ended.
     pub(crate) async fn ended(mut self) {
-        // Its reports said all there is to know; here it is only reaped.
+        // Its reports had everything; here it is only reaped.
         if timeout(TO_EXIT, &mut self.reaped).await.is_err() {
             self.kill();
             _ = timeout(TO_EXIT, &mut self.reaped).await;

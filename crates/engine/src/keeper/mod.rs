@@ -1,7 +1,7 @@
 //! # The keeper
 //!
 //! A small process between owner and child. It is a subreaper, so whatever the child leaves
-//! behind becomes the keeper's own; it ends the whole tree when it is told to, when its owner is
+//! behind becomes the keeper's own; it ends the whole tree when its owner orders it or is
 //! gone in any way, or when the child has exited. See `docs/design/stopping.md`.
 
 mod group;

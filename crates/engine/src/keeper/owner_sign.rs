@@ -1,4 +1,4 @@
-//! Whether the owner of a run still watches its clock.
+//! Finds out whether the owner of a run still watches its clock.
 
 use std::time::Duration;
 
@@ -19,14 +19,14 @@ pub(super) struct OwnerSign {
 }
 
 impl OwnerSign {
-    /// The owner said that the time of its run is over in so long.
-    pub(super) fn heard(&mut self, now: Instant, left: Duration) {
+    /// Notes that the owner gave a sign: the time of its run is over in so long.
+    pub(super) fn note(&mut self, now: Instant, left: Duration) {
         self.ends_at = now
             .checked_add(left)
             .and_then(|deadline| deadline.checked_add(SILENCE));
     }
 
-    /// The owner said that it will be silent; its next sign begins anew.
+    /// Notes that the owner will give no sign until it goes on.
     pub(super) fn pause(&mut self) {
         self.ends_at = None;
     }
@@ -36,11 +36,11 @@ impl OwnerSign {
         self.ends_at
     }
 
-    /// Tells whether the run is to be ended without its owner.
+    /// Returns whether the run is to be ended without its owner.
     pub(super) fn is_overdue(&mut self, now: Instant) -> bool {
         match self.ends_at {
             Some(ends_at) if now >= ends_at + LATE => {
-                self.heard(now, Duration::ZERO);
+                self.note(now, Duration::ZERO);
                 false
             }
             Some(ends_at) => now >= ends_at,
@@ -55,16 +55,16 @@ mod tests {
 
     const SECOND: Duration = Duration::from_secs(1);
 
-    fn told(start: Instant, left: u32) -> OwnerSign {
+    fn sign_of(start: Instant, left: u32) -> OwnerSign {
         let mut sign = OwnerSign::default();
-        sign.heard(start, SECOND * left);
+        sign.note(start, SECOND * left);
         sign
     }
 
     #[test]
     fn an_owner_that_is_silent_for_30_s_after_the_deadline_is_not_waited_for() {
         let start = Instant::now();
-        let mut sign = told(start, 10);
+        let mut sign = sign_of(start, 10);
         assert_eq!(sign.alarm(), Some(start + SECOND * 40));
         assert!(!sign.is_overdue(start + SECOND * 39));
         assert!(sign.is_overdue(start + SECOND * 40));
@@ -73,8 +73,8 @@ mod tests {
     #[test]
     fn a_sign_moves_it_and_a_pause_takes_it_away() {
         let start = Instant::now();
-        let mut sign = told(start, 10);
-        sign.heard(start + SECOND * 10, SECOND * 60);
+        let mut sign = sign_of(start, 10);
+        sign.note(start + SECOND * 10, SECOND * 60);
         assert!(!sign.is_overdue(start + SECOND * 99));
         sign.pause();
         assert_eq!(sign.alarm(), None);
@@ -84,7 +84,7 @@ mod tests {
     #[test]
     fn a_keeper_that_was_stopped_itself_gives_its_owner_time() {
         let start = Instant::now();
-        let mut sign = told(start, 10);
+        let mut sign = sign_of(start, 10);
         assert!(!sign.is_overdue(start + SECOND * 1000));
         assert!(sign.is_overdue(start + SECOND * 1030));
     }

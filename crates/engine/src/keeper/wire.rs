@@ -1,4 +1,4 @@
-//! What owner and keeper say to each other: one JSON object per line on their socket.
+//! The messages between owner and keeper: one JSON object per line on their socket.
 
 use std::time::Duration;
 
@@ -23,7 +23,7 @@ pub(crate) enum Report {
     },
     /// Every process of the tree is stopped.
     Paused,
-    /// Somebody else than the owner told the keeper to end the tree, which it does now.
+    /// Somebody else than the owner sent the keeper a signal to end, and it ends the tree now.
     Stopping,
     /// The deadline is long over and the owner gave no sign: the keeper ends the tree.
     Overdue,

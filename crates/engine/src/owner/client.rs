@@ -1,4 +1,4 @@
-//! Asks another owner for something.
+//! Sends requests to other owners.
 
 use std::io;
 use std::path::Path;
@@ -18,7 +18,7 @@ const TO_STOP: Duration = Duration::from_secs(10);
 /// How long it may take to hand a message on.
 const TO_STEER: Duration = Duration::from_secs(10);
 
-/// How often is looked whether an owner that does not answer was stopped.
+/// The pause between two looks whether an owner that does not answer was stopped.
 const LOOK_AT_OWNER: Duration = Duration::from_millis(250);
 
 /// Why an owner did not answer.
@@ -32,7 +32,7 @@ pub enum AskError {
         /// What the system said.
         source: io::Error,
     },
-    /// Somebody stopped its process, so it hears nothing.
+    /// Somebody stopped its process, so it answers nothing.
     #[error("the owner (pid {pid}) is stopped and hears nothing until it is continued")]
     Stopped {
         /// The owner's process.
@@ -58,13 +58,14 @@ pub struct OwnerAddress<'a> {
     pub process: Option<ProcessName>,
 }
 
-/// Sends one request to an owner and waits for its reply. An owner that is stopped or does not
-/// answer is not waited for.
+/// Sends one request to an owner and waits for its reply. Does not wait for an owner that is
+/// stopped or does not answer in time.
 pub async fn ask(owner: OwnerAddress<'_>, request: &OwnerRequest) -> Result<OwnerReply, AskError> {
     let limit = match &request.want {
         Want::Stop => Some(TO_STOP),
         Want::Steer { .. } => {
-            // What it is told now it would hear whenever it is continued, to everybody's surprise.
+            // The message would reach the child whenever the owner is continued, to everybody's
+            // surprise.
             not_stopped(owner.process)?;
             Some(TO_STEER)
         }
@@ -109,7 +110,7 @@ async fn stopped(process: Option<ProcessName>) -> u32 {
     process.pid
 }
 
-/// Sends one request; what comes back is still to be read.
+/// Sends one request. The caller reads the reply.
 pub(super) async fn send(
     path: &Path,
     request: &OwnerRequest,
@@ -125,7 +126,7 @@ pub(super) async fn send(
     Ok(BufReader::new(stream))
 }
 
-/// Waits for the next line of what comes back.
+/// Waits for the next line from the owner.
 pub(super) async fn next_line<T: DeserializeOwned>(
     path: &Path,
     stream: &mut BufReader<UnixStream>,

@@ -1,4 +1,4 @@
-//! Listens for what other processes ask of this owner.
+//! Listens for requests of other processes to this owner.
 
 use std::fs;
 use std::io;
@@ -30,7 +30,7 @@ const LAST_ANSWERS: Duration = Duration::from_secs(1);
 #[derive(Debug)]
 pub struct OwnerSocket {
     path: PathBuf,
-    /// Dropping it tells the listener to take no more requests.
+    /// The listener takes no more requests once this is dropped.
     is_open: Option<oneshot::Sender<()>>,
     listener: JoinHandle<()>,
 }
@@ -38,8 +38,8 @@ pub struct OwnerSocket {
 impl OwnerSocket {
     /// Listens in this directory, which only the user may enter, until it is dropped.
     ///
-    /// Whoever hears that a run is over will look at its record, so `settle_record` is called
-    /// before they are told; it returns when the record is on disk.
+    /// A client that learns that a run is over will look at its record, so `settle_record` is called
+    /// before the reply; it returns when the record is on disk.
     pub fn listen(
         directory: &Path,
         engine: Engine,
@@ -78,7 +78,7 @@ impl OwnerSocket {
         _ = tokio::time::timeout(LAST_ANSWERS, &mut self.listener).await;
     }
 
-    /// Where it listens.
+    /// Returns the path of the socket.
     pub fn path(&self) -> &Path {
         &self.path
     }

@@ -13,18 +13,18 @@ use pi_subagents_processes::start_time;
 /// How long the name of a socket can be.
 pub const LONGEST_SOCKET_NAME: usize = "ffffffff-4294967295.sock".len();
 
-/// Where this process listens.
+/// Returns the path of this process's socket.
 pub(super) fn own_path(directory: &Path) -> PathBuf {
     directory.join(format!("{}-{}.sock", machine(), std::process::id()))
 }
 
-/// How long others are waited for who make or remove sockets, which takes them milliseconds.
+/// How long this process waits for others that make or remove sockets, which takes milliseconds.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// Keeps others from making or removing sockets as long as it is held, so that one that is just
-/// being made is never taken for an abandoned one. Somebody who does not let go of the directory
-/// keeps nobody from listening: a socket has the number of its process in its name, and one of a
-/// living process is never taken for abandoned.
+/// Keeps others from making or removing sockets while the returned file is open, so that a socket
+/// that is just being made is never taken for an abandoned one. A process that never lets go of the
+/// directory keeps nobody from listening: the name of a socket has the number of its process, and
+/// the socket of a living process is never taken for abandoned.
 pub(super) fn hold(directory: &Path) -> Option<File> {
     lock_directory(directory, PATIENCE).ok()
 }
@@ -37,7 +37,7 @@ pub fn remove_abandoned_sockets(directory: &Path) {
     }
 }
 
-/// The same for who holds the directory already.
+/// Does the same for a caller that holds the directory already.
 pub(super) fn remove_abandoned(directory: &Path, _held: &File) {
     let entries = fs::read_dir(directory).into_iter().flatten().flatten();
     for path in entries.map(|entry| entry.path()) {
@@ -48,20 +48,21 @@ pub(super) fn remove_abandoned(directory: &Path, _held: &File) {
     }
 }
 
-/// The owner of a socket of this machine: others share the disk, and their processes cannot be
-/// seen from here.
+/// Returns the owner of a socket of this machine. Other machines may share the disk, and their
+/// processes cannot be seen from here.
 fn owner_of(socket: &Path) -> Option<u32> {
     let name = socket.file_name()?.to_str()?.strip_suffix(".sock")?;
     let (machine_name, pid) = name.split_once('-')?;
     (machine_name == machine()).then(|| pid.parse().ok())?
 }
 
-/// Nobody listens, in this container or another one that shares the disk.
+/// Returns whether nobody listens on a socket, in this container or another one that shares the
+/// disk.
 fn is_deaf(socket: &Path) -> bool {
     UnixStream::connect(socket).is_err_and(|error| error.kind() == io::ErrorKind::ConnectionRefused)
 }
 
-/// The name of this machine, short enough for a path to a socket.
+/// Returns a name of this machine that is short enough for a path to a socket.
 fn machine() -> String {
     let uname = rustix::system::uname();
     let bytes = uname.nodename().to_bytes();

@@ -1,4 +1,5 @@
-//! How the life of a child ends: who wants it, what its keeper says, and what it means for the run.
+//! How the life of a child ends: who wants it, what its keeper reports, and what follows for the
+//! run.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,8 +15,8 @@ use crate::stopping::{AFTER_ITS_ANSWER, Pace, Phase, Trust};
 use crate::sweep::end_leftovers;
 
 impl Running<'_> {
-    /// The run is over for us; the child needs only to exit. It may have exited already: then we
-    /// heard of that before we read its last words, and they count all the same.
+    /// Notes how the run ends, and lets the child exit. It may have exited already: then its exit was
+    /// reported before we read its last records, and these count all the same.
     pub(super) async fn conclude(&mut self, ending: Ending) {
         self.verdict.get_or_insert(ending);
         if self.phase == Phase::Working {
@@ -26,13 +27,13 @@ impl Running<'_> {
     /// Ends a run that would go on.
     pub(super) async fn decide(&mut self, decision: Decision) {
         self.verdict = Some(decision.ending());
-        self.unit.tell(Happening::Stopping(decision)).await;
-        self.say(&Command::Abort);
+        self.unit.report(Happening::Stopping(decision)).await;
+        self.send(&Command::Abort);
         self.phase = Phase::aborting(Instant::now(), Pace::of(decision));
     }
 
-    /// Somebody asks for the end of the run; whoever asks again is in a hurry, and a second
-    /// shutdown waits for nothing.
+    /// Ends the run because somebody asks for it. A second request shortens the time it takes, and a
+    /// second shutdown kills at once.
     pub(super) async fn asked_to_end(&mut self, decision: Decision) {
         let is_shutdown = matches!(decision, Decision::Shutdown(_));
         self.progress.shutdowns += u32::from(is_shutdown);
@@ -56,7 +57,7 @@ impl Running<'_> {
                 let deadline = self.progress.deadline.as_ref();
                 match deadline.and_then(|deadline| deadline.check(now)) {
                     Some(decision) => self.decide(decision).await,
-                    None => self.tell_deadline(),
+                    None => self.send_deadline(),
                 }
             }
             Phase::Aborting { pace, .. } => self.leave(pace).await,
@@ -73,10 +74,10 @@ impl Running<'_> {
         }
     }
 
-    /// Takes the next step against a keeper that does not say that the tree is gone.
+    /// Takes the next step against a keeper that does not report that the tree is gone.
     async fn keeper_is_late(&mut self, keeper: Trust) {
         let next = match keeper {
-            Trust::Told => {
+            Trust::Ordered => {
                 self.keeper.rouse();
                 Trust::Roused
             }
@@ -89,7 +90,7 @@ impl Running<'_> {
         self.phase = Phase::without_keeper(Instant::now(), next);
     }
 
-    /// A child that closes its output can say nothing more; most of the time it is exiting.
+    /// Lets a child leave that has closed its output. Most of the time it is exiting.
     pub(super) async fn output_closed(&mut self) {
         self.stdout_is_open = false;
         if self.phase == Phase::Working {
@@ -110,7 +111,7 @@ impl Running<'_> {
         self.phase = Phase::ending(Instant::now(), grace);
     }
 
-    pub(super) async fn keeper_said(&mut self, report: Option<Report>) {
+    pub(super) async fn keeper_reported(&mut self, report: Option<Report>) {
         match report {
             Some(Report::Exited { code, signal }) => {
                 self.exit = Some(Exit::new(code, signal));
@@ -136,13 +137,14 @@ impl Running<'_> {
         }
     }
 
-    /// We were stopped while the deadline passed, and the keeper decided in our place.
+    /// Notes that the run timed out. We were stopped while the deadline passed, and the keeper ended
+    /// the run in our place.
     async fn overdue(&mut self) {
         let limit = self.unit.plan.limits.timeout.unwrap_or_default();
         let decision = Decision::TimedOut { limit };
         if self.verdict.is_none() {
             self.verdict = Some(decision.ending());
-            self.unit.tell(Happening::Stopping(decision)).await;
+            self.unit.report(Happening::Stopping(decision)).await;
         }
     }
 
@@ -153,9 +155,9 @@ impl Running<'_> {
         }
     }
 
-    /// The owner inherits what a dead keeper kept, and ends it in its place.
+    /// Ends what a dead keeper kept: the owner has inherited it.
     async fn keeper_died(&mut self) {
-        self.unit.tell_all().await;
+        self.unit.send_events().await;
         self.close_stdin().await;
         let run = self.unit.task.run.clone();
         let launcher = Arc::clone(&self.unit.launcher);
@@ -189,8 +191,8 @@ impl Running<'_> {
         }
         match self.progress.reports.correct() {
             Ok(correction) => {
-                let told = Happening::Corrected(correction.clone());
-                self.unit.tell(told).await;
+                let corrected = Happening::Corrected(correction.clone());
+                self.unit.report(corrected).await;
                 Outcome::Again(correction)
             }
             Err(never_finalized) if exit == Exit::Code(0) => Outcome::Over(never_finalized),
@@ -198,7 +200,7 @@ impl Running<'_> {
         }
     }
 
-    /// Tells whether another child could still give the report: the session must hold the task,
+    /// Returns whether another child could still give the report: the session must hold the task,
     /// and pi writes none before the first answer.
     fn can_go_on(&self, exit: Exit) -> bool {
         self.progress.reports.are_needed()

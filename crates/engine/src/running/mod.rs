@@ -1,10 +1,10 @@
-//! A sub-agent whose child lives: listen, stop, end.
+//! A sub-agent whose child lives: reads its output, steers it, ends it.
 //!
-//! Everything that can wake it is one value of [`Wakeup`]. What the child says is heard in
-//! `hearing.rs`, its end is in `ending.rs`, and the clocks of that are in `stopping.rs`.
+//! Everything that can wake it is one value of [`Wakeup`]. The child's records are handled
+//! in `records.rs`, its end in `ending.rs`; the clocks of the end are in `stopping.rs`.
 
 mod ending;
-mod hearing;
+mod records;
 
 use std::time::Duration;
 
@@ -34,7 +34,7 @@ const STEER: &str = "steer";
 pub(crate) enum Outcome {
     /// The run is over.
     Over(Ending),
-    /// It goes on with another child on the same session, which is told this.
+    /// The run goes on with another child on the same session, and with this prompt.
     Again(String),
 }
 
@@ -55,17 +55,17 @@ pub(crate) struct Running<'a> {
     /// How the run ends, once that is known.
     verdict: Option<Ending>,
     exit: Option<Exit>,
-    /// What the child was told and has not taken yet.
+    /// The correction that was sent to the child and not accepted yet.
     correction: Option<String>,
-    /// When the keeper believes that the time of the run is over.
-    told_deadline: Option<Instant>,
+    /// The deadline that the keeper knows.
+    known_deadline: Option<Instant>,
     pause: Pause,
 }
 
 /// Whether the tree and its clocks stand still.
 enum Pause {
     No,
-    /// The keeper was told to stop the tree; whoever pauses us waits until this is dropped.
+    /// The keeper was asked to stop the tree; whoever pauses us waits until this is dropped.
     Asked(#[expect(dead_code, reason = "it tells by being dropped")] mpsc::Sender<()>),
     Yes,
 }
@@ -104,38 +104,38 @@ impl<'a> Running<'a> {
             verdict: None,
             exit: None,
             correction: None,
-            told_deadline: None,
+            known_deadline: None,
             pause: Pause::No,
         }
     }
 
-    /// Lives with the child until nothing of it is left.
+    /// Works with the child until nothing of it is left.
     pub(crate) async fn run(mut self) -> Outcome {
-        self.unit.tell(Happening::Started(self.started)).await;
-        self.tell_deadline();
+        self.unit.report(Happening::Started(self.started)).await;
+        self.send_deadline();
         match &self.progress.check {
-            Some(_) => self.say(&ModelCheck::question()),
+            Some(_) => self.send(&ModelCheck::question()),
             None => self.prompt(),
         }
         while !self.is_over() {
-            self.unit.tell_all().await;
+            self.unit.send_events().await;
             let wakeup = self.next().await;
             self.handle(wakeup).await;
         }
         let outcome = self.outcome().await;
-        self.unit.tell_all().await;
+        self.unit.send_events().await;
         self.keeper.ended().await;
         outcome
     }
 
     fn prompt(&mut self) {
         let message = std::mem::take(&mut self.progress.prompt);
-        self.say_prompt(message);
+        self.send_prompt(message);
     }
 
-    fn say_prompt(&mut self, message: String) {
+    fn send_prompt(&mut self, message: String) {
         let id = PROMPT.to_owned();
-        self.say(&Command::Prompt { id, message });
+        self.send(&Command::Prompt { id, message });
     }
 
     fn is_over(&self) -> bool {
@@ -164,9 +164,9 @@ impl<'a> Running<'a> {
     fn alarm(&self) -> Option<Instant> {
         match self.phase {
             _ if !matches!(self.pause, Pause::No) => None,
-            // The keeper is told anew when what it was told last has passed, and not before: a
+            // The keeper gets a new deadline when the last one has passed, and not before: a
             // deadline moves with every sign of a tool.
-            Phase::Working => self.told_deadline,
+            Phase::Working => self.known_deadline,
             phase => phase.alarm(),
         }
     }
@@ -175,23 +175,23 @@ impl<'a> Running<'a> {
         match wakeup {
             Wakeup::Output(Some(lines)) => {
                 for line in lines {
-                    self.heard(line).await;
+                    self.handle_line(line).await;
                 }
             }
             Wakeup::Output(None) => self.output_closed().await,
             Wakeup::Stderr(Some(lines)) => {
                 for line in lines {
-                    self.unit.tell(Happening::Complained(line)).await;
+                    self.unit.report(Happening::Complained(line)).await;
                 }
             }
             Wakeup::Stderr(None) => self.stderr_is_open = false,
-            Wakeup::Keeper(report) => self.keeper_said(report).await,
+            Wakeup::Keeper(report) => self.keeper_reported(report).await,
             Wakeup::Asked(UnitRequest::End(decision)) => self.asked_to_end(decision).await,
             Wakeup::Asked(UnitRequest::Pause { paused }) => self.pause(paused),
             Wakeup::Asked(UnitRequest::Resume { pause }) => self.resume(pause),
             Wakeup::Asked(UnitRequest::Steer { message, answer }) => {
                 let steered = self.steer(message).await;
-                self.unit.tell_all().await;
+                self.unit.send_events().await;
                 // Whoever asked may have left.
                 _ = answer.send(steered);
             }
@@ -206,20 +206,20 @@ impl<'a> Running<'a> {
         if self.progress.check.is_some() {
             return Err(SteerError::NotStarted(self.unit.task.run.clone()));
         }
-        self.say(&Command::Steer {
+        self.send(&Command::Steer {
             id: STEER.to_owned(),
             message: message.clone(),
         });
-        self.unit.tell(Happening::Steered(message)).await;
+        self.unit.report(Happening::Steered(message)).await;
         Ok(())
     }
 
-    /// Tells the keeper how long the run has.
-    fn tell_deadline(&mut self) {
-        self.told_deadline = self.progress.deadline.as_ref().map(Deadline::alarm);
-        if let Some(ends_at) = self.told_deadline {
+    /// Sends the keeper the time that the run has left.
+    fn send_deadline(&mut self) {
+        self.known_deadline = self.progress.deadline.as_ref().map(Deadline::alarm);
+        if let Some(ends_at) = self.known_deadline {
             let left = ends_at.saturating_duration_since(Instant::now());
-            self.keeper.tell_deadline(left);
+            self.keeper.send_deadline(left);
         }
     }
 
@@ -240,10 +240,10 @@ impl<'a> Running<'a> {
             deadline.paused(pause);
         }
         self.keeper.resume();
-        self.tell_deadline();
+        self.send_deadline();
     }
 
-    fn say(&mut self, command: &Command) {
+    fn send(&mut self, command: &Command) {
         if let Some(stdin) = &self.stdin {
             stdin.send(command);
         }

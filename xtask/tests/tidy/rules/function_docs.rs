@@ -7,7 +7,7 @@ use crate::finding::Finding;
 
 /// The parts of the sources whose function docs are not all sentences yet. A part leaves this list
 /// when its last doc is mended; the rule says when that has happened.
-const STILL_TO_WRITE: [&str; 12] = [
+const STILL_TO_WRITE: [&str; 9] = [
     "crates/app/src/attach/",
     "crates/app/src/calls/families/background/",
     "crates/app/src/calls/families/runs/",
@@ -15,9 +15,6 @@ const STILL_TO_WRITE: [&str; 12] = [
     "crates/app/src/doors/pi/",
     "crates/app/src/profiles/",
     "crates/app/src/runs/",
-    "crates/delegation/",
-    "crates/engine/",
-    "crates/processes/",
     "testkit/",
     "xtask/",
 ];

@@ -7,7 +7,7 @@ use super::stand::{PROMPT_LINE, SETTLED, Stand, limits, plan};
 use crate::SteerError;
 use crate::request::UnitRequest;
 
-/// A run that asks for a provider.
+/// Makes a run that asks for a provider.
 fn choosing(provider: &str) -> Stand {
     Stand::new(TaskPlan {
         model: ModelChoice::Named {

@@ -5,7 +5,7 @@ use pretty_assertions::assert_eq;
 
 use super::stand::{ABORT_LINE, SETTLED, Stand, limits, plan};
 
-/// A run whose child must report, and is told twice if it does not.
+/// Makes a run whose child must report, and is corrected twice if it does not.
 async fn reporting() -> Stand {
     Stand::prompted(TaskPlan {
         completion: Completion::Finalized { corrections: 2 },
@@ -20,7 +20,7 @@ fn report(details: &str) -> String {
     )
 }
 
-/// A run that must report, with a session that another child could continue.
+/// Makes a run that must report, with a session that another child could continue.
 async fn reporting_with_session() -> Stand {
     Stand::prompted(TaskPlan {
         completion: Completion::Finalized { corrections: 2 },

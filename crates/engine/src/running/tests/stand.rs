@@ -24,7 +24,7 @@ use crate::child::LineMemory;
 use crate::known_children::KnownChildren;
 use crate::launcher::Launcher;
 use crate::partial_feed::PartialFeed;
-use crate::request::{UnitEvents, UnitSaid};
+use crate::request::{UnitEvent, UnitEvents};
 use crate::running::*;
 
 /// One run whose other side the test holds.
@@ -49,7 +49,7 @@ const NOBODY: ProcessName = ProcessName {
 };
 
 impl Stand {
-    /// A run whose child has just been given its prompt.
+    /// Makes a run whose child has just got its prompt.
     pub(super) async fn prompted(plan: TaskPlan) -> Self {
         let mut stand = Self::new(plan);
         assert_eq!(stand.told().await, PROMPT_LINE);
@@ -90,7 +90,7 @@ impl Stand {
             memory,
             room: Arc::default(),
             events: events_in,
-            untold: Vec::new(),
+            unsent: Vec::new(),
             requests,
         };
         let start = Instant::now();
@@ -133,7 +133,7 @@ impl Stand {
         keeper.write_all(format!("{line}\n").as_bytes()).unwrap();
     }
 
-    /// The child exits and nothing of it is left.
+    /// Plays that the child exits and nothing of it is left.
     pub(super) fn exit(&mut self, code: i32) {
         self.output = None;
         self.errors = None;
@@ -161,14 +161,15 @@ impl Stand {
         sleep_until(self.start + Duration::from_secs(second)).await;
     }
 
-    /// How often the child was corrected until it was started again, and with which words it is.
+    /// Returns how often the child was corrected until it was started again, and the prompt of the
+    /// next child.
     pub(super) async fn restart(self) -> (usize, String) {
         let mut corrections = 0;
         let mut again = None;
         for event in self.all_told().await {
             match event {
-                UnitSaid::Happened(Happening::Corrected(_)) => corrections += 1,
-                UnitSaid::Happened(Happening::Printed(words)) => again = Some(words),
+                UnitEvent::Happened(Happening::Corrected(_)) => corrections += 1,
+                UnitEvent::Happened(Happening::Printed(words)) => again = Some(words),
                 _ => {}
             }
         }
@@ -176,8 +177,8 @@ impl Stand {
         (corrections, String::from_utf8_lossy(&again).into_owned())
     }
 
-    /// All that was told until the child was gone.
-    async fn all_told(mut self) -> Vec<UnitSaid> {
+    /// Returns all events until the child was gone.
+    async fn all_told(mut self) -> Vec<UnitEvent> {
         let patience = Duration::from_hours(1000);
         let ended = tokio::time::timeout(patience, self.running).await;
         ended.expect("the child to be gone").unwrap();
@@ -189,7 +190,7 @@ impl Stand {
         all
     }
 
-    /// How the run ended, and how long after its start.
+    /// Returns how the run ended, and how long after its start.
     pub(super) async fn ending_at(self) -> (Duration, Ending) {
         let start = self.start;
         let ending = self.ending().await;
@@ -199,7 +200,7 @@ impl Stand {
     pub(super) async fn ending(self) -> Ending {
         let mut ending = None;
         for event in self.all_told().await {
-            if let UnitSaid::Happened(Happening::Ended(ended)) = event {
+            if let UnitEvent::Happened(Happening::Ended(ended)) = event {
                 assert_eq!(ending, None, "a run ends once");
                 ending = Some(ended);
             }
@@ -208,14 +209,14 @@ impl Stand {
     }
 }
 
-/// The life of a unit whose first child is played by the test, and whose next ones are not.
+/// Runs a unit whose first child is played by the test. The next one is not started.
 async fn live(mut unit: Unit, child: LaunchedChild) {
     let mut progress = RunProgress::begin(&unit.task, &mut unit.plan);
     match Running::new(&mut unit, &mut progress, child).run().await {
-        Outcome::Over(ending) => unit.tell(Happening::Ended(ending)).await,
-        Outcome::Again(prompt) => unit.tell(Happening::Printed(prompt.into())).await,
+        Outcome::Over(ending) => unit.report(Happening::Ended(ending)).await,
+        Outcome::Again(prompt) => unit.report(Happening::Printed(prompt.into())).await,
     }
-    unit.tell_all().await;
+    unit.send_events().await;
 }
 
 /// Notes what is said on a stream, with the time it was said, and when it closes.

@@ -1,4 +1,4 @@
-//! What a child says, and what follows from it for the run.
+//! The records of a child, and what follows from them for the run.
 
 use pi_subagents_delegation::child_protocol::{ChildRecord, Command, Question, Response};
 use pi_subagents_delegation::{AssistantMessage, Decision, Ending, Happening, Message};
@@ -22,31 +22,31 @@ enum Consequence {
     Asked(Question),
     /// The child answered what was asked about its model.
     Checked(Checked),
-    /// The child told which tools it has.
+    /// The child listed its tools.
     Equipped(HadTools),
 }
 
 impl Running<'_> {
-    pub(super) async fn heard(&mut self, line: Line) {
+    pub(super) async fn handle_line(&mut self, line: Line) {
         match line {
             Line::ToolReported => self.tool_was_at_work(),
-            Line::Text(line) => self.unit.tell(Happening::Printed(line)).await,
+            Line::Text(line) => self.unit.report(Happening::Printed(line)).await,
             Line::Record { line, record } => {
                 let consequence = self.weigh(&record);
-                self.unit.tell_record(line, record).await;
+                self.unit.report_record(line, record).await;
                 self.follow(consequence).await;
             }
         }
     }
 
-    /// What a record means for the run, beside being told to everybody.
+    /// Returns what a record means for the run, apart from being an event.
     fn weigh(&mut self, record: &ChildRecord) -> Consequence {
         match record {
             ChildRecord::MessageEnded(Message::Assistant(answer)) => self.weigh_answer(answer),
             ChildRecord::MessageEnded(Message::System(change)) => {
                 let check = self.progress.tools.take();
                 check.map_or(Consequence::None, |check| {
-                    Consequence::Equipped(check.heard(change))
+                    Consequence::Equipped(check.compare(change))
                 })
             }
             ChildRecord::ToolStarted { .. } | ChildRecord::ToolProgressed { .. } => {
@@ -77,7 +77,7 @@ impl Running<'_> {
     }
 
     fn weigh_answer(&mut self, answer: &AssistantMessage) -> Consequence {
-        self.progress.last_answer.heard(answer);
+        self.progress.last_answer.note(answer);
         let overspent = self.progress.spending.observe(answer);
         answer
             .tool_calls()
@@ -94,7 +94,7 @@ impl Running<'_> {
                 Consequence::None
             }
             (Some(_) | None, _) => match &mut self.progress.check {
-                Some(check) => Consequence::Checked(check.heard(response)),
+                Some(check) => Consequence::Checked(check.answered(response)),
                 None => Consequence::None,
             },
         }
@@ -122,23 +122,24 @@ impl Running<'_> {
         }
     }
 
-    /// Nobody sees the dialogs of a child, and the child would wait for ever.
+    /// Cancels a question of an extension. Nobody sees the dialogs of a child, and the child would
+    /// wait for ever.
     async fn cancel(&mut self, question: Question) {
         let title = question.title.unwrap_or(question.method);
         let warning = format!("an extension asked \"{title}\": cancelled, nobody can answer here");
-        self.say(&Command::CancelQuestion { id: question.id });
-        self.unit.tell(Happening::Warned(warning)).await;
+        self.send(&Command::CancelQuestion { id: question.id });
+        self.unit.report(Happening::Warned(warning)).await;
     }
 
     async fn checked(&mut self, checked: Checked) {
         match checked {
             Checked::NotYet => return,
             Checked::Ask(command) => {
-                self.say(&command);
+                self.send(&command);
                 return;
             }
             Checked::Fine => {}
-            Checked::Doubtful(warning) => self.unit.tell(Happening::Warned(warning)).await,
+            Checked::Doubtful(warning) => self.unit.report(Happening::Warned(warning)).await,
             Checked::Wrong(ending) => return self.conclude(ending).await,
         }
         self.progress.check = None;
@@ -150,7 +151,7 @@ impl Running<'_> {
     async fn equipped(&mut self, had: HadTools) {
         match had {
             HadTools::Fine => {}
-            HadTools::Some(warning) => self.unit.tell(Happening::Warned(warning)).await,
+            HadTools::Some(warning) => self.unit.report(Happening::Warned(warning)).await,
             HadTools::None(message) => self.conclude(Ending::ModelError { message }).await,
         }
     }
@@ -163,7 +164,7 @@ impl Running<'_> {
         match self.progress.reports.judge(&self.progress.last_answer) {
             Verdict::Over(ending) => self.conclude(ending).await,
             Verdict::Unreported if self.phase == Phase::Working => self.correct().await,
-            // A child that is leaving cannot be told any more; what follows is seen at its end.
+            // A child that is leaving cannot be corrected any more; its end decides.
             Verdict::Unreported => {}
         }
     }
@@ -171,23 +172,23 @@ impl Running<'_> {
     async fn correct(&mut self) {
         match self.progress.reports.correct() {
             Ok(correction) => {
-                self.say_prompt(correction.clone());
+                self.send_prompt(correction.clone());
                 self.correction = Some(correction.clone());
-                self.unit.tell(Happening::Corrected(correction)).await;
+                self.unit.report(Happening::Corrected(correction)).await;
             }
             Err(ending) => self.conclude(ending).await,
         }
     }
 
-    /// The child has reported. Its turn ends by itself, unless its model called something beside
-    /// the report.
+    /// Ends the turn of a child that has reported. The turn ends by itself, unless the model called
+    /// another tool beside the report.
     fn reported(&mut self, ending: Ending) {
         self.verdict.get_or_insert(ending);
         if self.phase != Phase::Working {
             return;
         }
         if self.progress.last_answer.called_several() {
-            self.say(&Command::Abort);
+            self.send(&Command::Abort);
         }
         self.phase = Phase::aborting(Instant::now(), AFTER_ITS_REPORT);
     }
