@@ -8,7 +8,7 @@ use std::process::ExitCode;
 use std::time::{Duration, SystemTime};
 
 use crossterm::event::Event;
-use pi_subagents_delegation::{RunId, Timestamp};
+use pi_subagents_delegation::{Pacer, RunId, Timestamp};
 use pi_subagents_sessions::{RecordedRun, Store, history};
 use pi_subagents_windows::{Paint, PreviewContext, Role};
 use tokio::signal::unix::{Signal, SignalKind, signal};
@@ -93,8 +93,9 @@ struct Session {
 
 /// When what is due.
 struct Pace {
+    frames: Pacer,
+    /// When the last frame was drawn, for the clocks in it.
     drawn_at: Option<Instant>,
-    is_dirty: bool,
     looked_at: Instant,
     look_at_index: Option<Instant>,
     look_at_records: Option<Instant>,
@@ -113,6 +114,13 @@ enum Happened {
     IndexChanged,
     OwnerGone,
     Alarm,
+}
+
+/// Makes the pace of frames when the first of them is due at once.
+fn first_frame() -> Pacer {
+    let mut frames = Pacer::new(FRAME);
+    frames.note_change();
+    frames
 }
 
 impl Session {
@@ -157,8 +165,8 @@ impl Session {
             jobs: JoinSet::new(),
             is_reconciled: false,
             pace: Pace {
+                frames: first_frame(),
                 drawn_at: None,
-                is_dirty: true,
                 looked_at: Instant::now(),
                 look_at_index: Some(Instant::now()),
                 look_at_records: None,
@@ -216,7 +224,7 @@ impl Session {
         give_back();
         signals::stop_this_process().await;
         self.screen.enter_again()?;
-        self.pace.is_dirty = true;
+        self.pace.frames = first_frame();
         self.pace.drawn_at = None;
         Ok(())
     }
@@ -240,8 +248,9 @@ impl Session {
 
     /// The next moment at which something is to be done though nothing has happened.
     fn alarm(&self) -> Option<Instant> {
-        let drawn_at = self.pace.drawn_at.unwrap_or_else(Instant::now);
-        let frame = self.pace.is_dirty.then(|| drawn_at + FRAME);
+        let now = Instant::now();
+        let drawn_at = self.pace.drawn_at.unwrap_or(now);
+        let frame = self.pace.frames.due(now.into_std()).map(Instant::from_std);
         let has_clock = self.model.rows.iter().any(RunRow::is_running);
         let clock = has_clock.then(|| drawn_at + CLOCK);
         let look = self.pace.look_at_index.filter(|_| self.looking.is_empty());
@@ -265,18 +274,20 @@ impl Session {
             self.pace.look_at_index = None;
             self.look();
         }
-        let is_clock_due = self.pace.drawn_at.is_none_or(|at| at + CLOCK <= now);
-        self.pace.is_dirty |= is_clock_due;
+        if self.pace.drawn_at.is_none_or(|at| at + CLOCK <= now) {
+            self.pace.frames.note_change();
+        }
         self.model.update(Message::Clock, Timestamp::now())
     }
 
     fn draw_if_due(&mut self) -> io::Result<()> {
-        let is_too_early = self.pace.drawn_at.is_some_and(|at| at.elapsed() < FRAME);
-        if !self.pace.is_dirty || is_too_early {
+        let now = Instant::now();
+        let due = self.pace.frames.due(now.into_std());
+        if due.is_none_or(|due| due > now.into_std()) {
             return Ok(());
         }
-        self.pace.is_dirty = false;
-        self.pace.drawn_at = Some(Instant::now());
+        self.pace.frames.note_done(now.into_std());
+        self.pace.drawn_at = Some(now);
         let (model, paint) = (&self.model, self.paint);
         self.screen
             .draw(|frame| draw(model, Timestamp::now(), paint, frame))
@@ -303,7 +314,7 @@ impl Session {
 
     fn update(&mut self, message: Message) -> Option<Effect> {
         self.is_reconciled = false;
-        self.pace.is_dirty = true;
+        self.pace.frames.note_change();
         self.model.update(message, Timestamp::now())
     }
 
