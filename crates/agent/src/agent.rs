@@ -22,7 +22,7 @@ use crate::sections::Sections;
 use crate::settings::{CompactionSettings, RetrySettings};
 use crate::tools::{ModelInUse, Tool, ToolSurroundings};
 
-/// What stays the same as long as the agent lives.
+/// The parts of an agent that do not change while it lives.
 pub(crate) struct Setup {
     pub(crate) cwd: PathBuf,
     pub(crate) home: PathBuf,
@@ -41,11 +41,11 @@ impl Setup {
     }
 }
 
-/// A model and who speaks for it.
+/// A model and the provider that reaches it.
 #[derive(Clone)]
 pub(crate) struct ChosenModel {
     pub(crate) model: Model,
-    /// There as soon as a prompt was found to be answerable.
+    /// Set as soon as the key and the address of the model were found.
     pub(crate) provider: Option<Rc<dyn Provider>>,
 }
 
@@ -58,7 +58,7 @@ pub(crate) struct Agent {
     pub(crate) chosen: RefCell<Option<ChosenModel>>,
     pub(crate) thinking: Cell<ThinkingLevel>,
     pub(crate) is_compacting: Cell<bool>,
-    /// What the model said last, be it taken back since.
+    /// The last answer of the model, even if it was taken back since.
     pub(crate) last_answer: RefCell<Option<Rc<Message>>>,
     /// Stops the run under way.
     abort: RefCell<Option<AbortSwitch>>,
@@ -133,7 +133,7 @@ impl Agent {
             .await;
     }
 
-    /// Answers with another model from the next turn on.
+    /// Changes the model that answers from the next turn on.
     pub(crate) fn set_model(&self, chosen: ChosenModel) {
         let Model { provider, id, .. } = &chosen.model;
         self.conversation.borrow_mut().note_model(provider, id);

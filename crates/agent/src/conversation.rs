@@ -17,7 +17,7 @@ use crate::usage::Usage;
 /// A conversation and its session file.
 #[derive(Debug)]
 pub(crate) struct Conversation {
-    messages: Vec<Kept>,
+    messages: Vec<LoggedMessage>,
     log: SessionLog,
     pub(crate) name: Option<String>,
     /// Provider and id of the model that the log names last.
@@ -31,7 +31,7 @@ pub(crate) struct Conversation {
 }
 
 #[derive(Debug)]
-struct Kept {
+struct LoggedMessage {
     entry: String,
     message: Rc<Message>,
 }
@@ -48,7 +48,7 @@ impl Conversation {
         let kept = recorded.messages.into_iter();
         Ok(Self {
             messages: kept
-                .map(|(entry, message)| Kept { entry, message })
+                .map(|(entry, message)| LoggedMessage { entry, message })
                 .collect(),
             name: recorded.name,
             model: recorded.model,
@@ -77,7 +77,8 @@ impl Conversation {
 
     /// Returns whether nothing was said since the conversation was shortened.
     pub(crate) fn was_just_compacted(&self) -> bool {
-        let is_summary = |kept: &Kept| matches!(*kept.message, Message::CompactionSummary(_));
+        let is_summary =
+            |kept: &LoggedMessage| matches!(*kept.message, Message::CompactionSummary(_));
         self.trusted_from > 0
             && self.trusted_from == self.messages.len()
             && self.messages.iter().any(is_summary)
@@ -120,7 +121,7 @@ impl Conversation {
         });
         kept.retain(|kept| !matches!(*kept.message, Message::System(_)));
         self.messages = [system, summary]
-            .map(|message| Kept {
+            .map(|message| LoggedMessage {
                 entry: id.clone(),
                 message: Rc::new(message),
             })
@@ -151,7 +152,7 @@ impl Conversation {
         let message = Rc::new(message);
         let entry = self.log.message(&message);
         let entry = self.noted(entry).unwrap_or_default();
-        self.messages.push(Kept {
+        self.messages.push(LoggedMessage {
             entry,
             message: Rc::clone(&message),
         });

@@ -3,7 +3,7 @@
 //! Pi's flags are not clap's: `-p` may swallow a message, `@file` is an argument anywhere,
 //! and two-letter short flags exist. [`FLAGS`] is the table.
 
-/// What the command line asked for.
+/// The flags of the command line.
 #[derive(Debug, Default, PartialEq, Eq)]
 #[expect(
     clippy::struct_excessive_bools,

@@ -42,7 +42,7 @@ impl Message {
     }
 }
 
-/// What the model is told about itself: prompt sections and the tools it may call.
+/// The prompt sections and the tools that the model may call.
 ///
 /// The first one is complete, later ones are patches; a section set to null is gone.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
@@ -74,7 +74,7 @@ pub(crate) struct RemovedTool {
     pub(crate) name: String,
 }
 
-/// What the caller said.
+/// A message of the caller.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct UserMessage {
     #[serde(deserialize_with = "blocks_or_text")]
@@ -83,7 +83,7 @@ pub(crate) struct UserMessage {
     pub(crate) timestamp: u64,
 }
 
-/// What the model said.
+/// An answer of the model.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct AssistantMessage {
@@ -119,7 +119,7 @@ impl AssistantMessage {
     }
 }
 
-/// What a tool answered.
+/// The result of a tool call.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct ToolResultMessage {
@@ -136,7 +136,7 @@ pub(crate) struct ToolResultMessage {
     pub(crate) timestamp: u64,
 }
 
-/// What stands for the part of a conversation that is no longer shown.
+/// The summary that replaces the part of a conversation that is no longer sent.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub(crate) struct CompactionSummary {
@@ -155,13 +155,13 @@ pub(crate) struct CompactionSummary {
 pub(crate) enum Block {
     Text {
         text: String,
-        /// What Google wants back with the text.
+        /// A signature that Google wants back with the text.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         text_signature: Option<String>,
     },
     Thinking {
         thinking: String,
-        /// What the provider wants back to trust the thought.
+        /// The signature that the provider wants back with the thought.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         thinking_signature: Option<String>,
         /// The provider keeps the thought to itself; the signature is all there is.
@@ -194,7 +194,7 @@ pub(crate) struct ToolCall {
     pub(crate) name: String,
     #[serde(default)]
     pub(crate) arguments: Value,
-    /// What Google wants back with the call.
+    /// A signature that Google wants back with the call.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) thought_signature: Option<String>,
 }

@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use crate::agent::{Agent, ChosenModel};
 use crate::models::{
-    self, Catalogue, Choice, ChoiceError, Credential, CredentialError, GivenKey, InstalledPi,
-    Keyring, Model, SCRIPTED, Wanted, Wire,
+    self, Choice, ChoiceError, Credential, CredentialError, GivenKey, InstalledPi, Keyring,
+    KnownModels, Model, SCRIPTED, Wanted, Wire,
 };
 use crate::providers::{
     ChatProvider, Connections, GATEWAY_KEY, Provider, ProviderError, ScriptError, ScriptedProvider,
@@ -64,7 +64,7 @@ pub(crate) struct ModelAccess {
     /// How long a model may stay silent; None waits for ever.
     pub(crate) patience: Option<Duration>,
     /// Read only when someone asks for a model that is not scripted.
-    catalogue: OnceCell<Catalogue>,
+    known_models: OnceCell<KnownModels>,
     connections: RefCell<Option<(String, Connections)>>,
 }
 
@@ -80,19 +80,19 @@ impl ModelAccess {
             variables,
             given: None,
             patience: None,
-            catalogue: OnceCell::new(),
+            known_models: OnceCell::new(),
             connections: RefCell::default(),
         }
     }
 
-    fn catalogue(&self) -> &Catalogue {
-        self.catalogue.get_or_init(|| {
+    fn known_models(&self) -> &KnownModels {
+        self.known_models.get_or_init(|| {
             let installed = InstalledPi::find(&self.variables, &self.cwd);
-            let catalogue = Catalogue::load(&self.agent_dir, installed);
-            if let Some(problem) = &catalogue.problem {
+            let known_models = KnownModels::load(&self.agent_dir, installed);
+            if let Some(problem) = &known_models.problem {
                 crate::notices::warn(problem);
             }
-            catalogue
+            known_models
         })
     }
 
@@ -105,10 +105,10 @@ impl ModelAccess {
         let is_scripted = wanted.provider.as_deref() == Some(SCRIPTED)
             || wanted.provider.is_none() && wanted.model.as_deref().is_some_and(names_script);
         if is_scripted {
-            return Ok(models::choose(wanted, &Catalogue::default(), |_| false)?);
+            return Ok(models::choose(wanted, &KnownModels::default(), |_| false)?);
         }
         let keyring = self.keyring();
-        let mut choice = models::choose(wanted, self.catalogue(), |provider| {
+        let mut choice = models::choose(wanted, self.known_models(), |provider| {
             keyring.seems_to_have(provider)
         })?;
         if let Some(model) = &mut choice.model {
@@ -198,8 +198,8 @@ impl ModelAccess {
     /// Returns the models that could be used now.
     pub(crate) fn available(&self, agent: &Agent) -> Vec<Model> {
         let mut available: Vec<Model> = agent.model().into_iter().collect();
-        for provider in self.catalogue().provider_names() {
-            let mut models = self.catalogue().models_of(&provider);
+        for provider in self.known_models().provider_names() {
+            let mut models = self.known_models().models_of(&provider);
             models.retain(|model| Wire::named(&model.api).is_some() && !available.contains(model));
             // Without a model of its own a provider is not worth the question.
             if let Some(model) = models.first()
@@ -264,7 +264,7 @@ impl ModelAccess {
     fn keyring(&self) -> Keyring<'_> {
         Keyring {
             given: self.given.as_ref(),
-            catalogue: self.catalogue(),
+            known_models: self.known_models(),
             agent_dir: &self.agent_dir,
             variables: &self.variables,
         }
@@ -276,7 +276,7 @@ impl ModelAccess {
 
     fn has_key(&self, model: &Model) -> bool {
         self.keyring().seems_to_have(&model.provider)
-            || self.catalogue().needs_no_key(&model.provider)
+            || self.known_models().needs_no_key(&model.provider)
     }
 
     async fn headers(
@@ -285,7 +285,7 @@ impl ModelAccess {
         key: Option<&Credential>,
     ) -> Result<BTreeMap<String, String>, ModelError> {
         let mut headers = BTreeMap::new();
-        if let Some(key) = key.filter(|_| self.catalogue().wants_bearer(&model.provider)) {
+        if let Some(key) = key.filter(|_| self.known_models().wants_bearer(&model.provider)) {
             let bearer = format!("Bearer {}", key.secret());
             headers.insert("authorization".to_owned(), bearer);
         }

@@ -1,15 +1,15 @@
-//! Words for people, on stderr; stdout belongs to the protocol.
+//! Warnings and errors for people, on stderr; stdout belongs to the protocol.
 
 use std::fmt::Display;
 use std::io::Write;
 
-/// Tells about something that did not stop us.
+/// Prints a warning.
 pub(crate) fn warn(message: &dyn Display) {
-    // Nobody can be told when stderr is closed.
+    // If stderr is closed, nobody is there to read it.
     let _ = writeln!(std::io::stderr(), "Warning: {message}");
 }
 
-/// Tells why we stop.
+/// Prints the error that ends the agent.
 pub(crate) fn error(message: &dyn Display) {
     let _ = writeln!(std::io::stderr(), "Error: {message}");
 }

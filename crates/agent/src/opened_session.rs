@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use crate::conversation::Conversation;
 use crate::flags::Flags;
 use crate::session::{
-    Claim, ClaimError, NoSuchSession, Place, Places, Recorded, SessionError, SessionLogError,
+    Claim, ClaimError, NoSuchSession, Recorded, SessionError, SessionFile, SessionLogError,
+    SessionPlaces,
 };
 use crate::settings::Settings;
 use crate::surroundings::Surroundings;
@@ -38,7 +39,7 @@ impl OpenedSession {
         let (settings, _) = Settings::read(&surroundings.agent_dir, None);
         let named = variables.get("PI_CODING_AGENT_SESSION_DIR").cloned();
         let session_dir = named.or(settings.session_dir);
-        let places = Places {
+        let places = SessionPlaces {
             cwd: &surroundings.cwd,
             agent_dir: &surroundings.agent_dir,
             session_dir: session_dir.map(PathBuf::from),
@@ -47,7 +48,7 @@ impl OpenedSession {
     }
 
     /// Locks the file before it is read, so that nobody writes meanwhile.
-    fn take(place: Place) -> Result<Self, OpenError> {
+    fn take(place: SessionFile) -> Result<Self, OpenError> {
         Ok(Self {
             id: place.id,
             claim: Claim::take(&place.path)?,

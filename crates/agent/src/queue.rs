@@ -1,6 +1,6 @@
 //! Messages that wait for the right moment of a run.
 
-/// What was said while the agent worked.
+/// Messages that came while the agent was at work.
 #[derive(Debug, Default)]
 pub(crate) struct Queue {
     /// Delivered after the current turn.

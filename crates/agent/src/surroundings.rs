@@ -1,11 +1,11 @@
-//! What the agent is told about the world by the program that starts it.
+//! The directories and variables that the agent gets from the program that starts it.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use pi_subagents_files::NeverProjects;
 
-/// What the agent knows about the world; only the caller reads the environment.
+/// The directories and the environment of an agent. Only the caller reads the environment.
 #[derive(Debug, Clone)]
 pub struct Surroundings {
     /// Where the agent works, unless a resumed session says otherwise.

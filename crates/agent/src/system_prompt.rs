@@ -1,4 +1,4 @@
-//! What the model is told before anything else.
+//! The system prompt.
 
 use std::path::Path;
 

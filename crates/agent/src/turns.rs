@@ -10,14 +10,15 @@ use crate::event::Event;
 use crate::message::{AssistantMessage, Block, Message, StopReason};
 use crate::providers::ProviderError;
 
-/// What one run has come to so far.
+/// The state of one run.
 pub(crate) struct Run {
     pub(crate) aborted: Aborted,
     /// The messages since the last `agent_start`.
     pub(crate) messages: Vec<Rc<Message>>,
-    /// Retries since the last answer that was none.
+    /// Retries since the last successful answer.
     pub(crate) retries: u32,
-    /// Whether an answer was given again for want of room; once must do.
+    /// Whether the conversation was shortened and the model asked again because the context was full.
+    /// This is done once per run.
     made_room: bool,
 }
 
@@ -30,7 +31,7 @@ pub(crate) enum End {
 }
 
 impl Agent {
-    /// Answers a prompt; what it returns is done when the agent is idle again.
+    /// Answers a prompt; the future ends when the agent is idle again.
     pub(crate) async fn run(&self, prompt: Vec<Block>) {
         let aborted = self.begin_run();
         self.run_until(prompt, aborted).await;
@@ -71,8 +72,8 @@ impl Agent {
         self.output.emit(&Event::AgentSettled).await;
     }
 
-    /// Shortens the conversation where the last answer calls for it; true if there is
-    /// something to do with the room.
+    /// Shortens the conversation where the last answer calls for it. Returns whether the run goes
+    /// on: because the answer must be given again, or because messages wait.
     async fn make_room(&self, run: &mut Run) -> bool {
         match self.compaction_trigger(&run.messages, &run.aborted) {
             Trigger::Nothing => return false,
@@ -220,6 +221,6 @@ impl Agent {
 #[derive(Default)]
 struct Batch {
     results: Vec<Rc<Message>>,
-    /// Whether the model wants to see them.
+    /// Whether the model is asked again with the results.
     goes_on: bool,
 }

@@ -4,7 +4,7 @@ use std::ops::AddAssign;
 
 use serde::{Deserialize, Deserializer, Serialize};
 
-/// What one assistant message took.
+/// The tokens and the cost of one assistant message.
 ///
 /// `reasoning` is part of `output`; `input` excludes what came from or went to the cache.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
@@ -87,7 +87,7 @@ pub(crate) struct Price {
     pub(crate) tiers: Vec<Tier>,
 }
 
-/// What everything costs when the prompt is longer than a limit.
+/// The prices for a prompt that is longer than a limit.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub(crate) struct Tier {

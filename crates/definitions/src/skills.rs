@@ -3,11 +3,12 @@
 mod ignored;
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use pi_subagents_delegation::{Definition, text};
 use pi_subagents_pi_files::{Problem, Skill, SkillPlaces, discover_skills, markdown};
 
+use crate::outside::leads_out_of;
 use crate::trust::Trust;
 use crate::warning::Warning;
 pub use ignored::ignored_skills;
@@ -72,6 +73,17 @@ impl Skills {
             skills.by_name.entry(name).or_insert(skill);
         }
         skills
+    }
+
+    /// Takes over the list of the pi that calls, without the project's skills that lead out of the
+    /// project: pi follows such links.
+    pub fn of_pi(list: &[Skill], project: Option<&Path>) -> Self {
+        let is_stray = |skill: &Skill| {
+            project.is_some_and(|project| {
+                skill.file.starts_with(project) && leads_out_of(project, &skill.file)
+            })
+        };
+        Self::from_list(list.iter().filter(|skill| !is_stray(skill)).cloned())
     }
 
     /// Returns the skill of a name.

@@ -27,7 +27,7 @@ const DEEPEST: usize = 8;
 const MOST_ENTRIES: usize = 10_000;
 
 /// A folder or file that may hold skills.
-pub(super) struct Place {
+pub(super) struct SkillPlace {
     pub(super) path: PathBuf,
     /// The project that it belongs to, which its files must not lead out of.
     pub(super) project: Option<PathBuf>,
@@ -41,7 +41,7 @@ enum PlainFiles {
     BelowRoot,
 }
 
-impl Place {
+impl SkillPlace {
     /// Returns a folder or file that the user named.
     pub(super) fn of_user(path: PathBuf) -> Self {
         Self {
@@ -87,26 +87,26 @@ impl Place {
 
 impl SkillPlaces<'_> {
     /// Returns all places, the strongest first; `is_trusted` decides about those of a project.
-    pub(super) fn all(&self, is_trusted: &dyn Fn(&Path) -> bool) -> Vec<Place> {
+    pub(super) fn all(&self, is_trusted: &dyn Fn(&Path) -> bool) -> Vec<SkillPlace> {
         let mut found = self.of_project(is_trusted);
         let named = self.named_in(SettingsFile::of_user(self.agent_dir), self.agent_dir);
-        found.extend(named.into_iter().map(Place::of_user));
-        found.push(Place::of_user(self.agent_dir.join("skills")));
-        found.push(Place {
+        found.extend(named.into_iter().map(SkillPlace::of_user));
+        found.push(SkillPlace::of_user(self.agent_dir.join("skills")));
+        found.push(SkillPlace {
             plain_files: PlainFiles::BelowRoot,
-            ..Place::of_user(self.home.join(".agents").join("skills"))
+            ..SkillPlace::of_user(self.home.join(".agents").join("skills"))
         });
         found
     }
 
-    fn of_project(&self, is_trusted: &dyn Fn(&Path) -> bool) -> Vec<Place> {
+    fn of_project(&self, is_trusted: &dyn Fn(&Path) -> bool) -> Vec<SkillPlace> {
         let mut found = Vec::new();
         let is_own = self.own_directories.first().map(PathBuf::as_path) == Some(self.cwd);
         if is_own && is_trusted(self.cwd) {
             let configuration = self.cwd.join(".pi");
             let mut paths = self.named_in(SettingsFile::of_project(self.cwd), &configuration);
             paths.push(configuration.join("skills"));
-            found.extend(paths.into_iter().map(|path| Place {
+            found.extend(paths.into_iter().map(|path| SkillPlace {
                 path,
                 project: Some(self.cwd.to_owned()),
                 plain_files: PlainFiles::AtRoot,
@@ -114,7 +114,7 @@ impl SkillPlaces<'_> {
         }
         for directory in up_to_repository(self.own_directories) {
             if is_trusted(directory) {
-                found.push(Place {
+                found.push(SkillPlace {
                     path: directory.join(".agents").join("skills"),
                     project: Some(directory.to_owned()),
                     plain_files: PlainFiles::BelowRoot,

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::markdown::{self, LONGEST_FILE};
 use crate::problem::Problem;
-use crate::skill_places::{Place, SkillPlaces, is_main_file};
+use crate::skill_places::{SkillPlace, SkillPlaces, is_main_file};
 use crate::yaml::{self, Value};
 
 /// A skill.
@@ -58,12 +58,12 @@ pub fn discover_skills(
 /// As in pi, a path that does not exist is no error.
 pub fn read_skills(named: &[String], places: &SkillPlaces<'_>, found: &mut FoundSkills) {
     for path in named {
-        found.add_place(&Place::of_user(places.full(path, places.cwd)));
+        found.add_place(&SkillPlace::of_user(places.full(path, places.cwd)));
     }
 }
 
 impl FoundSkills {
-    fn add_place(&mut self, place: &Place) {
+    fn add_place(&mut self, place: &SkillPlace) {
         if let Some(project) = &place.project
             && let Err(problem) = beneath(project, &place.path)
         {

@@ -39,7 +39,7 @@ impl Reason {
     }
 }
 
-/// What an answer calls for.
+/// The reason to shorten the conversation that an answer gives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Trigger {
     Nothing,

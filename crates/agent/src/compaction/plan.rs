@@ -14,7 +14,7 @@ use crate::tokens;
 pub(crate) struct Limits {
     /// The end of the conversation that stays as it is.
     pub(crate) keep: u64,
-    /// What stays free for an answer.
+    /// Tokens that stay free for an answer.
     pub(crate) reserve: u64,
 }
 

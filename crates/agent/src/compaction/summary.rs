@@ -46,11 +46,11 @@ pub(super) fn complete(said: &str, plan: &Plan) -> String {
 }
 
 fn transcript(messages: &[Rc<Message>]) -> String {
-    let parts: Vec<String> = messages.iter().filter_map(|one| told(one)).collect();
+    let parts: Vec<String> = messages.iter().filter_map(|one| as_text(one)).collect();
     parts.join("\n\n")
 }
 
-fn told(message: &Message) -> Option<String> {
+fn as_text(message: &Message) -> Option<String> {
     match message {
         Message::User(user) => Some(format!("[User] {}", joined_text(&user.content))),
         Message::Assistant(answer) => Some(said(answer)),

@@ -8,7 +8,7 @@ use pi_subagents_files::read_own_text;
 use serde::Deserialize;
 
 use super::installed_pi::TokenError;
-use super::{Catalogue, LARGEST_FILE, builtin, interpolation, local_servers};
+use super::{KnownModels, LARGEST_FILE, builtin, interpolation, local_servers};
 
 /// Where pi keeps keys and logins.
 pub(super) const AUTH_FILE: &str = "auth.json";
@@ -68,7 +68,7 @@ pub(super) enum AuthEntry {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Keyring<'a> {
     pub(crate) given: Option<&'a GivenKey>,
-    pub(crate) catalogue: &'a Catalogue,
+    pub(crate) known_models: &'a KnownModels,
     pub(crate) agent_dir: &'a Path,
     pub(crate) variables: &'a BTreeMap<String, String>,
 }
@@ -97,7 +97,7 @@ impl Keyring<'_> {
                 }
             }
             Some(AuthEntry::Login) => {
-                let installed = &self.catalogue.installed;
+                let installed = &self.known_models.installed;
                 let token = installed.token(provider, self.agent_dir, self.variables);
                 match token.await {
                     Ok(token) => return Ok(Some(Credential::Token(token))),
@@ -106,7 +106,7 @@ impl Keyring<'_> {
             }
             None => {}
         }
-        if let Some(key) = self.catalogue.key(provider) {
+        if let Some(key) = self.known_models.key(provider) {
             match interpolation::resolve(key, self.variables, self.agent_dir).await {
                 Some(key) => return Ok(Some(Credential::Key(key))),
                 None => missing.extend(interpolation::names(key)),
@@ -115,8 +115,8 @@ impl Keyring<'_> {
         if let Some(key) = self.of_environment(provider) {
             return Ok(Some(key));
         }
-        let needs_none = builtin::is_local(provider) || self.catalogue.has_own_address(provider);
-        if needs_none && missing.is_empty() && self.catalogue.key(provider).is_none() {
+        let needs_none = builtin::is_local(provider) || self.known_models.has_own_address(provider);
+        if needs_none && missing.is_empty() && self.known_models.key(provider).is_none() {
             return Ok(None);
         }
         Err(CredentialError {
@@ -130,7 +130,7 @@ impl Keyring<'_> {
         self.given
             .is_some_and(|given| given.provider.as_deref() == Some(provider))
             || self.stored(provider).is_some()
-            || self.catalogue.key(provider).is_some()
+            || self.known_models.key(provider).is_some()
             || self.of_environment(provider).is_some()
     }
 

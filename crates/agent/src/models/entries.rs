@@ -69,7 +69,7 @@ impl ModelEntry {
     }
 }
 
-/// Where a server departs from its wire format, as far as we heed it.
+/// The ways in which a server departs from its wire format, as far as we support them.
 #[derive(Debug, Default, Clone, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub(crate) struct Compat {

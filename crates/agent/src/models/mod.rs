@@ -1,23 +1,23 @@
 //! Which model answers, where it is reached and with which key: pi's configuration.
 
 mod builtin;
-mod catalogue;
 mod credentials;
 mod entries;
 mod installed_pi;
 mod interpolation;
 mod json_with_comments;
+mod known_models;
 mod local_servers;
 mod overview;
 mod pattern;
 mod secrets;
 mod wire;
 
-pub(crate) use catalogue::Catalogue;
 pub(crate) use credentials::{Credential, CredentialError, GivenKey, Keyring};
 pub(crate) use entries::Compat;
 pub(crate) use installed_pi::InstalledPi;
 pub(crate) use interpolation::resolve as interpolate;
+pub(crate) use known_models::KnownModels;
 pub use overview::{KeyPlace, ModelOverview, UsableProvider, model_overview};
 pub(crate) use pattern::{Choice, ChoiceError, Wanted, choose};
 pub use secrets::secret_variables;
@@ -47,7 +47,7 @@ pub(crate) struct Model {
     pub(crate) base_url: String,
     pub(crate) reasoning: bool,
     pub(crate) input: Vec<String>,
-    /// Absent when nobody told us.
+    /// Absent if no file has a price.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) cost: Option<Price>,
     #[serde(skip_serializing_if = "Option::is_none")]

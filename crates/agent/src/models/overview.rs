@@ -6,13 +6,13 @@ use std::path::{Path, PathBuf};
 use pi_subagents_files::read_own;
 use serde_json::{Map, Value};
 
-use super::catalogue::MODELS_FILE;
 use super::credentials::{AUTH_FILE, AuthEntry};
-use super::{Catalogue, InstalledPi, Keyring, LARGEST_FILE, builtin, interpolation};
+use super::known_models::MODELS_FILE;
+use super::{InstalledPi, Keyring, KnownModels, LARGEST_FILE, builtin, interpolation};
 use crate::settings::Settings;
 use crate::surroundings::Surroundings;
 
-/// What is known of models before one is asked.
+/// The providers that can be used, found without asking any of them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ModelOverview {
     /// The provider that is asked when nobody names one.
@@ -55,10 +55,10 @@ pub enum KeyPlace {
 pub fn model_overview(surroundings: &Surroundings) -> ModelOverview {
     let agent_dir = &surroundings.agent_dir;
     let (settings, _) = Settings::read(agent_dir, None);
-    let catalogue = Catalogue::load(agent_dir, InstalledPi::default());
+    let known_models = KnownModels::load(agent_dir, InstalledPi::default());
     let keyring = Keyring {
         given: None,
-        catalogue: &catalogue,
+        known_models: &known_models,
         agent_dir,
         variables: &surroundings.variables,
     };
@@ -67,12 +67,12 @@ pub fn model_overview(surroundings: &Surroundings) -> ModelOverview {
         default_model: settings.default_model,
         usable: Vec::new(),
         unset: Vec::new(),
-        problems: catalogue.problem.iter().cloned().collect(),
+        problems: known_models.problem.iter().cloned().collect(),
     };
     overview
         .problems
         .extend(unusable(&agent_dir.join(AUTH_FILE)));
-    let mut names = catalogue.provider_names();
+    let mut names = known_models.provider_names();
     names.sort();
     for name in names {
         let (place, unset) = keyring.place(&name);
@@ -113,7 +113,7 @@ impl Keyring<'_> {
             }
             None => {}
         }
-        if let Some(key) = self.catalogue.key(provider) {
+        if let Some(key) = self.known_models.key(provider) {
             let models_file = self.agent_dir.join(MODELS_FILE);
             match written(key, models_file, |name| self.is_set(name)) {
                 Ok(place) => return (Some(place), unset),
@@ -124,7 +124,7 @@ impl Keyring<'_> {
         if let Some(name) = variables.find(|name| self.is_set(name)) {
             return (Some(KeyPlace::Variable((*name).to_owned())), unset);
         }
-        let needs_none = self.catalogue.needs_no_key(provider) && unset.is_empty();
+        let needs_none = self.known_models.needs_no_key(provider) && unset.is_empty();
         (needs_none.then_some(KeyPlace::None), unset)
     }
 

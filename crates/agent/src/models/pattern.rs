@@ -3,9 +3,9 @@
 
 use pi_subagents_delegation::ThinkingLevel;
 
-use super::{Catalogue, Model, SCRIPTED};
+use super::{KnownModels, Model, SCRIPTED};
 
-/// What the flags and settings ask for.
+/// The model that the flags and settings ask for.
 #[derive(Debug, Default, Clone)]
 pub(crate) struct Wanted {
     pub(crate) provider: Option<String>,
@@ -14,7 +14,7 @@ pub(crate) struct Wanted {
     pub(crate) default_model: Option<String>,
 }
 
-/// What was found.
+/// The model that was chosen.
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct Choice {
     /// None when nothing was asked for and nothing is configured.
@@ -45,45 +45,45 @@ pub(crate) enum ChoiceError {
 /// A bare name is looked for in `models.json` and among the models of `usable` providers.
 pub(crate) fn choose(
     wanted: &Wanted,
-    catalogue: &Catalogue,
+    known_models: &KnownModels,
     usable: impl Fn(&str) -> bool,
 ) -> Result<Choice, ChoiceError> {
     match (&wanted.provider, &wanted.model) {
-        (_, Some(pattern)) => by_pattern(pattern, wanted, catalogue, usable),
-        (Some(provider), None) => first_of(provider, wanted, catalogue),
-        (None, None) => Ok(by_default(wanted, catalogue)),
+        (_, Some(pattern)) => by_pattern(pattern, wanted, known_models, usable),
+        (Some(provider), None) => first_of(provider, wanted, known_models),
+        (None, None) => Ok(by_default(wanted, known_models)),
     }
 }
 
 fn by_pattern(
     pattern: &str,
     wanted: &Wanted,
-    catalogue: &Catalogue,
+    known_models: &KnownModels,
     usable: impl Fn(&str) -> bool,
 ) -> Result<Choice, ChoiceError> {
     if let Some(provider) = &wanted.provider {
         let id = pattern
             .strip_prefix(&format!("{provider}/"))
             .unwrap_or(pattern);
-        return of_provider(provider, id, catalogue);
+        return of_provider(provider, id, known_models);
     }
     // A listed id may have a slash of its own, as the ids of OpenRouter do.
-    if let Some(choice) = exact(pattern, wanted, &catalogue.models()) {
+    if let Some(choice) = exact(pattern, wanted, &known_models.models()) {
         return Ok(choice);
     }
     match pattern.split_once('/') {
-        Some((provider, id)) if provider == SCRIPTED || catalogue.knows_provider(provider) => {
-            of_provider(provider, id, catalogue)
+        Some((provider, id)) if provider == SCRIPTED || known_models.knows_provider(provider) => {
+            of_provider(provider, id, known_models)
         }
-        _ => anywhere(pattern, wanted, &everywhere(catalogue, usable)),
+        _ => anywhere(pattern, wanted, &everywhere(known_models, usable)),
     }
 }
 
-fn everywhere(catalogue: &Catalogue, usable: impl Fn(&str) -> bool) -> Vec<Model> {
-    let mut models = catalogue.models();
-    let names = catalogue.provider_names().into_iter();
+fn everywhere(known_models: &KnownModels, usable: impl Fn(&str) -> bool) -> Vec<Model> {
+    let mut models = known_models.models();
+    let names = known_models.provider_names().into_iter();
     for provider in names.filter(|name| usable(name)) {
-        for model in catalogue.models_of(&provider) {
+        for model in known_models.models_of(&provider) {
             if !models.contains(&model) {
                 models.push(model);
             }
@@ -104,16 +104,16 @@ fn exact(pattern: &str, wanted: &Wanted, models: &[Model]) -> Option<Choice> {
 fn of_provider(
     provider: &str,
     pattern: &str,
-    catalogue: &Catalogue,
+    known_models: &KnownModels,
 ) -> Result<Choice, ChoiceError> {
     if provider == SCRIPTED {
         let (id, thinking) = readings(pattern).last().unwrap_or((pattern, None));
         return Ok(found(Model::scripted(id), thinking));
     }
-    if !catalogue.knows_provider(provider) {
+    if !known_models.knows_provider(provider) {
         return Err(ChoiceError::UnknownProvider(provider.to_owned()));
     }
-    let models = catalogue.models_of(provider);
+    let models = known_models.models_of(provider);
     for (id, thinking) in readings(pattern) {
         if let Some(model) = models.iter().find(|model| model.id == id) {
             return Ok(found(model.clone(), thinking));
@@ -129,7 +129,7 @@ fn of_provider(
         warning: Some(format!(
             "Model \"{id}\" is not listed for provider \"{provider}\". Using it as it is."
         )),
-        ..found(catalogue.unlisted(provider, id), thinking)
+        ..found(known_models.unlisted(provider, id), thinking)
     })
 }
 
@@ -160,29 +160,33 @@ fn matching(part: &str, models: &[Model]) -> Vec<Model> {
     models.iter().filter(hits).cloned().collect()
 }
 
-fn first_of(provider: &str, wanted: &Wanted, catalogue: &Catalogue) -> Result<Choice, ChoiceError> {
+fn first_of(
+    provider: &str,
+    wanted: &Wanted,
+    known_models: &KnownModels,
+) -> Result<Choice, ChoiceError> {
     if wanted.default_provider.as_deref() == Some(provider)
         && let Some(model) = &wanted.default_model
     {
-        return of_provider(provider, model, catalogue);
+        return of_provider(provider, model, known_models);
     }
-    match catalogue.models_of(provider).into_iter().next() {
+    match known_models.models_of(provider).into_iter().next() {
         Some(model) => Ok(found(model, None)),
-        None if catalogue.knows_provider(provider) => {
+        None if known_models.knows_provider(provider) => {
             Err(ChoiceError::NoModel(provider.to_owned()))
         }
         None => Err(ChoiceError::UnknownProvider(provider.to_owned())),
     }
 }
 
-fn by_default(wanted: &Wanted, catalogue: &Catalogue) -> Choice {
+fn by_default(wanted: &Wanted, known_models: &KnownModels) -> Choice {
     if let (Some(provider), Some(id)) = (&wanted.default_provider, &wanted.default_model)
-        && let Ok(choice) = of_provider(provider, id, catalogue)
+        && let Ok(choice) = of_provider(provider, id, known_models)
     {
         return choice;
     }
     Choice {
-        model: catalogue.models().into_iter().next(),
+        model: known_models.models().into_iter().next(),
         ..Choice::default()
     }
 }

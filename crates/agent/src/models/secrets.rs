@@ -7,8 +7,8 @@ use std::path::Path;
 use pi_subagents_files::read_own_text;
 use serde_json::Value;
 
-use super::catalogue::MODELS_FILE;
 use super::credentials::AUTH_FILE;
+use super::known_models::MODELS_FILE;
 use super::{LARGEST_FILE, builtin, interpolation, json_with_comments};
 
 /// A command that prints a key may name these; they are no secrets, and no shell works without.

@@ -3,7 +3,7 @@
 use pi_subagents_delegation::ThinkingLevel;
 use serde_json::json;
 
-use super::{Catalogue, InstalledPi, Keyring, Wanted, choose};
+use super::{InstalledPi, Keyring, KnownModels, Wanted, choose};
 use crate::testing::Sandbox;
 
 const MODELS: &str = r#"// my models
@@ -18,8 +18,8 @@ const MODELS: &str = r#"// my models
   "openrouter": {"models": [{"id": "vendor/qwen-coder", "name": "Vendor"}]}
 }}"#;
 
-fn chosen(wanted: &Wanted, catalogue: &Catalogue) -> String {
-    match choose(wanted, catalogue, |_| false) {
+fn chosen(wanted: &Wanted, known_models: &KnownModels) -> String {
+    match choose(wanted, known_models, |_| false) {
         Ok(choice) => {
             let model = choice
                 .model
@@ -45,7 +45,7 @@ fn chosen(wanted: &Wanted, catalogue: &Catalogue) -> String {
 fn patterns_lead_to_models() {
     let sandbox = Sandbox::new();
     sandbox.write("agent/models.json", MODELS);
-    let catalogue = Catalogue::load(&sandbox.path("agent"), InstalledPi::default());
+    let known_models = KnownModels::load(&sandbox.path("agent"), InstalledPi::default());
     let mut seen = Vec::new();
     for (provider, model) in [
         (None, Some("qwen-coder")),
@@ -72,7 +72,7 @@ fn patterns_lead_to_models() {
         };
         seen.push(format!(
             "{provider:?} {model:?} => {}",
-            chosen(&wanted, &catalogue)
+            chosen(&wanted, &known_models)
         ));
     }
     let default = Wanted {
@@ -80,7 +80,7 @@ fn patterns_lead_to_models() {
         default_model: Some("qwen-chat".to_owned()),
         ..Wanted::default()
     };
-    seen.push(format!("default => {}", chosen(&default, &catalogue)));
+    seen.push(format!("default => {}", chosen(&default, &known_models)));
     insta::assert_snapshot!(seen.join("\n"), @r#"
     None Some("qwen-coder") => local qwen-coder http://127.0.0.1:1/v1
     None Some("local/qwen-coder:high") => local qwen-coder http://127.0.0.1:1/v1 thinking high
@@ -106,14 +106,14 @@ fn patterns_lead_to_models() {
 fn a_broken_file_is_reported_and_the_built_in_providers_stay() {
     let sandbox = Sandbox::new();
     sandbox.write("agent/models.json", "{\n  \"providers\": 5\n}");
-    let catalogue = Catalogue::load(&sandbox.path("agent"), InstalledPi::default());
+    let known_models = KnownModels::load(&sandbox.path("agent"), InstalledPi::default());
     assert!(
-        catalogue
+        known_models
             .problem
             .as_ref()
             .is_some_and(|problem| problem.contains("line 2"))
     );
-    assert!(catalogue.knows_provider("openai"));
+    assert!(known_models.knows_provider("openai"));
 }
 
 #[tokio::test]
@@ -140,14 +140,14 @@ async fn keys_come_from_auth_then_models_then_the_environment() {
         sandbox.variables.insert(name.to_owned(), value.to_owned());
     }
     let agent_dir = sandbox.path("agent");
-    let catalogue = Catalogue::load(&agent_dir, InstalledPi::default());
+    let known_models = KnownModels::load(&agent_dir, InstalledPi::default());
     let mut seen = Vec::new();
     for provider in [
         "both", "file", "missing", "free", "command", "scoped", "login", "openai", "groq",
     ] {
         let keyring = Keyring {
             given: None,
-            catalogue: &catalogue,
+            known_models: &known_models,
             agent_dir: &agent_dir,
             variables: &sandbox.variables,
         };
@@ -212,14 +212,14 @@ fn prices_and_sizes_come_from_the_installed_pi_unless_the_user_says_otherwise() 
         "models": [{"id": "claude-y", "contextWindow": 5}],
         "modelOverrides": {"claude-x": {"maxTokens": 7, "headers": {"x-a": "b"}}}}}});
     sandbox.write("agent/models.json", models.to_string());
-    let catalogue = Catalogue::load(&sandbox.path("agent"), installed(&sandbox));
+    let known_models = KnownModels::load(&sandbox.path("agent"), installed(&sandbox));
     let shown = |provider: &str, id: &str| {
         let wanted = Wanted {
             provider: Some(provider.to_owned()),
             model: Some(id.to_owned()),
             ..Wanted::default()
         };
-        let model = choose(&wanted, &catalogue, |_| false)
+        let model = choose(&wanted, &known_models, |_| false)
             .unwrap()
             .model
             .unwrap();
@@ -250,7 +250,7 @@ fn prices_and_sizes_come_from_the_installed_pi_unless_the_user_says_otherwise() 
     claude-x anthropic-messages https://opencode.ai/zen window None most None price None headers {}
     qwen3 openai-completions http://127.0.0.1:11434/v1 window None most None price None headers {}
     "#);
-    let model = catalogue.models_of("anthropic").remove(1);
+    let model = known_models.models_of("anthropic").remove(1);
     let levels: Vec<&str> = ThinkingLevel::ALL
         .into_iter()
         .map(|level| model.clamp(level).as_str())
@@ -275,15 +275,15 @@ fn prices_and_sizes_come_from_the_installed_pi_unless_the_user_says_otherwise() 
 #[test]
 fn a_bare_name_is_found_where_a_key_is() {
     let sandbox = Sandbox::new();
-    let catalogue = Catalogue::load(&sandbox.path("agent"), installed(&sandbox));
+    let known_models = KnownModels::load(&sandbox.path("agent"), installed(&sandbox));
     let wanted = Wanted {
         model: Some("claude-y:high".to_owned()),
         ..Wanted::default()
     };
-    let choice = choose(&wanted, &catalogue, |provider| provider == "anthropic").unwrap();
+    let choice = choose(&wanted, &known_models, |provider| provider == "anthropic").unwrap();
     assert_eq!(choice.model.unwrap().id, "claude-y");
     assert_eq!(choice.thinking, Some(ThinkingLevel::High));
-    assert!(choose(&wanted, &catalogue, |_| false).is_err());
+    assert!(choose(&wanted, &known_models, |_| false).is_err());
 }
 
 #[test]

@@ -40,7 +40,7 @@ pub(super) fn without_content() -> ProviderError {
 }
 
 /// Explains an error that came in the middle of a stream.
-pub(super) fn told(body: &Value) -> ProviderError {
+pub(super) fn in_stream(body: &Value) -> ProviderError {
     let said = message_in(body).unwrap_or_else(|| body.to_string());
     let message = format!("Provider returned error: {said}");
     let kinds = ["/error/type", "/type", "/error/status"];

@@ -15,7 +15,7 @@ const ANSWER_BYTES: usize = 4 << 20;
 const BLOCK_BYTES: usize = 256;
 /// Calls in one answer; each of them is run.
 pub(super) const ANSWER_CALLS: usize = 256;
-/// What is read of an error, of which 500 characters are shown.
+/// The bytes that are read of an error; 500 characters of it are shown.
 pub(super) const ERROR_BYTES: usize = 64 << 10;
 /// How long an error may take to come once its status is known.
 pub(super) const ERROR_TIME: Duration = Duration::from_secs(5);
@@ -24,7 +24,7 @@ pub(super) const ERROR_TIME: Duration = Duration::from_secs(5);
 /// default of five minutes it is half an hour.
 const HEARTBEAT_PATIENCE: u32 = 6;
 
-/// What one answer has taken so far.
+/// The size of one answer so far.
 #[derive(Debug)]
 pub(super) struct Limits {
     bytes: usize,

@@ -1,4 +1,4 @@
-//! Who answers: a model behind a wire format, or a script.
+//! Providers answer requests: a model behind a wire format, or a script.
 
 mod answering;
 mod chat;
@@ -50,7 +50,7 @@ pub(crate) struct Request<'a> {
     pub(crate) messages: &'a [Rc<Message>],
     pub(crate) tools: &'a [ToolDeclaration],
     pub(crate) thinking: ThinkingLevel,
-    /// How much the answer may hold, where that is known.
+    /// The most tokens that the answer may have, where that is known.
     pub(crate) max_tokens: Option<u64>,
 }
 
@@ -141,7 +141,7 @@ impl ProviderError {
 /// The pieces of an answer as they come.
 pub(crate) type ChunkStream<'a> = Pin<Box<dyn Stream<Item = Result<Chunk, ProviderError>> + 'a>>;
 
-/// Something that answers requests.
+/// A provider answers requests to a model.
 pub(crate) trait Provider {
     /// Begins to answer; dropping the stream ends the call.
     fn stream<'a>(&'a self, request: Request<'a>) -> ChunkStream<'a>;

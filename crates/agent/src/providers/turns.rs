@@ -6,13 +6,13 @@ use super::Request;
 use crate::message::{AssistantMessage, Block, Message, ToolResultMessage, joined_text};
 use crate::models::Model;
 
-/// What one side said, before the other side speaks again.
+/// One turn of a conversation.
 pub(super) enum Turn<'a> {
-    /// What the caller said.
+    /// A message of the caller.
     User(&'a [Block]),
-    /// What stands in for something that was said or done.
+    /// A text that replaces messages which no format can write.
     Note(String),
-    /// What the model said.
+    /// An answer of the model.
     Answer(&'a AssistantMessage),
     /// The results of one batch of calls, which belong together.
     Results(Vec<&'a ToolResultMessage>),
@@ -35,14 +35,14 @@ pub(super) fn turns<'a>(request: &Request<'a>) -> Vec<Turn<'a>> {
             Message::CompactionSummary(compaction) => {
                 turns.push(Turn::Note(summarized(&compaction.summary)));
             }
-            Message::Other(message) => turns.extend(told(message).map(Turn::Note)),
+            Message::Other(message) => turns.extend(note_of(message).map(Turn::Note)),
             Message::System(_) => {}
         }
     }
     turns
 }
 
-/// Tells whether the same model gave this answer, so that its thoughts may go back to it.
+/// Returns whether the same model gave this answer, so that its thoughts may go back to it.
 pub(super) fn is_own(answer: &AssistantMessage, model: &Model) -> bool {
     answer.provider == model.provider && answer.model == model.id
 }
@@ -132,7 +132,7 @@ fn summarized(summary: &str) -> String {
 }
 
 /// Messages that only pi writes, as far as a model should know them.
-fn told(message: &Value) -> Option<String> {
+fn note_of(message: &Value) -> Option<String> {
     let text = |field: &str| message[field].as_str();
     match text("role")? {
         "bashExecution" if message["excludeFromContext"] != true => Some(format!(

@@ -9,7 +9,7 @@ use super::{Request, completions, google, messages, responses};
 use crate::models::{Credential, Wire};
 
 const ANTHROPIC_VERSION: &str = "2023-06-01";
-/// Where Cloudflare's gateway wants its key, and then no other one.
+/// The header in which Cloudflare's gateway wants its key; no other header may hold it then.
 pub(crate) const GATEWAY_KEY: &str = "cf-aig-authorization";
 /// Without it Anthropic takes no token of a login.
 const ANTHROPIC_LOGIN: &str = "oauth-2025-04-20";

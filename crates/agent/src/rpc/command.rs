@@ -16,7 +16,7 @@ pub(super) struct Command {
     pub(super) request: Result<Request, String>,
 }
 
-/// What the client wants.
+/// A command with its arguments.
 #[derive(Debug, Deserialize)]
 #[serde(
     tag = "type",

@@ -18,8 +18,8 @@ use crate::message::Block;
 use crate::model_access::{ModelAccess, ModelError};
 use crate::signals::Signals;
 
-/// What wakes the server.
-enum Happening {
+/// The reasons for which the server wakes up.
+enum Wake {
     Line(Vec<u8>),
     InputEnded,
     Settled,
@@ -41,19 +41,19 @@ pub(crate) async fn serve(
         compacted: Rc::default(),
     };
     loop {
-        let happening = tokio::select! {
+        let wake = tokio::select! {
             // A command that is already there is older than what the run does next.
             biased;
-            code = signals.next() => Happening::Signal(code),
-            line = lines.recv() => line.map_or(Happening::InputEnded, Happening::Line),
-            () = running(&mut server.run) => Happening::Settled,
+            code = signals.next() => Wake::Signal(code),
+            line = lines.recv() => line.map_or(Wake::InputEnded, Wake::Line),
+            () = running(&mut server.run) => Wake::Settled,
         };
-        match happening {
-            Happening::Line(line) => server.take(&line).await,
-            Happening::Settled => server.settle().await,
+        match wake {
+            Wake::Line(line) => server.take(&line).await,
+            Wake::Settled => server.settle().await,
             // Dropping the run ends what it does; the sweep on the way out ends the rest.
-            Happening::InputEnded => return 0,
-            Happening::Signal(code) => return code,
+            Wake::InputEnded => return 0,
+            Wake::Signal(code) => return code,
         }
     }
 }
@@ -73,7 +73,7 @@ struct Server<'a> {
     run: Option<Running<'a>>,
     /// Commands that are answered when the run has come to its end.
     after_run: Vec<(Value, String, AfterRun)>,
-    /// What came of shortening the conversation, once that is over.
+    /// The result of a compaction that is over and not yet answered.
     compacted: Rc<RefCell<Option<Outcome>>>,
 }
 
@@ -84,7 +84,7 @@ enum AfterRun {
     Compacted,
 }
 
-/// What a command comes to: nothing more to say, data, or why not.
+/// The answer to a command: the data, if there are any, or the error text.
 type Outcome = Result<Option<Value>, String>;
 
 impl Server<'_> {

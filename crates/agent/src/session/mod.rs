@@ -7,7 +7,7 @@ mod record;
 
 pub(crate) use claim::{Claim, ClaimError};
 pub(crate) use log::{SessionLog, SessionLogError};
-pub(crate) use place::{NoSuchSession, Place, Places};
+pub(crate) use place::{NoSuchSession, SessionFile, SessionPlaces};
 pub(crate) use record::{Recorded, SessionError};
 
 #[cfg(test)]

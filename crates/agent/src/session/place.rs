@@ -7,7 +7,7 @@ use crate::flags::Flags;
 
 /// The file of a session, and the id of the session if it begins there.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Place {
+pub(crate) struct SessionFile {
     pub(crate) path: PathBuf,
     pub(crate) id: String,
 }
@@ -17,22 +17,22 @@ pub(crate) struct Place {
 #[error("No session found matching '{0}'")]
 pub(crate) struct NoSuchSession(String);
 
-/// What is known about where sessions are.
+/// The directories in which sessions may be.
 #[derive(Debug)]
-pub(crate) struct Places<'a> {
+pub(crate) struct SessionPlaces<'a> {
     pub(crate) cwd: &'a Path,
     pub(crate) agent_dir: &'a Path,
     /// From the environment or the settings.
     pub(crate) session_dir: Option<PathBuf>,
 }
 
-impl Places<'_> {
+impl SessionPlaces<'_> {
     /// Returns the file of the session that the flags mean; None if they ask for no file.
-    pub(crate) fn find(&self, flags: &Flags) -> Result<Option<Place>, NoSuchSession> {
+    pub(crate) fn find(&self, flags: &Flags) -> Result<Option<SessionFile>, NoSuchSession> {
         let fresh = uuid::Uuid::now_v7().to_string();
         let place = |path: PathBuf, id: &str| {
             let id = id.to_owned();
-            Ok(Some(Place { path, id }))
+            Ok(Some(SessionFile { path, id }))
         };
         if flags.no_session {
             return Ok(None);

@@ -114,7 +114,7 @@ enum End {
     TimedOut,
 }
 
-/// What the running command did next.
+/// The next thing that happens to a running command.
 enum Happening {
     Printed(usize),
     Closed,

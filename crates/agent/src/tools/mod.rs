@@ -35,7 +35,7 @@ use tokio::sync::mpsc;
 use crate::abort::Aborted;
 use crate::message::{Block, ToolCall};
 
-/// What a tool answers, or has to show so far.
+/// The result of a tool call, or its output so far.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub(crate) struct ToolOutput {
     pub(crate) content: Vec<Block>,
@@ -99,7 +99,7 @@ pub(crate) struct Update {
     pub(crate) output: ToolOutput,
 }
 
-/// Where a call reports what it has so far.
+/// The channel on which a call reports its output so far.
 #[derive(Debug)]
 pub(crate) struct Updates {
     call: usize,

@@ -34,7 +34,8 @@ fn without_dots(path: &Path) -> PathBuf {
     plain
 }
 
-/// Words an error as models know it from pi: `ENOENT: no such file or directory, access '/x'`.
+/// Returns an error in the words that models know from pi: `ENOENT: no such file or directory,
+/// access '/x'`.
 pub(super) fn failure(error: &io::Error, action: &str, path: &Path) -> ToolError {
     let path = path.display();
     match code(error) {

@@ -170,7 +170,7 @@ fn describe(window: &LineWindow, start: usize, arguments: &Arguments) -> String 
     }
 }
 
-/// A count from a JSON number; negative is none.
+/// Returns a JSON number as a count; a negative one is zero.
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,

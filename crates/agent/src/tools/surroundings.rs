@@ -15,7 +15,7 @@ pub(crate) struct ToolSurroundings {
     pub(crate) model: ModelInUse,
 }
 
-/// What tools may know about the model.
+/// The facts about the model that tools may use.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct ModelInUse {
     pub(crate) provider: String,

@@ -1,4 +1,4 @@
-//! The table of tools: what the model is told about each of them.
+//! The table of tools, with the description of each that goes to the model.
 
 use pi_subagents_delegation::FINALIZE_TOOL;
 use serde_json::{Value, json};

@@ -1,6 +1,7 @@
 //! Skills are found where pi finds them.
 
 use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
 
 use pi_subagents_definitions::{Skill, SkillPlaces, Skills, Trust};
 use pi_subagents_delegation::{Definition, Dialect, Scope};
@@ -111,6 +112,32 @@ fn a_link_brings_no_skill_into_a_project() {
     assert!(skills.get("fine").is_some() && skills.get("evil").is_none());
     let said: Vec<String> = skills.warnings().iter().map(ToString::to_string).collect();
     insta::assert_snapshot!(sandbox.shown(&said.join("\n")), @"~/repo/.pi/skills/evil/SKILL.md: leads out of the project; the file is not used");
+}
+
+#[test]
+fn a_link_of_the_project_in_the_list_of_pi_is_left_out() {
+    let sandbox = Sandbox::new();
+    skill(&sandbox, "outside", "evil");
+    skill(&sandbox, "repo/.pi/skills", "fine");
+    let link = sandbox.project().join(".pi/skills/evil");
+    symlink(sandbox.home().join("outside/evil"), &link).unwrap();
+    let listed = |name: &str, folder: PathBuf| Skill {
+        name: name.to_owned(),
+        file: folder.join("SKILL.md"),
+        description: String::new(),
+    };
+    let list = [
+        listed("evil", link),
+        listed("fine", sandbox.project().join(".pi/skills/fine")),
+        listed("of-user", sandbox.home().join("outside/evil")),
+    ];
+    let names = |project: Option<&Path>| {
+        let skills = Skills::of_pi(&list, project);
+        let names = skills.iter().map(|skill| skill.name.as_str());
+        names.collect::<Vec<_>>().join(" ")
+    };
+    assert_eq!(names(Some(&sandbox.project())), "fine of-user");
+    assert_eq!(names(None), "evil fine of-user");
 }
 
 #[test]

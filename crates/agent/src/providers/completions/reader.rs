@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use serde_json::Value;
 
 use crate::providers::answering::{AnswerReader, Event};
-use crate::providers::chat_errors::told;
+use crate::providers::chat_errors::in_stream;
 use crate::providers::finish::{Tokens, count, finished, text};
 use crate::providers::open_calls::OpenCalls;
 use crate::providers::{Chunk, ProviderError};
@@ -92,7 +92,7 @@ impl AnswerReader for Reader {
         match event {
             Event::Done => self.finish(said),
             Event::Json(chunk) if chunk.get("error").is_some_and(|error| !error.is_null()) => {
-                return Err(told(&chunk));
+                return Err(in_stream(&chunk));
             }
             Event::Json(chunk) => self.chunk(&chunk, said),
         }

@@ -30,7 +30,8 @@ pub(in crate::providers) fn body(request: &Request<'_>) -> Map<String, Value> {
     body
 }
 
-/// OpenAI's newer models refuse the old name, many other servers do not know the new one.
+/// Returns the field that limits the answer: OpenAI's newer models refuse the old name, and many
+/// other servers do not know the new one.
 fn max_tokens_field(model: &Model) -> &str {
     let newer = ["gpt-5", "gpt-6", "o1", "o3", "o4"];
     match &model.compat.max_tokens_field {
@@ -50,7 +51,7 @@ fn messages(request: &Request<'_>) -> Vec<Value> {
         match turn {
             Turn::User(blocks) => messages.push(CONTENT.user_message(blocks, model)),
             Turn::Note(text) => messages.push(json!({"role": "user", "content": text})),
-            Turn::Answer(answer) => messages.extend(spoken(answer, model)),
+            Turn::Answer(answer) => messages.extend(answer_of(answer, model)),
             Turn::Results(results) => {
                 messages.extend(results.iter().map(|result| {
                     json!({"role": "tool", "content": joined_text(&result.content),
@@ -64,7 +65,7 @@ fn messages(request: &Request<'_>) -> Vec<Value> {
     messages
 }
 
-fn spoken(answer: &AssistantMessage, model: &Model) -> Option<Value> {
+fn answer_of(answer: &AssistantMessage, model: &Model) -> Option<Value> {
     let is_own = is_own(answer, model);
     let (mut texts, mut thoughts, mut calls) = (Vec::new(), Vec::new(), Vec::new());
     for block in &answer.content {

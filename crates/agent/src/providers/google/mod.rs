@@ -11,7 +11,7 @@ fn made_up_id(name: &str, place: usize) -> String {
     format!("call#{name}#{place}")
 }
 
-/// Tells whether an id was made up by us; such ids are not sent back. An id that was used twice
+/// Returns whether an id was made up by us; such ids are not sent back. An id that was used twice
 /// has more digits at its end.
 fn is_made_up(id: &str) -> bool {
     let place = id

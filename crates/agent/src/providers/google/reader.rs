@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::made_up_id;
 use crate::providers::answering::{AnswerReader, Event};
-use crate::providers::chat_errors::told;
+use crate::providers::chat_errors::in_stream;
 use crate::providers::finish::{Tokens, count, finished, text};
 use crate::providers::open_calls::OpenCalls;
 use crate::providers::{Chunk, ProviderError};
@@ -33,7 +33,7 @@ impl Reader {
 
     fn read(&mut self, chunk: &Value, said: &mut Vec<Chunk>) -> Result<(), ProviderError> {
         if chunk.get("error").is_some_and(|error| !error.is_null()) {
-            return Err(told(chunk));
+            return Err(in_stream(chunk));
         }
         if self.response_id.is_none() {
             self.response_id = text(chunk, "/responseId");

@@ -56,7 +56,7 @@ fn contents(request: &Request<'_>) -> Vec<Value> {
             Turn::Note(note) => contents.push(user(vec![text(&note)])),
             Turn::Answer(answer) => {
                 calls.extend(answer.tool_calls().map(|call| call.id.as_str()));
-                contents.extend(spoken(answer, model));
+                contents.extend(answer_of(answer, model));
             }
             Turn::Results(results) => {
                 let responses = results.iter().map(|one| response(one, &calls));
@@ -76,7 +76,7 @@ fn image(kind: &str, data: &str) -> Value {
     json!({"inline_data": {"mime_type": kind, "data": data}})
 }
 
-fn spoken(answer: &AssistantMessage, model: &Model) -> Option<Value> {
+fn answer_of(answer: &AssistantMessage, model: &Model) -> Option<Value> {
     let is_own = is_own(answer, model);
     let mut parts: Vec<Value> = Vec::new();
     let mut needs_signature = model.id.contains("gemini-3");

@@ -1,4 +1,4 @@
-//! What can be told from the name of a Claude model, for those that nobody described.
+//! What the name of a Claude model says about it, for models that no file describes.
 
 /// A model by its name, such as `claude-opus-4-5-20251101`.
 #[derive(Debug, Clone, Copy)]
@@ -42,12 +42,12 @@ impl<'a> Claude<'a> {
         }
     }
 
-    /// Tells whether the model takes an effort in place of a budget.
+    /// Returns whether the model takes an effort in place of a budget.
     pub(in crate::providers) fn takes_effort(self) -> bool {
         self.family == Family::Opus && self.version >= (4, 5) || self.is_adaptive()
     }
 
-    /// Tells whether the model decides itself how long to think, and knows the effort `max`.
+    /// Returns whether the model decides itself how long to think, and knows the effort `max`.
     pub(in crate::providers) fn is_adaptive(self) -> bool {
         match self.family {
             Family::Opus | Family::Sonnet => self.version >= (4, 6),
@@ -57,7 +57,7 @@ impl<'a> Claude<'a> {
         }
     }
 
-    /// Tells whether the model knows the effort between `high` and `max`.
+    /// Returns whether the model knows the effort between `high` and `max`.
     pub(in crate::providers) fn takes_xhigh(self) -> bool {
         match self.family {
             Family::Opus => self.version >= (4, 7),
@@ -67,7 +67,7 @@ impl<'a> Claude<'a> {
         }
     }
 
-    /// Tells whether the model thinks unless it is told not to.
+    /// Returns whether the model thinks unless the request says that it must not.
     pub(in crate::providers) fn thinks_unasked(self) -> bool {
         let has_a_choice = !matches!(self.family, Family::Tale | Family::Foreign);
         has_a_choice && self.version >= (5, 0)

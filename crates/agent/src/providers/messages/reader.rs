@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use serde_json::Value;
 
 use crate::providers::answering::{AnswerReader, Event};
-use crate::providers::chat_errors::told;
+use crate::providers::chat_errors::in_stream;
 use crate::providers::finish::{Tokens, count, finished, text};
 use crate::providers::open_calls::OpenCalls;
 use crate::providers::{Chunk, ProviderError};
@@ -47,7 +47,7 @@ impl Reader {
                 }
             }
             "message_stop" => self.finish(said),
-            "error" => return Err(told(event)),
+            "error" => return Err(in_stream(event)),
             _ => {}
         }
         Ok(())

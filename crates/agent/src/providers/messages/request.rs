@@ -41,7 +41,7 @@ fn messages(request: &Request<'_>) -> Vec<Value> {
         match turn {
             Turn::User(blocks) => messages.push(CONTENT.user_message(blocks, model)),
             Turn::Note(text) => messages.push(json!({"role": "user", "content": text})),
-            Turn::Answer(answer) => messages.extend(spoken(answer, model)),
+            Turn::Answer(answer) => messages.extend(answer_of(answer, model)),
             Turn::Results(results) => {
                 let results: Vec<Value> = results.iter().map(|one| result(one, model)).collect();
                 messages.push(json!({"role": "user", "content": results}));
@@ -69,7 +69,7 @@ fn cached(mut parts: Vec<Value>) -> Value {
 }
 
 /// Thoughts go before everything else, as the format wants it.
-fn spoken(answer: &AssistantMessage, model: &Model) -> Option<Value> {
+fn answer_of(answer: &AssistantMessage, model: &Model) -> Option<Value> {
     let is_own = is_own(answer, model);
     let mut parts: Vec<Value> = Vec::new();
     if is_own {

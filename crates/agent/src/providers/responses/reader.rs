@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use serde_json::Value;
 
 use crate::providers::answering::{AnswerReader, Event};
-use crate::providers::chat_errors::told;
+use crate::providers::chat_errors::in_stream;
 use crate::providers::finish::{Tokens, count, finished, text};
 use crate::providers::open_calls::OpenCalls;
 use crate::providers::{Chunk, ProviderError};
@@ -46,7 +46,7 @@ impl Reader {
             "response.output_item.done" => self.item(event, said),
             "response.completed" | "response.incomplete" => self.end(&event["response"], said),
             "response.failed" => return Err(failure(event)),
-            "error" => return Err(told(event)),
+            "error" => return Err(in_stream(event)),
             _ => {}
         }
         Ok(())

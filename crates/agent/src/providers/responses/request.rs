@@ -38,7 +38,7 @@ fn input(request: &Request<'_>) -> Vec<Value> {
         match turn {
             Turn::User(blocks) => items.push(CONTENT.user_message(blocks, model)),
             Turn::Note(text) => items.push(json!({"role": "user", "content": text})),
-            Turn::Answer(answer) => spoken(answer, model, &mut items),
+            Turn::Answer(answer) => answer_of(answer, model, &mut items),
             Turn::Results(results) => {
                 items.extend(results.iter().map(|result| {
                     json!({"type": "function_call_output", "call_id": call_id(&result.tool_call_id),
@@ -53,7 +53,7 @@ fn input(request: &Request<'_>) -> Vec<Value> {
 }
 
 /// Adds an answer: its thoughts, then its text, then its calls.
-fn spoken(answer: &AssistantMessage, model: &Model, items: &mut Vec<Value>) {
+fn answer_of(answer: &AssistantMessage, model: &Model, items: &mut Vec<Value>) {
     let mut blocks = answer.content.iter();
     let says_something = blocks.any(|block| match block {
         Block::Text { text, .. } => !text.is_empty(),

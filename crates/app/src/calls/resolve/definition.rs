@@ -116,9 +116,10 @@ fn resolved_skills(
     let ours = configuration.skills_of_task(&caller.places, cwd);
     let found = match &caller.pi {
         // Those of pi come first. It knows nothing of the directory that PI_AGENT_DIR names.
-        Some(pi) => Cow::Owned(Skills::from_list(
-            pi.skills.iter().cloned().chain(ours.iter().cloned()),
-        )),
+        Some(pi) => {
+            let of_pi = Skills::of_pi(&pi.skills, caller.places.real_project());
+            Cow::Owned(Skills::from_list(of_pi.iter().chain(ours.iter()).cloned()))
+        }
         None => ours,
     };
     found.resolve(definition).map_err(|error| {

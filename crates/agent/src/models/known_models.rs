@@ -16,7 +16,7 @@ pub(super) const MODELS_FILE: &str = "models.json";
 
 /// Providers and models by name.
 #[derive(Debug, Default)]
-pub(crate) struct Catalogue {
+pub(crate) struct KnownModels {
     providers: BTreeMap<String, ProviderEntry>,
     /// Knows prices and sizes of the built-in providers' models; asked only when they are.
     pub(super) installed: InstalledPi,
@@ -30,7 +30,7 @@ struct ModelsFile {
     providers: BTreeMap<String, ProviderEntry>,
 }
 
-impl Catalogue {
+impl KnownModels {
     /// Reads `models.json`; a missing one is fine, a broken one is a problem to report.
     pub(crate) fn load(agent_dir: &Path, installed: InstalledPi) -> Self {
         let path = agent_dir.join(MODELS_FILE);
