@@ -3,6 +3,8 @@
 use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
 use tokio::sync::mpsc;
+use tokio::time::Instant;
+use tracing::debug;
 
 use crate::abort::Aborted;
 use crate::event::Event;
@@ -97,7 +99,14 @@ async fn run_one(
     updates: &Updates,
 ) -> Result<ToolOutput, ToolError> {
     match available.iter().find(|tool| tool.id == call.name) {
-        Some(tool) => tools::execute(tool, call, surroundings, aborted, updates).await,
+        Some(tool) => {
+            debug!(tool = tool.id, "tool started");
+            let begun = Instant::now();
+            let done = tools::execute(tool, call, surroundings, aborted, updates).await;
+            let (seconds, is_error) = (begun.elapsed().as_secs_f64(), done.is_err());
+            debug!(tool = tool.id, seconds, is_error, "tool ended");
+            done
+        }
         None => Err(ToolError::new(format!("Tool {} not found", call.name))),
     }
 }

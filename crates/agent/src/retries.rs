@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use tracing::warn;
+
 use crate::agent::Agent;
 use crate::compaction::is_overflow;
 use crate::event::Event;
@@ -29,6 +31,11 @@ impl Agent {
         run: &mut Run,
     ) -> bool {
         run.retries += 1;
+        warn!(
+            attempt = run.retries,
+            pause_s = pause.as_secs_f64(),
+            "model is asked again"
+        );
         self.output
             .emit(&Event::AutoRetryStart {
                 attempt: run.retries,

@@ -9,6 +9,7 @@ use pi_subagents_definitions::{
     TrustDecision, Viewpoint, ignored_skills,
 };
 use pi_subagents_delegation::Definition;
+use tracing::debug;
 
 use crate::places::Places;
 
@@ -77,6 +78,9 @@ impl Configuration {
             }),
             &trust,
         );
+        let (agent_dir, project) = (places.agent_dir.display(), places.project.display());
+        let problems = warnings.len();
+        debug!(%agent_dir, %project, is_trusted, problems, "configuration read");
         Self {
             settings,
             trust,

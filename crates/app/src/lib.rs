@@ -21,6 +21,7 @@ mod configuration;
 mod doors;
 mod error;
 mod exit;
+mod log;
 mod own_commands;
 mod places;
 mod print;
@@ -35,6 +36,7 @@ use std::process::ExitCode;
 
 use crate::doors::command_line::cli;
 use crate::doors::command_line::commands::{agent, detached, keeper, warden};
+use crate::print::Printer;
 
 pub use pi_subagents_delegation as delegation;
 pub use pi_subagents_delegation::{
@@ -49,12 +51,26 @@ pub use crate::doors::library::{
 #[doc(hidden)]
 pub fn main() -> ExitCode {
     let arguments: Vec<OsString> = std::env::args_os().collect();
+    let name = arguments.get(1).and_then(|word| word.to_str());
+    let further = arguments.iter().skip(2).cloned();
     // Children start a thousand times as often as people type: they pass the parser by.
-    match arguments.get(1).and_then(|word| word.to_str()) {
-        Some(own_commands::KEEPER) => keeper::run(arguments.into_iter().skip(2)),
-        Some(own_commands::WARDEN) => warden::run(arguments.into_iter().skip(2)),
-        Some(own_commands::DETACHED) => detached::run(),
-        Some(own_commands::AGENT) => agent::run(arguments.into_iter().skip(2)),
+    match name {
+        Some(own_commands::KEEPER) => with_log(own_commands::KEEPER, || keeper::run(further)),
+        Some(own_commands::WARDEN) => with_log(own_commands::WARDEN, || warden::run(further)),
+        Some(own_commands::DETACHED) => {
+            with_log(own_commands::DETACHED, || log::end(detached::run()))
+        }
+        Some(own_commands::AGENT) => {
+            with_log(own_commands::AGENT, || log::end(agent::run(further)))
+        }
         _ => print::checked(cli::run(arguments)),
+    }
+}
+
+/// Runs a command that no person types, with its log begun.
+fn with_log(name: &str, command: impl FnOnce() -> ExitCode) -> ExitCode {
+    match log::start_beside(name) {
+        Ok(()) => command(),
+        Err(error) => Printer::for_people().fail(&error),
     }
 }

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
 use pi_subagents_engine::LONGEST_SOCKET_NAME;
 use pi_subagents_files::NeverProjects;
@@ -42,7 +43,13 @@ impl Places {
         let cwd = current_directory()?;
         let program = std::env::current_exe()
             .map_err(|error| CommandError::failed("our own binary is gone").because(&error))?;
-        Self::new(cwd, program, std::env::vars_os().collect())
+        let mut variables: BTreeMap<OsString, OsString> = std::env::vars_os().collect();
+        let for_children = GIVEN.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        variables.extend(for_children.iter().cloned());
+        Ok(Self {
+            for_children,
+            ..Self::new(cwd, program, variables)?
+        })
     }
 
     /// Finds everything for a program that is not our binary, and that may say itself where things
@@ -145,6 +152,25 @@ impl Places {
             .map(OsString::as_os_str)
             .filter(|value| !value.is_empty())
     }
+}
+
+/// The variables that an option of this command stands for.
+static GIVEN: Mutex<Vec<(OsString, OsString)>> = Mutex::new(Vec::new());
+
+/// Gives a variable to all processes that this one starts from now on, as though it had been
+/// started with it itself.
+pub(crate) fn give_to_children(name: &str, value: &str) {
+    let mut given = GIVEN.lock().unwrap_or_else(PoisonError::into_inner);
+    given.push((name.into(), value.into()));
+}
+
+/// Returns a variable of the environment, for whoever needs nothing else of it.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "this is the one place that reads the environment"
+)]
+pub(crate) fn environment_variable(name: &str) -> Option<OsString> {
+    std::env::var_os(name)
 }
 
 #[expect(

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 use rustix::process::{Signal as SignalName, getpid, kill_process};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::time::timeout;
+use tracing::info;
 
 use crate::error::CommandError;
 
@@ -63,9 +64,14 @@ impl Signals {
             _ = self.interrupt.recv() => SignalKind::interrupt(),
             _ = self.terminate.recv() => SignalKind::terminate(),
             () = received(self.hang_up.as_mut()) => SignalKind::hangup(),
-            () = received(self.suspend.as_mut()) => return Told::Pause,
+            () = received(self.suspend.as_mut()) => {
+                info!("told to pause");
+                return Told::Pause;
+            }
         };
-        Told::End(kind.as_raw_value())
+        let signal = kind.as_raw_value();
+        info!(signal, "signal received");
+        Told::End(signal)
     }
 }
 

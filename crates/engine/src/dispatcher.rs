@@ -14,6 +14,7 @@ use pi_subagents_delegation::{
 };
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::{Id, JoinError, JoinSet};
+use tracing::{debug, error, warn};
 
 use crate::child::LineMemory;
 use crate::clock;
@@ -239,6 +240,8 @@ impl Dispatcher {
 
     fn start_next(&mut self) {
         while let Some(run) = self.scheduler.next() {
+            let (free, waiting) = (self.scheduler.free(), self.scheduler.waiting());
+            debug!(%run, free, waiting, "run has a place");
             self.start(&run);
         }
     }
@@ -253,7 +256,8 @@ impl Dispatcher {
             self.warden = self
                 .launcher
                 .known_children
-                .start(|| Warden::start(&self.launcher.warden))
+                .start(|| Warden::start(&self.launcher.warden, &self.launcher.environment))
+                .inspect_err(|error| warn!(%error, "there is no warden"))
                 .ok();
         }
         let (ask, requests) = mpsc::unbounded_channel();
@@ -310,6 +314,7 @@ impl Dispatcher {
             return;
         };
         if joined.is_err() {
+            error!(%run, "the unit of a run panicked");
             let reason = "a fault of pi-subagents itself".to_owned();
             let lost = UnitEvent::Happened(Happening::Ended(Ending::Lost { reason }));
             let what = vec![(clock::now(), lost)];

@@ -2,6 +2,7 @@
 //! report it owes, launched again.
 
 use pi_subagents_delegation::{Decision, Ending, Happening};
+use tracing::warn;
 
 use crate::child::{LaunchError, LaunchedChild, SessionLock, launch, lock_session};
 use crate::request::{SteerError, UnitRequest};
@@ -67,6 +68,7 @@ async fn launch_in_room(
         match launch(&unit.launcher, &unit.task, &unit.plan, memory, lock).await {
             Ok(child) => return Ok(Ok((child, unit.room.take()))),
             Err(error) if error.is_for_want_of_room() => {
+                warn!(run = %unit.task.run, %error, "there is no room for a child");
                 if !patience.wait_for(&unit.room).await {
                     return Err(error.explained());
                 }

@@ -36,6 +36,16 @@ impl<T: PartialEq> Scheduler<T> {
         Some(one)
     }
 
+    /// Returns how many places are free.
+    pub(crate) fn free(&self) -> usize {
+        self.limit.saturating_sub(self.taken)
+    }
+
+    /// Returns how many wait for a place.
+    pub(crate) fn waiting(&self) -> usize {
+        self.waiting.len()
+    }
+
     /// Takes a place back.
     pub(crate) fn release(&mut self) {
         self.taken = self.taken.saturating_sub(1);

@@ -9,6 +9,7 @@ use pi_subagents_processes::{
     ProcessName, descendants, for_each_carrier, process_name, reap_killed,
 };
 use rustix::process::Signal;
+use tracing::info;
 
 use crate::control_group::{end_groups_of_owner, end_groups_of_runs};
 use crate::keeper::KEEPER_NAME;
@@ -92,6 +93,9 @@ fn end_marked(marks: &[String]) -> usize {
             reap_killed(pid);
         });
         std::thread::sleep(SWEEP_AGAIN);
+    }
+    if !killed.is_empty() {
+        info!(killed = killed.len(), ?marks, "leftovers killed");
     }
     killed.len()
 }

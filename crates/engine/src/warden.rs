@@ -2,6 +2,7 @@
 //! could not: when keeper and owner are killed at the same moment, nobody else is left who knows
 //! of their children. See `docs/design/stopping.md`.
 
+use std::ffi::OsString;
 use std::io;
 use std::os::unix::process::CommandExt as _;
 use std::process::{Child, Command, Stdio};
@@ -9,6 +10,7 @@ use std::time::{Duration, Instant};
 
 use pi_subagents_delegation::Program;
 use pi_subagents_processes::{ProcessName, name_this_process};
+use tracing::info;
 
 use crate::known_children::HasProcess;
 use crate::sweep::end_leftovers_of_owner;
@@ -33,11 +35,15 @@ impl Warden {
         clippy::disallowed_methods,
         reason = "the warden is a process of our own and no sub-agent"
     )]
-    pub(crate) fn start(program: &Program) -> io::Result<Self> {
+    pub(crate) fn start(
+        program: &Program,
+        environment: &[(OsString, OsString)],
+    ) -> io::Result<Self> {
         Command::new(&program.path)
             .arg0(WARDEN_NAME)
             .args(&program.arguments)
             .arg(ProcessName::of_this_process().mark())
+            .envs(environment.iter().map(|(name, value)| (name, value)))
             .process_group(0)
             .stdin(Stdio::piped())
             .stdout(Stdio::null())
@@ -71,6 +77,7 @@ pub fn ward(owner: &str) {
     // Nobody ever writes there: it ends when the owner does. An owner that leaves in order has
     // killed us before.
     _ = io::copy(&mut io::stdin(), &mut io::sink());
+    info!(owner, "owner is gone");
     std::thread::sleep(KEEPERS_TURN);
     end_leftovers_of_owner(owner);
 }

@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 
 use rustix::fs::{CWD, FlockOperation, Mode, OFlags, flock, openat};
 use rustix::io::Errno;
+use tracing::{debug, warn};
 
 /// How long a waiting process sleeps before it looks again, at first and at most.
 const LOOK_AGAIN: (Duration, Duration) = (Duration::from_millis(1), Duration::from_millis(20));
@@ -102,16 +103,23 @@ fn open_lock(path: &Path) -> io::Result<File> {
 }
 
 fn wait_for(file: &File, path: &Path, patience: Duration) -> Result<(), LockError> {
-    let end = Instant::now() + patience;
+    let begun = Instant::now();
+    let end = begun + patience;
     let (mut pause, longest) = LOOK_AGAIN;
     loop {
         match flock(file, FlockOperation::NonBlockingLockExclusive) {
-            Ok(()) => return Ok(()),
+            Ok(()) => {
+                let waited_s = begun.elapsed().as_secs_f64();
+                debug!(path = %path.display(), waited_s, "locked");
+                return Ok(());
+            }
             Err(Errno::WOULDBLOCK | Errno::INTR) if Instant::now() < end => sleep(pause),
             Err(Errno::WOULDBLOCK | Errno::INTR) => {
+                let holder = holder_of(file);
+                warn!(path = %path.display(), holder, "lock is held by another");
                 return Err(LockError::Held {
                     path: path.to_owned(),
-                    holder: holder_of(file),
+                    holder,
                 });
             }
             Err(error) => return Err(io_error(path, error.into())),

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use pi_subagents_delegation::{Ending, RunId, Timestamp};
+use tracing::{debug, trace, warn};
 
 use crate::format::RunResult;
 use crate::index;
@@ -75,13 +76,19 @@ pub(crate) fn write_all(jobs: &Receiver<Job>, index: &Path, problems: &Problems)
                 log,
                 origin,
                 lines,
-            } => writing.append(&run, log, origin, &lines),
+            } => {
+                trace!(%run, bytes = lines.len(), "record grows");
+                writing.append(&run, log, origin, &lines);
+            }
             Job::End {
                 run,
                 ending,
                 at,
                 result,
-            } => writing.end(&run, &ending, at, *result),
+            } => {
+                writing.end(&run, &ending, at, *result);
+                debug!(%run, "record is complete");
+            }
             Job::Settle(done) => {
                 writing.flush();
                 // Whoever asked may have left.
@@ -178,6 +185,7 @@ impl Writing<'_> {
     }
 
     fn note(&self, run: &RunId, problem: Problem) {
+        warn!(%run, ?problem, "record has a problem");
         match problem {
             Problem::Minor(sentence) | Problem::Full(sentence) => {
                 self.problems.note(run, sentence);

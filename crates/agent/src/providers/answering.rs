@@ -6,7 +6,8 @@ use std::time::Duration;
 use futures_util::{Stream, stream};
 use reqwest::Response;
 use serde_json::Value;
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout};
+use tracing::debug;
 
 use super::chat_errors::{broken, silent, without_content};
 use super::limits::Limits;
@@ -46,6 +47,8 @@ pub(super) fn answer(
         waiting: VecDeque::new(),
         has_data: false,
         is_over: false,
+        begun: Instant::now(),
+        bytes: 0,
     };
     stream::unfold(answering, |mut answering| async move {
         let chunk = answering.next().await?;
@@ -64,6 +67,16 @@ struct Answering {
     /// Set as soon as something arrived that looks like a stream of events.
     has_data: bool,
     is_over: bool,
+    begun: Instant,
+    bytes: usize,
+}
+
+impl Drop for Answering {
+    fn drop(&mut self) {
+        let (bytes, is_over) = (self.bytes, self.is_over);
+        let seconds = self.begun.elapsed().as_secs_f64();
+        debug!(bytes, seconds, is_over, "answer was read");
+    }
 }
 
 impl Answering {
@@ -101,6 +114,7 @@ impl Answering {
         let Some(piece) = piece.map_err(|error| broken(&error))? else {
             return Ok(false);
         };
+        self.bytes += piece.len();
         self.events
             .take(&piece, &mut self.unread)
             .map_err(|error| ProviderError::permanent(error.to_string()))?;

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use futures_util::{StreamExt, TryStreamExt, stream};
 use reqwest::Response;
+use tracing::{debug, warn};
 
 use super::answering::answer;
 use super::post::Post;
@@ -41,7 +42,15 @@ impl ChatProvider {
             patience: self.patience,
             connections: &self.connections,
         };
-        post.send().await
+        let (provider, model) = (&request.model.provider, &request.model.id);
+        let messages = request.messages.len();
+        debug!(provider, model, messages, "model is asked");
+        let answered = post.send().await;
+        if let Err(error) = &answered {
+            let is_transient = error.is_transient;
+            warn!(provider, model, is_transient, "model did not answer");
+        }
+        answered
     }
 }
 

@@ -6,7 +6,8 @@ use std::time::Duration;
 use reqwest::header::{CONTENT_ENCODING, LOCATION};
 use reqwest::{Response, Url};
 use serde_json::Value;
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout};
+use tracing::debug;
 
 use super::chat_errors::{broken, refused, silent};
 use super::limits::{ERROR_BYTES, ERROR_TIME};
@@ -29,12 +30,18 @@ impl Post<'_> {
         for (name, value) in &self.headers {
             request = request.header(name, value);
         }
+        let begun = Instant::now();
         let sent = request.json(&self.body).send();
         let response = match self.patience {
             Some(patience) => timeout(patience, sent).await.map_err(|_| silent())?,
             None => sent.await,
         };
         let response = response.map_err(|error| broken(&error))?;
+        let seconds = begun.elapsed().as_secs_f64();
+        debug!(
+            status = response.status().as_u16(),
+            seconds, "server answered"
+        );
         if response.status().is_redirection() {
             return Err(redirected(&response));
         }

@@ -4,6 +4,7 @@
 use pi_subagents_delegation::{Plan, PlannedTask};
 use pi_subagents_windows::PreviewContext;
 use serde_json::{Map, Value};
+use tracing::info;
 
 use super::answer::{Answer, Outcomes};
 use super::open_run::Opening;
@@ -70,6 +71,8 @@ impl<C: Call> ReadyCall<C> {
         let settings = &configuration.settings;
         let opening = Opening::new(C::FAMILY, (caller, configuration), &service.owner);
         let opened = call.open_runs(&opening)?;
+        let (tasks, warnings) = (opened.plan.tasks.len(), opened.warnings.len());
+        info!(door = ?caller.door, tasks, warnings, "call resolved");
         Ok(Self {
             call,
             opened,

@@ -13,8 +13,11 @@ use pi_subagents_sessions::{Detached, OwnerName, Recorder, Store};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use tokio::runtime::Handle;
 use tokio::task::{JoinHandle, spawn_blocking};
+use tracing::debug;
+use tracing::field::display;
 
 use crate::error::CommandError;
+use crate::log::RunLog;
 use crate::own_commands::{KEEPER, WARDEN};
 use crate::places::Places;
 use crate::runs::owned::{close_abandoned, this_host};
@@ -97,6 +100,10 @@ impl Owner {
         let socket =
             OwnerSocket::listen(&places.sockets, engine.clone(), move || record.settle()).ok();
         let process = ProcessName::of_this_process();
+        let path = socket
+            .as_ref()
+            .map(|socket| display(socket.path().display()));
+        debug!(socket = path, concurrency, file_limit, "owner is ready");
         Ok(Self {
             name: OwnerName {
                 pid: process.pid,
@@ -122,6 +129,7 @@ impl Owner {
         mut sinks: Vec<Box<dyn EventSink>>,
     ) -> impl Future<Output = Vec<Arc<RunSummary>>> + Send + use<> {
         sinks.push(Box::new(self.recorder.clone()));
+        sinks.extend(RunLog::if_wanted());
         let call = self.engine.run(plan, sinks);
         let recorder = self.recorder.clone();
         async move {
@@ -198,6 +206,7 @@ impl Owner {
 
     /// Ends this owner in order: nothing of it is left when this returns.
     pub(crate) async fn leave(self) {
+        debug!("owner leaves");
         let Self {
             engine,
             dispatcher,

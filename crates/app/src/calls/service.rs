@@ -9,6 +9,7 @@ use pi_subagents_engine::KnownChildren;
 use serde_json::{Value, json};
 use tokio::task::spawn_blocking;
 use tokio::time::timeout;
+use tracing::{debug, info};
 
 use crate::calls::caller::Caller;
 use crate::calls::families::{background, delegation, runs, subagent};
@@ -144,8 +145,12 @@ impl CallService {
         call: ToolCall<'_>,
         watch: Watch,
     ) -> Result<ToolAnswer, CommandError> {
+        let tool = call.tool.to_owned();
+        debug!(tool, "tool is called");
         let unknown = check_fields(call.tool, call.arguments, call.caller.door)?;
-        let mut answer = self.call_known(call, watch).await?;
+        let called = self.call_known(call, watch).await;
+        debug!(tool, is_error = called.is_err(), "tool is done");
+        let mut answer = called?;
         answer.warn(&unknown);
         Ok(answer)
     }
@@ -290,6 +295,7 @@ impl CallService {
                     return outcomes;
                 }
                 Happening::Cancelled => {
+                    info!(runs = under_way.runs.len(), "call was cancelled");
                     is_cancelled = true;
                     self.owner.stop(&under_way.runs);
                 }

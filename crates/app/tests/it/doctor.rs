@@ -67,6 +67,7 @@ fn a_fresh_machine_needs_a_model_and_nothing_else() {
     ok       agent files  ~/.pi/agent is not there yet; the first run makes it
     ok       sockets      $SANDBOX/run/pi-subagents
     ok       records      .pi/subagents/runs, <room> free
+    ok       logs         off; --log-level debug or PI_SUBAGENTS_LOG=debug writes to ~/.pi/agent/subagents-logs
     ok       settings     the defaults
     warning  models       no provider has a key
              hint: Set a variable such as ANTHROPIC_API_KEY or OPENAI_API_KEY, or list a server of your own in ~/.pi/agent/models.json. pi-subagents tour needs none.
@@ -123,6 +124,7 @@ fn where_everything_is_well_it_says_where_everything_is() {
     ok       agent files  ~/.pi/agent
     ok       sockets      $SANDBOX/run/pi-subagents
     ok       records      .pi/subagents/runs, <room> free
+    ok       logs         off; --log-level debug or PI_SUBAGENTS_LOG=debug writes to ~/.pi/agent/subagents-logs
     ok       settings     maxConcurrency in ~/.pi/agent/settings.json
     ok       models       fake (~/.pi/agent/models.json), openai (OPENAI_API_KEY)
     ok       runner       auto takes pi 0.87.1 ($PI)
@@ -146,7 +148,7 @@ fn where_everything_is_well_it_says_where_everything_is() {
         .collect();
     assert_eq!(
         names.join(", "),
-        "program, platform, agent files, sockets, records, settings, models, runner, \
+        "program, platform, agent files, sockets, records, logs, settings, models, runner, \
          definitions, project, runs, background, pi package"
     );
     assert_eq!(
@@ -216,6 +218,7 @@ fn where_much_is_broken_it_says_what_to_do() {
              hint: Set XDG_RUNTIME_DIR to a directory of yours with a short path; until then steer and stop reach no run.
     warning  records      ~/blocked cannot be used, so runs go to ~/.pi/agent/subagents/runs, <room> free
              hint: $HOME/blocked is no directory.
+    ok       logs         off; --log-level debug or PI_SUBAGENTS_LOG=debug writes to ~/.pi/agent/subagents-logs
     warning  settings     runner, maxConcurrency, runsDir in ~/.pi/agent/settings.json
              hint: $HOME/.pi/agent/settings.json: subagents.maxConcurrency must be a number, not "many"; it is ignored.
     problem  models       no provider has a key

@@ -43,6 +43,7 @@ mod host_entries;
 mod host_stage;
 mod host_trust;
 mod locks;
+mod logs;
 mod manual;
 mod mcp;
 mod mcp_asking;

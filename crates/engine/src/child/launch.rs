@@ -16,6 +16,7 @@ use pi_subagents_processes::ProcessName;
 use rustix::pipe::{PipeFlags, pipe_with};
 use tokio::process::Command;
 use tokio::time::{Instant, timeout};
+use tracing::debug;
 
 use super::session_lock::{LockError, SessionLock};
 use super::{Inbox, LineMemory, LineReader, Outbox, StderrLines, command_line};
@@ -144,6 +145,8 @@ pub(crate) async fn launch(
     let mut process = start_keeper(launcher, task, plan, child_ends)?;
     let pid = process.id().ok_or(LaunchError::KeeperGone)?;
     let name = ProcessName::of(pid);
+    let program = plan.program.path.display();
+    debug!(run = %task.run, keeper = pid, %program, "keeper started");
     let known_children = launcher.known_children.clone();
     let reaped = tokio::spawn(async move {
         // How the keeper itself exits says nothing about the run.

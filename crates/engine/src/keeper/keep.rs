@@ -18,6 +18,7 @@ use tokio::io::{AsyncBufReadExt as _, BufReader, Lines};
 use tokio::net::UnixStream;
 use tokio::signal::unix::{Signal as SignalStream, SignalKind, signal};
 use tokio::time::{Instant, sleep_until};
+use tracing::{debug, info};
 
 use super::KEEPER_NAME;
 use super::group::{Group, earliest};
@@ -76,6 +77,7 @@ pub fn keep(run: &str) -> io::Result<()> {
         }
     };
     let pid = child.id();
+    debug!(child = pid, "child started");
     report(&mut reports, &Report::Started { pid })?;
     control.set_nonblocking(true)?;
     tokio::runtime::Builder::new_current_thread()
@@ -215,10 +217,12 @@ impl Keeper {
                 Wakeup::ChildChanged => {}
                 Wakeup::Ordered(order) => self.obey(order)?,
                 Wakeup::OwnerGone => {
+                    info!("owner is gone");
                     self.owner_is_there = false;
                     self.terminate(GRACE_WITHOUT_OWNER);
                 }
                 Wakeup::Signalled => {
+                    info!("told to end by a signal");
                     report(&mut self.reports, &Report::Stopping)?;
                     self.terminate(GRACE_WITHOUT_OWNER);
                 }
@@ -229,6 +233,7 @@ impl Keeper {
             group.remove();
         }
         let killed = self.killed;
+        debug!(killed, "tree is gone");
         report(&mut self.reports, &Report::Gone { killed })
     }
 
@@ -250,6 +255,7 @@ impl Keeper {
     }
 
     fn obey(&mut self, order: Order) -> io::Result<()> {
+        debug!(?order, "owner ordered");
         match order {
             Order::Stop { grace } => self.terminate(grace),
             Order::Deadline { left } => self.owner_sign.note(Instant::now(), left),
@@ -275,6 +281,7 @@ impl Keeper {
             State::Watching => {
                 self.group.make_if_due(Instant::now());
                 if self.owner_sign.is_overdue(Instant::now()) {
+                    info!("deadline passed without a sign of the owner");
                     report(&mut self.reports, &Report::Overdue)?;
                     self.terminate(GRACE_WITHOUT_OWNER);
                 }
@@ -293,6 +300,7 @@ impl Keeper {
             State::Terminating { until: earlier } if earlier <= until => return,
             State::Watching | State::Terminating { .. } => {}
         }
+        debug!(grace_s = grace.as_secs_f64(), "tree is told to end");
         self.state = State::Terminating { until };
         self.paused.clear();
         signal_descendants(std::process::id(), Signal::TERM);
@@ -326,6 +334,11 @@ impl Keeper {
         if u32::try_from(pid.as_raw_nonzero().get()) != Ok(self.child) {
             return Ok(());
         }
+        debug!(
+            code = status.exit_status(),
+            signal = status.terminating_signal(),
+            "child exited"
+        );
         // Once the child itself has exited, what it left behind is killed at once.
         self.state = State::Killing {
             again: Instant::now(),

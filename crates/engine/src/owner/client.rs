@@ -9,6 +9,7 @@ use serde::de::DeserializeOwned;
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::net::UnixStream;
 use tokio::time::{sleep, timeout};
+use tracing::debug;
 
 use super::wire::{OwnerReply, OwnerRequest, Want};
 
@@ -61,6 +62,8 @@ pub struct OwnerAddress<'a> {
 /// Sends one request to an owner and waits for its reply. Does not wait for an owner that is
 /// stopped or does not answer in time.
 pub async fn ask(owner: OwnerAddress<'_>, request: &OwnerRequest) -> Result<OwnerReply, AskError> {
+    let socket = owner.socket.display();
+    debug!(run = request.run, want = request.want.as_str(), %socket, "owner is asked");
     let limit = match &request.want {
         Want::Stop => Some(TO_STOP),
         Want::Steer { .. } => {

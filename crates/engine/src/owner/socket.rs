@@ -14,6 +14,7 @@ use tokio::io::{
 use tokio::net::{UnixListener, UnixStream};
 use tokio::sync::oneshot;
 use tokio::task::{JoinHandle, JoinSet};
+use tracing::debug;
 
 use super::partial_stream::send_partial_messages;
 use super::sockets::{hold, own_path, remove_abandoned};
@@ -140,6 +141,11 @@ async fn answer(
     asker: impl AsyncRead + Unpin,
     writer: &mut (impl AsyncWrite + Unpin),
 ) -> OwnerReply {
+    debug!(
+        run = request.run,
+        want = request.want.as_str(),
+        "another process asks"
+    );
     let outcome = match RunId::parse(&request.run) {
         Err(error) => Err(error.to_string()),
         Ok(run) => match request.want {
@@ -155,6 +161,11 @@ async fn answer(
             },
         },
     };
+    debug!(
+        run = request.run,
+        is_refused = outcome.is_err(),
+        "another process is answered"
+    );
     match outcome {
         Ok(()) => OwnerReply::Done,
         Err(message) => OwnerReply::Refused { message },

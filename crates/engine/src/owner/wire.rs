@@ -37,6 +37,18 @@ pub enum Want {
     },
 }
 
+impl Want {
+    /// Returns the word for it.
+    pub(super) fn as_str(&self) -> &'static str {
+        match self {
+            Self::Stop => "stop",
+            Self::Wait => "wait",
+            Self::PartialMessages { .. } => "partial messages",
+            Self::Steer { .. } => "steer",
+        }
+    }
+}
+
 /// The words for an [`Extent`].
 #[derive(Serialize, Deserialize)]
 #[serde(remote = "Extent", rename_all = "camelCase")]

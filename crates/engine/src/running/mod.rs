@@ -4,6 +4,7 @@
 //! in `records.rs`, its end in `ending.rs`; the clocks of the end are in `stopping.rs`.
 
 mod ending;
+mod log;
 mod records;
 
 use std::time::Duration;
@@ -12,6 +13,7 @@ use pi_subagents_delegation::child_protocol::Command;
 use pi_subagents_delegation::{Ending, Happening, Started};
 use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep_until};
+use tracing::debug;
 
 use crate::child::{Inbox, LaunchedChild, Line, LineReader, Outbox, StderrLines};
 use crate::completion::Exit;
@@ -120,7 +122,10 @@ impl<'a> Running<'a> {
         while !self.is_over() {
             self.unit.send_events().await;
             let wakeup = self.next().await;
+            wakeup.log(&self.unit.task.run);
+            let before = self.phase;
             self.handle(wakeup).await;
+            self.phase.log_change(before, &self.unit.task.run);
         }
         let outcome = self.outcome().await;
         self.unit.send_events().await;
@@ -220,6 +225,7 @@ impl<'a> Running<'a> {
         if let Some(ends_at) = self.known_deadline {
             let left = ends_at.saturating_duration_since(Instant::now());
             self.keeper.send_deadline(left);
+            debug!(run = %self.unit.task.run, left_s = left.as_secs_f64(), "deadline");
         }
     }
 

@@ -7,6 +7,7 @@ use serde_json::Value;
 use tokio::io::{AsyncRead, BufReader};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
+use tracing::debug;
 
 use super::error_line;
 use super::lines::{LONGEST, Line, Lines};
@@ -65,6 +66,7 @@ impl Reading {
     async fn deliver(&self, message: Message, bytes: usize) -> bool {
         match &message {
             JsonRpcMessage::Request(request) => {
+                debug!(id = %request.id, method = request.request.method(), bytes, "client asks");
                 if let Err(no_room) = self.room.take(&request.id, bytes).await {
                     let id = request.id.clone().into_json_value();
                     let code = ErrorCode::INVALID_REQUEST.0;

@@ -9,15 +9,16 @@ use std::ffi::OsString;
 use std::process::ExitCode;
 
 use clap::error::ContextKind;
-use clap::{Args, CommandFactory as _, Parser, Subcommand};
+use clap::{ArgMatches, Args, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 
 use self::output_args::{
-    FollowedArgs, JsonArgs, NoArgs, Printing, QuietArgs, ResultArgs, finished,
+    FollowedArgs, JsonArgs, LAST, NoArgs, Printing, QuietArgs, ResultArgs, finished,
 };
 pub(crate) use self::run_args::{ConcurrencyArgs, RunArgs};
 use crate::doors::command_line::commands;
 use crate::error::CommandError;
-use crate::print::Printer;
+use crate::log::{self, LogLevel};
+use crate::print::{Output, Printer};
 use crate::profiles;
 
 /// Gives coding agents, scripts and people a team of sub-agents that work in parallel.
@@ -30,6 +31,9 @@ use crate::profiles;
     after_long_help = examples::MAIN_LONG
 )]
 struct Cli {
+    /// Write a log for finding faults; doctor names its directory
+    #[arg(long, global = true, value_name = "LEVEL", value_enum, display_order = LAST)]
+    log_level: Option<LogLevel>,
     #[command(subcommand)]
     command: Option<Command>,
 }
@@ -129,7 +133,11 @@ pub(crate) fn run(arguments: Vec<OsString>) -> ExitCode {
     let wants_json = arguments
         .iter()
         .any(|argument| argument == "--json" || argument == "--json-stream");
-    let cli = match Cli::try_parse_from(arguments) {
+    let matches = match Cli::command().try_get_matches_from(arguments) {
+        Ok(matches) => matches,
+        Err(error) => return refused(error, wants_json),
+    };
+    let cli = match Cli::from_arg_matches(&matches) {
         Ok(cli) => cli,
         Err(error) => return refused(error, wants_json),
     };
@@ -137,7 +145,43 @@ pub(crate) fn run(arguments: Vec<OsString>) -> ExitCode {
         Printer::for_people().data(WELCOME);
         return ExitCode::SUCCESS;
     };
-    dispatch(command)
+    logged(cli.log_level, &matches, || dispatch(command))
+}
+
+/// Runs a command, and begins and ends its log.
+fn logged(
+    level: Option<LogLevel>,
+    matches: &ArgMatches,
+    command: impl FnOnce() -> ExitCode,
+) -> ExitCode {
+    let printer = printer_of(matches);
+    let name = matches.subcommand_name().unwrap_or_default();
+    let log = match log::start(level, name) {
+        Ok(log) => log,
+        Err(error) => return printer.fail(&error),
+    };
+    if let Some(note) = log.note() {
+        printer.note(note);
+    }
+    let code = log::end(command());
+    if let Some(note) = log.gaps() {
+        printer.note(&note);
+    }
+    code
+}
+
+/// Returns the printer that the options of a command ask for, whichever of them it has.
+fn printer_of(matches: &ArgMatches) -> Printer<'static> {
+    let options = matches.subcommand().map(|(_, options)| options);
+    let is_given = |name: &str| {
+        let given = options.and_then(|options| options.try_get_one::<bool>(name).ok()?);
+        given.is_some_and(|is_given| *is_given)
+    };
+    Printer::new(Output {
+        json: is_given("json"),
+        json_stream: is_given("json_stream"),
+        quiet: is_given("quiet"),
+    })
 }
 
 fn dispatch(command: Command) -> ExitCode {

@@ -13,6 +13,7 @@ use pi_subagents_mcp::{
 };
 use serde_json::{Map, Value};
 use tokio::sync::watch;
+use tracing::debug;
 
 use super::answering::{Waiting, answer_within, may_take_long};
 use super::extras::{Extras, extend};
@@ -253,6 +254,7 @@ impl Tools for ServedTools {
 
     fn call(&self, call: Call) -> Pin<Box<dyn Future<Output = CallAnswer> + Send + '_>> {
         Box::pin(async move {
+            debug!(tool = call.tool, is_task = call.is_task, "client calls");
             let caller = self.caller_in(&call.roots);
             let starts_runs = [
                 delegation::DELEGATE,

@@ -12,6 +12,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 use tokio::sync::{mpsc, oneshot};
+use tracing::debug;
 
 use super::wire::{self, Incoming, RpcError};
 use crate::error::CommandError;
@@ -141,11 +142,13 @@ impl Connection {
             asked.open.insert(id, sender);
             (id, answer)
         };
+        debug!(id, method, "pi is asked");
         self.send(&wire::request(id, method, params));
         answer.await.ok()
     }
 
     pub(super) fn answer(&self, id: &Value, outcome: Result<Value, RpcError>) {
+        debug!(%id, is_error = outcome.is_err(), "pi is answered");
         self.send(&wire::response(id, outcome));
     }
 
@@ -182,7 +185,10 @@ impl Lines {
             }
             match Incoming::parse(&line) {
                 Ok(Incoming::Response { id, result }) => self.answered(id, result),
-                Ok(incoming) => return Some(incoming),
+                Ok(incoming) => {
+                    incoming.log();
+                    return Some(incoming);
+                }
                 Err((id, error)) => self.connection.answer(&id, Err(error)),
             }
         }
@@ -190,6 +196,7 @@ impl Lines {
 
     /// An error is no answer: the sender is dropped with it.
     fn answered(&self, id: u64, result: Option<Value>) {
+        debug!(id, is_error = result.is_none(), "pi answered");
         let waiting = self.connection.asked().open.remove(&id);
         if let (Some(waiting), Some(result)) = (waiting, result) {
             // Whoever asked may have stopped waiting.

@@ -6,6 +6,7 @@ use pi_subagents_delegation::Usage;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
+use tracing::debug;
 
 /// A line that is not JSON.
 pub(super) const PARSE_ERROR: i32 = -32700;
@@ -67,6 +68,15 @@ struct Envelope {
 }
 
 impl Incoming {
+    /// Logs which method is called, without what it is given.
+    pub(super) fn log(&self) {
+        match self {
+            Self::Request { id, method, .. } => debug!(%id, method, "pi asks"),
+            Self::Notification { method, .. } => debug!(method, "pi tells"),
+            Self::Response { id, .. } => debug!(id, "pi answers"),
+        }
+    }
+
     /// Reads a line; what cannot be read is answered with the error and the id that it has.
     pub(super) fn parse(line: &[u8]) -> Result<Self, (Value, RpcError)> {
         let value: Value = serde_json::from_slice(line).map_err(|error| {

@@ -8,7 +8,7 @@ use crate::error::CommandError;
 use crate::print::{Output, Printer};
 
 /// These options stand after those of the command itself.
-const LAST: usize = 900;
+pub(super) const LAST: usize = 900;
 
 /// A command with the options of its own, and those that decide what it prints.
 #[derive(Args)]

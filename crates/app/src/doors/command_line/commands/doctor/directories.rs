@@ -152,7 +152,7 @@ fn runs_directory(seen: &Seen) -> PathBuf {
 }
 
 /// Why nothing can be written into a directory, be it there or still to be made.
-fn obstacle(directory: &Path) -> Option<String> {
+pub(super) fn obstacle(directory: &Path) -> Option<String> {
     let place = nearest(directory);
     if !place.is_dir() {
         return Some(format!("{} is no directory", place.display()));

@@ -4,6 +4,7 @@
 mod check;
 mod definitions;
 mod directories;
+mod logs;
 mod machine;
 mod models;
 mod pi_package;
@@ -57,6 +58,7 @@ fn examine(places: Places) -> Vec<Check> {
         directories::agent_directory(&seen),
         directories::sockets(&seen),
         directories::disk(&seen),
+        logs::logs(&seen),
         definitions::settings(&seen),
         models::models(&seen),
         runner::runner(&seen, &pi),
