@@ -62,7 +62,7 @@ mod write_batch;
 mod writer;
 
 pub use format::recorded_line;
-pub use found::{Conversation, FindError, Found, find, runs_of_session};
+pub use found::{Conversation, FindError, Found, RunIds, find, runs_of_session};
 pub use growing_file::GrowingFile;
 pub use index::{IndexedRun, RunState};
 pub use owner::{Detached, OwnerName};

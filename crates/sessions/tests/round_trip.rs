@@ -22,8 +22,8 @@ use pi_subagents_delegation::{
 };
 use pi_subagents_sessions::transcript::Prompts;
 use pi_subagents_sessions::{
-    Detached, FindError, Found, NewRun, OwnerName, RecordTail, RecordedRun, Recorder, RunDir,
-    RunState, Store, find, history, read_events, transcript,
+    Detached, FindError, Found, IndexedRun, NewRun, OwnerName, RecordTail, RecordedRun, Recorder,
+    RunDir, RunState, Store, find, history, read_events, transcript,
 };
 use pretty_assertions::assert_eq;
 
@@ -131,7 +131,7 @@ impl Desk {
         self.record(task, happenings);
     }
 
-    fn find(&self, prefix: &str) -> Result<Found, FindError> {
+    fn find(&self, prefix: &str) -> Result<Found<IndexedRun>, FindError> {
         find(&self.store.runs().unwrap(), prefix)
     }
 

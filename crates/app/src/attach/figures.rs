@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-/// A clock of whole seconds: `7s`, `3m 05s`, `2h 10m`, `4d 2h`.
+/// Writes a duration in whole seconds: `7s`, `3m 05s`, `2h 10m`, `4d 2h`.
 pub(crate) fn clock(elapsed: Duration) -> String {
     let seconds = elapsed.as_secs();
     match seconds {

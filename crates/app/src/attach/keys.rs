@@ -133,7 +133,7 @@ impl Model {
         }
     }
 
-    /// One step back; from the list there is none but out.
+    /// Goes one step back; a step back from the list leaves.
     fn back(&mut self) -> Option<Effect> {
         if let Some(opened) = &mut self.opened
             && opened.output.take().is_some()
@@ -290,7 +290,7 @@ impl Model {
         }
     }
 
-    /// The list shrinks while somebody types, and something in it is always selected.
+    /// Filters the list while somebody types, and keeps a row selected.
     fn filtered(&mut self) {
         if let Mode::Filtering(editor) = &self.mode {
             self.filter = editor.text().to_lowercase();

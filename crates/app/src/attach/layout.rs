@@ -43,7 +43,7 @@ impl Layout {
     }
 }
 
-/// The list takes what it needs, up to a third; the window is what is read.
+/// Gives the list the rows it needs, up to a third, and the rest to the window.
 fn list_rows(model: &Model, room: u16) -> u16 {
     let is_alone = model.is_zoomed || (room < ROWS_FOR_BOTH && model.focus == Focus::Window);
     if is_alone {

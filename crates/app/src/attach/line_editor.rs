@@ -72,7 +72,7 @@ impl LineEditor {
         true
     }
 
-    /// What is seen in so many columns; the cursor always is.
+    /// Returns the part that is shown in so many columns; the cursor is always in it.
     pub(crate) fn seen(&self, columns: usize) -> SeenLine {
         let width = |character: &String| shown(character).width();
         let mut start = self.cursor;
@@ -104,7 +104,7 @@ impl LineEditor {
         self.cursor = self.cursor.min(start);
     }
 
-    /// Where the word before the cursor begins.
+    /// Returns where the word before the cursor begins.
     fn word_start(&self) -> usize {
         let before = &self.characters[..self.cursor];
         let is_space = |character: &String| character.trim().is_empty();

@@ -11,11 +11,11 @@ mod keyboard;
 mod keys;
 mod layout;
 mod line_editor;
+mod list_row;
 mod model;
 mod opened;
 mod owners;
 mod reader;
-mod run_row;
 mod screen;
 mod session;
 #[cfg(test)]

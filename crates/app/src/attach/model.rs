@@ -12,8 +12,8 @@ use pi_subagents_windows::{Counts, PreviewContext, Role};
 
 use super::layout::Layout;
 use super::line_editor::LineEditor;
+use super::list_row::{ListRow, Live, Record};
 use super::opened::{Opened, Output};
-use super::run_row::{Live, Record, RunRow};
 
 /// How many runs that are over stand in the list; `status --all` has them all.
 const MAX_OVER: usize = 200;
@@ -30,8 +30,8 @@ pub(crate) struct Model {
     pub(crate) context: PreviewContext,
     /// Columns and rows.
     pub(crate) size: (u16, u16),
-    /// What runs first, then what is over, the latest first.
-    pub(crate) rows: Vec<RunRow>,
+    /// The runs under way first, then the finished ones, the latest first.
+    pub(crate) rows: Vec<ListRow>,
     /// How many more are over than the list holds.
     pub(crate) older: usize,
     pub(crate) is_loaded: bool,
@@ -45,7 +45,7 @@ pub(crate) struct Model {
     /// Whether the window has the whole screen.
     pub(crate) is_zoomed: bool,
     pub(crate) mode: Mode,
-    /// What somebody began to say to a run and has not sent.
+    /// A message to a run that somebody has begun to type and has not sent.
     pub(super) draft: Option<(RunId, LineEditor)>,
     /// In small letters.
     pub(crate) filter: String,
@@ -56,7 +56,7 @@ pub(crate) struct Model {
 /// Which runs are shown.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Scope {
-    /// What runs anywhere, and what ran in this project.
+    /// All runs under way, and the finished ones of this project.
     Project(PathBuf),
     Session(SessionId),
     Run(RunId),
@@ -83,7 +83,7 @@ pub(crate) enum Mode {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Leaving {
     WhenTold,
-    /// Shortly after all its runs are over, which they are since then.
+    /// Shortly after all its runs are over; the time is when the last one ended.
     WhenOver(Option<Timestamp>),
 }
 
@@ -100,30 +100,30 @@ pub(crate) enum Message {
     Pressed(KeyEvent),
     Pasted(String),
     Resized(u16, u16),
-    /// The index was read: these are the runs in scope, and so many more are over.
-    Looked(Vec<IndexedRun>, usize),
-    /// The record of a run has grown.
-    Heard(Subject, Vec<RunEvent>),
-    /// There is no record of it any more.
-    Gone(RunId),
-    /// What records of runs that are over tell.
-    Told(Vec<(RunId, Record)>),
+    /// The index was read: the runs in scope, and how many more are over than the list holds.
+    IndexRead(Vec<IndexedRun>, usize),
+    /// The record of a run has grown by these events.
+    RecordGrew(Subject, Vec<RunEvent>),
+    /// Somebody has deleted the record of a run.
+    RecordGone(RunId),
+    /// The records of these finished runs were read.
+    RecordsRead(Vec<(RunId, Record)>),
     /// The message that the model of a run is writing has grown.
     Partial(RunId, PartialMessage),
-    /// What a run answered so far.
-    Answered(RunId, Option<String>),
-    /// What came of something that was asked for.
-    Came(Notice),
-    /// Time goes by.
-    Clock,
+    /// What a run has answered so far was read.
+    AnswerRead(RunId, Option<String>),
+    /// A request to an owner is finished, and this is its outcome.
+    Finished(Notice),
+    /// A second has passed.
+    Tick,
 }
 
 /// For whose sake a record is followed.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) enum Subject {
     Row(RunId),
-    /// The window that was opened as the so many-th: what an earlier one of the same run still
-    /// hears is not for this one.
+    /// A window, with the number of its opening, so that late events for an earlier window of the
+    /// same run are dropped.
     Window(RunId, u64),
 }
 
@@ -168,45 +168,45 @@ impl Model {
         }
     }
 
-    /// The same, leaving when this says so.
+    /// Returns the model with another rule for when the view closes.
     pub(crate) fn leaving(self, leaving: Leaving) -> Self {
         Self { leaving, ..self }
     }
 
-    /// Takes one more message, and says what is to be done about it.
+    /// Takes one more message, and returns what is to be done about it.
     pub(crate) fn update(&mut self, message: Message, now: Timestamp) -> Option<Effect> {
         match message {
             Message::Pressed(key) => return self.pressed(key),
             Message::Pasted(text) => self.pasted(&text),
             Message::Resized(columns, rows) => self.size = (columns, rows),
-            Message::Looked(runs, older) => self.looked(runs, older),
-            Message::Heard(subject, events) => self.heard(&subject, &events),
-            Message::Gone(run) => self.gone(&run),
-            Message::Told(records) => self.told(records),
+            Message::IndexRead(runs, older) => self.take_index(runs, older),
+            Message::RecordGrew(subject, events) => self.apply(&subject, &events),
+            Message::RecordGone(run) => self.note_gone(&run),
+            Message::RecordsRead(records) => self.take_records(records),
             Message::Partial(run, message) => self.show_partial(&run, message),
-            Message::Answered(run, text) => self.answered(&run, text),
-            Message::Came(notice) => self.notice = Some(notice),
-            Message::Clock => {}
+            Message::AnswerRead(run, text) => self.take_answer(&run, text),
+            Message::Finished(notice) => self.notice = Some(notice),
+            Message::Tick => {}
         }
         self.leaves_now(now).then_some(Effect::Leave)
     }
 
-    /// The rows that fit the filter.
-    pub(crate) fn listed(&self) -> impl Iterator<Item = &RunRow> {
+    /// Returns the rows that fit the filter.
+    pub(crate) fn listed(&self) -> impl Iterator<Item = &ListRow> {
         self.rows
             .iter()
             .filter(|row| self.filter.is_empty() || row.matches(&self.filter))
     }
 
-    pub(crate) fn selected_row(&self) -> Option<&RunRow> {
+    pub(crate) fn selected_row(&self) -> Option<&ListRow> {
         let selected = self.selected.as_ref()?;
         self.rows.iter().find(|row| row.run.run == *selected)
     }
 
-    /// The listed rows that are seen, and the first one's place among all that are listed.
-    pub(crate) fn seen_rows(&self) -> (usize, Vec<&RunRow>) {
+    /// Returns the rows on the screen, and the place of the first among all listed rows.
+    pub(crate) fn seen_rows(&self) -> (usize, Vec<&ListRow>) {
         let height = usize::from(Layout::of(self).list.height);
-        let listed: Vec<&RunRow> = self.listed().collect();
+        let listed: Vec<&ListRow> = self.listed().collect();
         let selected = self.place_of_selected(&listed).unwrap_or(0);
         let last_first = listed.len().saturating_sub(height);
         let first = selected.saturating_sub(height / 2).min(last_first);
@@ -222,7 +222,7 @@ impl Model {
         counts
     }
 
-    /// The records that are to be followed.
+    /// Returns the records that are to be followed.
     pub(crate) fn followed(&self) -> HashMap<Subject, RunDir> {
         // The index may know of an end before the last events were read.
         let unfinished = self.rows.iter().filter(|row| row.is_unfinished());
@@ -237,8 +237,8 @@ impl Model {
             .collect()
     }
 
-    /// Returns the runs whose partial messages are read: whole messages of the open run, the newest
-    /// lines of the other runs that are seen.
+    /// Returns the runs whose models are followed while they write: for the open window the whole
+    /// message, for the other rows on the screen just its newest words.
     pub(crate) fn partially_read(&self) -> HashMap<(RunId, Extent), IndexedRun> {
         let opened = self.opened.iter().filter(|opened| {
             let is_over = opened.window.status().is_over();
@@ -256,7 +256,7 @@ impl Model {
             .collect()
     }
 
-    /// The runs that are seen and of which the list knows too little.
+    /// Returns the finished runs on the screen whose records were not read yet.
     pub(crate) fn unread(&self) -> Vec<IndexedRun> {
         let (_, seen) = self.seen_rows();
         seen.into_iter()
@@ -265,7 +265,7 @@ impl Model {
             .collect()
     }
 
-    /// When the view leaves by itself.
+    /// Returns when the view closes by itself.
     pub(crate) fn leaves_at(&self) -> Option<Timestamp> {
         match self.leaving {
             Leaving::WhenOver(Some(since)) => since.checked_add(STAYS).ok(),
@@ -290,9 +290,9 @@ impl Model {
         }
     }
 
-    /// Selects the row so many further down, as far as there are any.
+    /// Selects the row so many rows further down, or the last one.
     pub(super) fn select_by(&mut self, rows: isize) {
-        let listed: Vec<&RunRow> = self.listed().collect();
+        let listed: Vec<&ListRow> = self.listed().collect();
         let place = self.place_of_selected(&listed).unwrap_or(0);
         let place = place
             .saturating_add_signed(rows)
@@ -301,13 +301,13 @@ impl Model {
         self.select(run);
     }
 
-    fn place_of_selected(&self, listed: &[&RunRow]) -> Option<usize> {
+    fn place_of_selected(&self, listed: &[&ListRow]) -> Option<usize> {
         let selected = self.selected.as_ref()?;
         listed.iter().position(|row| row.run.run == *selected)
     }
 
-    fn looked(&mut self, runs: Vec<IndexedRun>, older: usize) {
-        let mut known: HashMap<RunId, RunRow> = self
+    fn take_index(&mut self, runs: Vec<IndexedRun>, older: usize) {
+        let mut known: HashMap<RunId, ListRow> = self
             .rows
             .drain(..)
             .map(|row| (row.run.run.clone(), row))
@@ -315,7 +315,7 @@ impl Model {
         for run in runs {
             let mut row = known
                 .remove(&run.run)
-                .unwrap_or_else(|| RunRow::new(run.clone()));
+                .unwrap_or_else(|| ListRow::new(run.clone()));
             row.run = run;
             if row.run.is_open() && row.live.is_none() {
                 row.live = Some(Live::new(&row.run, self.context.clone()));
@@ -325,7 +325,7 @@ impl Model {
         self.older = older;
         self.is_loaded = true;
         // An old run that nobody has chosen gives way to what begins.
-        let is_meant = |row: &&RunRow| self.has_been_touched || row.live.is_some();
+        let is_meant = |row: &&ListRow| self.has_been_touched || row.live.is_some();
         let row = self.selected_row().filter(is_meant);
         let row = row.or_else(|| self.rows.first());
         let run = row.map(|row| row.run.clone());
@@ -335,7 +335,7 @@ impl Model {
         }
     }
 
-    fn heard(&mut self, subject: &Subject, events: &[RunEvent]) {
+    fn apply(&mut self, subject: &Subject, events: &[RunEvent]) {
         match subject {
             Subject::Row(run) => {
                 let row = self.rows.iter_mut().find(|row| row.run.run == *run);
@@ -362,7 +362,7 @@ impl Model {
         }
     }
 
-    fn gone(&mut self, run: &RunId) {
+    fn note_gone(&mut self, run: &RunId) {
         if let Some(row) = self.rows.iter_mut().find(|row| row.run.run == *run) {
             row.record = Record::Gone;
         }
@@ -371,7 +371,7 @@ impl Model {
         }
     }
 
-    fn told(&mut self, records: Vec<(RunId, Record)>) {
+    fn take_records(&mut self, records: Vec<(RunId, Record)>) {
         for (run, record) in records {
             if let Some(row) = self.rows.iter_mut().find(|row| row.run.run == run) {
                 row.record = record;
@@ -379,7 +379,7 @@ impl Model {
         }
     }
 
-    fn answered(&mut self, run: &RunId, text: Option<String>) {
+    fn take_answer(&mut self, run: &RunId, text: Option<String>) {
         let Some(opened) = self.opened_of(run) else {
             return;
         };
@@ -402,7 +402,7 @@ impl Model {
         let Leaving::WhenOver(since) = &mut self.leaving else {
             return false;
         };
-        let is_over = |row: &RunRow| row.status().is_over() || row.record == Record::Gone;
+        let is_over = |row: &ListRow| row.status().is_over() || row.record == Record::Gone;
         if !self.is_loaded || !self.rows.iter().all(is_over) {
             *since = None;
             return false;
@@ -413,8 +413,9 @@ impl Model {
 }
 
 impl Scope {
-    /// Of all runs, given in the order they began, the ones that are shown, and how many more
-    /// there would be. What runs stands first, in that order; of what is over, the latest does.
+    /// Chooses the runs that are shown, and counts those that are left out. The runs are given in
+    /// the order they began; those under way come first in that order, then the others, the latest
+    /// first.
     pub(crate) fn choose(&self, mut runs: Vec<IndexedRun>) -> (Vec<IndexedRun>, usize) {
         runs.retain(|run| match self {
             Self::Project(project) => run.is_open() || run.project == *project,
@@ -437,14 +438,14 @@ impl Notice {
     }
 }
 
-impl RunRow {
-    /// Tells whether its events are still to be heard.
+impl ListRow {
+    /// Returns whether more of its events are to come.
     fn is_unfinished(&self) -> bool {
         let is_live = |live: &Live| !live.window.status().is_over();
         self.record != Record::Gone && self.live.as_ref().is_some_and(is_live)
     }
 
-    /// Tells whether there is somebody to be spoken to.
+    /// Returns whether the run can be steered or stopped.
     pub(crate) fn is_running(&self) -> bool {
         self.run.is_open() && matches!(self.status(), Status::Queued | Status::Running)
     }

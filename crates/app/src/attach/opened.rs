@@ -7,7 +7,7 @@ use pi_subagents_windows::{Line, Page, Place, PreviewContext, Role, Room, Window
 /// The run whose window is open.
 #[derive(Debug, Clone)]
 pub(crate) struct Opened {
-    /// The so many-th window that was opened.
+    /// The number of its opening: windows are counted from the first one.
     pub(crate) number: u64,
     pub(crate) run: IndexedRun,
     pub(crate) window: Window,
@@ -45,7 +45,7 @@ impl Opened {
         self.window.apply(events, &self.summary);
     }
 
-    /// The page that is read: what happened, or what it answered.
+    /// Returns the page that is shown: what happened, or what the run answered.
     pub(crate) fn page(&self, columns: usize) -> Page<'_> {
         match &self.output {
             Some(output) => {
@@ -69,8 +69,8 @@ impl Opened {
         }
     }
 
-    /// What stands below the record. It is all there for whoever reads along, and so looks like
-    /// what is complete.
+    /// Returns the lines below the record: the whole of the message that is being written, and what
+    /// happened to the record itself.
     fn partial_lines(&self) -> Vec<Line> {
         let mut lines = Vec::new();
         if let Some(partial) = self.window.partial() {

@@ -1,51 +1,16 @@
-//! The owners of runs: when one is gone, and what is asked of one.
+//! What is asked of the owners of runs, and what they stream of their models.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use pi_subagents_delegation::RunId;
 use pi_subagents_engine::{Extent, OwnerReply, PartialStream, Want};
-use pi_subagents_sessions::{IndexedRun, OwnerName, Store};
+use pi_subagents_sessions::{IndexedRun, Store};
 use pi_subagents_windows::Role;
 use tokio::sync::mpsc;
-use tokio::task::{AbortHandle, JoinSet};
+use tokio::task::AbortHandle;
 
 use super::model::{Message, Notice};
-use crate::runs::changes::owner_gone;
-use crate::runs::owned::is_owned;
 use crate::runs::owner_request::{request, stop_run};
-
-/// The owners of what runs, each watched once.
-#[derive(Default)]
-pub(super) struct Owners {
-    known: HashSet<(u32, u64)>,
-    /// Each ends when its owner does.
-    watched: JoinSet<(u32, u64)>,
-}
-
-impl Owners {
-    pub(super) fn watch<'a>(&mut self, runs: impl Iterator<Item = &'a IndexedRun>) {
-        for run in runs.filter(|run| run.is_open()) {
-            let owner: OwnerName = run.owner.clone();
-            let name = (owner.pid, owner.start_time);
-            if !self.known.contains(&name) && is_owned(run) {
-                self.known.insert(name);
-                self.watched.spawn(async move {
-                    owner_gone(&owner).await;
-                    name
-                });
-            }
-        }
-    }
-
-    /// Waits until one of them is gone; for ever if there is none.
-    pub(super) async fn next(&mut self) {
-        match self.watched.join_next().await {
-            Some(Ok(name)) => _ = self.known.remove(&name),
-            Some(Err(_)) => {}
-            None => std::future::pending().await,
-        }
-    }
-}
 
 /// Reads the messages that models are still writing.
 #[derive(Default)]

@@ -16,7 +16,7 @@ const PIECE: usize = 256 << 10;
 
 /// Reads the records that are followed.
 pub(super) struct Reader {
-    /// Unbounded: each command is one of a person or of a change that waits for its turn.
+    /// Unbounded: every command stems from a key, or from a change, and changes wait for their turn.
     commands: Sender<Command>,
     followed: HashMap<Subject, RunDir>,
 }
@@ -61,7 +61,7 @@ impl Reader {
         self.followed = wanted;
     }
 
-    /// Something has happened to some of them.
+    /// Makes the thread read on, because some of the records may have grown.
     pub(super) fn look(&self) {
         self.ask(Command::Look);
     }
@@ -111,7 +111,8 @@ fn obey(command: Command, followed: &mut VecDeque<Followed>) {
     }
 }
 
-/// The next one that may have something to tell; whoever was read stands last.
+/// Takes out the next record that may have grown, an open window first. A record that was just
+/// read stands last.
 fn take_next(followed: &mut VecDeque<Followed>) -> Option<Followed> {
     let place = followed
         .iter()
@@ -123,11 +124,13 @@ fn take_next(followed: &mut VecDeque<Followed>) -> Option<Followed> {
 impl Followed {
     fn read(&mut self) -> Option<Message> {
         match self.tail.next(PIECE) {
-            Ok(events) if !events.is_empty() => Some(Message::Heard(self.subject.clone(), events)),
+            Ok(events) if !events.is_empty() => {
+                Some(Message::RecordGrew(self.subject.clone(), events))
+            }
             Ok(_) | Err(_) => {
                 self.may_have_more = false;
                 let is_gone = !self.directory.meta().exists();
-                is_gone.then(|| Message::Gone(self.run().clone()))
+                is_gone.then(|| Message::RecordGone(self.run().clone()))
             }
         }
     }

@@ -98,7 +98,7 @@ pub(super) fn give_back() {
     }
 }
 
-/// What a panic says is to be read on the screen that stays.
+/// Gives the terminal back before a panic is printed, so that its message can be read.
 fn restore_before_panics() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {

@@ -1,5 +1,5 @@
-//! A person at a terminal, from the first frame to the last: everything that can happen is waited
-//! for at once, the model takes it, and at most so often a frame is drawn.
+//! The loop of `attach`, from the first frame to the last: it waits for everything that can happen,
+//! gives it to the model, and draws a frame, but not more often than an eye can follow.
 
 use std::collections::HashSet;
 use std::fs;
@@ -18,16 +18,17 @@ use tokio::time::{Instant, sleep_until};
 
 use super::draw::draw;
 use super::keyboard::{self, Typed};
+use super::list_row::{ListRow, Record};
 use super::model::{Effect, Leaving, Message, Model, Notice, Scope};
-use super::owners::{self, Owners, PartialReaders};
+use super::owners::{self, PartialReaders};
 use super::reader::Reader;
-use super::run_row::{Facts, Record, RunRow};
 use super::screen::{Screen, give_back, terminal_size};
 use crate::error::CommandError;
 use crate::exit;
 use crate::places::Places;
-use crate::runs::changes::Changes;
+use crate::runs::follow::{FileChanges, Owners};
 use crate::runs::owned::current_runs;
+use crate::runs::row::RunRow;
 use crate::signals::{self, Signals};
 
 /// No eye reads faster than this.
@@ -36,13 +37,13 @@ const FRAME: Duration = Duration::from_millis(50);
 /// The clocks show seconds.
 const CLOCK: Duration = Duration::from_secs(1);
 
-/// Of the time, at most one part in so many goes into reading the index.
+/// Reading the index takes at most one part in so many of the time.
 const LOOKING_SHARE: u32 = 20;
 
 /// How many pieces of records may wait for the model.
 const WAITING: usize = 16;
 
-/// How wide the call of a tool may be told; the screen cuts it.
+/// How wide the preview of a tool call may be; the screen cuts it.
 const PREVIEW_WIDTH: usize = 240;
 
 /// What is attached to, and how.
@@ -76,8 +77,8 @@ struct Session {
     reader: Reader,
     owners: Owners,
     partial_readers: PartialReaders,
-    index: Changes,
-    records: Changes,
+    index: FileChanges,
+    records: FileChanges,
     /// The runs whose directories are watched.
     watched: HashSet<RunId>,
     /// The runs whose records were asked for.
@@ -131,9 +132,7 @@ impl Session {
             leaving,
             paint,
         } = attachment;
-        fs::create_dir_all(&places.agent_dir)?;
-        let index = Changes::new()?;
-        index.watch(&places.agent_dir)?;
+        let index = FileChanges::of_directory(&places.agent_dir);
         let (tell, told) = mpsc::channel(WAITING);
         let context = PreviewContext {
             home: Some(places.home.clone()),
@@ -158,7 +157,7 @@ impl Session {
             owners: Owners::default(),
             partial_readers: PartialReaders::default(),
             index,
-            records: Changes::new()?,
+            records: FileChanges::new(),
             watched: HashSet::new(),
             asked: HashSet::new(),
             looking: JoinSet::new(),
@@ -246,12 +245,12 @@ impl Session {
         }
     }
 
-    /// The next moment at which something is to be done though nothing has happened.
+    /// Returns the next moment at which something is to be done even if nothing happens.
     fn alarm(&self) -> Option<Instant> {
         let now = Instant::now();
         let drawn_at = self.pace.drawn_at.unwrap_or(now);
         let frame = self.pace.frames.due(now.into_std()).map(Instant::from_std);
-        let has_clock = self.model.rows.iter().any(RunRow::is_running);
+        let has_clock = self.model.rows.iter().any(ListRow::is_running);
         let clock = has_clock.then(|| drawn_at + CLOCK);
         let look = self.pace.look_at_index.filter(|_| self.looking.is_empty());
         let leave = self.model.leaves_at().map(|at| {
@@ -277,7 +276,7 @@ impl Session {
         if self.pace.drawn_at.is_none_or(|at| at + CLOCK <= now) {
             self.pace.frames.note_change();
         }
-        self.model.update(Message::Clock, Timestamp::now())
+        self.model.update(Message::Tick, Timestamp::now())
     }
 
     fn draw_if_due(&mut self) -> io::Result<()> {
@@ -301,7 +300,7 @@ impl Session {
         }
     }
 
-    /// Takes a message with all that came with it.
+    /// Takes a message and all others that wait.
     fn told(&mut self, message: Message) -> Option<Effect> {
         let mut effect = self.update(message);
         while effect.is_none()
@@ -339,31 +338,31 @@ impl Session {
             }
             Effect::Steer(run, message) => {
                 let steered = owners::steer(run, message);
-                self.jobs.spawn(async { Message::Came(steered.await) });
+                self.jobs.spawn(async { Message::Finished(steered.await) });
             }
             Effect::Stop(run) => {
                 let stopped = owners::stop(self.store.clone(), run);
-                self.jobs.spawn(async { Message::Came(stopped.await) });
+                self.jobs.spawn(async { Message::Finished(stopped.await) });
             }
             Effect::ReadAnswer(run) => {
                 self.jobs.spawn_blocking(move || {
                     let answer = history(&run.directory).ok().and_then(|run| run.output());
-                    Message::Answered(run.run, answer)
+                    Message::AnswerRead(run.run, answer)
                 });
             }
         }
         std::ops::ControlFlow::Continue(())
     }
 
-    /// A directory is watched before its record is read, so that nothing happens unseen.
+    /// Watches the directories of open runs, each before its record is read, so that nothing happens
+    /// unseen.
     fn watch_records(&mut self) {
         let runs = || self.model.rows.iter().map(|row| &row.run);
         self.owners.watch(runs());
         let open = runs().filter(|run| run.is_open() && !self.watched.contains(&run.run));
         let mut new = Vec::new();
         for run in open {
-            // A directory that is gone is found out by whoever reads it.
-            _ = self.records.watch(run.directory.path());
+            self.records.watch_record(run);
             new.push(run.run.clone());
         }
         if !new.is_empty() {
@@ -372,7 +371,7 @@ impl Session {
         }
     }
 
-    /// Reads what the records of the seen runs tell that are over.
+    /// Reads the records of the finished runs that are on the screen.
     fn read_records(&mut self) {
         let mut runs = self.model.unread();
         runs.retain(|run| self.asked.insert(run.run.clone()));
@@ -382,16 +381,20 @@ impl Session {
         self.jobs.spawn_blocking(move || {
             let records = runs.into_iter().map(|run| {
                 let record = match RecordedRun::read(&run.directory) {
-                    Ok(record) => Record::Read(Facts::of(&record)),
+                    Ok(record) => {
+                        let row = RunRow::of_index_and_record(&run, &record);
+                        Record::Read(Box::new(row.shortened()))
+                    }
                     Err(_) => Record::Gone,
                 };
                 (run.run, record)
             });
-            Message::Told(records.collect())
+            Message::RecordsRead(records.collect())
         });
     }
 
-    /// The index of years is long, so reading it takes its fair share of the time and no more.
+    /// Plans to read the index soon. An index of years is long, so reading it takes a bounded share
+    /// of the time.
     fn look_soon(&mut self) {
         let soon = Instant::now() + FRAME;
         let due = self.pace.look_at_index.get_or_insert(soon);
@@ -411,11 +414,11 @@ impl Session {
             .spawn_blocking(move || match current_runs(&store) {
                 Ok(runs) => {
                     let (runs, older) = scope.choose(runs);
-                    Message::Looked(runs, older)
+                    Message::IndexRead(runs, older)
                 }
                 Err(error) => {
                     let text = CommandError::from(error).to_answer();
-                    Message::Came(Notice::new(Role::Failed, text))
+                    Message::Finished(Notice::new(Role::Failed, text))
                 }
             });
     }

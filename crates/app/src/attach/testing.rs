@@ -18,17 +18,18 @@ use serde_json::{Value, json};
 use unicode_width::UnicodeWidthStr as _;
 
 use super::draw::draw;
+use super::list_row::Record;
 use super::model::{Effect, Message, Model, Scope, Subject};
-use super::run_row::{Facts, Record};
+use crate::runs::row::RunRow;
 
 pub(super) const PROJECT: &str = "/home/ada/engine";
 
-/// The moment of a second after the runs began.
+/// Returns the moment so many seconds after the runs began.
 pub(super) fn at(second: i64) -> Timestamp {
     Timestamp::from_second(1_794_000_000 + second).unwrap()
 }
 
-/// A run that is called by its name; those with lower numbers began earlier.
+/// Makes a run with this name; runs with lower numbers began earlier.
 pub(super) fn run(number: u32, name: &str, state: RunState) -> IndexedRun {
     let id = format!("20261115-000000-{number:03}-aaaaaa");
     IndexedRun {
@@ -100,12 +101,12 @@ impl Desk {
 
     pub(super) fn wait(&mut self, seconds: i64) {
         self.second += seconds;
-        self.happens(Message::Clock);
+        self.happens(Message::Tick);
     }
 
     pub(super) fn sees(&mut self, runs: &[IndexedRun]) {
         let (runs, older) = self.model.scope.choose(runs.to_vec());
-        self.happens(Message::Looked(runs, older));
+        self.happens(Message::IndexRead(runs, older));
     }
 
     pub(super) fn press(&mut self, keys: &str) {
@@ -124,7 +125,7 @@ impl Desk {
         self.happens(Message::Pressed(key));
     }
 
-    /// The run's record grows, for all who follow it.
+    /// Lets the record of a run grow, for all who follow it.
     pub(super) fn hears(&mut self, run: &IndexedRun, happenings: Vec<Happening>) {
         let events: Vec<RunEvent> = happenings
             .into_iter()
@@ -138,12 +139,12 @@ impl Desk {
         for subject in subjects {
             let (Subject::Row(of) | Subject::Window(of, _)) = &subject;
             if *of == run.run {
-                self.happens(Message::Heard(subject, events.clone()));
+                self.happens(Message::RecordGrew(subject, events.clone()));
             }
         }
     }
 
-    /// The screen, row by row.
+    /// Returns the screen, row by row.
     pub(super) fn screen(&self) -> String {
         let (columns, rows) = self.model.size;
         let mut terminal = Terminal::new(TestBackend::new(columns, rows)).unwrap();
@@ -161,7 +162,7 @@ impl Desk {
     }
 }
 
-/// A wide character hides the cell behind it.
+/// Returns the text of a row. A wide character hides the cell behind it.
 fn row_text(cells: &[Cell]) -> String {
     let mut hidden = 0;
     let mut text = String::new();
@@ -224,7 +225,7 @@ pub(super) fn ended(ending: Ending) -> Happening {
     Happening::Ended(ending)
 }
 
-/// Two runs at work, one that waits, and two that are over.
+/// Lets two runs work, one wait, and two be over.
 pub(super) fn team(desk: &mut Desk) -> [IndexedRun; 5] {
     let runs = [
         open(3, "review"),
@@ -260,24 +261,21 @@ pub(super) fn team(desk: &mut Desk) -> [IndexedRun; 5] {
         &runs[1],
         vec![called("bash", &json!({"command": "rg -n 設定"}))],
     );
-    let facts = |came_of_it: &str| {
-        Record::Read(Facts {
-            model: Some("haiku".to_owned()),
-            lasted: None,
-            usage: Usage {
-                input: 120_000,
-                cost: Some(0.25),
-                ..Usage::default()
-            },
-            came_of_it: came_of_it.to_owned(),
-        })
+    let recorded = |run: &IndexedRun, answer: &str| {
+        let mut row = RunRow::of_index(run);
+        let usage = Usage {
+            input: 120_000,
+            cost: Some(0.25),
+            ..Usage::default()
+        };
+        row.resolved_model = Some("haiku".to_owned());
+        row.end.usage = Some(usage.into());
+        row.end.output = Some(answer.to_owned());
+        (run.run.clone(), Record::Read(Box::new(row)))
     };
-    desk.happens(Message::Told(vec![
-        (
-            runs[3].run.clone(),
-            facts("Three steps: parse, check, write."),
-        ),
-        (runs[4].run.clone(), facts("no key for anthropic")),
+    desk.happens(Message::RecordsRead(vec![
+        recorded(&runs[3], "Three steps: parse, check, write."),
+        recorded(&runs[4], "no key for anthropic"),
     ]));
     runs
 }

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::calls::next_steps::Door;
 use crate::places::Places;
-use crate::runs::memory::Memory;
+use crate::runs::session_runs::SessionRuns;
 
 /// A caller of tools, seen through its door.
 #[derive(Debug, Clone)]
@@ -28,8 +28,8 @@ pub(crate) struct Caller {
     pub(crate) columns: Option<usize>,
     /// The pi that calls, where it is one.
     pub(crate) pi: Option<CallingPi>,
-    /// The runs they may know of, where that is not all.
-    pub(crate) memory: Option<Arc<Memory>>,
+    /// The runs of pi's session, where the caller is a pi: it knows no others.
+    pub(crate) session_runs: Option<Arc<SessionRuns>>,
 }
 
 /// What holds for all tasks of a call, unless a task says otherwise.
@@ -85,7 +85,7 @@ impl Caller {
             overrides: Overrides::default(),
             columns: None,
             pi: None,
-            memory: None,
+            session_runs: None,
         }
     }
 }

@@ -23,7 +23,7 @@ use crate::configuration::Configuration;
 use crate::error::CommandError;
 use crate::places::Places;
 use crate::runs::counts::Counts;
-use crate::runs::row::Row;
+use crate::runs::row::RunRow;
 
 /// How long a call that is over waits for its last pane to be opened.
 const LAST_PANES: Duration = Duration::from_secs(5);
@@ -31,19 +31,16 @@ const LAST_PANES: Duration = Duration::from_secs(5);
 /// The tools of this process, for all calls of its door.
 pub(crate) struct CallService {
     pub(crate) owner: Owner,
-    /// The background runs of the pi we belong to, where there is one.
+    /// Who keeps the background runs of the pi we belong to, where there is one.
     pub(crate) background: Option<Box<dyn BackgroundRuns>>,
     catalogues: Mutex<CatalogueCache>,
     opening: Mutex<()>,
 }
 
-/// The background runs of one session, kept by a door that has sessions.
+/// A door that has sessions, and follows the background runs of the session it is in.
 pub(crate) trait BackgroundRuns: Send + Sync {
-    /// Remembers a run that has just begun, and returns the counts of runs with this one.
-    fn launched(&self, row: &Row) -> Counts;
-
-    /// Returns the runs of the session, and how many of them stand how.
-    fn rows(&self) -> (Counts, Vec<Row>);
+    /// Takes in a run that has just begun, and returns the counts of the session with it.
+    fn launched(&self, row: &RunRow) -> Counts;
 }
 
 /// A call of a tool, as a door hands it over.

@@ -6,11 +6,41 @@
 use std::path::PathBuf;
 
 use pi_subagents_delegation::RunId;
-use pi_subagents_sessions::{Conversation, FindError, IndexedRun, RecordedRun};
+use pi_subagents_sessions::{Conversation, FindError, IndexedRun, RecordedRun, RunDir, RunIds};
 
 use crate::error::CommandError;
+use crate::runs::row::RunRow;
 
-/// What tells conversations of one id apart.
+/// A run that may have a record.
+pub(crate) trait MayBeRecorded: RunIds {
+    /// Returns the name of its task.
+    fn task_name(&self) -> &str;
+
+    /// Returns the directory of its record, if it has one.
+    fn record_directory(&self) -> Option<RunDir>;
+}
+
+impl MayBeRecorded for IndexedRun {
+    fn task_name(&self) -> &str {
+        &self.name
+    }
+
+    fn record_directory(&self) -> Option<RunDir> {
+        Some(self.directory.clone())
+    }
+}
+
+impl MayBeRecorded for RunRow {
+    fn task_name(&self) -> &str {
+        &self.name
+    }
+
+    fn record_directory(&self) -> Option<RunDir> {
+        self.directory()
+    }
+}
+
+/// Where a conversation is kept, by which conversations of one id are told apart.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Kept {
     /// In a file that several runs continue.
@@ -19,64 +49,76 @@ enum Kept {
     Apart,
 }
 
-/// Of runs with the same session id, oldest first, those of one conversation: that of the run
-/// that is meant, else the only one there is.
-pub(crate) fn of_one_conversation<R>(
-    mut runs: Vec<R>,
+/// Narrows runs of one session id, given oldest first, to those of one conversation: that of the
+/// run that is meant, or the only one there is. Fails if there are several and none is meant.
+pub(crate) fn of_one_conversation<R: MayBeRecorded>(
+    runs: Vec<R>,
     meant: Option<&RunId>,
-    record: impl Fn(&R) -> Option<&IndexedRun>,
 ) -> Result<Vec<R>, FindError> {
-    let kept: Vec<Option<Kept>> = runs.iter().map(|run| kept(record(run)?)).collect();
-    let mut conversations: Vec<(&Kept, &R)> = Vec::new();
-    for (one, run) in kept.iter().zip(&runs) {
+    let kept = runs.iter().map(kept).collect();
+    match choose(runs, kept, meant) {
+        Ok(runs) => Ok(runs),
+        Err(latest) => Err(FindError::Shared {
+            session: latest
+                .first()
+                .map(|run| run.session_id().to_string())
+                .unwrap_or_default(),
+            conversations: latest.iter().map(described).collect(),
+        }),
+    }
+}
+
+/// Chooses the runs of one conversation; fails with the latest run of each.
+fn choose<R: RunIds>(
+    mut runs: Vec<R>,
+    kept: Vec<Option<Kept>>,
+    meant: Option<&RunId>,
+) -> Result<Vec<R>, Vec<R>> {
+    let mut latest: Vec<(&Kept, usize)> = Vec::new();
+    for (at, one) in kept.iter().enumerate() {
         let Some(one) = one else { continue };
-        match conversations.iter_mut().find(|(known, _)| *known == one) {
-            Some((_, latest)) => *latest = run,
-            None => conversations.push((one, run)),
+        match latest.iter_mut().find(|(known, _)| *known == one) {
+            Some((_, latest)) => *latest = at,
+            None => latest.push((one, at)),
         }
     }
-    if conversations.len() < 2 {
+    if latest.len() < 2 {
         return Ok(runs);
     }
-    let is_meant = |run: &R| record(run).is_some_and(|run| Some(&run.run) == meant);
+    let is_meant = |run: &R| Some(run.run_id()) == meant;
     let Some(meant) = runs.iter().position(is_meant) else {
-        let latest = conversations.iter().filter_map(|(_, run)| record(run));
-        return Err(shared(&latest.collect::<Vec<_>>()));
+        let wanted: Vec<usize> = latest.iter().map(|(_, at)| *at).collect();
+        let mut runs: Vec<Option<R>> = runs.into_iter().map(Some).collect();
+        let latest = wanted.into_iter();
+        return Err(latest.filter_map(|at| runs.get_mut(at)?.take()).collect());
     };
-    // One that never began belongs to all of them.
+    // A run that never began belongs to all conversations.
     let wanted = kept[meant].clone();
     let mut belongs = kept.into_iter().map(|one| one.is_none() || one == wanted);
     runs.retain(|_| belongs.next().unwrap_or(true));
     Ok(runs)
 }
 
-fn shared(latest: &[&IndexedRun]) -> FindError {
-    let id = latest.first().map(|run| run.session.to_string());
-    FindError::Shared {
-        session: id.unwrap_or_default(),
-        conversations: latest.iter().map(|run| described(run)).collect(),
-    }
-}
-
-/// Where a run kept what was said; none if it never had a child, and so said nothing.
-fn kept(run: &IndexedRun) -> Option<Kept> {
-    if let Some(file) = run.directory.sticky_file() {
+/// Returns where a run kept what was said; `None` if it never had a child, and so said nothing.
+fn kept(run: &impl MayBeRecorded) -> Option<Kept> {
+    let directory = run.record_directory()?;
+    if let Some(file) = directory.sticky_file() {
         return Some(Kept::In(file));
     }
-    let end = RecordedRun::read(&run.directory).ok()?.end;
+    let end = RecordedRun::read(&directory).ok()?.end;
     let never_began = end.is_some_and(|end| end.started_at.is_none());
     (!never_began).then_some(Kept::Apart)
 }
 
-fn described(latest: &IndexedRun) -> Conversation {
-    let task = RecordedRun::read(&latest.directory)
-        .ok()
-        .map(|run| run.task);
+fn described(latest: &impl MayBeRecorded) -> Conversation {
+    let directory = latest.record_directory();
+    let record = directory.and_then(|directory| RecordedRun::read(&directory).ok());
+    let task = record.map(|record| record.task);
     let agent = task.as_ref().and_then(|task| task.definition.as_ref());
     Conversation {
-        agent: agent.map_or_else(|| latest.name.clone(), |used| used.name.clone()),
-        cwd: task.map_or_else(|| latest.project.clone(), |task| task.cwd.clone()),
-        latest: latest.run.clone(),
+        agent: agent.map_or_else(|| latest.task_name().to_owned(), |used| used.name.clone()),
+        cwd: task.map(|task| task.cwd.clone()).unwrap_or_default(),
+        latest: latest.run_id().clone(),
     }
 }
 
@@ -90,4 +132,67 @@ pub(crate) fn ask_which(error: FindError, how: impl Fn(&RunId) -> String) -> Com
         let (agent, place) = (&one.agent, one.cwd.display());
         question.hint(format!("{agent} in {place}: {}", how(&one.latest)))
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use pi_subagents_delegation::SessionId;
+
+    use super::*;
+
+    #[derive(Debug, Clone, PartialEq, Eq)]
+    struct Run(RunId, SessionId);
+
+    impl RunIds for Run {
+        fn run_id(&self) -> &RunId {
+            &self.0
+        }
+
+        fn session_id(&self) -> &SessionId {
+            &self.1
+        }
+    }
+
+    fn run(id: &str) -> Run {
+        let session = SessionId::parse("talk").expect("an id of a session");
+        Run(RunId::parse(id).expect("an id of a run"), session)
+    }
+
+    /// Returns the ids of the chosen runs, or of the latest run of each conversation.
+    fn chosen(runs: &[(&str, Option<Kept>)], meant: Option<&str>) -> Result<String, String> {
+        let kept = runs.iter().map(|(_, kept)| kept.clone()).collect();
+        let runs = runs.iter().map(|(id, _)| run(id)).collect();
+        let meant = meant.map(|id| run(id).0);
+        let ids = |runs: Vec<Run>| {
+            let ids: Vec<String> = runs.iter().map(|run| run.0.to_string()).collect();
+            ids.join(" ")
+        };
+        choose(runs, kept, meant.as_ref()).map(ids).map_err(ids)
+    }
+
+    fn file(name: &str) -> Kept {
+        Kept::In(PathBuf::from(name))
+    }
+
+    #[test]
+    fn runs_of_one_conversation_stay_together() {
+        let runs = [("a", Some(file("x"))), ("b", None), ("c", Some(file("x")))];
+        assert_eq!(chosen(&runs, None), Ok("a b c".to_owned()));
+        let apart = [("a", Some(Kept::Apart)), ("b", Some(Kept::Apart))];
+        assert_eq!(chosen(&apart, None), Ok("a b".to_owned()));
+    }
+
+    #[test]
+    fn of_several_conversations_one_must_be_meant() {
+        let runs = [
+            ("a", Some(file("x"))),
+            ("b", Some(file("y"))),
+            ("c", None),
+            ("d", Some(file("x"))),
+        ];
+        assert_eq!(chosen(&runs, None), Err("d b".to_owned()));
+        assert_eq!(chosen(&runs, Some("a")), Ok("a c d".to_owned()));
+        assert_eq!(chosen(&runs, Some("b")), Ok("b c".to_owned()));
+        assert_eq!(chosen(&runs, Some("gone")), Err("d b".to_owned()));
+    }
 }

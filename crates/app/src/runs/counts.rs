@@ -4,7 +4,7 @@ use pi_subagents_delegation::Status;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-/// A number for each state; what waits counts as running.
+/// A number for each state; a run that waits for a free place counts as running.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Counts {
     pub(crate) running: usize,
@@ -41,7 +41,7 @@ impl Counts {
         })
     }
 
-    /// As one line.
+    /// Writes the counts in one line.
     pub(crate) fn line(self) -> String {
         format!(
             "{} running, {} completed, {} failed, {} aborted",

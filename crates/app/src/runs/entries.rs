@@ -1,10 +1,10 @@
 //! What pi's session keeps of a finished run: one custom entry, small enough to be stored. (What
-//! it keeps of one that begins is in `begun.rs`.)
+//! it keeps of a run that begins is in `begun.rs`, of background runs in `background.rs`.)
 //!
 //! The run directory has everything; an entry is for the day when that directory is gone, or when
-//! the session is opened on another machine. The field names are those of the first
-//! implementation, whose entries are read too.
+//! the session is opened on another machine.
 
+mod background;
 mod begun;
 mod messages;
 mod storable;
@@ -21,6 +21,9 @@ use pi_subagents_delegation::{
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+pub(crate) use background::{
+    DONE_MESSAGE, Done, KeptBackgroundRuns, RUN_ENTRY, RunUpdate, UPDATE_ENTRY,
+};
 pub(crate) use begun::{BEGUN_TYPE, BegunRun};
 pub(crate) use messages::EntryMessages;
 
@@ -32,9 +35,7 @@ pub(crate) const ENTRY_TYPE: &str = "pi-subagents";
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Entry {
     session_id: String,
-    /// The first implementation had none.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    run_id: Option<String>,
+    run_id: String,
     task_name: String,
     #[serde(default)]
     prompt: String,
@@ -43,12 +44,12 @@ pub(crate) struct Entry {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     profile_name: Option<String>,
     status: EntryStatus,
-    /// Whether somebody ended it; the first implementation had no word for that.
+    /// Whether somebody ended it; the status is `error` then too.
     #[serde(default, skip_serializing_if = "is_false")]
     aborted: bool,
     exit_code: Option<i32>,
     /// In milliseconds, as JavaScript counts.
-    started_at: Option<i64>,
+    started_at: i64,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     ended_at: Option<i64>,
     model: Option<String>,
@@ -68,17 +69,18 @@ enum EntryStatus {
 }
 
 impl Entry {
-    /// Reads `{customType, data}`; none for what is not ours or cannot be read.
+    /// Reads `{customType, data}`; `None` if it is no entry of ours or cannot be read.
     pub(crate) fn read(entry: &Value) -> Option<Self> {
         if entry.get("customType")?.as_str()? != ENTRY_TYPE {
             return None;
         }
         let entry = Self::deserialize(entry.get("data")?).ok()?;
         SessionId::parse(&entry.session_id).ok()?;
+        RunId::parse(&entry.run_id).ok()?;
         Some(entry)
     }
 
-    /// The entry as pi stores it.
+    /// Returns the entry as pi stores it.
     pub(crate) fn to_json(&self) -> Value {
         json!(self)
     }
@@ -88,7 +90,7 @@ impl Entry {
     }
 
     pub(crate) fn run(&self) -> Option<RunId> {
-        RunId::parse(self.run_id.as_ref()?).ok()
+        RunId::parse(&self.run_id).ok()
     }
 
     pub(crate) fn name(&self) -> &str {
@@ -100,7 +102,7 @@ impl Entry {
     }
 
     pub(crate) fn started_at(&self) -> Option<Timestamp> {
-        Timestamp::from_millisecond(self.started_at?).ok()
+        Timestamp::from_millisecond(self.started_at).ok()
     }
 
     pub(crate) fn ended_at(&self) -> Option<Timestamp> {
@@ -111,18 +113,18 @@ impl Entry {
         self.ending().status()
     }
 
-    /// How it ended, in a word or a sentence.
+    /// Says how it ended, in a word or a sentence.
     pub(crate) fn outcome(&self) -> String {
         let message = self.ending().message();
         message.unwrap_or_else(|| "completed".to_owned())
     }
 
-    /// The exit code it was stored with.
+    /// Returns the exit code it was stored with.
     pub(crate) fn exit_code(&self) -> i32 {
         self.exit_code.unwrap_or_else(|| self.ending().exit_code())
     }
 
-    /// An entry that says it runs was left by a pi that is gone.
+    /// Returns how it ended. An entry that says the run is under way was left by a pi that is gone.
     fn ending(&self) -> Ending {
         match self.status {
             EntryStatus::Completed => Ending::Completed,
@@ -137,7 +139,7 @@ impl Entry {
         }
     }
 
-    /// Who ended it, by its exit code.
+    /// Returns who ended it, as its exit code shows.
     fn abortion(&self) -> Ending {
         match self.exit_code {
             Some(code) if code == Ending::Stopped.exit_code() => Ending::Stopped,
@@ -146,11 +148,10 @@ impl Entry {
         }
     }
 
-    /// What was said, as far as the entry has it.
+    /// Returns what was said, as far as the entry has it.
     pub(crate) fn history(&self) -> RunHistory {
         let at = self.started_at().unwrap_or_default();
-        let run = self.run().unwrap_or_else(|| RunId::new(at, 0));
-        let Some(session) = self.session() else {
+        let (Some(run), Some(session)) = (self.run(), self.session()) else {
             return RunHistory::default();
         };
         let task = Task {
@@ -187,8 +188,8 @@ impl Entry {
         history
     }
 
-    /// The prompt, if it was dropped with other old messages: the first message of a user is
-    /// taken for it.
+    /// Returns the prompt if it was dropped with other old messages. The first message of a user
+    /// is taken for the prompt.
     fn prompt_if_gone(&self) -> Option<Value> {
         let is_there = self
             .messages
@@ -204,7 +205,7 @@ fn is_false(flag: &bool) -> bool {
     !flag
 }
 
-/// A message as its child said it, and with a report what makes it one.
+/// Makes the events of a stored message; a report needs a second one, which marks it as such.
 fn said_of(message: &Value) -> impl Iterator<Item = Happening> {
     let report = message
         .get("toolName")

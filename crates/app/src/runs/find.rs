@@ -14,7 +14,7 @@ use crate::runs::owned::current_runs;
 /// Says where ids are found.
 pub(crate) const HOW_TO_LIST: &str = "pi-subagents status --all lists the runs of this project.";
 
-/// The runs an id stands for, oldest first.
+/// Returns the runs that an id stands for, oldest first.
 pub(crate) fn find_runs(
     store: &Store,
     places: &Places,
@@ -28,7 +28,7 @@ pub(crate) fn find_runs(
     )
 }
 
-/// The same for each of several ids.
+/// Returns the runs of each of several ids. The index is read once for all of them.
 pub(crate) fn find_runs_of_each(
     store: &Store,
     places: &Places,
@@ -44,29 +44,25 @@ pub(crate) fn find_runs_of_each(
     })
 }
 
-/// The session of an id with all its runs, and the run that was meant, if the id was that of one.
+/// Returns the session of an id with all its runs, and the run if the id is that of a run.
 pub(crate) fn find_session(
     store: &Store,
     places: &Places,
     id: &str,
 ) -> Result<(SessionId, Vec<IndexedRun>, Option<RunId>), FindError> {
     let with_session = |runs: &[IndexedRun]| {
-        Ok(match find(runs, id)? {
-            Found::Session(session, runs) => (session, runs, None),
-            Found::Run(run) => (
-                run.session.clone(),
-                runs_of_session(runs, &run.session),
-                Some(run.run),
-            ),
-        })
+        let found = find(runs, id)?;
+        let session = found.session().clone();
+        let of_session = runs_of_session(runs, &session);
+        Ok((session, of_session, found.run().cloned()))
     };
     look_up(store, places, with_session, |(_, found, _)| {
         found.iter().any(is_lost)
     })
 }
 
-/// Looks among the runs of the index, which is read once; what it lost, or what is no longer where
-/// it says, is found in the directory of its project.
+/// Looks among the runs of the index, which is read once. If a run is not there, or is not where
+/// the index says, the runs directory of the project is searched too.
 fn look_up<T>(
     store: &Store,
     places: &Places,
@@ -89,14 +85,14 @@ fn is_lost(run: &IndexedRun) -> bool {
     !run.directory.path().exists()
 }
 
-/// Enters into the index what it does not know of this project; tells whether there was anything.
+/// Enters the runs of this project that the index does not know. Returns whether there were any.
 pub(crate) fn has_entered_more(store: &Store, places: &Places, known: &[IndexedRun]) -> bool {
     let settings = Configuration::read_once(places, false).settings;
     let store = store.with_runs_dir(settings.runs_dir);
     store.reindex(places.real_project(), known) > 0
 }
 
-/// How a run stands, as far as the index knows.
+/// Returns the state of a run, as far as the index knows it.
 pub(crate) fn status_of(run: &IndexedRun) -> Status {
     match run.state {
         RunState::Open => Status::Running,
@@ -104,17 +100,18 @@ pub(crate) fn status_of(run: &IndexedRun) -> Status {
     }
 }
 
-/// Tells whether another run held the session, which therefore goes on without this one.
+/// Returns whether the run was refused because another run held its session. Such a run is no part
+/// of the conversation.
 pub(crate) fn was_kept_out(run: &RunHistory) -> bool {
     matches!(run.summary.ending, Some(Ending::SessionInUse { .. }))
 }
 
-/// Of what an id stands for, what runs; if nothing does, the latest that was let into its session.
-/// Fails where that is not one conversation.
+/// Narrows the runs of an id to those that are still running. If none is, returns the latest run
+/// that got hold of its session. Fails if the runs belong to different conversations.
 pub(crate) fn current(mut runs: Vec<IndexedRun>) -> Result<Vec<IndexedRun>, FindError> {
     let is_running = runs.iter().any(IndexedRun::is_open);
     runs.retain(|run| run.is_open() == is_running);
-    let mut runs = of_one_conversation(runs, None, |run| Some(run))?;
+    let mut runs = of_one_conversation(runs, None)?;
     if is_running {
         return Ok(runs);
     }

@@ -6,15 +6,15 @@
 use std::sync::Arc;
 
 use pi_subagents_delegation::{Ending, RunHistory, RunId, SessionId};
-use pi_subagents_sessions::{FindError, IndexedRun, Store, history};
+use pi_subagents_sessions::{FindError, IndexedRun, RunDir, RunIds, Store, history};
 
 use crate::places::Places;
-use crate::runs::conversation::of_one_conversation;
+use crate::runs::conversation::{MayBeRecorded, of_one_conversation};
 use crate::runs::entries::Entry;
 use crate::runs::find;
-use crate::runs::memory::Memory;
 use crate::runs::missing_record::LostRecord;
 use crate::runs::owned::{current_runs, is_owned};
+use crate::runs::session_runs::{SessionRun, SessionRuns};
 
 /// A session with all runs that are known of it.
 pub(crate) struct KnownSession {
@@ -27,7 +27,8 @@ pub(crate) struct KnownSession {
 
 /// A run that can be read.
 pub(crate) struct KnownRun {
-    pub(crate) run: Option<RunId>,
+    pub(crate) run: RunId,
+    session: SessionId,
     pub(crate) name: String,
     record: Option<IndexedRun>,
     entry: Option<Arc<Entry>>,
@@ -38,48 +39,43 @@ pub(crate) struct KnownRun {
 pub(crate) fn find_session(
     store: &Store,
     places: &Places,
-    memory: Option<&Memory>,
+    session_runs: Option<&SessionRuns>,
     id: &str,
 ) -> Result<KnownSession, FindError> {
-    match memory {
+    match session_runs {
         None => {
             let (session, runs, meant) = find::find_session(store, places, id)?;
             let runs = runs.into_iter().map(KnownRun::recorded).collect();
             KnownSession::of(session, meant, runs)
         }
-        Some(memory) => in_memory(store, memory, id),
+        Some(session_runs) => find_in_pi(store, session_runs, id),
     }
 }
 
-fn in_memory(store: &Store, memory: &Memory, id: &str) -> Result<KnownSession, FindError> {
-    let meant = memory.find(id)?;
+fn find_in_pi(
+    store: &Store,
+    session_runs: &SessionRuns,
+    id: &str,
+) -> Result<KnownSession, FindError> {
+    let found = session_runs.find(id)?;
     let mut runs: Vec<KnownRun> = current_runs(store)?
         .into_iter()
-        .filter(|run| run.session == meant.session)
+        .filter(|run| run.session == *found.session())
         .map(KnownRun::recorded)
         .collect();
-    // A run of which only pi knows stands behind the one that pi remembers before it.
+    // A run that only pi knows stands behind the run that pi remembers before it.
     let mut place = 0;
-    for remembered in memory.session(&meant.session) {
-        let recorded = runs
-            .iter()
-            .position(|run| run.run.is_some() && run.run == remembered.run);
+    for remembered in session_runs.session(found.session()) {
+        let recorded = runs.iter().position(|run| run.run == *remembered.run_id());
         match recorded {
             Some(at) => {
                 runs[at].entry = remembered.entry;
                 place = at + 1;
             }
-            // What was dropped here and is not on disk has expired.
-            None if remembered.entry.is_none() && remembered.status.is_over() => {}
+            // The entry was dropped and nothing is on disk: the run has expired.
+            None if remembered.entry.is_none() && remembered.row.is_over() => {}
             None => {
-                let run = KnownRun {
-                    run: remembered.run,
-                    name: remembered.name,
-                    record: None,
-                    entry: remembered.entry,
-                    is_under_way: !remembered.status.is_over(),
-                };
-                runs.insert(place, run);
+                runs.insert(place, KnownRun::remembered(remembered));
                 place += 1;
             }
         }
@@ -87,16 +83,16 @@ fn in_memory(store: &Store, memory: &Memory, id: &str) -> Result<KnownSession, F
     if runs.is_empty() {
         return Err(FindError::NotFound(id.to_owned()));
     }
-    KnownSession::of(meant.session, meant.run, runs)
+    KnownSession::of(found.session().clone(), found.run().cloned(), runs)
 }
 
 impl KnownSession {
     fn of(id: SessionId, meant: Option<RunId>, runs: Vec<KnownRun>) -> Result<Self, FindError> {
-        let runs = of_one_conversation(runs, meant.as_ref(), KnownRun::record)?;
+        let runs = of_one_conversation(runs, meant.as_ref())?;
         Ok(Self { id, runs, meant })
     }
 
-    /// Whether a run of it is under way.
+    /// Returns whether one of its runs is under way.
     pub(crate) fn is_running(&self) -> bool {
         self.runs.iter().any(|run| run.is_under_way)
     }
@@ -105,7 +101,8 @@ impl KnownSession {
 impl KnownRun {
     fn recorded(record: IndexedRun) -> Self {
         Self {
-            run: Some(record.run.clone()),
+            run: record.run.clone(),
+            session: record.session.clone(),
             name: record.name.clone(),
             is_under_way: record.is_open() && is_owned(&record),
             record: Some(record),
@@ -113,12 +110,23 @@ impl KnownRun {
         }
     }
 
-    /// Its record, unless there is none.
+    fn remembered(remembered: SessionRun) -> Self {
+        Self {
+            run: remembered.row.run_id,
+            session: remembered.row.session_id,
+            name: remembered.row.name,
+            record: None,
+            entry: remembered.entry,
+            is_under_way: !remembered.row.status.is_over(),
+        }
+    }
+
+    /// Returns its line in the index, if there is one.
     pub(crate) fn record(&self) -> Option<&IndexedRun> {
         self.record.as_ref()
     }
 
-    /// What was said in it: from its directory, or from what pi kept of it.
+    /// Reads what was said in it from its directory, or else from the entry that pi kept.
     pub(crate) fn history(&self) -> Result<RunHistory, LostRecord> {
         let Some(record) = &self.record else {
             return Ok(self
@@ -133,17 +141,37 @@ impl KnownRun {
         })
     }
 
-    /// Whether it is under way.
+    /// Returns whether it is under way.
     pub(crate) fn is_under_way(&self) -> bool {
         self.is_under_way
     }
 
-    /// The exit code of the run whose history this is.
+    /// Returns the exit code of the run whose history this is.
     pub(crate) fn exit_code(&self, history: &RunHistory) -> Option<i32> {
         let ending = history.summary.ending.as_ref()?;
         match (&self.record, &self.entry) {
             (None, Some(entry)) => Some(entry.exit_code()),
             (Some(_), _) | (None, None) => Some(Ending::exit_code(ending)),
         }
+    }
+}
+
+impl RunIds for KnownRun {
+    fn run_id(&self) -> &RunId {
+        &self.run
+    }
+
+    fn session_id(&self) -> &SessionId {
+        &self.session
+    }
+}
+
+impl MayBeRecorded for KnownRun {
+    fn task_name(&self) -> &str {
+        &self.name
+    }
+
+    fn record_directory(&self) -> Option<RunDir> {
+        self.record.as_ref().map(|record| record.directory.clone())
     }
 }

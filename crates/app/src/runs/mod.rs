@@ -1,17 +1,14 @@
 //! The runs there are, whoever owns them: how they are found, followed, described, and how their
 //! owners are asked. Nothing here starts a run.
 
-pub(crate) mod changes;
 pub(crate) mod conversation;
 pub(crate) mod counts;
 pub(crate) mod entries;
 pub(crate) mod find;
-pub(crate) mod index_row;
+pub(crate) mod follow;
 pub(crate) mod known;
-pub(crate) mod memory;
 pub(crate) mod missing_record;
 pub(crate) mod owned;
 pub(crate) mod owner_request;
 pub(crate) mod row;
-pub(crate) mod run_changes;
-pub(crate) mod run_watch;
+pub(crate) mod session_runs;

@@ -12,23 +12,29 @@ pub(crate) trait OwnerProcess {
     /// Returns the process of the owner, if that is one of this machine.
     fn owner_process(&self) -> Option<ProcessName>;
 
-    /// Tells whether somebody has stopped the owner, so that it does and hears nothing.
+    /// Returns whether somebody has stopped the owner (SIGSTOP), so that it answers nobody.
     fn is_owner_stopped(&self) -> bool {
         self.owner_process().is_some_and(ProcessName::is_stopped)
     }
 }
 
-impl OwnerProcess for IndexedRun {
+impl OwnerProcess for OwnerName {
     fn owner_process(&self) -> Option<ProcessName> {
-        (self.owner.host == this_host()).then_some(ProcessName {
-            pid: self.owner.pid,
-            start_time: self.owner.start_time,
+        (self.host == this_host()).then_some(ProcessName {
+            pid: self.pid,
+            start_time: self.start_time,
         })
     }
 }
 
-/// All runs of the index, after those were closed whose owner is gone. The index is read once:
-/// after some years it is long.
+impl OwnerProcess for IndexedRun {
+    fn owner_process(&self) -> Option<ProcessName> {
+        self.owner.owner_process()
+    }
+}
+
+/// Returns all runs of the index, after closing those whose owner is gone. The index is read once,
+/// because it is long after some years.
 pub(crate) fn current_runs(store: &Store) -> Result<Vec<IndexedRun>, FindError> {
     let runs = store.runs()?;
     if close(store, &runs) {
@@ -45,7 +51,7 @@ pub(crate) fn close_abandoned(store: &Store) {
     }
 }
 
-/// Tells whether there was any to be closed.
+/// Closes the runs whose owner is gone. Returns whether there were any.
 fn close(store: &Store, runs: &[IndexedRun]) -> bool {
     let abandoned: Vec<&IndexedRun> = runs
         .iter()
@@ -65,14 +71,14 @@ fn close(store: &Store, runs: &[IndexedRun]) -> bool {
     !abandoned.is_empty()
 }
 
-/// Tells whether the owner of an open run still lives. Of one on another machine we cannot know:
-/// it is left be for a day, because a container that comes back under a new name is another
-/// machine too.
+/// Returns whether the owner of an open run still lives. An owner on another machine counts as
+/// alive for a day, because nobody here can know; a container that comes back under a new name is
+/// another machine too.
 pub(crate) fn is_owned(run: &IndexedRun) -> bool {
     is_alive(&run.owner, run.accepted_at)
 }
 
-/// Tells whether the owner of a run that was taken on at this time is still there.
+/// Returns whether the owner of a run that was accepted at this time is still there.
 pub(crate) fn is_alive(owner: &OwnerName, accepted_at: Timestamp) -> bool {
     if owner.host != this_host() {
         let age = Timestamp::now().duration_since(accepted_at);

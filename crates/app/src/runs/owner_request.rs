@@ -10,8 +10,8 @@ use tokio::sync::mpsc;
 use tokio::task::{JoinSet, spawn_blocking};
 
 use crate::error::CommandError;
+use crate::runs::follow::FollowedRun;
 use crate::runs::owned::{OwnerProcess as _, is_owned};
-use crate::runs::run_changes::RunChanges;
 
 /// Asks the owner of a run, whichever process that is.
 pub(crate) async fn request(run: &IndexedRun, want: Want) -> Result<OwnerReply, CommandError> {
@@ -39,7 +39,7 @@ pub(crate) async fn ask_owner(run: &IndexedRun, want: Want) -> Result<OwnerReply
 }
 
 impl NotAsked {
-    /// As a person reads it who wanted something of the run.
+    /// Words the problem for the person who wanted something of the run.
     fn for_person(&self, run: &IndexedRun) -> CommandError {
         let (id, pid) = (&run.run, run.owner.pid);
         match self {
@@ -131,10 +131,13 @@ pub(crate) async fn stop_run(
     }
 }
 
-/// Asks the owner; one that is gone, has forgotten the run or cannot be asked shows by its files
-/// and its end when the run is over.
-pub(crate) async fn wait_for_one(run: &IndexedRun, tell: &mpsc::Sender<String>) {
-    let changes = RunChanges::of_end(run);
+/// Waits for the end of a run. Asks the owner first; if the owner is gone, has forgotten the run or
+/// cannot be asked, the files of the run and the end of the owner show when the run is over.
+pub(crate) async fn wait_for_one(
+    run: &IndexedRun,
+    followed: FollowedRun,
+    tell: &mpsc::Sender<String>,
+) {
     match ask_owner(run, Want::Wait).await {
         Ok(_) => return,
         Err(NotAsked::NoAnswer(AskError::Stopped { pid })) => {
@@ -149,7 +152,5 @@ pub(crate) async fn wait_for_one(run: &IndexedRun, tell: &mpsc::Sender<String>) 
         }
         Err(_) => {}
     }
-    while changes.is_going() {
-        changes.next().await;
-    }
+    followed.over().await;
 }

@@ -48,9 +48,28 @@ fn spawn_returns_while_its_run_goes_on() {
 }
 
 #[test]
+fn one_run_has_one_json() {
+    let stage = BackgroundStage::new();
+    let mut spawned = stage.spawn(&json!([{"touch": stage.path("ready")}, {"hang": true}]));
+    let run = run_id(&spawned);
+    wait_for_file(stage.path("ready"), PATIENCE);
+    let fields = spawned.as_object_mut().unwrap();
+    fields.remove("counts");
+    fields.remove("warnings");
+    assert_eq!(stage.row(&run), spawned);
+    let stopped = stage.command(&["stop", &run, "--json"]).run().json();
+    let over = stage.row(&run);
+    assert_eq!(stopped["stopped"], json!([over]));
+    let waited = stage.command(&["wait", &run, "--json"]).run().json();
+    assert_eq!(waited["runs"], json!([over]));
+    assert_eq!(over["status"], "aborted");
+}
+
+#[test]
 fn spawn_json_has_ids_status_artifacts_and_counts() {
     let stage = BackgroundStage::new();
-    let spawned = stage.spawn(&json!([{"hang": true}]));
+    let mut spawned = stage.spawn(&json!([{"hang": true}]));
+    spawned["ownerPid"] = json!("PID");
     insta::assert_snapshot!(stage.normal(&spawned));
     let meta: Value = serde_json::from_str(
         &fs::read_to_string(spawned["artifacts"]["meta"].as_str().unwrap()).unwrap(),

@@ -42,6 +42,37 @@ fn a_session_keeps_its_run_and_is_told_of_its_end_once_pi_is_idle() {
 }
 
 #[test]
+fn an_id_that_several_runs_begin_with_is_called_ambiguous_by_every_tool() {
+    let stage = BackgroundStage::new();
+    let mut pi = Pi::open(&stage, "s1", "startup", &[]);
+    let runs = [
+        pi.launch(&json!([{"reply": "one"}])),
+        pi.launch(&json!([{"reply": "two"}])),
+    ];
+    // Both ids begin with the year.
+    let common = &run_id(&runs[0])[..3];
+    let sentence = format!("\"{common}\" is the beginning of several ids: ");
+    let arguments = json!({"runId": common, "sessionId": common});
+    for tool in ["background_agent_status", "get_subagent_output"] {
+        let answer = pi.call(tool, &arguments);
+        let message = answer["error"]["message"].as_str().unwrap_or_default();
+        assert!(message.starts_with(&sentence), "{tool}: {answer:#}");
+    }
+    pi.command("subagents", &format!("stop {common}"));
+    let told = pi.told("ui/notify");
+    let is_told = |told: &Value| {
+        told["message"]
+            .as_str()
+            .unwrap_or_default()
+            .starts_with(&sentence)
+    };
+    assert!(told.iter().any(is_told), "{told:#?}");
+    let outside = stage.command(&["output", common]).run();
+    assert!(outside.stderr.contains(&sentence), "{outside}");
+    pi.quit();
+}
+
+#[test]
 fn a_run_that_outlives_its_pi_is_told_to_the_pi_that_comes_back() {
     let stage = BackgroundStage::new();
     let go = stage.path("go");

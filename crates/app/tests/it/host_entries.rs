@@ -27,10 +27,10 @@ fn not_found(id: &str) -> Result<String, String> {
     ))
 }
 
-/// An entry of the first implementation.
+/// An entry of a run that has no record any more.
 fn old_entry(session: &str, status: &str, started_at: u64, answer: &str) -> Value {
     json!({"customType": "pi-subagents", "data": {
-        "sessionId": session, "taskName": "old task", "prompt": "do it", "status": status,
+        "runId": format!("run-{started_at}"), "sessionId": session, "taskName": "old task", "prompt": "do it", "status": status,
         "exitCode": 0, "startedAt": started_at, "model": "m", "stopReason": "stop",
         "messages": [
             {"role": "user", "content": [{"type": "text", "text": "do it"}], "timestamp": 1},
@@ -135,7 +135,7 @@ fn a_session_is_rebuilt_from_its_entries_and_a_new_one_knows_nothing() {
 }
 
 #[test]
-fn entries_of_the_first_implementation_stale_ones_and_broken_ones() {
+fn entries_of_runs_without_a_record_stale_ones_and_broken_ones() {
     let stage = Stage::new();
     let mut shim = Shim::start_unasked(&stage);
     let broken = [
@@ -143,6 +143,7 @@ fn entries_of_the_first_implementation_stale_ones_and_broken_ones() {
         json!({"customType": "pi-subagents", "data": null}),
         json!({"customType": "pi-subagents", "data": {"sessionId": 5}}),
         json!({"customType": "pi-subagents", "data": {"sessionId": "../x", "taskName": "t", "status": "completed"}}),
+        json!({"customType": "pi-subagents", "data": {"sessionId": "n", "taskName": "t", "status": "completed", "startedAt": 1}}),
         json!({"customType": "pi-subagents", "data": {"sessionId": "m", "taskName": "t", "status": "completed", "messages": 5}}),
         json!({"customType": "other", "data": {"sessionId": "o", "taskName": "t", "status": "completed"}}),
         json!({"data": {}}),
@@ -184,7 +185,7 @@ fn entries_of_the_first_implementation_stale_ones_and_broken_ones() {
         text.ends_with("[Error: Session was interrupted (main agent session ended unexpectedly)]"),
         "{text}"
     );
-    for id in ["m", "o", "x"] {
+    for id in ["m", "n", "o", "x"] {
         assert_eq!(shim.output(id), not_found(id));
     }
 }

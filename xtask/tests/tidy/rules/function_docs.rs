@@ -7,14 +7,9 @@ use crate::finding::Finding;
 
 /// The parts of the sources whose function docs are not all sentences yet. A part leaves this list
 /// when its last doc is mended; the rule says when that has happened.
-const STILL_TO_WRITE: [&str; 9] = [
-    "crates/app/src/attach/",
-    "crates/app/src/calls/families/background/",
-    "crates/app/src/calls/families/runs/",
+const STILL_TO_WRITE: [&str; 4] = [
     "crates/app/src/doors/command_line/",
-    "crates/app/src/doors/pi/",
     "crates/app/src/profiles/",
-    "crates/app/src/runs/",
     "testkit/",
     "xtask/",
 ];

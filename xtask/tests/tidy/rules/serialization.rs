@@ -34,8 +34,8 @@ const EDGES: [(&str, &str); 30] = [
         "events as programs follow them",
     ),
     (
-        "crates/app/src/doors/pi/background_entries.rs",
-        "what pi's sessions keep of background runs",
+        "crates/app/src/doors/command_line/commands/status.rs",
+        "rows and counts as programs read them",
     ),
     (
         "crates/app/src/doors/pi/wire.rs",

@@ -8,8 +8,8 @@ use unicode_width::UnicodeWidthStr as _;
 
 use super::Canvas;
 use crate::attach::line_editor::LineEditor;
+use crate::attach::list_row::ListRow;
 use crate::attach::model::{Focus, Mode, Model, Notice};
-use crate::attach::run_row::RunRow;
 
 pub(super) fn footer(model: &Model, area: Rect, canvas: &mut Canvas<'_, '_>) {
     match &model.mode {
@@ -25,7 +25,7 @@ pub(super) fn footer(model: &Model, area: Rect, canvas: &mut Canvas<'_, '_>) {
     }
 }
 
-/// A line that is being typed; its question gives way where there is no room for both.
+/// Draws a line that is being typed; the question gives way where there is no room for both.
 fn edited(question: &str, editor: &LineEditor, area: Rect, canvas: &mut Canvas<'_, '_>) {
     let columns = usize::from(area.width);
     let question = fit(&Line::new(Role::Accent, question), columns / 2);
@@ -55,7 +55,7 @@ fn said(model: &Model, columns: usize) -> Line {
     }
 }
 
-/// The keys that matter where the person is, as many as fit; the help has all of them.
+/// Lists the keys that matter where the person is, as many as fit; the help has all of them.
 fn keys(model: &Model, columns: usize) -> Line {
     let mut keys = vec![("?", "help"), ("q", "leave")];
     if model.selected_row().is_some() {
@@ -81,7 +81,7 @@ fn keys(model: &Model, columns: usize) -> Line {
 }
 
 fn keys_of_a_run(model: &Model) -> Vec<(&'static str, &'static str)> {
-    let is_running = model.selected_row().is_some_and(RunRow::is_running);
+    let is_running = model.selected_row().is_some_and(ListRow::is_running);
     let is_held = model
         .opened
         .as_ref()

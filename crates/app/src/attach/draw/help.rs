@@ -28,7 +28,7 @@ pub(super) fn help(layout: Layout, canvas: &mut Canvas<'_, '_>) {
     canvas.lines(&lines, area);
 }
 
-/// Beside its key, or below it where there is no room.
+/// Writes an explanation beside its key, or below it where there is no room.
 fn explained(key: &str, does: &str, columns: usize) -> Vec<Line> {
     let beside = columns.saturating_sub(KEY_COLUMNS);
     let words = Line::new(Role::Plain, does);

@@ -11,8 +11,8 @@ use unicode_width::UnicodeWidthStr as _;
 
 use super::Canvas;
 use crate::attach::figures::{clock, cost, tokens};
+use crate::attach::list_row::ListRow;
 use crate::attach::model::{Focus, Model, Scope};
-use crate::attach::run_row::RunRow;
 
 /// The hourglass alone takes two of them.
 const ICON_COLUMNS: usize = 3;
@@ -37,7 +37,8 @@ pub(super) fn title(model: &Model, area: Rect, canvas: &mut Canvas<'_, '_>) {
     canvas.line(&fit(&line, area.width.into()), area, Style::new());
 }
 
-/// Half a command is of no use, so it is left out where it does not fit.
+/// Adds how many runs are left out, and the command that lists them if it fits: half a command is
+/// of no use.
 fn with_older(line: Line, older: usize, columns: usize) -> Line {
     let how = format!("  (and {older} older: pi-subagents status --all)");
     let long = line.clone().with(Role::Muted, &how);
@@ -94,9 +95,9 @@ struct Columns {
 impl Columns {
     fn of(model: &Model, all: usize) -> Self {
         let widest =
-            |width: &dyn Fn(&RunRow) -> usize| model.listed().map(width).max().unwrap_or(0);
+            |width: &dyn Fn(&ListRow) -> usize| model.listed().map(width).max().unwrap_or(0);
         // A column that is empty in every row takes no room, and any other always the same.
-        let figures = |width: usize, words: &dyn Fn(&RunRow) -> String| {
+        let figures = |width: usize, words: &dyn Fn(&ListRow) -> String| {
             let is_any = model.listed().any(|row| !words(row).is_empty());
             width * usize::from(is_any && all >= WIDTH_FOR_USAGE)
         };
@@ -117,7 +118,7 @@ impl Columns {
         }
     }
 
-    fn line(&self, mark: &str, row: &RunRow, model: &Model, now: Timestamp) -> Line {
+    fn line(&self, mark: &str, row: &ListRow, model: &Model, now: Timestamp) -> Line {
         let status = row.status();
         let mut line = Line::new(Role::Plain, mark)
             .with(role(status), &padded(status.icon(), ICON_COLUMNS))
@@ -158,14 +159,14 @@ impl Columns {
     }
 }
 
-fn turns(row: &RunRow) -> String {
+fn turns(row: &ListRow) -> String {
     let turns = row.turns().filter(|turns| *turns > 0);
     turns
         .map(|turns| text::count(turns, "turn"))
         .unwrap_or_default()
 }
 
-fn tokens_of(row: &RunRow) -> String {
+fn tokens_of(row: &ListRow) -> String {
     let total = row.usage().map(|usage| usage.total());
     total
         .filter(|total| *total > 0)
@@ -173,13 +174,13 @@ fn tokens_of(row: &RunRow) -> String {
         .unwrap_or_default()
 }
 
-fn cost_of(row: &RunRow) -> String {
+fn cost_of(row: &ListRow) -> String {
     row.usage()
         .map(|usage| cost(usage.cost))
         .unwrap_or_default()
 }
 
-/// A text in exactly so many columns.
+/// Returns a text in exactly so many columns.
 fn padded(words: &str, columns: usize) -> String {
     let clean = text::one_line(&text::clean(words));
     let mut cut = text::cut_columns(&clean, columns);

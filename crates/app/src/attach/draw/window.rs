@@ -28,7 +28,7 @@ pub(super) fn window(model: &Model, now: Timestamp, layout: &Layout, canvas: &mu
     canvas.lines(&rows, layout.page);
 }
 
-/// The line above the window: its ids, for copying, and where its reader is.
+/// Writes the line above the window: the ids of the run, for copying, and how far one has scrolled.
 fn rule(model: &Model, layout: &Layout, canvas: &mut Canvas<'_, '_>) {
     let columns = usize::from(layout.rule.width);
     let role = match model.focus {

@@ -47,7 +47,7 @@ fn steering_takes_a_line_and_sends_it_to_the_run_it_was_meant_for() {
     desk.press_key(KeyCode::Enter);
     let expected = "Look at 日本\nthe parser".to_owned();
     assert_eq!(desk.effects, [Effect::Steer(review, expected)]);
-    desk.happens(Message::Came(Notice::new(
+    desk.happens(Message::Finished(Notice::new(
         Role::Success,
         "review hears it before its next turn.",
     )));
@@ -133,7 +133,10 @@ fn an_answer_is_a_page_of_its_own() {
     assert_eq!(desk.effects, [Effect::ReadAnswer(plan.clone())]);
     let answer =
         "# Plan\n\n1. Parse what was written down.\n2. Check it against all that is known.\u{7}";
-    desk.happens(Message::Answered(plan.run.clone(), Some(answer.to_owned())));
+    desk.happens(Message::AnswerRead(
+        plan.run.clone(),
+        Some(answer.to_owned()),
+    ));
     insta::assert_snapshot!(desk.screen(), @"
     Sub-agents: 1 done
     > ✓  plan  1m 01s
@@ -150,7 +153,7 @@ fn an_answer_is_a_page_of_its_own() {
     assert!(desk.screen().contains("── 0% ─"), "{}", desk.screen());
     desk.press_key(KeyCode::Esc);
     assert_eq!(desk.model.opened.as_ref().unwrap().output, None);
-    desk.happens(Message::Answered(plan.run, None));
+    desk.happens(Message::AnswerRead(plan.run, None));
     assert!(desk.screen().ends_with("It has not answered anything yet."));
 }
 

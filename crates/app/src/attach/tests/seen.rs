@@ -206,7 +206,7 @@ fn what_an_earlier_window_of_the_same_run_still_hears_is_not_told_twice() {
     let first = Subject::Window(runs[1].run.clone(), 1);
     assert!(desk.model.followed().contains_key(&first));
     desk.press("jk");
-    desk.happens(Message::Heard(first, Vec::new()));
+    desk.happens(Message::RecordGrew(first, Vec::new()));
     let window = desk.model.opened.as_ref().unwrap();
     assert_eq!((&window.run.name, window.number), (&"one".to_owned(), 3));
 }
@@ -232,7 +232,7 @@ fn a_deleted_record_is_said_to_be_gone() {
         &lost,
         vec![accepted(&lost, "Go."), started(), said("So far.")],
     );
-    desk.happens(Message::Gone(lost.run.clone()));
+    desk.happens(Message::RecordGone(lost.run.clone()));
     insta::assert_snapshot!(desk.screen(), @"
     Sub-agents: 1 running
     > ⏳ lost      0s    1 turn   1.5k   $0.01  its record is gone

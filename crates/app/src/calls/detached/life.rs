@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use pi_subagents_delegation::Plan;
 use pi_subagents_files::append_own;
-use pi_subagents_sessions::RunDir;
+use pi_subagents_sessions::{RecordedRun, RunDir};
 use rustix::stdio::dup2_stdout;
 use serde_json::Value;
 
@@ -21,6 +21,7 @@ use crate::calls::owner::Owner;
 use crate::configuration::Configuration;
 use crate::error::CommandError;
 use crate::places::Places;
+use crate::runs::row::RunRow;
 use crate::signals::Signals;
 
 /// How long an order may be.
@@ -56,8 +57,10 @@ pub(crate) async fn live() -> Result<(), CommandError> {
 async fn run_one(order: Order, signals: &mut Signals) {
     let (owner, plan) = match take_over(order) {
         Ok((owner, plan, taken)) => {
-            log_panics(taken.directory.join("owner.log"));
-            answer(&Reply::TakenOver(taken));
+            if let Some(directory) = taken.row.directory() {
+                log_panics(directory.path().join("owner.log"));
+            }
+            answer(&Reply::TakenOver(Box::new(taken)));
             (owner, plan)
         }
         Err(error) => return answer(&Reply::Refused(error)),
@@ -84,13 +87,13 @@ fn take_over(order: Order) -> Result<(Owner, Plan, TakenOver), CommandError> {
     {
         opened.warnings.push(new_session(&planned.task.session));
     }
-    let directory = task
-        .and_then(|planned| planned.task.directory.clone())
-        .filter(|directory| RunDir::new(directory).meta().exists())
-        .ok_or_else(|| no_record(&opened.warnings))?;
+    let directory = task.and_then(|planned| planned.task.directory.clone());
+    // Read back, because a run whose record nobody can read is not begun.
+    let record = directory.and_then(|directory| RecordedRun::read(&RunDir::new(directory)).ok());
+    let record = record.ok_or_else(|| no_record(&opened.warnings))?;
     opened.warnings.extend(place.warning);
     let taken = TakenOver {
-        directory,
+        row: RunRow::of_record(&record),
         counts: place.counts,
         refusal: task.and_then(|planned| Some(planned.work.as_ref().err()?.message.clone())),
         warnings: opened.warnings,

@@ -1,7 +1,5 @@
 //! What a caller and the detached process tell each other: one line each way.
 
-use std::path::PathBuf;
-
 use pi_subagents_sessions::Detached;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -12,6 +10,7 @@ use crate::calls::service::ToolAnswer;
 use crate::error::CommandError;
 use crate::places::Places;
 use crate::runs::counts::Counts;
+use crate::runs::row::RunRow;
 
 /// What the detached process is to do. There is no secret in it.
 #[derive(Debug, Serialize, Deserialize)]
@@ -114,7 +113,7 @@ impl Order {
 #[serde(rename_all = "camelCase")]
 pub(super) enum Reply {
     /// The run of `background_agent` is in the index.
-    TakenOver(TakenOver),
+    TakenOver(Box<TakenOver>),
     Refused(CommandError),
     /// All runs of a call are in the index.
     Begun(Vec<BegunRun>),
@@ -159,8 +158,8 @@ pub(crate) struct AnsweredCall {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct TakenOver {
-    /// Where its record is, which says everything else.
-    pub(crate) directory: PathBuf,
+    /// The run as it begins.
+    pub(crate) row: RunRow,
     /// The background runs of this user, with this one.
     pub(crate) counts: Counts,
     /// Why its task was refused, if it was: then it is over already.

@@ -27,7 +27,7 @@ pub(crate) async fn start(
         process.reply().await
     });
     match replied.await.map_err(|_| silent())?? {
-        Some(Reply::TakenOver(taken)) => Ok(taken),
+        Some(Reply::TakenOver(taken)) => Ok(*taken),
         Some(Reply::Refused(error)) => Err(error),
         Some(Reply::Begun(_) | Reply::Progress(_) | Reply::Answered(_)) | None => {
             Err(ended_early())

@@ -8,19 +8,19 @@ use super::wire::{CallerParams, PiParams};
 use crate::calls::caller::{Caller, CallingPi};
 use crate::calls::next_steps::Door;
 use crate::places::Places;
-use crate::runs::memory::Memory;
+use crate::runs::session_runs::SessionRuns;
 
-/// The caller, in a session of pi.
+/// Makes the caller of what pi tells about itself.
 pub(super) fn caller(
     told: &CallerParams,
     places: &Places,
     session: String,
-    memory: Arc<Memory>,
+    session_runs: Arc<SessionRuns>,
 ) -> Caller {
     Caller {
         door: Door::Pi,
         columns: told.columns,
-        memory: Some(memory),
+        session_runs: Some(session_runs),
         pi: told.pi.as_ref().map(|pi| calling_pi(told, pi, session)),
         ..Caller::at(places.seen_from(told.cwd.clone()))
     }

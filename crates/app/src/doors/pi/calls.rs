@@ -51,7 +51,7 @@ impl Calls {
         })
     }
 
-    /// Nobody wants the answer of this call any more; it may be over already.
+    /// Cancels a call, which may be over already.
     pub(super) fn cancel(&self, id: &str) {
         if let Some(handle) = self.lock().get(id) {
             handle.cancelled.send_replace(true);

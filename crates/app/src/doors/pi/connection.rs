@@ -176,7 +176,7 @@ impl Connection {
 }
 
 impl Lines {
-    /// The next request or notification, or none when the other side is gone.
+    /// Waits for the next request or notification; `None` when pi is gone.
     pub(super) async fn next(&mut self) -> Option<Incoming> {
         loop {
             let line = self.incoming.recv().await?;
@@ -194,7 +194,8 @@ impl Lines {
         }
     }
 
-    /// An error is no answer: the sender is dropped with it.
+    /// Hands an answer of pi to whoever asked. An error drops the sender, so the asker learns that
+    /// there is no answer.
     fn answered(&self, id: u64, result: Option<Value>) {
         debug!(id, is_error = result.is_none(), "pi answered");
         let waiting = self.connection.asked().open.remove(&id);

@@ -22,7 +22,8 @@ impl Person for InPi {
         self.has_ui
     }
 
-    /// Pi's dialog for yes and no begins with yes, so it serves only to agree to what is shown.
+    /// Asks a question. Pi's dialog for yes and no selects yes first, so it serves only where a page
+    /// is shown that the person agrees to.
     fn yes(&self, question: &str, default: bool) -> Answer<bool> {
         let page = clean(&self.page.take());
         if page.is_empty() {
@@ -40,7 +41,7 @@ impl Person for InPi {
         Ok(self.runtime.block_on(self.link.input(&question, &initial)))
     }
 
-    /// Pi begins with the first, so that is the one that counts now.
+    /// Lets the person select. Pi selects the first option, so the current value comes first.
     fn place(&self, question: &str, options: &[String], cursor: usize) -> Answer<usize> {
         let mut offered: Vec<String> = options.iter().map(|option| clean(option)).collect();
         let current = (cursor < offered.len()).then(|| offered.remove(cursor));

@@ -13,9 +13,8 @@ use tokio::time::{Instant, sleep};
 
 use super::link::{HostLink, Level};
 use crate::runs::entries::{BegunRun, ENTRY_TYPE, Entry, EntryMessages};
-use crate::runs::memory::Memory;
-use crate::runs::memory::StartedSession;
 use crate::runs::owned::is_alive;
+use crate::runs::session_runs::{SessionRuns, StartedSession};
 
 /// How long the host of the killed pi may take to end its runs.
 const PATIENCE: Duration = Duration::from_secs(3);
@@ -30,7 +29,7 @@ pub(super) struct LeftRuns {
 }
 
 impl LeftRuns {
-    /// Finds them among the entries of a session, except those that were told before.
+    /// Finds them among the entries of a session, except those that were reported before.
     pub(super) fn of(session: &StartedSession<'_>, told: &mut HashSet<RunId>) -> Self {
         let entries = session.entries.iter();
         let over: HashSet<RunId> = entries
@@ -50,8 +49,8 @@ impl LeftRuns {
         }
     }
 
-    /// Waits until they are over, gives pi's session their entries, and tells the person.
-    pub(super) async fn tell(self, memory: Arc<Memory>, link: HostLink) {
+    /// Waits until they are over, gives pi's session their entries, and notifies the person.
+    pub(super) async fn tell(self, session_runs: Arc<SessionRuns>, link: HostLink) {
         let mut told = Vec::new();
         for (run, directory) in self.runs {
             let Some(entry) = entry_of(directory).await else {
@@ -59,7 +58,7 @@ impl LeftRuns {
             };
             told.push(format!("{}: {}", entry.name(), entry.outcome()));
             let data = entry.to_json();
-            memory.ended(&run, &Arc::new(entry));
+            session_runs.ended(&run, &Arc::new(entry));
             link.append_entry(&self.pi_session, ENTRY_TYPE, &data);
         }
         if !told.is_empty() {
@@ -72,7 +71,7 @@ impl LeftRuns {
     }
 }
 
-/// Tells whether a run is one of this process, which will tell of its end itself.
+/// Returns whether a run is one of this process, which will report its end itself.
 fn is_ours(directory: &RunDir) -> bool {
     let record = RecordedRun::read(directory);
     record.is_ok_and(|record| {

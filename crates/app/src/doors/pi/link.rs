@@ -2,13 +2,13 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use pi_subagents_delegation::Status;
 use serde_json::{Value, json};
 use tokio::sync::watch;
 
 use super::connection::Connection;
 use super::wire;
 use crate::calls::{Seen, WindowRecord};
-use crate::runs::row::RowStatus;
 
 /// By which anything of ours speaks to pi. Clones reach the same pi.
 #[derive(Clone)]
@@ -32,12 +32,12 @@ pub(crate) enum Level {
 }
 
 impl Level {
-    /// How much the end of a run matters.
-    pub(crate) fn of(status: RowStatus) -> Self {
+    /// Returns how much the end of a run matters.
+    pub(crate) fn of(status: Status) -> Self {
         match status {
-            RowStatus::Running | RowStatus::Completed => Self::Info,
-            RowStatus::Aborted => Self::Warning,
-            RowStatus::Failed => Self::Error,
+            Status::Queued | Status::Running | Status::Completed => Self::Info,
+            Status::Aborted => Self::Warning,
+            Status::Failed => Self::Error,
         }
     }
 }
@@ -121,7 +121,7 @@ impl HostLink {
         self.state.idle.send_replace(idle);
     }
 
-    /// The id of the session pi is in.
+    /// Returns the id of the session pi is in.
     pub(crate) fn session_id(&self) -> String {
         self.session().clone()
     }
@@ -153,7 +153,7 @@ impl HostLink {
         self.connection.ask("message/send", &params).await.is_some()
     }
 
-    /// Whether pi's agent is idle, now and from now on.
+    /// Returns a receiver of whether pi's agent is idle, now and from now on.
     pub(crate) fn idle(&self) -> watch::Receiver<bool> {
         self.state.idle.subscribe()
     }

@@ -2,11 +2,12 @@
 //!
 //! One process per pi, which speaks JSON-RPC with the shim on stdin and stdout (`wire.rs`,
 //! `connection.rs`) and owns the runs of that pi. `serve.rs` answers what pi asks; `calls.rs` are
-//! its tool calls under way; `link.rs` is how anything of ours speaks to pi;
-//! `registry.rs` has the background runs of its session; `trust.rs` asks about projects; `commands/` are `/profile` and `/subagents`, and `dialogs.rs`
-//! asks their questions. Why it is so is written in `docs/design/pi-door.md`.
+//! its tool calls under way; `link.rs` is how anything of ours speaks to pi; `record.rs` writes the
+//! entries of its runs, `background_watch.rs` follows its background runs; `trust.rs` asks about
+//! projects; `commands/` are `/profile` and `/subagents`, and `dialogs.rs` asks their questions. The
+//! reasons are in `docs/design/pi-door.md`.
 
-mod background_entries;
+mod background_watch;
 mod callers;
 mod calls;
 mod commands;
@@ -16,7 +17,6 @@ mod execution;
 mod left_runs;
 mod link;
 mod record;
-mod registry;
 mod serve;
 mod trust;
 mod wire;

@@ -8,28 +8,29 @@ use pi_subagents_delegation::{EventSink, Happening, RunEvent, RunId, RunSummary,
 
 use super::link::HostLink;
 use crate::runs::entries::{BEGUN_TYPE, BegunRun, ENTRY_TYPE, EntryMessages};
-use crate::runs::memory::Memory;
+use crate::runs::session_runs::SessionRuns;
 
 /// Follows the runs of one session of pi.
 pub(crate) struct SessionRecord {
-    memory: Arc<Memory>,
+    runs: Arc<SessionRuns>,
     link: HostLink,
     pi_session: String,
     messages: HashMap<RunId, EntryMessages>,
 }
 
 impl SessionRecord {
-    /// For runs of the session that pi is in now.
-    pub(crate) fn new(memory: Arc<Memory>, link: HostLink) -> Self {
+    /// Makes a sink for runs of the session that pi is in now.
+    pub(crate) fn new(runs: Arc<SessionRuns>, link: HostLink) -> Self {
         Self {
-            memory,
+            runs,
             pi_session: link.session_id(),
             link,
             messages: HashMap::new(),
         }
     }
 
-    /// Of a pi that is killed nobody can write down what became of its runs.
+    /// Gives pi the entry of a run that begins. If pi is killed, nobody can write down how its runs
+    /// ended, and this entry leads to their records.
     fn has_begun(&self, task: &Task, at: Timestamp) {
         if let Some(begun) = BegunRun::of(task, at) {
             let data = begun.to_json();
@@ -42,7 +43,7 @@ impl SessionRecord {
             return;
         };
         let data = entry.to_json();
-        self.memory.ended(run, &Arc::new(entry));
+        self.runs.ended(run, &Arc::new(entry));
         self.link.append_entry(&self.pi_session, ENTRY_TYPE, &data);
     }
 }
@@ -54,7 +55,7 @@ impl EventSink for SessionRecord {
         };
         for event in events {
             if let Happening::Accepted(task) = &event.happening {
-                self.memory.began(&self.pi_session, task, event.at);
+                self.runs.began(&self.pi_session, task, event.at);
                 self.has_begun(task, event.at);
             }
         }
@@ -66,7 +67,7 @@ impl EventSink for SessionRecord {
             let messages = self.messages.remove(run).unwrap_or_default();
             self.is_over(run, summary, messages);
         } else {
-            self.memory.changed(run, summary);
+            self.runs.changed(run, summary);
         }
     }
 }

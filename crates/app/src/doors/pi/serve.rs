@@ -27,13 +27,12 @@ use super::wire::{
 use crate::calls::caller::Caller;
 use crate::calls::service::CallService;
 use crate::configuration::Configuration;
-use crate::doors::pi::registry::Registry;
+use crate::doors::pi::background_watch::BackgroundWatch;
 use crate::error::CommandError;
 use crate::exit;
 use crate::places::Places;
 use crate::profiles::seen::Seen;
-use crate::runs::memory::Memory;
-use crate::runs::memory::{SessionListener, StartedSession};
+use crate::runs::session_runs::{SessionRuns, StartedSession};
 use crate::signals::Signals;
 
 /// Serves one pi. When its end of the wire is gone, so is everything we run.
@@ -42,11 +41,11 @@ pub(crate) async fn serve(places: &Places) -> Result<ExitCode, CommandError> {
     let settings = Configuration::read_once(places, false).settings;
     let mut service = CallService::open(places, settings.max_concurrency)?;
     let (connection, mut lines) = connection::open()?;
-    let memory = Arc::<Memory>::default();
+    let session_runs = Arc::<SessionRuns>::default();
     let link = HostLink::new(connection.clone());
     let store = service.owner.store.clone();
-    let registry = Registry::new(link.clone(), store, Arc::clone(&memory));
-    service.background = Some(Box::new(registry.clone()));
+    let background = BackgroundWatch::new(link.clone(), store, Arc::clone(&session_runs));
+    service.background = Some(Box::new(background.clone()));
     let service = Arc::new(service);
     let mut host = Host {
         places: places.clone(),
@@ -54,11 +53,10 @@ pub(crate) async fn serve(places: &Places) -> Result<ExitCode, CommandError> {
         link,
         connection: connection.clone(),
         calls: Arc::default(),
-        memory: Arc::clone(&memory),
+        session_runs,
+        background: background.clone(),
         questions: Arc::default(),
         told_as_left: HashSet::new(),
-        // Background runs are remembered too, so they come second.
-        listeners: vec![memory, Arc::new(registry.clone())],
         work: JoinSet::new(),
     };
     let code = loop {
@@ -87,10 +85,10 @@ pub(crate) async fn serve(places: &Places) -> Result<ExitCode, CommandError> {
             }
         }
     }
-    drop((host.link, host.connection, host.service, host.listeners));
+    drop((host.link, host.connection, host.service, host.background));
     drop(connection);
     if let Some(service) = Arc::into_inner(service) {
-        registry.close().await;
+        background.leave().await;
         service.owner.leave().await;
     }
     lines.finish();
@@ -103,12 +101,11 @@ struct Host {
     connection: Connection,
     link: HostLink,
     calls: Arc<Calls>,
-    memory: Arc<Memory>,
+    session_runs: Arc<SessionRuns>,
+    background: BackgroundWatch,
     questions: Arc<TrustQuestions>,
     /// The runs of a killed pi that its session was told of.
     told_as_left: HashSet<RunId>,
-    /// Who hears of pi's sessions, in this order.
-    listeners: Vec<Arc<dyn SessionListener>>,
     /// The requests under way.
     work: JoinSet<()>,
 }
@@ -127,7 +124,7 @@ impl Host {
         }
     }
 
-    /// What nobody waits for; one that does not fit has nobody to be told.
+    /// Takes a notification. One that does not fit is dropped: nobody waits for an answer.
     fn notice(&self, method: &str, params: Value) {
         match method {
             "tool/cancel" => {
@@ -159,20 +156,18 @@ impl Host {
                     is_new: told.reason == "new",
                     entries: &told.entries,
                 };
-                for listener in &self.listeners {
-                    listener.began(&session);
-                }
+                let kept = self.session_runs.open(&session);
+                self.background.open(session.id, &kept);
                 let left = LeftRuns::of(&session, &mut self.told_as_left);
-                let (memory, link) = (Arc::clone(&self.memory), self.link.clone());
-                self.work.spawn(left.tell(memory, link));
+                let (runs, link) = (Arc::clone(&self.session_runs), self.link.clone());
+                self.work.spawn(left.tell(runs, link));
                 self.connection.answer(&id, Ok(json!({})));
             }
             "session/shutdown" => {
                 // Answered once the calls are over, while pi still takes their entries.
                 let over = self.calls.end_all();
-                for listener in &self.listeners {
-                    listener.ended();
-                }
+                self.session_runs.close();
+                self.background.close();
                 self.answer_later(id, async move {
                     over.await;
                     Ok(json!({}))
@@ -185,7 +180,7 @@ impl Host {
                     caller: self.caller(&told.caller),
                     told: told.caller,
                     questions: Arc::clone(&self.questions),
-                    record: SessionRecord::new(Arc::clone(&self.memory), self.link.clone()),
+                    record: SessionRecord::new(Arc::clone(&self.session_runs), self.link.clone()),
                     link: self.link.clone(),
                     service: Arc::clone(&self.service),
                     call,
@@ -231,7 +226,7 @@ impl Host {
             commands::SUBAGENTS => {
                 let command = Subagents {
                     service: Arc::clone(&self.service),
-                    memory: Arc::clone(&self.memory),
+                    session_runs: Arc::clone(&self.session_runs),
                     link,
                     caller,
                     has_ui,
@@ -248,7 +243,7 @@ impl Host {
 
     fn complete(&mut self, id: Value, told: CompleteParams) {
         let caller = self.caller(&told.caller);
-        let memory = Arc::clone(&self.memory);
+        let session_runs = Arc::clone(&self.session_runs);
         self.answer_later(id, async move {
             // Definitions are read from the disk, for every letter that is typed.
             let work = spawn_blocking(move || match told.command.as_str() {
@@ -256,7 +251,7 @@ impl Host {
                     let seen = Seen::from(caller.places, caller.trusts_project, caller.door);
                     commands::complete_profile(&told.prefix, &seen)
                 }
-                commands::SUBAGENTS => Subagents::complete(&memory, &told.prefix),
+                commands::SUBAGENTS => Subagents::complete(&session_runs, &told.prefix),
                 _ => Vec::new(),
             });
             let items = work.await.map_err(|error| bug(&error))?;
@@ -265,8 +260,8 @@ impl Host {
     }
 
     fn caller(&self, told: &CallerParams) -> Caller {
-        let memory = Arc::clone(&self.memory);
-        let caller = caller(told, &self.places, self.link.session_id(), memory);
+        let session_runs = Arc::clone(&self.session_runs);
+        let caller = caller(told, &self.places, self.link.session_id(), session_runs);
         Caller {
             trusts_project: trusts_for_session(told, &caller),
             ..caller

@@ -21,7 +21,8 @@ pub(super) struct TrustQuestions {
     asked: Mutex<HashSet<(String, PathBuf)>>,
 }
 
-/// What pi's person has said about the project, beside what is on disk.
+/// Returns whether pi's person has trusted the project in pi itself. A refusal in our own trust
+/// file is stronger.
 pub(super) fn trusts_for_session(told: &CallerParams, caller: &Caller) -> bool {
     if !(told.trusted && told.has_trust_question) {
         return false;

@@ -134,12 +134,13 @@ pub(super) fn response(id: &Value, outcome: Result<Value, RpcError>) -> Value {
     }
 }
 
-/// One line; many readers split at U+2028 and U+2029 too, so these never stand in it.
+/// Writes a message as one line. U+2028 and U+2029 are escaped, because many readers split there
+/// too.
 pub(super) fn to_line(value: &Value) -> String {
     finished(value.to_string())
 }
 
-/// The notification of how a call goes, in the shape of an answer.
+/// Makes the notification of how a call goes, in the shape of an answer.
 pub(super) fn update_line(call_id: &str, text: &str, details: &RawValue) -> Option<String> {
     let update = Notification {
         jsonrpc: "2.0",
@@ -294,7 +295,7 @@ pub(super) struct CompleteParams {
     pub(super) caller: CallerParams,
 }
 
-/// Consumption as pi counts it. What is not known costs 0 there, because pi has no word for it.
+/// Writes consumption as pi counts it. An unknown price is 0 there, because pi has no word for it.
 pub(super) fn usage_json(usage: Usage) -> Value {
     json!({
         "input": usage.input,

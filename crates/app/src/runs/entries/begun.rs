@@ -1,5 +1,5 @@
-//! What pi's session keeps of a run from its beginning: enough to find it when nobody was left to
-//! write down its end.
+//! The entry that pi's session gets when a run begins: enough to find the run again if its host is
+//! killed and cannot write down the end.
 
 use std::path::PathBuf;
 
@@ -23,7 +23,7 @@ pub(crate) struct BegunRun {
 }
 
 impl BegunRun {
-    /// None for a run without a directory, of which there is nothing to be found.
+    /// Makes the entry; `None` for a run without a directory, which nobody could find again.
     pub(crate) fn of(task: &Task, at: Timestamp) -> Option<Self> {
         Some(Self {
             run_id: task.run.to_string(),
@@ -34,7 +34,7 @@ impl BegunRun {
         })
     }
 
-    /// Reads `{customType, data}`; none for what is not ours or cannot be read.
+    /// Reads `{customType, data}`; `None` if it is no entry of ours or cannot be read.
     pub(crate) fn read(entry: &Value) -> Option<Self> {
         if entry.get("customType")?.as_str()? != BEGUN_TYPE {
             return None;
@@ -42,7 +42,7 @@ impl BegunRun {
         Self::deserialize(entry.get("data")?).ok()
     }
 
-    /// The entry as pi stores it.
+    /// Returns the entry as pi stores it.
     pub(crate) fn to_json(&self) -> Value {
         json!(self)
     }

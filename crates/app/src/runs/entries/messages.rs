@@ -71,10 +71,11 @@ impl EntryMessages {
     /// Makes the entry of the run; `None` if its task is not known.
     pub(crate) fn into_entry(self, summary: &RunSummary) -> Option<Entry> {
         let task = summary.task.as_ref()?;
+        let started_at = summary.started_at.or(summary.accepted_at)?;
         let ending = summary.ending.as_ref();
         Some(Entry {
             session_id: task.session.to_string(),
-            run_id: Some(task.run.to_string()),
+            run_id: task.run.to_string(),
             task_name: task.name.clone(),
             prompt: storable_text(&task.prompt),
             cwd: Some(task.cwd.clone()),
@@ -86,10 +87,7 @@ impl EntryMessages {
             },
             aborted: summary.status() == Status::Aborted,
             exit_code: ending.map(Ending::exit_code),
-            started_at: summary
-                .started_at
-                .or(summary.accepted_at)
-                .map(Timestamp::as_millisecond),
+            started_at: started_at.as_millisecond(),
             ended_at: summary.ended_at.map(Timestamp::as_millisecond),
             model: summary.model.clone(),
             stop_reason: summary

@@ -15,12 +15,12 @@ const BULK_BYTES: usize = 2_000;
 /// A part of a kind we do not know is kept up to this size in bytes.
 const UNKNOWN_BYTES: usize = 4_000;
 
-/// What a person said, cut if it is very long.
+/// Cuts what a person said if it is very long.
 pub(crate) fn storable_text(text: &str) -> String {
     cut_bytes(text.to_owned(), TEXT_BYTES)
 }
 
-/// The message without pictures, signatures and details, and with its long texts cut.
+/// Returns the message without pictures, signatures and details, with its long texts cut.
 pub(crate) fn storable(mut message: Value) -> Value {
     let is_result = message.get("role").is_some_and(|role| role == "toolResult");
     let limit = if is_result { BULK_BYTES } else { TEXT_BYTES };

@@ -1,7 +1,6 @@
 //! `background_agent`: from the call to the moment when the run has a process of its own.
 
 use pi_subagents_engine::KnownChildren;
-use pi_subagents_sessions::{RecordedRun, RunDir};
 use serde_json::{Value, json};
 
 use super::text;
@@ -11,11 +10,11 @@ use crate::calls::next_steps::Door;
 use crate::calls::service::{CallService, ToolAnswer};
 use crate::error::CommandError;
 use crate::runs::counts::Counts;
-use crate::runs::row::Row;
+use crate::runs::row::RunRow;
 
 /// A background run that has begun.
 pub(crate) struct Spawned {
-    pub(crate) row: Row,
+    pub(crate) row: RunRow,
     pub(crate) counts: Counts,
     pub(crate) warnings: Vec<String>,
 }
@@ -44,38 +43,30 @@ pub(crate) async fn spawn(
     if let Some(why) = taken.refusal {
         return Err(CommandError::failed(why));
     }
-    let directory = RunDir::new(taken.directory);
-    let run = RecordedRun::read(&directory)
-        .map_err(|error| CommandError::failed(error.to_string()).because(error.reason()))?;
     Ok(Spawned {
-        row: Row::of(&run),
+        row: taken.row,
         counts: taken.counts,
         warnings: taken.warnings,
     })
 }
 
 impl Spawned {
-    /// What `spawn --json` prints.
+    /// Makes what `spawn --json` prints: the row of the run, with counts and warnings.
     pub(crate) fn json(&self) -> Value {
-        json!({
-            "runId": self.row.run_id,
-            "sessionId": self.row.session_id,
-            "status": self.row.status,
-            "artifacts": self.row.artifacts,
-            "counts": self.counts.json(),
-            "preset": self.row.preset,
-            "task": self.row.task,
-            "cwd": self.row.cwd,
-            "requestedModel": self.row.requested_model,
-            "resolvedModel": self.row.resolved_model,
-            "acceptedAt": self.row.accepted_at,
-            "warnings": self.warnings,
-        })
+        self.json_of(&self.row)
+    }
+
+    fn json_of(&self, row: &RunRow) -> Value {
+        let mut fields = json!(row);
+        fields["counts"] = self.counts.json();
+        fields["warnings"] = json!(self.warnings);
+        fields
     }
 
     fn to_tool_answer(&self, door: Door) -> ToolAnswer {
         let mut lines = vec![text::started(&self.row, self.counts, door)];
         lines.extend(self.warnings.iter().map(|warning| format!("! {warning}")));
-        ToolAnswer::new(lines.join("\n"), self.json())
+        let details = self.json_of(&self.row.clone().without_owner());
+        ToolAnswer::new(lines.join("\n"), details)
     }
 }

@@ -1,6 +1,6 @@
 //! `background_agent_status`: counts, rows and results.
 
-use pi_subagents_sessions::{FindError, IndexedRun, RecordedRun};
+use pi_subagents_sessions::{FindError, Found, IndexedRun, RecordedRun, find};
 use serde_json::{Value, json};
 
 use super::text::{self, Shown};
@@ -10,90 +10,111 @@ use crate::calls::caller::Caller;
 use crate::calls::detached::background_counts;
 use crate::calls::service::{CallService, ToolAnswer};
 use crate::error::CommandError;
+use crate::runs::conversation::{MayBeRecorded, ask_which, of_one_conversation};
 use crate::runs::counts::Counts;
 use crate::runs::find::find_runs;
 use crate::runs::owned::current_runs;
-use crate::runs::row::Row;
+use crate::runs::row::RunRow;
+use crate::runs::session_runs::SessionRuns;
 
 /// How many rows a model is shown; the counts tell of all.
 const MOST_ROWS: usize = 50;
 
-/// Tells what the background runs do: inside pi those of its session, else all of this user.
+/// Lists the background runs: inside pi those of its session, else all of this user.
 pub(crate) fn background_agent_status(
     service: &CallService,
     arguments: &Value,
     caller: &Caller,
 ) -> Result<ToolAnswer, CommandError> {
     let call: StatusCall = arguments::read(arguments)?;
-    let (counts, rows) = match &service.background {
-        Some(registry) => registry.rows(),
-        None => recorded(service, caller, &call)?,
-    };
-    if let Some(id) = &call.run_id {
-        return Ok(answer(counts, &[one(rows, id)?], Shown::Whole));
+    match &caller.session_runs {
+        Some(session_runs) => status_in_pi(session_runs, &call),
+        None => status_of_user(service, caller, &call),
     }
-    let shown: Vec<Row> = rows
-        .into_iter()
-        .filter(|row| call.include_completed || !row.is_over())
-        .map(Row::shortened)
-        .collect();
-    Ok(answer(counts, &shown, Shown::Beginning))
 }
 
-/// The runs of the index, with those of its rows that are asked for.
-fn recorded(
+fn status_in_pi(session_runs: &SessionRuns, call: &StatusCall) -> Result<ToolAnswer, CommandError> {
+    let counts = session_runs.background_counts();
+    let mut rows = session_runs.background();
+    if let Some(id) = &call.run_id {
+        let row = latest(find(&rows, id).map(Found::into_runs), id)?;
+        return Ok(answer_about(counts, row));
+    }
+    rows.retain(|row| call.include_completed || !row.is_over());
+    Ok(answer_about_all(counts, rows))
+}
+
+fn status_of_user(
     service: &CallService,
     caller: &Caller,
     call: &StatusCall,
-) -> Result<(Counts, Vec<Row>), CommandError> {
+) -> Result<ToolAnswer, CommandError> {
     let store = &service.owner.store;
-    // Which runs of all a beginning of an id means, the store knows best.
-    let found = match &call.run_id {
-        Some(id) => Some(find_runs(store, &caller.places, id).or_else(not_found)?),
-        None => None,
-    };
+    // Before the index is read for the counts: a run may only be found where its project is.
+    let found = call
+        .run_id
+        .as_ref()
+        .map(|id| (id, find_runs(store, &caller.places, id)));
     let mut runs = current_runs(store)?;
     let counts = background_counts(&runs, &caller.places);
-    runs.retain(IndexedRun::is_background);
-    runs.retain(|run| match &found {
-        Some(found) => found.iter().any(|one| one.run == run.run),
-        None => run.is_open() || (call.include_completed && run.project == caller.places.project),
-    });
-    let newest = runs.len().saturating_sub(MOST_ROWS);
-    let rows = runs.iter().skip(newest).filter_map(row).collect();
-    Ok((counts, rows))
-}
-
-fn row(run: &IndexedRun) -> Option<Row> {
-    Some(Row::of(&RecordedRun::read(&run.directory).ok()?))
-}
-
-fn not_found(error: FindError) -> Result<Vec<IndexedRun>, CommandError> {
-    match error {
-        FindError::NotFound(_) => Ok(Vec::new()),
-        other => Err(other.into()),
+    if let Some((id, found)) = found {
+        let background = |mut found: Vec<IndexedRun>| {
+            found.retain(IndexedRun::is_background);
+            found
+        };
+        let run = latest(found.map(background), id)?;
+        return Ok(answer_about(counts, RunRow::read(&run)));
     }
+    let is_shown = |run: &IndexedRun| {
+        run.is_open() || (call.include_completed && run.project == caller.places.project)
+    };
+    runs.retain(|run| run.is_background() && is_shown(run));
+    let newest = runs.len().saturating_sub(MOST_ROWS);
+    let records = runs.iter().skip(newest);
+    Ok(answer_about_all(
+        counts,
+        records.map(RunRow::read).collect(),
+    ))
 }
 
-/// The run with this id, or the latest of the session with it.
-fn one(rows: Vec<Row>, id: &str) -> Result<Row, CommandError> {
-    let is_meant = |row: &Row| row.run_id.starts_with(id) || row.session_id.starts_with(id);
-    let row = rows.into_iter().rfind(is_meant).ok_or_else(|| {
+/// Returns the run that was found, or the latest of the session that was found.
+fn latest<R: MayBeRecorded>(found: Result<Vec<R>, FindError>, id: &str) -> Result<R, CommandError> {
+    let how = |run: &_| format!("background_agent_status with runId {run}");
+    let runs = match found {
+        Err(FindError::NotFound(_)) => Vec::new(),
+        Err(error) => return Err(error.into()),
+        Ok(runs) => of_one_conversation(runs, None).map_err(|error| ask_which(error, how))?,
+    };
+    runs.into_iter().next_back().ok_or_else(|| {
         CommandError::not_found(format!("there is no background run \"{id}\""))
             .hint("background_agent_status with includeCompleted lists them.")
-    })?;
-    // The record has the whole answer.
-    let recorded = RecordedRun::read(&row.directory()).ok();
-    let recorded = recorded.filter(|run| run.end.is_some());
-    Ok(recorded.map_or(row, |run| Row::of(&run)))
+    })
 }
 
-fn answer(counts: Counts, rows: &[Row], shown: Shown) -> ToolAnswer {
+fn answer_about(counts: Counts, row: RunRow) -> ToolAnswer {
+    // The record has the whole answer; a row of pi's session has its beginning.
+    let record = row
+        .directory()
+        .map(|directory| RecordedRun::read(&directory));
+    let row = match record {
+        Some(Ok(record)) if record.end.is_some() => RunRow::of_record(&record),
+        Some(_) | None => row,
+    };
+    answer(counts, vec![row], Shown::Whole)
+}
+
+fn answer_about_all(counts: Counts, rows: Vec<RunRow>) -> ToolAnswer {
+    let rows = rows.into_iter().map(RunRow::shortened);
+    answer(counts, rows.collect(), Shown::Beginning)
+}
+
+fn answer(counts: Counts, rows: Vec<RunRow>, shown: Shown) -> ToolAnswer {
     let mut parts = vec![text::counts(counts)];
     parts.extend(rows.iter().map(|row| text::row(row, shown)));
     if rows.is_empty() && counts.total() > 0 {
         parts.push("None is running. includeCompleted lists those that are over.".to_owned());
     }
+    let rows: Vec<RunRow> = rows.into_iter().map(RunRow::without_owner).collect();
     ToolAnswer::new(
         parts.join("\n\n"),
         json!({"counts": counts.json(), "runs": rows}),

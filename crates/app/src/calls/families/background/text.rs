@@ -1,12 +1,10 @@
 //! What a model or a person reads about background runs.
 
-use std::time::Duration;
-
 use pi_subagents_delegation::{Status, Timestamp, text};
 
 use crate::calls::next_steps::Door;
 use crate::runs::counts::Counts;
-use crate::runs::row::{Row, RowStatus};
+use crate::runs::row::RunRow;
 
 /// How much of a task is shown.
 const SHORT_TASK: usize = 120;
@@ -21,8 +19,8 @@ pub(crate) enum Shown {
     Beginning,
 }
 
-/// The answer of `background_agent`, with what its caller can do next.
-pub(super) fn started(row: &Row, counts: Counts, door: Door) -> String {
+/// Writes the answer of `background_agent`, with what its caller can do next.
+pub(super) fn started(row: &RunRow, counts: Counts, door: Door) -> String {
     let wait = match door {
         Door::Mcp => format!(
             "Nobody tells you when it ends. Go on with something else; once you need the result, subagent_runs with action wait and ids [\"{}\"] waits for it and returns it.",
@@ -36,13 +34,25 @@ pub(super) fn started(row: &Row, counts: Counts, door: Door) -> String {
         }
     };
     format!(
-        "Started {} in the background (run: {}, session: {}).\n{}\nRecord: {}\n{wait}",
+        "Started {} in the background (run: {}, session: {}).\n{}\n{}{wait}",
         row.known_as(),
         row.run_id,
         row.session_id,
         self::counts(counts),
-        row.artifacts.directory.display(),
+        labelled("Record", record(row)),
     )
+}
+
+/// Writes a line with a label; nothing where nothing is known.
+fn labelled(label: &str, text: Option<String>) -> String {
+    text.map_or(String::new(), |text| format!("{label}: {text}\n"))
+}
+
+fn record(row: &RunRow) -> Option<String> {
+    let directory = row.directory()?;
+    let place = directory.path().display();
+    let problem = row.record_problem.clone();
+    Some(problem.unwrap_or_else(|| place.to_string()))
 }
 
 pub(super) fn counts(counts: Counts) -> String {
@@ -53,45 +63,49 @@ pub(super) fn counts(counts: Counts) -> String {
     )
 }
 
-/// A run with what was asked and what came of it.
-pub(crate) fn row(row: &Row, shown: Shown) -> String {
-    let mut lines = vec![
-        headline(row),
-        format!("  task: {}", beginning(&row.task, SHORT_TASK)),
-        format!("  cwd: {}", row.cwd.display()),
-    ];
-    if let Some(model) = &row.resolved_model {
+/// Writes a run with its task and its result.
+pub(crate) fn row(row: &RunRow, shown: Shown) -> String {
+    let headline = format!("{} {}\n", row.status.icon(), row.sentence(Timestamp::now()));
+    let task = row.task.as_ref().map(|task| beginning(task, SHORT_TASK));
+    let cwd = row.cwd.as_ref().map(|cwd| cwd.display().to_string());
+    let model = row.resolved_model.as_ref().map(|model| {
         let asked = row.requested_model.as_ref().filter(|asked| *asked != model);
         let asked = asked.map_or(String::new(), |asked| format!(" (asked for: {asked})"));
-        lines.push(format!("  model: {model}{asked}"));
-    }
-    lines.push(format!("  record: {}", row.artifacts.directory.display()));
-    let Some(end) = &row.end else {
-        return lines.join("\n");
-    };
-    if row.status != RowStatus::Completed {
-        lines.push(format!("  go on with it: {}", go_on(row)));
-    }
-    lines.push(match (&end.output, shown) {
-        (Some(output), Shown::Whole) => format!("\n{}", output.trim_end()),
-        (Some(output), Shown::Beginning) => {
-            format!("  answer: {}", beginning(output, SHORT_ANSWER))
-        }
-        (None, _) => "  answer: (no text output)".to_owned(),
+        format!("{model}{asked}")
     });
-    lines.join("\n")
+    let resume = (row.is_over() && row.status != Status::Completed).then(|| go_on(row));
+    let mut lines = vec![
+        headline,
+        labelled("  task", task),
+        labelled("  cwd", cwd),
+        labelled("  model", model),
+        labelled("  record", record(row)),
+        labelled("  go on with it", resume),
+    ];
+    if row.is_over() && row.artifacts.is_some() {
+        lines.push(match (&row.end.output, shown) {
+            (Some(output), Shown::Whole) => format!("\n{}", output.trim_end()),
+            (Some(output), Shown::Beginning) => {
+                format!("  answer: {}", beginning(output, SHORT_ANSWER))
+            }
+            (None, _) => "  answer: (no text output)".to_owned(),
+        });
+    }
+    lines.concat().trim_end_matches('\n').to_owned()
 }
 
-/// What its pi session is told when a run is over: a message, and a line for a moment.
-pub(crate) fn notice(row: &Row) -> (String, String) {
-    let mut lines = vec![format!("Background agent {}", state(row))];
-    if let Some(end) = &row.end {
-        if row.status != RowStatus::Completed {
-            lines.push(format!("Go on with it: {}", go_on(row)));
-        }
-        let output = end.output.as_deref().map(str::trim_end);
-        lines.extend(output.map(|output| format!("\n{output}")));
+/// Writes what a pi session is told when a run is over: a message, and a line that is shown for a
+/// moment.
+pub(crate) fn notice(row: &RunRow) -> (String, String) {
+    let mut lines = vec![format!(
+        "Background agent {}",
+        row.sentence(Timestamp::now())
+    )];
+    if row.status != Status::Completed {
+        lines.push(format!("Go on with it: {}", go_on(row)));
     }
+    let output = row.end.output.as_deref().map(str::trim_end);
+    lines.extend(output.map(|output| format!("\n{output}")));
     let brief = format!(
         "Background agent {} {}",
         row.known_as(),
@@ -100,8 +114,8 @@ pub(crate) fn notice(row: &Row) -> (String, String) {
     (lines.join("\n"), brief)
 }
 
-/// How a model goes on with a run: whoever reads these texts calls tools.
-fn go_on(row: &Row) -> String {
+/// Says how a model goes on with a run: whoever reads these texts calls tools.
+fn go_on(row: &RunRow) -> String {
     let session = &row.session_id;
     match &row.preset {
         Some(preset) => {
@@ -109,37 +123,6 @@ fn go_on(row: &Row) -> String {
         }
         None => format!("delegate_to_subagents with a task that has resume {session}"),
     }
-}
-
-fn headline(row: &Row) -> String {
-    format!("{} {}", Status::from(row.status).icon(), state(row))
-}
-
-/// Name, state and ids; why, if it did not complete.
-fn state(row: &Row) -> String {
-    let name = row.known_as();
-    let status = row.status.as_str();
-    let lasted = lasted(row).map_or(String::new(), |lasted| {
-        let word = if row.is_over() { "after" } else { "for" };
-        format!(" {word} {}", text::duration(lasted))
-    });
-    let ids = format!("(run: {}, session: {})", row.run_id, row.session_id);
-    match row.end.as_ref().and_then(|end| end.error_message.as_ref()) {
-        None => format!("{name}: {status}{lasted} {ids}"),
-        Some(error) => {
-            let error = text::one_line(error);
-            format!("{name}: {status}{lasted} — {error} {ids}")
-        }
-    }
-}
-
-fn lasted(row: &Row) -> Option<Duration> {
-    let began: Timestamp = row.accepted_at.parse().ok()?;
-    let ended = match &row.end {
-        Some(end) => end.ended_at.parse().ok()?,
-        None => Timestamp::now(),
-    };
-    Duration::try_from(ended.duration_since(began)).ok()
 }
 
 fn beginning(words: &str, limit: usize) -> String {

@@ -42,7 +42,8 @@ pub(super) fn find_earlier(
 }
 
 fn find_session(store: &Store, caller: &Caller, id: &str) -> Result<EarlierSession, CommandError> {
-    match known::find_session(store, &caller.places, caller.memory.as_deref(), id) {
+    let session_runs = caller.session_runs.as_deref();
+    match known::find_session(store, &caller.places, session_runs, id) {
         Ok(found) => Ok(EarlierSession::new(found)),
         Err(FindError::NotFound(_)) => {
             let error = CommandError::not_found(format!(

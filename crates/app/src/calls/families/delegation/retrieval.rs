@@ -77,13 +77,12 @@ impl ReadSession {
         id: &str,
         how: impl Fn(&RunId) -> String,
     ) -> Result<Self, CommandError> {
-        let found =
-            find_session(store, &caller.places, caller.memory.as_deref(), id).map_err(|error| {
-                match error {
-                    FindError::NotFound(_) => not_found(id, caller),
-                    other => ask_which(other, how),
-                }
-            })?;
+        let session_runs = caller.session_runs.as_deref();
+        let found = find_session(store, &caller.places, session_runs, id);
+        let found = found.map_err(|error| match error {
+            FindError::NotFound(_) => not_found(id, caller),
+            other => ask_which(other, how),
+        })?;
         let (session, runs, meant) = (found.id, found.runs, found.meant);
         let mut read: Vec<(KnownRun, RunHistory)> = Vec::new();
         let mut lost = Vec::new();
@@ -102,7 +101,7 @@ impl ReadSession {
             return Err(latest.into());
         }
         if !read.iter().all(|(_, history)| was_kept_out(history)) {
-            let is_meant = |run: &KnownRun| meant.is_some() && run.run == meant;
+            let is_meant = |run: &KnownRun| meant.as_ref() == Some(&run.run);
             read.retain(|(run, history)| is_meant(run) || !was_kept_out(history));
         }
         let (runs, histories) = read.into_iter().unzip();
@@ -123,7 +122,7 @@ impl ReadSession {
         if let Some(lost) = self.lost.iter().position(|lost| lost.is_of(meant)) {
             return Err(self.lost.swap_remove(lost).into());
         }
-        if let Some(at) = self.runs.iter().position(|run| run.run == self.meant) {
+        if let Some(at) = self.runs.iter().position(|run| run.run == *meant) {
             self.runs = vec![self.runs.swap_remove(at)];
             self.histories = vec![self.histories.swap_remove(at)];
             self.lost.clear();
@@ -238,9 +237,9 @@ impl ReadSession {
 
 /// Says what the record of a run lacks, if it lacks anything.
 fn gap_of(run: &KnownRun, history: &RunHistory) -> Option<String> {
-    let name = run.run.as_ref().map_or("", RunId::as_str);
     let reasons = history.gap.as_ref()?.reasons.join("; ");
-    Some(format!("the record of run {name} is incomplete: {reasons}"))
+    let run = &run.run;
+    Some(format!("the record of run {run} is incomplete: {reasons}"))
 }
 
 /// Notes that a run is over and nobody could write down how, as on a full disk: what its events
@@ -264,7 +263,7 @@ fn not_found(id: &str, caller: &Caller) -> CommandError {
 
 /// Says how to find the id, to those who may know all.
 pub(super) fn hint_at_all(error: CommandError, caller: &Caller) -> CommandError {
-    match caller.memory {
+    match caller.session_runs {
         None => error.hint(caller.door.how_to_list()),
         Some(_) => error,
     }

@@ -18,8 +18,8 @@ use crate::calls::caller::Caller;
 use crate::calls::service::{CallService, ToolAnswer};
 use crate::calls::watch::Cancelled;
 use crate::error::CommandError;
-use crate::runs::owner_request::wait_for_one;
-use crate::runs::owner_request::{request, stop_all};
+use crate::runs::follow::Follower;
+use crate::runs::owner_request::{request, stop_all, wait_for_one};
 
 /// How long is waited for runs unless the caller says so: every client that is known waits longer
 /// for an answer.
@@ -92,15 +92,16 @@ fn limit(seconds: Option<f64>) -> Duration {
     Duration::try_from_secs_f64(seconds).unwrap_or_default()
 }
 
-/// Waits until all are over, or as long as it may take; gives what should be known about it.
+/// Waits until all are over, or until the limit has passed. Returns notes for the caller.
 async fn wait(runs: &[IndexedRun], limit: Duration) -> Vec<String> {
     // Each run tells at most one thing, so none waits for room.
     let (tell, mut told) = mpsc::channel(runs.len().max(1));
     let open = runs.iter().filter(|run| run.is_open()).cloned();
+    let follower = Follower::start();
     let mut waiting: JoinSet<()> = open
         .map(|run| {
-            let tell = tell.clone();
-            async move { wait_for_one(&run, &tell).await }
+            let (tell, end) = (tell.clone(), follower.end_of(&run));
+            async move { wait_for_one(&run, end, &tell).await }
         })
         .collect();
     let all = async { while waiting.join_next().await.is_some() {} };
@@ -109,7 +110,7 @@ async fn wait(runs: &[IndexedRun], limit: Duration) -> Vec<String> {
     std::iter::from_fn(|| told.try_recv().ok()).collect()
 }
 
-/// The same runs as they are now.
+/// Returns the same runs as they are now.
 async fn again(
     service: &Arc<CallService>,
     caller: &Caller,

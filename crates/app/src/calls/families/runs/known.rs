@@ -1,6 +1,6 @@
-//! Which runs a client may see and touch, and how they are told of.
+//! Which runs a client may see and touch, and what it reads about them.
 
-use pi_subagents_sessions::{FindError, Found, IndexedRun, RecordedRun, find};
+use pi_subagents_sessions::{FindError, Found, IndexedRun, find};
 use serde_json::json;
 
 use crate::calls::caller::Caller;
@@ -11,13 +11,13 @@ use crate::runs::conversation::ask_which;
 use crate::runs::counts::Counts;
 use crate::runs::find::{current, status_of};
 use crate::runs::owned::current_runs;
-use crate::runs::row::Row;
+use crate::runs::row::RunRow;
 
 /// How many rows a model is shown; the counts tell of all.
 const MOST_ROWS: usize = 50;
 
-/// The runs of this client: those of this process, and the background runs of the project that
-/// no pi session has started. A client may have been restarted since it started them.
+/// Returns the runs of this client: those of this process, and the background runs of the project
+/// that no pi session has started. A client may have been restarted since it started them.
 pub(crate) fn of_client(
     service: &CallService,
     caller: &Caller,
@@ -34,8 +34,8 @@ pub(crate) fn of_client(
     Ok(runs)
 }
 
-/// Those of them that these ids stand for, each once; of a session what runs in it, else its
-/// latest run.
+/// Returns the runs that these ids stand for, each once. A session stands for the runs that are
+/// under way in it, or else for its latest run.
 pub(super) fn meant(runs: &[IndexedRun], ids: &[String]) -> Result<Vec<IndexedRun>, CommandError> {
     let mut meant: Vec<IndexedRun> = Vec::new();
     for id in ids {
@@ -59,18 +59,16 @@ fn not_found(error: FindError, id: &str) -> CommandError {
     }
 }
 
-/// The answer about some runs: of a single one that is over the whole result, else the beginnings.
+/// Makes the answer about some runs: a single run with its whole result, several with the
+/// beginnings of theirs.
 pub(crate) fn answer_of(heading: String, runs: &[IndexedRun]) -> ToolAnswer {
     let newest = runs.len().saturating_sub(MOST_ROWS);
-    let recorded = runs[newest..]
-        .iter()
-        .filter_map(|run| RecordedRun::read(&run.directory).ok());
-    let rows: Vec<Row> = recorded.map(|run| Row::of(&run)).collect();
+    let rows: Vec<RunRow> = runs[newest..].iter().map(RunRow::read).collect();
     let (rows, shown) = if rows.len() == 1 {
         (rows, Shown::Whole)
     } else {
-        let rows = rows.into_iter().map(Row::shortened).collect::<Vec<_>>();
-        (rows, Shown::Beginning)
+        let rows = rows.into_iter().map(RunRow::shortened);
+        (rows.collect(), Shown::Beginning)
     };
     let mut parts = vec![heading];
     parts.extend(rows.iter().map(|row| row_text(row, shown)));

@@ -6,17 +6,18 @@ use clap::Args;
 use pi_subagents_delegation::Status;
 use pi_subagents_delegation::text::one_line;
 use pi_subagents_engine::{OwnerReply, Want};
-use pi_subagents_sessions::{FindError, IndexedRun, RunState, Store};
-use serde_json::{Value, json};
+use pi_subagents_sessions::{FindError, IndexedRun, Store};
+use serde_json::json;
 
 use crate::doors::command_line::commands::words::joined;
 use crate::error::CommandError;
 use crate::places::Places;
 use crate::print::Printer;
 use crate::runs::conversation::{ask_which, of_one_conversation};
-use crate::runs::find::{find_runs, find_runs_of_each, how_to_resume, status_of};
+use crate::runs::find::{find_runs, find_runs_of_each, how_to_resume};
 use crate::runs::owned::current_runs;
 use crate::runs::owner_request::{request, stop_all};
+use crate::runs::row::RunRow;
 use crate::runtime::block_on;
 
 #[derive(Args)]
@@ -48,7 +49,7 @@ pub(crate) fn steer(args: &SteerArgs, printer: Printer) -> Result<ExitCode, Comm
     let message = joined("message", &args.message)?;
     let mut runs = find_runs(&store, &places, &args.id)?;
     runs.retain(IndexedRun::is_open);
-    let run = of_one_conversation(runs, None, |run| Some(run))
+    let run = of_one_conversation(runs, None)
         .map_err(|error| ask_which(error, |run| format!("pi-subagents steer {run} MESSAGE")))?
         .pop()
         .ok_or_else(|| not_running(&args.id))?;
@@ -74,15 +75,17 @@ pub(crate) fn stop(args: &StopArgs, printer: Printer) -> Result<ExitCode, Comman
     } else {
         runs_of_all(&store, &places, &args.ids, "stop", |mut runs| {
             runs.retain(IndexedRun::is_open);
-            of_one_conversation(runs, None, |run| Some(run))
+            of_one_conversation(runs, None)
         })?
     };
     asked.retain(IndexedRun::is_open);
     let told = block_on(stop_all(store.clone(), asked.clone()))?;
     let mut stopped = current_runs(&store)?;
     stopped.retain(|run| asked.iter().any(|one| one.run == run.run));
-    print_stopped(args, &stopped, printer);
-    let is_all_over = stopped.iter().all(|run| !run.is_open());
+    let rows = stopped.iter().map(|run| RunRow::read(run).shortened());
+    let rows: Vec<RunRow> = rows.collect();
+    print_stopped(args, &rows, printer);
+    let is_all_over = rows.iter().all(RunRow::is_over);
     for told in told {
         match told {
             Ok(note) => printer.note(&format!("! {note}")),
@@ -97,21 +100,20 @@ pub(crate) fn stop(args: &StopArgs, printer: Printer) -> Result<ExitCode, Comman
     })
 }
 
-fn print_stopped(args: &StopArgs, runs: &[IndexedRun], printer: Printer) {
+fn print_stopped(args: &StopArgs, rows: &[RunRow], printer: Printer) {
     if printer.is_json() {
-        let rows: Vec<Value> = runs.iter().map(name_json).collect();
         printer.json(&json!({"stopped": rows}));
-    } else if runs.is_empty() {
+    } else if rows.is_empty() {
         printer.data(&nothing_stopped(args));
     } else {
-        let lines: Vec<String> = runs.iter().map(stopped_line).collect();
+        let lines: Vec<String> = rows.iter().map(stopped_line).collect();
         printer.data(&lines.join("\n"));
     }
 }
 
-fn stopped_line(run: &IndexedRun) -> String {
-    let (name, session) = (one_line(&run.name), &run.session);
-    match status_of(run) {
+fn stopped_line(row: &RunRow) -> String {
+    let (name, session) = (one_line(&row.name), &row.session_id);
+    match row.status {
         Status::Queued | Status::Running => format!("{name} still runs (session: {session})"),
         Status::Aborted => format!("stopped {name} (session: {session})"),
         status @ (Status::Completed | Status::Failed) => {
@@ -129,22 +131,8 @@ fn nothing_stopped(args: &StopArgs) -> String {
     }
 }
 
-fn name_json(run: &IndexedRun) -> Value {
-    let exit_code = match run.state {
-        RunState::Open => None,
-        RunState::Over { exit_code, .. } => Some(exit_code),
-    };
-    json!({
-        "runId": run.run.as_str(),
-        "sessionId": run.session.as_str(),
-        "name": run.name,
-        "status": status_of(run).as_str(),
-        "exitCode": exit_code,
-    })
-}
-
-/// The runs of several ids, each once; of those of one id, the ones that are meant. Who cannot
-/// know which are, because the id is that of several conversations, is asked.
+/// Returns the runs of several ids, each once; `meant` chooses among the runs of one id. Fails with
+/// a question if an id is that of several conversations.
 pub(super) fn runs_of_all(
     store: &Store,
     places: &Places,

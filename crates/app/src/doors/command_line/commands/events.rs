@@ -12,8 +12,8 @@ use crate::places::Places;
 use crate::print::Printer;
 use crate::runs::conversation::{ask_which, of_one_conversation};
 use crate::runs::find::find_runs;
+use crate::runs::follow::Follower;
 use crate::runs::missing_record::{LostRecord, what_is_missing};
-use crate::runs::run_changes::RunChanges;
 use crate::runtime::block_on;
 
 /// How many bytes are read at once.
@@ -32,7 +32,7 @@ pub(crate) fn run(args: &EventsArgs, printer: Printer) -> Result<ExitCode, Comma
     let places = Places::find()?;
     let store = Store::new(&places.agent_dir);
     let runs = find_runs(&store, &places, &args.id)?;
-    let runs = of_one_conversation(runs, None, |run| Some(run))
+    let runs = of_one_conversation(runs, None)
         .map_err(|error| ask_which(error, |run| format!("pi-subagents events {run}")))?;
     let mut stdout = io::stdout().lock();
     block_on(async {
@@ -76,16 +76,17 @@ fn print_recorded(run: &IndexedRun, output: &mut impl io::Write) -> io::Result<b
 /// Prints what is recorded of a run and what comes, until the run is over. Returns whether there
 /// was a record of its events.
 async fn follow(run: &IndexedRun, output: &mut impl io::Write) -> io::Result<bool> {
-    let changes = RunChanges::of_record(run);
+    let follower = Follower::start();
+    let mut record = follower.record_of(run);
     let mut events = GrowingFile::from_beginning(run.directory.events());
     loop {
         // Asked before the last look, so that what was written before the end is still printed.
-        let is_going = changes.is_going();
+        let is_going = run.is_open() && record.is_going();
         print_new(&mut events, output)?;
         if !is_going {
             return Ok(events.is_open());
         }
-        changes.next().await;
+        record.changed().await;
     }
 }
 

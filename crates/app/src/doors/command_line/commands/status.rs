@@ -8,15 +8,16 @@ use std::process::ExitCode;
 use clap::Args;
 use pi_subagents_delegation::Timestamp;
 use pi_subagents_sessions::{IndexedRun, RecordedRun, Store};
+use serde::Serialize;
+use serde_json::Value;
 
 use crate::error::CommandError;
 use crate::places::Places;
 use crate::print::Printer;
 use crate::runs::counts::Counts;
 use crate::runs::find::{find_runs, has_entered_more, status_of};
-use crate::runs::index_row::{IndexRow, RunRow, StatusJson};
 use crate::runs::owned::current_runs;
-use crate::runs::row::Row;
+use crate::runs::row::RunRow;
 use crate::runtime::block_on;
 
 /// How many rows tell what the record says; older ones only what the index does.
@@ -82,30 +83,48 @@ impl Seen {
         })
     }
 
-    fn json(&self) -> StatusJson<'_> {
+    fn json(&self) -> StatusJson {
         let short = self.runs.len().saturating_sub(FULL_ROWS);
-        let rows = self.runs.iter().enumerate().map(|(index, run)| {
-            let record = (index >= short)
-                .then(|| RecordedRun::read(&run.directory).ok())
-                .flatten();
-            match record {
-                Some(record) => RunRow::Full(IndexRow::of(run).with(&self.row(run, record))),
-                None => RunRow::Short(IndexRow::of(run)),
-            }
-        });
+        let runs = self.runs.iter().enumerate();
         StatusJson {
             counts: self.counts.json(),
-            runs: rows.collect(),
+            runs: runs
+                .map(|(index, run)| {
+                    if index < short {
+                        RunRow::of_index(run)
+                    } else {
+                        self.row(run)
+                    }
+                })
+                .collect(),
         }
     }
 
-    /// What the record tells of a run; a list has the beginnings of answers only.
-    fn row(&self, run: &IndexedRun, mut record: RecordedRun) -> Row {
+    /// Reads the record of a run; a list has the beginnings of answers only.
+    fn row(&self, run: &IndexedRun) -> RunRow {
+        let mut record = match RecordedRun::read(&run.directory) {
+            Ok(record) => record,
+            Err(error) => return RunRow::with_problem(run, error),
+        };
         if run.is_open() {
-            // It ended just now; the next look tells of it.
+            // The run ended just now. The index will say so, and the counts with it.
             record.end = None;
         }
-        let row = Row::of(&record);
+        let row = RunRow::of_index_and_record(run, &record);
         if self.is_named { row } else { row.shortened() }
+    }
+}
+
+/// What `status --json` prints.
+#[derive(Serialize)]
+struct StatusJson {
+    counts: Value,
+    runs: Vec<RunRow>,
+}
+
+impl StatusJson {
+    /// Writes it in one line.
+    fn line(&self) -> String {
+        serde_json::to_string(self).unwrap_or_default()
     }
 }

@@ -3,9 +3,9 @@
 use std::process::ExitCode;
 
 use clap::Args;
-use pi_subagents_delegation::{Status, text};
-use pi_subagents_sessions::{IndexedRun, RecordedRun, RunState, Store};
-use serde_json::{Value, json};
+use pi_subagents_delegation::text;
+use pi_subagents_sessions::{IndexedRun, Store};
+use serde_json::json;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
@@ -15,8 +15,10 @@ use crate::exit;
 use crate::places::Places;
 use crate::print::Printer;
 use crate::runs::find::current;
+use crate::runs::follow::Follower;
 use crate::runs::owned::current_runs;
 use crate::runs::owner_request::wait_for_one;
+use crate::runs::row::RunRow;
 use crate::runtime::block_on;
 
 #[derive(Args)]
@@ -40,16 +42,18 @@ pub(crate) fn run(args: &WaitArgs, printer: Printer) -> Result<ExitCode, Command
     }
     let mut runs = current_runs(&store)?;
     runs.retain(|run| asked.iter().any(|one| one.run == run.run));
-    let over: Vec<Ended> = runs.into_iter().filter_map(Ended::of).collect();
+    let mut over: Vec<RunRow> = runs.iter().map(RunRow::read).collect();
+    over.retain(RunRow::is_over);
     if printer.is_json() {
-        let rows: Vec<Value> = over.iter().map(Ended::json).collect();
-        printer.json(&json!({"runs": rows}));
+        printer.json(&json!({"runs": over}));
     } else {
-        for run in &over {
-            run.print(printer);
+        for row in &over {
+            print(row, printer);
         }
     }
-    Ok(exit::of_runs(over.iter().map(|run| run.exit_code)))
+    Ok(exit::of_runs(
+        over.iter().filter_map(|row| row.end.exit_code),
+    ))
 }
 
 /// Waits for all of them, or for the first.
@@ -59,11 +63,12 @@ async fn wait_for(
     printer: Printer<'_>,
 ) -> Result<(), CommandError> {
     let (tell, mut told) = mpsc::channel(runs.len().max(1));
+    let follower = Follower::start();
     let mut waiting: JoinSet<()> = runs
         .into_iter()
         .map(|run| {
-            let tell = tell.clone();
-            async move { wait_for_one(&run, &tell).await }
+            let (tell, end) = (tell.clone(), follower.end_of(&run));
+            async move { wait_for_one(&run, end, &tell).await }
         })
         .collect();
     drop(tell);
@@ -77,59 +82,11 @@ async fn wait_for(
     }
 }
 
-/// A run that is over.
-struct Ended {
-    run: IndexedRun,
-    status: Status,
-    exit_code: i32,
-    /// Why it did not complete.
-    error: Option<String>,
-}
-
-impl Ended {
-    /// None as long as it runs.
-    fn of(run: IndexedRun) -> Option<Self> {
-        let recorded = RecordedRun::read(&run.directory)
-            .ok()
-            .and_then(|run| run.end);
-        // Its owner writes the result first, and the line in the index after it.
-        let (status, exit_code) = match (run.state, &recorded) {
-            (
-                RunState::Over {
-                    status, exit_code, ..
-                },
-                _,
-            ) => (status, exit_code),
-            (RunState::Open, Some(end)) => (end.status, end.exit_code),
-            (RunState::Open, None) => return None,
-        };
-        Some(Self {
-            run,
-            status,
-            exit_code,
-            error: recorded.and_then(|end| end.error_message),
-        })
-    }
-
-    /// How it ended is data; why, if it did not complete, is for people.
-    fn print(&self, printer: Printer) {
-        let run = &self.run;
-        let status = self.status.as_str();
-        let name = text::one_line(&run.name);
-        printer.data(&format!("{name}: {status} (session: {})", run.session));
-        if let Some(error) = &self.error {
-            printer.note(&format!("{name}: {}", text::one_line(error)));
-        }
-    }
-
-    fn json(&self) -> Value {
-        json!({
-            "runId": self.run.run.as_str(),
-            "sessionId": self.run.session.as_str(),
-            "name": self.run.name,
-            "status": self.status.as_str(),
-            "exitCode": self.exit_code,
-            "errorMessage": self.error,
-        })
+/// Prints how a run ended as data, and why it did not complete as a note for people.
+fn print(row: &RunRow, printer: Printer) {
+    printer.data(&row.brief());
+    if let Some(error) = &row.end.error_message {
+        let name = text::one_line(&row.name);
+        printer.note(&format!("{name}: {}", text::one_line(error)));
     }
 }

@@ -34,7 +34,7 @@ pub(crate) const COMMANDS: [PiCommand; 2] = [
 pub(super) const PROFILE: &str = "profile";
 pub(super) const SUBAGENTS: &str = "subagents";
 
-/// What a command offers where its arguments are typed.
+/// Makes a completion that is offered while arguments are typed.
 fn item(value: &str, label: &str, description: &str) -> Value {
     json!({"value": value, "label": label, "description": description})
 }
@@ -65,7 +65,7 @@ fn tell(link: &HostLink, title: &str, printed: &[Printed], error: Option<&Comman
     }
 }
 
-/// A text as lines of spans.
+/// Splits a text into lines of spans.
 fn to_lines(text: &str, role: &str) -> Vec<Value> {
     let text = clean(text).replace('\t', "    ");
     text.lines()

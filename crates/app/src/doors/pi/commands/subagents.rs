@@ -1,9 +1,8 @@
 //! `/subagents`: the runs of this session of pi; one can be shown, steered or stopped.
 
 use std::sync::Arc;
-use std::time::Duration;
 
-use pi_subagents_delegation::{RunId, Timestamp, text};
+use pi_subagents_delegation::{RunId, Timestamp};
 use pi_subagents_engine::{NotRunning, OwnerReply, SteerError, Want};
 use pi_subagents_sessions::transcript::Prompts;
 use pi_subagents_sessions::{FindError, IndexedRun};
@@ -17,8 +16,9 @@ use crate::doors::pi::link::HostLink;
 use crate::error::CommandError;
 use crate::print::Printed;
 use crate::runs::find::find_runs;
-use crate::runs::memory::{Memory, Remembered};
 use crate::runs::owner_request::request;
+use crate::runs::row::RunRow;
+use crate::runs::session_runs::{SessionRun, SessionRuns};
 
 const SHOW: &str = "Show what was said";
 const STEER: &str = "Say something to it";
@@ -27,7 +27,7 @@ const STOP: &str = "Stop it";
 /// What the command needs.
 pub(crate) struct Subagents {
     pub(crate) service: Arc<CallService>,
-    pub(crate) memory: Arc<Memory>,
+    pub(crate) session_runs: Arc<SessionRuns>,
     pub(crate) link: HostLink,
     pub(crate) caller: Caller,
     pub(crate) has_ui: bool,
@@ -68,22 +68,22 @@ impl Subagents {
     }
 
     fn list(&self, printed: &mut Vec<Printed>) {
-        let runs = self.memory.all();
+        let runs = self.session_runs.all();
         if runs.is_empty() {
             printed.push(Printed::Note(NOTHING.to_owned()));
             return;
         }
         let now = Timestamp::now();
-        let lines: Vec<String> = runs.iter().map(|run| line(run, now)).collect();
+        let lines: Vec<String> = runs.iter().map(|run| run.row.line(now)).collect();
         printed.push(Printed::Data(lines.join("\n")));
     }
 
     /// Lets a person pick a run and what to do with it.
     async fn choose(&self, printed: &mut Vec<Printed>) -> Result<(), CommandError> {
-        let mut runs = self.memory.all();
+        let mut runs = self.session_runs.all();
         runs.reverse();
         let now = Timestamp::now();
-        let lines: Vec<String> = runs.iter().map(|run| line(run, now)).collect();
+        let lines: Vec<String> = runs.iter().map(|run| run.row.line(now)).collect();
         if lines.is_empty() {
             self.list(printed);
             return Ok(());
@@ -95,16 +95,13 @@ impl Subagents {
         let Some(run) = place.and_then(|place| runs.get(place)) else {
             return Ok(());
         };
-        let id = run
-            .run
-            .as_ref()
-            .map_or_else(|| run.session.to_string(), ToString::to_string);
+        let id = run.row.run_id.to_string();
         // It may have ended while somebody looked at the list.
-        let wish = if self.latest(&id).is_none_or(|run| run.status.is_over()) {
+        let wish = if self.latest(&id).is_none_or(|run| run.row.is_over()) {
             Some(SHOW.to_owned())
         } else {
             let options = [SHOW, STEER, STOP].map(str::to_owned);
-            self.link.select(&run.name, &options).await
+            self.link.select(&run.row.name, &options).await
         };
         match wish.as_deref() {
             Some(SHOW) => self.show(&id, printed).await,
@@ -125,29 +122,23 @@ impl Subagents {
             })
         };
         let session = self.service.beside(&self.caller, read).await?;
-        let heading = self.latest(id).map(|run| line(&run, Timestamp::now()));
+        let heading = self.latest(id).map(|run| run.row.line(Timestamp::now()));
         printed.extend(heading.map(Printed::Note));
         printed.push(Printed::Data(session.whole(0, Prompts::Marked).text));
         Ok(())
     }
 
-    /// The run of an id as it stands now: of a session the latest.
-    fn latest(&self, id: &str) -> Option<Remembered> {
-        let meant = self.memory.find(id).ok()?;
-        let mut runs = self.memory.session(&meant.session);
-        runs.retain(|run| meant.run.is_none() || run.run == meant.run);
-        runs.pop()
+    /// Returns the run of an id as it stands now, or the latest run of a session.
+    fn latest(&self, id: &str) -> Option<SessionRun> {
+        self.session_runs.find(id).ok()?.into_runs().pop()
     }
 
     async fn stop(&self, id: &str, printed: &mut Vec<Printed>) -> Result<(), CommandError> {
-        let run = self.running(id)?;
-        let Some(run_id) = run.run else {
-            return Err(not_running(id));
-        };
+        let RunRow { run_id, name, .. } = self.running(id)?;
         if let Err(NotRunning(run_id)) = self.service.owner.stop_one(run_id).await {
             self.ask_owner(run_id, Want::Stop).await?;
         }
-        printed.push(Printed::Note(format!("{} was stopped.", run.name)));
+        printed.push(Printed::Note(format!("{name} was stopped.")));
         Ok(())
     }
 
@@ -157,10 +148,7 @@ impl Subagents {
         message: &str,
         printed: &mut Vec<Printed>,
     ) -> Result<(), CommandError> {
-        let run = self.running(id)?;
-        let Some(run_id) = run.run else {
-            return Err(not_running(id));
-        };
+        let RunRow { run_id, name, .. } = self.running(id)?;
         if message.is_empty() {
             return Err(CommandError::usage("the text must not be empty")
                 .hint("Use /subagents steer ID TEXT."));
@@ -175,12 +163,12 @@ impl Subagents {
                 return Err(CommandError::failed(error.to_string()));
             }
         }
-        let heard = format!("{} hears it before its next turn.", run.name);
+        let heard = format!("{name} hears it before its next turn.");
         printed.push(Printed::Note(heard));
         Ok(())
     }
 
-    /// A background run is not ours: its owner is asked.
+    /// Asks the owner of a background run, which is another process.
     async fn ask_owner(&self, run: RunId, want: Want) -> Result<(), CommandError> {
         let find = move |service: &CallService, caller: &Caller| {
             let found = find_runs(&service.owner.store, &caller.places, run.as_str())?;
@@ -194,21 +182,21 @@ impl Subagents {
         }
     }
 
-    /// The run of an id that is under way.
-    fn running(&self, id: &str) -> Result<Remembered, CommandError> {
-        let meant = self.memory.find(id).map_err(|error| match error {
+    /// Returns the run of an id that is under way.
+    fn running(&self, id: &str) -> Result<RunRow, CommandError> {
+        let found = self.session_runs.find(id).map_err(|error| match error {
             FindError::NotFound(_) => CommandError::not_found(error.to_string()).hint(HOW_TO_LIST),
             other => other.into(),
         })?;
-        let mut runs = self.memory.session(&meant.session);
-        runs.retain(|run| !run.status.is_over());
-        runs.retain(|run| meant.run.is_none() || run.run == meant.run);
-        runs.pop().ok_or_else(|| not_running(id))
+        let mut runs = found.into_runs();
+        runs.retain(|run| !run.row.is_over());
+        let latest = runs.pop().map(|run| run.row);
+        latest.ok_or_else(|| not_running(id))
     }
 
     /// Words and ids that begin with what was typed so far.
-    pub(crate) fn complete(memory: &Memory, typed: &str) -> Vec<Value> {
-        let runs = memory.all();
+    pub(crate) fn complete(session_runs: &SessionRuns, typed: &str) -> Vec<Value> {
+        let runs = session_runs.all();
         match typed.split_once(' ') {
             None => [
                 ("list", "all sub-agents of this session"),
@@ -221,13 +209,14 @@ impl Subagents {
             .map(|(word, what_for)| item(word, word, what_for))
             .collect(),
             Some((word @ ("show" | "stop" | "steer"), begun)) => runs
-                .iter()
+                .into_iter()
                 .rev()
-                .filter(|run| word == "show" || !run.status.is_over())
-                .filter(|run| run.session.as_str().starts_with(begun.trim_start()))
-                .map(|run| {
-                    let value = format!("{word} {}", run.session);
-                    item(&value, &run.name, run.session.as_str())
+                .map(|run| run.row)
+                .filter(|row| word == "show" || !row.is_over())
+                .filter(|row| row.session_id.as_str().starts_with(begun.trim_start()))
+                .map(|row| {
+                    let value = format!("{word} {}", row.session_id);
+                    item(&value, &row.name, row.session_id.as_str())
                 })
                 .collect(),
             Some(_) => Vec::new(),
@@ -240,31 +229,4 @@ const NOTHING: &str = "No sub-agent has run in this session yet.";
 
 fn not_running(id: &str) -> CommandError {
     CommandError::failed(format!("{id} is not running"))
-}
-
-/// A run in one line: how it stands, its name, its time, its session and its model.
-fn line(run: &Remembered, now: Timestamp) -> String {
-    let icon = run.status.icon();
-    let name = text::clean(&run.name).replace('\n', " ");
-    let end = match run.ended_at {
-        Some(end) => Some(end),
-        None if run.status.is_over() => None,
-        None => Some(now),
-    };
-    let lasted = run.started_at.zip(end).map(|(start, end)| {
-        let lasted = Duration::try_from(end.duration_since(start)).unwrap_or_default();
-        text::duration(lasted)
-    });
-    let model = run.model.clone();
-    [
-        Some(format!("{icon} {name}")),
-        Some(run.status.as_str().to_owned()),
-        lasted,
-        Some(run.session.to_string()),
-        model,
-    ]
-    .into_iter()
-    .flatten()
-    .collect::<Vec<_>>()
-    .join(" • ")
 }

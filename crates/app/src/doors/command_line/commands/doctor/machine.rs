@@ -9,7 +9,7 @@ use rustix::system::uname;
 
 use super::check::Check;
 use crate::profiles::seen::Seen;
-use crate::runs::changes::Changes;
+use crate::runs::follow::FileChanges;
 
 /// Which program this is, and whether another of its name comes first on the search path.
 pub(super) fn program(seen: &Seen) -> Check {
@@ -45,7 +45,7 @@ pub(super) fn platform() -> Check {
         ("/proc", fs::metadata("/proc/self/stat").is_ok()),
         ("pidfd", pidfd_open(getpid(), PidfdFlags::empty()).is_ok()),
         ("subreaper", set_child_subreaper(Some(getpid())).is_ok()),
-        ("inotify", Changes::are_offered()),
+        ("inotify", FileChanges::are_reported()),
     ]
     .into_iter()
     .filter_map(|(name, is_there)| (!is_there).then_some(name))

@@ -1,13 +1,10 @@
 //! `status --watch`: shows runs again whenever something happens to them.
 
-use std::fs;
-use std::io;
 use std::process::ExitCode;
 use std::time::Duration;
 
 use pi_subagents_delegation::Timestamp;
-use pi_subagents_sessions::{IndexedRun, Store};
-use tokio::task::JoinSet;
+use pi_subagents_sessions::Store;
 use tokio::time::sleep;
 
 use super::{Seen, StatusArgs};
@@ -15,8 +12,7 @@ use crate::error::CommandError;
 use crate::exit;
 use crate::places::Places;
 use crate::print::Printer;
-use crate::runs::changes::{Changes, owner_gone};
-use crate::runs::owned::is_owned;
+use crate::runs::follow::{FileChanges, Owners};
 use crate::signals::Signals;
 
 /// How often the clocks of what runs are shown anew on a terminal.
@@ -30,8 +26,9 @@ pub(super) async fn watch(
     printer: Printer<'_>,
 ) -> Result<ExitCode, CommandError> {
     let mut signals = Signals::listen()?;
-    let changes = watch_index(places)
-        .map_err(|error| CommandError::failed("the index cannot be watched").because(&error))?;
+    // Every run that begins or ends has a line in the index, unless its owner is killed.
+    let index = FileChanges::of_directory(&places.agent_dir);
+    let mut owners = Owners::default();
     let mut shown = String::new();
     loop {
         let seen = Seen::look(args, store, places)?;
@@ -40,10 +37,10 @@ pub(super) async fn watch(
         if seen.is_named && open.next().is_none() {
             return Ok(ExitCode::SUCCESS);
         }
-        let mut owners = watch_owners(&seen.runs);
+        owners.watch(seen.runs.iter());
         tokio::select! {
-            () = changes.next() => {}
-            Some(_) = owners.join_next() => {}
+            () = index.next() => {}
+            () = owners.next() => {}
             () = sleep(CLOCK), if printer.is_screen() && seen.counts.running > 0 => {}
             number = signals.next() => {
                 return Ok(exit::of_signal(number));
@@ -52,26 +49,8 @@ pub(super) async fn watch(
     }
 }
 
-/// Every run that begins or ends has a line in the index.
-fn watch_index(places: &Places) -> io::Result<Changes> {
-    fs::create_dir_all(&places.agent_dir)?;
-    let changes = Changes::new()?;
-    changes.watch(&places.agent_dir)?;
-    Ok(changes)
-}
-
-/// An owner that is killed writes no line.
-fn watch_owners(runs: &[IndexedRun]) -> JoinSet<()> {
-    runs.iter()
-        .filter(|run| run.is_open() && is_owned(run))
-        .map(|run| {
-            let owner = run.owner.clone();
-            async move { owner_gone(&owner).await }
-        })
-        .collect()
-}
-
-/// Clocks go on, but only what happens to a run is news for whoever reads along.
+/// Prints what has changed. Clocks go on, but for whoever reads along only what happens to a run is
+/// news.
 fn show(seen: &Seen, shown: &mut String, printer: Printer) {
     let state = seen.json().line();
     if state == *shown && !printer.is_screen() {

@@ -2,18 +2,16 @@
 
 use std::time::Duration;
 
-use pi_subagents_delegation::{RunEvent, RunSummary, Status, Timestamp, Usage, text};
-use pi_subagents_sessions::{IndexedRun, RecordedRun, RunState};
+use pi_subagents_delegation::{RunEvent, RunSummary, Status, Timestamp, Usage};
+use pi_subagents_sessions::{IndexedRun, RunState};
 use pi_subagents_windows::{Line, PreviewContext, Room, Window, WindowLine, partial_lines};
 
 use crate::runs::find::status_of;
-
-/// More of what a run said is never shown in a list.
-const LONGEST_DOING: usize = 400;
+use crate::runs::row::RunRow;
 
 /// One run in the list.
 #[derive(Debug, Clone)]
-pub(crate) struct RunRow {
+pub(crate) struct ListRow {
     pub(crate) run: IndexedRun,
     /// What is heard of it since it was first seen running.
     pub(crate) live: Option<Live>,
@@ -32,22 +30,12 @@ pub(crate) struct Live {
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Record {
     Unread,
-    Read(Facts),
+    Read(Box<RunRow>),
     /// Somebody has deleted it.
     Gone,
 }
 
-/// What a list shows of a run that is over.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Facts {
-    pub(crate) model: Option<String>,
-    pub(crate) lasted: Option<Duration>,
-    pub(crate) usage: Usage,
-    /// What went wrong, else what it answered, in one line.
-    pub(crate) came_of_it: String,
-}
-
-impl RunRow {
+impl ListRow {
     pub(crate) fn new(run: IndexedRun) -> Self {
         Self {
             run,
@@ -56,7 +44,7 @@ impl RunRow {
         }
     }
 
-    /// The run's state: its own events know it before the index does.
+    /// Returns the state of the run. Its own events know it before the index does.
     pub(crate) fn status(&self) -> Status {
         match (&self.live, self.run.state) {
             (Some(live), RunState::Open) => live.window.status(),
@@ -64,10 +52,10 @@ impl RunRow {
         }
     }
 
-    /// The model that answers, without its provider.
+    /// Returns the model that answers, without its provider.
     pub(crate) fn model(&self) -> Option<&str> {
         let live = self.live.as_ref().and_then(|live| live.window.model());
-        live.or_else(|| self.facts()?.model.as_deref())
+        live.or_else(|| self.recorded()?.model_id())
     }
 
     pub(crate) fn turns(&self) -> Option<usize> {
@@ -77,35 +65,30 @@ impl RunRow {
     pub(crate) fn usage(&self) -> Option<Usage> {
         match &self.live {
             Some(live) => Some(live.window.facts().usage),
-            None => Some(self.facts()?.usage),
+            None => self.recorded()?.end.usage.map(Usage::from),
         }
     }
 
-    /// How long it has run, or ran.
+    /// Returns how long it has run, or ran.
     pub(crate) fn elapsed(&self, now: Timestamp) -> Option<Duration> {
-        if let Some(live) = &self.live {
-            return live.window.elapsed(now);
-        }
-        match self.run.state {
-            RunState::Open => None,
-            RunState::Over { at, .. } => {
-                self.facts().and_then(|facts| facts.lasted).or_else(|| {
-                    let lasted = at.duration_since(self.run.accepted_at);
-                    Duration::try_from(lasted).ok()
-                })
-            }
+        match (&self.live, self.recorded()) {
+            (Some(live), _) => live.window.elapsed(now),
+            (None, Some(recorded)) => recorded.lasted(now),
+            (None, None) if self.run.is_open() => None,
+            (None, None) => RunRow::of_index(&self.run).lasted(now),
         }
     }
 
-    /// What it does right now, or what came of it; what it is partial in no more than `columns`.
+    /// Returns what the run does right now, or what came of it. The message being written takes no more than
+    /// `columns`.
     pub(crate) fn doing(&self, columns: usize) -> String {
         if self.record == Record::Gone {
             return "its record is gone".to_owned();
         }
         let Some(live) = &self.live else {
             return self
-                .facts()
-                .map(|facts| facts.came_of_it.clone())
+                .recorded()
+                .map(RunRow::outcome_line)
                 .unwrap_or_default();
         };
         match self.status() {
@@ -119,7 +102,7 @@ impl RunRow {
         }
     }
 
-    /// Tells whether a person who typed this means this run.
+    /// Returns whether a person who typed this means this run.
     pub(crate) fn matches(&self, filter: &str) -> bool {
         let definition = self.live.as_ref().and_then(|live| live.window.definition());
         let project = self.run.project.to_string_lossy();
@@ -136,9 +119,9 @@ impl RunRow {
         .any(|text| text.to_lowercase().contains(filter))
     }
 
-    fn facts(&self) -> Option<&Facts> {
+    fn recorded(&self) -> Option<&RunRow> {
         match &self.record {
-            Record::Read(facts) => Some(facts),
+            Record::Read(row) => Some(row),
             Record::Unread | Record::Gone => None,
         }
     }
@@ -163,33 +146,4 @@ impl Live {
         let said = partial_lines(self.window.partial()?, 1, columns);
         said.last().map(Line::text)
     }
-}
-
-impl Facts {
-    pub(crate) fn of(record: &RecordedRun) -> Self {
-        let end = record.end.as_ref();
-        let answered = end.and_then(|end| end.model.as_deref());
-        let model = answered.or(record.model.as_deref());
-        let said = end.and_then(|end| end.error_message.as_deref().or(end.output.as_deref()));
-        Self {
-            model: model.map(|model| {
-                model
-                    .rsplit_once('/')
-                    .map_or(model, |(_, id)| id)
-                    .to_owned()
-            }),
-            lasted: end.and_then(|end| {
-                let started: Timestamp = end.started_at.as_ref()?.parse().ok()?;
-                let ended: Timestamp = end.ended_at.parse().ok()?;
-                Duration::try_from(ended.duration_since(started)).ok()
-            }),
-            usage: end.map(|end| end.usage).unwrap_or_default(),
-            came_of_it: said.map(beginning).unwrap_or_default(),
-        }
-    }
-}
-
-fn beginning(text: &str) -> String {
-    let beginning = &text[..text.floor_char_boundary(LONGEST_DOING)];
-    text::one_line(&text::clean(beginning))
 }

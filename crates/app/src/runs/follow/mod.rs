@@ -1,0 +1,10 @@
+//! Follows runs that other processes own: by what happens to their files, and by the ends of their
+//! owners. Where the system cannot report that, everything is looked at once a second.
+
+mod files;
+mod owners;
+mod run;
+
+pub(crate) use files::FileChanges;
+pub(crate) use owners::Owners;
+pub(crate) use run::{FollowedRun, Follower};

@@ -1,0 +1,72 @@
+//! Waits for the ends of owners: an owner that is killed writes nothing down.
+
+use std::collections::HashSet;
+use std::io;
+use std::os::fd::OwnedFd;
+
+use pi_subagents_engine::ProcessName;
+use pi_subagents_sessions::{IndexedRun, OwnerName};
+use rustix::io::Errno;
+use rustix::process::{Pid, PidfdFlags, pidfd_open};
+use tokio::task::JoinSet;
+
+use super::files::waitable;
+use crate::runs::owned::{is_owned, this_host};
+
+/// The owners of runs under way, each watched once.
+#[derive(Default)]
+pub(crate) struct Owners {
+    known: HashSet<(u32, u64)>,
+    /// Each ends when its owner does.
+    watched: JoinSet<(u32, u64)>,
+}
+
+impl Owners {
+    /// Watches the owners of those runs that are open.
+    pub(crate) fn watch<'a>(&mut self, runs: impl Iterator<Item = &'a IndexedRun>) {
+        for run in runs.filter(|run| run.is_open()) {
+            let owner: OwnerName = run.owner.clone();
+            let name = (owner.pid, owner.start_time);
+            if !self.known.contains(&name) && is_owned(run) {
+                self.known.insert(name);
+                self.watched.spawn(async move {
+                    owner_gone(&owner).await;
+                    name
+                });
+            }
+        }
+    }
+
+    /// Waits until one of the owners is gone; for ever if there is none.
+    pub(crate) async fn next(&mut self) {
+        match self.watched.join_next().await {
+            Some(Ok(name)) => _ = self.known.remove(&name),
+            Some(Err(_)) => {}
+            None => std::future::pending().await,
+        }
+    }
+}
+
+/// Waits until an owner is gone. The end of an owner on another machine is never known.
+pub(super) async fn owner_gone(owner: &OwnerName) {
+    if owner.host != this_host() {
+        return std::future::pending().await;
+    }
+    let name = ProcessName {
+        pid: owner.pid,
+        start_time: owner.start_time,
+    };
+    let exit = process(owner.pid).and_then(waitable);
+    // The number may have gone to a newcomer before we held on to it.
+    if name.is_alive() {
+        match exit {
+            Ok(exit) => _ = exit.readable().await,
+            Err(_) => std::future::pending().await,
+        }
+    }
+}
+
+fn process(pid: u32) -> io::Result<OwnedFd> {
+    let pid = i32::try_from(pid).ok().and_then(Pid::from_raw);
+    Ok(pidfd_open(pid.ok_or(Errno::SRCH)?, PidfdFlags::empty())?)
+}

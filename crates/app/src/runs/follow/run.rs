@@ -1,0 +1,104 @@
+//! Follows runs that belong to other processes: their files grow, they get a result, their owners
+//! end.
+
+use std::sync::Arc;
+
+use pi_subagents_delegation::Timestamp;
+use pi_subagents_sessions::{IndexedRun, OwnerName, RecordedRun, RunDir};
+use tokio::sync::watch;
+use tokio::task::JoinHandle;
+
+use super::files::FileChanges;
+use super::owners::owner_gone;
+use crate::runs::owned::is_alive;
+
+/// Follows any number of runs with one set of file events: a user may have few of them.
+pub(crate) struct Follower {
+    files: Arc<FileChanges>,
+    /// Something may have happened to a run.
+    news: watch::Sender<()>,
+    pump: JoinHandle<()>,
+}
+
+/// A run that is followed. What happens after it was made is not missed.
+pub(crate) struct FollowedRun {
+    directory: RunDir,
+    owner: OwnerName,
+    accepted_at: Timestamp,
+    news: watch::Receiver<()>,
+}
+
+impl Follower {
+    pub(crate) fn start() -> Self {
+        let files = Arc::new(FileChanges::new());
+        let news = watch::Sender::new(());
+        let (changes, sender) = (Arc::clone(&files), news.clone());
+        let pump = tokio::spawn(async move {
+            loop {
+                changes.next().await;
+                sender.send_replace(());
+            }
+        });
+        Self { files, news, pump }
+    }
+
+    /// Follows a run to its end.
+    pub(crate) fn end_of(&self, run: &IndexedRun) -> FollowedRun {
+        self.files.watch_for_new(run.directory.path());
+        self.follow(&run.directory, &run.owner, run.accepted_at)
+    }
+
+    /// Follows everything that is written down about a run.
+    pub(crate) fn record_of(&self, run: &IndexedRun) -> FollowedRun {
+        self.files.watch_record(run);
+        self.follow(&run.directory, &run.owner, run.accepted_at)
+    }
+
+    /// Follows the run of a directory to its end; `None` if there is no record, and so nobody who
+    /// could end it.
+    pub(crate) fn end_of_record(&self, directory: &RunDir) -> Option<FollowedRun> {
+        // Before the record is read, so that nothing happens unseen in between.
+        self.files.watch_for_new(directory.path());
+        let record = RecordedRun::read(directory).ok()?;
+        Some(self.follow(directory, &record.owner, record.accepted_at))
+    }
+
+    fn follow(&self, directory: &RunDir, owner: &OwnerName, accepted_at: Timestamp) -> FollowedRun {
+        self.files.expect_from(owner);
+        FollowedRun {
+            directory: directory.clone(),
+            owner: owner.clone(),
+            accepted_at,
+            news: self.news.subscribe(),
+        }
+    }
+}
+
+impl Drop for Follower {
+    fn drop(&mut self) {
+        self.pump.abort();
+    }
+}
+
+impl FollowedRun {
+    /// Returns whether anything more can happen: the run has no result, and there is somebody who
+    /// could write one.
+    pub(crate) fn is_going(&self) -> bool {
+        !self.directory.result().exists() && is_alive(&self.owner, self.accepted_at)
+    }
+
+    /// Waits until something may have happened.
+    pub(crate) async fn changed(&mut self) {
+        tokio::select! {
+            Ok(()) = self.news.changed() => {}
+            () = owner_gone(&self.owner) => {}
+        }
+    }
+
+    /// Waits until the run has a result, or has nobody left who could write one.
+    pub(crate) async fn over(mut self) {
+        while self.is_going() {
+            self.changed().await;
+        }
+    }
+}

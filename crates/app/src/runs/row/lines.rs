@@ -1,0 +1,91 @@
+//! A run in one line, and how long it lasted.
+
+use std::time::Duration;
+
+use pi_subagents_delegation::{Timestamp, text};
+
+use super::RunRow;
+
+/// How much of an answer is shown in one line.
+const LONGEST_OUTCOME: usize = 400;
+
+impl RunRow {
+    /// Returns how long the run took, or how long it has been under way. Counts from the start of
+    /// its child, or from its acceptance as long as that start is not known. Returns `None` for a
+    /// run that is over at an unknown time.
+    pub(crate) fn lasted(&self, now: Timestamp) -> Option<Duration> {
+        let begin = self.end.started_at.unwrap_or(self.accepted_at);
+        let end = match self.end.ended_at {
+            Some(end) => end,
+            None if self.is_over() => return None,
+            None => now,
+        };
+        Some(Duration::try_from(end.duration_since(begin)).unwrap_or_default())
+    }
+
+    /// Returns what a person calls the run: its agent, or else its name.
+    pub(crate) fn known_as(&self) -> &str {
+        self.preset.as_deref().unwrap_or(&self.name)
+    }
+
+    /// Returns the model without its provider.
+    pub(crate) fn model_id(&self) -> Option<&str> {
+        let model = self.resolved_model.as_deref()?;
+        // Records name a model with its provider; what pi's session keeps is the bare name.
+        let is_recorded = self.artifacts.is_some();
+        let id = model.split_once('/').filter(|_| is_recorded);
+        Some(id.map_or(model, |(_, id)| id))
+    }
+
+    /// Writes state, name, time, session and model, as `/subagents` lists them.
+    pub(crate) fn line(&self, now: Timestamp) -> String {
+        let icon = self.status.icon();
+        let name = text::clean(&self.name).replace('\n', " ");
+        let parts = [
+            Some(format!("{icon} {name}")),
+            Some(self.status.as_str().to_owned()),
+            self.lasted(now).map(text::duration),
+            Some(self.session_id.to_string()),
+            self.model_id().map(str::to_owned),
+        ];
+        let parts: Vec<String> = parts.into_iter().flatten().collect();
+        parts.join(" • ")
+    }
+
+    /// Writes name, state and session: the end of a run, in few words.
+    pub(crate) fn brief(&self) -> String {
+        let name = text::one_line(&self.name);
+        let (status, session) = (self.status.as_str(), &self.session_id);
+        format!("{name}: {status} (session: {session})")
+    }
+
+    /// Writes agent, state, time and ids, and what went wrong, as models read them.
+    pub(crate) fn sentence(&self, now: Timestamp) -> String {
+        let (name, status) = (self.known_as(), self.status.as_str());
+        let word = if self.is_over() { "after" } else { "for" };
+        let lasted = self.lasted(now).map_or(String::new(), |lasted| {
+            format!(" {word} {}", text::duration(lasted))
+        });
+        let error = self
+            .end
+            .error_message
+            .as_ref()
+            .map_or(String::new(), |error| {
+                format!(" — {}", text::one_line(error))
+            });
+        let (run, session) = (&self.run_id, &self.session_id);
+        format!("{name}: {status}{lasted}{error} (run: {run}, session: {session})")
+    }
+
+    /// Returns what went wrong, or else the beginning of the answer, in one line.
+    pub(crate) fn outcome_line(&self) -> String {
+        let said = self
+            .end
+            .error_message
+            .as_deref()
+            .or(self.end.output.as_deref());
+        let said = said.unwrap_or_default();
+        let beginning = &said[..said.floor_char_boundary(LONGEST_OUTCOME)];
+        text::one_line(&text::clean(beginning))
+    }
+}

@@ -1,0 +1,216 @@
+//! Rows from what is known of a run: from the index, its record, or a session of pi.
+
+use std::path::Path;
+
+use pi_subagents_delegation::{RunId, RunSummary, SessionId, Status, Task, Timestamp, Usage};
+use pi_subagents_sessions::{
+    IndexedRun, OwnerName, RecordError, RecordedEnd, RecordedRun, RunDir, RunState,
+};
+
+use super::{Artifacts, RowEnd, RowOwner, RunRow};
+use crate::runs::entries::{BegunRun, Entry};
+use crate::runs::missing_record::LostRecord;
+use crate::runs::owned::OwnerProcess as _;
+
+impl RunRow {
+    /// Makes the row of a run that is in the index, without its record.
+    pub(crate) fn of_index(run: &IndexedRun) -> Self {
+        let ids = (run.run.clone(), run.session.clone());
+        let mut row = Self::named(ids, run.name.clone(), run.accepted_at);
+        row.owner = Some(RowOwner::of_index(run));
+        row.take_state(run.state);
+        row
+    }
+
+    /// Makes the row of a run that is in the index and whose record was read. If both know of an
+    /// end, the index counts; its line is written last.
+    pub(crate) fn of_index_and_record(run: &IndexedRun, record: &RecordedRun) -> Self {
+        let mut row = Self {
+            owner: Some(RowOwner::of_index(run)),
+            ..Self::of_record(record)
+        };
+        row.take_state(run.state);
+        row
+    }
+
+    /// Makes the row of a run in the index, with its record, or with the reason why that cannot be
+    /// read.
+    pub(crate) fn read(run: &IndexedRun) -> Self {
+        match RecordedRun::read(&run.directory) {
+            Ok(record) => Self::of_index_and_record(run, &record),
+            Err(error) => Self::with_problem(run, error),
+        }
+    }
+
+    /// Makes the row of a run whose record cannot be read.
+    pub(crate) fn with_problem(run: &IndexedRun, error: RecordError) -> Self {
+        Self {
+            record_problem: Some(LostRecord::new(run, error).what()),
+            ..Self::of_index(run)
+        }
+    }
+
+    /// Makes the row of a recorded run.
+    pub(crate) fn of_record(record: &RecordedRun) -> Self {
+        let task = &record.task;
+        let detached = record.owner.detached.as_ref();
+        let mut row = Self {
+            task: Some(task.prompt.clone()),
+            runner: record.runner.clone(),
+            requested_model: record.requested_model.clone(),
+            resolved_model: record.model.clone(),
+            artifacts: Some(Artifacts::of(&record.directory)),
+            pi_session: detached.and_then(|detached| detached.pi_session.clone()),
+            status: Status::Running,
+            owner: Some(RowOwner::of_record(record)),
+            ..Self::of_task(task, record.accepted_at)
+        };
+        if let Some(end) = &record.end {
+            row.take_end(end);
+        }
+        row
+    }
+
+    /// Makes the row of a task that was just accepted. The prompt is left out: a pi may live for
+    /// weeks and holds one row for each of its runs.
+    pub(crate) fn of_task(task: &Task, accepted_at: Timestamp) -> Self {
+        let ids = (task.run.clone(), task.session.clone());
+        Self {
+            preset: task.definition.as_ref().map(|used| used.name.clone()),
+            cwd: Some(task.cwd.clone()),
+            ..Self::named(ids, task.name.clone(), accepted_at)
+        }
+    }
+
+    /// Makes the row of a finished run from the entry that pi's session keeps, without what was
+    /// said; `None` if the entry has times that are none.
+    pub(crate) fn of_entry(entry: &Entry) -> Option<Self> {
+        let started_at = entry.started_at()?;
+        let ids = (entry.run()?, entry.session()?);
+        Some(Self {
+            status: entry.status(),
+            end: RowEnd {
+                started_at: Some(started_at),
+                ended_at: entry.ended_at(),
+                exit_code: Some(entry.exit_code()),
+                ..RowEnd::default()
+            },
+            resolved_model: entry.model().map(str::to_owned),
+            ..Self::named(ids, entry.name().to_owned(), started_at)
+        })
+    }
+
+    /// Makes the row of a run that has begun, and of whose end pi's session does not know.
+    pub(crate) fn of_begun(begun: &BegunRun) -> Option<Self> {
+        let ids = (begun.run()?, begun.session()?);
+        Some(Self {
+            status: Status::Aborted,
+            ..Self::named(ids, begun.task_name.clone(), begun.accepted_at()?)
+        })
+    }
+
+    /// Takes over how a run under way stands.
+    pub(crate) fn take_summary(&mut self, summary: &RunSummary) {
+        self.status = summary.status();
+        self.resolved_model.clone_from(&summary.model);
+        self.end.started_at = summary.started_at.or(self.end.started_at);
+    }
+
+    /// Marks a run as failed whose owner is gone together with the record.
+    pub(crate) fn without_record(self, now: Timestamp) -> Self {
+        let end = RowEnd {
+            ended_at: Some(now),
+            exit_code: Some(1),
+            error_message: Some("owner process exited, and its record is gone".to_owned()),
+            usage: Some(Usage::default().into()),
+            resume: Some(format!("pi-subagents resume {} PROMPT", self.session_id)),
+            ..RowEnd::default()
+        };
+        Self {
+            status: Status::Failed,
+            end,
+            ..self
+        }
+    }
+
+    fn named(
+        (run_id, session_id): (RunId, SessionId),
+        name: String,
+        accepted_at: Timestamp,
+    ) -> Self {
+        Self {
+            run_id,
+            session_id,
+            name,
+            status: Status::Queued,
+            accepted_at,
+            preset: None,
+            task: None,
+            cwd: None,
+            runner: None,
+            requested_model: None,
+            resolved_model: None,
+            artifacts: None,
+            record_problem: None,
+            pi_session: None,
+            end: RowEnd::default(),
+            owner: None,
+        }
+    }
+
+    fn take_state(&mut self, state: RunState) {
+        match state {
+            RunState::Over {
+                status,
+                exit_code,
+                at,
+            } => {
+                self.status = status;
+                self.end.exit_code = Some(exit_code);
+                self.end.ended_at = Some(at);
+            }
+            // Its owner writes the result first, and the line of the index after it.
+            RunState::Open if self.is_over() => {}
+            RunState::Open => self.status = Status::Running,
+        }
+    }
+
+    fn take_end(&mut self, end: &RecordedEnd) {
+        self.status = end.status;
+        if end.model.is_some() {
+            self.resolved_model.clone_from(&end.model);
+        }
+        self.end = RowEnd {
+            started_at: end.started_at.as_ref().and_then(|at| at.parse().ok()),
+            ended_at: end.ended_at.parse().ok(),
+            exit_code: Some(end.exit_code),
+            error_message: end.error_message.clone(),
+            output: end.output.clone(),
+            stop_reason: end.stop_reason.clone(),
+            usage: Some(end.usage.into()),
+            incomplete: end.incomplete.clone(),
+            resume: Some(end.resume.clone()),
+        };
+    }
+}
+
+impl RowOwner {
+    fn of_index(run: &IndexedRun) -> Self {
+        Self::of(&run.owner, &run.project, &run.directory, run.is_open())
+    }
+
+    fn of_record(record: &RecordedRun) -> Self {
+        let is_open = record.end.is_none();
+        Self::of(&record.owner, &record.project, &record.directory, is_open)
+    }
+
+    fn of(owner: &OwnerName, project: &Path, directory: &RunDir, is_open: bool) -> Self {
+        Self {
+            background: owner.detached.is_some(),
+            project: project.to_owned(),
+            owner_pid: owner.pid,
+            owner_stopped: is_open && owner.is_owner_stopped(),
+            directory: directory.path().to_owned(),
+        }
+    }
+}

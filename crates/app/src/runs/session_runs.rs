@@ -1,0 +1,168 @@
+//! The runs of the session that pi is in: those its entries tell of, those under way, and its
+//! background runs.
+//!
+//! Inside pi an id is known if it is here. What was said in a run is read from its directory; the
+//! entry is held only for runs that have no directory any more, and only of the newest sessions.
+
+mod order;
+mod run;
+#[cfg(test)]
+mod tests;
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use pi_subagents_delegation::{RunId, RunSummary, SessionId, Task, Timestamp};
+use pi_subagents_sessions::{FindError, Found, RunIds as _, find};
+use serde_json::Value;
+
+use super::entries::{BegunRun, Entry, KeptBackgroundRuns};
+use crate::runs::counts::Counts;
+use crate::runs::row::RunRow;
+pub(crate) use run::SessionRun;
+
+/// A session that pi has begun or opened.
+pub(crate) struct StartedSession<'a> {
+    /// Its id.
+    pub(crate) id: &'a str,
+    /// Whether nothing was said in it before.
+    pub(crate) is_new: bool,
+    /// The entries it holds, each `{customType, data}`, oldest first.
+    pub(crate) entries: &'a [Value],
+}
+
+/// What is known of the runs of pi's session.
+#[derive(Debug, Default)]
+pub(crate) struct SessionRuns {
+    state: Mutex<State>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    pi_session: String,
+    runs: Vec<SessionRun>,
+    /// In which order the runs were accepted.
+    places: HashMap<RunId, usize>,
+}
+
+impl SessionRuns {
+    /// Returns what an id, or the unique beginning of one, stands for in pi's session.
+    pub(crate) fn find(&self, prefix: &str) -> Result<Found<SessionRun>, FindError> {
+        find(&self.all(), prefix)
+    }
+
+    /// Returns the runs of a session of ours, oldest first.
+    pub(crate) fn session(&self, session: &SessionId) -> Vec<SessionRun> {
+        let mut runs = self.all();
+        runs.retain(|run| run.session_id() == session);
+        runs
+    }
+
+    /// Returns all runs, in the order they were accepted.
+    pub(crate) fn all(&self) -> Vec<SessionRun> {
+        let mut runs = self.lock().in_order();
+        // Outside of the lock: this reads the disk.
+        runs.iter_mut().for_each(SessionRun::read_again);
+        runs
+    }
+
+    /// Returns the background runs, in the order they were accepted.
+    pub(crate) fn background(&self) -> Vec<RunRow> {
+        let mut runs = self.lock().in_order();
+        runs.retain(SessionRun::is_background);
+        runs.into_iter().map(|run| run.row).collect()
+    }
+
+    /// Counts the background runs.
+    pub(crate) fn background_counts(&self) -> Counts {
+        let state = self.lock();
+        let background = state.runs.iter().filter(|run| run.is_background());
+        Counts::of(background.map(|run| run.row.status))
+    }
+
+    /// Takes over the runs of a session that pi has begun or opened; pi may say so twice. Returns
+    /// the background runs whose end the session was told.
+    pub(crate) fn open(&self, session: &StartedSession<'_>) -> KeptBackgroundRuns {
+        let mut state = self.lock();
+        // Runs under way have no entry yet; a second start must not lose them.
+        if state.pi_session != session.id {
+            *state = State::default();
+        }
+        session.id.clone_into(&mut state.pi_session);
+        state.runs.retain(|run| !run.row.is_over());
+        if session.is_new {
+            return KeptBackgroundRuns::default();
+        }
+        for run in session.entries.iter().filter_map(run_of) {
+            state.enter(&run);
+        }
+        let entries = session.entries.iter().filter_map(Entry::read);
+        for run in entries.filter_map(|entry| SessionRun::of_entry(&Arc::new(entry))) {
+            state.put(run);
+        }
+        let kept = KeptBackgroundRuns::read(session.entries);
+        for row in &kept.rows {
+            state.put(SessionRun::in_background(row.clone()));
+        }
+        let begun = session.entries.iter().filter_map(BegunRun::read);
+        for left in begun.filter_map(|begun| SessionRun::left(&begun)) {
+            if state.run(left.run_id()).is_none() {
+                state.put(left);
+            }
+        }
+        state.drop_oldest_entries();
+        kept
+    }
+
+    /// Forgets everything: pi has left the session.
+    pub(crate) fn close(&self) {
+        *self.lock() = State::default();
+    }
+
+    /// Takes in a run that has begun, if pi is still in the session that it belongs to.
+    pub(crate) fn began(&self, pi_session: &str, task: &Task, at: Timestamp) {
+        let mut state = self.lock();
+        if state.pi_session == pi_session {
+            state.put(SessionRun::under_way(task, at));
+            state.drop_oldest_entries();
+        }
+    }
+
+    /// Takes in how a run under way stands.
+    pub(crate) fn changed(&self, run: &RunId, summary: &RunSummary) {
+        if let Some(known) = self.lock().run(run) {
+            known.row.take_summary(summary);
+        }
+    }
+
+    /// Takes in the end of a run.
+    pub(crate) fn ended(&self, run: &RunId, entry: &Arc<Entry>) {
+        let mut state = self.lock();
+        if let Some(known) = state.run(run)
+            && let Some(over) = SessionRun::of_entry(entry)
+        {
+            *known = over;
+            state.drop_oldest_entries();
+        }
+    }
+
+    /// Takes in how a background run stands. Returns whether pi is still in the session that the
+    /// run belongs to.
+    pub(crate) fn put_background(&self, pi_session: &str, row: &RunRow) -> bool {
+        let mut state = self.lock();
+        let is_here = state.pi_session == pi_session;
+        if is_here {
+            state.put(SessionRun::in_background(row.clone()));
+        }
+        is_here
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Returns the run that an entry of any kind is about.
+fn run_of(entry: &Value) -> Option<RunId> {
+    RunId::parse(entry.get("data")?.get("runId")?.as_str()?).ok()
+}
