@@ -86,7 +86,7 @@ impl CommandError {
         }
     }
 
-    /// Words the error for a person at a terminal.
+    /// Writes the error for a person at a terminal.
     pub(crate) fn to_text(&self) -> String {
         format!("error: {}", self.sentence())
     }
@@ -104,7 +104,7 @@ impl CommandError {
         text
     }
 
-    /// Words the error for the model that called a tool.
+    /// Writes the error for the model that called a tool.
     pub(crate) fn to_answer(&self) -> String {
         let message = [slice::from_ref(&self.message), &self.causes]
             .concat()

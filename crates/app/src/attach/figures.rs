@@ -23,7 +23,7 @@ pub(crate) fn tokens(number: u64) -> String {
     }
 }
 
-/// Dollars; what costs nothing, or nobody knows how much, needs no room.
+/// Writes dollars; what costs nothing, or nobody knows how much, needs no room.
 pub(crate) fn cost(dollars: Option<f64>) -> String {
     match dollars {
         Some(dollars) if dollars >= 0.005 => format!("${dollars:.2}"),

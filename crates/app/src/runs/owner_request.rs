@@ -39,7 +39,7 @@ pub(crate) async fn ask_owner(run: &IndexedRun, want: Want) -> Result<OwnerReply
 }
 
 impl NotAsked {
-    /// Words the problem for the person who wanted something of the run.
+    /// Writes the problem for the person who wanted something of the run.
     fn for_person(&self, run: &IndexedRun) -> CommandError {
         let (id, pid) = (&run.run, run.owner.pid);
         match self {

@@ -79,7 +79,7 @@ fn parse(typed: &str, page: &Page) -> Result<Option<Typed>, CommandError> {
     }
 }
 
-/// What is wrong, without the advice that is meant for a shell.
+/// Writes an error without the advice that is meant for a shell.
 fn refusal(typed: &str, error: &clap::Error) -> CommandError {
     if error.kind() == ErrorKind::MissingRequiredArgument {
         return CommandError::usage(format!("/profile {typed} needs a name"))

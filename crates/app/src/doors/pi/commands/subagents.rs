@@ -194,7 +194,7 @@ impl Subagents {
         latest.ok_or_else(|| not_running(id))
     }
 
-    /// Words and ids that begin with what was typed so far.
+    /// Returns the words and ids that begin with what was typed so far.
     pub(crate) fn complete(session_runs: &SessionRuns, typed: &str) -> Vec<Value> {
         let runs = session_runs.all();
         match typed.split_once(' ') {
