@@ -73,7 +73,7 @@ impl EarlierSession {
 
     fn history(&self, run: &KnownRun) -> Result<Cow<'_, RunHistory>, LostRecord> {
         match &self.read {
-            Some((read, history)) if run.run.as_ref() == Some(read) => Ok(Cow::Borrowed(history)),
+            Some((read, history)) if run.run == *read => Ok(Cow::Borrowed(history)),
             Some(_) | None => run.history().map(Cow::Owned),
         }
     }

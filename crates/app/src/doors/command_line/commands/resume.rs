@@ -105,7 +105,8 @@ fn where_now(cwd: &Path, run: &IndexedRun, recorded: Option<&RecordedRun>) -> Pa
 /// is the latest. Where the id was that of a run, only that one counts.
 fn latest_of(session: &KnownSession) -> Result<Option<(IndexedRun, RunHistory)>, CommandError> {
     let (mut latest, mut lost) = (None, None);
-    let is_asked_for = |run: &&KnownRun| session.meant.is_none() || run.run == session.meant;
+    let is_asked_for =
+        |run: &&KnownRun| session.meant.as_ref().is_none_or(|meant| run.run == *meant);
     for run in session.runs.iter().filter(is_asked_for).rev() {
         let Some(record) = run.record() else { continue };
         match run.history() {
