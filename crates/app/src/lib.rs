@@ -4,7 +4,7 @@
 //! directory and the terminal.
 //!
 //! For a Rust program the door is [`Team`]: it is opened with [`TeamOptions`], takes [`Task`]s and
-//! gives [`Outcome`]s. What happens in the runs is told to [`EventSink`]s. The words of events are
+//! gives [`Outcome`]s. The events of its runs go to [`EventSink`]s. The types of events are
 //! those of [`delegation`].
 
 #![cfg_attr(

@@ -57,27 +57,27 @@ pub(crate) async fn dispatch(
     };
     let mut is_reachable = true;
     while is_reachable || !dispatcher.runs.is_empty() {
-        let wakeup = tokio::select! {
-            request = requests.recv(), if is_reachable => Wakeup::Request(request),
-            Some(events) = happenings.recv() => Wakeup::Events(events),
-            Some(joined) = dispatcher.units.join_next_with_id() => Wakeup::UnitEnded(joined),
-            () = dispatcher.partial_pace.due() => Wakeup::PartialMessages,
+        let wake = tokio::select! {
+            request = requests.recv(), if is_reachable => Wake::Request(request),
+            Some(events) = happenings.recv() => Wake::Events(events),
+            Some(joined) = dispatcher.units.join_next_with_id() => Wake::UnitEnded(joined),
+            () = dispatcher.partial_pace.due() => Wake::PartialMessages,
         };
-        match wakeup {
-            Wakeup::Request(Some(request)) => dispatcher.requested(request),
-            Wakeup::Request(None) => {
+        match wake {
+            Wake::Request(Some(request)) => dispatcher.requested(request),
+            Wake::Request(None) => {
                 is_reachable = false;
                 dispatcher.end_all(Decision::Stop);
             }
-            Wakeup::Events(events) => dispatcher.happened(events),
-            Wakeup::UnitEnded(joined) => dispatcher.unit_ended(&joined),
-            Wakeup::PartialMessages => dispatcher.send_partial_messages(),
+            Wake::Events(events) => dispatcher.happened(events),
+            Wake::UnitEnded(joined) => dispatcher.unit_ended(&joined),
+            Wake::PartialMessages => dispatcher.send_partial_messages(),
         }
     }
     while dispatcher.units.join_next().await.is_some() {}
 }
 
-enum Wakeup {
+enum Wake {
     Request(Option<EngineRequest>),
     Events(UnitEvents),
     UnitEnded(Result<(Id, ()), JoinError>),

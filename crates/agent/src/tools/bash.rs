@@ -115,7 +115,7 @@ enum End {
 }
 
 /// The next thing that happens to a running command.
-enum Happening {
+enum Wake {
     Printed(usize),
     Closed,
     Exited(ExitStatus),
@@ -172,30 +172,30 @@ impl Shell {
         let mut rhythm = Rhythm::default();
         loop {
             let is_over = end.is_some();
-            let happening = tokio::select! {
+            let wake = tokio::select! {
                 read = self.pipe.read(&mut chunk) => match read {
-                    Ok(0) | Err(_) => Happening::Closed,
-                    Ok(length) => Happening::Printed(length),
+                    Ok(0) | Err(_) => Wake::Closed,
+                    Ok(length) => Wake::Printed(length),
                 },
                 status = self.child.wait(), if !is_over => match status {
-                    Ok(status) => Happening::Exited(status),
-                    Err(_) => Happening::Aborted,
+                    Ok(status) => Wake::Exited(status),
+                    Err(_) => Wake::Aborted,
                 },
-                () = aborted.raised(), if !is_over => Happening::Aborted,
-                () = at(timeout), if !is_over => Happening::TimedOut,
-                () = at(rhythm.due()) => Happening::UpdateDue,
-                () = at(drained_by) => Happening::DrainedLongEnough,
+                () = aborted.raised(), if !is_over => Wake::Aborted,
+                () = at(timeout), if !is_over => Wake::TimedOut,
+                () = at(rhythm.due()) => Wake::UpdateDue,
+                () = at(drained_by) => Wake::DrainedLongEnough,
             };
-            match happening {
-                Happening::Printed(length) => {
+            match wake {
+                Wake::Printed(length) => {
                     self.output.add(&chunk[..length]);
                     rhythm.has_news = true;
                 }
-                Happening::UpdateDue => self.update(&mut rhythm, updates),
-                Happening::Exited(status) => end = Some(End::Exited(status)),
-                Happening::Aborted => end = Some(End::Aborted),
-                Happening::TimedOut => end = Some(End::TimedOut),
-                Happening::Closed | Happening::DrainedLongEnough => break,
+                Wake::UpdateDue => self.update(&mut rhythm, updates),
+                Wake::Exited(status) => end = Some(End::Exited(status)),
+                Wake::Aborted => end = Some(End::Aborted),
+                Wake::TimedOut => end = Some(End::TimedOut),
+                Wake::Closed | Wake::DrainedLongEnough => break,
             }
             if !is_over && end.is_some() {
                 self.end_tree();

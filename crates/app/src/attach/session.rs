@@ -105,7 +105,7 @@ struct Pace {
 }
 
 /// Everything that can wake us.
-enum Happened {
+enum Wake {
     Signal(signals::Told),
     Typed(Option<Typed>),
     Told(Message),
@@ -179,36 +179,36 @@ impl Session {
             self.reconcile();
             self.draw_if_due()?;
             let effect = match self.next().await {
-                Happened::Signal(signals::Told::End(number)) => {
+                Wake::Signal(signals::Told::End(number)) => {
                     return Ok(exit::of_signal(number));
                 }
-                Happened::Signal(signals::Told::Pause) => {
+                Wake::Signal(signals::Told::Pause) => {
                     self.pause().await?;
                     None
                 }
-                Happened::Typed(Some(Typed::Event(event))) => self.typed(event),
+                Wake::Typed(Some(Typed::Event(event))) => self.typed(event),
                 // A terminal that is gone has hung up.
-                Happened::Typed(Some(Typed::Gone) | None) => return Ok(exit::of_signal(1)),
-                Happened::Told(message) => self.told(message),
-                Happened::Looked(message) => self.looked(message),
-                Happened::Resized => {
+                Wake::Typed(Some(Typed::Gone) | None) => return Ok(exit::of_signal(1)),
+                Wake::Told(message) => self.told(message),
+                Wake::Looked(message) => self.looked(message),
+                Wake::Resized => {
                     let (columns, rows) = terminal_size();
                     self.update(Message::Resized(columns, rows))
                 }
-                Happened::RecordsChanged => {
+                Wake::RecordsChanged => {
                     self.pace.look_at_records = Some(Instant::now() + FRAME);
                     None
                 }
-                Happened::IndexChanged => {
+                Wake::IndexChanged => {
                     self.look_soon();
                     None
                 }
-                Happened::OwnerGone => {
+                Wake::OwnerGone => {
                     self.pace.index_state = None;
                     self.look_soon();
                     None
                 }
-                Happened::Alarm => self.alarmed(),
+                Wake::Alarm => self.alarmed(),
             };
             if let Some(effect) = effect
                 && self.effect(effect).is_break()
@@ -228,20 +228,20 @@ impl Session {
         Ok(())
     }
 
-    async fn next(&mut self) -> Happened {
+    async fn next(&mut self) -> Wake {
         let alarm = self.alarm();
         let is_looking = !self.looking.is_empty();
         tokio::select! {
-            told = self.signals.told() => Happened::Signal(told),
-            typed = self.typed.recv() => Happened::Typed(typed),
-            Some(message) = self.told.recv() => Happened::Told(message),
-            Some(Ok(message)) = self.jobs.join_next() => Happened::Told(message),
-            Some(looked) = self.looking.join_next(), if is_looking => Happened::Looked(looked.ok()),
-            _ = self.resizes.recv() => Happened::Resized,
-            () = self.records.next(), if self.pace.look_at_records.is_none() => Happened::RecordsChanged,
-            () = self.index.next(), if self.pace.look_at_index.is_none() => Happened::IndexChanged,
-            () = self.owners.next() => Happened::OwnerGone,
-            () = sleep_until(alarm.unwrap_or_else(Instant::now)), if alarm.is_some() => Happened::Alarm,
+            told = self.signals.told() => Wake::Signal(told),
+            typed = self.typed.recv() => Wake::Typed(typed),
+            Some(message) = self.told.recv() => Wake::Told(message),
+            Some(Ok(message)) = self.jobs.join_next() => Wake::Told(message),
+            Some(looked) = self.looking.join_next(), if is_looking => Wake::Looked(looked.ok()),
+            _ = self.resizes.recv() => Wake::Resized,
+            () = self.records.next(), if self.pace.look_at_records.is_none() => Wake::RecordsChanged,
+            () = self.index.next(), if self.pace.look_at_index.is_none() => Wake::IndexChanged,
+            () = self.owners.next() => Wake::OwnerGone,
+            () = sleep_until(alarm.unwrap_or_else(Instant::now)), if alarm.is_some() => Wake::Alarm,
         }
     }
 

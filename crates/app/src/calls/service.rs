@@ -276,14 +276,14 @@ impl CallService {
         };
         let mut is_cancelled = false;
         loop {
-            let happening = tokio::select! {
-                outcomes = &mut work => Happening::Done(outcomes),
-                () = &mut cancelled, if !is_cancelled => Happening::Cancelled,
-                () = &mut opening, if is_opening => Happening::Opened,
-                () = due(&mut updates) => Happening::Due,
+            let wake = tokio::select! {
+                outcomes = &mut work => Wake::Done(outcomes),
+                () = &mut cancelled, if !is_cancelled => Wake::Cancelled,
+                () = &mut opening, if is_opening => Wake::Opened,
+                () = due(&mut updates) => Wake::Due,
             };
-            match happening {
-                Happening::Done(outcomes) => {
+            match wake {
+                Wake::Done(outcomes) => {
                     under_way.runs.clear();
                     if is_opening {
                         // A tmux that hangs keeps nobody.
@@ -291,13 +291,13 @@ impl CallService {
                     }
                     return outcomes;
                 }
-                Happening::Cancelled => {
+                Wake::Cancelled => {
                     info!(runs = under_way.runs.len(), "call was cancelled");
                     is_cancelled = true;
                     self.owner.stop(&under_way.runs);
                 }
-                Happening::Opened => is_opening = false,
-                Happening::Due => {
+                Wake::Opened => is_opening = false,
+                Wake::Due => {
                     if let Some(updates) = &mut updates {
                         updates.update();
                     }
@@ -308,7 +308,7 @@ impl CallService {
 }
 
 /// What happens to a call under way.
-enum Happening {
+enum Wake {
     Done(Vec<Arc<RunSummary>>),
     Cancelled,
     /// Every run that is to have a pane has one.

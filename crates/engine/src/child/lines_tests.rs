@@ -227,7 +227,7 @@ proptest::proptest! {
     }
 }
 
-/// Bytes, more often those that mean something to whoever cuts lines or reads records.
+/// Draws a byte, more often one that means something to whoever cuts lines or reads records.
 fn any_byte() -> impl proptest::strategy::Strategy<Value = u8> {
     let meaning = b"\n\n\r{}\"\":,[]type message_update\\".to_vec();
     proptest::prop_oneof![

@@ -201,7 +201,7 @@ enum State {
     Killing { again: Instant },
 }
 
-enum Wakeup {
+enum Wake {
     ChildChanged,
     Ordered(Order),
     OwnerGone,
@@ -214,19 +214,19 @@ impl Keeper {
         // Having no child left means that the whole tree is gone: a subreaper inherits all.
         while !self.reap()? {
             match self.next().await {
-                Wakeup::ChildChanged => {}
-                Wakeup::Ordered(order) => self.obey(order)?,
-                Wakeup::OwnerGone => {
+                Wake::ChildChanged => {}
+                Wake::Ordered(order) => self.obey(order)?,
+                Wake::OwnerGone => {
                     info!("owner is gone");
                     self.owner_is_there = false;
                     self.terminate(GRACE_WITHOUT_OWNER);
                 }
-                Wakeup::Signalled => {
+                Wake::Signalled => {
                     info!("told to end by a signal");
                     report(&mut self.reports, &Report::Stopping)?;
                     self.terminate(GRACE_WITHOUT_OWNER);
                 }
-                Wakeup::Alarm => self.alarmed()?,
+                Wake::Alarm => self.alarmed()?,
             }
         }
         if let Group::Made(group) = std::mem::replace(&mut self.group, Group::None) {
@@ -237,7 +237,7 @@ impl Keeper {
         report(&mut self.reports, &Report::Gone { killed })
     }
 
-    async fn next(&mut self) -> Wakeup {
+    async fn next(&mut self) -> Wake {
         let alarm = match self.state {
             State::Watching => earliest(self.owner_sign.alarm(), self.group.alarm()),
             State::Terminating { until } => Some(until),
@@ -245,12 +245,12 @@ impl Keeper {
         };
         let [terminate, interrupt, hang_up] = &mut self.end_signals;
         tokio::select! {
-            _ = self.child_changed.recv() => Wakeup::ChildChanged,
+            _ = self.child_changed.recv() => Wake::ChildChanged,
             order = self.orders.next_line(), if self.owner_is_there => ordered(order),
-            _ = terminate.recv() => Wakeup::Signalled,
-            _ = interrupt.recv() => Wakeup::Signalled,
-            _ = hang_up.recv() => Wakeup::Signalled,
-            () = sleep_until(alarm.unwrap_or_else(Instant::now)), if alarm.is_some() => Wakeup::Alarm,
+            _ = terminate.recv() => Wake::Signalled,
+            _ = interrupt.recv() => Wake::Signalled,
+            _ = hang_up.recv() => Wake::Signalled,
+            () = sleep_until(alarm.unwrap_or_else(Instant::now)), if alarm.is_some() => Wake::Alarm,
         }
     }
 
@@ -353,13 +353,13 @@ impl Keeper {
     }
 }
 
-fn ordered(line: io::Result<Option<String>>) -> Wakeup {
+fn ordered(line: io::Result<Option<String>>) -> Wake {
     match line {
         Ok(Some(line)) => match serde_json::from_str(&line) {
-            Ok(order) => Wakeup::Ordered(order),
+            Ok(order) => Wake::Ordered(order),
             // Only our own binary speaks here; whoever else does gets the tree ended.
-            Err(_) => Wakeup::Signalled,
+            Err(_) => Wake::Signalled,
         },
-        Ok(None) | Err(_) => Wakeup::OwnerGone,
+        Ok(None) | Err(_) => Wake::OwnerGone,
     }
 }

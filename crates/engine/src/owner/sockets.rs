@@ -80,7 +80,7 @@ mod tests {
 
     use super::*;
 
-    /// A process that has ended, whose number is therefore free.
+    /// Returns the number of a process that has ended, which is therefore free.
     #[expect(
         clippy::disallowed_methods,
         reason = "any process will do that is no child of ours any more"

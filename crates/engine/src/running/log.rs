@@ -4,12 +4,12 @@ use pi_subagents_delegation::RunId;
 use tokio::time::Instant;
 use tracing::{debug, info, warn};
 
-use super::Wakeup;
+use super::Wake;
 use crate::keeper::Report;
 use crate::request::UnitRequest;
 use crate::stopping::{Phase, Trust};
 
-impl Wakeup {
+impl Wake {
     /// Logs what woke the unit, unless the child merely spoke: its events tell of that.
     pub(super) fn log(&self, run: &RunId) {
         match self {

@@ -1,6 +1,6 @@
 //! A sub-agent whose child lives: reads its output, steers it, ends it.
 //!
-//! Everything that can wake it is one value of [`Wakeup`]. The child's records are handled
+//! Everything that can wake it is one value of [`Wake`]. The child's records are handled
 //! in `records.rs`, its end in `ending.rs`; the clocks of the end are in `stopping.rs`.
 
 mod ending;
@@ -73,7 +73,7 @@ enum Pause {
 }
 
 /// Everything that can wake a unit.
-enum Wakeup {
+enum Wake {
     Output(Option<Vec<Line>>),
     Stderr(Option<Vec<String>>),
     Keeper(Option<Report>),
@@ -121,10 +121,10 @@ impl<'a> Running<'a> {
         }
         while !self.is_over() {
             self.unit.send_events().await;
-            let wakeup = self.next().await;
-            wakeup.log(&self.unit.task.run);
+            let wake = self.next().await;
+            wake.log(&self.unit.task.run);
             let before = self.phase;
-            self.handle(wakeup).await;
+            self.handle(wake).await;
             self.phase.log_change(before, &self.unit.task.run);
         }
         let outcome = self.outcome().await;
@@ -155,14 +155,14 @@ impl<'a> Running<'a> {
         }
     }
 
-    async fn next(&mut self) -> Wakeup {
+    async fn next(&mut self) -> Wake {
         let alarm = self.alarm();
         tokio::select! {
-            lines = self.stdout.next(), if self.stdout_is_open => Wakeup::Output(lines),
-            lines = self.stderr.next(), if self.stderr_is_open => Wakeup::Stderr(lines),
-            report = self.keeper.next(), if self.keeper_is_there => Wakeup::Keeper(report),
-            Some(request) = self.unit.requests.recv() => Wakeup::Asked(request),
-            () = sleep_until(alarm.unwrap_or_else(Instant::now)), if alarm.is_some() => Wakeup::Alarm,
+            lines = self.stdout.next(), if self.stdout_is_open => Wake::Output(lines),
+            lines = self.stderr.next(), if self.stderr_is_open => Wake::Stderr(lines),
+            report = self.keeper.next(), if self.keeper_is_there => Wake::Keeper(report),
+            Some(request) = self.unit.requests.recv() => Wake::Asked(request),
+            () = sleep_until(alarm.unwrap_or_else(Instant::now)), if alarm.is_some() => Wake::Alarm,
         }
     }
 
@@ -176,31 +176,31 @@ impl<'a> Running<'a> {
         }
     }
 
-    async fn handle(&mut self, wakeup: Wakeup) {
-        match wakeup {
-            Wakeup::Output(Some(lines)) => {
+    async fn handle(&mut self, wake: Wake) {
+        match wake {
+            Wake::Output(Some(lines)) => {
                 for line in lines {
                     self.handle_line(line).await;
                 }
             }
-            Wakeup::Output(None) => self.output_closed().await,
-            Wakeup::Stderr(Some(lines)) => {
+            Wake::Output(None) => self.output_closed().await,
+            Wake::Stderr(Some(lines)) => {
                 for line in lines {
                     self.unit.report(Happening::Complained(line)).await;
                 }
             }
-            Wakeup::Stderr(None) => self.stderr_is_open = false,
-            Wakeup::Keeper(report) => self.keeper_reported(report).await,
-            Wakeup::Asked(UnitRequest::End(decision)) => self.asked_to_end(decision).await,
-            Wakeup::Asked(UnitRequest::Pause { paused }) => self.pause(paused),
-            Wakeup::Asked(UnitRequest::Resume { pause }) => self.resume(pause),
-            Wakeup::Asked(UnitRequest::Steer { message, answer }) => {
+            Wake::Stderr(None) => self.stderr_is_open = false,
+            Wake::Keeper(report) => self.keeper_reported(report).await,
+            Wake::Asked(UnitRequest::End(decision)) => self.asked_to_end(decision).await,
+            Wake::Asked(UnitRequest::Pause { paused }) => self.pause(paused),
+            Wake::Asked(UnitRequest::Resume { pause }) => self.resume(pause),
+            Wake::Asked(UnitRequest::Steer { message, answer }) => {
                 let steered = self.steer(message).await;
                 self.unit.send_events().await;
                 // Whoever asked may have left.
                 _ = answer.send(steered);
             }
-            Wakeup::Alarm => self.alarmed().await,
+            Wake::Alarm => self.alarmed().await,
         }
     }
 

@@ -15,4 +15,4 @@ pub(crate) use life::live;
 pub(crate) use limit::background_counts;
 pub(crate) use order::{BegunRun, Order, OrderedTool};
 pub(crate) use start::start;
-pub(crate) use waited_call::{Heard, WaitedCall};
+pub(crate) use waited_call::{WaitedCall, WaitedReply};

@@ -14,8 +14,8 @@ pub(crate) struct WaitedCall {
     runs: Vec<BegunRun>,
 }
 
-/// What is heard of it.
-pub(crate) enum Heard {
+/// A reply of the detached process while its caller waits.
+pub(crate) enum WaitedReply {
     Progress(CallProgress),
     Answered(AnsweredCall),
 }
@@ -44,14 +44,14 @@ impl WaitedCall {
 
     /// Returns the next progress or the answer. Nothing is lost if this is not waited for to its
     /// end.
-    pub(crate) async fn next(&mut self) -> Result<Heard, CommandError> {
+    pub(crate) async fn next(&mut self) -> Result<WaitedReply, CommandError> {
         match self.process.reply().await? {
-            Some(Reply::Progress(told)) => Ok(Heard::Progress(CallProgress {
+            Some(Reply::Progress(told)) => Ok(WaitedReply::Progress(CallProgress {
                 finished: told.finished,
                 total: told.total,
                 message: told.message,
             })),
-            Some(Reply::Answered(answer)) => Ok(Heard::Answered(answer)),
+            Some(Reply::Answered(answer)) => Ok(WaitedReply::Answered(answer)),
             Some(Reply::Refused(error)) => Err(error),
             Some(Reply::TakenOver(_) | Reply::Begun(_)) | None => {
                 let ids: Vec<&str> = self.runs.iter().map(|run| &*run.run).collect();

@@ -7,7 +7,7 @@ use std::time::Duration;
 use tokio::time::{Instant, sleep_until, timeout};
 
 use crate::calls::caller::Caller;
-use crate::calls::detached::{BegunRun, Heard, Order, OrderedTool, WaitedCall};
+use crate::calls::detached::{BegunRun, Order, OrderedTool, WaitedCall, WaitedReply};
 use crate::calls::families::{delegation, runs, subagent};
 use crate::calls::progress::OnCallProgress;
 use crate::calls::service::{CallService, ToolAnswer};
@@ -58,12 +58,12 @@ pub(super) async fn answer_within(
             () = &mut cancelled => return stop(call).await,
         };
         match heard {
-            Heard::Progress(progress) => {
+            WaitedReply::Progress(progress) => {
                 if let Some(on_progress) = &mut on_progress {
                     on_progress(progress);
                 }
             }
-            Heard::Answered(answer) => return Ok(answer.into()),
+            WaitedReply::Answered(answer) => return Ok(answer.into()),
         }
     }
     let begun = call.runs().to_vec();
@@ -77,7 +77,7 @@ async fn stop(mut call: WaitedCall) -> Result<ToolAnswer, CommandError> {
     let last_words = async {
         call.stop().await;
         loop {
-            if let Heard::Answered(answer) = call.next().await? {
+            if let WaitedReply::Answered(answer) = call.next().await? {
                 return Ok(answer.into());
             }
         }
