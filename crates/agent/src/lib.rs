@@ -3,11 +3,12 @@
 //! A coding agent as a child process: pi's flags in, pi's records out. It needs no Node,
 //! starts in milliseconds and is launched, supervised, recorded and shown like the real pi.
 //!
-//! The way through: [`run()`] reads the flags and puts an agent together; `rpc` or
-//! `one_shot` hand it prompts; `turns` asks the model (`asking`, `providers`) and runs the
-//! tools it calls (`calls`, `tools`); every step is announced on stdout (`event`, `output`) and kept
-//! in the conversation and its session file (`conversation`, `session`); what has become too
-//! long is summarized (`compaction`). The reasons are in `docs/design/embedded-agent.md`.
+//! The way of the data: [`run()`] reads the flags, the settings and the session, builds the system
+//! prompt (`prompt`) and puts an agent together; `rpc` or `one_shot` hand it prompts; `turns` asks
+//! the model (`providers`) and runs the tools that it calls (`tools`). Every step is printed on
+//! stdout (`event`, `output`) and kept in the conversation and its session file (`conversation`,
+//! `session`). A conversation that has become too long is summarized (`compaction`). The reasons are
+//! in `docs/design/embedded-agent.md`.
 //!
 //! Everything happens on one thread. Files are searched and written on threads of their
 //! own, and so are stdin and stdout read and written, so nothing ever keeps an abort waiting.
@@ -28,12 +29,8 @@
 
 mod abort;
 mod agent;
-mod answer;
-mod asking;
-mod calls;
 mod clock;
 mod compaction;
-mod context_files;
 mod conversation;
 mod event;
 mod flags;
@@ -48,11 +45,9 @@ mod opened_session;
 mod orphans;
 mod output;
 mod processes;
+mod prompt;
 mod providers;
 mod queue;
-mod retries;
-#[cfg(test)]
-mod retries_tests;
 mod rpc;
 mod run;
 #[cfg(test)]
@@ -61,18 +56,12 @@ mod sections;
 mod session;
 mod settings;
 mod signals;
-mod skills;
-#[cfg(test)]
-mod skills_tests;
 mod surroundings;
-mod system_prompt;
 #[cfg(test)]
 mod testing;
 mod tokens;
 mod tools;
 mod turns;
-#[cfg(test)]
-mod turns_tests;
 mod usage;
 
 pub use models::{KeyPlace, ModelOverview, UsableProvider, model_overview, secret_variables};

@@ -19,7 +19,7 @@ use crate::settings::Settings;
 use crate::signals::Signals;
 use crate::surroundings::Surroundings;
 use crate::tools::{TOOLS, Tool, ToolName};
-use crate::{handed_key, input, notices, one_shot, orphans, processes, rpc, system_prompt};
+use crate::{handed_key, input, notices, one_shot, orphans, processes, prompt, rpc};
 
 /// How long a reader may take for the last lines.
 const FAREWELL: Duration = Duration::from_secs(1);
@@ -142,7 +142,7 @@ pub(crate) fn assemble(
     };
     let tools = choose_tools(flags, settings.default_tools.as_deref());
     let setup = Setup {
-        sections: system_prompt::build(flags, &tools, &cwd, surroundings),
+        sections: prompt::build(flags, &tools, &cwd, surroundings),
         cwd,
         home: surroundings.home.clone(),
         variables: without_secrets(surroundings),

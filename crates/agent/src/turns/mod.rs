@@ -1,10 +1,18 @@
 //! The run: ask the model, run the tools it calls, until nothing is left to do.
 
+mod answer;
+mod asking;
+mod calls;
+mod retries;
+#[cfg(test)]
+mod retries_tests;
+#[cfg(test)]
+mod tests;
+
 use std::rc::Rc;
 
 use crate::abort::Aborted;
 use crate::agent::Agent;
-use crate::calls;
 use crate::compaction::{Reason, Trigger};
 use crate::event::Event;
 use crate::message::{AssistantMessage, Block, Message, StopReason};

@@ -5,15 +5,14 @@ use std::path::Path;
 use pi_subagents_files::read_own;
 use pi_subagents_pi_files::{FoundSkills, SkillPlaces, discover_skills, read_skills};
 
-use crate::context_files;
+use super::{context_files, skills};
 use crate::flags::Flags;
 use crate::notices;
 use crate::sections::Sections;
-use crate::skills;
 use crate::surroundings::Surroundings;
 use crate::tools::{Tool, ToolName};
 
-const PREAMBLE: &str = include_str!("../prompts/system.md");
+const PREAMBLE: &str = include_str!("../../prompts/system.md");
 
 /// A larger prompt file is not read.
 const LARGEST_PROMPT: u64 = 16 << 20;

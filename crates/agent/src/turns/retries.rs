@@ -4,11 +4,11 @@ use std::time::Duration;
 
 use tracing::warn;
 
+use super::{End, Run};
 use crate::agent::Agent;
 use crate::compaction::is_overflow;
 use crate::event::Event;
 use crate::providers::ProviderError;
-use crate::turns::{End, Run};
 
 impl Agent {
     /// Returns how long to wait before the model is asked again; None if it is not.

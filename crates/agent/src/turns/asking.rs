@@ -4,14 +4,14 @@ use std::rc::Rc;
 
 use futures_util::StreamExt;
 
+use super::Run;
+use super::answer::Answer;
 use crate::abort::Aborted;
 use crate::agent::Agent;
-use crate::answer::Answer;
 use crate::event::Event;
 use crate::message::{AssistantMessage, Message, StopReason};
 use crate::models::Model;
 use crate::providers::{ChunkStream, ProviderError, Request};
-use crate::turns::Run;
 
 /// Tokens that an estimate may have overlooked.
 const UNCOUNTED_TOKENS: u64 = 4096;
