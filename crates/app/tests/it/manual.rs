@@ -189,7 +189,7 @@ fn what_is_misspelt_is_answered_with_what_may_have_been_meant() {
 
       tip: a similar subcommand exists: 'delegate'
 
-    Usage: pi-subagents [COMMAND]
+    Usage: pi-subagents [OPTIONS] [COMMAND]
 
     For more information, try '--help'.
     [EOF]
