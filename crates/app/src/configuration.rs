@@ -1,4 +1,4 @@
-//! What a user and a trusted project have written down, read once for a call.
+//! The configuration of a user and of a trusted project, read once for a call.
 
 use std::borrow::Cow;
 use std::path::Path;
@@ -18,7 +18,7 @@ pub(crate) struct Configuration {
     pub(crate) settings: Settings,
     pub(crate) trust: Trust,
     pub(crate) catalogue: Arc<Catalogue>,
-    /// What is wrong with the files, and what was ignored.
+    /// Problems with the files, and what was ignored.
     pub(crate) warnings: Vec<String>,
     skills: OnceLock<Skills>,
 }

@@ -121,7 +121,7 @@ pub(crate) fn optional_count<'de, D: Deserializer<'de>>(
     Ok(number.map(|number| number as usize))
 }
 
-/// Yes or no; a text that is one is taken for it, and nothing for no.
+/// Reads yes or no, also where it is written as a text; nothing means no.
 pub(crate) fn flag<'de, D: Deserializer<'de>>(deserializer: D) -> Result<bool, D::Error> {
     match Value::deserialize(deserializer)? {
         Value::Null => Ok(false),

@@ -37,7 +37,7 @@ pub(crate) trait Call {
     /// Counts the files that its tasks were given, in the order of the tasks.
     fn file_counts(&self) -> impl Iterator<Item = usize>;
 
-    /// Words what its caller's model reads, and what the family adds to the details.
+    /// Returns what its caller's model reads, and what the family adds to the details.
     fn word(&self, outcomes: &Outcomes, notes: &Self::Notes) -> (String, Map<String, Value>);
 }
 

@@ -45,7 +45,7 @@ pub(crate) struct Overrides {
     pub(crate) tools: Option<Vec<String>>,
 }
 
-/// What a pi tells about itself when it calls us.
+/// A pi that calls us, as it describes itself.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct CallingPi {
@@ -64,7 +64,7 @@ pub(crate) struct CallingPi {
     pub(crate) all_tools: Vec<String>,
     /// The skills it has found.
     pub(crate) skills: Vec<Skill>,
-    /// The id of its session, which is told when a background run of it ends.
+    /// The id of its session, which gets a message when a background run of it ends.
     pub(crate) session: String,
 }
 

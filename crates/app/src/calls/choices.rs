@@ -1,4 +1,4 @@
-//! What a model is told about the definitions that a tool takes, where it chooses.
+//! The definitions that a tool takes, as its description lists them for a model.
 
 use pi_subagents_definitions::{Asker, Catalogue, choices};
 

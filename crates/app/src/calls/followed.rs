@@ -8,7 +8,7 @@ use super::progress::ProgressRecord;
 use super::updates::Updates;
 use super::watch::{Cancelled, Follow, Watch};
 
-/// Who hears of a call while it runs.
+/// The sinks and the updates of a call while it runs.
 pub(crate) struct Followed {
     pub(crate) sinks: Vec<Box<dyn EventSink>>,
     pub(crate) updates: Option<Updates>,

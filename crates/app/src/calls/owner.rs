@@ -162,7 +162,7 @@ impl Owner {
         self.engine.steer(run, message).await
     }
 
-    /// Ends all runs because we were told to by this signal; called again, at once.
+    /// Ends all runs because of this signal. A second call ends them at once.
     pub(crate) fn shut_down(&self, signal: i32) {
         self.engine.shut_down(Interruption::Signal(signal));
     }

@@ -246,8 +246,7 @@ impl CallService {
         )
     }
 
-    /// Runs a plan to its end. Whoever cancels it or waits no longer stops its runs, and these
-    /// alone.
+    /// Runs a plan to its end. If it is cancelled or dropped, its runs are stopped, and no others.
     pub(crate) async fn run(
         &self,
         plan: Plan,

@@ -19,7 +19,7 @@ use tokio::sync::mpsc;
 use self::placement::Place;
 use crate::places::Places;
 
-/// What a pane must find in its environment: it gets that of the tmux server otherwise.
+/// Variables that a pane must have: without them it has those of the tmux server.
 const VARIABLES: [&str; 5] = [
     "HOME",
     "PI_CODING_AGENT_DIR",
@@ -30,7 +30,7 @@ const VARIABLES: [&str; 5] = [
 
 /// The panes of one call.
 pub(crate) struct Panes {
-    /// `None` where nobody wants any.
+    /// `None` where the call has no panes.
     tmux: Option<Tmux>,
     problem: Mutex<Option<String>>,
 }

@@ -15,11 +15,11 @@ pub(crate) struct Watch {
     pub(crate) sinks: Vec<Box<dyn EventSink>>,
     pub(crate) follow: Follow,
     pub(crate) details: Details,
-    /// Ends when nobody wants the answer any more.
+    /// Becomes ready when nobody wants the answer any more.
     pub(crate) cancelled: Cancelled,
 }
 
-/// Ends when nobody wants the answer of a call any more.
+/// A future that becomes ready when nobody wants the answer of a call any more.
 pub(crate) type Cancelled = Pin<Box<dyn Future<Output = ()> + Send>>;
 
 /// How a door follows a call while it runs.

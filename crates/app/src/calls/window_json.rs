@@ -15,7 +15,7 @@ use serde::{Serialize, Serializer};
 
 use super::window_record::{ANY_WIDTH, Lines, Seen};
 
-/// How many bytes are told of a line that will be cut to the width of a screen.
+/// How many bytes are sent of a line that will be cut to the width of a screen.
 const WIDEST_LINE: usize = 2 << 10;
 
 #[derive(Serialize)]
@@ -29,7 +29,7 @@ pub(super) struct DetailsJson<'a> {
     pub(super) footer: Vec<SpansJson>,
 }
 
-/// What is not known is left out, unless every window has it.
+/// A field whose value is not known is left out, unless every window has the field.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct WindowJson<'a> {

@@ -29,7 +29,7 @@ pub(crate) enum Seen {
     All,
 }
 
-/// Which lines of a window are told, and how wide they are where that is known.
+/// Which lines of a window are sent, and how wide they are where that is known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Lines {
     /// Those that are seen, with what is being said at their end.
@@ -74,7 +74,7 @@ impl WindowRecord {
         }
     }
 
-    /// Makes what is told from now on fit a screen of so many columns.
+    /// Makes the lines that follow fit a screen of so many columns.
     fn set_columns(&self, columns: usize) {
         self.lock().set_preview_width(preview_width(columns));
     }

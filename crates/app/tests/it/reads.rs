@@ -1,12 +1,13 @@
 //! What one command reads of a user's files, and how often.
 
+use std::fs;
 use std::mem::MaybeUninit;
 use std::os::fd::OwnedFd;
 use std::path::Path;
 
 use rustix::fs::inotify::{self, CreateFlags, ReadFlags, Reader, WatchFlags};
 use rustix::io::Errno;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::stage::Stage;
 
@@ -69,4 +70,17 @@ fn a_command_reads_its_configuration_once() {
         let _ = run(&stage, &["resume", session, ""]);
         assert_eq!(opens.count(), 1, "resume");
     }
+}
+
+#[test]
+fn a_resumed_record_is_read_once() {
+    let stage = Stage::new();
+    let answer = run(&stage, &["delegate", "--task", "a="]);
+    let index = stage.sandbox.agent_dir().join("subagents-index.jsonl");
+    let index = fs::read_to_string(index).unwrap();
+    let begin: Value = serde_json::from_str(index.lines().next().unwrap()).unwrap();
+    let directory = Path::new(begin["directory"].as_str().unwrap());
+    let opens = Opens::of(&directory.join("events.jsonl"));
+    let _ = run(&stage, &["resume", session_of(&answer), ""]);
+    assert_eq!(opens.count(), 1);
 }

@@ -27,7 +27,7 @@ use crate::signals::Signals;
 /// How long an order may be.
 const LONGEST_ORDER: u64 = 64 * 1024 * 1024;
 
-/// Runs what the order on stdin says. The caller hears of it on stdout.
+/// Works off the order on stdin, and replies to the caller on stdout.
 pub(crate) async fn live() -> Result<(), CommandError> {
     // Out of the terminal's reach; it fails only for a process that leads a group already.
     _ = rustix::process::setsid();

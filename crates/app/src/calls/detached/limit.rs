@@ -14,12 +14,12 @@ use crate::places::Places;
 use crate::runs::counts::Counts;
 use crate::runs::find::status_of;
 
-/// One or more places among the background runs of this user. While it is held nobody else takes one, so it
-/// is dropped as soon as the run is in the index.
+/// One or more places among the background runs of this user. While somebody holds one, nobody else
+/// can take another, so it is dropped as soon as the run is in the index.
 pub(super) struct Place {
     /// With the runs that take these places.
     pub(super) counts: Counts,
-    /// Says why nobody was kept from taking the last place at the same time, if nobody was.
+    /// Why another process may have taken the last place at the same time, if that may be.
     pub(super) warning: Option<String>,
     _lock: Option<File>,
 }

@@ -1,4 +1,4 @@
-//! What a caller and the detached process tell each other: one line each way.
+//! The messages between a caller and the detached process: one JSON object per line.
 
 use pi_subagents_sessions::Detached;
 use serde::{Deserialize, Serialize};
@@ -119,7 +119,7 @@ pub(super) enum Reply {
     Begun(Vec<BegunRun>),
     /// How far a call is.
     Progress(ProgressReply),
-    /// What a call is answered; nothing follows.
+    /// The answer of a call, which is the last reply.
     Answered(AnsweredCall),
 }
 
@@ -144,7 +144,7 @@ pub(super) struct ProgressReply {
     pub(super) message: String,
 }
 
-/// What a call is answered.
+/// The answer of a call.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct AnsweredCall {

@@ -100,7 +100,8 @@ pub(super) fn ended_early() -> CommandError {
     CommandError::failed("the detached process ended before it had taken over")
 }
 
-/// It sees what its caller saw, but is of no run: nobody who ends a run may take it for a part.
+/// Makes the command of the detached process. The process sees what its caller saw, but it belongs
+/// to no run: nobody who ends a run may take it for a part.
 #[expect(
     clippy::disallowed_methods,
     reason = "the detached process is an owner and no sub-agent"

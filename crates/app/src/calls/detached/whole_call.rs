@@ -1,5 +1,4 @@
-//! A call in a detached process: its runs outlive whoever asked for them, and its answer is told
-//! as long as somebody waits for it.
+//! A call in a detached process: its runs outlive their caller, who is answered if they still wait.
 
 use std::io;
 use std::sync::Arc;

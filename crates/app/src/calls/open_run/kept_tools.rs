@@ -1,5 +1,5 @@
-//! The tools of a pi that goes on with a session: it has those the session had, unless it is told
-//! otherwise. So a definition that restricts its tools no longer would still be restricted.
+//! The tools of a pi that goes on with a session. By itself it keeps the tools that the session had,
+//! so a definition that no longer restricts its tools would still be restricted.
 
 use std::collections::BTreeSet;
 use std::path::Path;

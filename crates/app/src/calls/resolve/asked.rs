@@ -11,7 +11,7 @@ use pi_subagents_delegation::SessionId;
 pub(crate) struct Family {
     /// Which dialect it prefers when a name is that of several definitions.
     pub(crate) asker: Asker,
-    /// The time a task has when nobody says otherwise.
+    /// The time limit of a task for which nobody sets another.
     pub(crate) timeout: Option<Duration>,
 }
 

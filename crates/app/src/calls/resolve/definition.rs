@@ -1,4 +1,4 @@
-//! What a task's definition means for the task.
+//! Finds the definition of a task, and what it asks for.
 
 use std::borrow::Cow;
 use std::path::Path;

@@ -4,7 +4,7 @@ use pi_subagents_delegation::{Definition, Dialect, ModelChoice, Refusal, Runner,
 
 use crate::calls::caller::CallingPi;
 
-/// The model of a task, as it was asked for and as the child is told.
+/// The model of a task, as it was asked for and as it is passed to the child.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ChosenModel {
     pub(crate) choice: ModelChoice,

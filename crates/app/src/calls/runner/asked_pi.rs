@@ -20,7 +20,7 @@ use super::Asking;
 use super::version::Version;
 use crate::places::Places;
 
-/// How long a program may take to tell its version.
+/// How long a program may take to print its version.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// How many bytes of what it prints are looked at.
@@ -50,7 +50,7 @@ struct KnownFile {
     size: u64,
 }
 
-/// What is written down; never of a pi that did not start.
+/// The version that is remembered for the next time. A pi that did not start has none.
 #[derive(Serialize, Deserialize)]
 struct Remembered {
     known: KnownPi,

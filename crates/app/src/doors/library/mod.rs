@@ -106,7 +106,7 @@ impl Team {
     ///
     /// # Cancelling
     ///
-    /// Whoever drops the future stops the runs of this call, and these alone: they end as
+    /// If the future is dropped, the runs of this call are stopped, and no others: they end as
     /// [`Status::Aborted`](crate::Status::Aborted), and the sinks are dropped when nothing of
     /// them is left.
     ///

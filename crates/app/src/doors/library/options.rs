@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use pi_subagents_delegation::{Allowance, Dollars, RunnerChoice};
 
-/// How a team is opened. What is left out is as on the command line in this process.
+/// Options for opening a team. An option that is not set is as on the command line in this process.
 ///
 /// ```
 /// use pi_subagents::{RunnerChoice, TeamOptions};

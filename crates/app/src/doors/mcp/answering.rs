@@ -72,7 +72,7 @@ pub(super) async fn answer_within(
     service.beside(caller, look).await
 }
 
-/// Stops a call and tells what came of it.
+/// Stops a call, and answers with what came of it.
 async fn stop(mut call: WaitedCall) -> Result<ToolAnswer, CommandError> {
     let last_words = async {
         call.stop().await;

@@ -1,5 +1,5 @@
-//! Arguments that tools have only here, where a client reads answers and nobody draws them: parts
-//! of long texts, and the outputs of a call together with its summary.
+//! Arguments that tools have only for MCP clients, which read answers and draw no windows: parts of
+//! long texts, and the outputs of a call together with its summary.
 
 use pi_subagents_delegation::text::cut_characters;
 use serde_json::{Map, Value, json};

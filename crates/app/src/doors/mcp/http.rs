@@ -16,7 +16,7 @@ use crate::random;
 /// How long the file of the token may be.
 const LONGEST_TOKEN: u64 = 1024;
 
-/// Listens, and tells a person where and with which token clients come in.
+/// Listens, and prints for a person the address and the token that clients need.
 pub(super) async fn open(
     address: SocketAddr,
     places: &Places,

@@ -30,7 +30,7 @@ use crate::print::Printer;
 use crate::runtime::block_on;
 use crate::signals::Signals;
 
-/// What a client's model is told about all tools together.
+/// The instructions for a client's model, about all tools together.
 const INSTRUCTIONS: &str = "\
 These tools give you a team of sub-agents. Each works in a process of its own with its own context, \
 tools and working directory, and several work at once. Delegate what can be described without this \
@@ -83,7 +83,7 @@ pub(crate) fn run(caller: Caller, options: McpOptions) -> Result<ExitCode, Comma
     })
 }
 
-/// Serves a sub-agent, which gets no tools; a log of its pi tells why.
+/// Serves a sub-agent, which gets no tools; the log of its pi has the reason.
 fn serve_nothing() -> Result<ExitCode, CommandError> {
     Printer::for_people().note(REASON);
     block_on(async {

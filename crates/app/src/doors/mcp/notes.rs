@@ -1,4 +1,4 @@
-//! What a person is told who starts the server, and what a model is told about where it works.
+//! Notes for a person who starts the server, and for a model about the directory it works in.
 
 use std::io::{IsTerminal as _, stdin};
 use std::net::SocketAddr;

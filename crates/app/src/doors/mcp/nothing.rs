@@ -1,4 +1,4 @@
-//! What is served to a sub-agent: nothing, because sub-agents have no sub-agents.
+//! A server without tools, for sub-agents: they have no sub-agents of their own.
 
 use std::path::PathBuf;
 use std::pin::Pin;
@@ -7,7 +7,7 @@ use pi_subagents_mcp::{Call, CallAnswer, Question, ToolDescription, Tools};
 
 use crate::places::Places;
 
-/// What a sub-agent is told in the place of tools.
+/// Why a sub-agent gets no tools.
 pub(super) const REASON: &str = "\
 This server was started by a sub-agent (PI_SUBAGENTS_CHILD is 1). Sub-agents have no sub-agents, so it offers no tools.";
 

@@ -30,7 +30,8 @@ use crate::calls::watch::{Follow, Watch};
 use crate::calls::{Effect, Tool, check_fields, choices_of, mcp_tools, uses_definitions};
 use crate::error::CommandError;
 
-/// What a model reads where somebody tells it of an end, and what it reads here instead.
+/// A sentence for models that get a message when a run ends, and the one that stands here instead:
+/// an MCP client gets none.
 const TOLD: &str = "Do not poll for its end.";
 const HAS_TO_ASK: &str = "subagent_runs waits for its end.";
 
@@ -40,12 +41,12 @@ pub(super) struct ServedTools {
     caller: Caller,
     /// The projects about which somebody was asked.
     asked: Mutex<HashSet<PathBuf>>,
-    /// Answers that could not be kept, and that nobody was told of yet.
+    /// Problems with decisions that could not be saved and that no answer has mentioned yet.
     unkept: Mutex<Vec<String>>,
     options: Options,
-    /// Whether a model was told that we work nowhere.
+    /// Whether an answer has mentioned that this directory is no project.
     is_noted: AtomicBool,
-    /// Becomes true when we were told to end.
+    /// Becomes true when this server is to end.
     leaving: watch::Sender<bool>,
 }
 

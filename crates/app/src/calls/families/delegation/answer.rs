@@ -5,8 +5,8 @@ use pi_subagents_delegation::{Ending, RunSummary, Status, Task};
 
 use crate::calls::answer::Outcomes;
 
-/// Words the answer: one line per task, in their order, one per warning, and the answers that no
-/// record keeps.
+/// Returns the text of the answer: one line per task, in their order, one per warning, and the
+/// answers that no record keeps.
 pub(super) fn summary(outcomes: &Outcomes) -> String {
     let lines = outcomes.iter().map(|(task, run)| summary_line(task, run));
     let warnings = outcomes

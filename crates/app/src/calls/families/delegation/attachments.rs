@@ -111,8 +111,8 @@ impl FileLines {
     }
 }
 
-/// Puts files before a prompt. A file that cannot be read leaves a placeholder, which stands alone,
-/// and the caller is told too.
+/// Puts files before a prompt. In the place of a file that cannot be read stands a note for the
+/// child; also returns these notes, for the caller.
 pub(super) fn with_files(files: &[FileSpec], cwd: &Path, prompt: &str) -> (String, Vec<String>) {
     let mut whole = String::new();
     let mut problems = Vec::new();

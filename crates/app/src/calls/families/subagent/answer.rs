@@ -8,8 +8,8 @@ use super::schema::SubagentCall;
 use crate::calls::answer::Outcomes;
 use crate::calls::run_json::finalized_json;
 
-/// Words the answer: one block for one task, or a block with a heading for each of several, and
-/// then what a person should know.
+/// Returns the text of the answer: one block for one task, or a block with a heading for each of
+/// several, and then what a person should know.
 pub(super) fn text(call: &SubagentCall, outcomes: &Outcomes, is_new: &[bool]) -> String {
     let mut parts = Vec::new();
     for (index, ((task, run), is_new)) in outcomes.iter().zip(is_new).enumerate() {

@@ -20,7 +20,7 @@ pub(super) const FAMILY: Family = Family {
     timeout: None,
 };
 
-/// Of each task, whether its caller named a session that was not there.
+/// For each task, whether its caller named a session that did not exist yet.
 pub(crate) type NamedNewSession = Vec<bool>;
 
 /// Resolves a call and opens its runs.
