@@ -170,7 +170,7 @@ fn status_kb(pid: u32, field: &str) -> Option<u64> {
     status(pid, field)?.parse().ok()
 }
 
-/// The first word of a line of `/proc/PID/status`.
+/// Returns the first word of a line of `/proc/PID/status`.
 fn status(pid: u32, field: &str) -> Option<String> {
     let status = fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
     let line = status.lines().find(|line| line.starts_with(field))?;

@@ -19,7 +19,7 @@ pub struct Document {
     pub content: String,
 }
 
-/// All generated documents, made with this built `pi-subagents`. Add a new one here.
+/// Makes all generated documents with this built `pi-subagents`. Add a new one here.
 pub fn generated_documents(binary: &Path) -> Outcome<Vec<Document>> {
     Ok(vec![
         Document {
@@ -62,7 +62,7 @@ pub fn generated_documents(binary: &Path) -> Outcome<Vec<Document>> {
     ])
 }
 
-/// `docs/tools/FAMILY.md`: the tools of a family, with their schemas.
+/// Makes `docs/tools/FAMILY.md`: the tools of a family, with their schemas.
 fn tools(binary: &Path, family: &str, names: &[&str]) -> Outcome<String> {
     let tools = output_of(binary, &[&["tools"], names].concat())?;
     Ok(format!(
@@ -71,7 +71,7 @@ fn tools(binary: &Path, family: &str, names: &[&str]) -> Outcome<String> {
     ))
 }
 
-/// What a command prints.
+/// Returns what a command prints.
 fn output_of(binary: &Path, words: &[&str]) -> Outcome<String> {
     let output = program(binary).args(words).output()?;
     if !output.status.success() {
@@ -97,7 +97,7 @@ pub(crate) fn write_all() -> Outcome<()> {
     Ok(())
 }
 
-/// `docs/cli.md`: the help of every command.
+/// Makes `docs/cli.md`: the help of every command.
 fn command_line(binary: &Path) -> Outcome<String> {
     let mut page = "# Command line\n\nWhat every command says about itself. \
                     Written by `cargo xtask docs`; change the doc comments in `crates/app` instead.\n"
@@ -124,7 +124,8 @@ fn add_help(binary: &Path, words: &mut Vec<String>, page: &mut String) -> Outcom
     Ok(())
 }
 
-/// The width is fixed and no terminal is in reach, so that the help is the same everywhere.
+/// Runs a command for its help. The width is fixed and no terminal is in reach, so that the help is
+/// the same everywhere.
 fn help_of(binary: &Path, words: &[String]) -> Outcome<String> {
     let output = program(binary)
         .args(words)
@@ -140,7 +141,7 @@ fn help_of(binary: &Path, words: &[String]) -> Outcome<String> {
     Ok(String::from_utf8(output.stdout)?)
 }
 
-/// The commands that a help lists.
+/// Returns the commands that a help lists.
 fn subcommands(help: &str) -> Vec<String> {
     let commands = help
         .lines()

@@ -8,7 +8,7 @@ pub(crate) struct Function {
     pub(crate) lines: usize,
 }
 
-/// The number of lines before a trailing test module.
+/// Returns the number of lines before a trailing test module.
 pub(crate) fn significant_lines(text: &str) -> usize {
     let lines: Vec<&str> = text.lines().collect();
     let tests = lines.windows(2).rposition(|pair| {
@@ -17,8 +17,8 @@ pub(crate) fn significant_lines(text: &str) -> usize {
     tests.unwrap_or(lines.len())
 }
 
-/// The functions before a trailing test module: each ends at the first closing brace that is
-/// indented as its head is.
+/// Returns the functions before a trailing test module: each ends at the first closing brace that
+/// is indented as its head is.
 pub(crate) fn functions(text: &str) -> Vec<Function> {
     let lines: Vec<&str> = text.lines().take(significant_lines(text)).collect();
     let heads = lines.iter().enumerate();
@@ -48,7 +48,7 @@ fn function_name(line: &str) -> Option<&str> {
     name.split(['(', '<']).next()
 }
 
-/// The lines from a head to its closing brace, or `None` for a function without a body.
+/// Returns the lines from a head to its closing brace, or `None` for a function without a body.
 fn length(lines: &[&str]) -> Option<usize> {
     let head_ends = lines
         .iter()

@@ -25,6 +25,7 @@ mod hints;
 mod machine;
 mod mcp_client;
 mod npm;
+mod process_tree;
 mod real_pi;
 pub mod source;
 mod steps;

@@ -7,13 +7,13 @@ use std::process::Command;
 
 use crate::Outcome;
 
-/// The directory of the workspace.
+/// Returns the directory of the workspace.
 pub(crate) fn root() -> PathBuf {
     let xtask = Path::new(env!("CARGO_MANIFEST_DIR"));
     xtask.parent().unwrap_or(xtask).to_owned()
 }
 
-/// The directory that holds `debug` and `release`.
+/// Returns the directory that holds `debug` and `release`.
 pub(crate) fn target() -> Outcome<PathBuf> {
     let program = env::current_exe()?;
     let target = program.ancestors().nth(2);
@@ -22,7 +22,7 @@ pub(crate) fn target() -> Outcome<PathBuf> {
         .to_owned())
 }
 
-/// A program that is about to be started.
+/// Returns a program that is about to be started.
 #[expect(
     clippy::disallowed_methods,
     reason = "starting cargo, and what is measured, is the work of this crate"
@@ -31,10 +31,10 @@ pub(crate) fn program(name: impl AsRef<OsStr>) -> Command {
     Command::new(name)
 }
 
-/// Cargo, in the workspace.
+/// Returns a cargo in the workspace that is about to be started.
 ///
-/// `cargo run` has told us which package we are; a cargo that we start must not hear it, or build
-/// scripts that look at those variables run again each time.
+/// `cargo run` has set variables for this package. A cargo that we start must not see them, or
+/// build scripts that look at these variables run again each time.
 pub(crate) fn cargo() -> Command {
     let mut cargo = program(variable("CARGO").unwrap_or_else(|| "cargo".into()));
     for (name, _) in env::vars_os() {
@@ -55,7 +55,7 @@ pub(crate) fn cargo() -> Command {
     cargo
 }
 
-/// A variable of the environment that says something.
+/// Returns a variable of the environment, unless it is empty.
 #[expect(
     clippy::disallowed_methods,
     reason = "a developer's command has no app that could hand it down"

@@ -46,7 +46,7 @@ impl Tree {
         }
     }
 
-    /// The text of a file, if there is one at this path.
+    /// Returns the text of a file, if there is one at this path.
     pub fn text(&self, path: &str) -> Option<&str> {
         let file = self.files.iter().find(|file| file.path == path)?;
         Some(&file.text)
@@ -83,7 +83,7 @@ impl SourceFile {
         extension.is_some_and(|extension| extensions.iter().any(|one| extension == *one))
     }
 
-    /// The lines with their numbers, counted from 1.
+    /// Returns the lines with their numbers, counted from 1.
     pub fn numbered_lines(&self) -> impl Iterator<Item = (usize, &str)> {
         self.text
             .split('\n')

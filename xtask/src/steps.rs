@@ -1,10 +1,20 @@
 //! The test command: steps that are announced, timed, and stop at the first failure.
 
+use std::process::{Child, ExitStatus};
+use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use crate::Outcome;
 use crate::machine::{cargo, target};
+use crate::process_tree::kill_tree;
 use crate::{faults, mcp_client, real_pi, typescript};
+
+/// The longest time a step may take. On two cores a cold build takes six minutes and all tests take
+/// four, so a step that takes longer hangs.
+const LONGEST_STEP: Duration = Duration::from_secs(30 * 60);
+
+/// How often a running step is looked at.
+const LOOK_AGAIN: Duration = Duration::from_millis(50);
 
 /// One call of cargo.
 pub(crate) struct Step {
@@ -20,7 +30,7 @@ impl Step {
         }
     }
 
-    /// What a change must pass before any test of it runs.
+    /// Returns what a change must pass before any test of it runs.
     pub(crate) fn checks() -> [Self; 5] {
         [
             Self::format(),
@@ -31,35 +41,36 @@ impl Step {
         ]
     }
 
-    /// Nothing is formatted otherwise.
+    /// Checks that everything is formatted.
     fn format() -> Self {
         Self::new("format", "fmt --all --check")
     }
 
-    /// No warning is left.
+    /// Checks that no warning is left.
     fn clippy() -> Self {
         let arguments = "clippy --workspace --all-targets --locked -- -D warnings";
         Self::new("clippy", arguments)
     }
 
-    /// Every page of the documentation is whole; its lints are denied in `Cargo.toml`.
+    /// Builds the documentation, which fails on a broken page: its lints are denied in
+    /// `Cargo.toml`.
     fn documentation() -> Self {
         Self::new("documentation", "doc --workspace --no-deps --locked")
     }
 
-    /// The tests of one crate use the binaries of another, so all are built before any test runs.
-    /// With all targets, because `--bins` alone has fewer features (those of dev-dependencies are
-    /// missing) and would compile half of the dependencies a second time.
+    /// Builds everything before any test runs, because the tests of one crate use the binaries of
+    /// another. It builds all targets, because `--bins` alone has fewer features (those of
+    /// dev-dependencies are missing) and would compile half of the dependencies a second time.
     pub(crate) fn build() -> Self {
         Self::new("build", "build --workspace --all-targets --locked")
     }
 
-    /// The rules of `tests/tidy`.
+    /// Runs the rules of `tests/tidy`.
     fn tidy() -> Self {
         Self::new("tidy", "test --quiet --package xtask --test tidy --locked")
     }
 
-    /// Every test whose name fits the filter.
+    /// Runs every test whose name fits the filter.
     fn tests(filter: &[String]) -> Self {
         let mut step = Self::new("tests", "test --workspace --locked");
         step.arguments.extend_from_slice(filter);
@@ -107,7 +118,8 @@ pub(crate) fn run(steps: &[Step]) -> Outcome<()> {
             step.name
         );
         let begun = Instant::now();
-        let status = cargo().args(&step.arguments).status()?;
+        let status = wait_within(cargo().args(&step.arguments).spawn()?, LONGEST_STEP)
+            .map_err(|error| format!("{}: {error}: {command}", step.name))?;
         let took = seconds(begun.elapsed());
         if !status.success() {
             return Err(format!("{} ({status}) after {took}: {command}", step.name).into());
@@ -122,6 +134,54 @@ pub(crate) fn run(steps: &[Step]) -> Outcome<()> {
     Ok(())
 }
 
+/// Waits for a process, and kills it with everything it started if it takes too long. A test that
+/// hangs has been named by then: the test program prints the name of each test that runs for more
+/// than a minute.
+fn wait_within(mut process: Child, limit: Duration) -> Outcome<ExitStatus> {
+    let begun = Instant::now();
+    loop {
+        if let Some(status) = process.try_wait()? {
+            return Ok(status);
+        }
+        if begun.elapsed() >= limit {
+            kill_tree(process.id());
+            process.wait()?;
+            let limit = seconds(limit);
+            return Err(format!("killed after {limit}; see above which test is running").into());
+        }
+        sleep(LOOK_AGAIN);
+    }
+}
+
 pub(crate) fn seconds(duration: Duration) -> String {
     format!("{:.1} s", duration.as_secs_f64())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::machine::program;
+    use crate::process_tree::tree;
+
+    #[test]
+    fn a_step_that_hangs_is_killed_with_what_it_started() {
+        let mut shell = program("sh");
+        let process = shell.args(["-c", "sleep 1000 & wait"]).spawn().unwrap();
+        let root = process.id();
+        while tree(root).len() < 2 {
+            sleep(LOOK_AGAIN);
+        }
+        let started = tree(root)[1];
+        let error = wait_within(process, Duration::ZERO).unwrap_err();
+        assert!(error.to_string().starts_with("killed after"), "{error}");
+        let is_gone = || {
+            let stat = std::fs::read_to_string(format!("/proc/{started}/stat"));
+            stat.is_err() || stat.is_ok_and(|stat| stat.contains(") Z "))
+        };
+        let is_seen_gone = (0..200).any(|_| {
+            sleep(LOOK_AGAIN);
+            is_gone()
+        });
+        assert!(is_seen_gone, "{started} is still there");
+    }
 }

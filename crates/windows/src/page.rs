@@ -160,7 +160,8 @@ impl<'a> Page<'a> {
         self.window.map_or(0, |window| window.all_lines().len())
     }
 
-    /// Words are wrapped; the call of a tool is a preview in any case and is cut.
+    /// Returns the rows of a line. Words are wrapped; the call of a tool is only a preview and is
+    /// cut.
     fn wrapped(&self, place: usize) -> Vec<Line> {
         let in_window = place.wrapping_sub(self.head.len());
         if let Some(line) = self.head.get(place) {

@@ -6,9 +6,10 @@ use std::time::{Duration, Instant};
 
 use super::figures::{as_float, heading, megabytes, row};
 use super::one_turn::script;
-use super::processes::{role, share_of_memory, tree};
+use super::processes::{role, share_of_memory};
 use super::stage::Stage;
 use crate::Outcome;
+use crate::process_tree::tree;
 
 /// One call takes no more tasks.
 const TASKS_OF_A_CALL: usize = 16;

@@ -34,7 +34,7 @@ impl Times {
         self.0.push(time);
     }
 
-    /// The run that was disturbed least.
+    /// Returns the run that was disturbed least.
     pub(super) fn best(&self) -> Duration {
         self.0.iter().min().copied().unwrap_or_default()
     }
@@ -45,8 +45,8 @@ impl Times {
         sorted.get(sorted.len() / 2).copied().unwrap_or_default()
     }
 
-    /// How many times as long as the others they took: the middle of what neighbouring runs say,
-    /// because a machine that is busy for a while disturbs neighbours alike.
+    /// Returns how many times as long as the others these runs took. It is the median of the ratios
+    /// of neighbouring runs, because a machine that is busy for a while disturbs neighbours alike.
     pub(super) fn beside(&self, others: &Self) -> f64 {
         let pairs = self.0.iter().zip(&others.0);
         let mut ratios: Vec<f64> = pairs
@@ -56,14 +56,14 @@ impl Times {
         ratios.get(ratios.len() / 2).copied().unwrap_or(1.0)
     }
 
-    /// `12.3 ms best, 13.0 ms median of 5`.
+    /// Formats the runs as `12.3 ms best, 13.0 ms median of 5`.
     pub(super) fn text(&self) -> String {
         let (best, median) = (milliseconds(self.best()), milliseconds(self.median()));
         format!("{best} best, {median} median of {}", self.0.len())
     }
 }
 
-/// `+3.1 %` for something that takes 1.031 times as long.
+/// Formats a ratio: `+3.1 %` for something that takes 1.031 times as long.
 pub(super) fn over(ratio: f64) -> String {
     format!("{:+.1} %", (ratio - 1.0) * 100.0)
 }
@@ -72,7 +72,7 @@ pub(super) fn heading(text: &str) {
     println!("\n{text}");
 }
 
-/// A row; the budget is what it is compared with, if there is one.
+/// Prints a row; the budget is what the figure is compared with, if there is one.
 pub(super) fn row(name: &str, figure: &str, budget: &str) {
     let budget = if budget.is_empty() {
         String::new()

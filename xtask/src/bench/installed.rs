@@ -68,7 +68,7 @@ pub(super) fn measure(pi: &Pi) -> Outcome<()> {
     Ok(())
 }
 
-/// A package as small as it can be.
+/// Makes a package that is as small as it can be.
 fn idle_package(stage: &Stage) -> Outcome<PathBuf> {
     let package = stage.path("idle");
     fs::create_dir(&package)?;
@@ -156,7 +156,7 @@ fn read_all(screen: &mut File) -> Outcome<String> {
     }
 }
 
-/// How long the main thread of a process was on a processor; waits for its end.
+/// Waits for the end of a process and returns how long its main thread was on a processor.
 fn work_of(process: &Child) -> Outcome<Duration> {
     let pid = Pid::from_child(process);
     // Its figures are there as long as nobody has taken its status.

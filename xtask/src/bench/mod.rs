@@ -91,7 +91,7 @@ pub(crate) fn bench(wishes: Wishes) -> Outcome<()> {
     Ok(())
 }
 
-/// The testkit is built apart, so that it adds no features to what users build.
+/// Builds for release. The testkit is built apart, so that it adds no features to what users build.
 fn build(arguments: &str) -> Outcome<()> {
     println!("xtask: cargo {arguments}");
     let status = cargo().args(arguments.split(' ')).status()?;

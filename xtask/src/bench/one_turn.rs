@@ -9,7 +9,7 @@ use crate::Outcome;
 
 const ROUNDS: usize = 20;
 
-/// A script of one turn that takes so many milliseconds.
+/// Returns a script of one turn that takes so many milliseconds.
 pub(super) fn script(delay_ms: u32) -> String {
     format!(r#"{{"rules": [{{"turns": [{{"text": "Hello.", "delayMs": {delay_ms}}}]}}]}}"#)
 }

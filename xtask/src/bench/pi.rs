@@ -203,7 +203,7 @@ fn delegate(stage: &Stage, pi: &Pi, runner: &str, together: usize) -> Outcome<Co
     Ok(command)
 }
 
-/// What is measured runs in another directory.
+/// Returns an absolute path, because what is measured runs in another directory.
 fn absolute(path: &Path) -> Outcome<PathBuf> {
     Ok(std::path::absolute(path)?)
 }

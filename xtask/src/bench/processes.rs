@@ -7,6 +7,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::Outcome;
+use crate::process_tree::tree;
 
 /// How often a watched process is looked at.
 const PAUSE: Duration = Duration::from_millis(1);
@@ -22,7 +23,7 @@ pub(super) struct Watched {
 }
 
 impl Watched {
-    /// The most memory that a process of this role took, in kilobytes.
+    /// Returns the most memory that a process of this role took, in kilobytes.
     pub(super) fn peak(&self, role: &str) -> u64 {
         let of_role = self.peaks.values().filter(|(name, _)| name == role);
         of_role.map(|(_, peak)| *peak).max().unwrap_or(0)
@@ -61,33 +62,12 @@ pub(super) fn watch(mut child: Child) -> Outcome<Watched> {
     }
 }
 
-/// A process and all below it.
-pub(super) fn tree(root: u32) -> Vec<u32> {
-    let mut pids = vec![root];
-    let mut next = 0;
-    while let Some(pid) = pids.get(next).copied() {
-        next += 1;
-        let tasks = fs::read_dir(format!("/proc/{pid}/task"))
-            .into_iter()
-            .flatten();
-        for task in tasks.flatten() {
-            let children = fs::read_to_string(task.path().join("children")).unwrap_or_default();
-            pids.extend(
-                children
-                    .split_whitespace()
-                    .filter_map(|pid| pid.parse::<u32>().ok()),
-            );
-        }
-    }
-    pids
-}
-
-/// Memory that is the process's own or its share of what several use, in kilobytes.
+/// Returns the memory of a process in kilobytes: its own, and its share of what several use.
 pub(super) fn share_of_memory(pid: u32) -> u64 {
     number_in(&format!("/proc/{pid}/smaps_rollup"), "Pss:").unwrap_or(0)
 }
 
-/// What a process of the tree is there for.
+/// Returns the purpose of a process of the tree.
 pub(super) fn role(pid: u32) -> String {
     let line = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
     let words: Vec<String> = line
@@ -106,7 +86,7 @@ fn number_in(path: &str, key: &str) -> Option<u64> {
     line.split_whitespace().next()?.parse().ok()
 }
 
-/// User and system time, which Linux counts in hundredths of a second.
+/// Returns the user and system time, which Linux counts in hundredths of a second.
 pub(super) fn processor_time(pid: u32) -> Duration {
     let text = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
     let after_name = text.rsplit(')').next().unwrap_or_default();

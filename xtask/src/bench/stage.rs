@@ -47,14 +47,14 @@ impl Stage {
         Ok(path)
     }
 
-    /// `pi-subagents` with these arguments, in the project.
+    /// Returns `pi-subagents` with these arguments, in the project.
     pub(super) fn command(&self, arguments: &[&str]) -> Outcome<Command> {
         let mut command = self.other(&release("pi-subagents")?);
         command.args(arguments);
         Ok(command)
     }
 
-    /// Another program in the same surroundings; what it says goes nowhere.
+    /// Returns another program in the same surroundings; its output is discarded.
     pub(super) fn other(&self, path: &Path) -> Command {
         let mut command = program(path);
         command
@@ -87,7 +87,7 @@ impl Drop for Stage {
     }
 }
 
-/// A binary that was built for release.
+/// Returns a binary that was built for release.
 pub(super) fn release(name: &str) -> Outcome<PathBuf> {
     Ok(target()?.join("release").join(name))
 }

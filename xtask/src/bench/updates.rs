@@ -68,7 +68,7 @@ pub(super) fn measure() -> Outcome<()> {
     inside_pi("words, windows inside pi", &stage, WORDS, false)
 }
 
-/// The same call through the door of pi, whose end of the wire reads all updates.
+/// Measures the same call through the door of pi, whose end of the wire reads all updates.
 fn inside_pi(name: &str, stage: &Stage, saying: &str, expanded: bool) -> Outcome<()> {
     let settings = r#"{"subagents": {"runner": "pi", "maxConcurrency": 16}}"#;
     fs::write(stage.agent_dir().join("settings.json"), settings)?;
@@ -91,7 +91,7 @@ fn inside_pi(name: &str, stage: &Stage, saying: &str, expanded: bool) -> Outcome
     Ok(())
 }
 
-/// What the shim would say, written by hand because this crate knows no JSON.
+/// Sends what the shim would send, written by hand because this crate knows no JSON.
 fn tell(mut wire: &ChildStdin, stage: &Stage, call: &str, expanded: bool) -> Outcome<()> {
     let caller = format!(
         r#"{{"cwd": "{}", "mode": "tui", "hasUI": true, "columns": 120, "trusted": true, "hasTrustQuestion": false, "models": [], "activeTools": [], "skills": []}}"#,
@@ -108,7 +108,7 @@ fn tell(mut wire: &ChildStdin, stage: &Stage, call: &str, expanded: bool) -> Out
     Ok(())
 }
 
-/// The call of the delegation tool, written by hand because this crate knows no JSON.
+/// Writes the call of the delegation tool by hand, because this crate knows no JSON.
 fn call(saying: &str) -> String {
     let step = format!(r#"{saying},{{\"sleepMs\":{PAUSE_MS}}},"#);
     let script = format!(r#"[{}{{\"reply\":\"ok\"}}]"#, step.repeat(SAYINGS));
@@ -129,7 +129,7 @@ fn share_of_core(name: &str, mut command: Command) -> Outcome<()> {
     Ok(())
 }
 
-/// In percent.
+/// Returns the share of a processor that a process takes while it works, in percent.
 fn share_while_at_work(owner: &Child) -> f64 {
     thread::sleep(SETTLING);
     let (begun, before) = (Instant::now(), processor_time(owner.id()));
@@ -146,7 +146,7 @@ fn expect_success(owner: &mut Child) -> Outcome<()> {
     Err(format!("the delegation ended with {status}").into())
 }
 
-/// The slave of a new pseudo-terminal that somebody reads.
+/// Opens a new pseudo-terminal that somebody reads, and returns its slave.
 fn terminal() -> Outcome<Stdio> {
     let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY)?;
     grantpt(&master)?;

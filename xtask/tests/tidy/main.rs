@@ -5,6 +5,7 @@
 
 mod finding;
 mod manifest;
+mod paths;
 mod rules;
 
 use std::error::Error;

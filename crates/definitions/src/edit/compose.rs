@@ -79,7 +79,7 @@ fn names(names: &[String]) -> Written {
     }
 }
 
-/// Lines of `key: value`.
+/// Writes fields as lines of `key: value`.
 pub(super) fn frontmatter(fields: Vec<(&'static str, Written)>) -> String {
     let mut text = serde_saphyr::to_string(&Fields(fields)).unwrap_or_default();
     if !text.ends_with('\n') {

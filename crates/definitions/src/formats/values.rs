@@ -65,7 +65,7 @@ pub(super) fn names(entry: &Entry) -> Result<Vec<String>, Problem> {
         .collect())
 }
 
-/// Words, in a list and then as they are, or with commas between them.
+/// Reads words: those of a list as they are, those of a text with commas between them.
 pub(super) fn words(entry: &Entry) -> Result<Vec<String>, Problem> {
     match &entry.value.value {
         Value::Null => Ok(Vec::new()),

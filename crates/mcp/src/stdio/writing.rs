@@ -36,7 +36,8 @@ struct State {
 }
 
 impl Outgoing {
-    /// Lines for this writer; nothing is written before [`Written::write`].
+    /// Makes the two ends of a queue of lines for this writer; nothing is written before
+    /// [`Written::write`].
     pub(super) fn to(writer: StdioWriter) -> (Self, Written) {
         let (sender, lines) = mpsc::channel(1);
         let state = Arc::<State>::default();

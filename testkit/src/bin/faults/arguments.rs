@@ -76,7 +76,7 @@ impl Wishes {
         self.only.is_some()
     }
 
-    /// The numbers of the rounds to be played.
+    /// Returns the numbers of the rounds to be played.
     pub(crate) fn rounds(&self) -> Range<u64> {
         match self.only {
             Some(only) => only..only + 1,

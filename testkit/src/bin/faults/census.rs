@@ -50,7 +50,7 @@ impl Census {
         }
     }
 
-    /// The processes of the round that live now.
+    /// Returns the processes of the round that live now.
     pub(crate) fn living(&self) -> Vec<Name> {
         look(&self.root, &self.seen);
         let seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
@@ -104,7 +104,7 @@ impl Drop for Census {
     }
 }
 
-/// A process as somebody reads it.
+/// Describes a process for a person.
 pub(crate) fn described(name: Name) -> String {
     let command = arguments(name.pid);
     let stat = fs::read_to_string(format!("/proc/{}/stat", name.pid)).unwrap_or_default();
@@ -113,7 +113,7 @@ pub(crate) fn described(name: Name) -> String {
     format!("{} [{state}] {short}", name.pid)
 }
 
-/// The arguments of a process, with spaces between them.
+/// Returns the arguments of a process, with spaces between them.
 pub(crate) fn arguments(pid: u32) -> String {
     let bytes = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
     String::from_utf8_lossy(&bytes).replace('\0', " ")
@@ -148,7 +148,7 @@ fn look(root: &Path, seen: &Mutex<HashSet<Name>>) {
     }
 }
 
-/// All processes that are no zombies, with their parents.
+/// Returns all processes that are no zombies, with their parents.
 fn all_processes() -> HashMap<u32, (Name, u32)> {
     fs::read_dir("/proc")
         .into_iter()
@@ -165,7 +165,7 @@ fn is_alive(name: Name) -> bool {
     read_stat(name.pid).is_some_and(|(found, _)| found == name)
 }
 
-/// The name of a process that is no zombie, and its parent.
+/// Returns the name of a process that is no zombie, and its parent.
 fn read_stat(pid: u32) -> Option<(Name, u32)> {
     let text = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
     let (_, after_name) = text.rsplit_once(") ")?;

@@ -7,7 +7,7 @@ use std::time::Duration;
 pub(crate) struct Chance(u64);
 
 impl Chance {
-    /// The stream of one round, which no other round has a part in.
+    /// Makes the stream of one round, which no other round has a part in.
     pub(crate) fn of_round(seed: u64, round: u64) -> Self {
         // Streams that begin a few steps apart would go over the same numbers, so each begins
         // where chance itself says.
@@ -23,7 +23,7 @@ impl Chance {
         number ^ (number >> 31)
     }
 
-    /// A number from `least` to `most`.
+    /// Draws a number from `least` to `most`.
     pub(crate) fn between(&mut self, least: u64, most: u64) -> u64 {
         least + self.next() % (most - least + 1)
     }
@@ -33,13 +33,14 @@ impl Chance {
         self.between(1, 100) <= percent
     }
 
-    /// A time up to `most` milliseconds; half of all are in its first tenth, where things begin.
+    /// Draws a time up to `most` milliseconds; half of all are in its first tenth, where things
+    /// begin.
     pub(crate) fn moment(&mut self, most: u64) -> Duration {
         let most = if self.percent(50) { most / 10 } else { most };
         Duration::from_millis(self.between(0, most))
     }
 
-    /// One of some choices, each as likely as its weight says.
+    /// Draws one of some choices, each as likely as its weight says.
     pub(crate) fn weighted<T: Copy>(&mut self, choices: &[(u64, T)]) -> T {
         let all: u64 = choices.iter().map(|(weight, _)| weight).sum();
         let mut left = self.between(1, all);

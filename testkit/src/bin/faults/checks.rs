@@ -88,7 +88,7 @@ impl fmt::Display for FailureKind {
     }
 }
 
-/// Everything that does not hold.
+/// Returns everything that does not hold.
 pub(crate) fn check(evidence: &Evidence<'_>) -> Vec<Failure> {
     let mut failures = Vec::new();
     failures.extend(processes(evidence));
@@ -143,7 +143,8 @@ fn panics(evidence: &Evidence<'_>) -> Vec<Failure> {
     texts.iter().filter_map(panic).collect()
 }
 
-/// Each run has a result, one ending in its events and one in the index, and status knows it.
+/// Checks that each run has a result, one ending in its events and one in the index, and that
+/// `status` knows it.
 fn endings(evidence: &Evidence<'_>) -> Vec<Failure> {
     let status: Value = evidence
         .status
@@ -203,7 +204,8 @@ fn messages(evidence: &Evidence<'_>) -> Vec<Failure> {
     failures
 }
 
-/// A child that is killed may have written its last message down and not yet said it.
+/// Returns whether the last message may be missing: a child that is killed may have written its
+/// last message down and not yet said it.
 fn may_lose_last(round: &Round) -> bool {
     !round.strikes(Blow::Kill, Role::Owner)
         && !round

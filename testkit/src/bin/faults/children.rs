@@ -23,7 +23,7 @@ enum Beat {
     Start(Tree, usize),
 }
 
-/// The words by which the model knows which child asks it.
+/// Returns the words by which the model knows which child asks it.
 pub(crate) fn request(child: usize) -> String {
     format!("You are child number {child} of this round.")
 }
@@ -37,13 +37,13 @@ pub(crate) fn prompt(round: &Round, child: usize, root: &Path) -> String {
     }
 }
 
-/// A script as text, in which its words are written so that they are not found before they are
-/// said: a transcript may hold the prompt.
+/// Returns a script as text. Its words are written so that they are not found before the child says
+/// them: a transcript may hold the prompt.
 fn hidden(script: &Value) -> String {
     script.to_string().replace("word-", "w\\u006frd-")
 }
 
-/// The definition that a child of this kind uses.
+/// Returns the definition that a child of this kind uses.
 pub(crate) fn definition(kind: ChildKind) -> &'static str {
     match kind {
         ChildKind::Embedded => "talker",
@@ -60,14 +60,14 @@ fn beats(plan: &ChildPlan) -> Vec<Beat> {
     beats
 }
 
-/// The file in which a process of a tree writes its number; its path is also what shows it.
+/// Returns the file in which a process of a tree writes its number; its path is also what shows it.
 fn pid_file(root: &Path, child: usize, tree: usize) -> String {
     root.join(format!("tree-{child}-{tree}.pid"))
         .display()
         .to_string()
 }
 
-/// The script for `misbehave`.
+/// Returns the script for `misbehave`.
 fn misbehaving(plan: &ChildPlan, child: usize, root: &Path) -> Value {
     let mut steps = vec![json!({"keepSession": true})];
     if plan.manners == Manners::Deaf {
@@ -112,7 +112,7 @@ fn fork_kind(tree: Tree) -> &'static str {
     }
 }
 
-/// The script of the scripted model, with a rule for each embedded child.
+/// Returns the script of the scripted model, with a rule for each embedded child.
 pub(crate) fn scripted_model(round: &Round, root: &Path, misbehave: &Path) -> Value {
     let children = round.children.iter().enumerate();
     let rules: Vec<Value> = children
@@ -166,7 +166,7 @@ fn shell_turns(
         .collect()
 }
 
-/// A shell command that leaves such a tree behind.
+/// Returns a shell command that leaves such a tree behind.
 fn command(tree: Tree, file: &str, misbehave: &Path) -> String {
     let start = |kind: &str| {
         let program = misbehave.display();

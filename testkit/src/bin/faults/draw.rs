@@ -65,7 +65,7 @@ impl OwnerKind {
         ])
     }
 
-    /// How many children it gets.
+    /// Draws how many children it gets.
     fn children(self, chance: &mut Chance) -> u64 {
         match self {
             Self::Detached | Self::Watched => 1,

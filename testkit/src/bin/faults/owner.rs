@@ -55,7 +55,7 @@ impl<'a> Client<'a> {
         }
     }
 
-    /// The process that was started; for a background run it is not the owner.
+    /// Returns the process that was started; for a background run it is not the owner.
     pub(crate) fn pid(&self) -> u32 {
         match &self.line {
             Line::Pipes(running) => running.pid(),
@@ -63,7 +63,7 @@ impl<'a> Client<'a> {
         }
     }
 
-    /// The process that owns the runs, once it is known.
+    /// Returns the process that owns the runs, once it is known.
     pub(crate) fn owner(&self) -> Option<u32> {
         match self.kind {
             OwnerKind::Delegate | OwnerKind::Terminal | OwnerKind::Host | OwnerKind::Mcp => {
@@ -75,7 +75,7 @@ impl<'a> Client<'a> {
         }
     }
 
-    /// The `attach` that looks on.
+    /// Returns the `attach` that looks on.
     pub(crate) fn watcher(&self) -> Option<u32> {
         self.watcher.as_ref().map(Terminal::pid)
     }
@@ -118,7 +118,7 @@ impl<'a> Client<'a> {
             .is_none_or(|watcher| !watcher.is_running())
     }
 
-    /// Everything that was printed so far, on each stream.
+    /// Returns everything that was printed so far, on each stream.
     pub(crate) fn printed(&self) -> Vec<String> {
         let mut printed = match &self.line {
             Line::Pipes(running) => vec![running.stdout(), running.stderr()],

@@ -152,8 +152,8 @@ impl Afterwards<'_> {
         wait_until(Duration::from_secs(2), || client.is_over().then_some(()));
     }
 
-    /// An owner that is stopped for good: whoever wants its runs to stop is answered, and then
-    /// somebody ends it.
+    /// Ends an owner that is stopped for good, after a command has asked its runs to stop and got
+    /// its answer.
     fn part_from_stopped(&mut self, client: &mut Client<'_>) {
         _ = self.command(&["stop", "--all"]);
         if let Some(owner) = client.owner() {
@@ -197,7 +197,7 @@ impl Afterwards<'_> {
     }
 }
 
-/// How long the runs of a round may take by themselves.
+/// Returns how long the runs of a round may take by themselves.
 fn own_time(round: &Round) -> Duration {
     let is_pi = |child: &crate::round::ChildPlan| child.kind == crate::round::ChildKind::Pi;
     let starting = if round.owner == OwnerKind::Pi || round.children.iter().any(is_pi) {

@@ -33,13 +33,13 @@ impl RunFiles {
         self.directory.join("result.json").is_file()
     }
 
-    /// The result, if it can be read.
+    /// Returns the result, if it can be read.
     pub(crate) fn result(&self) -> Option<Value> {
         let text = fs::read(self.directory.join("result.json")).ok()?;
         serde_json::from_slice(&text).ok()
     }
 
-    /// How many endings its events tell.
+    /// Returns how many endings its events tell.
     pub(crate) fn endings(&self) -> usize {
         let lines = json_lines(&self.directory.join("events.jsonl"));
         lines
@@ -48,7 +48,7 @@ impl RunFiles {
             .count()
     }
 
-    /// The words of the model's messages in the child's own session, in their order.
+    /// Returns the words of the model's messages in the child's own session, in their order.
     pub(crate) fn said(&self) -> Vec<String> {
         let lines = json_lines(&self.directory.join("child-session.jsonl"));
         let answers = lines
@@ -60,7 +60,7 @@ impl RunFiles {
     }
 }
 
-/// The runs of a sandbox, whose record is there.
+/// Returns the runs of a sandbox, whose record is there.
 pub(crate) fn runs(sandbox: &Sandbox) -> Vec<RunFiles> {
     let places = [
         sandbox.project().join(".pi/subagents/runs"),
@@ -82,19 +82,19 @@ pub(crate) fn runs(sandbox: &Sandbox) -> Vec<RunFiles> {
         .collect()
 }
 
-/// The index of a sandbox.
+/// Returns the index of a sandbox.
 pub(crate) fn index(sandbox: &Sandbox) -> PathBuf {
     sandbox.agent_dir().join("subagents-index.jsonl")
 }
 
-/// How many lines of the index note the end of a run.
+/// Returns how many lines of the index note the end of a run.
 pub(crate) fn ends_in_index(sandbox: &Sandbox, run: &str) -> usize {
     let lines = json_lines(&index(sandbox));
     let is_end = |line: &&Value| line["run"] == run && line["status"].is_string();
     lines.iter().filter(is_end).count()
 }
 
-/// The lines of a file that are JSON.
+/// Returns the lines of a file that are JSON.
 fn json_lines(file: &Path) -> Vec<Value> {
     let bytes = fs::read(file).unwrap_or_default();
     bytes

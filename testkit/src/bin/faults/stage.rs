@@ -76,21 +76,21 @@ impl Stage {
         }
     }
 
-    /// Our binary with these arguments, as somebody uses it afterwards.
+    /// Returns our binary with these arguments, as somebody uses it afterwards.
     pub(crate) fn command(&self, arguments: &[&str]) -> SandboxCommand {
         let line = arguments.iter().map(|word| (*word).to_owned());
         self.started_as(&self.binary, line)
     }
 
-    /// Our binary as an owner that may be struck by a full disk.
+    /// Returns our binary as an owner that may be struck by a full disk.
     pub(crate) fn owner(&self, arguments: &[&str]) -> SandboxCommand {
         let mut line = self.owner_line(arguments).into_iter();
         let program = PathBuf::from(line.next().unwrap_or_default());
         self.started_as(&program, line)
     }
 
-    /// The same, with the terminal on its stdin as its own. `setsid` becomes the program, so its
-    /// process is the program's.
+    /// Returns the same command, with the terminal on its stdin as its own. `setsid` becomes the
+    /// program, so its process is the program's.
     pub(crate) fn in_terminal(&self, arguments: &[&str]) -> SandboxCommand {
         let head = ["--ctty", "--"].map(str::to_owned);
         let line = head.into_iter().chain(self.owner_line(arguments));
@@ -117,7 +117,7 @@ impl Stage {
             .collect()
     }
 
-    /// The real pi with these arguments, as a parent.
+    /// Returns the real pi with these arguments, as a parent.
     pub(crate) fn parent_pi(&self, arguments: &[&str]) -> SandboxCommand {
         self.sandbox
             .command(&of_pi(".bin/node"))
@@ -128,7 +128,7 @@ impl Stage {
     }
 }
 
-/// The tasks of a round as a call of `delegate_to_subagents`.
+/// Returns the tasks of a round as a call of `delegate_to_subagents`.
 pub(crate) fn call(round: &Round, root: &Path) -> Value {
     let tasks: Vec<Value> = round
         .children
@@ -144,7 +144,7 @@ pub(crate) fn call(round: &Round, root: &Path) -> Value {
     json!({"tasks": tasks})
 }
 
-/// A program that is the real pi with the Node it needs.
+/// Returns a program that is the real pi with the Node it needs.
 fn real_pi(sandbox: &Sandbox) -> PathBuf {
     let program = sandbox.write(
         "bin/pi",
@@ -158,7 +158,7 @@ fn real_pi(sandbox: &Sandbox) -> PathBuf {
     program
 }
 
-/// A file of the pi that `cargo xtask` installs into the build directory.
+/// Returns a file of the pi that `cargo xtask` installs into the build directory.
 fn of_pi(path: &str) -> PathBuf {
     let binary = bin("pi-subagents");
     let target = binary.ancestors().nth(2).expect("the build directory");
@@ -167,7 +167,7 @@ fn of_pi(path: &str) -> PathBuf {
     file
 }
 
-/// The folder that users install.
+/// Returns the folder that users install.
 fn package() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("../extension")

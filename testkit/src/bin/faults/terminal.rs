@@ -67,7 +67,7 @@ impl Terminal {
         }
     }
 
-    /// Everything that was drawn.
+    /// Returns everything that was drawn.
     pub(crate) fn drawn(&self) -> String {
         let screen = self.screen.lock().unwrap_or_else(PoisonError::into_inner);
         String::from_utf8_lossy(&screen).into_owned()
@@ -85,7 +85,7 @@ impl Drop for Terminal {
     }
 }
 
-/// Our end of a terminal, and that of the command.
+/// Returns our end of a terminal, and that of the command.
 fn open_pair() -> rustix::io::Result<(File, File)> {
     let flags = OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC;
     let ours = rustix::pty::openpt(flags)?;

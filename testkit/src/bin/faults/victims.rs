@@ -22,7 +22,7 @@ pub(crate) fn wait_for(role: Role, client: &mut Client<'_>) -> Option<u32> {
     found.flatten()
 }
 
-/// The owner, its keepers and its warden, as far as they are there.
+/// Returns the owner, its keepers and its warden, as far as they are there.
 pub(crate) fn all_of_us(client: &Client<'_>) -> Vec<u32> {
     let wardens = with_argument(client, "warden");
     let ours = client.owner().into_iter().chain(keepers(client));
@@ -48,8 +48,8 @@ fn keepers(client: &Client<'_>) -> Vec<u32> {
     with_argument(client, "keeper")
 }
 
-/// The children of the owner that have such a word in their command line. The program's own path
-/// may hold it as well, so the first argument is looked at, and the name.
+/// Returns the children of the owner that have such a word in their command line. The program's own
+/// path may hold the word as well, so only the first argument and the name are looked at.
 fn with_argument(client: &Client<'_>, word: &str) -> Vec<u32> {
     let Some(owner) = client.owner() else {
         return Vec::new();

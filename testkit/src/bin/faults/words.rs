@@ -5,12 +5,12 @@ use std::collections::BTreeSet;
 /// The beginning of every word.
 const BEGINNING: &str = "word-";
 
-/// The word of this number that a child says.
+/// Returns the word of this number that a child says.
 pub(crate) fn word(child: usize, number: u64) -> String {
     format!("{BEGINNING}{child}-{number:03};")
 }
 
-/// All words in a text.
+/// Returns all words in a text.
 pub(crate) fn words_in(text: &str) -> BTreeSet<String> {
     text.match_indices(BEGINNING)
         .filter_map(|(at, _)| {

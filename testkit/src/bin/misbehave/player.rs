@@ -172,7 +172,7 @@ impl Player {
     }
 }
 
-/// The file that `--session` names.
+/// Returns the file that `--session` names.
 fn session_file(arguments: &[String]) -> io::Result<&Path> {
     let pair = arguments.windows(2).find(|pair| pair[0] == "--session");
     let file = pair.map(|pair| Path::new(&pair[1]));

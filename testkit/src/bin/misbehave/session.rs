@@ -8,7 +8,7 @@ use serde_json::json;
 
 use crate::{dump, output};
 
-/// The time of an entry: whoever reads a session asks when something was said.
+/// Returns the time of an entry, for readers who ask when something was said.
 fn now() -> String {
     jiff::Timestamp::now().to_string()
 }

@@ -33,7 +33,7 @@ impl Conversation {
         Ok(())
     }
 
-    /// Whether a prompt was taken and has not settled.
+    /// Returns whether a prompt was taken and has not settled.
     pub(crate) fn is_running(&self) -> bool {
         self.is_running
     }

@@ -7,15 +7,13 @@ use crate::finding::Finding;
 
 /// The parts of the sources whose function docs are not all sentences yet. A part leaves this list
 /// when its last doc is mended; the rule says when that has happened.
-const STILL_TO_WRITE: [&str; 4] = [
+const STILL_TO_WRITE: &[&str] = &[
     "crates/app/src/doors/command_line/",
     "crates/app/src/profiles/",
-    "testkit/",
-    "xtask/",
 ];
 
 /// Words that end like a verb in the third person and are none.
-const NO_VERBS: [&str; 15] = [
+const NO_VERBS: &[&str] = &[
     "Always",
     "As",
     "Besides",
@@ -29,12 +27,11 @@ const NO_VERBS: [&str; 15] = [
     "This",
     "Us",
     "Whereas",
-    "Words",
     "Yes",
 ];
 
 pub(crate) fn check(tree: &Tree) -> Vec<Finding> {
-    check_without(tree, &STILL_TO_WRITE)
+    check_without(tree, STILL_TO_WRITE)
 }
 
 /// Checks all sources but those below `unfinished`, whose parts must each have an offender.

@@ -1,5 +1,6 @@
 //! The rules, one file each.
 
+mod app_rooms;
 mod banned_crates;
 mod directions;
 pub(crate) mod documents;
@@ -22,7 +23,8 @@ use xtask::source::Tree;
 use crate::finding::Finding;
 
 /// Every rule that needs the tree alone.
-pub(crate) const ALL: [fn(&Tree) -> Vec<Finding>; 14] = [
+pub(crate) const ALL: [fn(&Tree) -> Vec<Finding>; 15] = [
+    app_rooms::check,
     banned_crates::check,
     directions::check,
     file_names::check,

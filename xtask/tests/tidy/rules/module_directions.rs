@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use xtask::source::{SourceFile, Tree};
 
 use crate::finding::Finding;
+use crate::paths::paths_in;
 
 /// The modules of one crate, and for each of them the modules it names, with the first place.
 #[derive(Default)]
@@ -64,14 +65,19 @@ impl<'a> Graph<'a> {
         modules: &BTreeSet<&'a str>,
         exported: &BTreeMap<&'a str, &'a str>,
     ) {
-        for (line, name) in names_from_the_root(&file.text) {
+        for path in paths_in(&file.text) {
+            let [root, name, ..] = path.names.as_slice() else {
+                continue;
+            };
+            let name = name.as_str();
             let module = modules.get(name).or_else(|| exported.get(name));
-            let Some(&module) = module.filter(|module| **module != top) else {
+            let module = module.filter(|module| **module != top && root == "crate");
+            let Some(&module) = module else {
                 continue;
             };
             let place = Place {
                 path: &file.path,
-                line,
+                line: path.line,
             };
             let edges = self.edges.entry(top).or_default();
             edges.entry(module).or_insert(place);
@@ -171,61 +177,12 @@ fn without_visibility(line: &str) -> &str {
         .unwrap_or(line)
 }
 
-fn is_for_tests(inside: &str) -> bool {
+/// Returns whether a file of a crate holds tests or what they need.
+pub(super) fn is_for_tests(inside: &str) -> bool {
     inside
         .split('/')
         .map(|part| part.strip_suffix(".rs").unwrap_or(part))
         .any(|part| part == "testing" || part == "tests" || part.ends_with("_tests"))
-}
-
-/// Returns the first name behind each `crate::` with its line, as far as the tests of the file.
-fn names_from_the_root(text: &str) -> Vec<(usize, &str)> {
-    let mut found = Vec::new();
-    let mut at = 0;
-    for (number, line) in (1..).zip(text.split_inclusive('\n')) {
-        if line.starts_with("#[cfg(test)]") {
-            break;
-        }
-        let code = line.split("//").next().unwrap_or(line);
-        for (place, _) in code.match_indices("crate::") {
-            let rest = &text[at + place + "crate::".len()..];
-            let names = match rest.strip_prefix('{') {
-                Some(group) => outermost_names(group),
-                None => vec![first_name(rest)],
-            };
-            found.extend(names.into_iter().map(|name| (number, name)));
-        }
-        at += line.len();
-    }
-    found
-}
-
-/// Returns the names that begin the parts of a group such as `a::B, c::{D, E}}`.
-fn outermost_names(group: &str) -> Vec<&str> {
-    let mut depth = 0_usize;
-    let mut begin = 0;
-    let mut names = Vec::new();
-    for (at, letter) in group.char_indices() {
-        match letter {
-            '{' => depth += 1,
-            '}' if depth == 0 => {
-                names.push(first_name(group[begin..at].trim_start()));
-                break;
-            }
-            '}' => depth -= 1,
-            ',' if depth == 0 => {
-                names.push(first_name(group[begin..at].trim_start()));
-                begin = at + 1;
-            }
-            _ => {}
-        }
-    }
-    names
-}
-
-fn first_name(text: &str) -> &str {
-    let end = text.find(|letter| !is_part_of_a_name(letter));
-    &text[..end.unwrap_or(text.len())]
 }
 
 fn is_part_of_a_name(letter: char) -> bool {
