@@ -62,7 +62,7 @@ fn check_file(file: &SourceFile) -> Vec<Finding> {
     };
     // The root of the crate and that of the doors only name their modules.
     let is_root = ["lib.rs", "main.rs", "doors/mod.rs"].contains(&inside);
-    if !inside.ends_with(".rs") || is_root || is_for_tests(inside) {
+    if !file.has_extension(&["rs"]) || is_root || is_for_tests(inside) {
         return Vec::new();
     }
     let module = module_of(inside);
@@ -120,9 +120,9 @@ fn module_of(inside: &str) -> Vec<&str> {
 /// Returns a path as the names from the root of the crate; `None` for a path that begins elsewhere.
 fn absolute<'a>(module: &[&'a str], path: &[&'a str]) -> Option<Vec<&'a str>> {
     let ups = path.iter().take_while(|name| **name == "super").count();
-    match path.first()? {
-        &"crate" => Some(path[1..].to_vec()),
-        &"super" => {
+    match *path.first()? {
+        "crate" => Some(path[1..].to_vec()),
+        "super" => {
             let base = module.get(..module.len().checked_sub(ups)?)?;
             Some([base, &path[ups..]].concat())
         }
