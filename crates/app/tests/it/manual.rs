@@ -236,7 +236,7 @@ fn what_is_misspelt_is_answered_with_what_may_have_been_meant() {
       "error": {
         "kind": "usage",
         "message": "unrecognized subcommand 'delgate'",
-        "hint": "tip: a similar subcommand exists: 'delegate'\n\nUsage: pi-subagents [COMMAND]\n\nFor more information, try '--help'."
+        "hint": "tip: a similar subcommand exists: 'delegate'\n\nUsage: pi-subagents [OPTIONS] [COMMAND]\n\nFor more information, try '--help'."
       }
     }
     [EOF]
