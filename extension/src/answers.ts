@@ -1,4 +1,4 @@
-/** What the host asks of pi, and how pi answers. */
+/** Answers the requests of the host with pi's API. */
 
 import type { Host } from "./host.ts";
 import type { Json } from "./manifest.ts";
@@ -37,7 +37,7 @@ function isMeantFor(session: Session | undefined, { sessionId }: Json): session 
   return session !== undefined && session.ctx.sessionManager.getSessionId() === sessionId;
 }
 
-/** Sends what was held back while the agent was at work, where it would be taken for an order. */
+/** Sends the messages that were held back while the agent was working, which would have taken them for orders. */
 export function sendHeld(session: Session): void {
   if (!session.ctx.isIdle()) return;
   for (const { message, resolve, reject } of session.held.splice(0)) {
@@ -50,7 +50,7 @@ export function sendHeld(session: Session): void {
   }
 }
 
-/** The host shall know that nobody was told, so that it can tell later. */
+/** Rejects the message, so that the host can send it again later. */
 export function refuseHeld(session: Session): void {
   for (const { reject } of session.held.splice(0)) reject(new Error("pi has left the session"));
 }
@@ -60,7 +60,7 @@ function send({ pi }: Session, { customType, content, details }: Json): void {
   pi.sendMessage(message, { triggerTurn: false });
 }
 
-/** A record that cannot be kept is no reason to fail. */
+/** Appends an entry; one that cannot be kept is no reason to fail. */
 function append(session: Session, { customType, data }: Json): void {
   try {
     session.pi.appendEntry(customType as string, data);

@@ -1,4 +1,4 @@
-/** What a pi tells about itself with every call. */
+/** The facts about pi that go with every call. */
 
 import {
   type ExtensionAPI,

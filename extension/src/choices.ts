@@ -1,4 +1,4 @@
-/** Which definitions a model can choose from: the program tells, and tools say it in their descriptions. */
+/** Asks the program for the definitions that a model can choose, which are added to the descriptions of the tools. */
 
 import { execFile } from "node:child_process";
 
@@ -9,7 +9,7 @@ import type { Json } from "./manifest.ts";
 const PATIENCE = 1_000;
 const LONGEST_ANSWER = 1 << 20;
 
-/** By the name of a tool: a sentence that names what it takes. Nothing where nobody can tell. */
+/** Returns a sentence for each tool that names the definitions it takes, or nothing if the program cannot be asked. */
 export function readChoices(cwd: string): Promise<Map<string, string>> {
   return new Promise((resolve) => {
     const answered = (error: Error | null, stdout: string) => resolve(error ? new Map() : choicesIn(stdout));
@@ -17,7 +17,7 @@ export function readChoices(cwd: string): Promise<Map<string, string>> {
       const options = { cwd, timeout: PATIENCE, killSignal: "SIGKILL", maxBuffer: LONGEST_ANSWER } as const;
       execFile(findBinary().path, ["tools", "--json", "--choices"], options, answered);
     } catch {
-      // A call of a tool says what is missing.
+      // The next tool call reports what is missing.
       resolve(new Map());
     }
   });

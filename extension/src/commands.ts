@@ -23,7 +23,7 @@ export async function run(
   }
 }
 
-/** Nothing is offered where something goes wrong; the command itself will say it. */
+/** Offers no completions if something goes wrong; the command itself will report it. */
 export async function complete(place: Place, command: string, prefix: string): Promise<AutocompleteItem[] | null> {
   const { session } = place;
   if (!session) return null;
@@ -31,7 +31,7 @@ export async function complete(place: Place, command: string, prefix: string): P
     const connection = await Host.of(place).ready();
     const asked = { command, prefix, caller: caller(place, session.pi, session.ctx) };
     const { items = [] } = (await connection.request("command/complete", asked)) as { items?: AutocompleteItem[] };
-    // Where all is typed already, Enter should run the command and not complete it.
+    // If everything is typed already, Enter should run the command and not complete it.
     const isWhole = items.length === 1 && items[0]?.value === prefix;
     return items.length === 0 || isWhole ? null : items;
   } catch {

@@ -9,7 +9,7 @@ import type { Json } from "./manifest.ts";
 
 const LINE_FEED = 0x0a;
 
-/** How much of what a program says beside the protocol is repeated. */
+/** How much of a program's other output is repeated in the error. */
 const MAX_SAID = 300;
 const UNKNOWN_METHOD = -32601;
 const FAILED = -32603;
@@ -39,9 +39,9 @@ export class Connection {
   /** The pieces of a line that has not ended yet. */
   #pieces: Buffer[] = [];
   #isOpen = true;
-  /** Whether it has spoken as our own program does. */
+  /** Whether the process has sent a message of the protocol. */
   #isOurs = false;
-  /** What it said that is not of the protocol, before it was known to be ours. */
+  /** Other output of the process before its first message. */
   #said = "";
 
   constructor(binary: Binary, answer: Answerer) {
@@ -50,7 +50,7 @@ export class Connection {
     this.#process = spawn(binary.path, ["host"], { stdio: ["pipe", "pipe", "pipe"] });
     this.#process.on("error", (error) => this.#end(`could not be started (${error.message})`));
     this.#process.on("close", (code, signal) => this.#end(`has stopped (${signal ?? `exit code ${code}`})`));
-    // It is told by `close`; without a listener a broken pipe would end pi.
+    // `close` reports it; without this listener a broken pipe would end pi.
     for (const stream of this.#streams()) stream.on("error", () => {});
     this.#process.stdout.on("data", (bytes: Buffer) => this.#read(bytes));
     // It would garble the screen of pi.
@@ -138,7 +138,7 @@ export class Connection {
     if (message.id !== undefined) this.#send({ id: message.id, ...answer });
   }
 
-  /** Another program may talk for ever without a word that we wait for. */
+  /** Gives up on a program that prints for ever and is not ours. */
   #refuse(line: string): void {
     this.#keepSaid(line);
     this.#end("talked of something else");

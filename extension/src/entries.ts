@@ -22,7 +22,7 @@ type SessionManager = ExtensionContext["sessionManager"];
 
 /**
  * The entries of the branch that the session is on, and those of background runs of other branches
- * that are not done with: whoever leaves a branch still wants to hear how they end.
+ * that are not settled: a person who leaves a branch still wants to know how its runs end.
  */
 export function entriesHere(sessionManager: SessionManager): SessionEntry[] {
   const here = new Set(sessionManager.getBranch().map(({ id }) => id));
@@ -36,7 +36,7 @@ function backgroundRunOf(entry: SessionEntry): unknown {
   return isBackground ? ((entry.data ?? {}) as Json).runId : undefined;
 }
 
-/** Tells whether a run has begun of whose end the session does not know: its pi was killed. */
+/** Returns whether the session has a run without an end, because its pi was killed. */
 export function hasLeftRun(entries: SessionEntry[]): boolean {
   const over = new Set(runs(entries, OURS).map(({ runId }) => runId));
   return runs(entries, RUN).some(({ runId }) => !over.has(runId));
@@ -59,7 +59,7 @@ export function entriesOf(entries: SessionEntry[]): OurEntry[] {
   });
 }
 
-/** The background runs that a session has had, and of how many of them it was not told the end. */
+/** The number of background runs of a session, and of those whose end it has no message about. */
 export interface BackgroundRuns {
   open: number;
   total: number;
@@ -70,7 +70,7 @@ export function backgroundRuns(entries: SessionEntry[]): BackgroundRuns {
   return { open: openRuns(entries).length, total: begunRuns(entries).size };
 }
 
-/** The background runs of whose end the session was not told. */
+/** Returns the background runs whose end the session has no message about. */
 function openRuns(entries: SessionEntry[]): unknown[] {
   const over = runs(entries, BACKGROUND_UPDATE).filter(({ status }) => status !== "running");
   const told = runs(entries, BACKGROUND_END);
@@ -78,13 +78,13 @@ function openRuns(entries: SessionEntry[]): unknown[] {
   return [...begunRuns(entries)].filter((run) => !has(over, run) || !has(told, run));
 }
 
-/** What is no entry of a run is passed over, as the host does it. */
+/** Skips entries that describe no run, as the host does. */
 function begunRuns(entries: SessionEntry[]): Set<unknown> {
   const begun = runs(entries, BACKGROUND_RUN).filter(isRun);
   return new Set(begun.map(({ runId }) => runId));
 }
 
-/** What `row.rs` cannot do without. */
+/** The fields that `row.rs` needs. */
 function isRun(run: Json): boolean {
   const words = ["runId", "sessionId", "name", "task", "cwd", "acceptedAt", "status"];
   const { directory } = (run.artifacts ?? {}) as Json;

@@ -14,7 +14,7 @@ interface ToolCall {
   arguments: unknown;
 }
 
-/** Waits for the answer also after an abort: it tells what the sub-agents said until then. */
+/** Waits for the answer also after an abort: it has what the sub-agents said until then. */
 export async function execute(
   pi: ExtensionAPI,
   place: Place,

@@ -46,10 +46,10 @@ export class Host {
     return this.#connection;
   }
 
-  /** Tells the host of pi's session, and starts it for that. */
+  /** Sends pi's session to the host, which is started if necessary. */
   announce(): Promise<void> {
     this.#announced = this.#tellSession();
-    // Whoever waits for it hears of it.
+    // The callers that wait for it get the error.
     this.#announced.catch(() => {});
     return this.#announced;
   }
@@ -82,7 +82,7 @@ export class Host {
     const { session } = this.place;
     if (!session) return;
     const { sessionManager } = session.ctx;
-    // A host that comes later has to hear what the one before has left in the session.
+    // A later host needs the entries that this one has written to the session.
     const reason = session.wasAnnounced && session.reason === "new" ? "resume" : session.reason;
     session.wasAnnounced = true;
     await this.#connection.request("session/start", {

@@ -1,4 +1,4 @@
-/** The beginning and the end of pi's session, told to the host. */
+/** Reports the beginning and the end of pi's session to the host. */
 
 import { FOOTER, refuseHeld } from "./answers.ts";
 import { backgroundRuns, entriesHere, hasLeftRun } from "./entries.ts";
@@ -6,17 +6,17 @@ import { Host } from "./host.ts";
 import type { Place, Session } from "./place.ts";
 import { say } from "./shown.ts";
 
-/** Pi waits for its extensions as long as they like. */
+/** The longest time that we let pi wait; pi itself sets no limit. */
 const PATIENCE_MS = 2000;
 
-/** Tells a host that runs of the session; starts one only for runs that the session is not done with. */
+/** Sends the session to a running host; starts a host only for runs that are not settled. */
 export async function begin(place: Place): Promise<void> {
   const { session } = place;
   if (!session) return;
   const entries = entriesHere(session.ctx.sessionManager);
   const { open, total } = backgroundRuns(entries);
   if (!place.host?.isRunning && open === 0 && !hasLeftRun(entries)) {
-    // As the host words it, which is not started to say that nothing runs.
+    // The words are the host's, which is not started just to say that nothing runs.
     if (total > 0) session.ctx.ui.setStatus(FOOTER, `bg: 0 running / ${total} total`);
     return;
   }

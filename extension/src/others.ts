@@ -19,7 +19,7 @@ export function leave(place: Place, others: OtherTool[]): void {
   place.leftToOthers = new Set(others.map(({ name }) => name).filter((name) => left.includes(name)));
 }
 
-/** Says once of each tool that ours has taken its place. */
+/** Notifies the user once for each tool that ours replaces. */
 export function tell(place: Place, ctx: ExtensionContext, replaced: OtherTool[]): void {
   for (const { name, path } of replaced.filter(({ name }) => !place.toldOfOthers.has(name))) {
     place.toldOfOthers.add(name);
@@ -36,7 +36,7 @@ function settingsFile(): string {
   return join(getAgentDir(), "settings.json");
 }
 
-/** The setting `subagents.leaveTools`; a file that cannot be read says nothing. */
+/** Returns the setting `subagents.leaveTools`, or nothing if the file cannot be read. */
 function leaveTools(file: string): unknown[] {
   try {
     const { subagents } = JSON.parse(readFileSync(file, "utf8")) as { subagents?: Json };

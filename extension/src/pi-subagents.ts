@@ -28,7 +28,7 @@ const SHOWN = "pi-subagents:shown";
 const RUNS = ["pi-subagents:bg-run", "pi-subagents:run"];
 const BACKGROUND_END = "pi-subagents:bg-done";
 
-/** How many models a call that names another one is told of. */
+/** How many models the error names if a call names an unknown one. */
 const MAX_NAMES = 40;
 
 /** The kinds of entries that we may have to draw. */
@@ -100,7 +100,7 @@ function registerTool(pi: ExtensionAPI, place: Place, tool: ToolEntry): void {
   });
 }
 
-/** Pi draws in its own way where this throws. */
+/** Draws a tool; if this throws, pi draws it in its own way. */
 function viewsOf(place: Place): NonNullable<Place["views"]> {
   if (!place.views) throw new Error("nothing can be drawn yet");
   return place.views;
@@ -142,7 +142,7 @@ function followSession(pi: ExtensionAPI, place: Place, { tools }: Manifest): voi
     lookForModels(place, ctx);
     registerWith(place.models);
   };
-  // What a session holds of their calls is drawn before anybody hears that it has started.
+  // Pi draws the calls of a session before it emits `session_start`.
   registerWith(place.models);
 
   let telling: Promise<void> | undefined;

@@ -1,4 +1,4 @@
-/** What a person is told, where that person looks. */
+/** Shows texts to the person, where they will see them. */
 
 import type { ExtensionAPI, ExtensionContext } from "@earendil-works/pi-coding-agent";
 
@@ -13,7 +13,7 @@ export interface View {
 
 export type Level = "info" | "warning" | "error";
 
-/** Shows lines in the chat, which the model is not told of; elsewhere they are text. */
+/** Shows lines in the chat, which the model does not see; without a terminal they are text. */
 export function show(pi: ExtensionAPI, ctx: ExtensionContext, view: View): void {
   if (ctx.mode === "tui") {
     pi.appendEntry(SHOWN, view);
@@ -23,7 +23,7 @@ export function show(pi: ExtensionAPI, ctx: ExtensionContext, view: View): void 
   say(ctx, [...(view.title ? [view.title] : []), ...lines].join("\n"), "info");
 }
 
-/** Says a sentence; where there is no UI, on stderr. */
+/** Shows a sentence as a notification, or on stderr if there is no UI. */
 export function say(ctx: ExtensionContext, message: string, level: Level): void {
   if (ctx.hasUI) ctx.ui.notify(message, level);
   else console.error(message);

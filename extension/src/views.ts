@@ -71,7 +71,7 @@ export interface Look {
   isError: boolean;
 }
 
-/** All of a text, so that it can be read, or its first lines. */
+/** Draws the first lines of a text, or all of it without a limit. */
 function drawText(lines: string[], limit: number | undefined, theme: Theme): Component {
   const painted = (line: string) => theme.fg("toolOutput", line);
   if (limit === undefined) return component((width) => lines.flatMap((line) => wrap(painted(line), width)));
@@ -91,7 +91,7 @@ function drawWindows(details: Json, expanded: boolean, theme: Theme): Component 
   ]);
 }
 
-/** While a call runs, a window has only the lines that were shown when it was told of. */
+/** Returns the lines of a window. While a call runs, an update has only those for the current view. */
 function shownLines(window: Json, expanded: boolean, newest: number): Json[] {
   if (expanded) return list(window.allMessages ?? window.lines);
   return window.lines === undefined ? list(window.allMessages).slice(-newest) : list(window.lines);
@@ -116,7 +116,7 @@ function drawWindow(
   return [cut(paint(window.header, theme), width), ...body, ...error];
 }
 
-/** A line without spans has the usual role of its kind; also in `window_record.rs`. */
+/** A line without spans has the usual role of its kind; as in `window_json.rs`. */
 function spansOf({ spans, text, kind }: Json): unknown {
   return spans ?? [{ text, role: kind === "tool" ? "muted" : "plain" }];
 }

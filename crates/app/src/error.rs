@@ -1,4 +1,4 @@
-//! What a person reads when a command cannot do its job: what went wrong, why, and what to do.
+//! The error of a command: what went wrong, why, and what to do about it.
 
 use std::error::Error;
 use std::fmt::Write as _;
@@ -19,11 +19,11 @@ pub(crate) struct CommandError {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) enum Kind {
-    /// The call does not make sense.
+    /// The arguments or the definition are invalid.
     Usage,
-    /// The id or name leads nowhere.
+    /// There is no run, session or definition with this id or name.
     NotFound,
-    /// It was tried and failed.
+    /// The command tried and failed.
     Failed,
 }
 
@@ -49,7 +49,7 @@ impl CommandError {
         }
     }
 
-    /// Adds what the error itself was caused by.
+    /// Adds an error and its sources as causes.
     pub(crate) fn because(mut self, error: &dyn Error) -> Self {
         let mut cause = Some(error);
         while let Some(error) = cause {
@@ -59,13 +59,13 @@ impl CommandError {
         self
     }
 
-    /// Adds what can be done about it.
+    /// Adds a hint: what can be done about it.
     pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hints.push(hint.into());
         self
     }
 
-    /// Adds what can be done about it, unless something was said already.
+    /// Adds a hint, unless there is one already.
     pub(crate) fn or_hint(self, hint: &str) -> Self {
         if self.hints.is_empty() {
             self.hint(hint)

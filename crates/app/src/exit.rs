@@ -1,12 +1,12 @@
-//! Exit codes: of a command that had runs, 0 only when everything completed.
+//! Exit codes. A command that had runs exits with 0 only if all of them completed.
 
 use std::process::ExitCode;
 
-/// Some completed and some did not.
+/// Some runs completed and some did not.
 const MIXED: i32 = 4;
 
-/// Of what a run may exit with, these have a meaning of their own on the command line: completed,
-/// timed out, hung up, interrupted, terminated. All others are a run that failed.
+/// The exit codes of a run that a command passes on: completed, timed out, hung up, interrupted,
+/// terminated. A run with any other code has failed.
 const KNOWN: [i32; 5] = [0, 124, 129, 130, 143];
 
 /// Returns one code for several runs: theirs if they agree.

@@ -53,7 +53,7 @@ pub fn main() -> ExitCode {
     let arguments: Vec<OsString> = std::env::args_os().collect();
     let name = arguments.get(1).and_then(|word| word.to_str());
     let further = arguments.iter().skip(2).cloned();
-    // Children start a thousand times as often as people type: they pass the parser by.
+    // These processes are started far more often than people type commands, so they skip the parser.
     match name {
         Some(own_commands::KEEPER) => with_log(own_commands::KEEPER, || keeper::run(further)),
         Some(own_commands::WARDEN) => with_log(own_commands::WARDEN, || warden::run(further)),

@@ -1,5 +1,5 @@
-//! The names under which this binary starts itself. The parser of the command line does not know
-//! them, but for the agent, which people may start too.
+//! The names under which this binary starts itself. The parser of the command line knows only the
+//! agent, which people may start too. The keeper supervises one child, the warden one owner.
 
 /// Keeps one child and ends its whole tree.
 pub(crate) const KEEPER: &str = "keeper";

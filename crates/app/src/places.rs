@@ -1,4 +1,4 @@
-//! Where everything is: the one place that reads the environment.
+//! Finds the directories and programs. This is the only module that reads the environment.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -10,26 +10,26 @@ use pi_subagents_files::NeverProjects;
 
 use crate::error::CommandError;
 
-/// Where everybody may write, beside what `TMPDIR` names.
+/// Temporary directories, beside the one that `TMPDIR` names.
 const TEMPORARY: [&str; 3] = ["/tmp", "/var/tmp", "/dev/shm"];
 
 /// A path to a socket may have this many bytes.
 pub(crate) const LONGEST_SOCKET_PATH: usize = 100;
 
-/// Where we were started and what belongs to the user.
+/// The directories of a call: where we were started, the project, and the user's own.
 #[derive(Debug, Clone)]
 pub(crate) struct Places {
-    /// Where we were started.
+    /// The directory in which we were started.
     pub(crate) cwd: PathBuf,
     pub(crate) home: PathBuf,
     /// The directory of pi and of ours.
     pub(crate) agent_dir: PathBuf,
-    /// What our runs belong to: the project, or the cwd where there is none.
+    /// The directory to which our runs belong: the project, or the cwd if there is none.
     pub(crate) project: PathBuf,
     /// Whether it is a project, whose files may be read and written.
     is_project: bool,
     pub(crate) never_projects: NeverProjects,
-    /// Where owners listen.
+    /// The directory of the owners' sockets.
     pub(crate) sockets: PathBuf,
     /// Our own binary.
     pub(crate) program: PathBuf,
@@ -41,8 +41,10 @@ pub(crate) struct Places {
 impl Places {
     pub(crate) fn find() -> Result<Self, CommandError> {
         let cwd = current_directory()?;
-        let program = std::env::current_exe()
-            .map_err(|error| CommandError::failed("our own binary is gone").because(&error))?;
+        let program = std::env::current_exe().map_err(|error| {
+            CommandError::failed("the pi-subagents binary that is running was removed or replaced")
+                .because(&error)
+        })?;
         let mut variables: BTreeMap<OsString, OsString> = std::env::vars_os().collect();
         let for_children = GIVEN.lock().unwrap_or_else(PoisonError::into_inner).clone();
         variables.extend(for_children.iter().cloned());
@@ -93,7 +95,7 @@ impl Places {
         };
         let home = variable("HOME").map(PathBuf::from).ok_or_else(|| {
             CommandError::failed("HOME is not set")
-                .hint("Set HOME to the directory that holds .pi/agent.")
+                .hint("Set HOME to the directory that contains .pi/agent.")
         })?;
         let agent_dir = variable("PI_CODING_AGENT_DIR")
             .or_else(|| variable("PI_AGENT_DIR"))
@@ -179,7 +181,7 @@ pub(crate) fn environment_variable(name: &str) -> Option<OsString> {
 )]
 fn current_directory() -> Result<PathBuf, CommandError> {
     std::env::current_dir().map_err(|error| {
-        CommandError::failed("the current directory cannot be used").because(&error)
+        CommandError::failed("could not use the current directory").because(&error)
     })
 }
 

@@ -1,4 +1,4 @@
-//! Where commands print: data to stdout, words for people to stderr, or both to a page.
+//! Prints the results of commands: data to stdout, notes for people to stderr, or both to a page.
 
 use std::io::{self, ErrorKind, IsTerminal as _, Write as _};
 use std::process::ExitCode;
@@ -21,7 +21,7 @@ pub(crate) struct Output {
     pub(crate) quiet: bool,
 }
 
-/// How this command prints.
+/// Prints for one command, in the way its options ask for.
 #[derive(Clone, Copy)]
 pub(crate) struct Printer<'a> {
     options: Output,
@@ -29,13 +29,13 @@ pub(crate) struct Printer<'a> {
     page: Option<&'a Page>,
 }
 
-/// What was printed, in its order.
+/// Everything that was printed, in order.
 #[derive(Debug, Default)]
 pub(crate) struct Page {
     printed: Mutex<Vec<Printed>>,
 }
 
-/// One piece of it.
+/// One printed text.
 #[derive(Debug)]
 pub(crate) enum Printed {
     Data(String),
@@ -117,7 +117,7 @@ impl<'a> Printer<'a> {
         }
     }
 
-    /// Tells whether data goes to a terminal and for people.
+    /// Returns whether data is printed as text to a terminal.
     pub(crate) fn is_screen(self) -> bool {
         !self.is_json() && io::stdout().is_terminal()
     }
@@ -142,7 +142,7 @@ impl<'a> Printer<'a> {
         };
         match text {
             Ok(text) => self.exact(&text),
-            Err(error) => self.note(&format!("the answer is no JSON: {error}")),
+            Err(error) => self.note(&format!("the answer could not be written as JSON: {error}")),
         }
     }
 
@@ -184,7 +184,7 @@ fn write_data(text: &str) {
     }
 }
 
-/// Whether data was to be printed that could not be.
+/// Whether some data could not be printed.
 static HAS_LOST_DATA: AtomicBool = AtomicBool::new(false);
 
 fn lost(error: &io::Error) {

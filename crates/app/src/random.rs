@@ -32,7 +32,11 @@ pub(crate) fn new_secret() -> Result<String, CommandError> {
 /// Returns random bytes. The system gives up to 256 of them in one piece, or none.
 fn random_bytes() -> Result<[u8; 8], CommandError> {
     let mut bytes = [0; 8];
-    getrandom(&mut bytes, GetRandomFlags::empty())
-        .map_err(|error| CommandError::failed("no random numbers").because(&error))?;
+    getrandom(&mut bytes, GetRandomFlags::empty()).map_err(|error| {
+        CommandError::failed(
+            "the system gave the system gave the system gave the system gave the system gave no random numbers",
+        )
+        .because(&error)
+    })?;
     Ok(bytes)
 }

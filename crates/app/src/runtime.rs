@@ -17,7 +17,9 @@ pub(crate) fn block_on<T>(
         // A thread that is there once is there when the system gives no more.
         .thread_keep_alive(LONG)
         .build()
-        .map_err(|error| CommandError::failed("no async runtime").because(&error))?;
+        .map_err(|error| {
+            CommandError::failed("could not start the async runtime").because(&error)
+        })?;
     let done = runtime.block_on(work);
     // The work is over; a read of stdin that still waits for somebody keeps nobody here.
     runtime.shutdown_background();

@@ -103,12 +103,13 @@ pub(crate) async fn stop_this_process() -> Duration {
 
 /// Lets a write fail to a file that may not grow any more, instead of ending this process.
 pub(crate) fn survive_large_files() {
-    // Where the handler cannot be had, everything is as it was.
+    // Without the handler, the default of the system stays.
     _ = signal(SignalKind::from_raw(SignalName::XFSZ.as_raw()));
 }
 
 fn listen(kind: SignalKind) -> Result<Signal, CommandError> {
-    signal(kind).map_err(|error| CommandError::failed("no signals").because(&error))
+    signal(kind)
+        .map_err(|error| CommandError::failed("could not listen for signals").because(&error))
 }
 
 async fn received(signal: Option<&mut Signal>) {

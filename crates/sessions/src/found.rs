@@ -79,7 +79,7 @@ pub enum FindError {
         candidates: Vec<String>,
     },
     /// Several conversations share this session id.
-    #[error("\"{session}\" names {} sessions: {}", conversations.len(), agents(conversations))]
+    #[error("\"{session}\" is ambiguous: it is {}", agents(conversations))]
     Shared {
         /// What was asked for.
         session: String,
@@ -107,9 +107,16 @@ pub struct Conversation {
     pub latest: RunId,
 }
 
+/// Lists what an ambiguous id may mean: "a session of scout and a session of critic".
 fn agents(conversations: &[Conversation]) -> String {
-    let agents: Vec<&str> = conversations.iter().map(|one| one.agent.as_str()).collect();
-    format!("one of {}", agents.join(", one of "))
+    let sessions: Vec<String> = conversations
+        .iter()
+        .map(|one| format!("a session of {}", one.agent))
+        .collect();
+    match sessions.as_slice() {
+        [first @ .., last] if !first.is_empty() => format!("{} and {last}", first.join(", ")),
+        few => few.join(""),
+    }
 }
 
 /// Lists as many ids as a person reads, and how many more there are.

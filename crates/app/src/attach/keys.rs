@@ -10,35 +10,29 @@ use crate::runs::find::how_to_resume;
 
 /// Every key and what it does, in the words of the help.
 pub(crate) const KEYS: [(&str, &str); 14] = [
-    (
-        "↑ ↓, k j",
-        "select a run; in the window one line up or down",
-    ),
+    ("↑ ↓, k j", "select a run; in the window, scroll one line"),
     ("Enter", "give the window the whole screen"),
-    ("Tab", "go between the list and the window"),
+    ("Tab", "switch between the list and the window"),
     ("PgUp PgDn", "scroll the window"),
     ("g G", "go to its beginning or to its end"),
-    ("f", "follow: stay at the end as it grows, or hold still"),
+    (
+        "f",
+        "follow: stay at the end as it grows, or stop following",
+    ),
     ("o", "read what the run answered, or go back"),
     (
         "s",
-        "steer: say something that it hears before its next turn",
+        "steer: send a message that it reads before its next turn",
     ),
     ("x", "stop the run, after a question"),
-    ("r", "show the command that goes on with a run that is over"),
+    ("r", "show the command that continues a finished run"),
     (
         "/",
-        "show only runs with this in their name, model, state or id",
+        "show only runs whose name, model, state or id contains this",
     ),
-    (
-        "a",
-        "show all runs, not only those of the id that was given",
-    ),
+    ("a", "show all runs, not only those of the given id"),
     ("?", "show or hide this help"),
-    (
-        "q, Esc, Ctrl-C",
-        "go back or leave; nothing is stopped by that",
-    ),
+    ("q, Esc, Ctrl-C", "go back or leave; the runs continue"),
 ];
 
 /// What came of a question that was not answered with yes.
@@ -124,7 +118,7 @@ impl Model {
         match std::mem::replace(&mut self.mode, Mode::Browsing) {
             Mode::Steering(run, editor) if !editor.text().trim().is_empty() => {
                 self.draft = Some((run, editor));
-                let text = "It was not sent; s brings it back.";
+                let text = "The message was not sent; press s to get it back.";
                 self.notice = Some(Notice::new(Role::Muted, text));
             }
             Mode::Filtering(_) => self.filter.clear(),
@@ -252,7 +246,7 @@ impl Model {
         };
         let text = if row.is_running() {
             format!(
-                "{} still runs; press s to say something to it.",
+                "{} is still running; press s to send it a message.",
                 row.run.name
             )
         } else {

@@ -83,7 +83,7 @@ impl ListRow {
     /// `columns`.
     pub(crate) fn doing(&self, columns: usize) -> String {
         if self.record == Record::Gone {
-            return "its record is gone".to_owned();
+            return "its record was deleted".to_owned();
         }
         let Some(live) = &self.live else {
             return self

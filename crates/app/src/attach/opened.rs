@@ -83,7 +83,7 @@ impl Opened {
         if self.is_gone {
             lines.push(Line::new(
                 Role::Warning,
-                "The record of this run was deleted; what stood in it is shown as far as it was read.",
+                "The record of this run was deleted; this is what had been read of it.",
             ));
         }
         lines

@@ -63,11 +63,12 @@ pub(super) async fn steer(run: IndexedRun, message: String) -> Notice {
     match request(&run, Want::Steer { message }).await {
         Ok(OwnerReply::Done) => Notice::new(
             Role::Success,
-            format!("{} hears it before its next turn.", run.name),
+            format!("{} reads it before its next turn.", run.name),
         ),
-        Ok(OwnerReply::Refused { message }) => {
-            Notice::new(Role::Failed, format!("It was not told: {message}."))
-        }
+        Ok(OwnerReply::Refused { message }) => Notice::new(
+            Role::Failed,
+            format!("The message did not arrive: {message}."),
+        ),
         Err(error) => Notice::new(Role::Failed, error.to_answer()),
     }
 }
@@ -77,7 +78,7 @@ pub(super) async fn stop(store: Store, run: IndexedRun) -> Notice {
     match stop_run(&store, &run).await {
         Ok(_) => Notice::new(
             Role::Success,
-            format!("{} was stopped; nothing of it is left.", run.name),
+            format!("{} was stopped, and all its processes are gone.", run.name),
         ),
         Err(error) => Notice::new(Role::Failed, error.to_answer()),
     }

@@ -57,7 +57,7 @@ pub(crate) struct Attachment {
 /// Shows runs until somebody leaves.
 pub(crate) async fn attach(attachment: Attachment) -> Result<ExitCode, CommandError> {
     let failed =
-        |error: io::Error| CommandError::failed("the terminal cannot be used").because(&error);
+        |error: io::Error| CommandError::failed("could not use the terminal").because(&error);
     let signals = Signals::listen_to_pause()?;
     let mut session = Session::start(attachment, signals).map_err(failed)?;
     // The screen is given back before anything is printed.

@@ -18,7 +18,7 @@ impl Door {
     /// Says how to read all that was said in a session.
     pub(crate) fn how_to_read(self, session: &str) -> String {
         match self {
-            Self::CommandLine => format!("pi-subagents output {session} prints all of it."),
+            Self::CommandLine => format!("Read all of it with pi-subagents output {session}."),
             Self::Pi | Self::Mcp => {
                 format!("get_subagent_output with sessionId {session} returns all of it.")
             }
@@ -38,7 +38,7 @@ impl Door {
     pub(crate) fn how_to_get_a_definition(self) -> &'static str {
         match self {
             Self::CommandLine => {
-                "pi-subagents profile list shows what there is, profile create NAME makes one."
+                "List them with pi-subagents profile list, or create one with pi-subagents profile create NAME."
             }
             Self::Pi => {
                 "list_subagent_profiles shows what there is; a person makes one with /profile create NAME."
@@ -50,7 +50,7 @@ impl Door {
     /// Says how to let what a project carries count.
     pub(crate) fn how_to_trust(self) -> &'static str {
         match self {
-            Self::CommandLine => r#"Say "pi-subagents trust --yes" to allow that."#,
+            Self::CommandLine => r#"Run "pi-subagents trust --yes" to allow that."#,
             // A model reads it, which is not to decide.
             Self::Pi | Self::Mcp => {
                 "Only the user can allow that, with pi-subagents trust in a shell."

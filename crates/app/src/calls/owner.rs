@@ -68,8 +68,8 @@ impl Owner {
         let failed = |what: &str, error: &io::Error| CommandError::failed(what).because(error);
         let file_limit = raise_file_limit();
         start_thread_that_waits().map_err(|error| {
-            failed("this process can start no threads", &error)
-                .hint("ulimit -u says how many processes and threads the user may have.")
+            failed("this process could not start a thread", &error)
+                .hint("ulimit -u prints how many processes and threads this user may have.")
         })?;
         survive_large_files();
         let store = Store::new(&places.agent_dir);

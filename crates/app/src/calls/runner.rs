@@ -80,7 +80,7 @@ impl<'a> Runners<'a> {
     fn instead_of_pi(&self, why: &str) -> ChosenRunner {
         let is_there = self.caller.pi.is_some() || is_pi_named(&self.caller.places);
         let warning = format!(
-            "pi cannot be used, so the embedded agent works in its place: {}",
+            "pi cannot be used, so the embedded agent is used instead: {}",
             why.trim_end_matches('.')
         );
         self.embedded(is_there.then_some(warning))

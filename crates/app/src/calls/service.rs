@@ -224,7 +224,9 @@ impl CallService {
         let (service, caller) = (Arc::clone(self), caller.clone());
         spawn_blocking(move || work(&service, &caller))
             .await
-            .unwrap_or_else(|error| Err(CommandError::failed("a bug of ours").because(&error)))
+            .unwrap_or_else(|error| {
+                Err(CommandError::failed("this is a bug in pi-subagents").because(&error))
+            })
     }
 
     /// Waits for other calls that open runs: two at once must not find the same session free.

@@ -105,7 +105,7 @@ impl Panes {
                     self.tell(placement::unshown(unshown));
                 }
                 Err(problem) => {
-                    self.tell(format!("tmux opened no pane: {problem}"));
+                    self.tell(format!("tmux could not open a pane: {problem}"));
                     // What tmux refuses once it refuses again.
                     return;
                 }

@@ -117,8 +117,8 @@ pub(crate) fn check_extent(project: &Path, home: &Path) -> Result<(), CommandErr
         return Ok(());
     }
     Err(CommandError::usage(format!(
-        "a yes for {} would be one to everything in the home directory",
+        "trusting {} would trust everything in the home directory",
         project.display()
     ))
-    .hint("Say it in the project itself."))
+    .hint("Run it in the directory of the project itself."))
 }

@@ -1,5 +1,5 @@
-//! Questions, to whoever can answer them. Escape skips one; on a terminal Ctrl-C ends the command,
-//! inside pi it does what Escape does.
+//! Questions to a person, at a terminal or inside pi. Escape skips a question. On a terminal Ctrl-C
+//! ends the command; inside pi it does what Escape does.
 
 use std::borrow::Cow;
 use std::ffi::OsStr;
@@ -14,10 +14,10 @@ use crate::error::CommandError;
 use crate::places::Places;
 use crate::print::Printer;
 
-/// What a shell says about a command that Ctrl-C ended.
+/// The exit code that shells use for a command that Ctrl-C ended.
 const INTERRUPTED: u8 = 130;
 
-/// Nobody goes on answering.
+/// The reason why there are no further answers.
 pub(crate) enum Stopped {
     /// Ctrl-C was pressed, or one question after the other cancelled.
     Interrupted,
@@ -29,7 +29,7 @@ pub(crate) enum Stopped {
 pub(crate) type Answer<T> = Result<Option<T>, Stopped>;
 
 impl Stopped {
-    /// What the command comes to.
+    /// Returns what the command ends with.
     pub(crate) fn into_result(self, printer: Printer) -> Result<ExitCode, CommandError> {
         match self {
             Self::Interrupted => {
@@ -45,26 +45,26 @@ impl From<InquireError> for Stopped {
     fn from(error: InquireError) -> Self {
         match error {
             InquireError::OperationInterrupted => Self::Interrupted,
-            other => Self::Failed(CommandError::failed("no answer can be read").because(&other)),
+            other => Self::Failed(CommandError::failed("could not read an answer").because(&other)),
         }
     }
 }
 
-/// Whoever answers.
+/// The person who answers questions, at a terminal or inside pi.
 pub(crate) trait Person {
-    /// Whether they are there.
+    /// Returns whether somebody can answer.
     fn is_there(&self) -> bool;
 
-    /// Yes or no.
+    /// Asks a question that is answered with yes or no.
     fn yes(&self, question: &str, default: bool) -> Answer<bool>;
 
-    /// A line of text; the one that is there already is left by an empty answer.
+    /// Asks for a line of text; an empty answer keeps the initial one.
     fn line(&self, question: &str, initial: &str, help: &str) -> Answer<String>;
 
-    /// One of several, by its place.
+    /// Asks for one of several options and returns its position.
     fn place(&self, question: &str, options: &[String], cursor: usize) -> Answer<usize>;
 
-    /// A long text.
+    /// Asks for a long text.
     fn long_text(&self, question: &str, initial: &str) -> Answer<String>;
 
     /// Shows what the next question is about.
@@ -72,7 +72,7 @@ pub(crate) trait Person {
 }
 
 impl dyn Person + '_ {
-    /// One of several.
+    /// Asks for one of several options and returns it.
     pub(super) fn choice<T: Display>(
         &self,
         question: &str,
@@ -85,12 +85,12 @@ impl dyn Person + '_ {
     }
 }
 
-/// Whether a question makes sense: programs are asked nothing.
+/// Returns whether a question can be asked: never with `--json`, where a program reads the answer.
 pub(crate) fn can_ask(person: &dyn Person, printer: Printer) -> bool {
     !printer.is_json() && person.is_there()
 }
 
-/// Says that all is as it was.
+/// Prints that nothing was changed.
 pub(crate) fn nothing_written(printer: Printer) -> ExitCode {
     printer.note("Nothing was written.");
     ExitCode::SUCCESS
@@ -130,7 +130,7 @@ impl Person for AtTerminal<'_> {
         Ok(answer.map(|chosen| chosen.index))
     }
 
-    /// In the user's editor.
+    /// Opens the user's editor.
     fn long_text(&self, question: &str, initial: &str) -> Answer<String> {
         let command = editor(self.places);
         let mut words = command.split_whitespace();
@@ -144,15 +144,18 @@ impl Person for AtTerminal<'_> {
             .prompt_skippable();
         answer.map_err(|error| match error {
             InquireError::IO(cause) => Stopped::Failed(
-                CommandError::failed(format!("the editor {program} cannot be used"))
+                CommandError::failed(format!("could not run the editor {program}"))
                     .because(&cause)
-                    .hint("Set EDITOR to one that works, or use --system-prompt @FILE."),
+                    .hint(
+                        "Set EDITOR to an editor that is installed, or use --system-prompt @FILE.",
+                    ),
             ),
             other => other.into(),
         })
     }
 
-    /// The page belongs to the question, so it is shown where the question is, quiet or not.
+    /// Shows the page where the question is, also with `--quiet`, because it belongs to the
+    /// question.
     fn show(&self, page: &str) -> Result<(), Stopped> {
         writeln!(io::stderr(), "\n{}\n", clean(page)).map_err(|error| {
             Stopped::Failed(CommandError::failed("the terminal is gone").because(&error))
@@ -160,7 +163,7 @@ impl Person for AtTerminal<'_> {
     }
 }
 
-/// What every POSIX system has.
+/// An editor that every POSIX system has.
 const FALLBACK_EDITOR: &str = "vi";
 
 fn editor(places: &Places) -> Cow<'_, str> {

@@ -1,4 +1,4 @@
-//! Which definition a name means.
+//! Finds the definition that a name means.
 
 use clap::Args;
 use pi_subagents_definitions::{Asker, Found, Ignored, IgnoredReason, UnknownDefinition, Warning};
@@ -21,23 +21,23 @@ pub(super) struct ChoiceArgs {
     dialect: Option<DialectName>,
 }
 
-/// What a name leads to.
+/// The result of looking up a name.
 pub(super) enum Chosen<'a> {
     /// A definition.
     Definition(&'a Definition),
-    /// A file that is called so and cannot be used.
+    /// A file of that name that cannot be used.
     Broken(&'a Warning),
 }
 
-/// The definition that counts, or what to say when there is none.
+/// Returns the effective definition of a name, or the error if there is none.
 pub(super) fn counting<'a>(name: &str, seen: &'a Seen) -> Result<Found<'a>, CommandError> {
     seen.catalogue()
         .find(name, Asker::Delegation)
         .map_err(|unknown| not_there(name, &unknown, seen))
 }
 
-/// What is to be changed or deleted, wherever it lies: nothing is obeyed by that, so what is
-/// ignored may be chosen too.
+/// Returns the definition to edit or delete. It may be one that is ignored: editing a file obeys
+/// nothing that it says.
 pub(super) fn any<'a>(args: &ChoiceArgs, seen: &'a Seen) -> Result<Chosen<'a>, CommandError> {
     let all = seen.all_named(&args.name);
     let fitting = all.iter().find(|(definition, _)| args.fits(definition));
@@ -54,7 +54,8 @@ pub(super) fn any<'a>(args: &ChoiceArgs, seen: &'a Seen) -> Result<Chosen<'a>, C
     }
 }
 
-/// There is no definition of the name, but there may be a file.
+/// Returns the unusable file of a name that has no definition, or the error if there is no file
+/// either.
 fn nameless<'a>(name: &str, seen: &'a Seen) -> Result<Chosen<'a>, CommandError> {
     if let Some(warning) = broken(name, seen) {
         return Ok(Chosen::Broken(warning));
@@ -73,11 +74,11 @@ impl ChoiceArgs {
 
 fn outside(definition: &Definition) -> CommandError {
     let file = definition.file.display();
-    CommandError::usage(format!("{file} leads out of the project"))
-        .hint("Change it where it really lies.")
+    CommandError::usage(format!("{file} is a link to a file outside the project"))
+        .hint("Edit the file that the link leads to.")
 }
 
-/// The definition is there, but not where it was looked for.
+/// Makes the error for a name that exists only in other scopes or dialects.
 fn elsewhere(name: &str, all: &[(&Definition, Option<&Ignored>)]) -> CommandError {
     let places: Vec<String> = all
         .iter()
@@ -86,11 +87,13 @@ fn elsewhere(name: &str, all: &[(&Definition, Option<&Ignored>)]) -> CommandErro
             format!("{} ({scope} {dialect})", one.file.display())
         })
         .collect();
-    CommandError::not_found(format!("no \"{name}\" of that scope and dialect"))
-        .hint(format!("There is {}.", places.join(", ")))
+    CommandError::not_found(format!(
+        "there is no \"{name}\" with that scope and dialect"
+    ))
+    .hint(format!("There is {}.", places.join(", ")))
 }
 
-/// A file that should hold the definition and cannot be used.
+/// Returns the warning about a file that should define the name but cannot be used.
 fn broken<'a>(name: &str, seen: &'a Seen) -> Option<&'a Warning> {
     let mut warnings = seen.catalogue().warnings().iter();
     warnings.find(|warning| warning.keeps_out(name))

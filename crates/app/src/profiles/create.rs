@@ -83,7 +83,7 @@ pub(super) fn check_absent(definition: &Definition, seen: &Seen) -> Result<(), C
     }
     if definition.file.symlink_metadata().is_ok() {
         let file = definition.file.display();
-        return Err(CommandError::usage(format!("{file} is there already"))
+        return Err(CommandError::usage(format!("{file} already exists"))
             .hint("Choose another name, or look at that file first."));
     }
     Ok(())

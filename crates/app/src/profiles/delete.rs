@@ -32,9 +32,10 @@ pub(super) fn run(
     let (title, file) = chosen(&args.choice, seen)?;
     if !args.yes {
         if !ask::can_ask(person, printer) {
-            return Err(
-                CommandError::usage(format!("{title} is not deleted unasked")).hint("Add --yes."),
-            );
+            return Err(CommandError::usage(format!(
+                "refusing to delete {title} without confirmation"
+            ))
+            .hint("Add --yes."));
         }
         let question = format!("Delete {title} ({})?", seen.short(&file));
         match person.yes(&question, false) {
@@ -46,7 +47,8 @@ pub(super) fn run(
             Err(stopped) => return stopped.into_result(printer),
         }
     }
-    delete(&file).map_err(|error| CommandError::failed("nothing was deleted").because(&error))?;
+    delete(&file)
+        .map_err(|error| CommandError::failed("could not delete the file").because(&error))?;
     report(&args.choice.name, &title, &file, seen, printer);
     Ok(ExitCode::SUCCESS)
 }
@@ -58,7 +60,7 @@ fn chosen(choice: &ChoiceArgs, seen: &Seen) -> Result<(String, PathBuf), Command
             definition.file.clone(),
         ),
         Chosen::Broken(warning) => (
-            format!("the unusable \"{}\"", choice.name),
+            format!("the broken definition \"{}\"", choice.name),
             warning.file.clone(),
         ),
     })
@@ -80,6 +82,6 @@ fn report(name: &str, title: &str, file: &std::path::Path, seen: &Seen, printer:
     }
     printer.data(&format!("Deleted {title}: {}", file.display()));
     if let Some(next) = next {
-        printer.note(&format!("Now {} counts.", next.display()));
+        printer.note(&format!("{} is used for this name now.", next.display()));
     }
 }

@@ -4,7 +4,7 @@ use pi_subagents_delegation::{BodyUse, Definition, Field};
 
 use super::fields;
 
-/// Everything a definition says; `file` is how its file is called.
+/// Returns a page with all fields of a definition; `file` is the path to show.
 pub(super) fn page(definition: &Definition, file: &str) -> String {
     let mut rows = vec![
         ("name", definition.name.clone()),
@@ -31,7 +31,7 @@ pub(super) fn page(definition: &Definition, file: &str) -> String {
     lines.join("\n")
 }
 
-/// A key and a value; further lines of the value stand under the first.
+/// Returns the row of a key; further lines of the value stand under the first one.
 fn row(key: &str, value: &str, width: usize) -> String {
     let mut lines = value.lines();
     let first = lines.next().unwrap_or_default();

@@ -35,7 +35,7 @@ pub(super) fn run(
         Chosen::Definition(definition) => definition,
         Chosen::Broken(warning) => {
             return Err(
-                CommandError::usage(warning.to_string()).hint("Mend the file by hand first.")
+                CommandError::usage(warning.to_string()).hint("Fix the file by hand first.")
             );
         }
     };

@@ -1,4 +1,4 @@
-//! What stands at the end of the help of each subcommand of `profile`.
+//! The end of the help of each subcommand of `profile`.
 
 pub(super) const LIST: &str = "\
 Examples:

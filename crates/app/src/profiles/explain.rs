@@ -1,4 +1,4 @@
-//! `profile explain`: where each field comes from, what it hides, and what it leads to.
+//! `profile explain`: shows where each field comes from, what it hides, and how children start.
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -12,7 +12,7 @@ use super::seen::{Seen, reason};
 use crate::error::CommandError;
 use crate::print::Printer;
 
-/// How much of a value stands in its row.
+/// How many columns of a value are shown.
 const WIDEST_VALUE: usize = 48;
 
 pub(super) fn run(name: &str, seen: &Seen, printer: Printer) -> Result<ExitCode, CommandError> {
@@ -63,7 +63,7 @@ fn page(explanation: &Explanation, definition: &Definition, seen: &Seen) -> Stri
     );
     let children = explanation.children.iter().map(|(runner, arguments)| {
         let shown = match arguments {
-            Ok(arguments) if arguments.is_empty() => "nothing but its defaults".to_owned(),
+            Ok(arguments) if arguments.is_empty() => "its defaults only".to_owned(),
             Ok(arguments) => quoted(arguments),
             Err(reason) => format!("refused: {reason}"),
         };
@@ -77,7 +77,7 @@ fn page(explanation: &Explanation, definition: &Definition, seen: &Seen) -> Stri
     lines.join("\n")
 }
 
-/// What children are given that is no argument.
+/// Lists what children get in other ways than as arguments.
 fn besides(definition: &Definition) -> impl Iterator<Item = String> {
     let key = definition
         .api_key
@@ -125,7 +125,7 @@ fn rows(explanation: &Explanation, seen: &Seen) -> Vec<String> {
     explanation.rows.iter().zip(&values).flat_map(row).collect()
 }
 
-/// The beginning of a value; `show` has all of it.
+/// Returns the beginning of a value; `profile show` prints all of it.
 fn one_line(value: &str) -> String {
     let mut lines = value.lines();
     let first = text::clean(lines.next().unwrap_or_default());
@@ -139,13 +139,13 @@ fn one_line(value: &str) -> String {
 fn why(reason: pi_subagents_definitions::IgnoredReason) -> &'static str {
     use pi_subagents_definitions::IgnoredReason;
     match reason {
-        IgnoredReason::Undecided => "nobody has trusted its project yet",
+        IgnoredReason::Undecided => "you have not decided yet whether to trust its project",
         IgnoredReason::Refused => "its project is not trusted",
-        IgnoredReason::OutsideProject => "it leads out of its project",
+        IgnoredReason::OutsideProject => "it is a link to a file outside its project",
     }
 }
 
-/// Arguments as a shell would take them.
+/// Quotes arguments as a shell would accept them.
 fn quoted(arguments: &[String]) -> String {
     let is_plain =
         |character: char| character.is_ascii_alphanumeric() || "-_./:,=@%+~".contains(character);

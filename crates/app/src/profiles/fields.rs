@@ -3,7 +3,7 @@
 use pi_subagents_delegation::{Definition, Dialect, Field, FieldValue};
 use serde_json::{Map, Value, json};
 
-/// A field as a line of text, if it is set.
+/// Returns a field as a line of text, if it is set.
 pub(super) fn text(definition: &Definition, field: Field) -> Option<String> {
     set(definition, field).map(|value| value.to_string())
 }
@@ -21,13 +21,13 @@ fn to_value(value: FieldValue<'_>) -> Value {
     }
 }
 
-/// A switch that is off says nothing.
+/// Returns the value of a field, if it is set. A switch that is off counts as not set.
 fn set(definition: &Definition, field: Field) -> Option<FieldValue<'_>> {
     let value = definition.value(field)?;
     (value != FieldValue::Switch(false)).then_some(value)
 }
 
-/// The whole definition as programs read it, with the keys of a profile whatever it is.
+/// Returns the whole definition as JSON, with the keys of a profile whatever its dialect is.
 pub(super) fn to_json(definition: &Definition) -> Value {
     let mut object = Map::new();
     object.insert("name".to_owned(), json!(definition.name));

@@ -85,12 +85,12 @@ pub(super) struct FieldArgs {
 }
 
 impl FieldArgs {
-    /// Whether no field is given.
+    /// Returns whether no field was given.
     pub(super) fn is_empty(&self) -> bool {
         *self == Self::default()
     }
 
-    /// Puts what is given into a definition.
+    /// Applies the given fields to a definition.
     pub(super) fn apply(
         &self,
         definition: &mut Definition,
@@ -106,7 +106,7 @@ impl FieldArgs {
         Ok(())
     }
 
-    /// Stdin can be read once.
+    /// Checks that at most one field is read from stdin, which can be read only once.
     fn check_stdin(&self) -> Result<(), CommandError> {
         let texts = [&self.append_system_prompt, &self.system_prompt];
         let count = texts
@@ -180,7 +180,8 @@ impl FieldArgs {
         definition.finalize = self.finalize.unwrap_or(definition.finalize);
     }
 
-    /// A key never stands on the command line, where every process of the machine can read it.
+    /// Reads the key from a variable or from stdin. It is no argument, because every process of the
+    /// machine can read those.
     fn api_key(&self, places: &Places) -> Result<Option<Secret>, CommandError> {
         let (key, source) = match &self.api_key_from_env {
             Some(name) => {
@@ -194,7 +195,7 @@ impl FieldArgs {
         };
         let key = key.trim();
         if key.is_empty() || key.contains(char::is_whitespace) {
-            return Err(CommandError::usage(format!("{source} holds no key")));
+            return Err(CommandError::usage(format!("{source} contains no key")));
         }
         Ok(Some(Secret::new(key)))
     }
@@ -231,7 +232,7 @@ pub(super) fn unset(definition: &mut Definition, field: Field) {
     }
 }
 
-/// The field of a name: that of its flag, or a key of any dialect.
+/// Finds a field by the name of its flag or by its key in any dialect.
 pub(super) fn field(word: &str) -> Result<Field, String> {
     let wanted = plain(word);
     let found = Field::ALL
@@ -251,7 +252,7 @@ pub(super) fn field(word: &str) -> Result<Field, String> {
     })
 }
 
-/// A flag without its dashes.
+/// Returns the flag of a field, without its dashes.
 fn flag(field: Field) -> &'static str {
     match field {
         Field::Name => "name",
@@ -284,7 +285,7 @@ fn plain(word: &str) -> String {
         .collect()
 }
 
-/// Names with commas between them; empty ones do not count.
+/// Splits names at commas and leaves out empty ones.
 pub(super) fn names(text: &str) -> Vec<String> {
     let names = text.split(',').map(str::trim);
     names
@@ -293,12 +294,12 @@ pub(super) fn names(text: &str) -> Vec<String> {
         .collect()
 }
 
-/// The names of a list, if there are any.
+/// Returns the names of a list, if there are any.
 fn some_names(text: &str) -> Option<Vec<String>> {
     Some(names(text)).filter(|names| !names.is_empty())
 }
 
-/// A text as a file keeps it, if anything is left of it.
+/// Trims a text as a file keeps it. Returns nothing if nothing is left.
 pub(super) fn filled(text: &str) -> Option<String> {
     let text = text.replace("\r\n", "\n");
     Some(text.trim().to_owned()).filter(|text| !text.is_empty())
@@ -316,14 +317,14 @@ fn long_text(given: &str, places: &Places) -> Result<String, CommandError> {
         return Ok(given.to_owned());
     };
     fs::read_to_string(places.cwd.join(file))
-        .map_err(|error| CommandError::usage(format!("{file} cannot be read")).because(&error))
+        .map_err(|error| CommandError::usage(format!("could not read {file}")).because(&error))
 }
 
 fn read_stdin() -> Result<String, CommandError> {
     let mut text = String::new();
     io::stdin()
         .read_to_string(&mut text)
-        .map_err(|error| CommandError::usage("stdin cannot be read").because(&error))?;
+        .map_err(|error| CommandError::usage("could not read stdin").because(&error))?;
     Ok(text)
 }
 
@@ -341,7 +342,7 @@ fn seconds(word: &str) -> Result<Duration, String> {
     let seconds = word.parse::<f64>().ok().filter(|seconds| *seconds >= 1.0);
     seconds
         .and_then(|seconds| Duration::try_from_secs_f64(seconds).ok())
-        .ok_or_else(|| "a timeout is a number of seconds from 1".to_owned())
+        .ok_or_else(|| "a timeout is a number of seconds, at least 1".to_owned())
 }
 
 #[cfg(test)]

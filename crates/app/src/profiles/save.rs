@@ -9,7 +9,7 @@ use super::seen::Seen;
 use crate::error::CommandError;
 use crate::print::Printer;
 
-/// Says what is wrong with a definition before anything is written.
+/// Checks a definition before anything is written.
 pub(super) fn check(definition: &Definition) -> Result<(), CommandError> {
     if definition.dialect == Dialect::Preset && definition.description.is_none() {
         return Err(CommandError::usage("a preset needs a \"description\"")
@@ -23,7 +23,7 @@ pub(super) fn write(definition: &Definition) -> Result<(), CommandError> {
     check(definition)?;
     save(definition).map_err(|error| match error {
         SaveError::KeyInProject => CommandError::usage(error.to_string())
-            .hint("Use --scope global, or let the user's own settings hold the key."),
+            .hint("Use --scope global, or keep the key in your own settings."),
         SaveError::Name(_) | SaveError::Broken { .. } | SaveError::Unfaithful(_) => {
             CommandError::usage(error.to_string())
         }
@@ -33,7 +33,7 @@ pub(super) fn write(definition: &Definition) -> Result<(), CommandError> {
     })
 }
 
-/// Says that a definition was saved, and what its author should know about it.
+/// Prints that a definition was saved, with everything its author should know about it.
 pub(super) fn report(verb: &str, definition: &Definition, seen: &Seen, printer: Printer) {
     let seen = seen.again();
     let mut warnings = seen.warnings();
@@ -61,13 +61,13 @@ pub(super) fn report(verb: &str, definition: &Definition, seen: &Seen, printer: 
     }
 }
 
-/// What will be noticed when the definition is used.
+/// Lists what would go wrong when the definition is used.
 fn concerns(definition: &Definition, seen: &Seen) -> Vec<String> {
     let counting = seen.catalogue().find(&definition.name, Asker::Delegation);
     let other = counting
         .ok()
         .filter(|found| found.definition.file != definition.file)
-        .map(|found| format!("{} counts instead", found.definition.file.display()));
+        .map(|found| format!("{} is used instead", found.definition.file.display()));
     let skills = seen.skills().resolve(definition).err();
     let paths = check_paths(definition, &seen.places.cwd, &seen.places.home).err();
     other
@@ -77,7 +77,7 @@ fn concerns(definition: &Definition, seen: &Seen) -> Vec<String> {
         .collect()
 }
 
-/// A definition by name and file, as programs read it.
+/// Returns a definition as JSON, with name and file only.
 pub(super) fn brief(name: &str, file: &std::path::Path) -> Value {
     json!({"name": name, "file": file})
 }

@@ -1,5 +1,5 @@
-//! What can be seen from the current directory: definitions, settings, skills, and what of them
-//! is ignored.
+//! The definitions, settings and skills that are visible from the current directory, and those of
+//! them that are ignored.
 
 use std::path::{Path, PathBuf};
 
@@ -20,17 +20,17 @@ pub(crate) struct Seen {
     pub(crate) places: Places,
     configuration: Configuration,
     trusts_project: bool,
-    /// Where it is told.
+    /// Where the command was typed.
     door: Door,
 }
 
 impl Seen {
-    /// Reads what counts here.
+    /// Reads the configuration of the current directory.
     pub(crate) fn look() -> Result<Self, CommandError> {
         Ok(Self::from(Places::find()?, false, Door::CommandLine))
     }
 
-    /// Reads what counts somewhere; the project may be trusted for this call.
+    /// Reads the configuration of a directory, whose project may be trusted for this call only.
     pub(crate) fn from(places: Places, trusts_project: bool, door: Door) -> Self {
         Self {
             configuration: Configuration::read_once(&places, trusts_project),
@@ -62,7 +62,7 @@ impl Seen {
         &self.configuration.trust
     }
 
-    /// Where a new definition is saved.
+    /// Returns the folder in which a new definition is saved.
     pub(super) fn folder_for(&self, scope: Scope, dialect: Dialect) -> PathBuf {
         let viewpoint = Viewpoint {
             cwd: &self.places.cwd,
@@ -78,7 +78,8 @@ impl Seen {
         self.configuration.skills(&self.places)
     }
 
-    /// All definitions of a name: the one that counts, those it hides, those that are ignored.
+    /// Returns all definitions of a name: the effective one, those it hides, and those that are
+    /// ignored.
     pub(crate) fn all_named(&self, name: &str) -> Vec<(&Definition, Option<&Ignored>)> {
         let mut all = Vec::new();
         if let Ok(found) = self.catalogue().find(name, Asker::Delegation) {
@@ -94,7 +95,7 @@ impl Seen {
         all
     }
 
-    /// What is wrong with files that count.
+    /// Returns the warnings about files that are used.
     pub(crate) fn warnings(&self) -> Vec<String> {
         let files = self.catalogue().warnings().iter().map(ToString::to_string);
         self.configuration
@@ -105,12 +106,12 @@ impl Seen {
             .collect()
     }
 
-    /// One sentence for each project of which something is ignored.
+    /// Returns one sentence for each project with ignored files.
     pub(crate) fn notices(&self) -> Vec<String> {
         self.catalogue().notices(self.door.how_to_trust())
     }
 
-    /// What is ignored for lack of trust, as programs read it.
+    /// Returns the definitions that are ignored for lack of trust, as JSON.
     pub(super) fn ignored(&self) -> Vec<Value> {
         self.catalogue()
             .ignored()
@@ -118,7 +119,7 @@ impl Seen {
             .collect()
     }
 
-    /// Says what is wrong and what is ignored, to people.
+    /// Prints all warnings, and what is ignored.
     pub(super) fn tell(&self, printer: Printer) {
         for warning in self.warnings() {
             printer.note(&format!("warning: {warning}"));
@@ -128,7 +129,7 @@ impl Seen {
         }
     }
 
-    /// A path as short as people know it: from here, or from the home directory.
+    /// Shortens a path: relative to the current directory, or to the home directory.
     pub(crate) fn short(&self, path: &Path) -> String {
         if let Ok(rest) = path.strip_prefix(&self.places.cwd) {
             return rest.display().to_string();
@@ -150,7 +151,7 @@ fn ignored_json(definition: &Definition, ignored: &Ignored) -> Value {
     })
 }
 
-/// The word for a reason.
+/// Returns the word for a reason in JSON.
 pub(super) fn reason(reason: IgnoredReason) -> &'static str {
     match reason {
         IgnoredReason::Undecided => "undecided",

@@ -124,7 +124,7 @@ pub(crate) fn current(mut runs: Vec<IndexedRun>) -> Result<Vec<IndexedRun>, Find
 
 /// Says how to go on with a run or a session that is over.
 pub(crate) fn how_to_resume(id: &str) -> String {
-    format!("pi-subagents resume {id} PROMPT goes on with it.")
+    format!("Continue it with pi-subagents resume {id} PROMPT.")
 }
 
 impl From<FindError> for CommandError {
@@ -132,7 +132,7 @@ impl From<FindError> for CommandError {
         match error {
             FindError::NotFound(_) => Self::not_found(error.to_string()).hint(HOW_TO_LIST),
             FindError::Ambiguous { .. } => {
-                Self::usage(error.to_string()).hint("Give more of the id.")
+                Self::usage(error.to_string()).hint("Type more of the id.")
             }
             FindError::Shared { .. } => ask_which(error, RunId::to_string),
             FindError::Unreadable { .. } => {

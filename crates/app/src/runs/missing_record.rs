@@ -47,7 +47,7 @@ impl LostRecord {
     /// Returns what is wrong with the record, without naming the run.
     pub(crate) fn what(&self) -> String {
         if self.error.is_missing() {
-            format!("gone: there is no {}", self.missing().display())
+            format!("gone: {} does not exist", self.missing().display())
         } else {
             let (file, reason) = (self.error.file().display(), self.error.reason());
             format!("cannot be read: {file}: {reason}")

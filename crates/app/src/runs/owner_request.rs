@@ -46,13 +46,13 @@ impl NotAsked {
             Self::NoSocket => CommandError::failed(format!(
                 "the owner of run {id} (pid {pid}) cannot be reached: it has no socket"
             ))
-            .hint("pi-subagents doctor says whether owners can listen where they should."),
+            .hint("Run pi-subagents doctor to check the directory of the sockets."),
             Self::NoAnswer(AskError::Stopped { .. }) => CommandError::failed(format!(
-                "the owner of run {id} (pid {pid}) is stopped and hears nothing"
+                "the owner of run {id} (pid {pid}) is stopped (suspended) and cannot answer"
             ))
             .hint(format!(
-                "kill -CONT {pid} continues it (or fg, in its shell); pi-subagents stop {id} ends \
-                 the run without it."
+                "Continue it with kill -CONT {pid} (or fg in its shell), or end the run without it: \
+                 pi-subagents stop {id}"
             )),
             Self::NoAnswer(error) => {
                 CommandError::failed(format!("run {id} cannot be reached")).because(error)
@@ -124,7 +124,7 @@ pub(crate) async fn stop_run(
     match closed.await {
         Ok(Ok(())) => Ok(is_owned(run).then(|| error.ended_without(run))),
         Ok(Err(error)) => {
-            let text = format!("the end of run {} cannot be written down", run.run);
+            let text = format!("could not record the end of run {}", run.run);
             Err(CommandError::failed(text).because(&error))
         }
         Err(error) => Err(CommandError::failed("stop failed").because(&error)),
@@ -143,7 +143,7 @@ pub(crate) async fn wait_for_one(
         Err(NotAsked::NoAnswer(AskError::Stopped { pid })) => {
             let name = one_line(&run.name);
             let note = format!(
-                "! the owner of {name} (pid {pid}) is stopped; it is waited for. kill -CONT {pid} \
+                "! the owner of {name} (pid {pid}) is stopped (suspended), and this command waits for it. kill -CONT {pid} \
                  continues it, pi-subagents stop {} ends the run without it.",
                 run.run
             );

@@ -156,7 +156,7 @@ fn a_run_is_steered_and_stopped_by_keys() {
     terminal.wait_for("It goes on.");
     terminal.press("xy");
     let screen = terminal.wait_for_screen(|screen| {
-        screen.ends_with("worker was stopped; nothing of it is left.")
+        screen.ends_with("worker was stopped, and all its processes are gone.")
             && screen.starts_with("Sub-agents: 1 error")
             && screen.contains("Error: Stopped on request.")
     });
@@ -176,7 +176,7 @@ fn a_run_whose_owner_is_killed_is_shown_as_interrupted() {
     let screen = terminal.wait_for("Error: Session was interrupted");
     assert!(screen.starts_with("Sub-agents: 1 error"), "{screen}");
     terminal.press("r");
-    terminal.wait_for("PROMPT goes on with it.");
+    terminal.wait_for("Continue it with");
     terminal.press("q");
     assert_eq!(terminal.leave(), (Some(0), true));
 }
@@ -199,7 +199,7 @@ fn a_run_whose_record_is_deleted_is_said_to_be_gone() {
 fn a_run_that_begins_while_somebody_watches_appears() {
     let stage = stage();
     let mut terminal = attach(&stage, &[]);
-    terminal.wait_for("Nothing runs, and nothing ran here. What begins appears.");
+    terminal.wait_for("No runs yet. New runs appear here.");
     delegate(&stage, &["late=Say hello"]).run().expect_success();
     terminal.wait_for_screen(|screen| screen.lines().any(|row| row == "You said: Say hello"));
     terminal.press("o");
@@ -253,7 +253,7 @@ fn every_size_works_and_the_window_grows_with_it() {
     let mut terminal = attach_sized(&stage, &[], 100, 20);
     terminal.wait_for("? help  q leave  ↑↓ select  Enter open  s steer  x stop");
     terminal.press("?");
-    terminal.wait_for("leave; nothing is stopped by that");
+    terminal.wait_for("leave; the runs continue");
     terminal.press("?");
     terminal.wait_for("? help  q leave  ↑↓ select  Enter open  s steer  x stop");
     terminal.resize(1, 1);
@@ -268,7 +268,7 @@ fn every_size_works_and_the_window_grows_with_it() {
     terminal.resize(100, 20);
     terminal.wait_for("? help  q leave  ↑↓ select  Enter open  s steer  x stop");
     terminal.press("?");
-    terminal.wait_for("leave; nothing is stopped by that");
+    terminal.wait_for("leave; the runs continue");
     terminal.press("?");
     terminal.press("q");
     assert_eq!(terminal.leave(), (Some(0), true));

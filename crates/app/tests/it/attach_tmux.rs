@@ -98,7 +98,7 @@ fn a_tmux_that_fails_is_one_warning_and_no_error() {
         .expect_success();
     assert_eq!(
         output.json()["details"]["warnings"],
-        json!(["tmux opened no pane: no space for new pane"])
+        json!(["tmux could not open a pane: no space for new pane"])
     );
 }
 

@@ -170,7 +170,7 @@ fn a_background_run_is_steered_followed_and_stopped_like_any_other() {
     wait_for_file(&ready, PATIENCE);
     let following = stage.command(&["events", &run, "--follow"]).spawn();
     let steered = stage.command(&["steer", &run, "to the left"]).run();
-    assert_eq!(steered.stdout, "worker hears it before its next turn.\n");
+    assert_eq!(steered.stdout, "worker reads it before its next turn.\n");
     let stopped = stage.command(&["stop", &run]).run();
     assert_eq!(
         stage.normalise(&stopped.stdout),
@@ -284,7 +284,8 @@ fn without_a_record_nothing_runs() {
         .arg(env!("CARGO_BIN_EXE_pi-subagents"))
         .run();
     assert_eq!(output.code, Some(1));
-    let why = "error: a background run needs a record: mute: the record of this run is incomplete";
+    let why =
+        "error: a background run must be recorded: mute: the record of this run is incomplete";
     assert!(output.stderr.starts_with(why), "{}", output.stderr);
     let status = stage.command(&["status", "--all", "--json"]).run().json();
     assert_eq!(status["counts"]["total"], 0);

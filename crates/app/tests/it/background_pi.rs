@@ -299,7 +299,7 @@ fn a_person_can_steer_and_stop_a_background_run() {
     assert_eq!(
         told[..2],
         [
-            "worker hears it before its next turn.",
+            "worker reads it before its next turn.",
             "worker was stopped."
         ]
     );
@@ -344,7 +344,7 @@ fn a_refusal_says_what_can_be_done_inside_pi() {
     Unknown preset: "nobody". Available presets: default (a plain sub-agent without a definition), worker [preset] (Works.)
     hint: list_subagent_profiles shows what there is; a person makes one with /profile create NAME.
 
-    1 background runs are running already, and no more may (subagents.maxBackground): 1 running, 0 completed, 0 failed, 0 aborted
+    1 background runs are already running, which is the limit (subagents.maxBackground): 1 running, 0 completed, 0 failed, 0 aborted
     hint: background_agent_status lists those of this session; wait until one is over, or let a person stop one (/subagents).
     "#);
     pi.quit();

@@ -63,7 +63,7 @@ fn a_pi_that_crashes_is_none_and_the_embedded_agent_works_in_its_place() {
     assert_eq!(
         runner_check(&stage),
         (
-            json!("auto takes the embedded agent, because the pi there is cannot be used"),
+            json!("auto uses the embedded agent, because the installed pi cannot be used"),
             json!([why])
         )
     );
@@ -71,7 +71,7 @@ fn a_pi_that_crashes_is_none_and_the_embedded_agent_works_in_its_place() {
     assert_eq!(outcomes(&output), [completed("a", "ok")]);
     let told = output.json()["content"][0]["text"].to_string();
     assert!(
-        told.contains("pi cannot be used, so the embedded agent works in its place: "),
+        told.contains("pi cannot be used, so the embedded agent is used instead: "),
         "{told}"
     );
     let refused = delegated(&stage, "pi");
@@ -88,7 +88,7 @@ fn what_was_remembered_of_a_pi_ends_with_another_node() {
     let (text, _) = runner_check(&stage);
     assert_eq!(
         text,
-        format!("auto takes pi 1.5.0 ({})", stage.path("bin/pi"))
+        format!("auto uses pi 1.5.0 ({})", stage.path("bin/pi"))
     );
     program(&stage, "node", CRASH);
     let output = delegated(&stage, "auto");

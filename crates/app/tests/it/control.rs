@@ -104,7 +104,7 @@ fn a_run_can_be_steered_and_waited_for() {
     );
     let run = text(&row["runId"]);
     let steered = stage.command(&["steer", &run, "go", "left"]).run();
-    assert_eq!(steered.stdout, "worker hears it before its next turn.\n");
+    assert_eq!(steered.stdout, "worker reads it before its next turn.\n");
     let waiting = stage.command(&["wait", &run]).spawn();
     let transcript = std::path::PathBuf::from(text(&row["directory"])).join("events.jsonl");
     wait_until(PATIENCE, || {
@@ -131,7 +131,7 @@ fn a_run_can_be_steered_and_waited_for() {
     [EOF]
     --- stderr
     error: <run-1> is not running
-    hint: pi-subagents resume <run-1> PROMPT goes on with it.
+    hint: Continue it with pi-subagents resume <run-1> PROMPT.
     [EOF]
     ");
 }
@@ -206,7 +206,7 @@ fn a_run_whose_owner_cannot_be_reached_is_waited_for_all_the_same() {
     [EOF]
     --- stderr
     error: the owner of run <run-1> (pid PID) cannot be reached: it has no socket
-    hint: pi-subagents doctor says whether owners can listen where they should.
+    hint: Run pi-subagents doctor to check the directory of the sockets.
     [EOF]
     ");
     let waiting = stage.command(&["wait", &run]).spawn();

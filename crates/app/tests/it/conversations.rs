@@ -44,7 +44,7 @@ fn a_session_id_of_two_agents_asks_which_is_meant() {
     --- stdout
     [EOF]
     --- stderr
-    error: "talk" names 2 sessions: one of scout, one of critic
+    error: "talk" is ambiguous: it is a session of scout and a session of critic
     hint: scout in $PROJECT: pi-subagents output <run-1>
     hint: critic in $PROJECT: pi-subagents output <run-2>
     [EOF]
@@ -56,7 +56,7 @@ fn a_session_id_of_two_agents_asks_which_is_meant() {
     --- stdout
     [EOF]
     --- stderr
-    error: "talk" names 2 sessions: one of scout, one of critic
+    error: "talk" is ambiguous: it is a session of scout and a session of critic
     hint: scout in $PROJECT: pi-subagents resume <run-1> PROMPT
     hint: critic in $PROJECT: pi-subagents resume <run-2> PROMPT
     [EOF]
@@ -157,7 +157,7 @@ fn a_task_of_the_delegation_family_that_resumes_such_an_id_asks_too() {
     {
       "error": {
         "kind": "usage",
-        "message": "\"talk\" names 2 sessions: one of scout, one of critic",
+        "message": "\"talk\" is ambiguous: it is a session of scout and a session of critic",
         "hint": "scout in $PROJECT: resume <run-1>\ncritic in $PROJECT: resume <run-2>"
       }
     }

@@ -64,16 +64,16 @@ fn a_fresh_machine_needs_a_model_and_nothing_else() {
     --- stdout
     ok       program      pi-subagents <version>, $BINARY
     ok       platform     Linux <release> on <machine>, with /proc, pidfd, subreaper and inotify
-    ok       agent files  ~/.pi/agent is not there yet; the first run makes it
+    ok       agent files  ~/.pi/agent does not exist yet; the first run creates it
     ok       sockets      $SANDBOX/run/pi-subagents
     ok       records      .pi/subagents/runs, <room> free
     ok       logs         off; --log-level debug or PI_SUBAGENTS_LOG=debug writes to ~/.pi/agent/subagents-logs
     ok       settings     the defaults
     warning  models       no provider has a key
-             hint: Set a variable such as ANTHROPIC_API_KEY or OPENAI_API_KEY, or list a server of your own in ~/.pi/agent/models.json. pi-subagents tour needs none.
-    ok       runner       auto takes the embedded agent, because no pi was found
-    ok       definitions  none; pi-subagents profile create NAME makes one
-    ok       project      $PROJECT needs no trust: it carries no definitions
+             hint: Set a variable such as ANTHROPIC_API_KEY or OPENAI_API_KEY, or list a server of your own in ~/.pi/agent/models.json. pi-subagents tour needs no key.
+    ok       runner       auto uses the embedded agent, because pi was not found
+    ok       definitions  none; create one with pi-subagents profile create NAME
+    ok       project      $PROJECT contains no definitions, so there is nothing to trust
     ok       runs         none yet
     ok       background   0 of at most 16 runs (subagents.maxBackground)
     ok       pi package   not installed
@@ -127,14 +127,14 @@ fn where_everything_is_well_it_says_where_everything_is() {
     ok       logs         off; --log-level debug or PI_SUBAGENTS_LOG=debug writes to ~/.pi/agent/subagents-logs
     ok       settings     maxConcurrency in ~/.pi/agent/settings.json
     ok       models       fake (~/.pi/agent/models.json), openai (OPENAI_API_KEY)
-    ok       runner       auto takes pi 0.87.1 ($PI)
+    ok       runner       auto uses pi 0.87.1 ($PI)
     ok       definitions  reviewer, scout [prompt]
     ok       project      $PROJECT is trusted (decided with pi-subagents for $PROJECT).
     ok       runs         1 run in ~/.pi/agent/subagents-index.jsonl
     ok       background   0 of at most 16 runs (subagents.maxBackground)
     ok       pi package   $PACKAGE
 
-    Everything is in place.
+    Everything is set up.
     [EOF]
     --- stderr
     [EOF]
@@ -209,36 +209,36 @@ fn where_much_is_broken_it_says_what_to_do() {
     [EOF]
     --- stdout
     warning  program      pi-subagents <version>, $BINARY
-             hint: On PATH comes another one first: $SANDBOX/bin/pi-subagents. Remove it, or put the directory of this one before it.
+             hint: Another pi-subagents comes first on PATH: $SANDBOX/bin/pi-subagents. Remove it, or put the directory of this one before it.
     ok       platform     Linux <release> on <machine>, with /proc, pidfd, subreaper and inotify
     warning  agent files  ~/.pi/agent
-             hint: Others may write to it and so decide what your sub-agents do: chmod go-w $HOME/.pi/agent
-             hint: Others may read the keys in it: chmod 600 $HOME/.pi/agent/auth.json
-    problem  sockets      $SANDBOX/no-directory/pi-subagents cannot be used: $SANDBOX/no-directory is no directory
-             hint: Set XDG_RUNTIME_DIR to a directory of yours with a short path; until then steer and stop reach no run.
+             hint: Other users may write to it and so decide what your sub-agents do. Run chmod go-w $HOME/.pi/agent
+             hint: Other users may read the keys in it. Run chmod 600 $HOME/.pi/agent/auth.json
+    problem  sockets      $SANDBOX/no-directory/pi-subagents cannot be used: $SANDBOX/no-directory is not a directory
+             hint: Set XDG_RUNTIME_DIR to a directory of yours with a short path; until then, steer and stop cannot reach any run.
     warning  records      ~/blocked cannot be used, so runs go to ~/.pi/agent/subagents/runs, <room> free
-             hint: $HOME/blocked is no directory.
+             hint: $HOME/blocked is not a directory.
     ok       logs         off; --log-level debug or PI_SUBAGENTS_LOG=debug writes to ~/.pi/agent/subagents-logs
     warning  settings     runner, maxConcurrency, runsDir in ~/.pi/agent/settings.json
              hint: $HOME/.pi/agent/settings.json: subagents.maxConcurrency must be a number, not "many"; it is ignored.
     problem  models       no provider has a key
-             hint: Set a variable such as ANTHROPIC_API_KEY or OPENAI_API_KEY, or list a server of your own in ~/.pi/agent/models.json. pi-subagents tour needs none.
+             hint: Set a variable such as ANTHROPIC_API_KEY or OPENAI_API_KEY, or list a server of your own in ~/.pi/agent/models.json. pi-subagents tour needs no key.
              hint: The default model is openai/gpt-9, and openai has no key: runs without a model of their own will fail.
-             hint: The key of local is to be in LOCAL_KEY, which is not set.
+             hint: The key of local should be in the variable LOCAL_KEY, which is not set.
              hint: Could not use $HOME/.pi/agent/auth.json: expected ident at line 1 column 2.
-    problem  runner       subagents.runner is pi, and no pi can be used
+    problem  runner       subagents.runner is pi, but there is no pi that can be used
              hint: $PI is pi 0.80.0, which is too old: 0.84 or newer is needed. Update it, or use --runner embedded.
     warning  definitions  torn
              hint: $HOME/.pi/agent/agent-profiles/broken.md:2:7: is not YAML: unclosed bracket '['; the file is not used.
              hint: ~/.pi/agent/agent-profiles/torn.md: Profile "torn" has both "tools" and "excludeTools" set. These are mutually exclusive.
-    warning  project      $PROJECT carries 1 definition that nobody has trusted yet
-             hint: Ignored 1 definition of $PROJECT, which nobody has trusted yet: stranger. Say "pi-subagents trust --yes" to allow that.
+    warning  project      $PROJECT contains 1 definition, and you have not decided yet whether to trust it
+             hint: Ignored 1 definition of $PROJECT, which nobody has trusted yet: stranger. Run "pi-subagents trust --yes" to allow that.
     warning  runs         1 run in ~/.pi/agent/subagents-index.jsonl
-             hint: Passed over, because they cannot be read: 2 lines of the index. A run they told of is found again by its id in its project.
-             hint: Without an owner: 1 run. The next start closes what its owner has left; pi-subagents status does it now.
+             hint: Skipped 2 lines of the index that cannot be read. A run that is missing there is found again by its id, in its project.
+             hint: The owner process of 1 run is gone. The next command records that; pi-subagents status does so now.
     ok       background   0 of at most 16 runs (subagents.maxBackground)
     problem  pi package   ~/.pi/agent/old
-             hint: Its manifest.json is of another version than this program (<version>). Install the package that belongs to it.
+             hint: The installed pi package does not match this version of pi-subagents (<version>). Install the package that belongs to it.
 
     4 problems, 7 warnings.
     [EOF]
@@ -267,7 +267,7 @@ fn without_a_home_it_says_so() {
     [EOF]
     --- stdout
     problem  places       HOME is not set
-             hint: Set HOME to the directory that holds .pi/agent.
+             hint: Set HOME to the directory that contains .pi/agent.
 
     1 problem.
     [EOF]
@@ -309,7 +309,7 @@ fn an_index_that_cannot_be_read_is_a_problem() {
             "name": "runs",
             "mark": "problem",
             "text": "~/.pi/agent/subagents-index.jsonl cannot be read: it is not a regular file",
-            "hints": ["Move it away: a run is found again by its id in its project."],
+            "hints": ["Move the file away. Each run is found again by its id, in its project."],
         })
     );
 }

@@ -56,7 +56,7 @@ fn profiles_are_listed_shown_and_explained() {
     run(&mut shim, "profile", "create x --system-prompt -");
     assert_eq!(
         notice(&shim),
-        json!({"level": "error", "message": "- reads stdin, which there is none of inside pi"})
+        json!({"level": "error", "message": "- reads stdin, which does not exist inside pi"})
     );
     run(&mut shim, "profile", "create");
     assert_eq!(
@@ -66,7 +66,7 @@ fn profiles_are_listed_shown_and_explained() {
     run(&mut shim, "profile", "list --loud");
     assert_eq!(
         notice(&shim)["message"],
-        "unexpected argument '--loud' found\nhint: /profile --help tells what can be typed."
+        "unexpected argument '--loud' found\nhint: Use /profile --help to see what you can type."
     );
 }
 
@@ -164,7 +164,7 @@ fn without_a_ui_nothing_is_asked() {
     run(&mut shim, "profile", "delete writer");
     assert_eq!(
         notice(&shim)["message"],
-        "profile \"writer\" is not deleted unasked\nhint: Add --yes."
+        "refusing to delete profile \"writer\" without confirmation\nhint: Add --yes."
     );
     run(&mut shim, "profile", "edit writer --model other");
     assert!(
@@ -272,7 +272,7 @@ fn sub_agents_are_listed_shown_steered_and_stopped() {
     assert_eq!(shim.result(command), json!({}));
     assert_eq!(
         notice(&shim),
-        json!({"level": "info", "message": "going hears it before its next turn."})
+        json!({"level": "info", "message": "going reads it before its next turn."})
     );
 
     let session = runs["params"]["options"][0]
@@ -316,6 +316,6 @@ fn sub_agents_are_listed_shown_steered_and_stopped() {
     run(&mut shim, "subagents", "fly");
     assert_eq!(
         notice(&shim)["message"],
-        "/subagents fly is not known\nhint: Use /subagents, /subagents show ID, /subagents stop ID or /subagents steer ID TEXT."
+        "there is no command \"/subagents fly\"\nhint: Use /subagents, /subagents show ID, /subagents stop ID or /subagents steer ID TEXT."
     );
 }

@@ -446,9 +446,9 @@ fn whoever_does_not_speak_the_protocol_is_told_so_on_stderr() {
     --- stdout
     [EOF]
     --- stderr
-    error: the MCP client cannot be served
+    error: could not serve the MCP client
       caused by: its first message is not one that begins a connection
-    hint: This command is for an MCP client, which speaks to it over stdin and stdout.
+    hint: This command is meant to be started by an MCP client, which talks to it over stdin and stdout.
     [EOF]
     ");
 }

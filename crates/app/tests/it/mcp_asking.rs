@@ -117,7 +117,7 @@ fn a_decision_that_cannot_be_kept_is_said_so() {
     No subagent profiles found. Add .md files to ~/.pi/agent/agent-profiles/ or .pi/agent-profiles/.
     ! Ignored 1 definition of $PROJECT, which nobody has trusted yet: helper. Only the user can allow that, with pi-subagents trust in a shell.
 
-    ! what the project carries stays ignored: the decision about $PROJECT cannot be kept in $HOME/.pi/agent/subagents-trust.json: it is not a regular file
+    ! what the project contains stays ignored: the decision about $PROJECT cannot be kept in $HOME/.pi/agent/subagents-trust.json: it is not a regular file
     ");
     assert_eq!(client.leave().code, Some(0));
 }

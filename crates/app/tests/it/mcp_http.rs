@@ -30,7 +30,7 @@ impl HttpStage {
         let running = stage
             .command(&["mcp", "--http", "127.0.0.1:0", "--runner", "pi"])
             .spawn();
-        let said = running.wait_for_stderr("Ctrl-C ends it.");
+        let said = running.wait_for_stderr("Stop it with Ctrl-C.");
         let url = said
             .lines()
             .find_map(|line| line.strip_prefix("Listening on "));
@@ -146,7 +146,7 @@ fn only_this_machine_is_listened_to() {
     let output = stage.command(&["mcp", "--http", "0.0.0.0:0"]).run();
     assert_eq!(output.code, Some(1));
     insta::assert_snapshot!(output.stderr, @"
-    error: the MCP server cannot listen
+    error: could not listen on this address
       caused by: 0.0.0.0:0 is no loopback address
     hint: Give --http an address of this machine with a free port, such as 127.0.0.1:8765, or 127.0.0.1:0 for any port.
     ");

@@ -128,7 +128,7 @@ fn a_model_steers_and_stops_its_runs() {
     let steer = json!({"action": "steer", "ids": [run], "message": "hurry"});
     assert_eq!(
         answered(&mut server, RUNS, &steer),
-        ("one hears it before its next turn.".to_owned(), false)
+        ("one reads it before its next turn.".to_owned(), false)
     );
     let (stopped, is_error) = answered(&mut server, RUNS, &json!({"action": "stop", "ids": run}));
     assert!(!is_error);
@@ -160,11 +160,11 @@ fn what_is_wrong_with_a_wish_is_said() {
     });
     insta::assert_snapshot!(errors.join("\n"), @r#"
     action is list, wait, stop or steer, not "dance"
-    ids is missing: which runs are meant by stop?
+    ids is missing: name the runs for stop
     there is no run or session "nope" among those you have started
     subagent_runs with includeCompleted lists them.
-    message is missing: what is it to hear?
-    ids is missing: which runs are meant by steer?
+    message is missing: say what the sub-agent should read
+    ids is missing: name the runs for steer
     seconds must be a number, not "soon"
     "#);
 }
@@ -259,7 +259,7 @@ fn such_calls_count_among_the_background_runs() {
     let (text, is_error) = answered(&mut server, DELEGATE, &two);
     assert!(is_error);
     insta::assert_snapshot!(text, @"
-    2 more background runs would be more than the 1 that may run (subagents.maxBackground): 0 running, 0 completed, 0 failed, 0 aborted
+    2 more background runs would exceed the limit of 1 (subagents.maxBackground): 0 running, 0 completed, 0 failed, 0 aborted
     subagent_runs lists them; wait until one is over (action wait), or stop one (action stop).
     ");
     assert_eq!(rows(&stage), Vec::<Value>::new());

@@ -216,7 +216,7 @@ fn nothing_of_another_users_directory_is_read() {
     let refused = town.run(&foreign, &["trust", "--yes"], "");
     assert_eq!(refused.status.code(), Some(2), "{refused:?}");
     let said = String::from_utf8_lossy(&refused.stderr);
-    assert!(said.contains("is no project"), "{said}");
+    assert!(said.contains("cannot be a project"), "{said}");
 }
 
 #[test]

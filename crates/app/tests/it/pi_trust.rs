@@ -72,7 +72,7 @@ fn our_yes_lets_no_extension_and_no_server_of_the_project_run(pi: RealPi) {
     assert!(system.contains("You are local."), "{system}");
     let shown = stage.command(&["trust", "--show"]).run().expect_success();
     assert!(
-        shown.stdout.contains("  for pi      .pi/extensions, .pi/mcp.json (a sub-agent loads them only when pi itself was told to trust this project)\n"),
+        shown.stdout.contains("  for pi      .pi/extensions, .pi/mcp.json (a sub-agent loads them only if you tell pi itself to trust this project)\n"),
         "{}",
         shown.stdout
     );

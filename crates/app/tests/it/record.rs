@@ -390,7 +390,7 @@ fn a_record_that_is_gone_is_named_and_hides_nothing_else() {
     three
     [EOF]
     --- stderr
-    ! the record of run <run-1> is gone: there is no $PROJECT/.pi/subagents/runs/<run-1>
+    ! the record of run <run-1> is gone: $PROJECT/.pi/subagents/runs/<run-1> does not exist
     [EOF]
     ");
     insta::assert_snapshot!(read("session", &session), @r#"
@@ -407,7 +407,7 @@ fn a_record_that_is_gone_is_named_and_hides_nothing_else() {
     three
     [EOF]
     --- stderr
-    ! the record of run <run-1> is gone: there is no $PROJECT/.pi/subagents/runs/<run-1>
+    ! the record of run <run-1> is gone: $PROJECT/.pi/subagents/runs/<run-1> does not exist
     [EOF]
     "#);
     insta::assert_snapshot!(read("output", lost), @"
@@ -417,7 +417,7 @@ fn a_record_that_is_gone_is_named_and_hides_nothing_else() {
     --- stdout
     [EOF]
     --- stderr
-    error: the record of run <run-1> is gone: there is no $PROJECT/.pi/subagents/runs/<run-1>
+    error: the record of run <run-1> is gone: $PROJECT/.pi/subagents/runs/<run-1> does not exist
     [EOF]
     ");
     insta::assert_snapshot!(read("events", lost), @"
@@ -427,7 +427,7 @@ fn a_record_that_is_gone_is_named_and_hides_nothing_else() {
     --- stdout
     [EOF]
     --- stderr
-    error: the record of run <run-1> is gone: there is no $PROJECT/.pi/subagents/runs/<run-1>
+    error: the record of run <run-1> is gone: $PROJECT/.pi/subagents/runs/<run-1> does not exist
     [EOF]
     ");
     let events = read("events", &session).expect_success();
@@ -446,7 +446,7 @@ fn a_record_that_is_gone_is_named_and_hides_nothing_else() {
     [EOF]
     --- stdout
     ✓ a: completed (session: <session-1>)
-    ! a: the record of run <run-1> is gone: there is no $PROJECT/.pi/subagents/runs/<run-1>; the sub-agent is not told what was said in it
+    ! a: the record of run <run-1> is gone: $PROJECT/.pi/subagents/runs/<run-1> does not exist; the sub-agent is not told what was said in it
     [EOF]
     --- stderr
     [EOF]
@@ -458,7 +458,7 @@ fn a_record_that_is_gone_is_named_and_hides_nothing_else() {
     --- stdout
     [EOF]
     --- stderr
-    error: the record of run <run-1> is gone: there is no $PROJECT/.pi/subagents/runs/<run-1>
+    error: the record of run <run-1> is gone: $PROJECT/.pi/subagents/runs/<run-1> does not exist
     [EOF]
     ");
     for directory in &directories[1..] {
@@ -477,7 +477,7 @@ fn a_record_that_is_gone_is_named_and_hides_nothing_else() {
     [EOF]
     "#);
     let status = stage.sandbox.normalise(&read("status", lost).stdout);
-    insta::assert_snapshot!(status.lines().last().unwrap(), @"   record  gone: there is no $PROJECT/.pi/subagents/runs/<run-1>");
+    insta::assert_snapshot!(status.lines().last().unwrap(), @"   record  gone: $PROJECT/.pi/subagents/runs/<run-1> does not exist");
 }
 
 #[test]

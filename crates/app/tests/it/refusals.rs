@@ -25,7 +25,7 @@ fn tasks(count: usize) -> String {
 
 #[test]
 fn calls_that_do_not_fit_are_refused_with_words() {
-    let hint = "hint: stdin must hold {\"tasks\": [{\"name\": …, \"prompt\": …}]}.\n";
+    let hint = "hint: stdin must contain {\"tasks\": [{\"name\": …, \"prompt\": …}]}.\n";
     assert_eq!(
         refused(&tasks(17)),
         format!("error: tasks must have at most 16 tasks, not 17\n{hint}")
@@ -44,13 +44,13 @@ fn calls_that_do_not_fit_are_refused_with_words() {
     );
     assert_eq!(
         refused(""),
-        "error: stdin is empty\nhint: It must hold the JSON of a call; pi-subagents tools prints what that may have.\n"
+        "error: stdin is empty\nhint: It must contain the JSON of a call; pi-subagents tools prints the fields of each tool.\n"
     );
 }
 
 #[test]
 fn a_field_that_nobody_knows_is_refused_with_the_one_that_was_meant() {
-    let hint = "hint: stdin must hold {\"tasks\": [{\"name\": …, \"prompt\": …}]}.\n";
+    let hint = "hint: stdin must contain {\"tasks\": [{\"name\": …, \"prompt\": …}]}.\n";
     assert_eq!(
         refused(r#"{"tasks":[{"name":"a","promt":"p"}]}"#),
         format!("error: tasks[0].promt is unknown; did you mean prompt?\n{hint}")
@@ -91,7 +91,7 @@ fn whoever_sits_before_stdin_is_told_that_it_is_read() {
     stage.profile("scout", "model: fake/fake-model", "You look.");
     for arguments in [&["delegate", "-"][..], &["run", "scout", "-"]] {
         let mut terminal = Terminal::start(stage.command(arguments));
-        terminal.answer("Reading from this terminal until Ctrl-D", "\u{4}");
+        terminal.answer("Reading from this terminal. End with Ctrl-D", "\u{4}");
         assert_eq!(terminal.end().0, Some(2));
     }
 }

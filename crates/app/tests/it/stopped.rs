@@ -120,14 +120,14 @@ fn steer_and_status_say_that_the_owner_is_stopped() {
     --- stdout
     [EOF]
     --- stderr
-    error: the owner of run <run-1> (pid PID) is stopped and hears nothing
-    hint: kill -CONT PID continues it (or fg, in its shell); pi-subagents stop <run-1> ends the run without it.
+    error: the owner of run <run-1> (pid PID) is stopped (suspended) and cannot answer
+    hint: Continue it with kill -CONT PID (or fg in its shell), or end the run without it: pi-subagents stop <run-1>
     [EOF]
     ");
     let status = pair.stage.command(&["status", "--json"]).run().json();
     assert_eq!(status["runs"][0]["ownerStopped"], true);
     let status = pair.stage.command(&["status"]).run();
-    let stopped = "its owner (pid PID) is stopped; kill -CONT PID continues it";
+    let stopped = "its owner (pid PID) is stopped (suspended); kill -CONT PID continues it";
     assert!(pair.said(&status).contains(stopped), "{status}");
 }
 
@@ -136,7 +136,7 @@ fn wait_says_that_the_owner_is_stopped_and_goes_on_waiting() {
     let pair = Pair::start(&[json!({"hang": true})], None);
     stop_and_wait(pair.owner.pid());
     let waiting = pair.stage.command(&["wait", &pair.run]).spawn();
-    waiting.wait_for_stderr("is stopped; it is waited for");
+    waiting.wait_for_stderr("is stopped (suspended), and this command waits for it");
     _ = pair
         .stage
         .command(&["stop", &pair.run])

@@ -350,7 +350,7 @@ fn an_interrupted_run_is_found_at_the_next_start_and_says_how_to_go_on() {
     [EOF]
     --- stderr
     ! Session was interrupted (main agent session ended unexpectedly)
-    hint: pi-subagents resume <session-1> PROMPT goes on with it.
+    hint: Continue it with pi-subagents resume <session-1> PROMPT.
     [EOF]
     ");
     let transcript = family.stage.command(&["session", session, "--json"]).run();

@@ -190,14 +190,14 @@ fn an_unknown_name_on_the_command_line_is_not_found() {
     assert_eq!(output.code, Some(3));
     insta::assert_snapshot!(output.stderr, @r#"
     error: Unknown preset: "nobody". Available presets: default (a plain sub-agent without a definition), scout [preset] (scout of the tests)
-    hint: pi-subagents profile list shows what there is, profile create NAME makes one.
+    hint: List them with pi-subagents profile list, or create one with pi-subagents profile create NAME.
     "#);
     let delegate = ["delegate", "--profile", "nobody", "--task", "a=find it"];
     let output = stage.stage.command(&delegate).run();
     assert_eq!(output.code, Some(3));
     insta::assert_snapshot!(output.stderr, @r#"
     error: Unknown profile: "nobody". Available profiles: scout [preset] (scout of the tests)
-    hint: pi-subagents profile list shows what there is, profile create NAME makes one.
+    hint: List them with pi-subagents profile list, or create one with pi-subagents profile create NAME.
     "#);
 }
 
@@ -304,7 +304,7 @@ fn a_text_that_is_not_held_whole_is_said_to_be_cut() {
     let session = session.as_str().unwrap();
     assert!(
         text(&output).ends_with(&format!(
-            "xxx...\n\n! It said more; pi-subagents output {session} prints all of it."
+            "xxx...\n\n! It said more; Read all of it with pi-subagents output {session}."
         )),
         "{output}"
     );

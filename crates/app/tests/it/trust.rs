@@ -35,7 +35,7 @@ fn repository() -> Stage {
     stage
 }
 
-const UNDECIDED: &str = "Nobody has decided about $PROJECT yet; what it carries is ignored until \"pi-subagents trust --yes\".";
+const UNDECIDED: &str = "You have not decided about $PROJECT yet; what it contains is ignored until you run \"pi-subagents trust --yes\".";
 const TRUSTED: &str = "$PROJECT is trusted (decided with pi-subagents for $PROJECT).";
 const REFUSED: &str = "$PROJECT is not trusted (decided with pi-subagents for $PROJECT).";
 
@@ -60,7 +60,7 @@ fn what_a_repository_carries_is_shown_and_ignored_until_somebody_says_yes() {
     [EOF]
     --- stderr
     warning: Ignored the settings of $PROJECT, which nobody has trusted yet (pi-subagents trust).
-    Ignored 2 definitions of $PROJECT, which nobody has trusted yet: evil, plain. Say "pi-subagents trust --yes" to allow that.
+    Ignored 2 definitions of $PROJECT, which nobody has trusted yet: evil, plain. Run "pi-subagents trust --yes" to allow that.
     [EOF]
     "#);
     insta::assert_snapshot!(stage.command(&["profile", "show", "evil"]).run(), @r#"
@@ -71,13 +71,13 @@ fn what_a_repository_carries_is_shown_and_ignored_until_somebody_says_yes() {
     [EOF]
     --- stderr
     error: Unknown profile: "evil". Available profiles: (none)
-    hint: Ignored 2 definitions of $PROJECT, which nobody has trusted yet: evil, plain. Say "pi-subagents trust --yes" to allow that.
+    hint: Ignored 2 definitions of $PROJECT, which nobody has trusted yet: evil, plain. Run "pi-subagents trust --yes" to allow that.
     [EOF]
     "#);
     let (undecided, carried) = told(&stage, &["trust"]);
     assert_eq!(undecided, UNDECIDED);
     insta::assert_snapshot!(carried, @r#"
-    It carries:
+    It contains:
       definition  evil            .pi/agent-profiles/evil.md  (extensions: ./evil.js; extraArgs: --verbose)
       definition  named [prompt]  prompts/named.md
       definition  plain [prompt]  .pi/agents/plain.md
@@ -217,8 +217,8 @@ fn a_link_that_leads_outside_does_not_smuggle_trust() {
     [EOF]
     --- stdout
     $PROJECT is trusted (decided with pi-subagents for $PROJECT).
-    It carries:
-      definition  evil  .pi/agent-profiles/evil.md  (leads out of the project and stays ignored)
+    It contains:
+      definition  evil  .pi/agent-profiles/evil.md  (is a link to a file outside the project, and stays ignored)
     [EOF]
     --- stderr
     [EOF]
@@ -241,8 +241,8 @@ fn a_link_that_leads_outside_does_not_smuggle_trust() {
     --- stdout
     [EOF]
     --- stderr
-    error: $PROJECT/.pi/agent-profiles/evil.md leads out of the project
-    hint: Change it where it really lies.
+    error: $PROJECT/.pi/agent-profiles/evil.md is a link to a file outside the project
+    hint: Edit the file that the link leads to.
     [EOF]
     ");
     assert_eq!(
@@ -262,8 +262,8 @@ fn what_lies_above_the_project_is_decided_there() {
     [EOF]
     --- stdout
     $PROJECT/inner is trusted (decided with pi-subagents for $PROJECT/inner).
-    It carries:
-      definition  plain [prompt]  $PROJECT/.pi/agents/plain.md  (belongs to $PROJECT; decide there)
+    It contains:
+      definition  plain [prompt]  $PROJECT/.pi/agents/plain.md  (belongs to the project $PROJECT, which has its own decision)
     [EOF]
     --- stderr
     [EOF]
@@ -276,7 +276,7 @@ fn what_lies_above_the_project_is_decided_there() {
     No subagent profiles found. Add .md files to ~/.pi/agent/agent-profiles/ or .pi/agent-profiles/.
     [EOF]
     --- stderr
-    Ignored 1 definition of $PROJECT, which nobody has trusted yet: plain. Say "pi-subagents trust --yes" to allow that.
+    Ignored 1 definition of $PROJECT, which nobody has trusted yet: plain. Run "pi-subagents trust --yes" to allow that.
     [EOF]
     "#);
     stage.command(&["trust", "--yes"]).run().expect_success();
@@ -302,8 +302,8 @@ fn the_home_directory_cannot_be_trusted() {
     --- stdout
     [EOF]
     --- stderr
-    error: a yes for $HOME would be one to everything in the home directory
-    hint: Say it in the project itself.
+    error: trusting $HOME would trust everything in the home directory
+    hint: Run it in the directory of the project itself.
     [EOF]
     ");
     stage
@@ -337,19 +337,19 @@ fn on_a_terminal_somebody_is_asked() {
     let stage = repository();
     let ask = |keys: &str| {
         let mut terminal = Terminal::start(stage.command(&["trust"]));
-        terminal.answer("carries? (", keys);
+        terminal.answer("contains? (", keys);
         let (code, screen) = terminal.end();
         (code, stage.sandbox.normalise(&screen))
     };
     let (code, screen) = ask(CTRL_C);
     assert_eq!(code, Some(130), "{screen}");
-    let (listed, asked) = screen.split_at(screen.find("? Use").unwrap());
+    let (listed, asked) = screen.split_at(screen.find("? Trust").unwrap());
     assert_eq!(
         listed,
         format!("{UNDECIDED}\n{}", told(&stage, &["trust"]).1)
     );
     insta::assert_snapshot!(asked, @r#"
-    ? Use what $PROJECT carries? (y/N)
+    ? Trust $PROJECT and use what it contains? (y/N)
     Nothing was written.
     "#);
     let decisions = stage.sandbox.agent_dir().join("subagents-trust.json");

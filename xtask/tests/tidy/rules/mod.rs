@@ -15,6 +15,7 @@ mod named_paths;
 mod registries;
 mod serialization;
 mod sources;
+mod terminology;
 mod unfinished;
 mod white_space;
 
@@ -37,6 +38,7 @@ pub(crate) const ALL: [fn(&Tree) -> Vec<Finding>; 15] = [
     registries::check,
     serialization::check,
     sources::check,
+    terminology::check,
     unfinished::check,
     white_space::check,
 ];

@@ -46,7 +46,7 @@ fn said(model: &Model, columns: usize) -> Line {
         let name = row.map_or(run.as_str(), |row| &row.run.name);
         let question = format!("Stop {name} and everything it started?");
         let line = Line::new(Role::Warning, &question)
-            .with(Role::Plain, "  y stops it, any other key does not");
+            .with(Role::Plain, "  y stops it, any other key cancels");
         return fit(&line, columns);
     }
     match &model.notice {

@@ -23,7 +23,7 @@ pub(super) fn help(layout: Layout, canvas: &mut Canvas<'_, '_>) {
         lines.extend(explained(key, does, columns));
     }
     lines.push(Line::default());
-    lines.push(Line::new(Role::Muted, "Any key closes this help."));
+    lines.push(Line::new(Role::Muted, "Press any key to close this help."));
     canvas.clear(area);
     canvas.lines(&lines, area);
 }

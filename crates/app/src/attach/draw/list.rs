@@ -76,9 +76,9 @@ pub(super) fn list(model: &Model, now: Timestamp, area: Rect, canvas: &mut Canva
 fn nothing(model: &Model) -> &'static str {
     match (model.is_loaded, &model.scope) {
         (false, _) => "Looking for runs...",
-        (true, _) if !model.filter.is_empty() => "No run fits. Esc shows all.",
-        (true, Scope::Project(_)) => "Nothing runs, and nothing ran here. What begins appears.",
-        (true, Scope::Session(_) | Scope::Run(_)) => "Its record is gone.",
+        (true, _) if !model.filter.is_empty() => "No run matches. Esc shows all.",
+        (true, Scope::Project(_)) => "No runs yet. New runs appear here.",
+        (true, Scope::Session(_) | Scope::Run(_)) => "Its record was deleted.",
     }
 }
 

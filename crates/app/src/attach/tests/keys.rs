@@ -49,12 +49,12 @@ fn steering_takes_a_line_and_sends_it_to_the_run_it_was_meant_for() {
     assert_eq!(desk.effects, [Effect::Steer(review, expected)]);
     desk.happens(Message::Finished(Notice::new(
         Role::Success,
-        "review hears it before its next turn.",
+        "review reads it before its next turn.",
     )));
     let last = |screen: String| screen.lines().last().unwrap().to_owned();
     insta::assert_snapshot!([last(typing), last(desk.screen())].join("\n"), @"
     Say to review: Look at 日本⏎the parser
-    review hears it before its next turn.
+    review reads it before its next turn.
     ");
 }
 
@@ -82,7 +82,7 @@ fn what_was_typed_survives_leaving_the_line_and_a_second_interrupt_leaves_all() 
     desk.interrupt();
     assert_eq!(desk.effects.last(), Some(&Effect::Leave));
     insta::assert_snapshot!(rows.join("\n"), @"
-    It was not sent; s brings it back.
+    The message was not sent; press s to get it back.
     Say to 日本語の調査:
     Say to review: Look at the
     Say to review:
@@ -101,7 +101,7 @@ fn a_run_is_stopped_after_a_question_and_only_then() {
     assert_eq!(desk.effects, [Effect::Stop(review)]);
     let answer = desk.screen().lines().last().unwrap().to_owned();
     insta::assert_snapshot!([question, answer].join("\n"), @"
-    Stop review and everything it started?  y stops it, any other key does not
+    Stop review and everything it started?  y stops it, any other key cancels
     Stopping review...
     ");
 }
@@ -120,7 +120,7 @@ fn what_is_over_can_be_resumed_and_neither_steered_nor_stopped() {
     insta::assert_snapshot!(told.join("\n"), @"
     plan is over.
     plan is over.
-    pi-subagents resume a3f7000000000001 PROMPT goes on with it.
+    Continue it with pi-subagents resume a3f7000000000001 PROMPT.
     ");
 }
 
@@ -181,7 +181,7 @@ fn a_filter_shows_what_it_fits_and_selects_one_of_them() {
     assert_eq!(desk.model.selected, Some(tests.run));
     desk.press_key(KeyCode::Enter);
     desk.press("/zzz");
-    assert!(desk.screen().contains("No run fits. Esc shows all."));
+    assert!(desk.screen().contains("No run matches. Esc shows all."));
     desk.press_key(KeyCode::Esc);
     assert_eq!(desk.model.listed().count(), 5);
 }

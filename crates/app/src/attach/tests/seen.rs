@@ -57,7 +57,7 @@ fn nothing_is_shown_before_the_index_was_read_and_then_what_there_is() {
     ? help  q leave
     ~~~
     Sub-agents: none
-    Nothing runs, and nothing ran here. What begins appears.
+    No runs yet. New runs appear here.
 
 
 
@@ -235,12 +235,12 @@ fn a_deleted_record_is_said_to_be_gone() {
     desk.happens(Message::RecordGone(lost.run.clone()));
     insta::assert_snapshot!(desk.screen(), @"
     Sub-agents: 1 running
-    > ⏳ lost      0s    1 turn   1.5k   $0.01  its record is gone
+    > ⏳ lost      0s    1 turn   1.5k   $0.01  its record was deleted
     ── 20261115-000000-001-aaaaaa ────────────────────────────────────────────────────────────
     ⏳ lost • anthropic/haiku • 0s
     > Go.
     So far.
-    The record of this run was deleted; what stood in it is shown as far as it was read.
+    The record of this run was deleted; this is what had been read of it.
 
 
     ? help  q leave  ↑↓ select  Enter open  s steer  x stop  o answer  / filter  PgUp back

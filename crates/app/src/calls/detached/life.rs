@@ -113,14 +113,15 @@ fn one_task(arguments: &Value) -> Result<AgentTask, CommandError> {
 /// Refuses a background run without a record: nobody could ever read what it answers.
 pub(super) fn no_record(warnings: &[String]) -> CommandError {
     let why = warnings.last().map_or("", String::as_str);
-    CommandError::failed(format!("a background run needs a record: {why}")).hint(
-        "Make the project or the agent directory writable, and see that the disk is not full.",
+    CommandError::failed(format!("a background run must be recorded: {why}")).hint(
+        "Make the project or the agent directory writable, and check that the disk is not full.",
     )
 }
 
 fn read_order() -> Result<Order, CommandError> {
-    let failed =
-        |error: &dyn std::error::Error| CommandError::failed("no order to work on").because(error);
+    let failed = |error: &dyn std::error::Error| {
+        CommandError::failed("could not read the request of the background run").because(error)
+    };
     let mut line = Vec::new();
     io::stdin()
         .lock()

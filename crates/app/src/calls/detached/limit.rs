@@ -82,9 +82,9 @@ pub(crate) fn background_counts(runs: &[IndexedRun], places: &Places) -> Counts 
 
 fn full(counts: Counts, most: usize, wanted: usize, door: Door) -> CommandError {
     let problem = if wanted == 1 {
-        format!("{most} background runs are running already, and no more may")
+        format!("{most} background runs are already running, which is the limit")
     } else {
-        format!("{wanted} more background runs would be more than the {most} that may run")
+        format!("{wanted} more background runs would exceed the limit of {most}")
     };
     CommandError::failed(format!(
         "{problem} (subagents.maxBackground): {}",

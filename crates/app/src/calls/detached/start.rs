@@ -41,10 +41,10 @@ const TAKING_OVER: Duration = Duration::from_mins(1);
 
 fn silent() -> CommandError {
     CommandError::failed(format!(
-        "the detached process has not taken over within {} s",
+        "the background process did not take over within {} s",
         TAKING_OVER.as_secs()
     ))
-    .hint("pi-subagents status shows whether the run has begun after all.")
+    .hint("Run pi-subagents status to see whether the run has started after all.")
 }
 
 /// A detached process that has its order.
@@ -93,11 +93,11 @@ impl DetachedProcess {
 }
 
 fn failed(error: &dyn std::error::Error) -> CommandError {
-    CommandError::failed("no detached process").because(error)
+    CommandError::failed("could not start the background process").because(error)
 }
 
 pub(super) fn ended_early() -> CommandError {
-    CommandError::failed("the detached process ended before it had taken over")
+    CommandError::failed("the background process ended before it took over")
 }
 
 /// Makes the command of the detached process. The process sees what its caller saw, but it belongs

@@ -56,7 +56,7 @@ impl WaitedCall {
             Some(Reply::TakenOver(_) | Reply::Begun(_)) | None => {
                 let ids: Vec<&str> = self.runs.iter().map(|run| &*run.run).collect();
                 Err(CommandError::failed(format!(
-                    "the process of this call ended without an answer (runs: {})",
+                    "the background process of this call ended without an answer (runs: {})",
                     ids.join(", ")
                 )))
             }

@@ -26,7 +26,7 @@ impl RunFiles {
         directory: Option<&RunDir>,
     ) -> Result<Self, Refusal> {
         let refuse = |why: &dyn std::fmt::Display| Refusal {
-            message: format!("What its child needs could not be written down: {why}"),
+            message: format!("The files that its child needs could not be written: {why}"),
         };
         let patch = work.patch.as_ref();
         let Some(directory) = directory else {

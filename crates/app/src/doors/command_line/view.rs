@@ -1,4 +1,4 @@
-//! How people see runs: live windows on a terminal, one line per change elsewhere.
+//! Shows runs to people: live windows on a terminal, one line per change elsewhere.
 
 use std::io::{self, IsTerminal as _};
 
@@ -14,7 +14,7 @@ use crate::doors::command_line::json_stream::JsonStream;
 use crate::places::Places;
 use crate::print::Printer;
 
-/// The size of a terminal that does not tell it.
+/// The size of a terminal that does not report one.
 const USUAL_SIZE: (usize, usize) = (80, 24);
 
 /// Returns the sinks that show runs: on stderr for people, on stdout for programs that follow along.

@@ -84,7 +84,7 @@ async fn stop(mut call: WaitedCall) -> Result<ToolAnswer, CommandError> {
     };
     timeout(LAST_WORDS, last_words).await.unwrap_or_else(|_| {
         Err(
-            CommandError::failed("the call was told to stop and has not said that it did")
+            CommandError::failed("the call was asked to stop, but did not confirm it")
                 .hint("subagent_runs lists what is still at work."),
         )
     })

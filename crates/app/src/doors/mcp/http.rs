@@ -24,12 +24,12 @@ pub(super) async fn open(
     let file = places.agent_dir.join("subagents-mcp-token");
     let token = token_in(&file)?;
     let server = HttpServer::listen(address).await.map_err(|error| {
-        CommandError::failed("the MCP server cannot listen")
+        CommandError::failed("could not listen on this address")
             .because(&error)
             .hint("Give --http an address of this machine with a free port, such as 127.0.0.1:8765, or 127.0.0.1:0 for any port.")
     })?;
     Printer::for_people().note(&format!(
-        "Listening on {}\nClients send the token in {} with every request:  Authorization: Bearer TOKEN\nCtrl-C ends it.",
+        "Listening on {}\nClients send the token in {} with every request:  Authorization: Bearer TOKEN\nStop it with Ctrl-C.",
         server.url(),
         file.display()
     ));
@@ -41,7 +41,7 @@ fn token_in(file: &Path) -> Result<Token, CommandError> {
     let failed = |error: &io::Error| {
         CommandError::failed(format!("the token in {} cannot be used", file.display()))
             .because(error)
-            .hint("Remove the file; the next server makes a new one.")
+            .hint("Remove the file; the next start creates a new one.")
     };
     if let Some(directory) = file.parent() {
         create_directories(directory).map_err(|error| failed(&error))?;

@@ -110,9 +110,9 @@ fn introduction(instructions: &str) -> Introduction {
 }
 
 fn not_served(error: &ServeError) -> CommandError {
-    CommandError::failed("the MCP client cannot be served")
+    CommandError::failed("could not serve the MCP client")
         .because(error)
-        .hint("This command is for an MCP client, which speaks to it over stdin and stdout.")
+        .hint("This command is meant to be started by an MCP client, which talks to it over stdin and stdout.")
 }
 
 /// Serves until stdin ends or a signal comes; a second signal ends the runs at once.

@@ -38,7 +38,7 @@ pub(crate) fn parse(text: &str) -> Result<Duration, String> {
             Ok(Duration::from_secs_f64(seconds))
         }
         Ok(_) | Err(_) => {
-            Err("it is a number of seconds from 1 to 86400, or 0 for no limit".to_owned())
+            Err("must be a number of seconds from 1 to 86400, or 0 for no limit".to_owned())
         }
     }
 }

@@ -220,7 +220,7 @@ impl Tools for ServedTools {
         // What cannot be kept is not decided, and the next server asks again.
         if let Err(error) = remember(&question.about, option, &self.caller.places) {
             let error =
-                CommandError::failed("what the project carries stays ignored").because(&error);
+                CommandError::failed("what the project contains stays ignored").because(&error);
             self.unkept().push(error.to_answer());
         }
     }

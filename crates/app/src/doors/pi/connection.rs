@@ -87,7 +87,9 @@ fn spawn(name: &str, work: impl FnOnce() + Send + 'static) -> Result<(), Command
         .name(name.to_owned())
         .spawn(work)
         .map(drop)
-        .map_err(|error| CommandError::failed("no thread for the wire").because(&error))
+        .map_err(|error| {
+            CommandError::failed("could not start the thread that reads from pi").because(&error)
+        })
 }
 
 fn read_lines(lines: &mpsc::Sender<Vec<u8>>) {

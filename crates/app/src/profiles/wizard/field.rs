@@ -10,7 +10,7 @@ use crate::profiles::flags::filled;
 /// How much of a current value is shown.
 const WIDEST_VALUE: usize = 60;
 
-/// What is to become of a field.
+/// What the person wants to do with a field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Wish {
     /// It stays as it is, set or not.

@@ -9,7 +9,7 @@ use crate::profiles::ask::{Person, Stopped};
 use crate::profiles::fields;
 use crate::profiles::flags::{names, unset};
 
-const COMMAS: &str = "Names with commas between them; Enter alone leaves it as it is.";
+const COMMAS: &str = "Names separated by commas; Enter alone keeps the current value.";
 
 #[derive(Debug, Clone, Copy)]
 enum Tools {
@@ -29,7 +29,7 @@ impl fmt::Display for Tools {
         formatter.write_str(match self {
             Self::Disable => "Disable all tools",
             Self::Allow => "Allowlist: only the tools you name",
-            Self::Exclude => "Blacklist: all tools but those you name",
+            Self::Exclude => "Blacklist: all tools except those you name",
         })
     }
 }

@@ -12,7 +12,7 @@ use crate::profiles::flags::filled;
 use crate::profiles::seen::Seen;
 use crate::profiles::{details, save};
 
-const LEAVES_IT: &str = "Enter alone leaves it as it is.";
+const LEAVES_IT: &str = "Enter alone keeps the current value.";
 
 /// Asks about everything, beginning with what a definition says already. A question that is
 /// cancelled leaves its field as it is, two in a row end the wizard; none is a no at the end, where
@@ -57,7 +57,8 @@ impl fmt::Display for Home {
     }
 }
 
-/// A definition that is given another scope becomes a second file; the first one stays.
+/// Asks for the scope. A definition that gets another scope becomes a second file; the first one
+/// stays.
 fn scope(
     person: &dyn Person,
     step: &str,
@@ -79,10 +80,10 @@ fn scope(
     Ok(())
 }
 
-/// Only a preset must have a description; the others are not asked for one.
+/// Asks for the description of a preset. Other dialects need none.
 fn description(person: &dyn Person, definition: &mut Definition) -> Result<(), Stopped> {
     if definition.dialect == Dialect::Preset && definition.description.is_none() {
-        let help = "A preset must say what it is good for.";
+        let help = "A preset needs a description of what it is good for.";
         line(
             person,
             "1/10",

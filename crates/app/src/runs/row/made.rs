@@ -121,7 +121,7 @@ impl RunRow {
         let end = RowEnd {
             ended_at: Some(now),
             exit_code: Some(1),
-            error_message: Some("owner process exited, and its record is gone".to_owned()),
+            error_message: Some("owner process exited, and its record was deleted".to_owned()),
             usage: Some(Usage::default().into()),
             resume: Some(format!("pi-subagents resume {} PROMPT", self.session_id)),
             ..RowEnd::default()

@@ -33,7 +33,7 @@ fn an_explanation_names_files_lines_and_what_is_hidden() {
       ~/.pi/agent/agents/worker.md
 
     Ignored:
-      .pi/agent-profiles/worker.md (nobody has trusted its project yet)
+      .pi/agent-profiles/worker.md (you have not decided yet whether to trust its project)
 
     Warnings:
       $HOME/.pi/agent/agent-profiles/worker.md:5:1: unknown key "thinkinglevel" is ignored; did you mean "thinkingLevel"?
@@ -44,7 +44,7 @@ fn an_explanation_names_files_lines_and_what_is_hidden() {
       both      the key, on a descriptor
     [EOF]
     --- stderr
-    Ignored 1 definition of $PROJECT, which nobody has trusted yet: worker. Say "pi-subagents trust --yes" to allow that.
+    Ignored 1 definition of $PROJECT, which nobody has trusted yet: worker. Run "pi-subagents trust --yes" to allow that.
     [EOF]
     "#);
     printed(&stage, &["trust", "--yes"]);
@@ -172,7 +172,7 @@ fn an_explanation_names_files_lines_and_what_is_hidden() {
     Deleted profile "worker": $PROJECT/.pi/agent-profiles/worker.md
     [EOF]
     --- stderr
-    Now $HOME/.pi/agent/agent-profiles/worker.md counts.
+    $HOME/.pi/agent/agent-profiles/worker.md is used for this name now.
     [EOF]
     "#);
     let dialect = ["profile", "rm", "worker", "--yes", "--dialect", "prompt"];

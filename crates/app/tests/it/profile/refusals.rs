@@ -66,7 +66,7 @@ fn what_makes_no_sense_is_refused_with_words() {
     hint: Use profile edit there to change it.
     [2] error: Profile "hidden" already exists: $HOME/.pi/agent/agent-profiles/other.md
     hint: Use profile edit hidden to change it.
-    [2] error: $HOME/.pi/agent/agent-profiles/broken.md is there already
+    [2] error: $HOME/.pi/agent/agent-profiles/broken.md already exists
     hint: Choose another name, or look at that file first.
     [2] error: there is nothing to save
     hint: Give at least one field, for example --model MODEL, or run it on a terminal.
@@ -80,7 +80,7 @@ fn what_makes_no_sense_is_refused_with_words() {
     [2] error: invalid value 'docker' for '--runner <RUNNER>': a runner is one of auto, pi, embedded
 
     For more information, try '--help'.
-    [2] error: invalid value '0' for '--timeout <SECONDS>': a timeout is a number of seconds from 1
+    [2] error: invalid value '0' for '--timeout <SECONDS>': a timeout is a number of seconds, at least 1
 
     For more information, try '--help'.
     [2] error: there is nothing to change
@@ -89,11 +89,11 @@ fn what_makes_no_sense_is_refused_with_words() {
     [2] error: invalid value 'name' for '--unset <FIELD>': a field is one of description, provider, model, thinking, tools, no-tools, exclude-tools, extensions, no-extensions, suggested-skills, load-skills, no-skills, no-context-files, append-system-prompt, api-key, extra-args, runner, timeout, finalize, system-prompt
 
     For more information, try '--help'.
-    [3] error: no "there" of that scope and dialect
+    [3] error: there is no "there" with that scope and dialect
     hint: There is $HOME/.pi/agent/agent-profiles/there.md (global profile).
     [2] error: $HOME/.pi/agent/agent-profiles/broken.md:3:8: "tools" must be a list or a text with commas, not true; the file is not used
-    hint: Mend the file by hand first.
-    [2] error: profile "there" is not deleted unasked
+    hint: Fix the file by hand first.
+    [2] error: refusing to delete profile "there" without confirmation
     hint: Add --yes.
     "#);
     insta::assert_snapshot!(refused(&stage, &["profile", "explian", "there"]), @r#"
@@ -110,13 +110,13 @@ fn what_makes_no_sense_is_refused_with_words() {
     assert!(unknown.iter().all(|one| *one == unknown[0]), "{unknown:?}");
     insta::assert_snapshot!(unknown[0], @r#"
     [3] error: Unknown profile: "nobody". Available profiles: hidden, there
-    hint: pi-subagents profile list shows what there is, profile create NAME makes one.
+    hint: List them with pi-subagents profile list, or create one with pi-subagents profile create NAME.
     "#);
     insta::assert_snapshot!(refused_show(&stage, "broken"), @r#"
     [2] error: $HOME/.pi/agent/agent-profiles/broken.md:3:8: "tools" must be a list or a text with commas, not true; the file is not used
     [2] error: $HOME/.pi/agent/agent-profiles/broken.md:3:8: "tools" must be a list or a text with commas, not true; the file is not used
     "#);
-    insta::assert_snapshot!(printed(&stage, &["profile", "delete", "broken", "--yes"]), @r#"Deleted the unusable "broken": $HOME/.pi/agent/agent-profiles/broken.md"#);
+    insta::assert_snapshot!(printed(&stage, &["profile", "delete", "broken", "--yes"]), @r#"Deleted the broken definition "broken": $HOME/.pi/agent/agent-profiles/broken.md"#);
 }
 
 fn refused_show(stage: &Stage, name: &str) -> String {

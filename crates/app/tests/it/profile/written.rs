@@ -117,13 +117,13 @@ fn texts_come_from_files_and_from_stdin_and_keys_never_from_arguments() {
         ),
     ];
     insta::assert_snapshot!(errors.concat(), @"
-    [2] error: missing.md cannot be read
+    [2] error: could not read missing.md
       caused by: No such file or directory (os error 2)
     [2] error: only one field can be read from stdin
-    [2] error: stdin holds no key
+    [2] error: stdin contains no key
     [2] error: the environment variable NO_SUCH_KEY is not set
     [2] error: an apiKey is never kept in a file of a project
-    hint: Use --scope global, or let the user's own settings hold the key.
+    hint: Use --scope global, or keep the key in your own settings.
     ");
     assert!(!stage.sandbox.project().join(".pi").exists());
 }
@@ -172,7 +172,7 @@ fn every_dialect_goes_to_its_folder_and_is_listed_with_its_name() {
     profile: prompt [prompt], tools=[read] — d
     [EOF]
     --- stderr
-    Ignored 2 definitions of $PROJECT, which nobody has trusted yet: preset, profile. Say "pi-subagents trust --yes" to allow that.
+    Ignored 2 definitions of $PROJECT, which nobody has trusted yet: preset, profile. Run "pi-subagents trust --yes" to allow that.
     [EOF]
     "#);
     printed(&stage, &["trust", "--yes"]);

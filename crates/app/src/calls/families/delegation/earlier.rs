@@ -52,7 +52,7 @@ fn find_session(store: &Store, caller: &Caller, id: &str) -> Result<EarlierSessi
             Err(hint_at_all(error, caller))
         }
         Err(error @ FindError::Ambiguous { .. }) => {
-            Err(CommandError::usage(format!("Cannot resume: {error}")).hint("Give more of the id."))
+            Err(CommandError::usage(format!("Cannot resume: {error}")).hint("Type more of the id."))
         }
         Err(error @ FindError::Shared { .. }) => {
             Err(ask_which(error, |run| format!("resume {run}")))

@@ -148,14 +148,14 @@ async fn steer(call: &RunsCall, runs: &[IndexedRun]) -> Result<ToolAnswer, Comma
     let message = call.message.as_deref().unwrap_or_default().trim();
     if message.is_empty() {
         return Err(CommandError::usage(
-            "message is missing: what is it to hear?",
+            "message is missing: say what the sub-agent should read",
         ));
     }
     let mut asked = meant(runs, named(&call.ids, "steer")?)?;
     asked.retain(IndexedRun::is_open);
     let [run] = asked.as_slice() else {
         return Err(CommandError::failed(format!(
-            "steer takes one run that is at work; these ids stand for {}",
+            "steer takes one running sub-agent; these ids stand for {}",
             asked.len()
         ))
         .hint("subagent_runs lists those at work. A run that is over goes on with delegate_to_subagents and resume."));
@@ -166,7 +166,7 @@ async fn steer(call: &RunsCall, runs: &[IndexedRun]) -> Result<ToolAnswer, Comma
             let name = one_line(&run.name);
             let details = json!({"runId": run.run.as_str(), "steered": true});
             Ok(ToolAnswer::new(
-                format!("{name} hears it before its next turn."),
+                format!("{name} reads it before its next turn."),
                 details,
             ))
         }
@@ -177,7 +177,7 @@ async fn steer(call: &RunsCall, runs: &[IndexedRun]) -> Result<ToolAnswer, Comma
 fn named<'a>(ids: &'a [String], action: &str) -> Result<&'a [String], CommandError> {
     if ids.is_empty() {
         return Err(CommandError::usage(format!(
-            "ids is missing: which runs are meant by {action}?"
+            "ids is missing: name the runs for {action}"
         )));
     }
     Ok(ids)

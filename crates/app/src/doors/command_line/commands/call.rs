@@ -1,4 +1,4 @@
-//! What all commands share that call a tool and wait for its answer.
+//! Shared by all commands that call a tool and wait for its answer.
 
 use std::fs;
 use std::path::Path;
@@ -86,10 +86,10 @@ pub(super) fn read_call(file: &Path) -> Result<(String, Value), CommandError> {
     } else {
         fs::read_to_string(file)
     }
-    .map_err(|error| CommandError::usage(format!("{name} cannot be read")).because(&error))?;
+    .map_err(|error| CommandError::usage(format!("could not read {name}")).because(&error))?;
     if content.trim().is_empty() {
         return Err(CommandError::usage(format!("{name} is empty")).hint(
-            "It must hold the JSON of a call; pi-subagents tools prints what that may have.",
+            "It must contain the JSON of a call; pi-subagents tools prints the fields of each tool.",
         ));
     }
     let value = serde_json::from_str(content.trim_start_matches('\u{feff}'))

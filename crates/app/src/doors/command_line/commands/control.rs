@@ -1,4 +1,4 @@
-//! `steer` and `stop`: control of runs, whoever of this user owns them.
+//! `steer` and `stop`: control the runs of this user, whichever process owns them.
 
 use std::process::ExitCode;
 
@@ -59,7 +59,7 @@ pub(crate) fn steer(args: &SteerArgs, printer: Printer) -> Result<ExitCode, Comm
                 printer.json(&json!({"runId": run.run.as_str(), "steered": true}));
             } else {
                 let name = one_line(&run.name);
-                printer.data(&format!("{name} hears it before its next turn."));
+                printer.data(&format!("{name} reads it before its next turn."));
             }
             Ok(ExitCode::SUCCESS)
         }
@@ -118,7 +118,7 @@ fn stopped_line(row: &RunRow) -> String {
         Status::Aborted => format!("stopped {name} (session: {session})"),
         status @ (Status::Completed | Status::Failed) => {
             let status = status.as_str();
-            format!("{name} had {status} by itself (session: {session})")
+            format!("{name} had already {status} (session: {session})")
         }
     }
 }

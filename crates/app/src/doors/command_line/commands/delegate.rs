@@ -42,7 +42,9 @@ fn parse_task(text: &str) -> Result<(String, String), String> {
         Some((name, prompt)) if !name.trim().is_empty() && !prompt.trim().is_empty() => {
             Ok((name.trim().to_owned(), prompt.to_owned()))
         }
-        Some(_) | None => Err("a task is written NAME=PROMPT, and both say something".to_owned()),
+        Some(_) | None => {
+            Err("a task is written NAME=PROMPT, and neither part may be empty".to_owned())
+        }
     }
 }
 
@@ -61,7 +63,7 @@ pub(crate) fn run(
     let code = print(&answer, printer);
     suggest(
         &answer,
-        "Read an answer:  pi-subagents output SESSION\nGo on with one:  pi-subagents resume SESSION PROMPT",
+        "Read an answer:  pi-subagents output SESSION\nContinue one:    pi-subagents resume SESSION PROMPT",
         printer,
     );
     Ok(code)
@@ -83,10 +85,8 @@ fn call_of(args: &DelegateArgs) -> Result<DelegateCall, CommandError> {
         Err(CommandError::usage(error.to_string()).hint(hint))
     };
     match (&args.file, args.tasks.as_slice()) {
-        (Some(_), [_, ..]) => Err(CommandError::usage(
-            "tasks come from FILE or from --task, not from both",
-        )),
-        (None, []) => Err(CommandError::usage("there is no task")
+        (Some(_), [_, ..]) => Err(CommandError::usage("give either FILE or --task, not both")),
+        (None, []) => Err(CommandError::usage("no task was given")
             .hint("Give --task NAME=PROMPT, or a FILE with the JSON of delegate_to_subagents.")),
         (Some(file), []) => {
             let (name, value) = read_call(file)?;
@@ -96,7 +96,7 @@ fn call_of(args: &DelegateArgs) -> Result<DelegateCall, CommandError> {
                     refused(
                         &error,
                         &format!(
-                            "{name} must hold {{\"tasks\": [{{\"name\": …, \"prompt\": …}}]}}."
+                            "{name} must contain {{\"tasks\": [{{\"name\": …, \"prompt\": …}}]}}."
                         ),
                     )
                 })

@@ -8,7 +8,7 @@ use crate::runtime::block_on;
 pub(crate) fn run() -> ExitCode {
     match block_on(detached::live()) {
         Ok(()) => ExitCode::SUCCESS,
-        // Whoever waits for an answer sees that none comes.
+        // The caller sees that this process ended without an answer.
         Err(_) => ExitCode::FAILURE,
     }
 }

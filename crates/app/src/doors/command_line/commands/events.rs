@@ -49,7 +49,7 @@ pub(crate) fn run(args: &EventsArgs, printer: Printer) -> Result<ExitCode, Comma
                 // A reader that left is no error of ours.
                 Err(error) if error.kind() == io::ErrorKind::BrokenPipe => break,
                 Err(error) => {
-                    let what = format!("the events of run {} cannot be read", run.run);
+                    let what = format!("could not read the events of run {}", run.run);
                     return Err(CommandError::failed(what).because(&error));
                 }
             }

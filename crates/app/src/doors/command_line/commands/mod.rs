@@ -1,4 +1,4 @@
-//! One file per command, or per few that share their shape.
+//! One file per command, or per few commands that are alike.
 
 pub(crate) mod agent;
 pub(crate) mod attach;

@@ -58,7 +58,7 @@ impl NamedTaskArgs {
     /// file, for errors.
     pub(super) fn in_file(&self) -> Result<(String, Value), CommandError> {
         let file = self.file.as_deref();
-        read_call(file.ok_or_else(|| CommandError::usage("there is no task"))?)
+        read_call(file.ok_or_else(|| CommandError::usage("no task was given"))?)
     }
 
     /// Returns the JSON of the tool's call, for another process.

@@ -1,4 +1,4 @@
-//! `output` and `session`: what a run said.
+//! `output` and `session`: print what a run said.
 
 use std::process::ExitCode;
 
@@ -50,14 +50,14 @@ pub(crate) fn session(args: &IdArgs, printer: Printer) -> Result<ExitCode, Comma
     Ok(ExitCode::SUCCESS)
 }
 
-/// Says what is missing, and what is still to come.
+/// Prints notes about what is missing, and whether more will come.
 fn note_state(session: &ReadSession, printer: Printer) {
     for line in session.missing().into_iter().chain(session.more_to_come()) {
         printer.note(&format!("! {line}"));
     }
 }
 
-/// The session, and how many lines of it are shown where lines are few.
+/// Returns the session, and the number of lines for short excerpts.
 fn read(id: &str, command: &str) -> Result<(ReadSession, usize), CommandError> {
     let caller = Caller::at(Places::find()?);
     let store = Store::new(&caller.places.agent_dir);

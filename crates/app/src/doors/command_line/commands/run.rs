@@ -36,7 +36,7 @@ pub(crate) fn run(args: &RunTaskArgs, printer: Printer<'static>) -> Result<ExitC
     let code = print(&answer, printer);
     suggest(
         &answer,
-        "Go on with it:  pi-subagents resume SESSION PROMPT",
+        "Continue it:  pi-subagents resume SESSION PROMPT",
         printer,
     );
     Ok(code)

@@ -1,4 +1,4 @@
-//! `status`: what runs, and what ran.
+//! `status`: lists the runs in progress, and the finished ones.
 
 mod table;
 mod watch;
@@ -20,7 +20,7 @@ use crate::runs::owned::current_runs;
 use crate::runs::row::RunRow;
 use crate::runtime::block_on;
 
-/// How many rows tell what the record says; older ones only what the index does.
+/// How many rows have the facts of the record; older rows have only those of the index.
 const FULL_ROWS: usize = 200;
 
 #[derive(Args)]
@@ -72,7 +72,7 @@ impl Seen {
         if args.all && has_entered_more(store, places, &runs) {
             runs = current_runs(store)?;
         }
-        // What runs is shown wherever it runs; what is over only where it belongs.
+        // Running runs are listed wherever they run, finished ones only in their own project.
         runs.retain(|run| run.is_open() || run.project == places.project);
         let counts = Counts::of(runs.iter().map(status_of));
         runs.retain(|run| args.all || run.is_open());

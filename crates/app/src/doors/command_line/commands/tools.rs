@@ -1,4 +1,4 @@
-//! `tools`: what a caller's model sees of us.
+//! `tools`: prints the tools as a caller's model sees them.
 
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -26,7 +26,7 @@ pub(crate) struct ToolsArgs {
 
 pub(crate) fn run(args: &ToolsArgs, printer: Printer) -> Result<ExitCode, CommandError> {
     let mut tools = if printer.is_json() && args.names.is_empty() {
-        // What the extension registers is what every door has.
+        // The extension registers the tools that every door has.
         tools()
     } else {
         mcp_tools()
@@ -50,7 +50,7 @@ pub(crate) fn run(args: &ToolsArgs, printer: Printer) -> Result<ExitCode, Comman
     Ok(ExitCode::SUCCESS)
 }
 
-/// The definitions that can be seen from here, if they are asked for.
+/// Returns the definitions visible from here, if they are asked for.
 fn catalogue(args: &ToolsArgs) -> Result<Option<Arc<Catalogue>>, CommandError> {
     if !args.choices {
         return Ok(None);
@@ -59,7 +59,7 @@ fn catalogue(args: &ToolsArgs) -> Result<Option<Arc<Catalogue>>, CommandError> {
     Ok(Some(configuration.catalogue))
 }
 
-/// What the extension of pi registers, all of it.
+/// Returns everything that the pi extension registers.
 pub(super) fn manifest_of_all() -> Value {
     manifest(&tools(), None)
 }

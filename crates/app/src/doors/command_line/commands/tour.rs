@@ -49,7 +49,7 @@ pub(crate) fn run(printer: Printer<'static>) -> Result<ExitCode, CommandError> {
     });
     let call =
         DelegateCall::new(tasks.into()).map_err(|error| CommandError::failed(error.to_string()))?;
-    printer.note("Three sub-agents look at this directory. Their model is scripted and offline; their tools are real.\n");
+    printer.note("Three sub-agents look at this directory. Their model is a script and works offline; their tools are real.\n");
     let mut caller = caller(&RunArgs::default())?;
     caller.overrides = Overrides {
         runner: Some(RunnerChoice::Embedded),
@@ -80,7 +80,7 @@ pub(crate) fn run(printer: Printer<'static>) -> Result<ExitCode, CommandError> {
 
 fn report(answer: &Answer) -> String {
     let sections = runs(answer).map(|(task, run)| {
-        let said = run.output().unwrap_or("(it said nothing)");
+        let said = run.output().unwrap_or("(no answer)");
         let indented = said.replace('\n', "\n  ");
         format!("{}\n  {indented}\n", task.name)
     });
@@ -98,13 +98,13 @@ fn next_steps(answer: &Answer) -> String {
     let id = &task.session;
     format!(
         "
-Every run is on disk. Next:
-  pi-subagents output {id}     what it answered
-  pi-subagents session {id}    every word and tool call
-  pi-subagents events {id}     the raw record
-  pi-subagents status --all                all runs of this project
-  pi-subagents resume {id} PROMPT   go on with it
-  pi-subagents tour                        the same again
+Every run is recorded on disk. Next:
+  pi-subagents output {id}     read its answer
+  pi-subagents session {id}    read the whole conversation, with tool calls
+  pi-subagents events {id}     read the recorded events
+  pi-subagents status --all                list all runs of this project
+  pi-subagents resume {id} PROMPT   continue it
+  pi-subagents tour                        take the tour again
 
 With a model of your own:
   pi-subagents delegate --task review=\"Review the last commit\" --model provider/model"

@@ -1,4 +1,4 @@
-//! `trust`: whether what a project carries is used, and what that is.
+//! `trust`: decides whether the files of a project are used, and shows which files those are.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -45,7 +45,10 @@ pub(crate) fn run(args: &TrustArgs, printer: Printer) -> Result<ExitCode, Comman
         return Ok(ExitCode::SUCCESS);
     }
     printer.note(&page(&Carried::look(&seen), &seen));
-    let question = format!("Use what {} carries?", seen.places.project.display());
+    let question = format!(
+        "Trust {} and use what it contains?",
+        seen.places.project.display()
+    );
     let is_trusted = seen.trust().of(&seen.places.project).is_trusted();
     match person.yes(&question, is_trusted) {
         Ok(Some(answer)) => decide(answer, &seen, printer),
@@ -61,7 +64,7 @@ fn decide(is_trusted: bool, seen: &Seen, printer: Printer) -> Result<ExitCode, C
         check_is_project(&seen.places)?;
     }
     Trust::remember(&seen.places.agent_dir, project, is_trusted)
-        .map_err(|error| CommandError::failed("nothing was decided").because(&error))?;
+        .map_err(|error| CommandError::failed("could not save the decision").because(&error))?;
     report(&seen.again(), printer);
     Ok(ExitCode::SUCCESS)
 }
@@ -71,10 +74,10 @@ fn check_is_project(places: &Places) -> Result<(), CommandError> {
         return Ok(());
     }
     Err(CommandError::usage(format!(
-        "{} is no project: it is a temporary directory, or it belongs to another user, or others may write to it",
+        "{} cannot be a project: it is a temporary directory, it belongs to another user, or other users may write to it",
         places.project.display()
     ))
-    .hint("Say it in a directory of yours that only you may write to (ls -ld shows whose it is)."))
+    .hint("Use a directory that belongs to you and that only you may write to (ls -ld shows the owner and the mode)."))
 }
 
 fn report(seen: &Seen, printer: Printer) {
@@ -89,18 +92,18 @@ fn report(seen: &Seen, printer: Printer) {
     }
 }
 
-/// What a project brings with it.
+/// The files of a project that need trust.
 struct Carried {
     /// Definitions, and why some of them would be ignored even after a yes.
     definitions: Vec<(Definition, Option<Ignored>)>,
-    /// The keys of its settings that are ours.
+    /// Our keys in its settings.
     settings: Vec<String>,
     skills: Vec<String>,
-    /// What only pi would load, and only if pi itself was told to trust the project.
+    /// Files that only pi loads, and only if the user told pi itself to trust the project.
     for_pi: Vec<&'static str>,
-    /// Keys in its files and the like; files that cannot be used.
+    /// Warnings about the project's files.
     warnings: Vec<String>,
-    /// What is wrong with files of the user.
+    /// Warnings about the user's own files.
     other_warnings: Vec<String>,
 }
 
@@ -183,10 +186,10 @@ fn settings(project: &Path) -> Vec<String> {
 fn page(carried: &Carried, seen: &Seen) -> String {
     let mut lines = vec![sentence(seen)];
     if carried.is_empty() {
-        lines.push("It carries no definitions, settings or skills.".to_owned());
+        lines.push("It contains no definitions, settings or skills.".to_owned());
         return lines.join("\n");
     }
-    lines.push("It carries:".to_owned());
+    lines.push("It contains:".to_owned());
     let names = carried.definitions.iter().map(|(one, _)| name(one).len());
     let width = names.max().unwrap_or(0);
     let definitions = carried.definitions.iter().map(|(definition, ignored)| {
@@ -221,7 +224,7 @@ fn page(carried: &Carried, seen: &Seen) -> String {
     lines.join("\n")
 }
 
-/// The decision and where it comes from.
+/// Returns a sentence about the decision and where it comes from.
 pub(super) fn sentence(seen: &Seen) -> String {
     let project = seen.places.project.display();
     match seen.trust().of(&seen.places.project) {
@@ -230,17 +233,18 @@ pub(super) fn sentence(seen: &Seen) -> String {
             format!("{project} is not trusted ({}).", origin(&source))
         }
         TrustDecision::Undecided => format!(
-            "Nobody has decided about {project} yet; what it carries is ignored until \"pi-subagents trust --yes\"."
+            "You have not decided about {project} yet; what it contains is ignored until you run \"pi-subagents trust --yes\"."
         ),
     }
 }
 
-/// A yes of ours lets none of it run, so that it grants no more than it names.
+/// Returns whether pi loads its own files of the project. Our decision does not let them run, so
+/// that a yes grants no more than it names.
 fn what_of_pi(seen: &Seen) -> &'static str {
     if seen.trust().lets_pi_load(&seen.places.project) {
-        "a pi that works here loads them, because pi was told to trust this project"
+        "a pi that works here loads them, because you told pi to trust this project"
     } else {
-        "a sub-agent loads them only when pi itself was told to trust this project"
+        "a sub-agent loads them only if you tell pi itself to trust this project"
     }
 }
 
@@ -252,7 +256,7 @@ fn origin(source: &TrustSource) -> String {
     }
 }
 
-/// What is risky about a definition, and why it may be ignored all the same.
+/// Returns what is risky about a definition, and why it may be ignored even after a yes.
 fn notes(definition: &Definition, ignored: Option<&Ignored>, seen: &Seen) -> String {
     let mut notes = Vec::new();
     if !definition.extensions.is_empty() {
@@ -262,9 +266,14 @@ fn notes(definition: &Definition, ignored: Option<&Ignored>, seen: &Seen) -> Str
         notes.push(format!("extraArgs: {}", definition.extra_args.join(", ")));
     }
     notes.extend(ignored.map(|ignored| match ignored.reason {
-        IgnoredReason::OutsideProject => "leads out of the project and stays ignored".to_owned(),
+        IgnoredReason::OutsideProject => {
+            "is a link to a file outside the project, and stays ignored".to_owned()
+        }
         IgnoredReason::Undecided | IgnoredReason::Refused => {
-            format!("belongs to {}; decide there", seen.short(&ignored.project))
+            format!(
+                "belongs to the project {}, which has its own decision",
+                seen.short(&ignored.project)
+            )
         }
     }));
     if notes.is_empty() {

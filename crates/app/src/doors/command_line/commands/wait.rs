@@ -56,7 +56,7 @@ pub(crate) fn run(args: &WaitArgs, printer: Printer) -> Result<ExitCode, Command
     ))
 }
 
-/// Waits for all of them, or for the first.
+/// Waits for all of the runs, or for the first one.
 async fn wait_for(
     runs: Vec<IndexedRun>,
     any: bool,

@@ -1,14 +1,14 @@
-//! Texts that a person types as words of the command line, or hands over through stdin.
+//! Texts that a person types as words of the command line, or pipes into stdin.
 
 use std::io::{self, IsTerminal as _, Read as _};
 
 use crate::error::CommandError;
 use crate::print::Printer;
 
-/// Words of the command line as one text; `-` alone reads it from stdin.
+/// Joins words of the command line to one text; `-` alone reads it from stdin.
 pub(super) fn joined(what: &str, words: &[String]) -> Result<String, CommandError> {
     let text = if words == ["-"] {
-        stdin().map_err(|error| CommandError::usage("stdin cannot be read").because(&error))?
+        stdin().map_err(|error| CommandError::usage("could not read stdin").because(&error))?
     } else {
         words.join(" ")
     };
@@ -18,11 +18,12 @@ pub(super) fn joined(what: &str, words: &[String]) -> Result<String, CommandErro
     Ok(text)
 }
 
-/// All of stdin; whoever sits before it is told that we wait for them.
+/// Reads all of stdin. At a terminal it first says that it waits for input.
 pub(super) fn stdin() -> io::Result<String> {
     let mut stdin = io::stdin();
     if stdin.is_terminal() {
-        Printer::for_people().note("Reading from this terminal until Ctrl-D on a line of its own.");
+        Printer::for_people()
+            .note("Reading from this terminal. End with Ctrl-D on a line of its own.");
     }
     let mut text = String::new();
     stdin.read_to_string(&mut text)?;

@@ -66,7 +66,7 @@ fn parse(typed: &str, page: &Page) -> Result<Option<Typed>, CommandError> {
     };
     // Our stdin is the wire.
     if let Some(word) = words.iter().find(reads_stdin) {
-        let message = format!("{word} reads stdin, which there is none of inside pi");
+        let message = format!("{word} reads stdin, which does not exist inside pi");
         return Err(CommandError::usage(message));
     }
     match Typed::try_parse_from(&words) {
@@ -88,7 +88,7 @@ fn refusal(typed: &str, error: &clap::Error) -> CommandError {
     let text = error.render().to_string();
     let said = text.trim_start_matches("error: ");
     let sentence = said.split("\n\n").next().unwrap_or(said);
-    CommandError::usage(sentence.trim()).hint("/profile --help tells what can be typed.")
+    CommandError::usage(sentence.trim()).hint("Use /profile --help to see what you can type.")
 }
 
 /// Subcommands and names that begin with what was typed so far.

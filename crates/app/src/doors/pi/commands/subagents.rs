@@ -62,7 +62,7 @@ impl Subagents {
                 let (id, message) = rest.split_once(' ').unwrap_or((rest, ""));
                 self.steer(id, message.trim(), printed).await
             }
-            other => Err(CommandError::usage(format!("/subagents {other} is not known"))
+            other => Err(CommandError::usage(format!("there is no command \"/subagents {other}\""))
                 .hint("Use /subagents, /subagents show ID, /subagents stop ID or /subagents steer ID TEXT.")),
         }
     }
@@ -106,7 +106,7 @@ impl Subagents {
         match wish.as_deref() {
             Some(SHOW) => self.show(&id, printed).await,
             Some(STOP) => self.stop(&id, printed).await,
-            Some(STEER) => match self.link.input("What should it hear?", "").await {
+            Some(STEER) => match self.link.input("What should it read?", "").await {
                 Some(message) => self.steer(&id, message.trim(), printed).await,
                 None => Ok(()),
             },
@@ -163,7 +163,7 @@ impl Subagents {
                 return Err(CommandError::failed(error.to_string()));
             }
         }
-        let heard = format!("{name} hears it before its next turn.");
+        let heard = format!("{name} reads it before its next turn.");
         printed.push(Printed::Note(heard));
         Ok(())
     }

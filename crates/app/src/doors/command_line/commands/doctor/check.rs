@@ -1,4 +1,4 @@
-//! What one check has found.
+//! The result of one check.
 
 use serde_json::{Value, json};
 
@@ -32,7 +32,7 @@ impl Mark {
 }
 
 impl Check {
-    /// A check that has found nothing wrong so far.
+    /// Makes a check that has found nothing wrong so far.
     pub(super) fn new(name: &'static str, text: impl Into<String>) -> Self {
         Self {
             name,
@@ -80,7 +80,7 @@ impl Check {
         self.mark
     }
 
-    /// As a person reads it: the mark, the name and what was found, and hints below.
+    /// Returns the lines for a person: the mark, the name and what was found, with the hints below.
     pub(super) fn lines(&self) -> Vec<String> {
         let (mark, name) = (self.mark.as_str(), self.name);
         let mut lines = vec![format!("{mark:7}  {name:11}  {}", self.text)];

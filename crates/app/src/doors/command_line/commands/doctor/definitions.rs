@@ -1,4 +1,4 @@
-//! What a person has written down: settings, definitions, and whether the project's count.
+//! Checks the settings, the definitions, and whether the project is trusted.
 
 use std::path::Path;
 
@@ -29,7 +29,7 @@ pub(super) fn settings(seen: &Seen) -> Check {
 /// A larger file is not looked at.
 const LARGEST_FILE: u64 = 4 << 20;
 
-/// The settings of ours that a file holds.
+/// Returns our settings that a file contains.
 fn keys(file: &Path) -> Vec<String> {
     let content = read_own(file, LARGEST_FILE).unwrap_or_default();
     let whole: Value = serde_json::from_slice(&content).unwrap_or_default();
@@ -43,7 +43,7 @@ pub(super) fn definitions(seen: &Seen) -> Check {
     let check = match definitions.as_slice() {
         [] => Check::new(
             "definitions",
-            "none; pi-subagents profile create NAME makes one",
+            "none; create one with pi-subagents profile create NAME",
         ),
         some => Check::new("definitions", listed(some)),
     };
@@ -64,7 +64,7 @@ fn listed(definitions: &[&Definition]) -> String {
     names.join(", ")
 }
 
-/// Why tasks that name a definition would be refused.
+/// Returns why tasks that name a definition would be refused.
 fn fault(definition: &Definition, seen: &Seen) -> Option<String> {
     let places = &seen.places;
     let fault = validate(definition)
@@ -73,7 +73,7 @@ fn fault(definition: &Definition, seen: &Seen) -> Option<String> {
     Some(format!("{}: {fault}", seen.short(&definition.file)))
 }
 
-/// What the project carries counts only once somebody has said so.
+/// Checks whether somebody has decided to trust the project, if it contains definitions.
 pub(super) fn project(seen: &Seen) -> Check {
     let project = seen.places.project.display();
     let notices = seen.notices();
@@ -83,13 +83,15 @@ pub(super) fn project(seen: &Seen) -> Check {
         }
         TrustDecision::Undecided if notices.is_empty() => Check::new(
             "project",
-            format!("{project} needs no trust: it carries no definitions"),
+            format!("{project} contains no definitions, so there is nothing to trust"),
         ),
         TrustDecision::Undecided => {
             let many = text::count(seen.catalogue().ignored().count(), "definition");
             Check::new(
                 "project",
-                format!("{project} carries {many} that nobody has trusted yet"),
+                format!(
+                    "{project} contains {many}, and you have not decided yet whether to trust it"
+                ),
             )
             .warnings(notices)
         }

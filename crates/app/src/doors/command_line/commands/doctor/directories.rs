@@ -21,7 +21,7 @@ const NO_ROOM: u64 = 10 * MEGABYTE;
 
 const MEGABYTE: u64 = 1_000_000;
 
-/// Where pi and we keep what belongs to the user.
+/// Checks the agent directory, in which pi and we keep the user's files.
 pub(super) fn agent_directory(seen: &Seen) -> Check {
     let directory = &seen.places.agent_dir;
     let name = "agent files";
@@ -29,19 +29,19 @@ pub(super) fn agent_directory(seen: &Seen) -> Check {
     let Ok(metadata) = fs::metadata(directory) else {
         let check = Check::new(
             name,
-            format!("{shown} is not there yet; the first run makes it"),
+            format!("{shown} does not exist yet; the first run creates it"),
         );
         return match obstacle(directory) {
             None => check,
-            Some(why) => Check::new(name, format!("{shown} cannot be made: {why}"))
+            Some(why) => Check::new(name, format!("{shown} cannot be created: {why}"))
                 .problem()
-                .hint("Set PI_CODING_AGENT_DIR to a directory that can be written to."),
+                .hint("Set PI_CODING_AGENT_DIR to a writable directory."),
         };
     };
     if let Some(why) = obstacle(directory) {
         return Check::new(name, format!("{shown} cannot be used: {why}"))
             .problem()
-            .hint("Make it a directory of yours, or set PI_CODING_AGENT_DIR to one.");
+            .hint("Make it a directory that belongs to you, or set PI_CODING_AGENT_DIR to one that does.");
     }
     let mut check = Check::new(name, shown.clone());
     if metadata.uid() != geteuid().as_raw() && !geteuid().is_root() {
@@ -51,31 +51,31 @@ pub(super) fn agent_directory(seen: &Seen) -> Check {
     }
     if metadata.permissions().mode() & 0o022 != 0 {
         check = check.warning().hint(format!(
-            "Others may write to it and so decide what your sub-agents do: chmod go-w {}",
+            "Other users may write to it and so decide what your sub-agents do. Run chmod go-w {}",
             directory.display()
         ));
     }
     let keys = directory.join("auth.json");
     if fs::metadata(&keys).is_ok_and(|file| file.permissions().mode() & 0o077 != 0) {
         check = check.warning().hint(format!(
-            "Others may read the keys in it: chmod 600 {}",
+            "Other users may read the keys in it. Run chmod 600 {}",
             keys.display()
         ));
     }
     check
 }
 
-/// Where owners listen, so that `steer`, `stop` and `wait` reach their runs.
+/// Checks the directory of the sockets by which `steer`, `stop` and `wait` reach runs.
 pub(super) fn sockets(seen: &Seen) -> Check {
     let directory = &seen.places.sockets;
     let length = directory.as_os_str().len() + "/".len() + LONGEST_SOCKET_NAME;
     let shown = seen.short(directory);
     let check = Check::new("sockets", shown.clone());
-    let advice = "Set XDG_RUNTIME_DIR to a directory of yours with a short path; until then steer and stop reach no run.";
+    let advice = "Set XDG_RUNTIME_DIR to a directory of yours with a short path; until then, steer and stop cannot reach any run.";
     if length >= LONGEST_SOCKET_PATH {
         return Check::new(
             "sockets",
-            format!("{shown} is too long a path for a socket: {length} bytes, {LONGEST_SOCKET_PATH} are too many"),
+            format!("{shown} is too long for the path of a socket: it has {length} bytes and must have fewer than {LONGEST_SOCKET_PATH}"),
         )
         .problem()
         .hint(advice);
@@ -88,14 +88,14 @@ pub(super) fn sockets(seen: &Seen) -> Check {
     let is_open = fs::metadata(directory).is_ok_and(|at| at.permissions().mode() & 0o077 != 0);
     if is_open {
         return check.warning().hint(format!(
-            "Others may enter it: chmod 700 {}",
+            "Other users may enter it. Run chmod 700 {}",
             directory.display()
         ));
     }
     check
 }
 
-/// Where runs are recorded, and how much room there is.
+/// Checks the directory in which runs are recorded, and the free space.
 pub(super) fn disk(seen: &Seen) -> Check {
     let runs = runs_directory(seen);
     let shown = seen.short(&runs);
@@ -131,7 +131,7 @@ pub(super) fn disk(seen: &Seen) -> Check {
     let free = disk.f_bavail.saturating_mul(disk.f_frsize);
     if free < NO_ROOM {
         return check.problem().hint(format!(
-            "The disk is full ({} free): runs go on, but are not recorded.",
+            "The disk is full ({} free). Runs still work, but are not recorded.",
             size(free)
         ));
     }
@@ -151,17 +151,17 @@ fn runs_directory(seen: &Seen) -> PathBuf {
     })
 }
 
-/// Why nothing can be written into a directory, be it there or still to be made.
+/// Returns why nothing can be written into a directory, whether it exists or has to be created.
 pub(super) fn obstacle(directory: &Path) -> Option<String> {
     let place = nearest(directory);
     if !place.is_dir() {
-        return Some(format!("{} is no directory", place.display()));
+        return Some(format!("{} is not a directory", place.display()));
     }
     let refused = access(place, Access::WRITE_OK | Access::EXEC_OK).err()?;
     Some(format!("{}: {refused}", place.display()))
 }
 
-/// What is there of a path.
+/// Returns the part of a path that exists.
 fn nearest(path: &Path) -> &Path {
     let mut above = path.ancestors();
     above

@@ -11,7 +11,7 @@ use super::check::Check;
 use crate::profiles::seen::Seen;
 use crate::runs::follow::FileChanges;
 
-/// Which program this is, and whether another of its name comes first on the search path.
+/// Checks whether another program of the same name comes first on the search path.
 pub(super) fn program(seen: &Seen) -> Check {
     let ours = &seen.places.program;
     let version = env!("CARGO_PKG_VERSION");
@@ -22,20 +22,20 @@ pub(super) fn program(seen: &Seen) -> Check {
     let path = seen.places.variable("PATH").unwrap_or_default();
     match on_path("pi-subagents", path) {
         Some(first) if !is_same(&first, ours) => check.warning().hint(format!(
-            "On PATH comes another one first: {}. Remove it, or put the directory of this one before it.",
+            "Another pi-subagents comes first on PATH: {}. Remove it, or put the directory of this one before it.",
             first.display()
         )),
         Some(_) | None => check,
     }
 }
 
-/// Whether two paths lead to one file.
+/// Returns whether two paths lead to one file.
 pub(super) fn is_same(one: &Path, other: &Path) -> bool {
     let real = |path: &Path| fs::canonicalize(path).unwrap_or_else(|_| PathBuf::from(path));
     real(one) == real(other)
 }
 
-/// What keeps children, notices ends and watches files.
+/// Checks the features of Linux that the engine needs.
 pub(super) fn platform() -> Check {
     let system = uname();
     let release = system.release().to_string_lossy();
@@ -56,6 +56,6 @@ pub(super) fn platform() -> Check {
     }
     let text = format!("{system}, without {}", missing.join(", "));
     Check::new("platform", text).problem().hint(
-        "Linux 5.3 or newer is needed, with /proc mounted and without a sandbox that forbids these calls.",
+        "pi-subagents needs Linux 5.3 or newer, with /proc mounted and without a sandbox that forbids these system calls.",
     )
 }

@@ -1,5 +1,5 @@
-//! `doctor`: whether everything is in place, and what to do where it is not. It looks at files
-//! and at the environment; it asks no network and no model, and changes nothing.
+//! `doctor`: checks that everything is set up, and says how to fix what is not. It looks at files
+//! and at the environment. It makes no network requests, calls no model and changes nothing.
 
 mod check;
 mod definitions;
@@ -48,7 +48,7 @@ pub(crate) fn run(printer: Printer) -> ExitCode {
     ExitCode::from(u8::from(problems > 0))
 }
 
-/// All checks, in the order in which a person sets things up.
+/// Runs all checks, in the order in which a person sets things up.
 fn examine(places: Places) -> Vec<Check> {
     let seen = Seen::from(places, false, Door::CommandLine);
     let pi = runner::look_for_pi(&seen);
@@ -70,7 +70,7 @@ fn examine(places: Places) -> Vec<Check> {
     ]
 }
 
-/// Without a home nothing else can be looked at.
+/// Makes the only check there is without a home directory.
 fn without_places(error: &CommandError) -> Check {
     let mut lines = error.sentence();
     let hints = lines.split_off(lines.find('\n').unwrap_or(lines.len()));
@@ -86,7 +86,7 @@ fn marked(checks: &[Check], mark: Mark) -> usize {
 
 fn verdict(problems: usize, warnings: usize) -> String {
     match (problems, warnings) {
-        (0, 0) => "Everything is in place.".to_owned(),
+        (0, 0) => "Everything is set up.".to_owned(),
         (0, _) => format!("No problem, {}.", count(warnings, "warning")),
         (_, 0) => format!("{}.", count(problems, "problem")),
         (_, _) => format!(

@@ -20,7 +20,7 @@ pub(super) fn models(seen: &Seen) -> Check {
         check = check.problem().hint(text);
     }
     let unset = overview.unset.iter().map(|(provider, variable)| {
-        format!("The key of {provider} is to be in {variable}, which is not set.")
+        format!("The key of {provider} should be in the variable {variable}, which is not set.")
     });
     let problems = overview
         .problems
@@ -55,7 +55,8 @@ fn place(key: &KeyPlace, seen: &Seen) -> String {
     }
 }
 
-/// Nobody who has set a default wants to hear of its missing key in the middle of a run.
+/// Warns if the provider of the default model has no key, which would otherwise come up in the
+/// middle of a run.
 fn default_without_key(overview: &ModelOverview) -> Option<String> {
     let provider = overview.default_provider.as_deref()?;
     if overview.usable.iter().any(|one| one.name == provider) {
@@ -73,6 +74,6 @@ fn default_without_key(overview: &ModelOverview) -> Option<String> {
 fn how_to_get_one(seen: &Seen) -> String {
     let file = seen.short(&seen.places.agent_dir.join("models.json"));
     format!(
-        "Set a variable such as ANTHROPIC_API_KEY or OPENAI_API_KEY, or list a server of your own in {file}. pi-subagents tour needs none."
+        "Set a variable such as ANTHROPIC_API_KEY or OPENAI_API_KEY, or list a server of your own in {file}. pi-subagents tour needs no key."
     )
 }

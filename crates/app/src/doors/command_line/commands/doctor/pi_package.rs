@@ -1,4 +1,4 @@
-//! Whether pi has our package, and whether the package and this program fit together.
+//! Checks whether pi has our package, and whether the package fits this program.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -19,7 +19,7 @@ pub(super) fn pi_package(seen: &Seen, has_pi: bool) -> Check {
         let check = Check::new(NAME, "not installed");
         return if has_pi {
             check.hint(
-                "pi install extension, in the repository of pi-subagents, gives pi the tools.",
+                "To give pi the tools, run pi install extension in the repository of pi-subagents.",
             )
         } else {
             check
@@ -31,25 +31,25 @@ pub(super) fn pi_package(seen: &Seen, has_pi: bool) -> Check {
     if manifest != Some(tools::manifest_of_all()) {
         return check
             .problem()
-            .hint(format!("Its manifest.json is of another version than this program ({}). Install the package that belongs to it.", env!("CARGO_PKG_VERSION")));
+            .hint(format!("The installed pi package does not match this version of pi-subagents ({}). Install the package that belongs to it.", env!("CARGO_PKG_VERSION")));
     }
     let (program, is_named) = program_of(&package, seen);
     match program {
         Some(program) if is_same(&program, &seen.places.program) => check,
         Some(program) => check.warning().hint(format!(
-            "It starts another program than this one: {}",
+            "The package starts a different program: {}",
             program.display()
         )),
         None if is_named => check
             .problem()
-            .hint("PI_SUBAGENTS_BIN names no program that can be started. Set it to the path of pi-subagents, or unset it."),
+            .hint("PI_SUBAGENTS_BIN does not name a program that can be started. Set it to the path of pi-subagents, or unset it."),
         None => check.problem().hint(
-            "It does not find this program. Put it on PATH, or set PI_SUBAGENTS_BIN to it.",
+            "The package does not find this program. Put the program on PATH, or set PI_SUBAGENTS_BIN to its path.",
         ),
     }
 }
 
-/// The folder of our package, if the settings of pi name it.
+/// Returns the folder of our package, if the settings of pi name it.
 fn find(seen: &Seen) -> Option<PathBuf> {
     let of_user = &seen.places.agent_dir;
     let files = [
@@ -66,12 +66,12 @@ fn find(seen: &Seen) -> Option<PathBuf> {
     })
 }
 
-/// An entry is a source, or an object with one.
+/// Returns the source of an entry, which is a text or an object.
 fn source(entry: &Value) -> Option<&str> {
     entry.as_str().or_else(|| entry["source"].as_str())
 }
 
-/// Where pi keeps what it has installed; a path is used in place.
+/// Returns the folder in which pi keeps an installed package; a path is used in place.
 fn folder(source: &str, base: &Path, agent_dir: &Path) -> PathBuf {
     let without_version = |name: &str| match name.rfind('@') {
         Some(at) if at > 0 => name[..at].to_owned(),
@@ -94,8 +94,8 @@ fn is_ours(folder: &Path) -> bool {
         && folder.join("manifest.json").is_file()
 }
 
-/// The program that the package would start, and whether a variable names it; as its
-/// `src/binary.ts` looks for it.
+/// Returns the program that the package would start, and whether a variable names it. The rules are
+/// those of `extension/src/binary.ts`.
 fn program_of(package: &Path, seen: &Seen) -> (Option<PathBuf>, bool) {
     if let Some(named) = seen.places.variable("PI_SUBAGENTS_BIN") {
         let named = seen.places.cwd.join(named);

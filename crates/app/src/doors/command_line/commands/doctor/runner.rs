@@ -7,7 +7,7 @@ use crate::calls::caller::Caller;
 use crate::calls::runner::{Asking, FoundPi, find_pi, is_pi_named};
 use crate::profiles::seen::Seen;
 
-/// The pi there is, or why there is none that can be used.
+/// Returns the pi on this machine, or why it cannot be used.
 pub(super) fn look_for_pi(seen: &Seen) -> Result<FoundPi, String> {
     find_pi(&Caller::at(seen.places.clone()), Asking::Now)
 }
@@ -21,16 +21,16 @@ pub(super) fn runner(seen: &Seen, pi: &Result<FoundPi, String>) -> Check {
         }
         (RunnerChoice::Pi, Ok(pi)) => check(format!("{}, as subagents.runner says", named(pi))),
         (RunnerChoice::Pi, Err(why)) => {
-            check("subagents.runner is pi, and no pi can be used".to_owned())
+            check("subagents.runner is pi, but there is no pi that can be used".to_owned())
                 .problem()
                 .hint(why)
         }
-        (RunnerChoice::Auto, Ok(pi)) => check(format!("auto takes {}", named(pi))),
+        (RunnerChoice::Auto, Ok(pi)) => check(format!("auto uses {}", named(pi))),
         (RunnerChoice::Auto, Err(_)) if !is_pi_named(&seen.places) => {
-            check("auto takes the embedded agent, because no pi was found".to_owned())
+            check("auto uses the embedded agent, because pi was not found".to_owned())
         }
         (RunnerChoice::Auto, Err(why)) => check(
-            "auto takes the embedded agent, because the pi there is cannot be used".to_owned(),
+            "auto uses the embedded agent, because the installed pi cannot be used".to_owned(),
         )
         .warning()
         .hint(why),

@@ -27,7 +27,7 @@ pub(super) fn runs(seen: &Seen) -> Check {
     let mut check = Check::new("runs", format!("{} in {shown}", count(runs.len(), "run")));
     if broken > 0 {
         check = check.warning().hint(format!(
-            "Passed over, because they cannot be read: {} of the index. A run they told of is found again by its id in its project.",
+            "Skipped {} of the index that cannot be read. A run that is missing there is found again by its id, in its project.",
             count(broken, "line")
         ));
     }
@@ -35,7 +35,7 @@ pub(super) fn runs(seen: &Seen) -> Check {
     match lost.count() {
         0 => check,
         lost => check.warning().hint(format!(
-            "Without an owner: {}. The next start closes what its owner has left; pi-subagents status does it now.",
+            "The owner process of {} is gone. The next command records that; pi-subagents status does so now.",
             count(lost, "run")
         )),
     }
@@ -44,13 +44,13 @@ pub(super) fn runs(seen: &Seen) -> Check {
 fn unreadable(index: &str, why: &io::Error) -> Check {
     Check::new("runs", format!("{index} cannot be read: {why}"))
         .problem()
-        .hint("Move it away: a run is found again by its id in its project.")
+        .hint("Move the file away. Each run is found again by its id, in its project.")
 }
 
 /// An index is not read beyond this.
 const LARGEST_INDEX: u64 = 1 << 30;
 
-/// How many lines are no JSON object about a run.
+/// Counts the lines that are not a JSON object about a run.
 fn broken_lines(index: &Path) -> io::Result<usize> {
     let content = match read_own(index, LARGEST_INDEX) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(0),
@@ -67,7 +67,7 @@ fn broken_lines(index: &Path) -> io::Result<usize> {
         .count())
 }
 
-/// How many background runs there are, of how many there may be.
+/// Checks how many background runs there are, and how many there may be.
 pub(super) fn background(seen: &Seen) -> Check {
     let most = seen.configuration().settings.max_background;
     let runs = Store::new(&seen.places.agent_dir)
@@ -83,6 +83,6 @@ pub(super) fn background(seen: &Seen) -> Check {
         return check;
     }
     check.warning().hint(
-        "No more can be started. pi-subagents status lists them; wait for one (pi-subagents wait RUN), or stop one (pi-subagents stop RUN).",
+        "No more can be started. pi-subagents status lists them. Wait for one (pi-subagents wait RUN) or stop one (pi-subagents stop RUN).",
     )
 }

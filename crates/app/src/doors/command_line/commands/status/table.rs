@@ -1,4 +1,4 @@
-//! What a person sees of runs: one line each, and more of the one they asked for.
+//! Runs as a person reads them: one line each, and more about a run that was named.
 
 use pi_subagents_delegation::{Timestamp, text};
 
@@ -45,7 +45,7 @@ impl Seen {
         }
         if rows.is_empty() && self.counts.total() > 0 {
             lines.push(
-                "Nothing is running. pi-subagents status --all lists what ran here.".to_owned(),
+                "Nothing is running. pi-subagents status --all lists the finished runs.".to_owned(),
             );
         }
         lines.join("\n")
@@ -56,7 +56,7 @@ fn stopped_owner(row: &RunRow) -> Option<String> {
     let owner = row.owner.as_ref().filter(|owner| owner.owner_stopped)?;
     let pid = owner.owner_pid;
     Some(format!(
-        "   its owner (pid {pid}) is stopped; kill -CONT {pid} continues it"
+        "   its owner (pid {pid}) is stopped (suspended); kill -CONT {pid} continues it"
     ))
 }
 

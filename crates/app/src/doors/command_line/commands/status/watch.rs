@@ -15,7 +15,7 @@ use crate::print::Printer;
 use crate::runs::follow::{FileChanges, Owners};
 use crate::signals::Signals;
 
-/// How often the clocks of what runs are shown anew on a terminal.
+/// How often the durations on a terminal are updated.
 const CLOCK: Duration = Duration::from_secs(1);
 
 /// Shows what there is until somebody interrupts, or until the runs of the named id are over.
