@@ -33,10 +33,7 @@ pub(crate) fn new_secret() -> Result<String, CommandError> {
 fn random_bytes() -> Result<[u8; 8], CommandError> {
     let mut bytes = [0; 8];
     getrandom(&mut bytes, GetRandomFlags::empty()).map_err(|error| {
-        CommandError::failed(
-            "the system gave the system gave the system gave the system gave the system gave no random numbers",
-        )
-        .because(&error)
+        CommandError::failed("the system gave no random numbers").because(&error)
     })?;
     Ok(bytes)
 }

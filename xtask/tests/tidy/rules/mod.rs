@@ -24,7 +24,7 @@ use xtask::source::Tree;
 use crate::finding::Finding;
 
 /// Every rule that needs the tree alone.
-pub(crate) const ALL: [fn(&Tree) -> Vec<Finding>; 15] = [
+pub(crate) const ALL: [fn(&Tree) -> Vec<Finding>; 16] = [
     app_rooms::check,
     banned_crates::check,
     directions::check,
