@@ -8,6 +8,8 @@ mod background;
 mod begun;
 mod messages;
 mod storable;
+#[cfg(test)]
+mod stored_tests;
 
 use std::path::PathBuf;
 use std::sync::Arc;
