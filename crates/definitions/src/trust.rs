@@ -272,4 +272,21 @@ mod tests {
         );
         Trust::remember(&agent_dir, &sandbox.path("repo"), true).unwrap_err();
     }
+
+    #[test]
+    fn a_stored_file_is_read_and_written_alike() {
+        let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures");
+        let stored = fixtures.join("subagents-trust.json");
+        let (project, vendor) = (Path::new("/project"), Path::new("/project/vendor"));
+        let decisions = read_decisions(&stored).unwrap();
+        let expected = [(project.to_owned(), true), (vendor.to_owned(), false)];
+        assert_eq!(decisions, BTreeMap::from(expected));
+        let sandbox = Sandbox::new();
+        let agent_dir = sandbox.path("agent");
+        let written = agent_dir.join(OUR_FILE);
+        add_decision(&agent_dir, &written, project, true).unwrap();
+        add_decision(&agent_dir, &written, vendor, false).unwrap();
+        let read = |file: &Path| fs::read_to_string(file).unwrap();
+        assert_eq!(read(&written), read(&stored));
+    }
 }
