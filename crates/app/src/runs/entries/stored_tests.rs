@@ -3,9 +3,11 @@
 use std::fs;
 use std::path::Path;
 
+use pi_subagents_delegation::RunId;
 use pretty_assertions::assert_eq;
-use serde_json::Value;
+use serde_json::{Value, json};
 
+use super::background::{DONE_MESSAGE, KeptBackgroundRuns, RUN_ENTRY, RunUpdate, UPDATE_ENTRY};
 use super::{BEGUN_TYPE, BegunRun, ENTRY_TYPE, Entry};
 
 /// Returns the stored entries of a type.
@@ -44,4 +46,22 @@ fn a_stored_entry_of_a_finished_run_is_read_and_written_alike() {
         Some("They say milk.")
     );
     assert_eq!(finished.to_json(), entry["data"]);
+}
+
+#[test]
+fn stored_entries_of_a_background_run_are_read_and_written_alike() {
+    let [run] = stored(RUN_ENTRY).try_into().unwrap();
+    let [update] = stored(UPDATE_ENTRY).try_into().unwrap();
+    let [done] = stored(DONE_MESSAGE).try_into().unwrap();
+    let begun = KeptBackgroundRuns::read(std::slice::from_ref(&run));
+    assert_eq!(
+        serde_json::to_value(&begun.rows).unwrap(),
+        json!([run["data"]])
+    );
+    let kept = KeptBackgroundRuns::read(&[run, update.clone(), done.clone()]);
+    let [row] = kept.rows.try_into().unwrap();
+    let written = serde_json::to_value(RunUpdate::of(&row)).unwrap();
+    assert_eq!(written, update["data"]);
+    let announced: Vec<&str> = kept.announced.iter().map(RunId::as_str).collect();
+    assert_eq!(announced, [done["data"]["runId"].as_str().unwrap()]);
 }
