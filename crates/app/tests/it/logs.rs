@@ -183,6 +183,27 @@ fn what_a_pi_prints_is_counted_and_not_logged() {
 }
 
 #[test]
+fn a_steering_message_is_not_logged() {
+    let stage = BackgroundStage::new();
+    let ready = stage.path("ready");
+    let script = json!([{"touch": ready}, {"hang": true}]).to_string();
+    let trace = ["--log-level", "trace"];
+    let spawn = stage.command(&["spawn", "worker", &script, "--json"]);
+    let run = run_id(&spawn.args(trace).run().expect_success().json());
+    wait_for_file(&ready, PATIENCE);
+    let steer = stage.command(&["steer", &run, "canary-steer"]);
+    steer.args(trace).run().expect_success();
+    let stop = stage.command(&["stop", &run]);
+    stop.args(trace).run().expect_success();
+    expect_nothing_left(&run);
+    let sandbox = &stage.stage.sandbox;
+    expect_no_canary(sandbox);
+    let log = log_of(sandbox, "detached");
+    let is_request = |line: &str| line.contains("want=steer") && line.contains(&run);
+    assert!(log.lines().any(is_request), "{log}");
+}
+
+#[test]
 fn a_bad_level_is_a_usage_error() {
     let stage = Stage::new();
     for command in [
