@@ -152,7 +152,7 @@ impl Dispatcher {
                 answer,
             } => {
                 let live = self.runs.get(&run).ok_or(NotRunning(run));
-                // Whoever asked may have left.
+                // The asker may have left.
                 _ = answer.send(live.map(|live| live.partial.subscribe(extent)));
             }
             EngineRequest::Pause { paused } => self.pause(&paused),
@@ -371,7 +371,7 @@ impl Dispatcher {
         };
         let summary = Arc::new(live.summary);
         for waiter in live.waiters {
-            // Whoever waited may have left.
+            // The caller may have stopped waiting.
             _ = waiter.send(Ok(Arc::clone(&summary)));
         }
         if let Some(call) = self.calls.get_mut(&live.call) {
@@ -392,7 +392,7 @@ impl Dispatcher {
             // Sinks finish when they are dropped, and the caller goes on after that.
             drop(call.sinks);
             let outcomes = call.outcomes.into_iter().filter_map(|(_, outcome)| outcome);
-            // Whoever made the call may have left.
+            // The caller may have left.
             _ = call.done.send(outcomes.collect());
         }
     }
@@ -400,7 +400,7 @@ impl Dispatcher {
     fn wait(&mut self, run: RunId, done: oneshot::Sender<Result<Arc<RunSummary>, NotRunning>>) {
         match self.runs.get_mut(&run) {
             Some(live) => live.waiters.push(done),
-            // Whoever asked may have left.
+            // The asker may have left.
             None => _ = done.send(Err(NotRunning(run))),
         }
     }
@@ -425,7 +425,7 @@ impl Dispatcher {
             Some(RunState::Waiting { .. }) => SteerError::NotStarted(run),
             None => NotRunning(run).into(),
         };
-        // Whoever asked may have left.
+        // The asker may have left.
         _ = answer.send(Err(error));
     }
 

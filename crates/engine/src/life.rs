@@ -97,7 +97,7 @@ fn requested_end(unit: &mut Unit) -> Option<Decision> {
             UnitRequest::Pause { .. } | UnitRequest::Resume { .. } => {}
             UnitRequest::Steer { answer, .. } => {
                 let run = unit.task.run.clone();
-                // Whoever asked may have left.
+                // The asker may have left.
                 _ = answer.send(Err(SteerError::NotStarted(run)));
             }
         }

@@ -64,7 +64,7 @@ pub fn try_lock(path: &Path) -> io::Result<Result<File, File>> {
             Err(Errno::WOULDBLOCK) => return Ok(Err(file)),
             Err(error) => return Err(error.into()),
         }
-        // Whoever held it may have removed it between the two steps: then it locks nothing.
+        // The last holder may have removed it between the two steps: then it locks nothing.
         let ours = file.metadata()?;
         let there = fs::symlink_metadata(path).map(|there| (there.dev(), there.ino()));
         if there.is_ok_and(|there| there == (ours.dev(), ours.ino())) {
@@ -203,7 +203,7 @@ mod tests {
         remove_lock(&path, &held);
         assert!(!path.exists());
         flock(&opened, FlockOperation::NonBlockingLockExclusive).unwrap();
-        // Of the two that are locked now, only one has the name.
+        // Two files are locked now, and only one of them has the name.
         let second = try_lock(&path).unwrap().unwrap();
         assert!(try_lock(&path).unwrap().is_err());
         drop(second);

@@ -92,7 +92,7 @@ mod tests {
             start_time: own.start_time - 1,
             ..own
         };
-        // Whoever lives does not mind being continued.
+        // A living process does not mind being continued.
         assert!(own.signal(Signal::CONT));
         assert!(!before_us.signal(Signal::CONT));
         assert!(!before_us.signal(Signal::KILL));

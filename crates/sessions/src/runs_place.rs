@@ -1,6 +1,6 @@
 //! The directories that hold run directories.
 //!
-//! Whoever can write into one of them can put another run directory in the place of ours, and a
+//! A user who can write into one of them can put another run directory in the place of ours, and a
 //! child loads files from there. So each belongs to the user and can be written by nobody else,
 //! with everything above it; where that is not so, records go under the agent directory.
 

@@ -34,7 +34,7 @@ impl Seal {
         match Self::read(agent_dir) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 files::create_directories(agent_dir)?;
-                // Whoever was faster made a key that is as good.
+                // Another process was faster and made a key that is as good.
                 files::write_whole_once(&file, &random_key()?)?;
                 Self::read(agent_dir)
             }

@@ -20,7 +20,7 @@ const FIELD: &[u8] = br#""sequence":"#;
 /// right, and a clock that was set back costs nothing while the index is there.
 pub(crate) fn next(index: &Path, now: Timestamp) -> u64 {
     let by_the_clock = u64::try_from(now.as_millisecond()).unwrap_or_default();
-    // Of an index that is not there or cannot be read, nothing is known.
+    // Nothing is known of an index that does not exist or cannot be read.
     let latest = latest(index).ok().flatten();
     latest.map_or(by_the_clock, |latest| {
         by_the_clock.max(latest.saturating_add(1))

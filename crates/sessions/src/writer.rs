@@ -91,7 +91,7 @@ pub(crate) fn write_all(jobs: &Receiver<Job>, index: &Path, problems: &Problems)
             }
             Job::Settle(done) => {
                 writing.flush();
-                // Whoever asked may have left.
+                // The asker may have left.
                 _ = done.send(());
             }
         }

@@ -317,7 +317,7 @@ fn an_owner_that_goes_on_writes_nothing_more_about_a_run_that_was_ended_for_it()
     let count = |file: &Path, part: &str| fs::read_to_string(file).unwrap().matches(part).count();
     let events = directory(&task).join("events.jsonl");
     assert_eq!(count(&events, r#""type":"run_ended""#), 1);
-    // Whoever found the run open before closes it once more, and nothing changes.
+    // A caller that found the run open before closes it once more, and nothing changes.
     assert!(!desk.store.close_interrupted(&open).unwrap());
     assert_eq!(count(&desk.store.index(), r#""endedAt""#), 1);
 }

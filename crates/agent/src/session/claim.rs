@@ -47,7 +47,7 @@ impl Claim {
                 }
                 Err(TryLockError::Error(source)) => return Err(failed(source)),
             }
-            // Whoever had it may have taken it away between the two steps.
+            // The holder may have taken it away between the two steps.
             let is_there = fs::metadata(path).map(|there| (there.dev(), there.ino()));
             let ours = file.metadata().map_err(failed)?;
             if is_there.is_ok_and(|there| there == (ours.dev(), ours.ino())) {

@@ -126,7 +126,7 @@ impl SessionLog {
     /// Makes sure that a finished turn survives a crash of the machine.
     pub(crate) fn sync(&self) {
         if let Target::Open { claim } = &self.target {
-            // Whoever cannot sync has still written.
+            // A file that cannot be synced has still been written.
             let _ = claim.file.sync_data();
         }
     }

@@ -35,7 +35,7 @@ pub(super) fn listen() -> io::Result<mpsc::Receiver<Typed>> {
                     }
                 }
             }
-            // Whoever listened may have left.
+            // The listener may have left.
             _ = tell.blocking_send(Typed::Gone);
         })?;
     Ok(typed)

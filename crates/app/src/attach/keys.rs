@@ -41,7 +41,7 @@ const GOES_ON: &str = "It goes on.";
 impl Model {
     pub(super) fn pressed(&mut self, key: KeyEvent) -> Option<Effect> {
         self.notice = None;
-        // Whoever presses keys wants to stay.
+        // A person who presses keys wants to stay.
         self.leaving = Leaving::WhenTold;
         self.has_been_touched = true;
         let is_interrupt =

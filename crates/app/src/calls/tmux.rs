@@ -240,7 +240,7 @@ impl EventSink for Starts {
         let starts = |event: &&RunEvent| matches!(event.happening, Happening::Started(_));
         for RunEvent { run, .. } in events.iter().filter(starts) {
             if self.opened.insert(run.clone()) {
-                // Whoever opens panes may have given up.
+                // The task that opens panes may have given up.
                 _ = self.ask.send(run.clone());
             }
         }

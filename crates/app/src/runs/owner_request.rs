@@ -147,7 +147,7 @@ pub(crate) async fn wait_for_one(
                  continues it, pi-subagents stop {} ends the run without it.",
                 run.run
             );
-            // Whoever prints it may have seen enough.
+            // The reader may have seen enough.
             _ = tell.send(note).await;
         }
         Err(_) => {}

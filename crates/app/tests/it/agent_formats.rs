@@ -260,7 +260,7 @@ fn a_limit_is_waited_out_as_the_server_asks() {
             retry_after: Some(0),
         });
         let stage = AgentStage::new(api, Script::new().then([limited, Turn::text("At last.")]));
-        // Whoever does not heed the header waits for a minute.
+        // An agent that ignores the header waits for a minute.
         stage.settings(&json!({"retry": {"baseDelayMs": 60_000}}));
         let events = stage.prompt(&[], "Hi.");
         let retry = of_type(&events, "auto_retry_start");

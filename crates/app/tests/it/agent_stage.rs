@@ -33,7 +33,7 @@ impl AgentStage {
             server: LlmServer::start(script),
         };
         stage.models(api, 128_000);
-        // Whoever does not heed what the server asks for waits for a minute.
+        // An agent that ignores what the server asks for waits for a minute.
         stage.settings(&json!({}));
         stage
     }

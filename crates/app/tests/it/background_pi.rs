@@ -247,7 +247,7 @@ fn a_run_that_begins_while_pi_leaves_the_session_is_known_when_it_comes_back() {
     let go = stage.path("go");
     let mut pi = Pi::open(&stage, "s1", "startup", &[]);
     let script = json!([{"waitForFile": go}, {"reply": "late"}]).to_string();
-    // Whoever holds this lock keeps others from taking a place.
+    // The holder of this lock keeps others from taking a place.
     let sandbox = &stage.stage.sandbox;
     let lock = sandbox.write("home/.pi/agent/subagents-background.lock", "");
     let lock = fs::File::open(lock).unwrap();

@@ -14,7 +14,7 @@ fn entries(shim: &Shim) -> Vec<Value> {
     shim.told("entry/append")
 }
 
-/// Of these, those of runs that are over.
+/// Returns the entries of runs that are over.
 fn ends(shim: &Shim) -> Vec<Value> {
     let mut ends = entries(shim);
     ends.retain(|entry| entry["customType"] == "pi-subagents");

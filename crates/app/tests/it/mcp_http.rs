@@ -132,7 +132,7 @@ fn strangers_and_pages_in_a_browser_are_refused() {
     let refused = refused.map(|status| status[..12.min(status.len())].to_owned());
     assert_eq!(refused[..3], ["HTTP/1.1 401"; 3]);
     assert_eq!(refused[3..7], ["HTTP/1.1 403"; 4]);
-    // Whoever sends too much may find the connection closed.
+    // A client that sends too much may find the connection closed.
     assert!(
         ["HTTP/1.1 413", ""].contains(&&*refused[7]),
         "{}",

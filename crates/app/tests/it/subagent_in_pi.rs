@@ -91,7 +91,7 @@ fn models_are_resolved_among_those_of_the_caller() {
         asked(json!({"agent": "prompt", "task": "x"})),
         json!(["fake/other-model", "fake/other-model", "other-model"])
     );
-    // Of the caller's tools, those that are not denied and not ours.
+    // The caller's tools, without those that are denied and those that are ours.
     asked(json!({"agent": "denied", "task": "x"}));
     assert_eq!(stage.last_tools(), ["read"]);
     host.close_stdin();

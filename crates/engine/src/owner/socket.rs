@@ -131,7 +131,7 @@ async fn serve(mut stream: UnixStream, engine: Engine, settle_record: SettleReco
     _ = tokio::task::spawn_blocking(move || settle_record()).await;
     let mut line = serde_json::to_string(&reply).unwrap_or_default();
     line.push('\n');
-    // Whoever asked may have left.
+    // The asker may have left.
     _ = writer.write_all(line.as_bytes()).await;
 }
 

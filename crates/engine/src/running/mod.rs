@@ -197,7 +197,7 @@ impl<'a> Running<'a> {
             Wake::Asked(UnitRequest::Steer { message, answer }) => {
                 let steered = self.steer(message).await;
                 self.unit.send_events().await;
-                // Whoever asked may have left.
+                // The asker may have left.
                 _ = answer.send(steered);
             }
             Wake::Alarm => self.alarmed().await,

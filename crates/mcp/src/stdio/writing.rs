@@ -81,7 +81,7 @@ impl Written {
             self.state.is_writing.store(true, Ordering::Relaxed);
             let result = self.write_one(&line).await;
             self.state.is_writing.store(false, Ordering::Relaxed);
-            // Whoever waited for it may be gone.
+            // The waiting task may be gone.
             _ = written.send(result);
         }
     }

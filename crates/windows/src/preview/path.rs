@@ -16,7 +16,7 @@ pub(super) fn shorten<'a>(path: &'a str, context: &PreviewContext) -> Cow<'a, st
         .and_then(|home| with_tilde(path, home));
     let relative = relative(Path::new(path), &context.cwd);
     let candidates = [below_home, relative].into_iter().flatten();
-    // Of equally short ones the first stays, so the path as it was wins over another of its length.
+    // The first of equally short paths stays, so the path as it was wins over another of its length.
     candidates.fold(Cow::Borrowed(path), |shortest, candidate| {
         if candidate.len() < shortest.len() {
             candidate.into()

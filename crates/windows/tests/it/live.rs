@@ -141,7 +141,7 @@ fn a_narrower_terminal_gets_a_narrower_view() {
     let more = Script::new().said(13, "docs", "Resized.");
     play_after(&mut view, &busy_call(), &more);
     let frame = next(&frames);
-    // Of the 21 rows drawn before, some take two or more now.
+    // Some of the 21 rows that were drawn before take two or more now.
     insta::assert_snapshot!(frame.chars().take(40).collect::<String>().escape_debug(), @r"\u{1b}[?2026h\u{1b}[?25l\u{1b}[?7l\r\u{1b}[32A\u{1b}[K\u{1b}[1mSub-agen");
     Emulator::new(30, 40).write(&frame);
 }

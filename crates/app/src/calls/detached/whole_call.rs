@@ -63,7 +63,7 @@ pub(super) async fn live<C: Call>(order: Order, call: Result<C, CallError>, sign
         details: answer.details,
         is_refused: answer.is_refused,
     });
-    // Whoever waited may be gone, or stopped; the record has everything.
+    // The caller may be gone, or stopped; the record has everything.
     _ = timeout(PATIENCE, async move {
         _ = replies.send(last).await;
         drop(replies);

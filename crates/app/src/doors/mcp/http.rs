@@ -47,7 +47,7 @@ fn token_in(file: &Path) -> Result<Token, CommandError> {
         create_directories(directory).map_err(|error| failed(&error))?;
     }
     let made = random::new_secret()?;
-    // Whoever is first has made it.
+    // Another process may have made it first.
     write_whole_once(file, format!("{made}\n").as_bytes()).map_err(|error| failed(&error))?;
     let secret = read_private(file).map_err(|error| failed(&error))?;
     if secret.len() < made.len() {

@@ -95,7 +95,7 @@ impl ServedTools {
         let asked = self.options.answer_within;
         let patience = patience(asked, call.client.as_deref()).filter(|_| !call.is_task);
         if let Some((tool, patience)) = may_take_long(&call.tool).zip(patience) {
-            // Whoever takes a call over reads it, and does not ask which fields there are.
+            // The process that takes a call over reads it, and does not ask which fields there are.
             check_fields(&call.tool, &arguments, caller.door)?;
             let concurrency = self.options.concurrency;
             let order = Order::of_call(tool, &arguments, caller, concurrency);

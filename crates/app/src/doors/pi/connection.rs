@@ -202,7 +202,7 @@ impl Lines {
         debug!(id, is_error = result.is_none(), "pi answered");
         let waiting = self.connection.asked().open.remove(&id);
         if let (Some(waiting), Some(result)) = (waiting, result) {
-            // Whoever asked may have stopped waiting.
+            // The asker may have stopped waiting.
             _ = waiting.send(result);
         }
     }
@@ -215,7 +215,7 @@ impl Lines {
             ..
         } = self;
         drop(connection);
-        // Whoever does not read does not get the rest.
+        // A pi that does not read does not get the rest.
         _ = written.recv_timeout(LAST_WORDS);
     }
 }

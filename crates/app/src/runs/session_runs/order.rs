@@ -7,10 +7,10 @@ use pi_subagents_sessions::RunIds as _;
 
 use super::{SessionRun, State};
 
-/// Of how many sessions the entries are held.
+/// How many sessions keep their entries in memory.
 const MAX_SESSIONS: usize = 32;
 
-/// Of how many runs of one session the entries are held.
+/// How many runs of one session keep their entries in memory.
 const MAX_RUNS: usize = 10;
 
 impl State {

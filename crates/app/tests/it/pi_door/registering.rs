@@ -239,7 +239,7 @@ fn a_tool_of_another_extension_is_replaced_with_a_word_or_left_alone(pi: RealPi)
     door.sandbox
         .write("rival/package.json", &manifest.to_string());
     let rival = door.sandbox.write("rival/index.js", RIVAL);
-    // Of two packages the one that comes first counts.
+    // If two packages register the tools, the first one counts.
     let settings = door.sandbox.agent_dir().join("settings.json");
     let change = |change: &dyn Fn(&mut Value)| {
         let text = std::fs::read_to_string(&settings).unwrap();
