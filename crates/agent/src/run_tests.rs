@@ -1,4 +1,4 @@
-//! What flags and files make of an agent.
+//! Tests how flags and files configure an agent.
 
 use pretty_assertions::assert_eq;
 

@@ -1,4 +1,4 @@
-//! What a definition means for a run. Pure.
+//! Applies a definition to a run. Pure.
 
 mod shown;
 mod tools;

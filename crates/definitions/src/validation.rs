@@ -1,4 +1,4 @@
-//! What is wrong with a definition, found before anything runs.
+//! Finds mistakes in a definition before anything runs.
 
 use std::path::{Path, PathBuf};
 

@@ -1,4 +1,4 @@
-//! What is wrong with a file, and where.
+//! A problem in a file, and its position.
 
 use std::fmt;
 use std::path::PathBuf;

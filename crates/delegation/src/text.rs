@@ -112,7 +112,7 @@ pub fn clean(text: &str) -> String {
 fn is_harmful(character: char) -> bool {
     character.is_control()
         || matches!(character, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
-        // What is not seen at all; joiners are needed by scripts and emoji.
+        // Invisible characters are dropped, but scripts and emoji need the joiners.
         || matches!(character, '\u{180e}' | '\u{200b}' | '\u{2060}'..='\u{2064}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
         || matches!(character, '\u{2028}' | '\u{2029}')
 }

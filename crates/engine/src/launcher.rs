@@ -1,4 +1,4 @@
-//! What an owner says about the start of all its children.
+//! The settings with which an owner starts all its children.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;

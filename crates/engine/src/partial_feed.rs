@@ -65,7 +65,7 @@ impl PartialFeed {
             Extent::Newest => &self.newest,
         };
         if place.receiver_count() == 0 {
-            // What is held is old: nobody has read along since.
+            // The text that is held is old: nobody has read along since.
             place.send_modify(|growing| growing.begin(growing.message.number));
         }
         PartialReader(place.subscribe())

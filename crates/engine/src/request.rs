@@ -1,4 +1,4 @@
-//! What is sent inside the engine: events from the units, requests to the dispatcher and to them.
+//! The messages inside the engine: events from the units, and requests to the dispatcher and the units.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! What lies in a directory.
+//! Lists the entries of a directory.
 
 use std::ffi::{OsStr, OsString};
 use std::io;

@@ -1,4 +1,4 @@
-//! What a client is asked on behalf of a call: which directories it works in, and what its person
+//! Questions to a client on behalf of a call: which directories it works in, and what its person
 //! wants.
 //!
 //! Older versions of the protocol let a server send requests. Since 2026-07-28 it answers a call

@@ -253,7 +253,7 @@ fn milliseconds(duration: Duration) -> u64 {
 fn object(value: &impl Serialize) -> JsonObject {
     match serde_json::to_value(value) {
         Ok(Value::Object(fields)) => fields,
-        // What the protocol's library writes as an answer or an error is an object.
+        // The protocol's library writes every answer and every error as an object.
         Ok(_) | Err(_) => JsonObject::new(),
     }
 }

@@ -1,4 +1,4 @@
-//! What is served: the other side of this crate's boundary.
+//! The tools that are served: the other side of this crate's boundary.
 
 use std::path::PathBuf;
 use std::pin::Pin;

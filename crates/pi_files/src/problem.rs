@@ -1,4 +1,4 @@
-//! What makes a file useless, and where in the file that is.
+//! A problem that makes a file useless, and its position in the file.
 
 /// A place in a file, counted from 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

@@ -45,7 +45,7 @@ impl Store {
         let _alone = files::lock_directory(run.directory.path(), CLOSING);
         let rest = self.write_end(run, ending)?;
         if let Some(rest) = &rest {
-            // What happened is in the result; the events may be what could not be written.
+            // The result says what happened; perhaps the events could not be written.
             _ = note(&run.directory, rest);
         }
         Ok(rest.is_some())

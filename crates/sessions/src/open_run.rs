@@ -104,7 +104,7 @@ impl OpenRun {
         }
         result.incomplete.append(&mut self.lacks);
         if matches!(self.files.get(&Log::Events), Some(None)) {
-            // What happened is in the result; the events may be what cannot be written.
+            // The result says what happened; perhaps the events cannot be written.
             _ = self.note_gap(&result, at);
         }
         // A result is of no use without what was asked. Where that cannot be synced, neither can

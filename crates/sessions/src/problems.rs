@@ -1,4 +1,4 @@
-//! What could not be written of the runs of an owner.
+//! The parts of an owner's records that could not be written.
 
 use std::collections::HashMap;
 use std::io;

@@ -1,4 +1,4 @@
-//! What the directory of a run says about it, without its conversation.
+//! The record of a run, read from its directory without the conversation.
 
 use std::path::PathBuf;
 use std::sync::Arc;

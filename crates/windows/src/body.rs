@@ -1,4 +1,4 @@
-//! What stands under the header of a window: its lines, and why it failed.
+//! The lines under the header of a window, and the reason if the run failed.
 
 use pi_subagents_delegation::{Status, text};
 

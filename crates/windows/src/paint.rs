@@ -49,7 +49,7 @@ pub fn fit(line: &Line, columns: usize) -> Line {
             kept.push(span.clone());
             continue;
         }
-        // What follows does not fit either, so even a span that would fit makes room for the mark.
+        // The next span does not fit either, so even a span that would fit makes room for the mark.
         let crowded = format!("{}{}", span.text(), " ".repeat(left + 1));
         kept.push(Span::new(span.role(), &text::cut_columns(&crowded, left)));
         break;

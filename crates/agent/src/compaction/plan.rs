@@ -1,4 +1,4 @@
-//! What is kept and what is summarized. Pure.
+//! Decides which messages are kept and which are summarized. Pure.
 
 use std::collections::BTreeSet;
 use std::rc::Rc;

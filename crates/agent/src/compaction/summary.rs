@@ -1,4 +1,4 @@
-//! What the model is asked to summarize, as text, so that it does not go on talking.
+//! Writes the messages to be summarized as text, so that the model does not go on talking.
 
 use std::rc::Rc;
 

@@ -1,4 +1,4 @@
-//! What the prompt says about skills: their names, descriptions and places.
+//! The section of the system prompt that lists the skills: their names, descriptions and files.
 
 use std::fmt::Write as _;
 

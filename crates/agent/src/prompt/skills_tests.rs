@@ -102,7 +102,7 @@ fn a_project_brings_no_skill_from_outside_of_it() {
     let listed = r#"{"skills": ["../../outside"]}"#;
     sandbox.write("project/.pi/settings.json", listed);
     assert_eq!(advertised(&sandbox, "-a"), ["fine"]);
-    // What the user names by path is the user's own choice.
+    // A skill that the user names by its path is the user's own choice.
     let named = format!("-a --skill {}", sandbox.path("outside/evil").display());
     assert_eq!(advertised(&sandbox, &named), ["fine", "evil"]);
 }

@@ -1,4 +1,4 @@
-//! What each wire format sends for the same conversation.
+//! Compares the requests that the wire formats send for the same conversation.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;

@@ -1,4 +1,4 @@
-//! What differs between the wire formats: body, reader, address and headers.
+//! The differences between the wire formats: body, reader, address and headers.
 
 use std::collections::{BTreeMap, HashSet};
 

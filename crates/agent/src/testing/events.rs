@@ -1,4 +1,4 @@
-//! What a test looks at in the events of a run.
+//! Reads from the events of a run what tests compare.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! What the scripted model says.
+//! Scripts for the scripted model.
 
 use serde_json::{Value, json};
 

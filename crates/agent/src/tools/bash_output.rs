@@ -1,4 +1,4 @@
-//! What a command printed: the tail in memory, all of it in a file once it is too long.
+//! The output of a command: its tail in memory, and all of it in a file once it is too long.
 
 use std::fs::File;
 use std::io::Write;

@@ -1,4 +1,4 @@
-//! What a tool knows about the run it works for.
+//! The facts that a tool knows about the run it works for.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;

@@ -1,4 +1,4 @@
-//! What `ls`, `find` and `grep` share: the walk over files and the shape of their answers.
+//! The parts that `ls`, `find` and `grep` share: the walk over files and the shape of their answers.
 
 use std::path::{Path, PathBuf};
 

@@ -110,7 +110,7 @@ impl<'a> Answer<'a> {
 
     async fn add_thinking(&mut self, delta: &str) {
         let content_index = match self.open_thought() {
-            // What is signed is complete.
+            // A signed part is complete.
             Some((index, None)) => index,
             _ => self.begin_thought(false).await,
         };

@@ -72,7 +72,7 @@ pub(crate) async fn run_all(
     let mut done: Vec<Option<Done>> = calls.iter().map(|_| None).collect();
     loop {
         tokio::select! {
-            // What a call reported before its end is printed before its end.
+            // Reports that a call made before its end are printed before its end.
             biased;
             Some(update) = updates.recv() => announce_update(&calls, &update, output).await,
             next = running.next() => match next {

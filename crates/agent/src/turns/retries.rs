@@ -1,4 +1,4 @@
-//! What happens between a failed call of the model and the next one.
+//! Waits between a failed call of the model and the next one, and decides whether there is a next one.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! What a failed call of the model leads to.
+//! Tests how a failed call of the model is retried or reported.
 
 use serde_json::json;
 

@@ -1,4 +1,4 @@
-//! What keys do. The table of keys is the one that the help shows.
+//! Handles keys. The help shows the same table of keys.
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use pi_subagents_windows::{Place, Role};

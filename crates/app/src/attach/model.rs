@@ -1,4 +1,4 @@
-//! What is on the screen and why: a fold over everything that happens.
+//! The model of the screen: a fold over everything that happens.
 
 use std::collections::HashMap;
 use std::path::PathBuf;

@@ -1,4 +1,4 @@
-//! What is asked of the owners of runs, and what they stream of their models.
+//! Sends requests to the owners of runs, and receives the messages that their models are writing.
 
 use std::collections::HashMap;
 

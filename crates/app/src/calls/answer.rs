@@ -1,4 +1,4 @@
-//! What came of a call, for every family: its outcomes in the order of its tasks.
+//! The outcomes of a call, for every family, in the order of its tasks.
 
 use std::collections::HashSet;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! What came of one task, as the details of an answer carry it.
+//! The JSON of one finished task in the details of an answer.
 
 use std::borrow::Cow;
 use std::path::Path;

@@ -106,7 +106,7 @@ impl Panes {
                 }
                 Err(problem) => {
                     self.tell(format!("tmux could not open a pane: {problem}"));
-                    // What tmux refuses once it refuses again.
+                    // Tmux would refuse the next pane too.
                     return;
                 }
             }

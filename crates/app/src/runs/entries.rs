@@ -1,4 +1,4 @@
-//! What pi's session keeps of a finished run: one custom entry, small enough to be stored. (What
+//! The custom entry that pi's session keeps of a finished run, small enough to be stored. (What
 //! it keeps of a run that begins is in `begun.rs`, of background runs in `background.rs`.)
 //!
 //! The run directory has everything; an entry is for the day when that directory is gone, or when

@@ -1,4 +1,4 @@
-//! What is asked of the owner of a run, whichever process of this user that is: to steer it, to stop
+//! Requests to the owner of a run, whichever process of this user that is: to steer it, to stop
 //! it, to wait for its end.
 
 use pi_subagents_delegation::text::one_line;

@@ -1,4 +1,4 @@
-//! What files of settings come to.
+//! Tests the settings that files result in.
 
 use std::fs;
 

@@ -1,4 +1,4 @@
-//! What a child writes: its stdout or stderr, read as it comes and split into lines.
+//! A child's stdout or stderr, read as it comes and split into lines.
 
 use std::io;
 use std::os::fd::OwnedFd;

@@ -1,4 +1,4 @@
-//! What a child complains about: text and nothing else.
+//! A child's stderr: text and nothing else.
 
 use std::collections::VecDeque;
 

@@ -1,4 +1,4 @@
-//! What is logged of the life with a child: what woke its unit, and which phase followed.
+//! Logs what woke the unit of a child, and which phase followed.
 
 use pi_subagents_delegation::RunId;
 use tokio::time::Instant;

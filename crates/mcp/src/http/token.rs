@@ -1,4 +1,4 @@
-//! What a client must know to be served over HTTP.
+//! The token that a client needs to be served over HTTP.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! What is answered to a line that is JSON and no message.
+//! The answer to a line that is JSON but no message.
 //!
 //! A client that gave an id waits for an answer and gets one. What has no id is passed over: it may be
 //! a notification, and two sides that answer each other's garbage never stop.

@@ -1,4 +1,4 @@
-//! What is written to disk, and how it maps to the vocabulary.
+//! The formats on disk, and how they map to the vocabulary.
 //!
 //! Every file says its format; a reader ignores fields it does not know, and a newer format than
 //! its own is still read as far as it is understood. See `docs/design/record.md`.

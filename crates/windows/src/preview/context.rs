@@ -1,4 +1,4 @@
-//! What a preview needs to know beside the call.
+//! The facts that a preview needs beside the call.
 
 use std::path::PathBuf;
 

@@ -1,4 +1,4 @@
-//! What the name of a Claude model says about it, for models that no file describes.
+//! Guesses the abilities of a Claude model from its name, for models that no file describes.
 
 /// A model by its name, such as `claude-opus-4-5-20251101`.
 #[derive(Debug, Clone, Copy)]

@@ -1,4 +1,4 @@
-//! What a script can say about the work: `{{prompt}}`, `{{lastToolResult.head:5}}` and so on.
+//! The placeholders of a script: `{{prompt}}`, `{{lastToolResult.head:5}}` and so on.
 
 use std::rc::Rc;
 

@@ -50,7 +50,7 @@ async fn the_survey_of_the_tour_names_what_is_there() {
     sandbox.write("project/README.md", "# A project\n");
     sandbox.write("project/notes.txt", "");
     let said = told(&sandbox, SURVEY).await;
-    // What follows is how much a file weighs, which is the file system's business.
+    // The size of a file follows, and it depends on the file system.
     let (names, _) = said.split_once(" files, not counting").unwrap();
     let (names, _) = names.rsplit_once("\n\n").unwrap();
     insta::assert_snapshot!(names, @"

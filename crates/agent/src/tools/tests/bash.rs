@@ -1,4 +1,4 @@
-//! What `bash` tells, and what it leaves behind.
+//! Tests the answers of `bash`, and that no process stays behind.
 
 use std::fs;
 

@@ -1,4 +1,4 @@
-//! What `write` and `edit` make of a file.
+//! Tests how `write` and `edit` change a file.
 
 use std::fs;
 

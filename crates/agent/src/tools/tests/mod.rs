@@ -1,4 +1,4 @@
-//! What the model sees when it calls a tool.
+//! Tests the results that the model gets when it calls a tool.
 
 mod bash;
 mod edit;

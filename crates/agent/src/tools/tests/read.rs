@@ -1,4 +1,4 @@
-//! What `read` shows of a file.
+//! Tests how much of a file `read` shows.
 
 use std::fs;
 

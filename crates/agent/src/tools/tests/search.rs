@@ -1,4 +1,4 @@
-//! What `ls`, `grep` and `find` list.
+//! Tests the lists that `ls`, `grep` and `find` print.
 
 use std::fs;
 

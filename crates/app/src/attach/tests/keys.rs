@@ -1,4 +1,4 @@
-//! What keys do: to the screen, and to runs.
+//! Tests how keys change the screen and control runs.
 
 use crossterm::event::KeyCode;
 use pi_subagents_delegation::Ending;

@@ -1,4 +1,4 @@
-//! What a child is given to begin with.
+//! The prompt and the conversation with which a child begins.
 
 use pi_subagents_delegation::SessionPolicy;
 

@@ -1,4 +1,4 @@
-//! What is written into a run directory for its child.
+//! Writes the files that a child needs into its run directory.
 
 use std::path::{Path, PathBuf};
 

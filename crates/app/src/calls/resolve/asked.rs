@@ -1,4 +1,4 @@
-//! What a family says about itself and about each of its tasks.
+//! The values in which a family and its tasks differ from others.
 
 use std::path::Path;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! What became of the tasks.
+//! The outcomes of tasks, as a program gets them.
 
 use std::path::PathBuf;
 

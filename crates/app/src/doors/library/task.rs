@@ -1,4 +1,4 @@
-//! What a program asks a team to do.
+//! A task that a program gives to a team.
 
 use std::path::PathBuf;
 use std::time::Duration;

@@ -217,7 +217,7 @@ impl Tools for ServedTools {
 
     fn decided(&self, question: &Question, option: Option<&str>) {
         self.asked().insert(question.about.clone());
-        // What cannot be kept is not decided, and the next server asks again.
+        // A decision that cannot be saved is lost, and the next server asks again.
         if let Err(error) = remember(&question.about, option, &self.caller.places) {
             let error =
                 CommandError::failed("what the project contains stays ignored").because(&error);

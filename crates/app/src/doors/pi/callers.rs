@@ -1,4 +1,4 @@
-//! What the shim tells about a caller → a caller as the tools know them.
+//! Turns the facts that the shim sends about a caller into a `Caller`.
 
 use std::sync::Arc;
 

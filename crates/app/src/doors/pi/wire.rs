@@ -1,4 +1,4 @@
-//! What goes over the wire: `docs/design/pi-door.md` has the table.
+//! The messages between pi and the host; `docs/design/pi-door.md` has the table.
 
 use std::path::PathBuf;
 

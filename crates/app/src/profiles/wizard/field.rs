@@ -1,4 +1,4 @@
-//! What can be done with a field: set it if it is not there; else keep, change or remove it.
+//! The choices for one field: set it if it is not there; otherwise keep, change or remove it.
 
 use std::fmt;
 

@@ -138,7 +138,7 @@ impl FileEvents {
                 return std::future::pending().await;
             }
             let mut has_changed = false;
-            // What exactly has happened is seen by looking at the files.
+            // The files show what exactly has happened.
             while self.ready.try_read(&mut buffer).is_ok_and(|read| read > 0) {
                 has_changed = true;
             }

@@ -1,4 +1,4 @@
-//! What a model or a person reads about background runs.
+//! The texts about background runs, for models and for people.
 
 use pi_subagents_delegation::{Status, Timestamp, text};
 

@@ -1,4 +1,4 @@
-//! What a caller of the delegation family reads: one line per task.
+//! The answer to a caller of the delegation family: one line per task.
 
 use pi_subagents_delegation::text::one_line;
 use pi_subagents_delegation::{Ending, RunSummary, Status, Task};

@@ -1,4 +1,4 @@
-//! What a caller of the delegation family writes. The doc comments are what a model reads.
+//! The arguments of the delegation family. Models read the doc comments.
 
 use std::path::PathBuf;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! What `subagent_runs` does.
+//! Carries out the actions of `subagent_runs`.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -105,7 +105,7 @@ async fn wait(runs: &[IndexedRun], limit: Duration) -> Vec<String> {
         })
         .collect();
     let all = async { while waiting.join_next().await.is_some() {} };
-    // What is not over then is told by its state.
+    // A run that is not over by then is listed with its state.
     _ = timeout(limit, all).await;
     std::iter::from_fn(|| told.try_recv().ok()).collect()
 }

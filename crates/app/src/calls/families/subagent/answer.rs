@@ -1,4 +1,4 @@
-//! What a caller of the subagent family reads: a status, a session id and what was found.
+//! The answer to a caller of the subagent family: a status, a session id and the result.
 
 use pi_subagents_delegation::{Ending, LAST_TEXT_LIMIT, RunSummary, SessionId, Status, Task};
 use pi_subagents_sessions::transcript::NO_TEXT;

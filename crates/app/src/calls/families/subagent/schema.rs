@@ -1,4 +1,4 @@
-//! What a caller of the subagent family writes. The doc comments are what a model reads.
+//! The arguments of the subagent family. Models read the doc comments.
 
 use std::path::PathBuf;
 use std::time::Duration;
