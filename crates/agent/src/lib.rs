@@ -13,7 +13,7 @@
 //! Everything happens on one thread. Files are searched and written on threads of their
 //! own, and so are stdin and stdout read and written, so nothing ever keeps an abort waiting.
 //!
-//! Where it is not pi, on purpose: what a shell command started ends with the call; shell
+//! It differs from pi on purpose: processes that a shell command started end with the call; shell
 //! commands see no provider keys; `grep` and `find` pass over `.git` and list in the order of
 //! the paths; `edit` refuses files that are not UTF-8 and `read` what is not a regular file;
 //! an unknown price leaves `cost` out; an aborted tool is followed by an answer with stop

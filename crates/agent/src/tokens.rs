@@ -1,4 +1,4 @@
-//! How many tokens a conversation takes, by the model's own count where there is one.
+//! Counts the tokens of a conversation, by the model's own count where there is one.
 
 use std::rc::Rc;
 

@@ -1,4 +1,4 @@
-//! Where everything a definition says comes from.
+//! Explains where each field of a definition comes from.
 
 use std::path::{Path, PathBuf};
 

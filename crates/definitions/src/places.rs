@@ -1,4 +1,4 @@
-//! Where definitions lie, and what lies there.
+//! The folders of definitions.
 
 use std::collections::HashSet;
 use std::fs;

@@ -1,4 +1,4 @@
-//! When work is due that should not be done more often than an eye can follow.
+//! Limits how often work is done that nobody can follow faster with the eye.
 
 use std::time::{Duration, Instant};
 

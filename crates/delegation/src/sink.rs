@@ -1,4 +1,4 @@
-//! How everybody outside the engine gets the events of runs.
+//! The interface through which everybody outside the engine gets the events of runs.
 
 use crate::{PartialMessage, RunEvent, RunId, RunSummary};
 

@@ -1,4 +1,4 @@
-//! The messages inside the engine: events from the units, and requests to the dispatcher and the units.
+//! The messages inside the engine: events from units, and requests to the dispatcher and the units.
 
 use std::sync::Arc;
 use std::time::Duration;

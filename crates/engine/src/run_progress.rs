@@ -1,4 +1,4 @@
-//! How far a run is, over all its children.
+//! The progress of a run, over all its children.
 
 use pi_subagents_delegation::{Runner, Task, TaskPlan};
 use tokio::time::Instant;

@@ -1,4 +1,4 @@
-//! How far a call is, told to a client that asked for it.
+//! Reports the progress of a call to a client that asked for it.
 
 use rmcp::RoleServer;
 use rmcp::model::{ProgressNotificationParam, ProgressToken};

@@ -1,4 +1,4 @@
-//! Where skills lie, as pi has it.
+//! The folders in which pi looks for skills.
 
 use std::path::{Path, PathBuf};
 

@@ -1,4 +1,4 @@
-//! Who owns a run, as it is written down.
+//! The owner of a run, as its record names it.
 
 use std::path::PathBuf;
 

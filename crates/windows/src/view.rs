@@ -1,4 +1,4 @@
-//! How much of each window somebody wants to see.
+//! The part of each window that somebody wants to see.
 
 /// How many lines a window shows unless somebody says otherwise.
 pub const DEFAULT_LINES_PER_WINDOW: usize = 15;

@@ -1,4 +1,4 @@
-//! Whether a failure means that the conversation is too long for the model.
+//! Recognizes whether a failure means that the conversation is too long for the model.
 
 /// What servers say when a prompt does not fit, in lower case.
 ///

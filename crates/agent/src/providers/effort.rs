@@ -1,4 +1,4 @@
-//! How hard to think, in the words of each wire format and of the servers that depart from it.
+//! The thinking level, in the words of each wire format and of the servers that depart from it.
 
 use pi_subagents_delegation::ThinkingLevel;
 use serde_json::{Map, Value, json};

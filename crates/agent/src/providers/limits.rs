@@ -1,4 +1,4 @@
-//! How much of a server's answer is taken, and how long it is waited for.
+//! The limits on a server's answer: its size, and how long the agent waits for it.
 //!
 //! The longest answers of today's models have 128,000 tokens, about half a megabyte of text.
 

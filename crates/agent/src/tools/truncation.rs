@@ -1,4 +1,4 @@
-//! How much of a text a model gets to see, and the record of what was cut.
+//! Cuts a text to the length that a model gets, and records what was cut.
 
 use serde::Serialize;
 

@@ -25,8 +25,8 @@ pub(crate) struct Run {
     pub(crate) messages: Vec<Rc<Message>>,
     /// Retries since the last successful answer.
     pub(crate) retries: u32,
-    /// Whether the conversation was shortened and the model asked again because the context was full.
-    /// This is done once per run.
+    /// True once the agent has shortened the conversation and asked the model again because the
+    /// context was full. It does so once per run.
     made_room: bool,
 }
 
@@ -229,6 +229,6 @@ impl Agent {
 #[derive(Default)]
 struct Batch {
     results: Vec<Rc<Message>>,
-    /// Whether the model is asked again with the results.
+    /// True if the agent asks the model again with the results.
     goes_on: bool,
 }

@@ -1,4 +1,4 @@
-//! Waits between a failed call of the model and the next one, and decides whether there is a next one.
+//! Decides whether a failed call of the model is repeated, and waits before the next one.
 
 use std::time::Duration;
 

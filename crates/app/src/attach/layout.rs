@@ -1,4 +1,4 @@
-//! Where everything is on a screen of any size.
+//! Divides a screen of any size among its parts.
 
 use ratatui::layout::Rect;
 

@@ -110,7 +110,7 @@ pub(crate) enum Message {
     RecordsRead(Vec<(RunId, Record)>),
     /// The message that the model of a run is writing has grown.
     Partial(RunId, PartialMessage),
-    /// What a run has answered so far was read.
+    /// The answer of a run was read, as far as there is one.
     AnswerRead(RunId, Option<String>),
     /// A request to an owner is finished, and this is its outcome.
     Finished(Notice),

@@ -1,4 +1,4 @@
-//! Who calls a tool: what a door knows about them.
+//! The caller of a tool, as far as its door knows it.
 
 use std::ffi::OsString;
 use std::path::PathBuf;

@@ -1,4 +1,4 @@
-//! How tool calls are shown in one line.
+//! Sets up the previews that show a tool call in one line.
 
 use pi_subagents_definitions::Settings;
 use pi_subagents_windows::PreviewContext;

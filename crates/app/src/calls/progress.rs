@@ -1,4 +1,4 @@
-//! How far a call is, in one line, for whoever waits for its answer elsewhere.
+//! The progress of a call in one line, for a client that waits for its answer.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;

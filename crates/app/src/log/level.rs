@@ -1,4 +1,4 @@
-//! How much is logged, and who decides it.
+//! The level of the log, and who chooses it.
 
 use std::ffi::OsStr;
 

@@ -1,4 +1,4 @@
-//! How a line of the log reads. Pure.
+//! Formats a line of the log. Pure.
 
 use std::fmt::{self, Debug, Write};
 

@@ -1,4 +1,4 @@
-//! How many runs are in which state.
+//! Counts runs by their state.
 
 use pi_subagents_delegation::Status;
 use serde::{Deserialize, Serialize};

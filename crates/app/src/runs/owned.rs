@@ -1,4 +1,4 @@
-//! Whether the owner of a run is still there, and the end of runs whose owner is gone.
+//! Finds out whether the owner of a run is alive, and closes the runs whose owner is gone.
 
 use std::collections::BTreeSet;
 use std::path::Path;

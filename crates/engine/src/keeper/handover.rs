@@ -1,4 +1,4 @@
-//! The handover from an owner to its keeper before the child starts: descriptors and the command line.
+//! The handover from an owner to its keeper before the child starts: descriptors and command line.
 //!
 //! Descriptors cannot be inherited, because a sibling that is started at the same moment would
 //! inherit them too. The command line is not the keeper's own, because whoever ends processes by

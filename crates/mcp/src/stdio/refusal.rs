@@ -1,6 +1,6 @@
 //! The answer to a line that is JSON but no message.
 //!
-//! A client that gave an id waits for an answer and gets one. What has no id is passed over: it may be
+//! A client that gave an id waits for an answer and gets one. A line without an id is skipped: it may be
 //! a notification, and two sides that answer each other's garbage never stop.
 
 use rmcp::model::ErrorCode;

@@ -1,4 +1,4 @@
-//! Where skills are found, and which are not read.
+//! Tests which skills are found and which are not read.
 
 use std::os::unix::fs::symlink;
 

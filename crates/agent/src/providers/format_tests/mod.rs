@@ -1,4 +1,4 @@
-//! Where a server may mislead us: one test for each trap.
+//! Tests for answers with which a server may mislead the agent: one for each trap.
 
 mod completions;
 mod google;

@@ -1,4 +1,4 @@
-//! How many background runs a user has, and that there are not too many.
+//! Counts the background runs of a user, and refuses one too many.
 
 use std::fs::File;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! Where the next pane goes: a pure rule over what tmux tells of the panes there are.
+//! Chooses the place of the next pane: a pure rule over the panes that tmux lists.
 
 use pi_subagents_delegation::text;
 

@@ -1,4 +1,4 @@
-//! How a team is opened.
+//! The options with which a team is opened.
 
 use std::num::NonZeroUsize;
 use std::path::PathBuf;

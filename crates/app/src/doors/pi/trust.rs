@@ -1,4 +1,4 @@
-//! Whether what a project carries is used in calls from pi.
+//! Decides whether the files of a project are used in calls from pi.
 //!
 //! Our own decision counts first, then what pi's person said, then an answer to our question.
 

@@ -1,4 +1,4 @@
-//! The entries that pi's session keeps of its background runs: one when a run begins, one when it ends,
+//! The entries that pi's session keeps of a background run: one when it begins, one when it ends,
 //! and the message that announced the end.
 
 use std::collections::HashSet;

@@ -1,4 +1,4 @@
-//! Where the logs are, and whether anything is logged.
+//! Checks where the logs are, and whether anything is logged.
 
 use super::check::Check;
 use super::directories::obstacle;
