@@ -11,6 +11,7 @@
 mod body;
 mod event_lines;
 mod facts;
+pub mod figures;
 mod fleet;
 mod header;
 mod history;

@@ -6,7 +6,6 @@
 //! `session` puts them together. See `docs/design/attach.md`.
 
 mod draw;
-mod figures;
 mod keyboard;
 mod keys;
 mod layout;

@@ -3,6 +3,7 @@
 use std::iter;
 
 use pi_subagents_delegation::{Status, Timestamp, text};
+use pi_subagents_windows::figures::{clock, cost, tokens};
 use pi_subagents_windows::paint::fit;
 use pi_subagents_windows::{Line, Role};
 use ratatui::layout::Rect;
@@ -10,7 +11,6 @@ use ratatui::style::{Modifier, Style};
 use unicode_width::UnicodeWidthStr as _;
 
 use super::Canvas;
-use crate::attach::figures::{clock, cost, tokens};
 use crate::attach::list_row::ListRow;
 use crate::attach::model::{Focus, Model, Scope};
 

@@ -1,9 +1,9 @@
-//! Numbers as a narrow list shows them.
+//! Times, tokens and costs as people read them, in lists, windows and summaries.
 
 use std::time::Duration;
 
 /// Writes a duration in whole seconds: `7s`, `3m 05s`, `2h 10m`, `4d 2h`.
-pub(crate) fn clock(elapsed: Duration) -> String {
+pub fn clock(elapsed: Duration) -> String {
     let seconds = elapsed.as_secs();
     match seconds {
         0..60 => format!("{seconds}s"),
@@ -13,8 +13,8 @@ pub(crate) fn clock(elapsed: Duration) -> String {
     }
 }
 
-/// Tokens: `812`, `4.5k`, `120k`, `1.2M`.
-pub(crate) fn tokens(number: u64) -> String {
+/// Writes a number of tokens: `812`, `4.5k`, `120k`, `1.2M`.
+pub fn tokens(number: u64) -> String {
     match number {
         0..1_000 => number.to_string(),
         1_000..10_000 => format!("{}.{}k", number / 1_000, number % 1_000 / 100),
@@ -24,7 +24,7 @@ pub(crate) fn tokens(number: u64) -> String {
 }
 
 /// Writes dollars; what costs nothing, or nobody knows how much, needs no room.
-pub(crate) fn cost(dollars: Option<f64>) -> String {
+pub fn cost(dollars: Option<f64>) -> String {
     match dollars {
         Some(dollars) if dollars >= 0.005 => format!("${dollars:.2}"),
         Some(dollars) if dollars > 0.0 => "<$0.01".to_owned(),
