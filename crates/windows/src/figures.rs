@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use pi_subagents_delegation::text;
+
 /// Writes a duration in whole seconds: `7s`, `3m 05s`, `2h 10m`, `4d 2h`.
 pub fn clock(elapsed: Duration) -> String {
     let seconds = elapsed.as_secs();
@@ -32,6 +34,26 @@ pub fn cost(dollars: Option<f64>) -> String {
     }
 }
 
+/// Writes what one run or several runs together used: `7 calls • 4.5k tokens • $0.03 • 12s`.
+/// What is unknown or nothing is left out.
+pub fn usage_words(
+    calls: Option<usize>,
+    used_tokens: u64,
+    dollars: Option<f64>,
+    elapsed: Option<Duration>,
+) -> String {
+    let parts = [
+        calls
+            .filter(|calls| *calls > 0)
+            .map(|calls| text::count(calls, "call")),
+        (used_tokens > 0).then(|| format!("{} tokens", tokens(used_tokens))),
+        Some(cost(dollars)).filter(|words| !words.is_empty()),
+        elapsed.map(clock),
+    ];
+    let parts: Vec<String> = parts.into_iter().flatten().collect();
+    parts.join(" • ")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -44,5 +66,25 @@ mod tests {
         assert_eq!(counts, ["0", "812", "4.5k", "120k", "1.2M"]);
         let costs = [None, Some(0.0), Some(0.001), Some(1.237)].map(cost);
         assert_eq!(costs, ["", "", "<$0.01", "$1.24"]);
+    }
+
+    #[test]
+    fn only_what_is_known_of_a_run_is_written() {
+        let twelve = Some(Duration::from_secs(12));
+        let written = [
+            usage_words(Some(7), 4_520, Some(0.031), twelve),
+            usage_words(Some(1), 900, None, None),
+            usage_words(Some(0), 0, Some(0.0), twelve),
+            usage_words(None, 0, None, None),
+        ];
+        assert_eq!(
+            written,
+            [
+                "7 calls • 4.5k tokens • $0.03 • 12s",
+                "1 call • 900 tokens",
+                "12s",
+                "",
+            ]
+        );
     }
 }
