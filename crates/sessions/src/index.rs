@@ -12,9 +12,10 @@ use serde::{Deserialize, Serialize};
 use crate::OwnerName;
 use crate::format::Meta;
 use crate::run_dir::RunDir;
+use crate::used::{Used, UsedRecord};
 
 /// A run as the index knows it.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct IndexedRun {
     /// The run.
     pub run: RunId,
@@ -37,7 +38,7 @@ pub struct IndexedRun {
 }
 
 /// What the index knows of a run's end.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub enum RunState {
     /// Nothing: it runs, or its owner is gone.
     Open,
@@ -49,6 +50,8 @@ pub enum RunState {
         exit_code: i32,
         /// When.
         at: Timestamp,
+        /// What it used, unless nobody knows.
+        used: Option<Used>,
     },
 }
 
@@ -72,6 +75,8 @@ struct EndLine<'a> {
     status: &'a str,
     exit_code: i32,
     ended_at: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    used: Option<UsedRecord>,
 }
 
 /// A line that was read, of either kind; which one shows by the fields it has. After some years
@@ -100,6 +105,7 @@ struct IndexLine<'a> {
     exit_code: i32,
     #[serde(borrow, default)]
     ended_at: Cow<'a, str>,
+    used: Option<UsedRecord>,
 }
 
 /// Notes that a run began.
@@ -131,6 +137,7 @@ pub(crate) fn append_end(
     run: &RunId,
     ending: &Ending,
     at: Timestamp,
+    used: Option<Used>,
 ) -> io::Result<()> {
     append(
         index,
@@ -139,6 +146,7 @@ pub(crate) fn append_end(
             status: ending.status().as_str(),
             exit_code: ending.exit_code(),
             ended_at: at.to_string(),
+            used: used.map(UsedRecord::from),
         },
     )
 }
@@ -256,6 +264,7 @@ impl IndexLine<'_> {
             },
             exit_code: self.exit_code,
             at: self.ended_at.parse().unwrap_or_default(),
+            used: self.used.map(Used::from),
         }
     }
 }

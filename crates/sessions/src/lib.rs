@@ -58,6 +58,7 @@ mod sticky;
 mod store;
 mod tail;
 pub mod transcript;
+mod used;
 mod write_batch;
 mod writer;
 
@@ -76,3 +77,4 @@ pub use session_tools::{SessionTools, tools_of_session};
 pub use sticky::StickySession;
 pub use store::{BeginError, NewRun, Store};
 pub use tail::RecordTail;
+pub use used::Used;
