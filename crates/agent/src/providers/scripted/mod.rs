@@ -23,6 +23,12 @@ use placeholders::Scene;
 use script::{Failure, Script, Turn};
 
 const TOUR: &str = include_str!("tour.json");
+/// The tour at a pace that a person can follow: each turn begins later, and its words come one
+/// after the other.
+const SLOW_TOUR: Pace = Pace {
+    delay_factor: 4,
+    between_pieces: Duration::from_millis(60),
+};
 /// A script is not read beyond this.
 const LARGEST_SCRIPT: u64 = 64 << 20;
 /// Texts come in pieces of about this size, as from a real model.
@@ -52,7 +58,24 @@ pub(crate) enum ScriptError {
 #[derive(Debug)]
 pub(crate) struct ScriptedProvider {
     script: Script,
+    pace: Pace,
     progress: RefCell<Progress>,
+}
+
+/// How quickly a script is played.
+#[derive(Debug, Clone, Copy)]
+struct Pace {
+    /// The delays of the script are multiplied by this.
+    delay_factor: u32,
+    between_pieces: Duration,
+}
+
+impl Pace {
+    /// The delays are those of the script, and nothing is waited for between pieces.
+    const AS_WRITTEN: Self = Self {
+        delay_factor: 1,
+        between_pieces: Duration::ZERO,
+    };
 }
 
 /// How far the rule for the current prompt has been played.
@@ -65,18 +88,19 @@ struct Progress {
 }
 
 impl ScriptedProvider {
-    /// Loads the built-in `tour`, or the file that `id` names.
+    /// Loads the built-in `tour` or `slow-tour`, or the file that `id` names.
     pub(crate) fn load(id: &str, cwd: &Path) -> Result<Self, ScriptError> {
-        let script = if id == "tour" {
-            Script::parse(id, TOUR)?
-        } else {
-            let path = cwd.join(id);
-            let text = read_own_text(&path, LARGEST_SCRIPT)
-                .map_err(|source| ScriptError::Unreadable { path, source })?;
-            Script::parse(id, &text)?
+        let (script, pace) = match id {
+            "tour" => (Script::parse(id, TOUR)?, Pace::AS_WRITTEN),
+            "slow-tour" => (Script::parse(id, TOUR)?, SLOW_TOUR),
+            file => (
+                Script::parse(id, &read(&cwd.join(file))?)?,
+                Pace::AS_WRITTEN,
+            ),
         };
         Ok(Self {
             script,
+            pace,
             progress: RefCell::default(),
         })
     }
@@ -106,22 +130,38 @@ impl ScriptedProvider {
     }
 }
 
+fn read(path: &Path) -> Result<String, ScriptError> {
+    read_own_text(path, LARGEST_SCRIPT).map_err(|source| ScriptError::Unreadable {
+        path: path.to_owned(),
+        source,
+    })
+}
+
 impl Provider for ScriptedProvider {
     fn stream<'a>(&'a self, request: Request<'a>) -> ChunkStream<'a> {
         let scene = Scene::new(request.messages);
         let (turn, call) = self.next_turn(&scene);
-        let delay = Duration::from_millis(turn.delay_ms);
+        let delay = Duration::from_millis(turn.delay_ms) * self.pace.delay_factor;
+        let between_pieces = self.pace.between_pieces;
         let items = match &turn.failure {
             Some(failure) => vec![Err(error_of(failure))],
             None => chunks(&turn, call, &scene, request.system, request.messages),
         };
         let pause = stream::once(async move {
-            if !delay.is_zero() {
-                tokio::time::sleep(delay).await;
-            }
-            stream::iter(items)
+            sleep(delay).await;
+            stream::iter(items).then(move |item| async move {
+                sleep(between_pieces).await;
+                item
+            })
         });
         Box::pin(pause.flatten())
+    }
+}
+
+async fn sleep(time: Duration) {
+    // Even a sleep of no time would wait for the next tick of the timer.
+    if !time.is_zero() {
+        tokio::time::sleep(time).await;
     }
 }
 

@@ -17,11 +17,13 @@ use crate::doors::command_line::commands::delegate::caller;
 use crate::doors::command_line::view;
 use crate::error::CommandError;
 use crate::exit;
-use crate::places::Places;
 use crate::print::Printer;
 
 /// The script that the embedded agent's offline model plays.
 const MODEL: &str = "scripted/tour";
+
+/// The same script, at a pace that a person can follow in live windows.
+const SLOW_MODEL: &str = "scripted/slow-tour";
 
 /// Reading tools only: a tour changes nothing.
 const TOOLS: [&str; 5] = ["read", "bash", "ls", "grep", "find"];
@@ -51,9 +53,11 @@ pub(crate) fn run(printer: Printer<'static>) -> Result<ExitCode, CommandError> {
         DelegateCall::new(tasks.into()).map_err(|error| CommandError::failed(error.to_string()))?;
     printer.note("Three sub-agents look at this directory. Their model is a script and works offline; their tools are real.\n");
     let mut caller = caller(&RunArgs::default())?;
+    let is_watched = !printer.is_json() && !printer.is_quiet() && view::is_live(&caller.places);
+    let model = if is_watched { SLOW_MODEL } else { MODEL };
     caller.overrides = Overrides {
         runner: Some(RunnerChoice::Embedded),
-        model: Some(MODEL.to_owned()),
+        model: Some(model.to_owned()),
         timeout: Some(Duration::from_mins(1)),
         tools: Some(TOOLS.map(str::to_owned).into()),
         ..Overrides::default()
@@ -65,10 +69,9 @@ pub(crate) fn run(printer: Printer<'static>) -> Result<ExitCode, CommandError> {
         let runs: Vec<Value> = answer.runs_json();
         printer.json(&json!({"runs": runs}));
     } else {
-        // In live windows the answers have just been read.
-        let has_been_read = !printer.is_quiet() && view::is_live(&Places::find()?);
         printer.note("");
-        printer.data(&if has_been_read {
+        // In live windows the answers have just been read.
+        printer.data(&if is_watched {
             answer.text().to_owned()
         } else {
             report(&answer)
@@ -95,19 +98,18 @@ fn next_steps(answer: &Answer) -> String {
     let Some((task, _)) = runs(answer).next() else {
         return String::new();
     };
-    let id = &task.session;
+    let (name, id) = (&task.name, &task.session);
     format!(
         "
 Every run is recorded on disk. Next:
-  pi-subagents output {id}     read its answer
-  pi-subagents session {id}    read the whole conversation, with tool calls
-  pi-subagents events {id}     read the recorded events
-  pi-subagents status --all                list all runs of this project
-  pi-subagents resume {id} PROMPT   continue it
-  pi-subagents tour                        take the tour again
+  pi-subagents attach                        see all runs on one screen, and read what each did
+  pi-subagents output {id}       read the answer of {name}
+  pi-subagents session {id}      read its whole conversation, with tool calls
+  pi-subagents resume {id} \"…\"  continue it
+  pi-subagents status --all                  list all runs of this project
 
 With a model of your own:
-  pi-subagents delegate --task review=\"Review the last commit\" --model provider/model"
+  pi-subagents run \"Review the last commit\" --model provider/model"
     )
 }
 
