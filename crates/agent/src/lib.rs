@@ -64,6 +64,9 @@ mod tools;
 mod turns;
 mod usage;
 
-pub use models::{KeyPlace, ModelOverview, UsableProvider, model_overview, secret_variables};
+pub use models::{
+    KeyPlace, ModelOverview, OfferedProvider, UsableProvider, model_overview, offered_models,
+    secret_variables,
+};
 pub use run::run;
 pub use surroundings::Surroundings;

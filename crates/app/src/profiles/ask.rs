@@ -1,21 +1,23 @@
 //! Questions to a person, at a terminal or inside pi. Escape skips a question. On a terminal Ctrl-C
 //! ends the command; inside pi it does what Escape does.
 
-use std::borrow::Cow;
-use std::ffi::OsStr;
 use std::fmt::Display;
 use std::io::{self, IsTerminal as _, Write as _};
 use std::process::ExitCode;
 
-use inquire::{Confirm, Editor, InquireError, Select, Text};
+use inquire::{Confirm, InquireError, MultiSelect, Select, Text};
 use pi_subagents_delegation::text::clean;
 
+use super::editor;
 use crate::error::CommandError;
 use crate::places::Places;
 use crate::print::Printer;
 
 /// The exit code that shells use for a command that Ctrl-C ended.
 const INTERRUPTED: u8 = 130;
+
+/// How many options are seen at once.
+const PAGE: usize = 12;
 
 /// The reason why there are no further answers.
 pub(crate) enum Stopped {
@@ -63,6 +65,9 @@ pub(crate) trait Person {
 
     /// Asks for one of several options and returns its position.
     fn place(&self, question: &str, options: &[String], cursor: usize) -> Answer<usize>;
+
+    /// Asks for any number of options and returns their positions.
+    fn several(&self, question: &str, options: &[String], chosen: &[usize]) -> Answer<Vec<usize>>;
 
     /// Asks for a long text.
     fn long_text(&self, question: &str, initial: &str) -> Answer<String>;
@@ -123,35 +128,46 @@ impl Person for AtTerminal<'_> {
 
     fn place(&self, question: &str, options: &[String], cursor: usize) -> Answer<usize> {
         let question = clean(question);
-        let answer = Select::new(&question, options.to_vec())
+        let options: Vec<String> = options.iter().map(|option| clean(option)).collect();
+        // A list that is seen at one look needs no filter.
+        let is_short = options.len() <= PAGE;
+        let mut select = Select::new(&question, options)
             .with_starting_cursor(cursor)
-            .without_filtering()
-            .raw_prompt_skippable()?;
-        Ok(answer.map(|chosen| chosen.index))
+            .with_page_size(PAGE)
+            .with_sorter(&|_| {});
+        if is_short {
+            select = select.without_filtering();
+        }
+        Ok(select.raw_prompt_skippable()?.map(|chosen| chosen.index))
     }
 
-    /// Opens the user's editor.
+    fn several(&self, question: &str, options: &[String], chosen: &[usize]) -> Answer<Vec<usize>> {
+        let question = clean(question);
+        let options: Vec<String> = options.iter().map(|option| clean(option)).collect();
+        let answer = MultiSelect::new(&question, options)
+            .with_default(chosen)
+            .with_page_size(PAGE)
+            .without_filtering()
+            .with_help_message("↑↓ to move, space to choose, enter to go on")
+            .raw_prompt_skippable()?;
+        Ok(answer.map(|chosen| chosen.iter().map(|option| option.index).collect()))
+    }
+
+    /// Lets the person type the text here, or write it in their editor.
     fn long_text(&self, question: &str, initial: &str) -> Answer<String> {
-        let command = editor(self.places);
-        let mut words = command.split_whitespace();
-        let program = words.next().unwrap_or(FALLBACK_EDITOR);
-        let arguments: Vec<&OsStr> = words.map(OsStr::new).collect();
-        let answer = Editor::new(question)
-            .with_editor_command(OsStr::new(program))
-            .with_args(&arguments)
-            .with_file_extension(".md")
-            .with_predefined_text(initial)
-            .prompt_skippable();
-        answer.map_err(|error| match error {
-            InquireError::IO(cause) => Stopped::Failed(
-                CommandError::failed(format!("could not run the editor {program}"))
-                    .because(&cause)
-                    .hint(
-                        "Set EDITOR to an editor that is installed, or use --system-prompt @FILE.",
-                    ),
-            ),
-            other => other.into(),
-        })
+        let options = [
+            "Type it here".to_owned(),
+            format!("Write it in the editor {}", editor::command(self.places)),
+        ];
+        // A line cannot show several.
+        let cursor = usize::from(initial.contains('\n'));
+        match self.place(question, &options, cursor)? {
+            None => Ok(None),
+            Some(0) => typed_lines(initial),
+            Some(_) => editor::edited(self.places, initial)
+                .map(Some)
+                .map_err(Stopped::Failed),
+        }
     }
 
     /// Shows the page where the question is, also with `--quiet`, because it belongs to the
@@ -163,12 +179,23 @@ impl Person for AtTerminal<'_> {
     }
 }
 
-/// An editor that every POSIX system has.
-const FALLBACK_EDITOR: &str = "vi";
-
-fn editor(places: &Places) -> Cow<'_, str> {
-    places
-        .variable("VISUAL")
-        .or_else(|| places.variable("EDITOR"))
-        .map_or(Cow::Borrowed(FALLBACK_EDITOR), OsStr::to_string_lossy)
+/// Reads lines until an empty one.
+fn typed_lines(initial: &str) -> Answer<String> {
+    let mut lines: Vec<String> = Vec::new();
+    loop {
+        let initial = if lines.is_empty() {
+            clean(initial)
+        } else {
+            String::new()
+        };
+        let line = Text::new(">")
+            .with_initial_value(&initial)
+            .with_help_message("An empty line ends the text.")
+            .prompt_skippable()?;
+        match line {
+            None => return Ok(None),
+            Some(line) if line.trim().is_empty() => return Ok(Some(lines.join("\n"))),
+            Some(line) => lines.push(line),
+        }
+    }
 }

@@ -6,12 +6,12 @@ use clap::Args;
 use pi_subagents_definitions::fits_name;
 use pi_subagents_delegation::{Definition, Dialect, Scope};
 
-use super::ask::Person;
+use super::ask::{Person, Stopped};
 use super::command::{DialectName, ScopeName};
 use super::flags::FieldArgs;
 use super::seen::Seen;
 use super::wizard;
-use super::{ask, save};
+use super::{ask, save, starter};
 use crate::error::CommandError;
 use crate::print::Printer;
 
@@ -25,6 +25,9 @@ pub(super) struct CreateArgs {
     /// Format of the file [default: profile]
     #[arg(long, value_enum)]
     dialect: Option<DialectName>,
+    /// Write a starter with comments that you change in your editor
+    #[arg(long)]
+    example: bool,
     #[command(flatten)]
     fields: FieldArgs,
 }
@@ -44,23 +47,40 @@ pub(super) fn run(
     let scope = args.scope.map_or(Scope::Global, Scope::from);
     let dialect = args.dialect.map_or(Dialect::Profile, Dialect::from);
     let mut definition = empty(&args.name, scope, dialect, seen);
-    if !args.fields.is_empty() {
-        check_absent(&definition, seen)?;
+    check_absent(&definition, seen)?;
+    if args.example {
+        return starter::write(&definition, &args.fields, seen, printer);
+    } else if !args.fields.is_empty() {
         args.fields.apply(&mut definition, &seen.places)?;
     } else if ask::can_ask(person, printer) {
-        match wizard::walk(person, definition, seen) {
+        match asked(args, definition, seen, person) {
             Ok(Some(finished)) => definition = finished,
             Ok(None) => return Ok(ask::nothing_written(printer)),
             Err(stopped) => return stopped.into_result(printer),
         }
-        check_absent(&definition, seen)?;
     } else {
-        return Err(CommandError::usage("there is nothing to save")
-            .hint("Give at least one field, for example --model MODEL, or run it on a terminal."));
+        return Err(CommandError::usage("there is nothing to save").hint(
+            "Give at least one field, for example --model MODEL, or --example for a starter, or run it on a terminal.",
+        ));
     }
     save::write(&definition)?;
     save::report("Created", &definition, seen, printer);
     Ok(ExitCode::SUCCESS)
+}
+
+/// Asks for everything that a new definition says. None if the person does not want to save it.
+fn asked(
+    args: &CreateArgs,
+    mut definition: Definition,
+    seen: &Seen,
+    person: &dyn Person,
+) -> Result<Option<Definition>, Stopped> {
+    if args.dialect.is_none() {
+        wizard::begin(person, &mut definition)?;
+        definition = empty(&definition.name, definition.scope, definition.dialect, seen);
+        check_absent(&definition, seen).map_err(Stopped::Failed)?;
+    }
+    wizard::walk(person, definition, seen)
 }
 
 fn empty(name: &str, scope: Scope, dialect: Dialect, seen: &Seen) -> Definition {

@@ -12,7 +12,7 @@ Examples:
 
 pub(super) const CREATE: &str = "\
 Examples:
-  pi-subagents profile create scout
+  pi-subagents profile new reviewer --example
   pi-subagents profile create reviewer --tools read,grep --system-prompt @reviewer.txt";
 
 pub(super) const EDIT: &str = "\

@@ -10,6 +10,7 @@ mod create;
 mod delete;
 mod details;
 mod edit;
+mod editor;
 mod examples;
 mod explain;
 mod fields;
@@ -18,6 +19,7 @@ mod list;
 mod save;
 pub(crate) mod seen;
 mod show;
+mod starter;
 mod wizard;
 
 pub(crate) use command::{ProfileArgs, run, run_for};

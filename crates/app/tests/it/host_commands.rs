@@ -100,6 +100,8 @@ fn a_profile_is_made_changed_and_deleted_by_dialogs() {
         asked.push(format!("{kind} {question}"));
         question
     };
+    let kind = "Profile: its text replaces the system prompt";
+    answer(&mut shim, "select", json!({"value": kind}));
     let scopes = answer(
         &mut shim,
         "select",
@@ -107,6 +109,7 @@ fn a_profile_is_made_changed_and_deleted_by_dialogs() {
     )["options"]
         .clone();
     assert_eq!(scopes.as_array().unwrap().len(), 2);
+    answer(&mut shim, "input", json!({"value": "Helps."}));
     answer(&mut shim, "input", json!({"value": ""}));
     answer(&mut shim, "input", json!({"value": "fast-model"}));
     answer(&mut shim, "select", json!({"value": "Yes"}));
@@ -120,7 +123,15 @@ fn a_profile_is_made_changed_and_deleted_by_dialogs() {
         "select",
         json!({"value": "Allowlist: only the tools you name"}),
     );
-    answer(&mut shim, "input", json!({"value": "read, bash"}));
+    for chosen in [
+        "[ ] read",
+        "[ ] bash",
+        "[ ] edit",
+        "[x] edit",
+        "Go on with these",
+    ] {
+        answer(&mut shim, "select", json!({"value": chosen}));
+    }
     answer(&mut shim, "select", json!({"value": "No"}));
     answer(&mut shim, "select", json!({"value": "No"}));
     answer(&mut shim, "confirm", json!({"confirmed": true}));
@@ -131,6 +142,7 @@ fn a_profile_is_made_changed_and_deleted_by_dialogs() {
     insta::assert_snapshot!(written, @"
     ---
     name: helper
+    description: Helps.
     model: fast-model
     thinkingLevel: low
     tools: read,bash

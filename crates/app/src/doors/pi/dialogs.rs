@@ -1,12 +1,19 @@
 //! A person inside pi: our questions are pi's dialogs.
 
 use std::cell::RefCell;
+use std::collections::BTreeSet;
 
 use pi_subagents_delegation::text::clean;
 use tokio::runtime::Handle;
 
 use super::link::HostLink;
 use crate::profiles::ask::{Answer, Person, Stopped};
+
+/// The option that ends a choice of several.
+const GO_ON: &str = "Go on with these";
+
+/// How often somebody may choose before the choice counts as made.
+const MOST_ROUNDS: usize = 200;
 
 /// Asks from a thread of its own, while the runtime goes on.
 pub(super) struct InPi {
@@ -50,6 +57,27 @@ impl Person for InPi {
         let chosen = self.runtime.block_on(self.link.select(&question, &offered));
         let place = |chosen: String| options.iter().position(|option| clean(option) == chosen);
         Ok(chosen.and_then(place))
+    }
+
+    /// Lets the person select one option after the other, because pi has no dialog for several.
+    fn several(&self, question: &str, options: &[String], chosen: &[usize]) -> Answer<Vec<usize>> {
+        let mut chosen: BTreeSet<usize> = chosen.iter().copied().collect();
+        // A person who toggles needs a few rounds; a client that answers by itself must come to an
+        // end.
+        for _ in 0..MOST_ROUNDS {
+            let marked = options.iter().enumerate().map(|(place, option)| {
+                let mark = if chosen.contains(&place) { "x" } else { " " };
+                format!("[{mark}] {option}")
+            });
+            let offered: Vec<String> = std::iter::once(GO_ON.to_owned()).chain(marked).collect();
+            match self.place(question, &offered, 0)? {
+                None => return Ok(None),
+                Some(0) => break,
+                Some(place) if !chosen.remove(&(place - 1)) => _ = chosen.insert(place - 1),
+                Some(_) => {}
+            }
+        }
+        Ok(Some(chosen.into_iter().collect()))
     }
 
     fn long_text(&self, question: &str, initial: &str) -> Answer<String> {

@@ -4,7 +4,7 @@ use std::fmt;
 
 use pi_subagents_delegation::text;
 
-use crate::profiles::ask::{Person, Stopped};
+use crate::profiles::ask::{Answer, Person, Stopped};
 use crate::profiles::flags::filled;
 
 /// How much of a current value is shown.
@@ -55,6 +55,19 @@ pub(super) fn line(
     help: &str,
     field: &mut Option<String>,
 ) -> Result<(), Stopped> {
+    line_or(person, step, noun, field, |initial| {
+        person.line(&format!("{step} {noun}:"), initial, help)
+    })
+}
+
+/// Asks for a text in a way of the caller's own; an empty answer leaves everything as it is.
+pub(super) fn line_or(
+    person: &dyn Person,
+    step: &str,
+    noun: &str,
+    field: &mut Option<String>,
+    ask: impl FnOnce(&str) -> Answer<String>,
+) -> Result<(), Stopped> {
     let wish = match field.as_deref() {
         None => Wish::Set,
         Some(current) => about_current(person, step, &format!("{noun}: {current}"))?,
@@ -63,9 +76,7 @@ pub(super) fn line(
         Wish::Keep => {}
         Wish::Remove => *field = None,
         Wish::Set => {
-            let question = format!("{step} {noun}:");
-            let initial = field.clone().unwrap_or_default();
-            let answer = person.line(&question, &initial, help)?;
+            let answer = ask(field.as_deref().unwrap_or_default())?;
             *field = answer.as_deref().and_then(filled).or(field.take());
         }
     }

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use pi_subagents_delegation::{Definition, Field};
+use pi_subagents_pi_files::BUILT_IN_TOOLS;
 
 use super::field::{Wish, wish};
 use crate::profiles::ask::{Person, Stopped};
@@ -10,6 +11,8 @@ use crate::profiles::fields;
 use crate::profiles::flags::{names, unset};
 
 const COMMAS: &str = "Names separated by commas; Enter alone keeps the current value.";
+
+const OTHERS: &str = "Others: type their names";
 
 #[derive(Debug, Clone, Copy)]
 enum Tools {
@@ -63,14 +66,14 @@ pub(super) fn tools(
         }
         Tools::Allow => {
             let current = definition.tools.clone().unwrap_or_default();
-            if let Some(names) = ask_names(person, step, "Allowed tools", &current)? {
+            if let Some(names) = ask_tools(person, step, "Allowed tools", &current)? {
                 clear(definition, &FIELDS);
                 definition.tools = Some(names);
             }
         }
         Tools::Exclude => {
             let current = definition.exclude_tools.clone().unwrap_or_default();
-            if let Some(names) = ask_names(person, step, "Excluded tools", &current)? {
+            if let Some(names) = ask_tools(person, step, "Excluded tools", &current)? {
                 clear(definition, &FIELDS);
                 definition.exclude_tools = Some(names);
             }
@@ -164,6 +167,36 @@ fn clear(definition: &mut Definition, group: &[Field]) {
     for field in group {
         unset(definition, *field);
     }
+}
+
+/// Lets the person choose among the tools that every child has, and type the names of others.
+fn ask_tools(
+    person: &dyn Person,
+    step: &str,
+    noun: &str,
+    current: &[String],
+) -> Result<Option<Vec<String>>, Stopped> {
+    let mut known: Vec<String> = BUILT_IN_TOOLS.map(str::to_owned).into();
+    let others = current
+        .iter()
+        .filter(|name| !BUILT_IN_TOOLS.contains(&name.as_str()));
+    known.extend(others.cloned());
+    let is_current = |place: &usize| current.contains(&known[*place]);
+    let chosen: Vec<usize> = (0..known.len()).filter(is_current).collect();
+    let mut options = known.clone();
+    options.push(OTHERS.to_owned());
+    let Some(places) = person.several(&format!("{step} {noun}:"), &options, &chosen)? else {
+        return Ok(None);
+    };
+    let mut names: Vec<String> = places
+        .iter()
+        .filter_map(|place| known.get(*place).cloned())
+        .collect();
+    if places.contains(&known.len()) {
+        let typed = ask_names(person, step, &format!("{noun}, others"), &[])?;
+        names.extend(typed.unwrap_or_default());
+    }
+    Ok((!names.is_empty()).then_some(names))
 }
 
 fn ask_names(

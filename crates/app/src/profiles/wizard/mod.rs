@@ -5,7 +5,9 @@
 
 mod field;
 mod lists;
+mod models;
+mod place;
 mod skipping;
 mod steps;
 
-pub(super) use steps::walk;
+pub(super) use steps::{begin, walk};

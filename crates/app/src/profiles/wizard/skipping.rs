@@ -45,6 +45,10 @@ impl Person for Skipping<'_> {
         self.heard(self.person.place(question, options, cursor))
     }
 
+    fn several(&self, question: &str, options: &[String], chosen: &[usize]) -> Answer<Vec<usize>> {
+        self.heard(self.person.several(question, options, chosen))
+    }
+
     fn long_text(&self, question: &str, initial: &str) -> Answer<String> {
         self.heard(self.person.long_text(question, initial))
     }

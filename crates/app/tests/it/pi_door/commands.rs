@@ -123,7 +123,9 @@ fn profiles_are_made_shown_changed_and_deleted_by_dialogs(pi: RealPi) {
     person.type_in("/profile list");
     person.listen();
     person.type_in("/profile create poet");
+    person.answer("1/10 Kind:", "Profile");
     person.answer("1/10 Scope:", "Global");
+    person.answer("1/10 Description", "Writes poems.");
     person.answer("2/10 Provider", "fake");
     person.answer("3/10 Model", "fake-model");
     person.answer("4/10 Set a custom system prompt?", "yes");
@@ -137,7 +139,9 @@ fn profiles_are_made_shown_changed_and_deleted_by_dialogs(pi: RealPi) {
     person.answer("10/10 Save this profile?", "yes");
     person.listen();
     person.type_in("/profile create nobody");
+    person.answer("1/10 Kind:", "Profile");
     person.answer("1/10 Scope:", "Global");
+    person.answer("1/10 Description", "");
     person.cancel("2/10 Provider");
     person.cancel("3/10 Model");
     assert_eq!(person.listen(), "Nothing was written.");
@@ -147,6 +151,7 @@ fn profiles_are_made_shown_changed_and_deleted_by_dialogs(pi: RealPi) {
         insta::assert_snapshot!(written, @"
         ---
         name: poet
+        description: Writes poems.
         provider: fake
         model: fake-model
         thinkingLevel: low
@@ -163,8 +168,10 @@ fn profiles_are_made_shown_changed_and_deleted_by_dialogs(pi: RealPi) {
     person.listen();
     person.type_in("/profile edit poet");
     person.answer("1/10 Scope:", "Global");
+    person.answer("1/10 Description: Writes poems.", "Keep");
     person.answer("2/10 Provider: fake", "Keep");
     person.answer("3/10 Model: fake-model", "Change");
+    person.answer("3/10 Model:", "Another one");
     person.answer("3/10 Model:", "other-model");
     person.answer("4/10 System prompt:", "Keep");
     person.answer("5/10 Append text to the system prompt?", "no");

@@ -69,7 +69,7 @@ fn what_makes_no_sense_is_refused_with_words() {
     [2] error: $HOME/.pi/agent/agent-profiles/broken.md already exists
     hint: Choose another name, or look at that file first.
     [2] error: there is nothing to save
-    hint: Give at least one field, for example --model MODEL, or run it on a terminal.
+    hint: Give at least one field, for example --model MODEL, or --example for a starter, or run it on a terminal.
     [2] error: a preset needs a "description"
     hint: Give it with --description TEXT.
     [2] error: Profile "a" has both "loadSkills" and "noSkills" set. These are mutually exclusive — --no-skills disables skill discovery.

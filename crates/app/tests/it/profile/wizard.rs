@@ -34,6 +34,13 @@ fn wizard(stage: &Stage, arguments: &[&str]) -> Terminal {
     Terminal::start(command.env("EDITOR", format!("sh {}", editor.display())))
 }
 
+/// Answers the questions of the first step with what they offer.
+fn begin(terminal: &mut Terminal) {
+    for question in ["1/10 Kind:", "1/10 Scope:", "1/10 Description:"] {
+        terminal.answer(question, ENTER);
+    }
+}
+
 /// The screen at the end of a walk that must succeed.
 #[track_caller]
 fn finished(stage: &Stage, terminal: Terminal) -> String {
@@ -54,12 +61,16 @@ fn stage_with_reviewer() -> (Stage, PathBuf) {
 fn ten_steps_lead_to_a_file() {
     let stage = Stage::new();
     let mut terminal = wizard(&stage, &["profile", "create", "reviewer"]);
+    terminal.answer("1/10 Kind:", ENTER);
     terminal.answer("1/10 Scope:", ENTER);
+    terminal.answer("1/10 Description:", "Reviews changes\r");
     terminal.answer("2/10 Provider:", "anthropic\r");
     terminal.answer("3/10 Model:", "sonnet\r");
     terminal.answer("4/10 Set a custom system prompt?", "y\r");
-    terminal.answer("4/10 System prompt:", "e");
     terminal.answer("4/10 System prompt:", ENTER);
+    terminal.answer("An empty line ends", "You review.\r");
+    terminal.answer("> You review.", "Thoroughly.\r");
+    terminal.answer("> Thoroughly.", ENTER);
     terminal.answer("5/10 Append text to the system prompt?", "y\r");
     terminal.answer("5/10 Appended text:", "Be brief.\r");
     terminal.answer("6/10 Set a thinking level?", "y\r");
@@ -69,17 +80,22 @@ fn ten_steps_lead_to_a_file() {
     );
     terminal.answer("7/10 Configure tools?", "y\r");
     terminal.answer("7/10 Tools:", &format!("{DOWN}{ENTER}"));
-    terminal.answer("7/10 Allowed tools:", "read, bash\r");
+    terminal.answer("7/10 Allowed tools:", &format!(" {DOWN} {ENTER}"));
     terminal.answer("8/10 Configure extensions?", "y\r");
     terminal.answer("8/10 Extensions:", ENTER);
     terminal.answer("9/10 Configure skills?", "n\r");
     terminal.answer("10/10 Save this profile?", ENTER);
     insta::assert_snapshot!(finished(&stage, terminal), @"
+    ? 1/10 Kind: Profile: its text replaces the system prompt
     ? 1/10 Scope: Global (~/.pi/agent/agent-profiles/)
+    ? 1/10 Description: Reviews changes
     ? 2/10 Provider: anthropic
     ? 3/10 Model: sonnet
     ? 4/10 Set a custom system prompt? Yes
-    ? 4/10 System prompt: <received>
+    ? 4/10 System prompt: Type it here
+    ? > You review.
+    ? > Thoroughly.
+    ? >
     ? 5/10 Append text to the system prompt? Yes
     ? 5/10 Appended text: Be brief.
     ? 6/10 Set a thinking level? Yes
@@ -95,6 +111,7 @@ fn ten_steps_lead_to_a_file() {
     dialect             profile
     scope               global
     file                ~/.pi/agent/agent-profiles/reviewer.md
+    description         Reviews changes
     provider            anthropic
     model               sonnet
     thinkingLevel       high
@@ -113,6 +130,7 @@ fn ten_steps_lead_to_a_file() {
     insta::assert_snapshot!(fs::read_to_string(file).unwrap(), @"
     ---
     name: reviewer
+    description: Reviews changes
     provider: anthropic
     model: sonnet
     thinkingLevel: high
@@ -130,11 +148,14 @@ fn ten_steps_lead_to_a_file() {
 fn whoever_only_presses_enter_changes_nothing() {
     let (stage, file) = stage_with_reviewer();
     let mut terminal = wizard(&stage, &["profile", "edit", "reviewer"]);
-    for step in 1..=10 {
+    terminal.answer("1/10 Scope", ENTER);
+    terminal.answer("1/10 Description", ENTER);
+    for step in 2..=10 {
         terminal.answer(&format!("{step}/10 "), ENTER);
     }
     insta::assert_snapshot!(finished(&stage, terminal), @r#"
     ? 1/10 Scope: Global (~/.pi/agent/agent-profiles/)
+    ? 1/10 Description:
     ? 2/10 Provider: anthropic Keep
     ? 3/10 Model: sonnet Keep
     ? 4/10 System prompt: You review. Keep
@@ -174,13 +195,13 @@ fn removing_is_a_choice_and_comments_stay() {
     let remove = format!("{DOWN}{DOWN}{ENTER}");
     let change = format!("{DOWN}{ENTER}");
     let mut terminal = wizard(&stage, &["profile", "edit", "reviewer"]);
-    terminal.answer("1/10 ", ENTER);
+    terminal.answer("1/10 Scope", ENTER);
+    terminal.answer("1/10 Description", ENTER);
     terminal.answer("2/10 ", &remove);
     terminal.answer("3/10 ", &change);
     terminal.answer("3/10 Model:", "-4\r");
     terminal.answer("4/10 ", &change);
-    terminal.answer("4/10 System prompt:", "e");
-    terminal.answer("[(e) to open sh", ENTER);
+    terminal.answer("Write it in the editor", &change);
     terminal.answer("5/10 ", &remove);
     terminal.answer("6/10 ", &remove);
     terminal.answer("7/10 ", &change);
@@ -208,7 +229,7 @@ fn ctrl_c_and_a_no_leave_nothing_behind() {
     let stage = Stage::new();
     let folder = stage.sandbox.agent_dir().join("agent-profiles");
     let mut terminal = wizard(&stage, &["profile", "create", "reviewer"]);
-    terminal.answer("1/10 ", ENTER);
+    begin(&mut terminal);
     terminal.answer("2/10 ", "anthropic\r");
     terminal.answer("3/10 ", CTRL_C);
     let (code, screen) = terminal.end();
@@ -216,7 +237,8 @@ fn ctrl_c_and_a_no_leave_nothing_behind() {
     assert!(screen.ends_with("Nothing was written."), "{screen}");
     assert!(!folder.exists());
     let mut terminal = wizard(&stage, &["profile", "create", "reviewer"]);
-    for step in 1..=9 {
+    begin(&mut terminal);
+    for step in 2..=9 {
         terminal.answer(&format!("{step}/10 "), ENTER);
     }
     terminal.answer("10/10 ", "n\r");
@@ -230,7 +252,7 @@ fn escape_skips_a_field_and_pressed_twice_it_leaves() {
     let stage = Stage::new();
     let file = stage.sandbox.agent_dir().join("agent-profiles/reviewer.md");
     let mut terminal = wizard(&stage, &["profile", "create", "reviewer"]);
-    terminal.answer("1/10 ", ENTER);
+    begin(&mut terminal);
     terminal.answer("2/10 ", "anthropic\r");
     terminal.answer("3/10 ", ESCAPE);
     terminal.answer("4/10 ", ESCAPE);
@@ -239,7 +261,8 @@ fn escape_skips_a_field_and_pressed_twice_it_leaves() {
     assert!(screen.ends_with("Nothing was written."), "{screen}");
     assert!(!file.exists());
     let mut terminal = wizard(&stage, &["profile", "create", "reviewer"]);
-    for step in 1..=9 {
+    begin(&mut terminal);
+    for step in 2..=9 {
         let keys = if step % 2 == 0 { ESCAPE } else { ENTER };
         terminal.answer(&format!("{step}/10 "), keys);
     }
@@ -250,7 +273,9 @@ fn escape_skips_a_field_and_pressed_twice_it_leaves() {
         "---\nname: reviewer\n---\n"
     );
     let mut terminal = wizard(&stage, &["profile", "edit", "reviewer"]);
-    for step in 1..=9 {
+    terminal.answer("1/10 Scope", ENTER);
+    terminal.answer("1/10 Description", ENTER);
+    for step in 2..=9 {
         terminal.answer(&format!("{step}/10 "), ENTER);
     }
     terminal.answer("10/10 ", ESCAPE);
@@ -275,4 +300,52 @@ fn deleting_is_asked_about() {
     Deleted profile "reviewer": $HOME/.pi/agent/agent-profiles/reviewer.md
     "#);
     assert!(!file.exists());
+}
+
+#[test]
+fn a_preset_is_made_of_what_is_offered() {
+    let stage = Stage::new();
+    let models = r#"{"providers": {"box": {"baseUrl": "http://127.0.0.1:9", "models": [{"id": "small"}, {"id": "large"}]}}}"#;
+    stage.sandbox.write("home/.pi/agent/models.json", models);
+    let mut terminal = wizard(&stage, &["profile", "new", "scout"]);
+    terminal.answer("1/10 Kind:", &format!("{DOWN}{ENTER}"));
+    terminal.answer("1/10 Scope:", ENTER);
+    terminal.answer("1/10 Description:", ENTER);
+    terminal.answer("a preset needs one", "Looks around\r");
+    terminal.answer("2/10 Provider:", &format!("{DOWN}{ENTER}"));
+    terminal.answer("3/10 Model:", &format!("{DOWN}{DOWN}{ENTER}"));
+    for step in 4..=6 {
+        terminal.answer(&format!("{step}/10 "), ENTER);
+    }
+    terminal.answer("7/10 Configure tools?", "y\r");
+    terminal.answer("7/10 Tools:", &format!("{DOWN}{ENTER}"));
+    let read_and_others = format!(" {} {ENTER}", DOWN.repeat(7));
+    terminal.answer("7/10 Allowed tools:", &read_and_others);
+    terminal.answer("7/10 Allowed tools, others:", "fetch\r");
+    for step in 8..=10 {
+        terminal.answer(&format!("{step}/10 "), ENTER);
+    }
+    finished(&stage, terminal);
+    let file = stage.sandbox.agent_dir().join("subagents/scout.md");
+    insta::assert_snapshot!(fs::read_to_string(file).unwrap(), @"
+    ---
+    name: scout
+    description: Looks around
+    provider: box
+    model: large
+    tools: read,fetch
+    ---
+    ");
+}
+
+#[test]
+fn a_name_that_is_taken_is_refused_before_the_first_question() {
+    let (stage, _) = stage_with_reviewer();
+    let terminal = wizard(&stage, &["profile", "create", "reviewer"]);
+    let (code, screen) = terminal.end();
+    assert_eq!(code, Some(2));
+    insta::assert_snapshot!(stage.sandbox.normalise(&screen), @r#"
+    error: Profile "reviewer" already exists: $HOME/.pi/agent/agent-profiles/reviewer.md
+    hint: Use profile edit reviewer to change it.
+    "#);
 }

@@ -189,3 +189,48 @@ fn every_dialect_goes_to_its_folder_and_is_listed_with_its_name() {
     [EOF]
     ");
 }
+
+#[test]
+fn a_starter_of_each_kind_is_a_definition_without_warnings() {
+    let stage = Stage::new();
+    let folders = [
+        ("profile", "agent-profiles"),
+        ("preset", "subagents"),
+        ("prompt", "agents"),
+    ];
+    for (dialect, folder) in folders {
+        let name = format!("my-{dialect}");
+        let arguments = ["profile", "new", &name, "--example", "--dialect", dialect];
+        let output = stage.command(&arguments).run();
+        let output = output.expect_success();
+        let file = stage.sandbox.agent_dir().join(folder);
+        let file = file.join(format!("{name}.md"));
+        let created = format!("Created {dialect} {name}: {}\n", file.display());
+        assert_eq!(output.stdout, created);
+        let next = format!(
+            "\nChange it in your editor, then try it:  pi-subagents run {name} \"Review the last commit\"\n"
+        );
+        assert_eq!(output.stderr, next);
+        insta::assert_snapshot!(
+            format!("starter_{dialect}"),
+            fs::read_to_string(file).unwrap()
+        );
+    }
+    let taken = [
+        "profile",
+        "new",
+        "my-preset",
+        "--example",
+        "--dialect",
+        "preset",
+    ];
+    insta::assert_snapshot!(refused(&stage, &taken), @r#"
+    [2] error: Preset "my-preset" already exists: $HOME/.pi/agent/subagents/my-preset.md
+    hint: Use profile edit my-preset to change it.
+    "#);
+    let with_fields = ["profile", "new", "other", "--example", "--model", "x"];
+    insta::assert_snapshot!(refused(&stage, &with_fields), @"
+    [2] error: --example takes no fields
+    hint: Write the starter first, then change it: pi-subagents profile edit other --model MODEL
+    ");
+}
