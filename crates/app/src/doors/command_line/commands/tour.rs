@@ -51,7 +51,7 @@ pub(crate) fn run(printer: Printer<'static>) -> Result<ExitCode, CommandError> {
     });
     let call =
         DelegateCall::new(tasks.into()).map_err(|error| CommandError::failed(error.to_string()))?;
-    printer.note("Three sub-agents look at this directory. Their model is a script and works offline; their tools are real.\n");
+    printer.note("Three sub-agents look at this directory. Their tools are real;\ntheir model is a script that needs no network and no key.\n");
     let mut caller = caller(&RunArgs::default())?;
     let is_watched = !printer.is_json() && !printer.is_quiet() && view::is_live(&caller.places);
     let model = if is_watched { SLOW_MODEL } else { MODEL };
@@ -69,13 +69,11 @@ pub(crate) fn run(printer: Printer<'static>) -> Result<ExitCode, CommandError> {
         let runs: Vec<Value> = answer.runs_json();
         printer.json(&json!({"runs": runs}));
     } else {
-        printer.note("");
         // In live windows the answers have just been read.
-        printer.data(&if is_watched {
-            answer.text().to_owned()
-        } else {
-            report(&answer)
-        });
+        if !is_watched {
+            printer.note("");
+            printer.data(&report(&answer));
+        }
         printer.note(&next_steps(&answer));
     }
     Ok(exit::of_runs(answer.exit_codes()))
@@ -102,11 +100,10 @@ fn next_steps(answer: &Answer) -> String {
     format!(
         "
 Every run is recorded on disk. Next:
-  pi-subagents attach                        see all runs on one screen, and read what each did
-  pi-subagents output {id}       read the answer of {name}
-  pi-subagents session {id}      read its whole conversation, with tool calls
-  pi-subagents resume {id} \"…\"  continue it
-  pi-subagents status --all                  list all runs of this project
+  pi-subagents attach                    see all runs on one screen
+  pi-subagents output {id}   read the answer of {name}
+  pi-subagents session {id}  read its whole conversation
+  pi-subagents status --all              list all runs of this project
 
 With a model of your own:
   pi-subagents run \"Review the last commit\" --model provider/model"
