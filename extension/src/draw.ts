@@ -12,7 +12,7 @@ export type Line = Span[];
 
 /** The roles of `windows/src/span.rs`. */
 const COLOURS: Record<string, ThemeColor> = {
-  plain: "toolOutput",
+  plain: "text",
   title: "toolTitle",
   muted: "muted",
   added: "toolDiffAdded",
@@ -21,7 +21,14 @@ const COLOURS: Record<string, ThemeColor> = {
   accent: "accent",
   success: "success",
   warning: "warning",
+  heading: "mdHeading",
+  code: "mdCode",
+  emphasis: "text",
+  strong: "text",
+  quote: "mdQuote",
 };
+
+const BOLD = new Set(["title", "heading", "strong"]);
 
 /** Gives each span its colour. What is not a line, in a session somebody has edited, is empty. */
 export function paint(line: unknown, theme: Theme): string {
@@ -30,8 +37,9 @@ export function paint(line: unknown, theme: Theme): string {
 }
 
 function paintSpan(span: Partial<Span>, theme: Theme): string {
-  const text = theme.fg(COLOURS[span?.role ?? ""] ?? "toolOutput", plain(span?.text));
-  return span?.role === "title" ? theme.bold(text) : text;
+  const text = theme.fg(COLOURS[span?.role ?? ""] ?? "text", plain(span?.text));
+  if (BOLD.has(span?.role ?? "")) return theme.bold(text);
+  return span?.role === "emphasis" ? theme.italic(text) : text;
 }
 
 /** The text of a line without anything that could move the cursor or end the line. */

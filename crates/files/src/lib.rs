@@ -10,6 +10,8 @@
 //!   which may be links to wherever the user keeps them.
 //! - All of them open regular files only, never wait for a pipe, and never read more than the limit
 //!   that the caller gives. A [`Refusal`] says why a file was not read.
+//! - [`Directory::remove_tree`] removes a directory with all it holds, and never what a link inside
+//!   leads to.
 //! - What is written is for the user alone, and whole files appear whole ([`write_whole`]).
 //! - Locks between processes ([`lock_file`], [`try_lock`]) are waited for only so long, and an error
 //!   names who holds them.
@@ -37,11 +39,15 @@ mod ownership;
 mod projects;
 mod refusal;
 mod regular;
+mod removing;
 mod writing;
 
 pub use directory::Directory;
 pub use listing::Entry;
-pub use lock::{LockError, lock_directory, lock_file, remove_free_lock, remove_lock, try_lock};
+pub use lock::{
+    LockError, is_named, lock_directory, lock_file, lock_open, remove_free_lock, remove_lock,
+    share_open, try_lock,
+};
 pub use own::{
     append_own, create_directories, create_new, open_own, open_plain, read_own, read_own_text,
     replace, sync, write_whole, write_whole_once,

@@ -40,8 +40,31 @@ pub enum LockError {
 /// whoever holds it. It is free again when the file is closed.
 pub fn lock_file(path: &Path, patience: Duration) -> Result<File, LockError> {
     let file = open_lock(path).map_err(|source| io_error(path, source))?;
-    wait_for(&file, path, patience)?;
+    lock_open(&file, path, patience)?;
     Ok(file)
+}
+
+/// Locks a file that is open already, in the same way. `path` is its name in errors.
+pub fn lock_open(file: &File, path: &Path, patience: Duration) -> Result<(), LockError> {
+    let alone = FlockOperation::NonBlockingLockExclusive;
+    wait_for(file, path, alone, patience)
+}
+
+/// Shares the lock of an open file with others who share it, and waits at most so long for somebody
+/// who has it alone.
+pub fn share_open(file: &File, path: &Path, patience: Duration) -> Result<(), LockError> {
+    let shared = FlockOperation::NonBlockingLockShared;
+    wait_for(file, path, shared, patience)
+}
+
+/// Returns whether a path leads to this open file, and not to one that took its place.
+pub fn is_named(file: &File, path: &Path) -> io::Result<bool> {
+    let ours = file.metadata()?;
+    match fs::metadata(path) {
+        Ok(there) => Ok((there.dev(), there.ino()) == (ours.dev(), ours.ino())),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+        Err(error) => Err(error),
+    }
 }
 
 /// Locks a directory in the same way.
@@ -50,7 +73,7 @@ pub fn lock_directory(path: &Path, patience: Duration) -> Result<File, LockError
     let opened = openat(CWD, path, flags, Mode::empty());
     let directory = opened.map_err(|error| io_error(path, error.into()))?;
     let directory = File::from(directory);
-    wait_for(&directory, path, patience)?;
+    lock_open(&directory, path, patience)?;
     Ok(directory)
 }
 
@@ -102,12 +125,17 @@ fn open_lock(path: &Path) -> io::Result<File> {
     crate::regular::regular(opened)
 }
 
-fn wait_for(file: &File, path: &Path, patience: Duration) -> Result<(), LockError> {
+fn wait_for(
+    file: &File,
+    path: &Path,
+    operation: FlockOperation,
+    patience: Duration,
+) -> Result<(), LockError> {
     let begun = Instant::now();
     let end = begun + patience;
     let (mut pause, longest) = LOOK_AGAIN;
     loop {
-        match flock(file, FlockOperation::NonBlockingLockExclusive) {
+        match flock(file, operation) {
             Ok(()) => {
                 let waited_s = begun.elapsed().as_secs_f64();
                 debug!(path = %path.display(), waited_s, "locked");

@@ -29,6 +29,9 @@ pub enum Refusal {
         /// So many would have been listed.
         limit: usize,
     },
+    /// Directories lie inside each other deeper than we look.
+    #[error("its directories lie inside each other too deep")]
+    TooDeep,
 }
 
 impl Refusal {
@@ -42,9 +45,11 @@ impl From<Refusal> for io::Error {
     fn from(refusal: Refusal) -> Self {
         let kind = match refusal {
             Refusal::TooLarge { .. } | Refusal::TooMany { .. } => io::ErrorKind::FileTooLarge,
-            Refusal::NotRegular | Refusal::MadeUp | Refusal::Link | Refusal::LeadsOut => {
-                io::ErrorKind::InvalidInput
-            }
+            Refusal::NotRegular
+            | Refusal::MadeUp
+            | Refusal::Link
+            | Refusal::LeadsOut
+            | Refusal::TooDeep => io::ErrorKind::InvalidInput,
         };
         Self::new(kind, refusal)
     }

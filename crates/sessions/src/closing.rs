@@ -17,6 +17,7 @@ use crate::recovery::KnownMessages;
 use crate::replay;
 use crate::run_dir::{self, RunDir};
 use crate::store::Store;
+use crate::used::Used;
 use crate::{reserve, sticky, transcript};
 
 /// How long a process that closes a run waits for another one that closes the same run.
@@ -59,7 +60,9 @@ impl Store {
             // The owner may have been killed between its last words and the line in the index.
             if self.is_open_in_index(run) {
                 let at = result.ended_at.parse().unwrap_or(at);
-                index::append_end(&self.index(), &run.run, &result.ending.into(), at)?;
+                let used = Used::from(&result);
+                let ending = result.ending.into();
+                index::append_end(&self.index(), &run.run, &ending, at, Some(used))?;
             }
             return Ok(None);
         }
@@ -71,7 +74,7 @@ impl Store {
         });
         let Some(task) = summary.task.clone() else {
             // Its directory was removed or cannot be read; at least it does not run any more.
-            index::append_end(&self.index(), &run.run, &ending, at)?;
+            index::append_end(&self.index(), &run.run, &ending, at, None)?;
             return Ok(read.is_err().then(Vec::new));
         };
         let mut rest = known.missing_in(&run.directory, &run.run);
@@ -85,10 +88,12 @@ impl Store {
         }
         // The room that the owner kept free is for this.
         reserve::release(&run.directory);
-        let result = serde_json::to_vec_pretty(&RunResult::new(&task, &summary, &ending))?;
+        let result = RunResult::new(&task, &summary, &ending);
+        let used = Used::from(&result);
+        let result = serde_json::to_vec_pretty(&result)?;
         let is_ours = run.directory.write_once(run_dir::RESULT, &result)?;
         let at = summary.ended_at.unwrap_or(at);
-        index::append_end(&self.index(), &run.run, &ending, at)?;
+        index::append_end(&self.index(), &run.run, &ending, at, Some(used))?;
         Ok(is_ours.then_some(rest))
     }
 

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use pi_subagents_delegation::{RunId, SessionId};
 
-use crate::index::IndexedRun;
+use crate::index::{IndexedRun, RemovedRun};
 
 /// The ids by which a run can be found.
 pub trait RunIds {
@@ -17,6 +17,16 @@ pub trait RunIds {
 }
 
 impl RunIds for IndexedRun {
+    fn run_id(&self) -> &RunId {
+        &self.run
+    }
+
+    fn session_id(&self) -> &SessionId {
+        &self.session
+    }
+}
+
+impl RunIds for RemovedRun {
     fn run_id(&self) -> &RunId {
         &self.run
     }

@@ -1,20 +1,27 @@
-//! The index: which run is where, and how it ended. Append-only, rebuildable, one file per user.
+//! The index: which run is where, how it ended, and which runs were removed. Lines are appended; it
+//! is rebuildable, and there is one per user.
 
-use std::borrow::Cow;
+mod compaction;
+mod file;
+mod line;
+
 use std::collections::{HashMap, HashSet};
-use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
+use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use pi_subagents_delegation::{Ending, RunId, SessionId, Status, Task, Timestamp};
-use pi_subagents_files as files;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
+pub(crate) use self::file::Alone;
+use self::line::{BeginLine, EndLine, IndexLine, Kind, RemovedLine, beginning_of};
 use crate::OwnerName;
 use crate::format::Meta;
 use crate::run_dir::RunDir;
+use crate::used::{Used, UsedRecord};
 
 /// A run as the index knows it.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct IndexedRun {
     /// The run.
     pub run: RunId,
@@ -37,7 +44,7 @@ pub struct IndexedRun {
 }
 
 /// What the index knows of a run's end.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub enum RunState {
     /// Nothing: it runs, or its owner is gone.
     Open,
@@ -49,60 +56,28 @@ pub enum RunState {
         exit_code: i32,
         /// When.
         at: Timestamp,
+        /// What it used, unless nobody knows.
+        used: Option<Used>,
     },
 }
 
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct BeginLine<'a> {
-    run: &'a str,
-    session: &'a str,
-    name: &'a str,
-    directory: &'a Path,
-    project: &'a Path,
-    accepted_at: String,
-    sequence: u64,
-    owner: &'a OwnerName,
+/// A run that was removed together with its record. The index remembers some of them for a while.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RemovedRun {
+    /// The run.
+    pub run: RunId,
+    /// Its session.
+    pub session: SessionId,
+    /// The name its task was given.
+    pub name: String,
+    /// Where its record was.
+    pub directory: RunDir,
+    /// When it was removed.
+    pub removed_at: Timestamp,
 }
 
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct EndLine<'a> {
-    run: &'a str,
-    status: &'a str,
-    exit_code: i32,
-    ended_at: String,
-}
-
-/// A line that was read, of either kind; which one shows by the fields it has. After some years
-/// there are very many, so nothing is copied that is not kept.
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct IndexLine<'a> {
-    #[serde(borrow)]
-    run: Cow<'a, str>,
-    #[serde(borrow, default)]
-    session: Cow<'a, str>,
-    #[serde(borrow, default)]
-    name: Cow<'a, str>,
-    #[serde(borrow, default)]
-    directory: Cow<'a, str>,
-    #[serde(borrow, default)]
-    project: Cow<'a, str>,
-    #[serde(borrow, default)]
-    accepted_at: Cow<'a, str>,
-    #[serde(default)]
-    sequence: u64,
-    owner: Option<OwnerName>,
-    #[serde(borrow, default)]
-    status: Cow<'a, str>,
-    #[serde(default)]
-    exit_code: i32,
-    #[serde(borrow, default)]
-    ended_at: Cow<'a, str>,
-}
-
-/// Notes that a run began.
+/// Notes that a run began. It fails if the directory of the run is gone: somebody may have removed
+/// the run while its record was read.
 pub(crate) fn append_begin(
     index: &Path,
     task: &Task,
@@ -122,6 +97,7 @@ pub(crate) fn append_begin(
             sequence: meta.sequence,
             owner: &meta.owner,
         },
+        || fs::symlink_metadata(directory.path()).map(|_| ()),
     )
 }
 
@@ -131,6 +107,7 @@ pub(crate) fn append_end(
     run: &RunId,
     ending: &Ending,
     at: Timestamp,
+    used: Option<Used>,
 ) -> io::Result<()> {
     append(
         index,
@@ -139,94 +116,149 @@ pub(crate) fn append_end(
             status: ending.status().as_str(),
             exit_code: ending.exit_code(),
             ended_at: at.to_string(),
+            used: used.map(UsedRecord::from),
         },
+        || Ok(()),
     )
 }
 
-/// Appends a line in one write, so that the lines of several processes do not mix.
-fn append(index: &Path, line: &impl Serialize) -> io::Result<()> {
-    let mut file = files::append_own(index)?;
+impl Alone {
+    /// Notes that a run was removed.
+    pub(crate) fn note_removal(&self, run: &IndexedRun, at: Timestamp) -> io::Result<()> {
+        self.append(as_line(&RemovedLine {
+            run: run.run.as_str(),
+            removed_at: at.to_string(),
+            session: run.session.as_str(),
+            name: &run.name,
+            directory: run.directory.path(),
+        })?)
+    }
+
+    /// Enters a run again that could not be removed after all.
+    pub(crate) fn enter_again(&self, run: &IndexedRun) -> io::Result<()> {
+        let mut lines = as_line(&BeginLine {
+            run: run.run.as_str(),
+            session: run.session.as_str(),
+            name: &run.name,
+            directory: run.directory.path(),
+            project: &run.project,
+            accepted_at: run.accepted_at.to_string(),
+            sequence: run.sequence,
+            owner: &run.owner,
+        })?;
+        if let RunState::Over {
+            status,
+            exit_code,
+            at,
+            used,
+        } = run.state
+        {
+            lines.extend(as_line(&EndLine {
+                run: run.run.as_str(),
+                status: status.as_str(),
+                exit_code,
+                ended_at: at.to_string(),
+                used: used.map(UsedRecord::from),
+            })?);
+        }
+        self.append(lines)
+    }
+
+    /// Rewrites the index without the lines that nobody needs any more.
+    pub(crate) fn compact(self, now: Timestamp) -> io::Result<()> {
+        let content = self.content()?;
+        let compacted = compaction::compacted(&content, now);
+        if compacted.len() == content.len() {
+            return Ok(());
+        }
+        self.replace(&compacted)
+    }
+}
+
+fn append(
+    index: &Path,
+    line: &impl Serialize,
+    condition: impl FnOnce() -> io::Result<()>,
+) -> io::Result<()> {
+    file::append(index, as_line(line)?, condition)
+}
+
+fn as_line(line: &impl Serialize) -> io::Result<Vec<u8>> {
     let mut text = serde_json::to_vec(line)?;
     text.push(b'\n');
-    if is_torn(index) {
-        text.insert(0, b'\n');
-    }
-    file.write_all(&text)
+    Ok(text)
 }
-
-/// Returns whether a full disk has cut the last line, which must not swallow the next one.
-fn is_torn(index: &Path) -> bool {
-    let last_byte = || -> io::Result<u8> {
-        let mut file = files::open_own(index)?;
-        let mut byte = [b'\n'];
-        if file.metadata()?.len() > 0 {
-            file.seek(SeekFrom::End(-1))?;
-            file.read_exact(&mut byte)?;
-        }
-        Ok(byte[0])
-    };
-    last_byte().is_ok_and(|byte| byte != b'\n')
-}
-
-/// An index is not read beyond this; ten thousand runs take some five megabytes.
-const LARGEST: u64 = 1 << 30;
 
 /// Reads all runs, in the order they began; lines that cannot be read are passed over.
 pub(crate) fn read(index: &Path) -> io::Result<Vec<IndexedRun>> {
-    Ok(runs_of(content(index)?.lines()))
+    Ok(runs_of(file::content(index)?.lines()))
 }
 
 /// Reads the runs that have no end, in the order they began. Only the beginning of most lines is
 /// looked at, because every command reads this before it does anything else.
 pub(crate) fn read_open(index: &Path) -> io::Result<Vec<IndexedRun>> {
-    let content = content(index)?;
-    let ended: HashSet<&str> = content.lines().filter_map(ended_run).collect();
-    let is_open = |line: &&str| beginning(line).is_none_or(|(run, _)| !ended.contains(run));
+    let content = file::content(index)?;
+    let mut closed: HashSet<&str> = HashSet::new();
+    for line in content.lines() {
+        match beginning_of(line) {
+            Some((run, Kind::Begin)) => _ = closed.remove(run),
+            Some((run, Kind::End | Kind::Removed)) => _ = closed.insert(run),
+            None => {}
+        }
+    }
+    let is_open = |line: &&str| beginning_of(line).is_none_or(|(run, _)| !closed.contains(run));
     Ok(runs_of(content.lines().filter(is_open)))
 }
 
-fn content(index: &Path) -> io::Result<String> {
-    match files::read_own(index, LARGEST) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(String::new()),
-        Err(error) => Err(error),
-        // Checked as a whole, not string by string.
-        Ok(bytes) => Ok(String::from_utf8(bytes)
-            .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())),
+/// Reads the runs that were removed, in that order, as far as the index remembers them.
+pub(crate) fn read_removed(index: &Path) -> io::Result<Vec<RemovedRun>> {
+    let content = file::content(index)?;
+    let mut removed: Vec<Option<RemovedRun>> = Vec::new();
+    let mut places: HashMap<&str, usize> = HashMap::new();
+    for line in content.lines() {
+        match beginning_of(line) {
+            Some((run, Kind::Removed)) => {
+                places.insert(run, removed.len());
+                removed.push(IndexLine::parse(line).and_then(IndexLine::into_removed));
+            }
+            // Somebody brought it back, and it was entered again.
+            Some((run, Kind::Begin)) => {
+                if let Some(place) = places.remove(run) {
+                    removed[place] = None;
+                }
+            }
+            Some((_, Kind::End)) | None => {}
+        }
     }
-}
-
-/// Returns the run whose end a line notes, if it notes one.
-fn ended_run(line: &str) -> Option<&str> {
-    let (run, rest) = beginning(line)?;
-    rest.starts_with(r#","status":""#).then_some(run)
-}
-
-/// Splits a line that this program wrote into the run at its beginning and the rest.
-fn beginning(line: &str) -> Option<(&str, &str)> {
-    line.strip_prefix(r#"{"run":""#)?.split_once('"')
+    Ok(removed.into_iter().flatten().collect())
 }
 
 fn runs_of<'a>(lines: impl Iterator<Item = &'a str>) -> Vec<IndexedRun> {
-    let mut runs: Vec<IndexedRun> = Vec::new();
+    let mut runs: Vec<Option<IndexedRun>> = Vec::new();
     let mut places: HashMap<RunId, usize> = HashMap::new();
-    for line in lines {
-        let Ok(line) = serde_json::from_str::<IndexLine<'_>>(line) else {
-            continue;
-        };
-        if line.owner.is_none() {
-            if let Some(run) = places.get(&*line.run).and_then(|at| runs.get_mut(*at)) {
-                run.state = line.state();
+    for line in lines.filter_map(IndexLine::parse) {
+        let place = places.get(&*line.run).copied();
+        match (line.kind(), place) {
+            (Kind::Begin, place) => {
+                let Some(run) = line.into_run() else { continue };
+                if let Some(place) = place {
+                    // It was moved, and entered again.
+                    runs[place] = Some(run);
+                } else {
+                    places.insert(run.run.clone(), runs.len());
+                    runs.push(Some(run));
+                }
             }
-        } else if let Some(run) = line.into_run() {
-            if let Some(known) = places.get(&run.run).and_then(|at| runs.get_mut(*at)) {
-                // It was moved, and entered again.
-                *known = run;
-            } else {
-                places.insert(run.run.clone(), runs.len());
-                runs.push(run);
+            (Kind::End, Some(place)) => {
+                if let Some(run) = &mut runs[place] {
+                    run.state = line.state();
+                }
             }
+            (Kind::Removed, Some(place)) => runs[place] = None,
+            (Kind::End | Kind::Removed, None) => {}
         }
     }
+    let mut runs: Vec<IndexedRun> = runs.into_iter().flatten().collect();
     // They are in order but for those that were found in their directories and entered late.
     runs.sort_by_key(|run| run.sequence);
     runs
@@ -247,6 +279,16 @@ impl IndexLine<'_> {
         })
     }
 
+    fn into_removed(self) -> Option<RemovedRun> {
+        Some(RemovedRun {
+            run: RunId::parse(&self.run).ok()?,
+            session: SessionId::parse(&self.session).ok()?,
+            name: self.name.into_owned(),
+            directory: RunDir::new(self.directory.into_owned()),
+            removed_at: self.removed_at.parse().ok()?,
+        })
+    }
+
     fn state(&self) -> RunState {
         RunState::Over {
             status: match &*self.status {
@@ -256,6 +298,7 @@ impl IndexLine<'_> {
             },
             exit_code: self.exit_code,
             at: self.ended_at.parse().unwrap_or_default(),
+            used: self.used.map(Used::from),
         }
     }
 }

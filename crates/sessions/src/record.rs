@@ -52,6 +52,8 @@ pub struct RecordedEnd {
     pub stop_reason: Option<String>,
     /// What it consumed.
     pub usage: Usage,
+    /// How often a tool was called.
+    pub tool_calls: usize,
     /// When its child started.
     pub started_at: Option<String>,
     /// When it was over.
@@ -101,6 +103,7 @@ impl From<RunResult> for RecordedEnd {
             },
             stop_reason: result.stop_reason,
             usage: result.usage.into(),
+            tool_calls: result.tool_calls,
             started_at: result.started_at,
             ended_at: result.ended_at,
             incomplete: result.incomplete,

@@ -14,7 +14,7 @@ pub(crate) const STDERR: &str = "stderr.log";
 pub(crate) const TRANSCRIPT: &str = "transcript.log";
 
 /// More than this is not read of `meta.json` and `result.json`; a prompt may be long.
-const LARGEST_WHOLE_FILE: u64 = 64 << 20;
+pub(crate) const LARGEST_WHOLE_FILE: u64 = 64 << 20;
 
 /// How much of a foreign id goes into the name of a file.
 const LONGEST_ID: usize = 200;

@@ -5,7 +5,7 @@
 //! with everything above it; where that is not so, records go under the agent directory.
 
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use pi_subagents_delegation::RunId;
 use pi_subagents_files::{self as files, Directory, Ownership, is_protected};
@@ -47,6 +47,25 @@ pub(crate) fn open_named(path: &Path) -> io::Result<Directory> {
 pub(crate) fn make_own(path: &Path) -> io::Result<Directory> {
     files::create_directories(path)?;
     Directory::open(path)
+}
+
+/// Opens the directory that a record lies in, if it is a place where this user's records may lie.
+/// `elsewhere` is the one under the agent directory.
+pub(crate) fn open_recorded(runs: &Path, elsewhere: &Path) -> io::Result<Directory> {
+    if let Ok(own) = Directory::open(elsewhere)
+        && own.path() == runs
+    {
+        check_ownership(&own)?;
+        return Ok(own);
+    }
+    let way: PathBuf = WAY.iter().collect();
+    match runs
+        .ends_with(&way)
+        .then(|| runs.ancestors().nth(WAY.len()))
+    {
+        Some(Some(project)) => open_in_project(project),
+        Some(None) | None => open_named(runs),
+    }
 }
 
 /// Makes the directory of a run.

@@ -8,7 +8,7 @@ use pi_subagents_files as files;
 
 use crate::format::{FORMAT, Meta};
 use crate::found::FindError;
-use crate::index::{self, IndexedRun, RunState};
+use crate::index::{self, IndexedRun, RemovedRun, RunState};
 use crate::run_dir::RunDir;
 use crate::seal::Seal;
 use crate::{OwnerName, runs_place, sequence};
@@ -156,10 +156,12 @@ impl Store {
         self.read_index(index::read)
     }
 
-    fn read_index(
-        &self,
-        read: fn(&Path) -> io::Result<Vec<IndexedRun>>,
-    ) -> Result<Vec<IndexedRun>, FindError> {
+    /// Returns the runs that were removed, as far as the index remembers them.
+    pub fn removed_runs(&self) -> Result<Vec<RemovedRun>, FindError> {
+        self.read_index(index::read_removed)
+    }
+
+    fn read_index<R>(&self, read: fn(&Path) -> io::Result<Vec<R>>) -> Result<Vec<R>, FindError> {
         let index = self.index();
         read(&index).map_err(|source| FindError::Unreadable {
             path: index.display().to_string(),

@@ -15,6 +15,7 @@ use crate::log::{Log, Origin};
 use crate::open_run::{OpenRun, Problem, Unwritten};
 use crate::problems::{Problems, could_not_write};
 use crate::run_dir::RunDir;
+use crate::used::Used;
 
 /// The writer hands its lines to the system when no job came for so long.
 const PAUSE: Duration = Duration::from_millis(10);
@@ -162,6 +163,7 @@ impl Writing<'_> {
             self.note(run, problem);
         }
         self.try_again();
+        let used = Used::from(&result);
         match open.end(result, at) {
             // Somebody ended the run while we were stopped, and has written down how.
             Ok(false) => return,
@@ -173,7 +175,7 @@ impl Writing<'_> {
                 }
             }
         }
-        if let Err(error) = index::append_end(self.index, run, ending, at) {
+        if let Err(error) = index::append_end(self.index, run, ending, at, Some(used)) {
             let sentence = could_not_write(self.index, &error);
             self.note(run, Problem::Minor(sentence));
         }

@@ -6,7 +6,8 @@
 //! In reading order: a [`Line`] is made of [`Span`]s with [`Role`]s; a [`Window`] is the rolling
 //! view of one run; a [`Fleet`] holds the windows of a call and draws them as lines. Two sinks show
 //! a fleet to people: [`LiveView`] in place on a terminal, [`ProgressLines`] as a log. How a tool
-//! call reads in one line is a row of the table in [`preview`].
+//! call reads in one line is a row of the table in [`preview`]; how what a model wrote reads is
+//! decided in [`markdown`].
 
 mod body;
 mod event_lines;
@@ -17,6 +18,7 @@ mod header;
 mod history;
 mod layout;
 mod live;
+pub mod markdown;
 mod page;
 pub mod paint;
 mod partial_message;

@@ -64,6 +64,8 @@ pub enum Look {
     Usual,
     /// Bold.
     Bold,
+    /// Slanted.
+    Italic,
     /// In one of the sixteen colours, by its number.
     Colour(u8),
 }
@@ -73,11 +75,12 @@ impl Look {
     pub fn of(role: Role) -> Self {
         match role {
             Role::Plain => Self::Usual,
-            Role::Title => Self::Bold,
-            Role::Muted => Self::Colour(8),
+            Role::Title | Role::Heading | Role::Strong => Self::Bold,
+            Role::Emphasis => Self::Italic,
+            Role::Muted | Role::Quote => Self::Colour(8),
             Role::Added | Role::Success => Self::Colour(2),
             Role::Removed | Role::Failed => Self::Colour(1),
-            Role::Accent => Self::Colour(6),
+            Role::Accent | Role::Code => Self::Colour(6),
             Role::Warning => Self::Colour(3),
         }
     }
@@ -86,6 +89,7 @@ impl Look {
         match self {
             Self::Usual => None,
             Self::Bold => Some(1),
+            Self::Italic => Some(3),
             Self::Colour(dim @ 0..8) => Some(30 + dim),
             Self::Colour(bright) => Some(82 + bright),
         }

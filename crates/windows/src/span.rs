@@ -33,6 +33,16 @@ pub enum Role {
     Success,
     /// What a person should know.
     Warning,
+    /// A heading in what a model wrote.
+    Heading,
+    /// Code in it.
+    Code,
+    /// Words in it that are stressed.
+    Emphasis,
+    /// Words in it that are stressed even more.
+    Strong,
+    /// What it quotes.
+    Quote,
 }
 
 /// One line of a view.
@@ -80,6 +90,11 @@ impl Role {
             Self::Accent => "accent",
             Self::Success => "success",
             Self::Warning => "warning",
+            Self::Heading => "heading",
+            Self::Code => "code",
+            Self::Emphasis => "emphasis",
+            Self::Strong => "strong",
+            Self::Quote => "quote",
         }
     }
 }
@@ -122,6 +137,18 @@ impl Line {
         let mut line = Self::new(Role::Plain, "  ");
         line.0.extend_from_slice(&self.0);
         line
+    }
+
+    /// Returns the line without spaces at its end.
+    pub(crate) fn trimmed(mut self) -> Self {
+        while let Some(last) = self.0.last_mut() {
+            last.text.truncate(last.text.trim_end().len());
+            if !last.text.is_empty() {
+                break;
+            }
+            self.0.pop();
+        }
+        self
     }
 
     pub(crate) fn push(&mut self, span: Span) {

@@ -128,7 +128,7 @@ pub(crate) enum Subject {
 }
 
 /// Something that is to be done.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Effect {
     Leave,
     /// The index is to be read again: other runs are in scope now.

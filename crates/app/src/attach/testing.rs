@@ -60,6 +60,7 @@ pub(super) fn over(number: u32, name: &str) -> IndexedRun {
         status: Status::Completed,
         exit_code: 0,
         at: at(61),
+        used: None,
     };
     run(number, name, state)
 }
@@ -239,6 +240,7 @@ pub(super) fn team(desk: &mut Desk) -> [IndexedRun; 5] {
                 status: Status::Failed,
                 exit_code: 1,
                 at: at(5),
+                used: None,
             },
         ),
     ];

@@ -84,6 +84,9 @@ pub(crate) struct RowEnd {
     pub(crate) stop_reason: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) usage: Option<RowUsage>,
+    /// How often it called a tool.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) tool_calls: Option<usize>,
     /// What its record lacks, as sentences.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) incomplete: Vec<String>,

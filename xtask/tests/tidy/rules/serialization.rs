@@ -78,7 +78,7 @@ const EDGES: [(&str, &str); 30] = [
     ),
     ("crates/pi_files/src/yaml.rs", "frontmatter"),
     ("crates/sessions/src/format/", "the record on disk"),
-    ("crates/sessions/src/index.rs", "lines of the index"),
+    ("crates/sessions/src/index/line.rs", "lines of the index"),
     (
         "crates/sessions/src/owner.rs",
         "the owner as the record names it",

@@ -77,6 +77,7 @@ impl Canvas<'_, '_> {
 fn style_of(role: Role, paint: Paint) -> Style {
     match (Look::of(role), paint) {
         (Look::Bold, _) => Style::new().add_modifier(Modifier::BOLD),
+        (Look::Italic, _) => Style::new().add_modifier(Modifier::ITALIC),
         (Look::Colour(number), Paint::Ansi) => Style::new().fg(Color::Indexed(number)),
         (Look::Colour(_), Paint::Plain) | (Look::Usual, _) => Style::new(),
     }

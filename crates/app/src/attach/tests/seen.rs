@@ -95,6 +95,7 @@ fn a_run_that_begins_appears_and_one_that_ends_stays_selected() {
         status: pi_subagents_delegation::Status::Aborted,
         exit_code: 130,
         at: at(76),
+        used: None,
     };
     let interrupted = Ending::Interrupted(Interruption::OwnerGone);
     desk.sees(&[ends, open(9, "newcomer")]);

@@ -164,10 +164,15 @@ impl RunRow {
                 status,
                 exit_code,
                 at,
+                used,
             } => {
                 self.status = status;
                 self.end.exit_code = Some(exit_code);
                 self.end.ended_at = Some(at);
+                if let Some(used) = used {
+                    self.end.usage.get_or_insert(used.usage.into());
+                    self.end.tool_calls.get_or_insert(used.calls);
+                }
             }
             // Its owner writes the result first, and the line of the index after it.
             RunState::Open if self.is_over() => {}
@@ -188,6 +193,7 @@ impl RunRow {
             output: end.output.clone(),
             stop_reason: end.stop_reason.clone(),
             usage: Some(end.usage.into()),
+            tool_calls: Some(end.tool_calls),
             incomplete: end.incomplete.clone(),
             resume: Some(end.resume.clone()),
         };

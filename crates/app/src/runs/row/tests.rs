@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use pi_subagents_delegation::{ModelChoice, Task, UsedDefinition};
 use pi_subagents_sessions::{
-    Detached, IndexedRun, OwnerName, RecordedEnd, RecordedRun, RunDir, RunState,
+    Detached, IndexedRun, OwnerName, RecordedEnd, RecordedRun, RunDir, RunState, Used,
 };
 use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
@@ -86,6 +86,7 @@ fn end() -> RecordedEnd {
             cost: Some(0.25),
             ..Usage::default()
         },
+        tool_calls: 3,
         started_at: Some(at(2).to_string()),
         ended_at: at(9).to_string(),
         incomplete: Vec::new(),
@@ -98,6 +99,7 @@ fn over() -> RunState {
         status: Status::Aborted,
         exit_code: 143,
         at: at(10),
+        used: None,
     }
 }
 
@@ -132,10 +134,34 @@ fn a_row_has_what_is_known() {
                 "input": 5, "output": 0, "cacheRead": 0, "cacheWrite": 0, "totalTokens": 5,
                 "cost": 0.25,
             },
+            "toolCalls": 3,
             "resume": "pi-subagents resume talk PROMPT",
             "background": true, "project": "/project", "ownerPid": 7, "directory": "/runs/r1",
         })
     );
+}
+
+#[test]
+fn the_index_knows_what_a_run_used() {
+    let used = Used {
+        calls: 2,
+        usage: Usage {
+            output: 8,
+            ..Usage::default()
+        },
+    };
+    let over = RunState::Over {
+        status: Status::Completed,
+        exit_code: 0,
+        at: at(10),
+        used: Some(used),
+    };
+    let row = RunRow::of_index(&indexed(over));
+    let known = (row.end.usage.map(Usage::from), row.end.tool_calls);
+    assert_eq!(known, (Some(used.usage), Some(2)));
+    // The record knows it as well as the index.
+    let row = RunRow::of_index_and_record(&indexed(over), &recorded(Some(end())));
+    assert_eq!(row.end.tool_calls, Some(3));
 }
 
 #[test]

@@ -1,0 +1,147 @@
+//! Removes whole directories, and tells how much of the disk they take. No link is ever followed.
+
+use std::io;
+use std::path::Path;
+
+use rustix::fs::{AtFlags, RenameFlags, renameat, renameat_with, statat, unlinkat};
+use rustix::io::Errno;
+
+use crate::directory::Directory;
+use crate::refusal::Refusal;
+
+/// Directories inside each other beyond this are neither counted nor removed.
+const DEEPEST: usize = 64;
+
+/// More entries than this are not looked at in one directory.
+const MOST_ENTRIES: usize = 1_000_000;
+
+/// What one block counts for in what the system says about a file, whatever its file system uses.
+const BLOCK: u64 = 512;
+
+impl Directory {
+    /// Gives an entry of this directory another name in it, which must be free.
+    pub fn rename(&self, name: &Path, new_name: &Path) -> io::Result<()> {
+        match renameat_with(self, name, self, new_name, RenameFlags::NOREPLACE) {
+            // Some file systems cannot rename so. A directory that is not empty is never replaced.
+            Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => {
+                Ok(renameat(self, name, self, new_name)?)
+            }
+            other => Ok(other?),
+        }
+    }
+
+    /// Returns whether it has an entry of this name, of whatever kind.
+    pub fn has(&self, name: &Path) -> io::Result<bool> {
+        match statat(self, name, AtFlags::SYMLINK_NOFOLLOW) {
+            Ok(_) => Ok(true),
+            Err(Errno::NOENT) => Ok(false),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Removes a directory of this directory with all it holds. A link inside is removed, and what
+    /// it leads to stays.
+    pub fn remove_tree(&self, name: &Path) -> io::Result<()> {
+        self.remove_below(name, DEEPEST)
+    }
+
+    fn remove_below(&self, name: &Path, depth: usize) -> io::Result<()> {
+        let depth = depth.checked_sub(1).ok_or(Refusal::TooDeep)?;
+        let inner = self.directory(name)?;
+        for entry in inner.list(MOST_ENTRIES)? {
+            let name = Path::new(&entry.name);
+            if entry.is_directory {
+                inner.remove_below(name, depth)?;
+            } else {
+                inner.remove(name)?;
+            }
+        }
+        Ok(unlinkat(self, name, AtFlags::REMOVEDIR)?)
+    }
+
+    /// Returns how many bytes of the disk a directory of this directory takes with all it holds.
+    pub fn disk_use(&self, name: &Path) -> io::Result<u64> {
+        self.use_below(name, DEEPEST)
+    }
+
+    fn use_below(&self, name: &Path, depth: usize) -> io::Result<u64> {
+        let depth = depth.checked_sub(1).ok_or(Refusal::TooDeep)?;
+        let inner = self.directory(name)?;
+        let mut bytes = blocks(self, name)?;
+        for entry in inner.list(MOST_ENTRIES)? {
+            let name = Path::new(&entry.name);
+            bytes += if entry.is_directory {
+                inner.use_below(name, depth)?
+            } else {
+                blocks(&inner, name)?
+            };
+        }
+        Ok(bytes)
+    }
+}
+
+/// Returns the bytes that an entry itself takes. An entry that was removed meanwhile takes none.
+fn blocks(directory: &Directory, name: &Path) -> io::Result<u64> {
+    match statat(directory, name, AtFlags::SYMLINK_NOFOLLOW) {
+        Ok(found) => Ok(u64::try_from(found.st_blocks).unwrap_or_default() * BLOCK),
+        Err(Errno::NOENT) => Ok(0),
+        Err(error) => Err(error.into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    #[test]
+    fn a_tree_goes_and_what_its_links_lead_to_stays() {
+        let root = tempfile::tempdir().unwrap();
+        let outside = root.path().join("outside");
+        fs::create_dir_all(root.path().join("tree/inner/deep")).unwrap();
+        fs::create_dir(&outside).unwrap();
+        fs::write(outside.join("kept"), "x").unwrap();
+        fs::write(root.path().join("tree/inner/file"), "x").unwrap();
+        symlink(&outside, root.path().join("tree/inner/link")).unwrap();
+        symlink(&outside, root.path().join("way")).unwrap();
+        let directory = Directory::open(root.path()).unwrap();
+        assert!(directory.disk_use(Path::new("tree")).unwrap() >= 512);
+        directory.remove_tree(Path::new("way")).unwrap_err();
+        directory.remove_tree(Path::new("..")).unwrap_err();
+        directory.remove_tree(Path::new("tree")).unwrap();
+        assert!(!root.path().join("tree").exists());
+        assert_eq!(fs::read_to_string(outside.join("kept")).unwrap(), "x");
+    }
+
+    #[test]
+    fn a_tree_that_is_too_deep_is_left() {
+        let root = tempfile::tempdir().unwrap();
+        let deep: std::path::PathBuf = (0..=DEEPEST).map(|_| "d").collect();
+        fs::create_dir_all(root.path().join(deep)).unwrap();
+        let directory = Directory::open(root.path()).unwrap();
+        for error in [
+            directory.disk_use(Path::new("d")).unwrap_err(),
+            directory.remove_tree(Path::new("d")).unwrap_err(),
+        ] {
+            assert_eq!(Refusal::of(&error), Some(Refusal::TooDeep));
+        }
+    }
+
+    #[test]
+    fn a_name_that_is_taken_is_not_taken_again() {
+        let root = tempfile::tempdir().unwrap();
+        for name in ["a", "b"] {
+            fs::create_dir(root.path().join(name)).unwrap();
+        }
+        fs::write(root.path().join("b/file"), "x").unwrap();
+        let directory = Directory::open(root.path()).unwrap();
+        directory
+            .rename(Path::new("a"), Path::new("b"))
+            .unwrap_err();
+        directory.rename(Path::new("b"), Path::new("c")).unwrap();
+        assert!(directory.has(Path::new("c")).unwrap());
+        assert!(!directory.has(Path::new("b")).unwrap());
+    }
+}

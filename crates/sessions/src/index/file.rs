@@ -1,0 +1,115 @@
+//! The file of the index. Many processes append to it at once; whoever replaces it is alone with it
+//! meanwhile, so that no line goes into a file that has lost its name.
+
+use std::fs::{self, File};
+use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use pi_subagents_files::{self as files, Audience, LockError};
+
+/// How long a line waits for somebody who has the index alone, which takes that one milliseconds.
+/// After that it is written all the same: whoever holds the lock may be stopped for ever, and if
+/// the line is lost, the directory of its run still has everything.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// How long somebody who wants the index alone waits for those who write to it.
+const PATIENCE_ALONE: Duration = Duration::from_secs(10);
+
+/// An index is not read beyond this; ten thousand runs take some five megabytes.
+const LARGEST: u64 = 1 << 30;
+
+/// Appends lines in one write, so that the lines of several processes do not mix. The condition is
+/// looked at when nobody has the index alone any more; if it does not hold, nothing is appended.
+pub(super) fn append(
+    index: &Path,
+    lines: Vec<u8>,
+    condition: impl FnOnce() -> io::Result<()>,
+) -> io::Result<()> {
+    loop {
+        let file = files::append_own(index)?;
+        _ = files::share_open(&file, index, PATIENCE);
+        // The file may have been replaced while we waited for it.
+        if files::is_named(&file, index)? {
+            condition()?;
+            return write(&file, index, lines);
+        }
+    }
+}
+
+/// Reads the whole index; one that does not exist is empty.
+pub(super) fn content(index: &Path) -> io::Result<String> {
+    match files::read_own(index, LARGEST) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(String::new()),
+        Err(error) => Err(error),
+        // Checked as a whole, not string by string.
+        Ok(bytes) => Ok(String::from_utf8(bytes)
+            .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())),
+    }
+}
+
+/// The index, which nobody else writes to while this is held.
+#[derive(Debug)]
+pub(crate) struct Alone {
+    index: PathBuf,
+    file: File,
+}
+
+impl Alone {
+    /// Waits until nobody writes to the index, and keeps others from it.
+    pub(crate) fn with(index: &Path) -> Result<Self, LockError> {
+        let failed = |source| LockError::Io {
+            path: index.to_owned(),
+            source,
+        };
+        loop {
+            let file = files::append_own(index).map_err(failed)?;
+            files::lock_open(&file, index, PATIENCE_ALONE)?;
+            if files::is_named(&file, index).map_err(failed)? {
+                let index = index.to_owned();
+                return Ok(Self { index, file });
+            }
+        }
+    }
+
+    /// Returns how long the index is. It grows with everything that anybody notes.
+    pub(crate) fn length(&self) -> io::Result<u64> {
+        Ok(self.file.metadata()?.len())
+    }
+
+    pub(super) fn append(&self, lines: Vec<u8>) -> io::Result<()> {
+        write(&self.file, &self.index, lines)
+    }
+
+    pub(super) fn content(&self) -> io::Result<String> {
+        content(&self.index)
+    }
+
+    /// Puts a new content in the place of the index. A crash leaves the old one or the new one.
+    pub(super) fn replace(self, content: &str) -> io::Result<()> {
+        // The index may be a link to wherever the user keeps it, and stays one.
+        let file = fs::canonicalize(&self.index)?;
+        files::replace(&file, content.as_bytes(), Audience::Private)
+    }
+}
+
+fn write(mut file: &File, index: &Path, mut lines: Vec<u8>) -> io::Result<()> {
+    if is_torn(index) {
+        lines.insert(0, b'\n');
+    }
+    file.write_all(&lines)
+}
+
+/// Returns whether a full disk has cut the last line, which must not swallow the next one.
+fn is_torn(index: &Path) -> bool {
+    let last_byte = || -> io::Result<u8> {
+        let mut file = files::open_own(index)?;
+        let mut byte = [b'\n'];
+        if file.metadata()?.len() > 0 {
+            file.seek(SeekFrom::End(-1))?;
+            file.read_exact(&mut byte)?;
+        }
+        Ok(byte[0])
+    };
+    last_byte().is_ok_and(|byte| byte != b'\n')
+}
