@@ -3,7 +3,7 @@
 use std::io;
 use std::path::PathBuf;
 
-use pi_subagents_delegation::{RunId, SessionId};
+use pi_subagents_delegation::{RunId, SessionId, Timestamp};
 
 use crate::index::{IndexedRun, RemovedRun};
 
@@ -54,6 +54,14 @@ impl<R: RunIds> Found<R> {
         }
     }
 
+    /// Returns the runs that the id stands for, oldest first.
+    pub fn runs(&self) -> &[R] {
+        match self {
+            Self::Run(run) => std::slice::from_ref(run),
+            Self::Session(_, runs) => runs,
+        }
+    }
+
     /// Returns the session that was found, or the session of the run that was found.
     pub fn session(&self) -> &SessionId {
         match self {
@@ -74,9 +82,28 @@ impl<R: RunIds> Found<R> {
 /// Why an id leads nowhere.
 #[derive(Debug, thiserror::Error)]
 pub enum FindError {
-    /// Nothing begins with it.
-    #[error("no run and no session begins with \"{0}\"")]
-    NotFound(String),
+    /// Nothing is called so or begins with it.
+    #[error("there is no run or session \"{id}\"")]
+    NotFound {
+        /// What was asked for.
+        id: String,
+        /// What was probably meant.
+        nearest: Option<String>,
+    },
+    /// There was such a run, and it was removed.
+    #[error("run {} (\"{}\") was removed on {}", .0.run, .0.name, minute(.0.removed_at))]
+    Removed(Box<RemovedRun>),
+    /// It is the beginning of an id, but too little of it to be one by intent.
+    #[error("\"{0}\" is too short: the beginning of an id has at least {SHORTEST} characters")]
+    TooShort(String),
+    /// There are not so many runs.
+    #[error("there is no {typed}: {}", how_many(*runs))]
+    TooFar {
+        /// What was asked for.
+        typed: String,
+        /// How many runs there are.
+        runs: usize,
+    },
     /// Several begin with it.
     #[error(
         "\"{prefix}\" is the beginning of several ids: {}",
@@ -86,7 +113,7 @@ pub enum FindError {
         /// What was asked for.
         prefix: String,
         /// What begins with it.
-        candidates: Vec<String>,
+        candidates: Vec<Candidate>,
     },
     /// Several conversations share this session id.
     #[error("\"{session}\" is ambiguous: it is {}", agents(conversations))]
@@ -104,6 +131,18 @@ pub enum FindError {
         /// What the system said.
         source: io::Error,
     },
+}
+
+/// A beginning of an id that is shorter than this is refused: a slip of the finger is no id.
+pub(crate) const SHORTEST: usize = 4;
+
+/// One of several ids with the same beginning.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Candidate {
+    /// The id.
+    pub id: String,
+    /// The task of its latest run and when that was taken on, where a person is to choose.
+    pub latest: Option<(String, Timestamp)>,
 }
 
 /// One of several conversations with the same session id.
@@ -130,24 +169,66 @@ fn agents(conversations: &[Conversation]) -> String {
 }
 
 /// Lists as many ids as a person reads, and how many more there are.
-fn some_of(ids: &[String]) -> String {
+fn some_of(candidates: &[Candidate]) -> String {
+    let ids: Vec<&str> = candidates.iter().map(|one| one.id.as_str()).collect();
     match ids.split_at_checked(5) {
         Some((first, rest @ [_, ..])) => format!("{} and {} more", first.join(", "), rest.len()),
         Some(_) | None => ids.join(", "),
     }
 }
 
+/// Writes the day and the minute of a time.
+fn minute(at: Timestamp) -> impl std::fmt::Display {
+    at.strftime("%Y-%m-%d at %H:%M UTC")
+}
+
+/// Says how many runs there are to count back from.
+fn how_many(runs: usize) -> String {
+    match runs {
+        0 => "there are no runs yet".to_owned(),
+        1 => "there is only one run".to_owned(),
+        several => format!("there are only {several} runs"),
+    }
+}
+
 /// Finds a run or a session by its id or by the unique beginning of it.
 pub fn find<R: RunIds + Clone>(runs: &[R], prefix: &str) -> Result<Found<R>, FindError> {
-    let id = whole_id(runs, prefix)?;
+    let not_found = || FindError::NotFound {
+        id: prefix.to_owned(),
+        nearest: None,
+    };
+    if let Some(found) = find_exactly(runs, prefix) {
+        return Ok(found);
+    }
+    if prefix.chars().count() < SHORTEST {
+        return Err(not_found());
+    }
+    let ids = ids_beginning_with(runs, prefix);
+    match ids.as_slice() {
+        [] => Err(not_found()),
+        [id] => find_exactly(runs, id).ok_or_else(not_found),
+        several => Err(FindError::Ambiguous {
+            prefix: prefix.to_owned(),
+            candidates: several.iter().map(|id| candidate(id)).collect(),
+        }),
+    }
+}
+
+/// Finds a run or a session by its whole id.
+pub(crate) fn find_exactly<R: RunIds + Clone>(runs: &[R], id: &str) -> Option<Found<R>> {
     let of_session = session_of(runs, |session| session.as_str() == id);
     if let Some(first) = of_session.first() {
-        return Ok(Found::Session(first.session_id().clone(), of_session));
+        return Some(Found::Session(first.session_id().clone(), of_session));
     }
     let run = runs.iter().find(|run| run.run_id().as_str() == id);
-    run.cloned()
-        .map(Found::Run)
-        .ok_or_else(|| FindError::NotFound(prefix.to_owned()))
+    run.cloned().map(Found::Run)
+}
+
+fn candidate(id: &str) -> Candidate {
+    Candidate {
+        id: id.to_owned(),
+        latest: None,
+    }
 }
 
 /// Returns the runs of a session in the order they began, which is the order of the index and has
@@ -161,8 +242,8 @@ fn session_of<R: RunIds + Clone>(runs: &[R], is_meant: impl Fn(&SessionId) -> bo
     of_session.cloned().collect()
 }
 
-/// Returns the only id that begins with `prefix`, or the one that equals it.
-fn whole_id<'a, R: RunIds>(runs: &'a [R], prefix: &str) -> Result<&'a str, FindError> {
+/// Returns the ids that begin with `prefix`, each once.
+pub(crate) fn ids_beginning_with<'a, R: RunIds>(runs: &'a [R], prefix: &str) -> Vec<&'a str> {
     let mut ids: Vec<&str> = runs
         .iter()
         .flat_map(|run| [run.run_id().as_str(), run.session_id().as_str()])
@@ -170,17 +251,7 @@ fn whole_id<'a, R: RunIds>(runs: &'a [R], prefix: &str) -> Result<&'a str, FindE
         .collect();
     ids.sort_unstable();
     ids.dedup();
-    match ids.as_slice() {
-        [] => Err(FindError::NotFound(prefix.to_owned())),
-        [id] => Ok(*id),
-        several => {
-            let exact = several.iter().find(|id| **id == prefix).copied();
-            exact.ok_or_else(|| FindError::Ambiguous {
-                prefix: prefix.to_owned(),
-                candidates: several.iter().map(|id| (*id).to_owned()).collect(),
-            })
-        }
-    }
+    ids
 }
 
 #[cfg(test)]
@@ -223,8 +294,7 @@ mod tests {
             ("r-aa1", vec!["r-aa1"]),
             ("r-aa", vec!["r-aa1"]),
             ("talk", vec!["r-aa1", "r-ab2"]),
-            ("ta", vec!["r-aa1", "r-ab2"]),
-            ("oth", vec!["r-ab1"]),
+            ("othe", vec!["r-ab1"]),
         ] {
             let expected = expected.into_iter().map(str::to_owned).collect();
             assert_eq!(found(&runs, id), Ok(expected), "{id}");
@@ -236,23 +306,21 @@ mod tests {
 
     #[test]
     fn a_beginning_of_several_ids_is_ambiguous_unless_it_is_one_of_them() {
-        let runs = [known("r-1", "abc"), known("r-2", "abcd")];
+        let runs = [known("run-1", "talk"), known("run-2", "talks")];
         assert_eq!(
-            found(&runs, "ab"),
-            Err("\"ab\" is the beginning of several ids: abc, abcd".to_owned())
+            found(&runs, "run-"),
+            Err("\"run-\" is the beginning of several ids: run-1, run-2".to_owned())
         );
-        assert_eq!(
-            found(&runs, "r"),
-            Err("\"r\" is the beginning of several ids: r-1, r-2".to_owned())
-        );
-        assert_eq!(found(&runs, "abc"), Ok(vec!["r-1".to_owned()]));
+        assert_eq!(found(&runs, "talk"), Ok(vec!["run-1".to_owned()]));
     }
 
     #[test]
-    fn nothing_begins_with_an_unknown_or_an_empty_id() {
-        for id in ["x", "", "r-11"] {
-            let nothing = format!("no run and no session begins with \"{id}\"");
-            assert_eq!(found(&[known("r-1", "abc")], id), Err(nothing));
+    fn an_unknown_empty_or_short_beginning_leads_nowhere() {
+        for id in ["x", "", "r-11", "abc"] {
+            let nothing = format!("there is no run or session \"{id}\"");
+            assert_eq!(found(&[known("r-1", "abcd")], id), Err(nothing));
         }
+        let short = found(&[known("r-1", "ab")], "ab");
+        assert_eq!(short, Ok(vec!["r-1".to_owned()]));
     }
 }

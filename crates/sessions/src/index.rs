@@ -5,6 +5,7 @@ mod compaction;
 mod file;
 mod line;
 
+use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::fs;
 use std::io;
@@ -29,6 +30,8 @@ pub struct IndexedRun {
     pub session: SessionId,
     /// The name its task was given.
     pub name: String,
+    /// The definition it was given to, if any.
+    pub preset: Option<String>,
     /// Where its record is.
     pub directory: RunDir,
     /// The project its owner was started in.
@@ -91,6 +94,7 @@ pub(crate) fn append_begin(
             run: task.run.as_str(),
             session: task.session.as_str(),
             name: &task.name,
+            preset: meta.preset.as_deref(),
             directory: directory.path(),
             project,
             accepted_at: meta.accepted_at().to_string(),
@@ -140,6 +144,7 @@ impl Alone {
             run: run.run.as_str(),
             session: run.session.as_str(),
             name: &run.name,
+            preset: run.preset.as_deref(),
             directory: run.directory.path(),
             project: &run.project,
             accepted_at: run.accepted_at.to_string(),
@@ -270,6 +275,7 @@ impl IndexLine<'_> {
             run: RunId::parse(&self.run).ok()?,
             session: SessionId::parse(&self.session).ok()?,
             name: self.name.into_owned(),
+            preset: self.preset.map(Cow::into_owned),
             directory: RunDir::new(self.directory.into_owned()),
             project: self.project.into_owned().into(),
             accepted_at: self.accepted_at.parse().ok()?,

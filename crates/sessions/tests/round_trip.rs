@@ -22,8 +22,8 @@ use pi_subagents_delegation::{
 };
 use pi_subagents_sessions::transcript::Prompts;
 use pi_subagents_sessions::{
-    Detached, FindError, Found, IndexedRun, NewRun, OwnerName, RecordTail, RecordedRun, Recorder,
-    RunDir, RunState, Store, find, history, read_events, transcript,
+    Candidate, Detached, FindError, Found, IndexedRun, NewRun, OwnerName, RecordTail, RecordedRun,
+    Recorder, RunDir, RunState, Store, find, history, read_events, transcript,
 };
 use pretty_assertions::assert_eq;
 
@@ -417,7 +417,7 @@ fn a_notice_is_claimed_once_for_each_session() {
 #[test]
 fn ids_are_found_by_their_unique_beginning() {
     let desk = Desk::new();
-    for (run, session) in [("run-1", "aaaa"), ("run-2", "aabb"), ("run-22", "aabb")] {
+    for (run, session) in [("run-1", "aaaa"), ("run-2", "aaabb"), ("run-22", "aaabb")] {
         desk.begin(run, session);
     }
     let found = |prefix: &str| match desk.find(prefix) {
@@ -425,24 +425,29 @@ fn ids_are_found_by_their_unique_beginning() {
         Ok(Found::Session(id, runs)) => format!("session {id} with {}", runs.len()),
         Err(error) => error.to_string(),
     };
-    assert_eq!(found("aab"), "session aabb with 2");
+    assert_eq!(found("aaab"), "session aaabb with 2");
     assert_eq!(found("run-1"), "run run-1");
     assert_eq!(found("run-2"), "run run-2");
     assert_eq!(found("run-22"), "run run-22");
     assert_eq!(
-        found("aa"),
-        "\"aa\" is the beginning of several ids: aaaa, aabb"
+        found("run-"),
+        "\"run-\" is the beginning of several ids: run-1, run-2, run-22"
     );
     let many = FindError::Ambiguous {
         prefix: "a".to_owned(),
-        candidates: (1..=7).map(|number| format!("a{number}")).collect(),
+        candidates: (1..=7)
+            .map(|number| Candidate {
+                id: format!("a{number}"),
+                latest: None,
+            })
+            .collect(),
     };
     assert_eq!(
         many.to_string(),
         "\"a\" is the beginning of several ids: a1, a2, a3, a4, a5 and 2 more"
     );
-    assert_eq!(found(""), "no run and no session begins with \"\"");
-    assert!(matches!(desk.find("x"), Err(FindError::NotFound(_))));
+    assert_eq!(found(""), "there is no run or session \"\"");
+    assert!(matches!(desk.find("x"), Err(FindError::NotFound { .. })));
 }
 
 #[test]

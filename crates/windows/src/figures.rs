@@ -15,6 +15,20 @@ pub fn clock(elapsed: Duration) -> String {
     }
 }
 
+/// Writes how long ago something was: `a moment ago`, `3 minutes ago`, `2 days ago`.
+pub fn ago(elapsed: Duration) -> String {
+    let seconds = elapsed.as_secs();
+    let (number, unit) = match seconds {
+        0..5 => return "a moment ago".to_owned(),
+        5..60 => (seconds, "second"),
+        60..3600 => (seconds / 60, "minute"),
+        3600..86_400 => (seconds / 3600, "hour"),
+        _ => (seconds / 86_400, "day"),
+    };
+    let plural = if number == 1 { "" } else { "s" };
+    format!("{number} {unit}{plural} ago")
+}
+
 /// Writes a number of tokens: `812`, `4.5k`, `120k`, `1.2M`.
 pub fn tokens(number: u64) -> String {
     match number {
@@ -62,6 +76,19 @@ mod tests {
     fn numbers_are_short_at_every_size() {
         let clocks = [7, 185, 7_800, 360_000].map(|seconds| clock(Duration::from_secs(seconds)));
         assert_eq!(clocks, ["7s", "3m 05s", "2h 10m", "4d 4h"]);
+        let past =
+            [4, 59, 60, 7_200, 90_000, 360_000].map(|seconds| ago(Duration::from_secs(seconds)));
+        assert_eq!(
+            past,
+            [
+                "a moment ago",
+                "59 seconds ago",
+                "1 minute ago",
+                "2 hours ago",
+                "1 day ago",
+                "4 days ago"
+            ]
+        );
         let counts = [0, 812, 4_520, 120_900, 1_290_000].map(tokens);
         assert_eq!(counts, ["0", "812", "4.5k", "120k", "1.2M"]);
         let costs = [None, Some(0.0), Some(0.001), Some(1.237)].map(cost);

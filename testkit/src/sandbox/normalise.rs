@@ -48,6 +48,7 @@ static CHANGING: LazyLock<Regex> = LazyLock::new(|| {
           | (?<session> [0-9a-f]{16} )
           | (?<time> [0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}
                      (?: \.[0-9]+ )? (?: Z | [+-][0-9]{2}:[0-9]{2} ) )
+          | (?<past> a\x20moment\x20ago | [0-9]+\x20(?: second | minute )s?\x20ago )
           | (?<duration> (?: [0-9]+h\x20? )? (?: [0-9]+m\x20? )? [0-9]+ (?: \.[0-9]+ )? (?: ms | s ) )
         ) \b",
     )
@@ -66,6 +67,9 @@ impl Names {
     fn stand_in(&mut self, found: &Captures<'_>) -> String {
         if found.name("time").is_some() {
             return "<time>".to_owned();
+        }
+        if found.name("past").is_some() {
+            return "<past>".to_owned();
         }
         if found.name("duration").is_some() {
             return "<duration>".to_owned();

@@ -8,7 +8,6 @@ use std::path::PathBuf;
 use pi_subagents_delegation::RunId;
 use pi_subagents_sessions::{Conversation, FindError, IndexedRun, RecordedRun, RunDir, RunIds};
 
-use crate::error::CommandError;
 use crate::runs::row::RunRow;
 
 /// A run that may have a record.
@@ -120,18 +119,6 @@ fn described(latest: &impl MayBeRecorded) -> Conversation {
         cwd: task.map(|task| task.cwd.clone()).unwrap_or_default(),
         latest: latest.run_id().clone(),
     }
-}
-
-/// Asks which conversation is meant: `how` is what to write to name one by a run of it.
-pub(crate) fn ask_which(error: FindError, how: impl Fn(&RunId) -> String) -> CommandError {
-    let FindError::Shared { conversations, .. } = &error else {
-        return error.into();
-    };
-    let question = CommandError::usage(error.to_string());
-    conversations.iter().fold(question, |question, one| {
-        let (agent, place) = (&one.agent, one.cwd.display());
-        question.hint(format!("{agent} in {place}: {}", how(&one.latest)))
-    })
 }
 
 #[cfg(test)]

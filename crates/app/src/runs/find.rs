@@ -1,18 +1,57 @@
-//! Finds recorded runs by what a person types.
+//! Finds recorded runs by their ids, and by what a person types.
 
 use pi_subagents_delegation::{Ending, RunHistory, RunId, SessionId, Status};
 use pi_subagents_sessions::{
-    FindError, Found, IndexedRun, RunState, Store, find, history, runs_of_session,
+    FindError, Found, IndexedRun, Prefers, RunState, Store, Typed, find, find_typed, history,
+    runs_of_session,
 };
 
 use crate::configuration::Configuration;
-use crate::error::CommandError;
 use crate::places::Places;
-use crate::runs::conversation::{ask_which, of_one_conversation};
+use crate::runs::conversation::of_one_conversation;
 use crate::runs::owned::current_runs;
 
-/// Says where ids are found.
-pub(crate) const HOW_TO_LIST: &str = "pi-subagents status --all lists the runs of this project.";
+/// What names a run.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Meant<'a> {
+    /// An id or the beginning of one: models have ids.
+    Id(&'a str),
+    /// What a person typed: also `last` or a name.
+    Typed(&'a str, Prefers),
+}
+
+impl Meant<'_> {
+    fn among(self, runs: &[IndexedRun], places: &Places) -> Result<Found<IndexedRun>, FindError> {
+        match self {
+            Self::Id(id) => find(runs, id),
+            Self::Typed(text, prefers) => {
+                let project = &places.project;
+                let typed = Typed {
+                    text,
+                    project,
+                    prefers,
+                };
+                find_typed(runs, &typed)
+            }
+        }
+    }
+}
+
+/// Returns what each of several ids stands for. The index is read once for all of them.
+pub(crate) fn find_each(
+    store: &Store,
+    places: &Places,
+    meant: &[Meant<'_>],
+) -> Result<Vec<Found<IndexedRun>>, FindError> {
+    let of_each = |runs: &[IndexedRun]| {
+        let found = meant.iter().map(|meant| meant.among(runs, places));
+        found.collect::<Result<Vec<_>, _>>()
+    };
+    look_up(store, places, of_each, |found| {
+        let mut runs = found.iter().flat_map(Found::runs);
+        runs.any(is_lost)
+    })
+}
 
 /// Returns the runs that an id stands for, oldest first.
 pub(crate) fn find_runs(
@@ -20,38 +59,18 @@ pub(crate) fn find_runs(
     places: &Places,
     id: &str,
 ) -> Result<Vec<IndexedRun>, FindError> {
-    look_up(
-        store,
-        places,
-        |runs| find(runs, id).map(Found::into_runs),
-        |found| found.iter().any(is_lost),
-    )
+    let found = find_each(store, places, &[Meant::Id(id)])?;
+    Ok(found.into_iter().flat_map(Found::into_runs).collect())
 }
 
-/// Returns the runs of each of several ids. The index is read once for all of them.
-pub(crate) fn find_runs_of_each(
-    store: &Store,
-    places: &Places,
-    ids: &[String],
-) -> Result<Vec<Vec<IndexedRun>>, FindError> {
-    let of_each = |runs: &[IndexedRun]| {
-        ids.iter()
-            .map(|id| find(runs, id).map(Found::into_runs))
-            .collect::<Result<Vec<_>, _>>()
-    };
-    look_up(store, places, of_each, |found| {
-        found.iter().flatten().any(is_lost)
-    })
-}
-
-/// Returns the session of an id with all its runs, and the run if the id is that of a run.
+/// Returns the session that is meant with all its runs, and the run if a run is meant.
 pub(crate) fn find_session(
     store: &Store,
     places: &Places,
-    id: &str,
+    meant: Meant<'_>,
 ) -> Result<(SessionId, Vec<IndexedRun>, Option<RunId>), FindError> {
     let with_session = |runs: &[IndexedRun]| {
-        let found = find(runs, id)?;
+        let found = meant.among(runs, places)?;
         let session = found.session().clone();
         let of_session = runs_of_session(runs, &session);
         Ok((session, of_session, found.run().cloned()))
@@ -73,7 +92,8 @@ fn look_up<T>(
     let found = find(&runs);
     let is_worth_a_look = match &found {
         Ok(found) => lacks_some(found),
-        Err(error) => matches!(error, FindError::NotFound(_)),
+        Err(FindError::NotFound { .. } | FindError::TooFar { .. }) => true,
+        Err(_) => false,
     };
     if is_worth_a_look && has_entered_more(store, places, &runs) {
         return find(&store.runs()?);
@@ -125,19 +145,4 @@ pub(crate) fn current(mut runs: Vec<IndexedRun>) -> Result<Vec<IndexedRun>, Find
 /// Says how to go on with a run or a session that is over.
 pub(crate) fn how_to_resume(id: &str) -> String {
     format!("Continue it with pi-subagents resume {id} PROMPT.")
-}
-
-impl From<FindError> for CommandError {
-    fn from(error: FindError) -> Self {
-        match error {
-            FindError::NotFound(_) => Self::not_found(error.to_string()).hint(HOW_TO_LIST),
-            FindError::Ambiguous { .. } => {
-                Self::usage(error.to_string()).hint("Type more of the id.")
-            }
-            FindError::Shared { .. } => ask_which(error, RunId::to_string),
-            FindError::Unreadable { .. } => {
-                Self::failed("the index cannot be read").because(&error)
-            }
-        }
-    }
 }

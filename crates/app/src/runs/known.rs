@@ -11,7 +11,7 @@ use pi_subagents_sessions::{FindError, IndexedRun, RunDir, RunIds, Store, histor
 use crate::places::Places;
 use crate::runs::conversation::{MayBeRecorded, of_one_conversation};
 use crate::runs::entries::Entry;
-use crate::runs::find;
+use crate::runs::find::{self, Meant};
 use crate::runs::missing_record::LostRecord;
 use crate::runs::owned::{current_runs, is_owned};
 use crate::runs::session_runs::{SessionRun, SessionRuns};
@@ -44,9 +44,8 @@ pub(crate) fn find_session(
 ) -> Result<KnownSession, FindError> {
     match session_runs {
         None => {
-            let (session, runs, meant) = find::find_session(store, places, id)?;
-            let runs = runs.into_iter().map(KnownRun::recorded).collect();
-            KnownSession::of(session, meant, runs)
+            let (session, runs, meant) = find::find_session(store, places, Meant::Id(id))?;
+            KnownSession::recorded(session, runs, meant)
         }
         Some(session_runs) => find_in_pi(store, session_runs, id),
     }
@@ -81,12 +80,26 @@ fn find_in_pi(
         }
     }
     if runs.is_empty() {
-        return Err(FindError::NotFound(id.to_owned()));
+        return Err(FindError::NotFound {
+            id: id.to_owned(),
+            nearest: None,
+        });
     }
     KnownSession::of(found.session().clone(), found.run().cloned(), runs)
 }
 
 impl KnownSession {
+    /// Returns a session of which the index knows these runs; fails if they belong to several
+    /// conversations and none of them is meant.
+    pub(crate) fn recorded(
+        id: SessionId,
+        runs: Vec<IndexedRun>,
+        meant: Option<RunId>,
+    ) -> Result<Self, FindError> {
+        let runs = runs.into_iter().map(KnownRun::recorded).collect();
+        Self::of(id, meant, runs)
+    }
+
     fn of(id: SessionId, meant: Option<RunId>, runs: Vec<KnownRun>) -> Result<Self, FindError> {
         let runs = of_one_conversation(runs, meant.as_ref())?;
         Ok(Self { id, runs, meant })

@@ -1,6 +1,7 @@
 //! The runs there are, whoever owns them: how they are found, followed, described, and how their
 //! owners are asked. Nothing here starts a run.
 
+pub(crate) mod ask_which;
 pub(crate) mod conversation;
 pub(crate) mod counts;
 pub(crate) mod entries;
@@ -12,3 +13,4 @@ pub(crate) mod owned;
 pub(crate) mod owner_request;
 pub(crate) mod row;
 pub(crate) mod session_runs;
+pub(crate) mod typed;

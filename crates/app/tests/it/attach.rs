@@ -333,7 +333,7 @@ fn an_id_opens_its_run_or_its_session_at_once() {
     let (code, screen) = unknown.end();
     assert_eq!(code, Some(3));
     insta::assert_snapshot!(screen, @r#"
-    error: no run and no session begins with "zzz"
+    error: there is no run or session "zzz"
     hint: pi-subagents status --all lists the runs of this project.
     "#);
 }

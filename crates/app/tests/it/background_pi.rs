@@ -50,7 +50,7 @@ fn an_id_that_several_runs_begin_with_is_called_ambiguous_by_every_tool() {
         pi.launch(&json!([{"reply": "two"}])),
     ];
     // Both ids begin with the year.
-    let common = &run_id(&runs[0])[..3];
+    let common = &run_id(&runs[0])[..4];
     let sentence = format!("\"{common}\" is the beginning of several ids: ");
     let arguments = json!({"runId": common, "sessionId": common});
     for tool in ["background_agent_status", "get_subagent_output"] {
@@ -68,7 +68,8 @@ fn an_id_that_several_runs_begin_with_is_called_ambiguous_by_every_tool() {
     };
     assert!(told.iter().any(is_told), "{told:#?}");
     let outside = stage.command(&["output", common]).run();
-    assert!(outside.stderr.contains(&sentence), "{outside}");
+    let question = format!("\"{common}\" is the beginning of 2 ids");
+    assert!(outside.stderr.contains(&question), "{outside}");
     pi.quit();
 }
 

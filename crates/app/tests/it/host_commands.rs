@@ -318,7 +318,7 @@ fn sub_agents_are_listed_shown_steered_and_stopped() {
     run(&mut shim, "subagents", "stop nobody");
     assert_eq!(
         notice(&shim)["message"],
-        "no run and no session begins with \"nobody\"\nhint: /subagents list shows the sub-agents of this session."
+        "there is no run or session \"nobody\"\nhint: /subagents list shows the sub-agents of this session."
     );
     run(&mut shim, "subagents", &format!("stop {session}"));
     assert_eq!(

@@ -68,6 +68,7 @@ mod real_model;
 mod real_pi;
 mod record;
 mod recovery;
+mod references;
 mod refusals;
 mod resume;
 mod retrieval;

@@ -15,6 +15,8 @@ pub(super) struct BeginLine<'a> {
     pub(super) run: &'a str,
     pub(super) session: &'a str,
     pub(super) name: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) preset: Option<&'a str>,
     pub(super) directory: &'a Path,
     pub(super) project: &'a Path,
     pub(super) accepted_at: String,
@@ -56,6 +58,8 @@ pub(super) struct IndexLine<'a> {
     pub(super) session: Cow<'a, str>,
     #[serde(borrow, default)]
     pub(super) name: Cow<'a, str>,
+    #[serde(borrow)]
+    pub(super) preset: Option<Cow<'a, str>>,
     #[serde(borrow, default)]
     pub(super) directory: Cow<'a, str>,
     #[serde(borrow, default)]

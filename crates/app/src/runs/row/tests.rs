@@ -32,6 +32,7 @@ fn indexed(state: RunState) -> IndexedRun {
         run: RunId::parse("r1").unwrap(),
         session: SessionId::parse("talk").unwrap(),
         name: "look".to_owned(),
+        preset: Some("scout".to_owned()),
         directory: RunDir::new("/runs/r1"),
         project: PathBuf::from("/project"),
         accepted_at: at(0),

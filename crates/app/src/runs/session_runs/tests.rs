@@ -67,14 +67,14 @@ fn found(runs: &SessionRuns, id: &str) -> Result<String, String> {
 fn runs_of_every_kind_are_found_by_their_ids() {
     let runs = opened(&[finished("r1", "talk"), finished("r2", "other")]);
     runs.began("pi-1", &task("r3", "talk"), at(1));
-    assert!(runs.put_background("pi-1", &background("bg1", "back")));
+    assert!(runs.put_background("pi-1", &background("bg1", "back-1")));
+    assert!(runs.put_background("pi-1", &background("bg2", "back-2")));
     for (id, expected) in [
         ("r1", "r1"),
         ("talk", "r1 r3"),
-        ("b", "ambiguous"),
-        ("bg", "bg1"),
-        ("back", "bg1"),
-        ("o", "r2"),
+        ("back", "ambiguous"),
+        ("back-1", "bg1"),
+        ("othe", "r2"),
     ] {
         let answer = found(&runs, id).unwrap_or_else(|error| {
             assert!(error.contains("is the beginning of several ids"), "{error}");
@@ -84,7 +84,7 @@ fn runs_of_every_kind_are_found_by_their_ids() {
     }
     assert_eq!(
         found(&runs, "nobody"),
-        Err("no run and no session begins with \"nobody\"".to_owned())
+        Err("there is no run or session \"nobody\"".to_owned())
     );
 }
 

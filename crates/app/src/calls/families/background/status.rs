@@ -10,7 +10,8 @@ use crate::calls::caller::Caller;
 use crate::calls::detached::background_counts;
 use crate::calls::service::{CallService, ToolAnswer};
 use crate::error::CommandError;
-use crate::runs::conversation::{MayBeRecorded, ask_which, of_one_conversation};
+use crate::runs::ask_which::ask_which;
+use crate::runs::conversation::{MayBeRecorded, of_one_conversation};
 use crate::runs::counts::Counts;
 use crate::runs::find::find_runs;
 use crate::runs::owned::current_runs;
@@ -79,9 +80,9 @@ fn status_of_user(
 
 /// Returns the run that was found, or the latest of the session that was found.
 fn latest<R: MayBeRecorded>(found: Result<Vec<R>, FindError>, id: &str) -> Result<R, CommandError> {
-    let how = |run: &_| format!("background_agent_status with runId {run}");
+    let how = |run: &str| format!("background_agent_status with runId {run}");
     let runs = match found {
-        Err(FindError::NotFound(_)) => Vec::new(),
+        Err(FindError::NotFound { .. }) => Vec::new(),
         Err(error) => return Err(error.into()),
         Ok(runs) => of_one_conversation(runs, None).map_err(|error| ask_which(error, how))?,
     };

@@ -10,7 +10,7 @@ use super::task::{Resume, TaskCall};
 use crate::calls::caller::Caller;
 use crate::calls::open_run::EarlierSession;
 use crate::error::CommandError;
-use crate::runs::conversation::ask_which;
+use crate::runs::ask_which::ask_which;
 use crate::runs::known;
 
 /// Returns the session of each task that resumes one. A session that still runs, or that two tasks
@@ -45,7 +45,7 @@ fn find_session(store: &Store, caller: &Caller, id: &str) -> Result<EarlierSessi
     let session_runs = caller.session_runs.as_deref();
     match known::find_session(store, &caller.places, session_runs, id) {
         Ok(found) => Ok(EarlierSession::new(found)),
-        Err(FindError::NotFound(_)) => {
+        Err(FindError::NotFound { .. } | FindError::TooShort(_) | FindError::TooFar { .. }) => {
             let error = CommandError::not_found(format!(
                 "Cannot resume: session \"{id}\" not found. The session may have expired or the ID is incorrect."
             ));
@@ -54,11 +54,9 @@ fn find_session(store: &Store, caller: &Caller, id: &str) -> Result<EarlierSessi
         Err(error @ FindError::Ambiguous { .. }) => {
             Err(CommandError::usage(format!("Cannot resume: {error}")).hint("Type more of the id."))
         }
-        Err(error @ FindError::Shared { .. }) => {
-            Err(ask_which(error, |run| format!("resume {run}")))
-        }
         Err(error @ FindError::Unreadable { .. }) => {
             Err(CommandError::failed("Cannot resume").because(&error))
         }
+        Err(error) => Err(ask_which(error, |run| format!("resume {run}"))),
     }
 }

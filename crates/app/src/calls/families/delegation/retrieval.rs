@@ -11,9 +11,9 @@ use crate::calls::arguments;
 use crate::calls::caller::Caller;
 use crate::calls::service::{CallService, ToolAnswer};
 use crate::error::CommandError;
-use crate::runs::conversation::ask_which;
+use crate::runs::ask_which::ask_which;
 use crate::runs::find::{how_to_resume, was_kept_out};
-use crate::runs::known::{KnownRun, find_session};
+use crate::runs::known::{KnownRun, KnownSession, find_session};
 use crate::runs::missing_record::{LostRecord, what_is_missing};
 
 /// What stands for the answer of a run that has said nothing yet.
@@ -60,7 +60,7 @@ fn read_for(
     tool: &str,
 ) -> Result<ReadSession, CommandError> {
     let call: SessionCall = arguments::read(arguments)?;
-    let how = |run: &RunId| format!("{tool} with sessionId {run}");
+    let how = |run: &str| format!("{tool} with sessionId {run}");
     ReadSession::find(&service.owner.store, caller, &call.session_id, how)
 }
 
@@ -75,14 +75,19 @@ impl ReadSession {
         store: &Store,
         caller: &Caller,
         id: &str,
-        how: impl Fn(&RunId) -> String,
+        how: impl Fn(&str) -> String,
     ) -> Result<Self, CommandError> {
         let session_runs = caller.session_runs.as_deref();
         let found = find_session(store, &caller.places, session_runs, id);
         let found = found.map_err(|error| match error {
-            FindError::NotFound(_) => not_found(id, caller),
+            FindError::NotFound { .. } => not_found(id, caller),
             other => ask_which(other, how),
         })?;
+        Self::read(found)
+    }
+
+    /// Reads a session that was found.
+    pub(crate) fn read(found: KnownSession) -> Result<Self, CommandError> {
         let (session, runs, meant) = (found.id, found.runs, found.meant);
         let mut read: Vec<(KnownRun, RunHistory)> = Vec::new();
         let mut lost = Vec::new();

@@ -7,7 +7,7 @@ use crate::calls::caller::Caller;
 use crate::calls::families::background::{Shown, row_text};
 use crate::calls::service::{CallService, ToolAnswer};
 use crate::error::CommandError;
-use crate::runs::conversation::ask_which;
+use crate::runs::ask_which::ask_which;
 use crate::runs::counts::Counts;
 use crate::runs::find::{current, status_of};
 use crate::runs::owned::current_runs;
@@ -51,7 +51,7 @@ pub(super) fn meant(runs: &[IndexedRun], ids: &[String]) -> Result<Vec<IndexedRu
 
 fn not_found(error: FindError, id: &str) -> CommandError {
     match error {
-        FindError::NotFound(_) => CommandError::not_found(format!(
+        FindError::NotFound { .. } => CommandError::not_found(format!(
             "there is no run or session \"{id}\" among those you have started"
         ))
         .hint("subagent_runs with includeCompleted lists them."),

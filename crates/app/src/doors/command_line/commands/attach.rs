@@ -4,18 +4,20 @@ use std::io::{self, IsTerminal as _};
 use std::process::ExitCode;
 
 use clap::Args;
-use pi_subagents_sessions::Store;
+use pi_subagents_sessions::{Prefers, Store};
 use pi_subagents_windows::Paint;
 
 use crate::attach::{Attachment, Leaving, Scope, attach};
 use crate::error::CommandError;
 use crate::places::Places;
-use crate::runs::find::find_session;
+use crate::print::Printer;
+use crate::runs::ask_which::ask_which;
+use crate::runs::typed::TypedIds;
 use crate::runtime::block_on;
 
 #[derive(Args)]
 pub(crate) struct AttachArgs {
-    /// Id of the run or session to show; the beginning of it is enough [default: all runs of this project]
+    /// Run or session to show: an id or its beginning, last, last~2, or the name of a task or definition [default: all runs of this project]
     id: Option<String>,
     /// Leave by itself shortly after the runs have ended
     #[arg(long)]
@@ -27,10 +29,7 @@ pub(crate) fn run(args: &AttachArgs) -> Result<ExitCode, CommandError> {
     check_terminal(&places)?;
     let scope = match &args.id {
         None => Scope::Project(places.project.clone()),
-        Some(id) => match find_session(&Store::new(&places.agent_dir), &places, id)? {
-            (_, _, Some(run)) => Scope::Run(run),
-            (session, _, None) => Scope::Session(session),
-        },
+        Some(id) => scope_of(id, &places)?,
     };
     let attachment = Attachment {
         scope,
@@ -47,6 +46,23 @@ pub(crate) fn run(args: &AttachArgs) -> Result<ExitCode, CommandError> {
         places,
     };
     block_on(attach(attachment))
+}
+
+/// Returns the run or the session that is to be shown.
+fn scope_of(id: &str, places: &Places) -> Result<Scope, CommandError> {
+    let typed = TypedIds {
+        store: &Store::new(&places.agent_dir),
+        places,
+        printer: Printer::for_people(),
+        prefers: Prefers::Running,
+    };
+    let found = typed
+        .session(id)
+        .map_err(|error| ask_which(error, |run| format!("pi-subagents attach {run}")))?;
+    Ok(match found {
+        (_, _, Some(run)) => Scope::Run(run),
+        (session, _, None) => Scope::Session(session),
+    })
 }
 
 /// Refuses to run without a terminal, and names the commands that do not need one.

@@ -6,23 +6,25 @@ use clap::Args;
 use pi_subagents_delegation::Status;
 use pi_subagents_delegation::text::one_line;
 use pi_subagents_engine::{OwnerReply, Want};
-use pi_subagents_sessions::{FindError, IndexedRun, Store};
+use pi_subagents_sessions::{FindError, IndexedRun, Prefers, Store};
 use serde_json::json;
 
 use crate::doors::command_line::commands::words::joined;
 use crate::error::CommandError;
 use crate::places::Places;
 use crate::print::Printer;
-use crate::runs::conversation::{ask_which, of_one_conversation};
-use crate::runs::find::{find_runs, find_runs_of_each, how_to_resume};
+use crate::runs::ask_which::ask_which;
+use crate::runs::conversation::of_one_conversation;
+use crate::runs::find::how_to_resume;
 use crate::runs::owned::current_runs;
 use crate::runs::owner_request::{request, stop_all};
 use crate::runs::row::RunRow;
+use crate::runs::typed::TypedIds;
 use crate::runtime::block_on;
 
 #[derive(Args)]
 pub(crate) struct SteerArgs {
-    /// Id of a run in progress, or of its session; the beginning of it is enough
+    /// Run in progress or its session: an id or its beginning, last, last~2, or the name of a task or definition
     id: String,
     /// The message; several words are joined, and - reads it from stdin
     #[arg(required = true)]
@@ -31,7 +33,7 @@ pub(crate) struct SteerArgs {
 
 #[derive(Args)]
 pub(crate) struct StopArgs {
-    /// Ids of runs or sessions; the beginning of each is enough
+    /// Runs or sessions: ids or their beginnings, last, last~2, or names of tasks or definitions
     #[arg(
         value_name = "ID",
         required_unless_present = "all",
@@ -47,9 +49,13 @@ pub(crate) fn steer(args: &SteerArgs, printer: Printer) -> Result<ExitCode, Comm
     let places = Places::find()?;
     let store = Store::new(&places.agent_dir);
     let message = joined("message", &args.message)?;
-    let mut runs = find_runs(&store, &places, &args.id)?;
-    runs.retain(IndexedRun::is_open);
-    let run = of_one_conversation(runs, None)
+    let typed = running(&store, &places, printer);
+    let in_progress = |mut runs: Vec<IndexedRun>| {
+        runs.retain(IndexedRun::is_open);
+        of_one_conversation(runs, None)
+    };
+    let runs = typed.runs(&args.id).and_then(in_progress);
+    let run = runs
         .map_err(|error| ask_which(error, |run| format!("pi-subagents steer {run} MESSAGE")))?
         .pop()
         .ok_or_else(|| not_running(&args.id))?;
@@ -73,7 +79,8 @@ pub(crate) fn stop(args: &StopArgs, printer: Printer) -> Result<ExitCode, Comman
     let mut asked = if args.all {
         current_runs(&store)?
     } else {
-        runs_of_all(&store, &places, &args.ids, "stop", |mut runs| {
+        let typed = running(&store, &places, printer);
+        runs_of_all(typed, &args.ids, "stop", |mut runs| {
             runs.retain(IndexedRun::is_open);
             of_one_conversation(runs, None)
         })?
@@ -131,18 +138,31 @@ fn nothing_stopped(args: &StopArgs) -> String {
     }
 }
 
+/// Finds runs by what was typed; of several with one name those in progress are meant.
+pub(super) fn running<'a>(
+    store: &'a Store,
+    places: &'a Places,
+    printer: Printer<'a>,
+) -> TypedIds<'a> {
+    TypedIds {
+        store,
+        places,
+        printer,
+        prefers: Prefers::Running,
+    }
+}
+
 /// Returns the runs of several ids, each once; `meant` chooses among the runs of one id. Fails with
 /// a question if an id is that of several conversations.
 pub(super) fn runs_of_all(
-    store: &Store,
-    places: &Places,
+    typed: TypedIds<'_>,
     ids: &[String],
     command: &str,
     meant: fn(Vec<IndexedRun>) -> Result<Vec<IndexedRun>, FindError>,
 ) -> Result<Vec<IndexedRun>, CommandError> {
     let mut runs: Vec<IndexedRun> = Vec::new();
-    for of_id in find_runs_of_each(store, places, ids)? {
-        let which = |error| ask_which(error, |run| format!("pi-subagents {command} {run}"));
+    let which = |error| ask_which(error, |run| format!("pi-subagents {command} {run}"));
+    for of_id in typed.runs_of_each(ids).map_err(which)? {
         for run in meant(of_id).map_err(which)? {
             if !runs.iter().any(|known| known.run == run.run) {
                 runs.push(run);

@@ -5,15 +5,16 @@ use std::process::ExitCode;
 
 use clap::Args;
 use pi_subagents_delegation::text::escape_json;
-use pi_subagents_sessions::{GrowingFile, IndexedRun, Store};
+use pi_subagents_sessions::{GrowingFile, IndexedRun, Prefers, Store};
 
 use crate::error::CommandError;
 use crate::places::Places;
 use crate::print::Printer;
-use crate::runs::conversation::{ask_which, of_one_conversation};
-use crate::runs::find::find_runs;
+use crate::runs::ask_which::ask_which;
+use crate::runs::conversation::of_one_conversation;
 use crate::runs::follow::Follower;
 use crate::runs::missing_record::{LostRecord, what_is_missing};
+use crate::runs::typed::TypedIds;
 use crate::runtime::block_on;
 
 /// How many bytes are read at once.
@@ -21,7 +22,7 @@ const PIECE: usize = 256 << 10;
 
 #[derive(Args)]
 pub(crate) struct EventsArgs {
-    /// Id of a run or session; the beginning of it is enough
+    /// Run or session: an id or its beginning, last, last~2, or the name of a task or definition
     id: String,
     /// Keep printing new events until the run has ended
     #[arg(long, short)]
@@ -31,8 +32,15 @@ pub(crate) struct EventsArgs {
 pub(crate) fn run(args: &EventsArgs, printer: Printer) -> Result<ExitCode, CommandError> {
     let places = Places::find()?;
     let store = Store::new(&places.agent_dir);
-    let runs = find_runs(&store, &places, &args.id)?;
-    let runs = of_one_conversation(runs, None)
+    let typed = TypedIds {
+        store: &store,
+        places: &places,
+        printer,
+        prefers: Prefers::Newest,
+    };
+    let runs = typed.runs(&args.id);
+    let runs = runs
+        .and_then(|runs| of_one_conversation(runs, None))
         .map_err(|error| ask_which(error, |run| format!("pi-subagents events {run}")))?;
     let mut stdout = io::stdout().lock();
     block_on(async {

@@ -3,24 +3,25 @@
 use std::process::ExitCode;
 
 use clap::Args;
-use pi_subagents_sessions::Store;
 use pi_subagents_sessions::transcript::Prompts;
+use pi_subagents_sessions::{Prefers, Store};
 
-use crate::calls::caller::Caller;
 use crate::calls::families::delegation::ReadSession;
 use crate::configuration::Configuration;
 use crate::error::CommandError;
 use crate::places::Places;
 use crate::print::Printer;
+use crate::runs::ask_which::ask_which;
+use crate::runs::typed::TypedIds;
 
 #[derive(Args)]
 pub(crate) struct IdArgs {
-    /// Id of a run or session; the beginning of it is enough
+    /// Run or session: an id or its beginning, last, last~2, or the name of a task or definition
     id: String,
 }
 
 pub(crate) fn output(args: &IdArgs, printer: Printer) -> Result<ExitCode, CommandError> {
-    let (session, max_lines) = read(&args.id, "output")?;
+    let (session, max_lines) = read(&args.id, "output", printer)?;
     let session = session.only_meant()?;
     let answer = session.output(max_lines);
     if printer.is_json() {
@@ -39,7 +40,7 @@ pub(crate) fn output(args: &IdArgs, printer: Printer) -> Result<ExitCode, Comman
 }
 
 pub(crate) fn session(args: &IdArgs, printer: Printer) -> Result<ExitCode, CommandError> {
-    let (session, max_lines) = read(&args.id, "session")?;
+    let (session, max_lines) = read(&args.id, "session", printer)?;
     let answer = session.whole(max_lines, Prompts::Marked);
     if printer.is_json() {
         printer.json(&answer.json());
@@ -58,12 +59,17 @@ fn note_state(session: &ReadSession, printer: Printer) {
 }
 
 /// Returns the session, and the number of lines for short excerpts.
-fn read(id: &str, command: &str) -> Result<(ReadSession, usize), CommandError> {
-    let caller = Caller::at(Places::find()?);
-    let store = Store::new(&caller.places.agent_dir);
-    let session = ReadSession::find(&store, &caller, id, |run| {
-        format!("pi-subagents {command} {run}")
-    })?;
-    let settings = Configuration::read_once(&caller.places, false).settings;
-    Ok((session, settings.max_lines_per_window))
+fn read(id: &str, command: &str, printer: Printer) -> Result<(ReadSession, usize), CommandError> {
+    let places = Places::find()?;
+    let typed = TypedIds {
+        store: &Store::new(&places.agent_dir),
+        places: &places,
+        printer,
+        prefers: Prefers::Newest,
+    };
+    let found = typed
+        .conversation(id)
+        .map_err(|error| ask_which(error, |run| format!("pi-subagents {command} {run}")))?;
+    let settings = Configuration::read_once(&places, false).settings;
+    Ok((ReadSession::read(found)?, settings.max_lines_per_window))
 }

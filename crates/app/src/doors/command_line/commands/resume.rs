@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use clap::Args;
 use pi_subagents_delegation::{RunHistory, RunnerChoice};
-use pi_subagents_sessions::{IndexedRun, RecordedRun, Store};
+use pi_subagents_sessions::{IndexedRun, Prefers, RecordedRun, Store};
 
 use crate::calls::caller::Overrides;
 use crate::calls::families::delegation::{DelegateCall, Resume, TaskCall};
@@ -19,8 +19,9 @@ use crate::doors::command_line::commands::delegate::caller;
 use crate::doors::command_line::commands::words::joined;
 use crate::error::CommandError;
 use crate::print::Printer;
-use crate::runs::conversation::ask_which;
-use crate::runs::known::{KnownRun, KnownSession, find_session};
+use crate::runs::ask_which::ask_which;
+use crate::runs::known::{KnownRun, KnownSession};
+use crate::runs::typed::TypedIds;
 
 #[derive(Args)]
 #[command(
@@ -30,7 +31,7 @@ use crate::runs::known::{KnownRun, KnownSession, find_session};
     mut_arg("timeout", |arg| arg.help("Time limit in seconds. While its tools are still active, the sub-agent may run longer [default: the timeout of the definition; without one, 600 for a session of delegate, and no limit for one of run or spawn]"))
 )]
 pub(crate) struct ResumeArgs {
-    /// Id of a run or session; the beginning of it is enough
+    /// Run or session: an id or its beginning, last, last~2, or the name of a task or definition
     id: String,
     /// The prompt; several words are joined, and - reads it from stdin
     #[arg(required = true)]
@@ -42,8 +43,18 @@ pub(crate) struct ResumeArgs {
 pub(crate) fn run(args: &ResumeArgs, printer: Printer<'static>) -> Result<ExitCode, CommandError> {
     let mut caller = caller(&args.run)?;
     let store = Store::new(&caller.places.agent_dir);
-    let session = find_session(&store, &caller.places, None, &args.id)
+    let typed = TypedIds {
+        store: &store,
+        places: &caller.places,
+        printer,
+        prefers: Prefers::Newest,
+    };
+    let session = typed
+        .conversation(&args.id)
         .map_err(|error| ask_which(error, |run| format!("pi-subagents resume {run} PROMPT")))?;
+    if session.is_running() {
+        return Err(still_running(&session));
+    }
     let (latest, history) = latest_of(&session)?
         .ok_or_else(|| CommandError::not_found(format!("session {} has no runs", args.id)))?;
     let prompt = joined("prompt", &args.prompt)?;
@@ -79,6 +90,18 @@ pub(crate) fn run(args: &ResumeArgs, printer: Printer<'static>) -> Result<ExitCo
         answer_of(call, seen, alone, printer)?
     };
     Ok(print(&answer, printer))
+}
+
+/// Refuses to go on with a session that somebody else is writing in, and says what can be done now.
+fn still_running(session: &KnownSession) -> CommandError {
+    let id = &session.id;
+    CommandError::usage(format!("session {id} is still running"))
+        .hint(format!(
+            "pi-subagents steer {id} MESSAGE sends it a message now."
+        ))
+        .hint(format!(
+            "pi-subagents wait {id} waits for its end; then resume can go on with it."
+        ))
 }
 
 /// Keeps the model and the kind of child of a task without a definition: it had them from whoever

@@ -7,25 +7,27 @@ use std::process::ExitCode;
 
 use clap::Args;
 use pi_subagents_delegation::Timestamp;
-use pi_subagents_sessions::{IndexedRun, RecordedRun, Store};
+use pi_subagents_sessions::{IndexedRun, Prefers, RecordedRun, Store};
 use serde::Serialize;
 use serde_json::Value;
 
 use crate::error::CommandError;
 use crate::places::Places;
 use crate::print::Printer;
+use crate::runs::ask_which::ask_which;
 use crate::runs::counts::Counts;
 use crate::runs::find::{find_runs, has_entered_more, status_of};
 use crate::runs::owned::current_runs;
 use crate::runs::row::RunRow;
+use crate::runs::typed::TypedIds;
 use crate::runtime::block_on;
 
 /// How many rows have the facts of the record; older rows have only those of the index.
 const FULL_ROWS: usize = 200;
 
-#[derive(Args)]
+#[derive(Args, Clone)]
 pub(crate) struct StatusArgs {
-    /// Id of a run or session to show; the beginning of it is enough
+    /// Run or session to show: an id or its beginning, last, last~2, or the name of a task or definition
     id: Option<String>,
     /// Also list the finished runs of this project
     #[arg(long)]
@@ -38,16 +40,40 @@ pub(crate) struct StatusArgs {
 pub(crate) fn run(args: &StatusArgs, printer: Printer) -> Result<ExitCode, CommandError> {
     let places = Places::find()?;
     let store = Store::new(&places.agent_dir);
+    let args = with_whole_id(args, &store, &places, printer)?;
     if args.watch {
-        return block_on(watch::watch(args, &store, &places, printer));
+        return block_on(watch::watch(&args, &store, &places, printer));
     }
-    let seen = Seen::look(args, &store, &places)?;
+    let seen = Seen::look(&args, &store, &places)?;
     if printer.is_json() {
         printer.json(&seen.json());
     } else {
         printer.data(&seen.text(Timestamp::now()));
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Returns the arguments with the whole id in place of what was typed: while runs are watched,
+/// `last` stays the run that it was at the beginning.
+fn with_whole_id(
+    args: &StatusArgs,
+    store: &Store,
+    places: &Places,
+    printer: Printer,
+) -> Result<StatusArgs, CommandError> {
+    let mut args = args.clone();
+    let typed = TypedIds {
+        store,
+        places,
+        printer,
+        prefers: Prefers::Newest,
+    };
+    if let Some(id) = &mut args.id {
+        *id = typed
+            .whole_id(id)
+            .map_err(|error| ask_which(error, |run| format!("pi-subagents status {run}")))?;
+    }
+    Ok(args)
 }
 
 /// What there is to be shown.

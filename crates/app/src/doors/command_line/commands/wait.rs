@@ -9,7 +9,7 @@ use serde_json::json;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
-use crate::doors::command_line::commands::control::runs_of_all;
+use crate::doors::command_line::commands::control::{running, runs_of_all};
 use crate::error::CommandError;
 use crate::exit;
 use crate::places::Places;
@@ -23,7 +23,7 @@ use crate::runtime::block_on;
 
 #[derive(Args)]
 pub(crate) struct WaitArgs {
-    /// Ids of runs or sessions; the beginning of each is enough. A session stands for its runs in progress, or for its latest run if there are none
+    /// Runs or sessions: ids or their beginnings, last, last~2, or names of tasks or definitions. A session stands for its runs in progress, or for its latest run if there are none
     #[arg(value_name = "ID", required = true)]
     ids: Vec<String>,
     /// Return when the first of the runs has ended
@@ -34,7 +34,8 @@ pub(crate) struct WaitArgs {
 pub(crate) fn run(args: &WaitArgs, printer: Printer) -> Result<ExitCode, CommandError> {
     let places = Places::find()?;
     let store = Store::new(&places.agent_dir);
-    let asked = runs_of_all(&store, &places, &args.ids, "wait", current)?;
+    let typed = running(&store, &places, printer);
+    let asked = runs_of_all(typed, &args.ids, "wait", current)?;
     let is_one_over = asked.iter().any(|run| !run.is_open());
     if !(args.any && is_one_over) {
         let open = asked.iter().filter(|run| run.is_open()).cloned().collect();

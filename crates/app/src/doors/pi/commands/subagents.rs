@@ -185,7 +185,9 @@ impl Subagents {
     /// Returns the run of an id that is under way.
     fn running(&self, id: &str) -> Result<RunRow, CommandError> {
         let found = self.session_runs.find(id).map_err(|error| match error {
-            FindError::NotFound(_) => CommandError::not_found(error.to_string()).hint(HOW_TO_LIST),
+            FindError::NotFound { .. } => {
+                CommandError::not_found(error.to_string()).hint(HOW_TO_LIST)
+            }
             other => other.into(),
         })?;
         let mut runs = found.into_runs();

@@ -1,0 +1,88 @@
+//! What is said about an id that leads nowhere, or to more than one thing.
+
+use pi_subagents_delegation::Timestamp;
+use pi_subagents_delegation::text::one_line;
+use pi_subagents_sessions::{Candidate, Conversation, FindError};
+use pi_subagents_windows::figures::ago;
+
+use crate::error::CommandError;
+
+/// Says where ids are found.
+const HOW_TO_LIST: &str = "pi-subagents status --all lists the runs of this project.";
+
+/// Says what removes runs.
+const WHO_REMOVES: &str = "pi-subagents clean removes runs, and so does the setting subagents.retention when they are old.";
+
+/// How many candidates are listed.
+const MOST_CANDIDATES: usize = 5;
+
+/// Asks which run or conversation is meant, if there are several: `how` is what to write to name
+/// one. Other errors say what they are.
+pub(crate) fn ask_which(error: FindError, how: impl Fn(&str) -> String) -> CommandError {
+    match &error {
+        FindError::Shared { conversations, .. } => {
+            let question = CommandError::usage(error.to_string());
+            let hints = conversations.iter().map(|one| of_conversation(one, &how));
+            hints.fold(question, CommandError::hint)
+        }
+        FindError::Ambiguous { prefix, candidates } if is_described(candidates) => {
+            let number = candidates.len();
+            let what = format!("\"{prefix}\" is the beginning of {number} ids");
+            let hints = candidates.iter().take(MOST_CANDIDATES);
+            let hints = hints.map(|one| of_candidate(one, &how));
+            let question = hints.fold(CommandError::usage(what), CommandError::hint);
+            match number.checked_sub(MOST_CANDIDATES) {
+                Some(more @ 1..) => {
+                    question.hint(format!("There are {more} older ones: type more of the id."))
+                }
+                Some(0) | None => question,
+            }
+        }
+        FindError::Ambiguous { .. } => {
+            CommandError::usage(error.to_string()).hint("Type more of the id.")
+        }
+        FindError::TooShort(_) => CommandError::usage(error.to_string()).hint(HOW_TO_LIST),
+        FindError::NotFound { nearest, .. } => {
+            let unknown = CommandError::not_found(error.to_string());
+            let unknown = match nearest {
+                Some(nearest) => unknown.hint(format!("Did you mean \"{}\"?", one_line(nearest))),
+                None => unknown,
+            };
+            unknown.hint(HOW_TO_LIST)
+        }
+        FindError::Removed(_) => CommandError::not_found(error.to_string()).hint(WHO_REMOVES),
+        FindError::TooFar { .. } => CommandError::not_found(error.to_string()).hint(HOW_TO_LIST),
+        FindError::Unreadable { .. } => {
+            CommandError::failed("the index cannot be read").because(&error)
+        }
+    }
+}
+
+impl From<FindError> for CommandError {
+    fn from(error: FindError) -> Self {
+        ask_which(error, str::to_owned)
+    }
+}
+
+fn is_described(candidates: &[Candidate]) -> bool {
+    candidates.iter().any(|one| one.latest.is_some())
+}
+
+fn of_conversation(one: &Conversation, how: impl Fn(&str) -> String) -> String {
+    let (agent, place) = (&one.agent, one.cwd.display());
+    format!("{agent} in {place}: {}", how(one.latest.as_str()))
+}
+
+fn of_candidate(one: &Candidate, how: impl Fn(&str) -> String) -> String {
+    let command = how(&one.id);
+    match &one.latest {
+        Some((name, at)) => format!("{}, {}: {command}", one_line(name), since(*at)),
+        None => command,
+    }
+}
+
+/// Says how long ago that was.
+pub(crate) fn since(at: Timestamp) -> String {
+    let elapsed = Timestamp::now().duration_since(at);
+    ago(elapsed.try_into().unwrap_or_default())
+}

@@ -1,0 +1,103 @@
+//! Finds the runs that a person means at the command line, and says which run a name stands for.
+
+use pi_subagents_delegation::text::one_line;
+use pi_subagents_delegation::{RunId, SessionId};
+use pi_subagents_sessions::{FindError, Found, IndexedRun, Prefers, Store, find};
+
+use crate::places::Places;
+use crate::print::Printer;
+use crate::runs::ask_which::since;
+use crate::runs::find::{Meant, find_each, find_session};
+use crate::runs::known::KnownSession;
+
+/// Finds runs by what a person typed: an id, the beginning of one, `last`, `last~N`, the name of a
+/// task or of a definition.
+#[derive(Clone, Copy)]
+pub(crate) struct TypedIds<'a> {
+    pub(crate) store: &'a Store,
+    pub(crate) places: &'a Places,
+    /// Is told which run `last` or a name stands for.
+    pub(crate) printer: Printer<'a>,
+    pub(crate) prefers: Prefers,
+}
+
+impl TypedIds<'_> {
+    /// Returns the runs that are meant, oldest first.
+    pub(crate) fn runs(self, text: &str) -> Result<Vec<IndexedRun>, FindError> {
+        let found = self.runs_of_each(&[text.to_owned()])?;
+        Ok(found.into_iter().flatten().collect())
+    }
+
+    /// Returns the runs that each of several words stands for.
+    pub(crate) fn runs_of_each(self, texts: &[String]) -> Result<Vec<Vec<IndexedRun>>, FindError> {
+        let meant: Vec<Meant<'_>> = texts
+            .iter()
+            .map(|text| Meant::Typed(text, self.prefers))
+            .collect();
+        let found =
+            find_each(self.store, self.places, &meant).map_err(|error| self.removed(error))?;
+        for (text, found) in texts.iter().zip(&found) {
+            if let Found::Run(run) = found {
+                self.tell(text, run);
+            }
+        }
+        Ok(found.into_iter().map(Found::into_runs).collect())
+    }
+
+    /// Returns the whole id of the run or session that is meant.
+    pub(crate) fn whole_id(self, text: &str) -> Result<String, FindError> {
+        let (session, _, meant) = self.session(text)?;
+        Ok(meant.map_or_else(|| session.to_string(), |run| run.to_string()))
+    }
+
+    /// Returns the session that is meant with all its runs, and the run if a run is meant.
+    pub(crate) fn session(
+        self,
+        text: &str,
+    ) -> Result<(SessionId, Vec<IndexedRun>, Option<RunId>), FindError> {
+        let meant = Meant::Typed(text, self.prefers);
+        let found = find_session(self.store, self.places, meant);
+        let (session, runs, meant) = found.map_err(|error| self.removed(error))?;
+        let run = runs.iter().find(|run| Some(&run.run) == meant.as_ref());
+        if let Some(run) = run {
+            self.tell(text, run);
+        }
+        Ok((session, runs, meant))
+    }
+
+    /// Returns the one conversation that is meant.
+    pub(crate) fn conversation(self, text: &str) -> Result<KnownSession, FindError> {
+        let (session, runs, meant) = self.session(text)?;
+        KnownSession::recorded(session, runs, meant)
+    }
+
+    /// Returns that the run was removed, if the index remembers that.
+    fn removed(self, error: FindError) -> FindError {
+        let FindError::NotFound { id, .. } = &error else {
+            return error;
+        };
+        let removed = self.store.removed_runs().unwrap_or_default();
+        let latest = find(&removed, id).map(|found| found.into_runs().pop());
+        match latest {
+            Ok(Some(run)) => FindError::Removed(Box::new(run)),
+            Ok(None) | Err(_) => error,
+        }
+    }
+
+    /// Says which run was taken, if what was typed is no id.
+    fn tell(self, text: &str, run: &IndexedRun) {
+        if !run.run.as_str().starts_with(text) {
+            self.printer.note(&taken(text, run));
+        }
+    }
+}
+
+/// Says which run stands for what was typed.
+fn taken(text: &str, run: &IndexedRun) -> String {
+    let (id, session, since) = (&run.run, &run.session, since(run.accepted_at));
+    let what = match one_line(&run.name) {
+        name if name == text => text.to_owned(),
+        name => format!("{text} is {name}"),
+    };
+    format!("{what} (run: {id}, session: {session}, started {since})")
+}
