@@ -18,8 +18,8 @@ const MOST_CANDIDATES: usize = 5;
 
 /// Asks which run or conversation is meant, if there are several: `how` is what to write to name
 /// one. Other errors say what they are.
-pub(crate) fn ask_which(error: FindError, how: impl Fn(&str) -> String) -> CommandError {
-    match &error {
+pub(crate) fn ask_which(error: &FindError, how: impl Fn(&str) -> String) -> CommandError {
+    match error {
         FindError::Shared { conversations, .. } => {
             let question = CommandError::usage(error.to_string());
             let hints = conversations.iter().map(|one| of_conversation(one, &how));
@@ -53,14 +53,14 @@ pub(crate) fn ask_which(error: FindError, how: impl Fn(&str) -> String) -> Comma
         FindError::Removed(_) => CommandError::not_found(error.to_string()).hint(WHO_REMOVES),
         FindError::TooFar { .. } => CommandError::not_found(error.to_string()).hint(HOW_TO_LIST),
         FindError::Unreadable { .. } => {
-            CommandError::failed("the index cannot be read").because(&error)
+            CommandError::failed("the index cannot be read").because(error)
         }
     }
 }
 
 impl From<FindError> for CommandError {
     fn from(error: FindError) -> Self {
-        ask_which(error, str::to_owned)
+        ask_which(&error, str::to_owned)
     }
 }
 

@@ -180,7 +180,7 @@ fn at_work(stage: &BackgroundStage, file: &str) -> String {
         let row = stage.row(&run);
         (row["status"] == "running").then_some(())
     };
-    wait_until(PATIENCE, is_running).expect("the run starts");
+    assert_eq!(wait_until(PATIENCE, is_running), Some(()));
     run
 }
 

@@ -84,7 +84,7 @@ fn latest<R: MayBeRecorded>(found: Result<Vec<R>, FindError>, id: &str) -> Resul
     let runs = match found {
         Err(FindError::NotFound { .. }) => Vec::new(),
         Err(error) => return Err(error.into()),
-        Ok(runs) => of_one_conversation(runs, None).map_err(|error| ask_which(error, how))?,
+        Ok(runs) => of_one_conversation(runs, None).map_err(|error| ask_which(&error, how))?,
     };
     runs.into_iter().next_back().ok_or_else(|| {
         CommandError::not_found(format!("there is no background run \"{id}\""))

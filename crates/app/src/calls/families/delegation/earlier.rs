@@ -57,6 +57,6 @@ fn find_session(store: &Store, caller: &Caller, id: &str) -> Result<EarlierSessi
         Err(error @ FindError::Unreadable { .. }) => {
             Err(CommandError::failed("Cannot resume").because(&error))
         }
-        Err(error) => Err(ask_which(error, |run| format!("resume {run}"))),
+        Err(error) => Err(ask_which(&error, |run| format!("resume {run}"))),
     }
 }

@@ -81,7 +81,7 @@ impl ReadSession {
         let found = find_session(store, &caller.places, session_runs, id);
         let found = found.map_err(|error| match error {
             FindError::NotFound { .. } => not_found(id, caller),
-            other => ask_which(other, how),
+            other => ask_which(&other, how),
         })?;
         Self::read(found)
     }

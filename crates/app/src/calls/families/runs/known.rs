@@ -55,7 +55,7 @@ fn not_found(error: FindError, id: &str) -> CommandError {
             "there is no run or session \"{id}\" among those you have started"
         ))
         .hint("subagent_runs with includeCompleted lists them."),
-        other => ask_which(other, |run| format!("subagent_runs with ids [\"{run}\"]")),
+        other => ask_which(&other, |run| format!("subagent_runs with ids [\"{run}\"]")),
     }
 }
 

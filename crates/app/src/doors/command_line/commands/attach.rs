@@ -58,7 +58,7 @@ fn scope_of(id: &str, places: &Places) -> Result<Scope, CommandError> {
     };
     let found = typed
         .session(id)
-        .map_err(|error| ask_which(error, |run| format!("pi-subagents attach {run}")))?;
+        .map_err(|error| ask_which(&error, |run| format!("pi-subagents attach {run}")))?;
     Ok(match found {
         (_, _, Some(run)) => Scope::Run(run),
         (session, _, None) => Scope::Session(session),

@@ -56,7 +56,7 @@ pub(crate) fn steer(args: &SteerArgs, printer: Printer) -> Result<ExitCode, Comm
     };
     let runs = typed.runs(&args.id).and_then(in_progress);
     let run = runs
-        .map_err(|error| ask_which(error, |run| format!("pi-subagents steer {run} MESSAGE")))?
+        .map_err(|error| ask_which(&error, |run| format!("pi-subagents steer {run} MESSAGE")))?
         .pop()
         .ok_or_else(|| not_running(&args.id))?;
     match block_on(async { request(&run, Want::Steer { message }).await })? {
@@ -161,7 +161,7 @@ pub(super) fn runs_of_all(
     meant: fn(Vec<IndexedRun>) -> Result<Vec<IndexedRun>, FindError>,
 ) -> Result<Vec<IndexedRun>, CommandError> {
     let mut runs: Vec<IndexedRun> = Vec::new();
-    let which = |error| ask_which(error, |run| format!("pi-subagents {command} {run}"));
+    let which = |error| ask_which(&error, |run| format!("pi-subagents {command} {run}"));
     for of_id in typed.runs_of_each(ids).map_err(which)? {
         for run in meant(of_id).map_err(which)? {
             if !runs.iter().any(|known| known.run == run.run) {

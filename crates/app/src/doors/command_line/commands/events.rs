@@ -41,7 +41,7 @@ pub(crate) fn run(args: &EventsArgs, printer: Printer) -> Result<ExitCode, Comma
     let runs = typed.runs(&args.id);
     let runs = runs
         .and_then(|runs| of_one_conversation(runs, None))
-        .map_err(|error| ask_which(error, |run| format!("pi-subagents events {run}")))?;
+        .map_err(|error| ask_which(&error, |run| format!("pi-subagents events {run}")))?;
     let mut stdout = io::stdout().lock();
     block_on(async {
         let mut lost = Vec::new();

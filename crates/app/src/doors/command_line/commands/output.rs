@@ -69,7 +69,7 @@ fn read(id: &str, command: &str, printer: Printer) -> Result<(ReadSession, usize
     };
     let found = typed
         .conversation(id)
-        .map_err(|error| ask_which(error, |run| format!("pi-subagents {command} {run}")))?;
+        .map_err(|error| ask_which(&error, |run| format!("pi-subagents {command} {run}")))?;
     let settings = Configuration::read_once(&places, false).settings;
     Ok((ReadSession::read(found)?, settings.max_lines_per_window))
 }

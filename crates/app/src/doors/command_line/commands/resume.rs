@@ -51,7 +51,7 @@ pub(crate) fn run(args: &ResumeArgs, printer: Printer<'static>) -> Result<ExitCo
     };
     let session = typed
         .conversation(&args.id)
-        .map_err(|error| ask_which(error, |run| format!("pi-subagents resume {run} PROMPT")))?;
+        .map_err(|error| ask_which(&error, |run| format!("pi-subagents resume {run} PROMPT")))?;
     if session.is_running() {
         return Err(still_running(&session));
     }

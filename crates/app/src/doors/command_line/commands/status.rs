@@ -71,7 +71,7 @@ fn with_whole_id(
     if let Some(id) = &mut args.id {
         *id = typed
             .whole_id(id)
-            .map_err(|error| ask_which(error, |run| format!("pi-subagents status {run}")))?;
+            .map_err(|error| ask_which(&error, |run| format!("pi-subagents status {run}")))?;
     }
     Ok(args)
 }
