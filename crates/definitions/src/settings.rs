@@ -4,6 +4,7 @@
 //! project takes the place of the user's, and a wrong one changes nothing.
 
 mod reader;
+mod user_only;
 mod values;
 
 use std::path::{Path, PathBuf};
@@ -13,6 +14,7 @@ use pi_subagents_delegation::{Allowance, RunnerChoice, Scope};
 use pi_subagents_pi_files::{SettingsFile, SettingsFileError};
 use reader::Reader;
 use serde_json::Value;
+pub use user_only::Retention;
 use values::Paths;
 
 /// The settings of a user in a project.
@@ -46,6 +48,10 @@ pub struct Settings {
     pub definition_dirs: Vec<DefinitionDir>,
     /// The model that a child of pi has by default, as provider/id: pi's own two settings.
     pub default_model: Option<String>,
+    /// Which records of runs are removed by themselves.
+    pub retention: Retention,
+    /// The words of the command that is run when a background run has ended.
+    pub on_end: Option<Vec<String>>,
 }
 
 /// What `maxRunDisk` counts in.
@@ -97,6 +103,8 @@ impl Default for Settings {
             runs_dir: None,
             definition_dirs: Vec::new(),
             default_model: None,
+            retention: Retention::default(),
+            on_end: None,
         }
     }
 }

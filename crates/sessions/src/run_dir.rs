@@ -109,6 +109,11 @@ impl RunDir {
         }
     }
 
+    /// Returns whether somebody has given a session of pi its notice, or is about to.
+    pub fn has_notified(&self, pi_session: &str) -> bool {
+        self.0.join(notified(pi_session)).exists()
+    }
+
     /// Takes a claim back, because the notice could not be delivered.
     pub fn release_notice(&self, pi_session: &str) -> io::Result<()> {
         self.open()?.remove(Path::new(&notified(pi_session)))

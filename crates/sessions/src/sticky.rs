@@ -24,10 +24,7 @@ impl StickySession {
     /// Returns the conversation of this agent with this id in this directory, whichever way the
     /// directory is spelled.
     pub fn of(home: &Path, cwd: &Path, agent: &str, id: &SessionId) -> io::Result<Self> {
-        let directory = home
-            .join(".pi")
-            .join("subagent-sessions")
-            .join(hash(&cwd.canonicalize()?));
+        let directory = all_of(home).join(hash(&cwd.canonicalize()?));
         let file = directory.join(format!("{}_{id}.jsonl", as_file_name(agent)));
         Ok(Self { file })
     }
@@ -63,6 +60,11 @@ impl StickySession {
     pub fn link_from(&self, run: &RunDir) -> io::Result<()> {
         symlink(&self.file, run.child_session())
     }
+}
+
+/// Returns the directory of all conversations of a user.
+pub(crate) fn all_of(home: &Path) -> PathBuf {
+    home.join(".pi").join("subagent-sessions")
 }
 
 /// Returns the lock of a session file; it is there while a run has it.

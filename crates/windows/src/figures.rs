@@ -39,6 +39,22 @@ pub fn tokens(number: u64) -> String {
     }
 }
 
+/// Writes a number of bytes: `812 B`, `4.5 kB`, `120 MB`, `1.2 GB`.
+pub fn bytes(number: u64) -> String {
+    let (unit, name) = match number {
+        0..1_000 => return format!("{number} B"),
+        1_000..1_000_000 => (1_000, "kB"),
+        1_000_000..1_000_000_000 => (1_000_000, "MB"),
+        _ => (1_000_000_000, "GB"),
+    };
+    let (whole, tenth) = (number / unit, number % unit * 10 / unit);
+    if whole < 10 {
+        format!("{whole}.{tenth} {name}")
+    } else {
+        format!("{whole} {name}")
+    }
+}
+
 /// Writes dollars; what costs nothing, or nobody knows how much, needs no room.
 pub fn cost(dollars: Option<f64>) -> String {
     match dollars {
@@ -91,6 +107,8 @@ mod tests {
         );
         let counts = [0, 812, 4_520, 120_900, 1_290_000].map(tokens);
         assert_eq!(counts, ["0", "812", "4.5k", "120k", "1.2M"]);
+        let sizes = [0, 812, 4_520, 120_900_000, 1_290_000_000].map(bytes);
+        assert_eq!(sizes, ["0 B", "812 B", "4.5 kB", "120 MB", "1.2 GB"]);
         let costs = [None, Some(0.0), Some(0.001), Some(1.237)].map(cost);
         assert_eq!(costs, ["", "", "<$0.01", "$1.24"]);
     }

@@ -7,6 +7,7 @@ pub(crate) mod counts;
 pub(crate) mod entries;
 pub(crate) mod find;
 pub(crate) mod follow;
+pub(crate) mod keeping;
 pub(crate) mod known;
 pub(crate) mod missing_record;
 pub(crate) mod owned;

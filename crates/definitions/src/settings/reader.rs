@@ -87,6 +87,17 @@ impl<'a> Reader<'a> {
         })
     }
 
+    /// Returns the value of a key, whatever it is.
+    pub(super) fn value(&mut self, key: &str) -> Option<&'a Value> {
+        self.subagents.get(key)
+    }
+
+    /// Warns that a value does not count.
+    pub(super) fn refuse(&mut self, key: &str, why: &str) {
+        self.warnings
+            .push(format!("subagents.{key} is ignored: {why}"));
+    }
+
     fn warn(&mut self, key: &str, value: &Value, expected: &str) {
         self.warnings.push(format!(
             "subagents.{key} must be {expected}, not {value}; it is ignored"

@@ -57,6 +57,28 @@ const ROWS: &[(&str, &[&str])] = &[
             r#"["a", 1]"#,
         ],
     ),
+    (
+        "retention",
+        &[
+            r#"{"days": 7, "megabytes": 100}"#,
+            r#"{"days": 0}"#,
+            r#"{"megabytes": false}"#,
+            "false",
+            "true",
+            r#"{"days": -1, "weeks": 2}"#,
+        ],
+    ),
+    (
+        "onEnd",
+        &[
+            r#"["notify-send", "done"]"#,
+            r#""notify-send done""#,
+            "[]",
+            r#"["", "x"]"#,
+            r#"["a", 1]"#,
+            r#""  ""#,
+        ],
+    ),
     ("unknown", &["1"]),
 ];
 
@@ -79,6 +101,12 @@ fn value_of(key: &str, settings: &Settings) -> String {
             let paths = settings.definition_dirs.iter().map(|dir| &dir.path);
             format!("{:?}", paths.collect::<Vec<_>>())
         }
+        "retention" => {
+            let Retention { age, bytes } = settings.retention;
+            let days = age.map(|age| age.as_secs() / 86_400);
+            format!("{days:?} days, {bytes:?} bytes")
+        }
+        "onEnd" => format!("{:?}", settings.on_end),
         _ => "nothing".to_owned(),
     }
 }
@@ -190,6 +218,27 @@ fn every_setting_has_its_default_its_bounds_and_its_warning() {
       "one" → ["/base/one"]
       ["a", 1] → []
         subagents.definitionDirs must be a list of paths, not ["a",1]; it is ignored
+    retention, by default Some(30) days, Some(2048000000) bytes
+      {"days": 7, "megabytes": 100} → Some(7) days, Some(100000000) bytes
+      {"days": 0} → None days, Some(2048000000) bytes
+      {"megabytes": false} → Some(30) days, None bytes
+      false → None days, None bytes
+      true → Some(30) days, Some(2048000000) bytes
+        subagents.retention is ignored: it must be an object or false
+      {"days": -1, "weeks": 2} → Some(30) days, Some(2048000000) bytes
+        subagents.retention.days is ignored: it must be a whole number, or false for no limit
+        subagents.retention.weeks is ignored: retention has days and megabytes
+    onEnd, by default None
+      ["notify-send", "done"] → Some(["notify-send", "done"])
+      "notify-send done" → Some(["sh", "-c", "notify-send done"])
+      [] → None
+        subagents.onEnd is ignored: it must be a command or a list of its words
+      ["", "x"] → None
+        subagents.onEnd is ignored: it must be a command or a list of its words
+      ["a", 1] → None
+        subagents.onEnd is ignored: it must be a command or a list of its words
+      "  " → None
+        subagents.onEnd is ignored: it must be a command or a list of its words
     unknown, by default nothing
       1 → nothing
     "#);

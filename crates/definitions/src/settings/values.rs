@@ -14,6 +14,7 @@ impl Settings {
         self.take_numbers(reader);
         self.take_choices(reader);
         self.take_paths(reader, paths);
+        self.take_user_only(reader, paths.scope);
     }
 
     fn take_numbers(&mut self, reader: &mut Reader<'_>) {

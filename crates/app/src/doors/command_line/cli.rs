@@ -76,6 +76,13 @@ enum Command {
     /// Wait until runs have ended, print how they ended, and exit with their exit code
     #[command(after_help = examples::WAIT)]
     Wait(Printing<commands::wait::WaitArgs, ResultArgs>),
+    /// Remove the records of finished runs
+    ///
+    /// Without an id, --older or --keep-last it proposes what subagents.retention in the settings
+    /// allows, and asks. A run that is in progress, that a later run continues, or of whose end a
+    /// session of pi has not been told yet is never removed.
+    #[command(after_help = examples::CLEAN)]
+    Clean(Printing<commands::clean::CleanArgs, ResultArgs>),
     /// Watch, read, steer and stop runs on one screen
     #[command(after_help = examples::ATTACH)]
     Attach(commands::attach::AttachArgs),
@@ -198,6 +205,7 @@ fn dispatch(command: Command) -> ExitCode {
         Command::Steer(args) => args.run(commands::control::steer),
         Command::Stop(args) => args.run(commands::control::stop),
         Command::Wait(args) => args.run(commands::wait::run),
+        Command::Clean(args) => args.run(commands::clean::run),
         Command::Attach(args) => finished(commands::attach::run(&args)),
         Command::Profile(args) => args.run(profiles::run),
         Command::Trust(args) => args.run(commands::trust::run),
@@ -273,14 +281,14 @@ mod tests {
             offered("json"),
             [
                 "tour", "delegate", "run", "spawn", "resume", "status", "output", "session",
-                "steer", "stop", "wait", "profile", "trust", "doctor", "tools"
+                "steer", "stop", "wait", "clean", "profile", "trust", "doctor", "tools"
             ]
         );
         assert_eq!(
             offered("quiet"),
             [
                 "tour", "delegate", "run", "spawn", "resume", "output", "session", "events",
-                "stop", "wait", "profile", "trust"
+                "stop", "wait", "clean", "profile", "trust"
             ]
         );
     }

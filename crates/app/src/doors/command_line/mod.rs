@@ -3,4 +3,5 @@
 pub(crate) mod cli;
 pub(crate) mod commands;
 mod json_stream;
+mod since;
 mod view;

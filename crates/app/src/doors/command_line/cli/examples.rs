@@ -92,6 +92,11 @@ Examples:
   pi-subagents wait 9c9fa4 && pi-subagents output 9c9fa4
   pi-subagents wait --any 9c9fa4 ba15e3";
 
+pub(super) const CLEAN: &str = "\
+Examples:
+  pi-subagents clean --older 30d --dry-run
+  pi-subagents clean --project --keep-last 20";
+
 pub(super) const PROFILE: &str = "\
 Examples:
   pi-subagents profile scout

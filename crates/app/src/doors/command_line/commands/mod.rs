@@ -3,6 +3,7 @@
 pub(crate) mod agent;
 pub(crate) mod attach;
 mod call;
+pub(crate) mod clean;
 pub(crate) mod control;
 pub(crate) mod delegate;
 pub(crate) mod detached;

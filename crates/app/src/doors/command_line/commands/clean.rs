@@ -1,0 +1,263 @@
+//! `clean`: removes the records of runs that nobody needs any more, and says what it left and why.
+
+mod json;
+mod report;
+
+use std::collections::HashSet;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use clap::Args;
+use pi_subagents_definitions::Retention;
+use pi_subagents_delegation::{RunId, Timestamp};
+use pi_subagents_sessions::{IndexedRun, Prefers, StickyFile, Store};
+
+use self::report::{Report, Tense};
+use crate::configuration::Configuration;
+use crate::doors::command_line::commands::control::runs_of_all;
+use crate::doors::command_line::since::parse_age;
+use crate::error::CommandError;
+use crate::places::Places;
+use crate::print::Printer;
+use crate::profiles::ask::{AtTerminal, Person, can_ask};
+use crate::runs::conversation::of_one_conversation;
+use crate::runs::keeping::choice::{Choice, Rule};
+use crate::runs::keeping::plan::Going;
+use crate::runs::keeping::sticky_files::{self, StickyChoice, StickySwept, files_of};
+use crate::runs::keeping::sweep::{self, Limits, SweepError, Swept};
+use crate::runs::typed::TypedIds;
+
+#[derive(Args)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is an option of the command"
+)]
+pub(crate) struct CleanArgs {
+    /// Runs or sessions to remove: ids or their beginnings, last, last~2, or names of tasks or definitions
+    #[arg(value_name = "ID", conflicts_with_all = ["older", "keep_last", "project"])]
+    ids: Vec<String>,
+    /// Remove sessions whose last run ended at least this long ago, such as 12h, 30d or 8w
+    #[arg(long, value_name = "AGE", value_parser = parse_age)]
+    older: Option<Duration>,
+    /// Keep the newest N runs of each project
+    #[arg(long, value_name = "N")]
+    keep_last: Option<usize>,
+    /// Remove only runs of this project [default: of all projects]
+    #[arg(long)]
+    project: bool,
+    /// Also remove the files of sticky sessions that no remaining run belongs to
+    #[arg(long)]
+    sessions: bool,
+    /// Show what would be removed, and remove nothing
+    #[arg(long)]
+    dry_run: bool,
+    /// Remove what subagents.retention in the settings allows, without asking
+    #[arg(long, short)]
+    yes: bool,
+}
+
+impl CleanArgs {
+    /// Returns whether somebody said what is to go.
+    fn has_selector(&self) -> bool {
+        !self.ids.is_empty() || self.older.is_some() || self.keep_last.is_some()
+    }
+}
+
+pub(crate) fn run(args: &CleanArgs, printer: Printer) -> Result<ExitCode, CommandError> {
+    let places = Places::find()?;
+    let store = Store::new(&places.agent_dir);
+    let retention = Configuration::read_once(&places, false).settings.retention;
+    let typed = TypedIds {
+        store: &store,
+        places: &places,
+        printer,
+        prefers: Prefers::Newest,
+    };
+    let choice = choice(args, typed, retention)?;
+    let clean = Clean {
+        args,
+        store,
+        places,
+        retention,
+        choice,
+        now: Timestamp::now(),
+        printer,
+    };
+    if args.dry_run {
+        clean.show(Tense::Would)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    if !args.has_selector() && !args.yes {
+        let person = AtTerminal {
+            places: &clean.places,
+        };
+        if let Some(code) = clean.ask(&person)? {
+            return Ok(code);
+        }
+    }
+    clean.remove()
+}
+
+/// Returns what is to go.
+fn choice(
+    args: &CleanArgs,
+    typed: TypedIds<'_>,
+    retention: Retention,
+) -> Result<Choice, CommandError> {
+    if !args.ids.is_empty() {
+        let runs = runs_of_all(typed, &args.ids, "clean", |runs| {
+            of_one_conversation(runs, None)
+        })?;
+        let named: HashSet<RunId> = runs.into_iter().map(|run| run.run).collect();
+        return Ok(Choice::Named(named));
+    }
+    let rule = if args.has_selector() {
+        Rule::Old {
+            older: args.older,
+            keep_last: args.keep_last,
+        }
+    } else {
+        Rule::Retention(retention)
+    };
+    Ok(Choice::Rule {
+        rule,
+        project: args.project.then(|| typed.places.project.clone()),
+    })
+}
+
+/// One use of the command.
+struct Clean<'a> {
+    args: &'a CleanArgs,
+    store: Store,
+    places: Places,
+    retention: Retention,
+    choice: Choice,
+    now: Timestamp,
+    printer: Printer<'a>,
+}
+
+impl Clean<'_> {
+    /// Shows what the retention of the settings would remove, and asks a person whether it may.
+    /// Returns how the command ends if nothing is to be removed.
+    fn ask(&self, person: &dyn Person) -> Result<Option<ExitCode>, CommandError> {
+        if !can_ask(person, self.printer) {
+            return Err(CommandError::usage("clean was not told what to remove").hint(
+                "Name runs, or use --older 30d or --keep-last N. --yes removes what subagents.retention in the settings allows; --dry-run shows it.",
+            ));
+        }
+        if !self.show(Tense::Would)? {
+            return Ok(Some(ExitCode::SUCCESS));
+        }
+        match person.yes("Remove them?", false) {
+            Ok(Some(true)) => Ok(None),
+            Ok(Some(false) | None) => {
+                self.printer.note("Nothing was removed.");
+                Ok(Some(ExitCode::SUCCESS))
+            }
+            Err(stopped) => stopped.into_result(self.printer).map(Some),
+        }
+    }
+
+    /// Shows what a removal would do. Returns whether it would remove anything.
+    fn show(&self, tense: Tense) -> Result<bool, CommandError> {
+        let plan = sweep::plan(&self.store, self.choice.clone(), self.now)?;
+        let swept = Swept {
+            removed: plan.going,
+            kept: plan.kept,
+            ..Swept::default()
+        };
+        let sessions = StickySwept {
+            removed: self.sessions(&swept.removed)?,
+            ..StickySwept::default()
+        };
+        let is_any = !swept.removed.is_empty() || !sessions.removed.is_empty();
+        self.print(&swept, &sessions, tense);
+        Ok(is_any)
+    }
+
+    fn remove(&self) -> Result<ExitCode, CommandError> {
+        // Their records are gone afterwards, and with them the way to the files of their sessions.
+        let plan = self
+            .args
+            .sessions
+            .then(|| sweep::plan(&self.store, self.choice.clone(), self.now));
+        let of_going = plan.transpose()?.map(|plan| files_of(runs(&plan.going)));
+        let swept = sweep::sweep(&self.store, self.choice.clone(), self.now, Limits::NONE)?;
+        let sessions = match of_going {
+            Some(of_removed) => sticky_files::sweep(self.chosen_files(of_removed, &[])?),
+            None => StickySwept::default(),
+        };
+        self.print(&swept, &sessions, Tense::Did);
+        let is_named = matches!(self.choice, Choice::Named(_));
+        let has_failed = !swept.problems.is_empty()
+            || !sessions.problems.is_empty()
+            || (is_named && !swept.kept.is_empty());
+        Ok(ExitCode::from(u8::from(has_failed)))
+    }
+
+    /// Returns the files of sessions that would go together with these runs.
+    fn sessions(&self, going: &[Going]) -> Result<Vec<StickyFile>, CommandError> {
+        if !self.args.sessions {
+            return Ok(Vec::new());
+        }
+        self.chosen_files(files_of(runs(going)), going)
+    }
+
+    /// Chooses files of sessions: those of removed runs, and old ones that no run leads to. `going`
+    /// are runs that are still there and do not count.
+    fn chosen_files(
+        &self,
+        of_removed: HashSet<PathBuf>,
+        going: &[Going],
+    ) -> Result<Vec<StickyFile>, CommandError> {
+        let going: HashSet<&RunId> = going.iter().map(|going| &going.run.run).collect();
+        let runs = self.store.runs()?;
+        let kept = runs.iter().filter(|run| !going.contains(&run.run));
+        let choice = StickyChoice {
+            of_removed,
+            older: match self.choice {
+                Choice::Named(_) => None,
+                Choice::Rule { .. } => self.args.older.or(self.retention.age),
+            },
+        };
+        let of_kept = files_of(kept);
+        let home = &self.places.home;
+        Ok(sticky_files::chosen(home, &choice, &of_kept, self.now))
+    }
+
+    fn print(&self, swept: &Swept, sessions: &StickySwept, tense: Tense) {
+        let report = Report {
+            swept,
+            sessions,
+            tense,
+            is_named: matches!(self.choice, Choice::Named(_)),
+            now: self.now,
+        };
+        if self.printer.is_json() {
+            self.printer.json(&json::of(&report));
+            return;
+        }
+        self.printer.data(&report.text());
+        for problem in report.problems() {
+            self.printer.note(&format!("! {problem}"));
+        }
+    }
+}
+
+fn runs(going: &[Going]) -> impl Iterator<Item = &IndexedRun> {
+    going.iter().map(|going| &going.run)
+}
+
+impl From<SweepError> for CommandError {
+    fn from(error: SweepError) -> Self {
+        match error {
+            SweepError::Index(error) => error.into(),
+            SweepError::Lock(error) => {
+                Self::failed("another process removes runs or writes to the index")
+                    .because(&error)
+                    .hint("Try again when it is done.")
+            }
+        }
+    }
+}

@@ -1,0 +1,213 @@
+//! Removes what a plan says, a few runs at a time, and finishes what a killed removal left.
+
+use std::collections::HashSet;
+use std::fs::{self, File};
+use std::io;
+use std::time::{Duration, Instant};
+
+use pi_subagents_delegation::{RunId, Timestamp};
+use pi_subagents_files::{self as files, LockError, lock_file};
+use pi_subagents_sessions::{FindError, QuietIndex, Removal, RunDir, Store};
+use tracing::info;
+
+use super::choice::Choice;
+use super::plan::{Going, Kept, Plan, Planner};
+use crate::runs::owned::current_runs;
+
+/// How many runs are set aside while nobody else may write to the index: a few milliseconds' work.
+const BATCH: usize = 200;
+
+/// How long one removal waits for another one.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// What a removal did.
+#[derive(Debug, Default)]
+pub(crate) struct Swept {
+    pub(crate) removed: Vec<Going>,
+    pub(crate) kept: Vec<Kept>,
+    /// What could not be done, as sentences.
+    pub(crate) problems: Vec<String>,
+    /// Whether the removal stopped at its limits before it was done.
+    pub(crate) is_cut: bool,
+}
+
+/// How much one removal may do.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Limits {
+    pub(crate) runs: usize,
+    pub(crate) time: Duration,
+}
+
+/// Why nothing was removed.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum SweepError {
+    #[error(transparent)]
+    Index(#[from] FindError),
+    #[error(transparent)]
+    Lock(#[from] LockError),
+}
+
+impl Limits {
+    /// No limits: somebody waits for the whole of it.
+    pub(crate) const NONE: Self = Self {
+        runs: usize::MAX,
+        time: Duration::MAX,
+    };
+}
+
+/// Plans a removal without removing anything.
+pub(crate) fn plan(store: &Store, choice: Choice, now: Timestamp) -> Result<Plan, SweepError> {
+    let runs = current_runs(store)?;
+    Ok(Planner::new(Removal::new(store), choice, now).plan(&runs))
+}
+
+/// Removes what is chosen and may go.
+pub(crate) fn sweep(
+    store: &Store,
+    choice: Choice,
+    now: Timestamp,
+    limits: Limits,
+) -> Result<Swept, SweepError> {
+    let _alone = lock(store)?;
+    let planner = Planner::new(Removal::new(store), choice, now);
+    let mut sweep = Sweep {
+        store,
+        planner,
+        now,
+        left: Vec::new(),
+        length: None,
+        swept: Swept::default(),
+    };
+    sweep.finish_earlier()?;
+    sweep.look()?;
+    let begun = Instant::now();
+    while !sweep.left.is_empty() {
+        if sweep.swept.removed.len() >= limits.runs || begun.elapsed() >= limits.time {
+            sweep.swept.is_cut = true;
+            break;
+        }
+        sweep.remove_some()?;
+    }
+    Ok(sweep.end())
+}
+
+/// A removal under way.
+struct Sweep<'a> {
+    store: &'a Store,
+    planner: Planner<'a>,
+    now: Timestamp,
+    /// What is still to go.
+    left: Vec<Going>,
+    /// How long the index was when that was decided.
+    length: Option<u64>,
+    swept: Swept,
+}
+
+impl Sweep<'_> {
+    /// Decides what goes.
+    fn look(&mut self) -> Result<(), SweepError> {
+        // The length is taken first: if somebody notes something meanwhile, it differs later.
+        self.length = fs::metadata(self.store.index())
+            .ok()
+            .map(|index| index.len());
+        let plan = self.planner.plan(&current_runs(self.store)?);
+        self.swept.kept = plan.kept;
+        self.left = plan.going;
+        Ok(())
+    }
+
+    /// Removes the next few runs. Nobody begins a run meanwhile, so what was decided holds.
+    fn remove_some(&mut self) -> Result<(), SweepError> {
+        let index = QuietIndex::wait(self.store, self.now)?;
+        if index.index_length().ok() != self.length {
+            self.decide_again()?;
+        }
+        let rest = self.left.split_off(BATCH.min(self.left.len()));
+        let mut set_aside = Vec::with_capacity(BATCH);
+        for going in std::mem::replace(&mut self.left, rest) {
+            match index.set_aside(&mut self.planner.removal, &going.run) {
+                Ok(()) => set_aside.push(going),
+                Err(error) => self.swept.fail(&going.run.directory, &error),
+            }
+        }
+        self.length = index.index_length().ok();
+        drop(index);
+        for going in set_aside {
+            let (directory, run) = (&going.run.directory, &going.run.run);
+            if let Err(error) = self.planner.removal.delete(directory, run) {
+                self.swept.fail(directory, &error);
+            }
+            self.swept.removed.push(going);
+        }
+        Ok(())
+    }
+
+    /// Decides again, because somebody has noted something: a session may have been continued.
+    fn decide_again(&mut self) -> Result<(), SweepError> {
+        let plan = self.planner.plan(&self.store.runs()?);
+        let left: HashSet<RunId> = self.left.drain(..).map(|going| going.run.run).collect();
+        let still = plan.going.into_iter();
+        self.left = still
+            .filter(|going| left.contains(&going.run.run))
+            .collect();
+        self.swept.kept = plan.kept;
+        Ok(())
+    }
+
+    /// Deletes what a removal set aside that was killed.
+    fn finish_earlier(&mut self) -> Result<(), SweepError> {
+        for removed in self.store.removed_runs()? {
+            let deleted = self
+                .planner
+                .removal
+                .delete(&removed.directory, &removed.run);
+            if let Err(error) = deleted {
+                self.swept.fail(&removed.directory, &error);
+            }
+        }
+        Ok(())
+    }
+
+    fn end(mut self) -> Swept {
+        if !self.swept.removed.is_empty()
+            && let Err(problem) = compact(self.store, self.now)
+        {
+            self.swept.problems.push(problem);
+        }
+        let (removed, kept) = (self.swept.removed.len(), self.swept.kept.len());
+        info!(
+            removed,
+            kept,
+            problems = self.swept.problems.len(),
+            "sweep is over"
+        );
+        self.swept
+    }
+}
+
+impl Swept {
+    fn fail(&mut self, directory: &RunDir, error: &io::Error) {
+        let shown = directory.path().display();
+        self.problems
+            .push(format!("could not remove {shown}: {error}"));
+    }
+}
+
+fn compact(store: &Store, now: Timestamp) -> Result<(), String> {
+    let index = QuietIndex::wait(store, now).map_err(|error| error.to_string())?;
+    let shown = store.index();
+    let shown = shown.display();
+    index
+        .compact()
+        .map_err(|error| format!("could not shorten {shown}: {error}"))
+}
+
+/// Waits for another removal, and keeps others waiting.
+fn lock(store: &Store) -> Result<File, LockError> {
+    let path = store.index().with_file_name("subagents-clean.lock");
+    if let Some(directory) = path.parent() {
+        // Without the directory there is no lock either, and its error says more.
+        _ = files::create_directories(directory);
+    }
+    lock_file(&path, PATIENCE)
+}
