@@ -1,11 +1,13 @@
-//! The lines under the header of a window, and the reason if the run failed.
+//! The rows under the header of a window, and the reason if the run failed.
 
 use pi_subagents_delegation::{Status, text};
 
+use crate::held_call::more_lines;
+use crate::history::{LineKind, WindowLine};
 use crate::paint::fit;
 use crate::partial_message::partial_lines;
-use crate::wrap::wrap;
-use crate::{Line, Role, View, Window, WindowLine};
+use crate::wrap::{wrap, wrap_under};
+use crate::{Line, Role, Window};
 
 /// An error is told in no more lines than this; the record has all of it.
 const MAX_ERROR_LINES: usize = 6;
@@ -13,84 +15,98 @@ const MAX_ERROR_LINES: usize = 6;
 /// What is in a window stands so far to the right of its header.
 const MARGIN: usize = 2;
 
-/// The lines of a window with its error at the end, drawn only as far as they are seen.
-pub(crate) struct Body<'a> {
-    lines: Vec<&'a WindowLine>,
-    /// What stands below: what is being said, why there are no lines, or why there will be no more.
-    notes: Vec<Line>,
-    hidden: usize,
+/// With fewer rows than this there is no room to say how much is hidden.
+const MIN_MARKED_ROWS: usize = 4;
+
+/// The newest rows of a window, wrapped to the width of a screen.
+pub(crate) struct Body {
+    rows: Vec<Line>,
+    /// How many lines came before the rows.
+    older: usize,
     columns: usize,
 }
 
-impl<'a> Body<'a> {
-    pub(crate) fn new(window: &'a Window, view: &View) -> Self {
-        let limit = if view.expanded {
-            usize::MAX
-        } else {
-            view.max_lines.max(1)
-        };
-        let mut notes = partial_notes(window, limit, view.columns);
-        let lines: Vec<&WindowLine> = window.lines(limit - notes.len()).collect();
-        notes.extend(error(window, view.columns));
-        if lines.is_empty() && notes.is_empty() {
-            let words = placeholder(window.status(), view.expanded);
-            notes.extend(words.map(|words| Line::new(Role::Muted, words).indented()));
+impl Body {
+    /// Wraps the newest lines of a window, up to `limit` rows.
+    pub(crate) fn new(window: &Window, columns: usize, limit: usize) -> Self {
+        let room = columns.saturating_sub(MARGIN).max(1);
+        let mut tail = partial_rows(window, limit, room);
+        tail.extend(error(window, room));
+        let mut older = window.all_lines().len();
+        let mut newest: Vec<Vec<Line>> = Vec::new();
+        let mut height = tail.len();
+        for line in window.all_lines().rev() {
+            if height >= limit {
+                break;
+            }
+            let rows = rows_of(line, room, limit);
+            height += rows.len();
+            newest.push(rows);
+            older -= 1;
+        }
+        let mut rows: Vec<Line> = newest.into_iter().rev().flatten().collect();
+        rows.extend(tail);
+        if rows.is_empty() {
+            let words = placeholder(window.status());
+            rows.extend(words.map(|words| Line::new(Role::Muted, words)));
         }
         Self {
-            lines,
-            notes,
-            hidden: 0,
-            columns: view.columns,
+            rows,
+            older,
+            columns,
         }
     }
 
-    /// Returns how many lines are shown.
+    /// Returns how many rows it would like to have.
     pub(crate) fn len(&self) -> usize {
-        self.lines.len() + self.notes.len() - self.hidden
+        self.rows.len() + usize::from(self.older > 0)
     }
 
-    /// Shows at most `limit` lines, the newest ones, and returns how many lines that hides.
-    pub(crate) fn shrink(&mut self, limit: usize) -> usize {
-        let excess = self.len().saturating_sub(limit);
-        self.hidden += excess;
-        excess
-    }
-
-    pub(crate) fn draw(&self) -> impl Iterator<Item = Line> {
-        let lines = self.lines.iter().skip(self.hidden);
-        let noted = self.hidden.saturating_sub(self.lines.len());
-        lines
-            .map(|line| fit(&line.line.indented(), self.columns))
-            .chain(
-                self.notes
-                    .iter()
-                    .skip(noted)
-                    .map(|line| fit(line, self.columns)),
-            )
+    /// Draws the newest rows, at most `limit`, behind the margin. Where there is room, a line in
+    /// front of them says how much is hidden.
+    pub(crate) fn draw(&self, limit: usize) -> Vec<Line> {
+        let is_cut = self.len() > limit || self.older > 0;
+        let has_mark = is_cut && limit >= MIN_MARKED_ROWS;
+        let shown = self.rows.len().min(limit - usize::from(has_mark));
+        let skipped = self.rows.len() - shown;
+        let mark = has_mark.then(|| more_lines(self.older + skipped));
+        let rows = mark.iter().chain(&self.rows[skipped..]);
+        rows.map(|row| fit(&row.indented(), self.columns)).collect()
     }
 }
 
-fn partial_notes(window: &Window, limit: usize, columns: usize) -> Vec<Line> {
-    let room = columns.saturating_sub(MARGIN);
-    let said = window
-        .partial()
-        .map(|message| partial_lines(message, limit, room));
-    let said = said.unwrap_or_default();
-    said.iter().map(Line::indented).collect()
+/// Wraps a line. Words are read to their end; the preview of a call is cut.
+fn rows_of(line: &WindowLine, columns: usize, limit: usize) -> Vec<Line> {
+    if line.kind == LineKind::Tool {
+        return vec![fit(&line.line, columns)];
+    }
+    // Of a line that would fill the screen several times, the beginning is enough.
+    let most = columns.saturating_mul(limit).saturating_mul(4);
+    if line.line.size() <= most {
+        return wrap_under(&line.line, columns);
+    }
+    let beginning = text::cut_bytes(line.text(), most);
+    wrap_under(&Line::new(Role::Plain, &beginning), columns)
 }
 
-/// Returns the words that stand in an empty window. A waiting run needs none, because its header
+fn partial_rows(window: &Window, limit: usize, columns: usize) -> Vec<Line> {
+    let said = window.partial();
+    said.map(|message| partial_lines(message, limit, columns))
+        .unwrap_or_default()
+}
+
+/// Returns the words that stand in an empty window. A queued run needs none, because its header
 /// says so, and a failed run has its error below.
-pub(crate) fn placeholder(status: Status, is_expanded: bool) -> Option<&'static str> {
+pub(crate) fn placeholder(status: Status) -> Option<&'static str> {
     match status {
-        Status::Running if !is_expanded => Some("(starting...)"),
-        Status::Running | Status::Completed => Some("(no output)"),
+        Status::Running => Some("(starting...)"),
+        Status::Completed => Some("(no output)"),
         Status::Queued | Status::Failed | Status::Aborted => None,
     }
 }
 
 /// Returns why a run failed, line by line.
-pub(crate) fn error_lines(window: &Window) -> Vec<Line> {
+pub fn error_lines(window: &Window) -> Vec<Line> {
     let Some(message) = window.error() else {
         return Vec::new();
     };
@@ -102,12 +118,10 @@ pub(crate) fn error_lines(window: &Window) -> Vec<Line> {
         .collect()
 }
 
-/// Wraps the error of a run. Other lines are cut, but a person has to read an error to its end.
 fn error(window: &Window, columns: usize) -> Vec<Line> {
     error_lines(window)
         .iter()
-        .flat_map(|line| wrap(line, columns.saturating_sub(MARGIN)))
+        .flat_map(|line| wrap(line, columns))
         .take(MAX_ERROR_LINES)
-        .map(|line| line.indented())
         .collect()
 }

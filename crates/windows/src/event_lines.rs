@@ -3,8 +3,9 @@
 use pi_subagents_delegation::child_protocol::ChildRecord;
 use pi_subagents_delegation::{AssistantMessage, Happening, Message, Part, ToolCall};
 
-use crate::preview::{self, PreviewContext};
-use crate::{Role, Room, WindowLine};
+use crate::history::{Room, WindowLine};
+use crate::preview::{CallPreview, PreviewContext};
+use crate::{Role, markdown};
 
 /// More of one printed line is never shown, and so never copied.
 const LONGEST_PRINTED: usize = 64 << 10;
@@ -12,20 +13,17 @@ const LONGEST_PRINTED: usize = 64 << 10;
 /// How many lines of stderr are shown that came at once; a child may write thousands.
 const MOST_COMPLAINTS: usize = 100;
 
-/// Lines that one event adds to a window.
-#[derive(Debug, Default)]
-pub(crate) struct EventLines {
-    pub(crate) lines: Vec<WindowLine>,
-    /// The call that the last line shows, where its result gets a line of its own.
-    pub(crate) call: Option<String>,
+/// A piece of what one event adds to a window.
+#[derive(Debug)]
+pub(crate) enum Piece {
+    /// Lines of words, with at least one.
+    Words(Vec<WindowLine>),
+    /// A call that has no result yet.
+    Call { id: String, preview: CallPreview },
 }
 
 /// Returns the lines of an event, piece by piece; most events have none.
-pub(crate) fn lines_of(
-    happening: &Happening,
-    context: &PreviewContext,
-    room: Room,
-) -> Vec<EventLines> {
+pub(crate) fn lines_of(happening: &Happening, context: &PreviewContext, room: Room) -> Vec<Piece> {
     let words = |role, text: &str| words(role, text, room);
     match happening {
         Happening::Said { record, .. } => lines_of_record(record, context, room),
@@ -55,7 +53,7 @@ fn complaints(text: &str) -> String {
     oldest_first.join("\n")
 }
 
-fn lines_of_record(record: &ChildRecord, context: &PreviewContext, room: Room) -> Vec<EventLines> {
+fn lines_of_record(record: &ChildRecord, context: &PreviewContext, room: Room) -> Vec<Piece> {
     let words = |role, text: &str| words(role, text, room);
     match record {
         ChildRecord::MessageEnded(Message::Assistant(answer)) => {
@@ -80,35 +78,40 @@ fn lines_of_record(record: &ChildRecord, context: &PreviewContext, room: Room) -
     }
 }
 
-fn lines_of_answer(
-    answer: &AssistantMessage,
-    context: &PreviewContext,
-    room: Room,
-) -> Vec<EventLines> {
+fn lines_of_answer(answer: &AssistantMessage, context: &PreviewContext, room: Room) -> Vec<Piece> {
     answer
         .parts
         .iter()
         .flat_map(|part| match part {
-            Part::Text(text) => words(Role::Plain, text, room),
-            Part::ToolCall(call) => vec![lines_of_call(call, context)],
+            Part::Text(text) => speech(text, context, room),
+            Part::ToolCall(call) => vec![call_of(call, context)],
             Part::Thinking(_) | Part::Image { .. } => Vec::new(),
         })
         .collect()
 }
 
-fn lines_of_call(call: &ToolCall, context: &PreviewContext) -> EventLines {
-    EventLines {
-        lines: WindowLine::call(
-            preview::call(&call.name, &call.arguments, context),
-            preview::whole(&call.name, &call.arguments, context),
-        ),
-        call: preview::has_summary(&call.name).then(|| call.id.clone()),
+fn call_of(call: &ToolCall, context: &PreviewContext) -> Piece {
+    Piece::Call {
+        id: call.id.clone(),
+        preview: CallPreview::new(&call.name, &call.arguments, context),
     }
+}
+
+/// Makes lines of what the model said, which is Markdown. Lines are wrapped when they are drawn;
+/// only tables have to know how wide the screen is.
+fn speech(text: &str, context: &PreviewContext, room: Room) -> Vec<Piece> {
+    let start = text.len().saturating_sub(2 * room.bytes);
+    let end = &text[text.ceil_char_boundary(start)..];
+    let lines = markdown::unwrapped(end, context.width());
+    let skipped = lines.len().saturating_sub(room.lines);
+    let lines = lines.into_iter().skip(skipped);
+    let lines = lines.filter_map(|line| WindowLine::speech(line, room));
+    piece(lines.collect())
 }
 
 /// Makes lines of a text. Only the end of a long text can stay in a window, so only the end is
 /// read.
-fn words(role: Role, text: &str, room: Room) -> Vec<EventLines> {
+fn words(role: Role, text: &str, room: Room) -> Vec<Piece> {
     let mut lines: Vec<WindowLine> = text
         .split('\n')
         .rev()
@@ -116,5 +119,12 @@ fn words(role: Role, text: &str, room: Room) -> Vec<EventLines> {
         .take(room.lines)
         .collect();
     lines.reverse();
-    vec![EventLines { lines, call: None }]
+    piece(lines)
+}
+
+fn piece(lines: Vec<WindowLine>) -> Vec<Piece> {
+    if lines.is_empty() {
+        return Vec::new();
+    }
+    vec![Piece::Words(lines)]
 }

@@ -8,8 +8,8 @@ use pi_subagents_delegation::{
 use unicode_width::UnicodeWidthStr;
 
 use crate::body::Body;
-use crate::header::header;
-use crate::layout::{self, Block};
+use crate::header::{SEPARATOR, consumed, header};
+use crate::layout::{self, Need, Standing};
 use crate::paint::fit;
 use crate::preview::PreviewContext;
 use crate::view::View;
@@ -28,8 +28,8 @@ pub struct Fleet {
 pub struct Counts {
     /// They run.
     pub running: usize,
-    /// They wait for a free place.
-    pub waiting: usize,
+    /// They have no place yet.
+    pub queued: usize,
     /// They ended as they should.
     pub done: usize,
     /// They ended otherwise.
@@ -51,7 +51,7 @@ impl Fleet {
         self.context.width
     }
 
-    /// Makes the previews of the calls that come from now on wider or narrower.
+    /// Makes the previews of calls wider or narrower.
     pub fn set_preview_width(&mut self, width: usize) {
         if self.context.width == width {
             return;
@@ -107,29 +107,74 @@ impl Fleet {
         self.windows.iter().all(|window| window.status().is_over())
     }
 
-    /// Returns the first line: how many runs are in which state.
+    /// Returns the first line: how many runs are in which state, and what they did and cost
+    /// together.
     pub fn status_header(&self) -> Line {
-        self.counts().header()
+        let usage = self.windows.iter().map(|window| window.facts().usage).sum();
+        let calls = self.windows.iter().map(|window| window.facts().tool_calls);
+        let totals = consumed(calls.sum(), &usage);
+        totals.iter().fold(self.counts().header(), |line, total| {
+            line.with(Role::Muted, &format!("{SEPARATOR}{total}"))
+        })
+    }
+
+    /// Returns the first line for a screen; where it is narrow, only the states.
+    fn status_line(&self, columns: usize) -> Line {
+        let whole = self.status_header();
+        if whole.width() <= columns {
+            return whole;
+        }
+        fit(&self.counts().header(), columns)
     }
 
     /// Draws all windows as lines, none wider than the view.
     pub fn view(&self, now: Timestamp, view: &View) -> Vec<Line> {
-        layout::whole(
-            fit(&self.status_header(), view.columns),
-            self.blocks(now, view),
-            self.footer(view.columns),
-        )
+        let limit = view.limit();
+        let mut lines = vec![self.status_line(view.columns)];
+        for (number, window) in self.windows.iter().enumerate() {
+            if number > 0 {
+                lines.push(Line::default());
+            }
+            lines.push(header(window, now, view.columns));
+            lines.extend(Body::new(window, view.columns, limit).draw(limit));
+        }
+        lines.extend(self.footer(view.columns));
+        lines
     }
 
-    /// Draws all windows as at most `rows` lines; where they do not fit, each gives up its fair
-    /// share.
-    pub fn view_in_rows(&self, now: Timestamp, view: &View, rows: usize) -> Vec<Line> {
-        layout::squeezed(
-            fit(&self.status_header(), view.columns),
-            self.blocks(now, view),
-            self.footer(view.columns),
-            rows,
-        )
+    /// Draws the windows as at most `rows` lines, none wider than `columns`. Running ones are open;
+    /// where there is no room for the others, they are counted.
+    pub fn view_in_rows(&self, now: Timestamp, columns: usize, rows: usize) -> Vec<Line> {
+        let bodies = self
+            .windows
+            .iter()
+            .map(|window| Body::new(window, columns, rows));
+        let bodies: Vec<Body> = bodies.collect();
+        let needs = self.windows.iter().zip(&bodies).map(|(window, body)| Need {
+            standing: standing(window.status()),
+            body: body.len(),
+        });
+        let plan = layout::plan(&needs.collect::<Vec<_>>(), rows.saturating_sub(1));
+        let mut lines = vec![self.status_line(columns)];
+        let mut above = None;
+        let mut hidden = Counts::default();
+        for ((window, body), share) in self.windows.iter().zip(&bodies).zip(&plan.shares) {
+            let Some(share) = *share else {
+                hidden.add(window.status());
+                continue;
+            };
+            if plan.has_gaps && above.is_some_and(|above| layout::has_gap(above, share)) {
+                lines.push(Line::default());
+            }
+            lines.push(header(window, now, columns));
+            lines.extend(body.draw(share));
+            above = Some(share);
+        }
+        if hidden != Counts::default() {
+            lines.push(fit(&hidden.and_so_many(), columns));
+        }
+        lines.truncate(rows);
+        lines
     }
 
     fn window_of(&mut self, run: &RunId) -> &mut Window {
@@ -139,17 +184,6 @@ impl Fleet {
             self.windows.len() - 1
         });
         &mut self.windows[place]
-    }
-
-    fn blocks(&self, now: Timestamp, view: &View) -> Vec<Block<'_>> {
-        self.windows
-            .iter()
-            .map(|window| Block {
-                header: header(window, now, view.columns),
-                body: Body::new(window, view),
-                is_over: window.status().is_over(),
-            })
-            .collect()
     }
 
     /// Returns the session ids, once all runs are over. They stand last, so that they can be
@@ -180,7 +214,7 @@ impl Counts {
     /// Counts one more run.
     pub fn add(&mut self, status: Status) {
         match status {
-            Status::Queued => self.waiting += 1,
+            Status::Queued => self.queued += 1,
             Status::Running => self.running += 1,
             Status::Completed => self.done += 1,
             Status::Failed | Status::Aborted => self.failed += 1,
@@ -189,27 +223,43 @@ impl Counts {
 
     /// Draws the counts as one line.
     pub fn header(self) -> Line {
-        let states = [
-            (self.running, "running", Role::Warning),
-            (self.waiting, "waiting", Role::Muted),
-            (self.done, "done", Role::Success),
-            (
-                self.failed,
-                if self.failed == 1 { "error" } else { "errors" },
-                Role::Failed,
-            ),
-        ];
-        let mut line = Line::new(Role::Title, "Sub-agents:");
-        let mut lead = " ";
-        for (number, state, role) in states.into_iter().filter(|(number, ..)| *number > 0) {
-            line = line
-                .with(Role::Plain, lead)
-                .with(role, &format!("{number} {state}"));
-            lead = ", ";
-        }
+        let line = self.listed(Line::new(Role::Title, "Sub-agents: "));
         if line.spans().len() == 1 {
-            line = line.with(Role::Muted, " none");
+            return line.with(Role::Muted, "none");
         }
         line
+    }
+
+    /// Says how many runs are not shown.
+    fn and_so_many(self) -> Line {
+        self.listed(Line::new(Role::Muted, "… and "))
+    }
+
+    fn listed(self, begun: Line) -> Line {
+        let errors = if self.failed == 1 { "error" } else { "errors" };
+        let states = [
+            (self.running, "running", Role::Warning),
+            (self.queued, "queued", Role::Muted),
+            (self.done, "done", Role::Success),
+            (self.failed, errors, Role::Failed),
+        ];
+        let states = states.into_iter().filter(|(number, ..)| *number > 0);
+        let mut line = begun;
+        for (place, (number, state, role)) in states.enumerate() {
+            if place > 0 {
+                line = line.with(Role::Plain, ", ");
+            }
+            line = line.with(role, &format!("{number} {state}"));
+        }
+        line
+    }
+}
+
+fn standing(status: Status) -> Standing {
+    match status {
+        Status::Running => Standing::Running,
+        Status::Failed | Status::Aborted => Standing::Failed,
+        Status::Completed => Standing::Done,
+        Status::Queued => Standing::Queued,
     }
 }

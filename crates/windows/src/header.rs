@@ -1,17 +1,18 @@
-//! The first line of a window: icon, name, definition and model, tools, things to do, clock.
+//! The first line of a window: icon, name, definition and model, tools, what it did and cost, things
+//! to do, clock.
 
-use pi_subagents_delegation::{Status, Timestamp, text};
+use pi_subagents_delegation::{Status, Timestamp, Usage, text};
 
 use crate::paint::fit;
-use crate::{Line, Role, Window};
+use crate::{Line, Role, Window, figures};
 
 /// A name takes no more columns than this; the rest of the header should be seen too.
 const MAX_NAME_COLUMNS: usize = 48;
 
 /// Draws the header of a window, cut to `columns`.
 ///
-/// Where it does not fit, the model goes first, then the tools, then the definition; the clock
-/// stays as long as it can.
+/// Where it does not fit, the tools go first, then the model, the calls, the tokens, the definition
+/// and the cost; the clock stays as long as it can.
 pub fn header(window: &Window, now: Timestamp, columns: usize) -> Line {
     header_with_files(window, 0, now, columns)
 }
@@ -20,7 +21,7 @@ pub fn header(window: &Window, now: Timestamp, columns: usize) -> Line {
 pub fn header_with_files(window: &Window, files: usize, now: Timestamp, columns: usize) -> Line {
     let mut segments = segments(window, files, now);
     let mut line = joined(window, &segments);
-    for rank in [Rank::Model, Rank::Tools, Rank::Definition] {
+    for rank in Rank::FIRST_TO_GO {
         if line.width() <= columns {
             return line;
         }
@@ -40,13 +41,50 @@ struct Segment {
 /// Who leaves first when there is no room for all.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Rank {
-    Model,
     Tools,
+    Model,
+    Calls,
+    Tokens,
     Definition,
+    Cost,
     Kept,
 }
 
-const SEPARATOR: &str = " • ";
+impl Rank {
+    const FIRST_TO_GO: [Self; 6] = [
+        Self::Tools,
+        Self::Model,
+        Self::Calls,
+        Self::Tokens,
+        Self::Definition,
+        Self::Cost,
+    ];
+}
+
+/// Between two parts of a header.
+pub(crate) const SEPARATOR: &str = " • ";
+
+/// Returns what was done and what that cost, part by part; nothing that is not known.
+pub(crate) fn consumed(calls: usize, usage: &Usage) -> Vec<String> {
+    [calls_made(calls), tokens_used(usage), cost(usage)]
+        .into_iter()
+        .flatten()
+        .collect()
+}
+
+fn calls_made(calls: usize) -> Option<String> {
+    (calls > 0).then(|| text::count(calls, "call"))
+}
+
+fn tokens_used(usage: &Usage) -> Option<String> {
+    let tokens = usage.total();
+    (tokens > 0).then(|| format!("{} tokens", figures::tokens(tokens)))
+}
+
+fn cost(usage: &Usage) -> Option<String> {
+    let cost = figures::cost(usage.cost);
+    (!cost.is_empty()).then_some(cost)
+}
 
 fn segments(window: &Window, files: usize, now: Timestamp) -> Vec<Segment> {
     let segment = |rank, role, text| Segment {
@@ -55,6 +93,7 @@ fn segments(window: &Window, files: usize, now: Timestamp) -> Vec<Segment> {
         lead: SEPARATOR,
         text,
     };
+    let facts = window.facts();
     let definition = window.definition().map(str::to_owned);
     let tools = window.tools().map(|tools| text::count(tools, "tool"));
     let files = (files > 0).then(|| text::count(files, "file"));
@@ -63,6 +102,9 @@ fn segments(window: &Window, files: usize, now: Timestamp) -> Vec<Segment> {
         model(window),
         tools.map(|text| segment(Rank::Tools, Role::Muted, text)),
         files.map(|text| segment(Rank::Tools, Role::Muted, text)),
+        calls_made(facts.tool_calls).map(|text| segment(Rank::Calls, Role::Muted, text)),
+        tokens_used(&facts.usage).map(|text| segment(Rank::Tokens, Role::Muted, text)),
+        cost(&facts.usage).map(|text| segment(Rank::Cost, Role::Muted, text)),
         todos(window).map(|text| segment(Rank::Kept, Role::Accent, text)),
         state(window).map(|text| segment(Rank::Kept, Role::Warning, text)),
         clock(window, now).map(|text| segment(Rank::Kept, Role::Muted, text)),
@@ -124,7 +166,7 @@ fn todos(window: &Window) -> Option<String> {
 
 fn state(window: &Window) -> Option<String> {
     match window.status() {
-        Status::Queued => Some("waiting".to_owned()),
+        Status::Queued => Some("queued".to_owned()),
         Status::Running if window.is_stopping() => Some("stopping".to_owned()),
         Status::Running | Status::Completed | Status::Failed | Status::Aborted => None,
     }

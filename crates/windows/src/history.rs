@@ -2,8 +2,11 @@
 
 use std::collections::VecDeque;
 
-use pi_subagents_delegation::text;
+use pi_subagents_delegation::{ToolResult, text};
+use serde_json::Value;
 
+use crate::held_call::HeldCall;
+use crate::preview::{CallPreview, Outcome, PreviewContext};
 use crate::{Line, Role};
 
 /// How much one window holds.
@@ -85,22 +88,29 @@ impl WindowLine {
         })
     }
 
-    pub(crate) fn tool(line: Line) -> Self {
-        Self {
-            kind: LineKind::Tool,
+    /// Makes a line of what a model said, or `None` for an empty one.
+    pub(crate) fn speech(line: Line, room: Room) -> Option<Self> {
+        let line = if line.size() > room.line_bytes {
+            Line::new(Role::Plain, &text::cut_bytes(line.text(), room.line_bytes))
+        } else {
+            line
+        };
+        (!line.is_blank()).then_some(Self {
+            kind: LineKind::Text,
             line,
             whole: None,
-        }
+        })
     }
 
     /// Makes the lines of a call, the first of which knows all of it.
-    pub(crate) fn call(lines: Vec<Line>, whole: Vec<Line>) -> Vec<Self> {
+    fn call(lines: Vec<Line>, whole: Vec<Line>) -> Vec<Self> {
         let mut whole = (lines != whole).then_some(whole);
         lines
             .into_iter()
             .map(|line| Self {
+                kind: LineKind::Tool,
+                line,
                 whole: whole.as_mut().map(std::mem::take),
-                ..Self::tool(line)
             })
             .collect()
     }
@@ -133,6 +143,8 @@ fn last_overprint(line: &str) -> &str {
 #[derive(Debug, Clone)]
 pub(crate) struct History {
     room: Room,
+    /// How wide the previews of calls are.
+    width: usize,
     lines: VecDeque<Held>,
     bytes: usize,
 }
@@ -140,14 +152,40 @@ pub(crate) struct History {
 #[derive(Debug, Clone)]
 struct Held {
     line: WindowLine,
-    /// The tool call that the line shows, where its result may get a line of its own.
-    call: Option<String>,
+    part: HeldPart,
+}
+
+/// The part of what was added that a line is.
+#[derive(Debug, Clone)]
+enum HeldPart {
+    Words,
+    /// The first line of a call, which knows it.
+    Call(Box<HeldCall>),
+    /// A further line of the call above.
+    Continuation,
+}
+
+impl Held {
+    fn size(&self) -> usize {
+        match &self.part {
+            HeldPart::Call(call) => self.line.size() + call.size(),
+            HeldPart::Words | HeldPart::Continuation => self.line.size(),
+        }
+    }
+
+    fn call_mut(&mut self) -> Option<&mut HeldCall> {
+        match &mut self.part {
+            HeldPart::Call(call) => Some(call),
+            HeldPart::Words | HeldPart::Continuation => None,
+        }
+    }
 }
 
 impl History {
-    pub(crate) fn new(room: Room) -> Self {
+    pub(crate) fn new(room: Room, width: usize) -> Self {
         Self {
             room,
+            width,
             lines: VecDeque::new(),
             bytes: 0,
         }
@@ -158,31 +196,101 @@ impl History {
     }
 
     pub(crate) fn push(&mut self, line: WindowLine) {
-        self.insert(self.lines.len(), Held { line, call: None });
+        let part = HeldPart::Words;
+        self.insert(self.lines.len(), Held { line, part });
+        self.forget_oldest();
     }
 
-    /// Adds a line whose result comes later.
-    pub(crate) fn push_call(&mut self, line: WindowLine, call: &str) {
-        let call = Some(call.to_owned());
-        self.insert(self.lines.len(), Held { line, call });
+    /// Adds a call whose result comes later.
+    pub(crate) fn push_call(&mut self, call: HeldCall) {
+        self.insert_call(self.lines.len(), call);
+        self.forget_oldest();
     }
 
-    /// Puts a result under its call; under everything where the call is gone.
-    pub(crate) fn answer(&mut self, call: &str, line: WindowLine) {
-        let asked = self
-            .lines
-            .iter_mut()
-            .enumerate()
-            .rev()
-            .find(|(_, held)| held.call.as_deref() == Some(call));
-        let place = match asked {
-            Some((place, held)) => {
-                held.call = None;
-                place + 1
-            }
-            None => self.lines.len(),
+    /// Changes a call that has no result yet, and returns whether it is held.
+    pub(crate) fn change_call(&mut self, id: &str, change: impl FnOnce(&mut HeldCall)) -> bool {
+        let is_it = |held: &mut Held| held.call_mut().is_some_and(|call| call.is_open(id));
+        let Some(place) = self.lines.iter_mut().rposition(is_it) else {
+            return false;
         };
-        self.insert(place, Held { line, call: None });
+        if let Some(mut call) = self.remove_call(place) {
+            change(&mut call);
+            self.insert_call(place, call);
+            self.forget_oldest();
+        }
+        true
+    }
+
+    /// Adds what is worth telling of a result whose call is not held any more.
+    pub(crate) fn push_answer(&mut self, result: &ToolResult) {
+        let lines = match Outcome::of(result) {
+            outcome @ Outcome::Failed(_) => {
+                let context = PreviewContext::default();
+                let preview = CallPreview::new(&result.tool, &Value::Null, &context);
+                preview.lines(&outcome, self.width)
+            }
+            Outcome::Done { summary, .. } => summary.into_iter().collect(),
+            _ => Vec::new(),
+        };
+        for line in WindowLine::call(lines.clone(), lines) {
+            self.push(line);
+        }
+    }
+
+    /// Says of all calls without a result that there will be none. That is no fault if their run
+    /// is completed.
+    pub(crate) fn close_calls(&mut self, is_completed: bool) {
+        self.redraw(|call| call.close(is_completed));
+    }
+
+    /// Draws all calls anew, for a screen of another width.
+    pub(crate) fn set_width(&mut self, width: usize) {
+        if std::mem::replace(&mut self.width, width) != width {
+            self.redraw(|_| {});
+        }
+    }
+
+    fn redraw(&mut self, change: impl Fn(&mut HeldCall)) {
+        let mut place = 0;
+        while place < self.lines.len() {
+            if let Some(mut call) = self.remove_call(place) {
+                let rest = self.lines.len() - place;
+                change(&mut call);
+                self.insert_call(place, call);
+                place = self.lines.len() - rest;
+            } else {
+                place += 1;
+            }
+        }
+        self.forget_oldest();
+    }
+
+    /// Takes all lines of a call out, if there is one at this place.
+    fn remove_call(&mut self, place: usize) -> Option<HeldCall> {
+        if !matches!(self.lines.get(place)?.part, HeldPart::Call(_)) {
+            return None;
+        }
+        let first = self.lines.remove(place)?;
+        self.bytes -= first.size();
+        while let Some(next) = self.lines.get(place)
+            && matches!(next.part, HeldPart::Continuation)
+        {
+            self.bytes -= next.size();
+            self.lines.remove(place);
+        }
+        match first.part {
+            HeldPart::Call(call) => Some(*call),
+            HeldPart::Words | HeldPart::Continuation => None,
+        }
+    }
+
+    fn insert_call(&mut self, place: usize, call: HeldCall) {
+        let lines = WindowLine::call(call.lines(self.width), call.whole());
+        let mut call = Some(Box::new(call));
+        for (number, line) in lines.into_iter().enumerate() {
+            let part = call.take().map_or(HeldPart::Continuation, HeldPart::Call);
+            self.insert(place + number, Held { line, part });
+        }
     }
 
     pub(crate) fn iter(&self) -> impl DoubleEndedIterator<Item = &WindowLine> + ExactSizeIterator {
@@ -199,19 +307,24 @@ impl History {
     }
 
     fn insert(&mut self, place: usize, held: Held) {
-        self.bytes += held.line.size();
+        self.bytes += held.size();
         self.lines.insert(place, held);
+    }
+
+    fn forget_oldest(&mut self) {
         while self.lines.len() > self.room.lines || self.bytes > self.room.bytes {
             let Some(oldest) = self.lines.pop_front() else {
                 return;
             };
-            self.bytes -= oldest.line.size();
+            self.bytes -= oldest.size();
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use pi_subagents_delegation::Part;
+
     use super::*;
 
     fn words(words: &str) -> WindowLine {
@@ -220,7 +333,7 @@ mod tests {
 
     #[test]
     fn a_window_is_bounded_in_lines_and_in_bytes() {
-        let mut history = History::new(Room::ROLLING);
+        let mut history = History::new(Room::ROLLING, 100);
         for number in 0..600 {
             history.push(words(&format!("line {number}")));
         }
@@ -234,19 +347,50 @@ mod tests {
         assert!(history.iter().len() > 1);
     }
 
+    fn call(id: &str, path: &str) -> HeldCall {
+        let arguments = serde_json::json!({ "path": path });
+        let preview = CallPreview::new("ls", &arguments, &PreviewContext::default());
+        HeldCall::new(id.to_owned(), preview)
+    }
+
+    fn result(files: &str) -> ToolResult {
+        ToolResult {
+            tool: "ls".to_owned(),
+            parts: vec![Part::Text(files.to_owned())],
+            ..ToolResult::default()
+        }
+    }
+
+    fn texts(history: &History) -> Vec<String> {
+        history.iter().map(WindowLine::text).collect()
+    }
+
     #[test]
-    fn a_result_stands_under_its_call() {
-        let mut history = History::new(Room::ROLLING);
-        history.push_call(words("ls → a"), "1");
-        history.push_call(words("ls → b"), "2");
-        history.answer("1", words("  1 file"));
-        history.answer("2", words("  2 files"));
-        history.answer("gone", words("  3 files"));
-        let texts: Vec<String> = history.iter().map(WindowLine::text).collect();
-        assert_eq!(
-            texts,
-            ["ls → a", "  1 file", "ls → b", "  2 files", "  3 files"]
-        );
+    fn a_result_stands_under_its_call_and_is_taken_once() {
+        let mut history = History::new(Room::ROLLING, 100);
+        history.push_call(call("1", "a"));
+        history.push_call(call("2", "b"));
+        assert!(history.change_call("1", |call| call.answer(&result("x"))));
+        assert!(history.change_call("2", |call| call.answer(&result("x\ny"))));
+        assert!(!history.change_call("2", |call| call.answer(&result("z"))));
+        assert!(!history.change_call("gone", |call| call.answer(&result("z"))));
+        let expected = ["ls → a", "  1 file", "ls → b", "  2 files"];
+        assert_eq!(texts(&history), expected);
+    }
+
+    #[test]
+    fn calls_are_drawn_anew_for_another_width_and_closed_at_the_end() {
+        let mut history = History::new(Room::ROLLING, 100);
+        history.push(words("before"));
+        history.push_call(call("1", "some/long/path/that/goes/on"));
+        history.push(words("after"));
+        history.set_width(28);
+        let narrow = ["before", "ls → some/long/... (running)", "after"];
+        assert_eq!(texts(&history), narrow);
+        history.set_width(100);
+        history.close_calls(false);
+        let closed = "✗ ls → some/long/path/that/goes/on  no result";
+        assert_eq!(texts(&history), ["before", closed, "after"]);
     }
 
     #[test]

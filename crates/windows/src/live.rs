@@ -12,13 +12,16 @@ use std::time::{Duration, Instant};
 use pi_subagents_delegation::{EventSink, PartialMessage, RunEvent, RunId, RunSummary, Timestamp};
 
 use crate::screen::Screen;
-use crate::{DEFAULT_LINES_PER_WINDOW, Fleet, Paint, View};
+use crate::{Fleet, Paint, View};
 
 /// No eye reads faster than this.
 const SHORTEST_PAUSE: Duration = Duration::from_millis(50);
 
 /// The clocks show seconds.
 const LONGEST_PAUSE: Duration = Duration::from_secs(1);
+
+/// The previews of calls are so much narrower than the terminal.
+const MARGINS: usize = 4;
 
 /// What a live view needs of the world.
 pub struct Terminal {
@@ -30,14 +33,25 @@ pub struct Terminal {
     pub clock: Box<dyn Fn() -> Timestamp + Send>,
     /// Whether it has colours.
     pub paint: Paint,
-    /// How many lines each window shows where there is room.
-    pub max_lines: usize,
+    /// What is left on the screen when it is finished.
+    pub at_end: AtEnd,
+}
+
+/// What a live view leaves behind.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AtEnd {
+    /// Nothing: the answers are printed in its place.
+    Vanish,
+    /// All windows as ordinary lines, of each no more than so many.
+    Stay {
+        /// How many lines of each window stay.
+        max_lines: usize,
+    },
 }
 
 /// An event sink that draws the windows of its runs in place.
 ///
-/// When it is finished or dropped, the last state stays on the screen as ordinary lines and the
-/// cursor is back.
+/// When it is finished or dropped, [`AtEnd`] says what stays on the screen, and the cursor is back.
 #[derive(Debug)]
 pub struct LiveView {
     shared: Arc<Shared>,
@@ -100,7 +114,7 @@ impl LiveView {
         Redraw(Arc::downgrade(&self.shared))
     }
 
-    /// Draws the last state and returns when it is on the screen.
+    /// Returns when what shall stay is on the screen.
     pub fn finish(mut self) {
         self.join();
     }
@@ -219,14 +233,9 @@ fn draw_until_finished(shared: &Shared, terminal: Terminal) {
         size,
         clock,
         paint,
-        max_lines,
+        at_end,
     } = terminal;
     let mut screen = Screen::new(output, paint);
-    let view = |columns| View {
-        columns,
-        max_lines,
-        expanded: false,
-    };
     while !shared.wait(LONGEST_PAUSE, |state| {
         state.is_dirty || state.pause != Pause::None
     }) {
@@ -237,7 +246,10 @@ fn draw_until_finished(shared: &Shared, terminal: Terminal) {
         let lines = {
             let mut state = shared.lock();
             state.is_dirty = false;
-            state.fleet.view_in_rows(clock(), &view(columns), rows)
+            state
+                .fleet
+                .set_preview_width(columns.saturating_sub(MARGINS));
+            state.fleet.view_in_rows(clock(), columns, rows)
         };
         // A terminal that is gone needs no view; the runs are recorded elsewhere.
         if screen.draw(lines, (columns, rows)).is_err() {
@@ -247,13 +259,22 @@ fn draw_until_finished(shared: &Shared, terminal: Terminal) {
             break;
         }
     }
-    let (columns, rows) = usable(size());
+    let size = usable(size());
+    let AtEnd::Stay { max_lines } = at_end else {
+        let _ = screen.erase(size);
+        return;
+    };
     let lines = {
         let mut state = shared.lock();
         state.fleet.drop_partials();
-        state.fleet.view(clock(), &view(columns))
+        let view = View {
+            columns: size.0,
+            max_lines,
+            expanded: false,
+        };
+        state.fleet.view(clock(), &view)
     };
-    let _ = screen.leave(&lines, (columns, rows));
+    let _ = screen.leave(&lines, size);
 }
 
 /// Gives the terminal back while the process is about to be stopped; true when it is.
@@ -282,7 +303,7 @@ fn usable((columns, rows): (usize, usize)) -> (usize, usize) {
 }
 
 impl Terminal {
-    /// Makes a terminal with the clock of this machine and windows of the usual height.
+    /// Makes a terminal with the clock of this machine, on which nothing is left behind.
     pub fn new(
         output: Box<dyn Write + Send>,
         size: Box<dyn Fn() -> (usize, usize) + Send>,
@@ -293,7 +314,7 @@ impl Terminal {
             size,
             clock: Box::new(Timestamp::now),
             paint,
-            max_lines: DEFAULT_LINES_PER_WINDOW,
+            at_end: AtEnd::Vanish,
         }
     }
 }
@@ -303,7 +324,7 @@ impl fmt::Debug for Terminal {
         formatter
             .debug_struct("Terminal")
             .field("paint", &self.paint)
-            .field("max_lines", &self.max_lines)
+            .field("at_end", &self.at_end)
             .finish_non_exhaustive()
     }
 }

@@ -54,7 +54,7 @@ impl<'a> Page<'a> {
         let mut tail = partial.to_vec();
         tail.extend(error_lines(window));
         if tail.is_empty() && window.all_lines().len() == 0 {
-            let words = placeholder(window.status(), false);
+            let words = placeholder(window.status());
             tail.extend(words.map(|words| Line::new(Role::Muted, words)));
         }
         Self {

@@ -1,51 +1,64 @@
-//! The message that a model is still writing, as the last lines of its window. They are drawn and
+//! The message that a model is still writing, as the last rows of its window. They are drawn and
 //! never kept: when the message is complete, its own lines take their place.
 
 use pi_subagents_delegation::{Activity, PartialMessage, text};
 
-use crate::{Line, Role, Room, WindowLine};
+use crate::paint::fit;
+use crate::{Line, Role, markdown};
 
 /// Where the model writes. Without colours it alone tells that a line is not complete.
 const CURSOR: &str = "▌";
 
-/// Draws the newest lines of a message that is still being written, at most `limit`, none wider
-/// than `columns`. The end of the last line is shown, because that is what moves.
+/// No screen shows more than the end of a message that is this long.
+const MOST_BYTES: usize = 16 << 10;
+
+/// Draws the newest rows of a message that is still being written, at most `limit`, none wider
+/// than `columns`.
 pub fn partial_lines(message: &PartialMessage, limit: usize, columns: usize) -> Vec<Line> {
     let activity = describe(&message.activity);
     let limit = limit.saturating_sub(usize::from(activity.is_some()));
-    let mut words: Vec<String> = message
-        .text
-        .rsplit('\n')
-        .filter_map(|line| WindowLine::words(Role::Muted, line, Room::ROLLING))
-        .take(limit)
-        .map(|line| text::cut_columns(&line.text(), columns))
-        .collect();
+    let mut rows = match limit {
+        0 => Vec::new(),
+        1 => newest_words(&message.text, columns),
+        _ => newest_rows(&message.text, limit, columns),
+    };
     if activity.is_none()
-        && let Some(last) = words.first_mut()
+        && let Some(last) = rows.last_mut()
     {
-        *last = newest_words(&message.text, columns);
+        *last = last.clone().with(Role::Muted, CURSOR);
     }
-    let words = words.into_iter().rev();
-    words
-        .chain(activity)
-        .map(|words| Line::new(Role::Muted, &text::cut_columns(&words, columns)))
-        .collect()
+    let activity = activity.map(|words| Line::new(Role::Muted, &words));
+    let rows = rows.into_iter().chain(activity);
+    rows.map(|row| fit(&row, columns)).collect()
 }
 
-/// Returns the end of a message that is still being written, with a mark where it goes on.
-fn newest_words(said: &str, columns: usize) -> String {
+/// Returns the end of the last line, for whoever has one row: it is what moves.
+fn newest_words(said: &str, columns: usize) -> Vec<Line> {
     let said = said.trim_end();
     let line = said.rsplit('\n').next().unwrap_or(said);
     let start = line.ceil_char_boundary(line.len().saturating_sub(4 * columns));
     let end = text::clean(&line[start..]);
-    let is_cut = start > 0;
-    let end = if is_cut {
-        format!("{}{end}", text::CUT_MARK)
-    } else {
-        end
-    };
     let room = columns.saturating_sub(text::columns(CURSOR));
-    format!("{}{CURSOR}", text::end_columns(&end, room))
+    let is_cut = start > 0;
+    let lead = if is_cut { text::CUT_MARK } else { "" };
+    let words = text::end_columns(&format!("{lead}{end}"), room);
+    let is_empty = words.trim().is_empty();
+    (!is_empty)
+        .then(|| Line::new(Role::Plain, &words))
+        .into_iter()
+        .collect()
+}
+
+/// Renders the end of a message, with room for the cursor.
+fn newest_rows(said: &str, limit: usize, columns: usize) -> Vec<Line> {
+    let said = said.trim_end();
+    let start = said.len().saturating_sub(MOST_BYTES);
+    let end = &said[said.ceil_char_boundary(start)..];
+    let room = columns.saturating_sub(text::columns(CURSOR));
+    let rows = markdown::render(end, room);
+    let rows: Vec<Line> = rows.into_iter().filter(|row| !row.is_blank()).collect();
+    let skipped = rows.len().saturating_sub(limit);
+    rows.into_iter().skip(skipped).collect()
 }
 
 /// Describes what a model does that writes no text.

@@ -1,25 +1,29 @@
 //! Progress as a log, for people without a terminal: one line per change.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::io::Write;
 use std::time::Duration;
 
 use pi_subagents_delegation::child_protocol::ChildRecord;
 use pi_subagents_delegation::{
-    Ending, EventSink, Happening, RunEvent, RunId, RunSummary, SessionId, Task, Timestamp, text,
+    Ending, EventSink, Happening, Message, RunEvent, RunId, RunSummary, SessionId, Task, Timestamp,
+    ToolResult, text,
 };
 use unicode_width::UnicodeWidthStr;
 
-use crate::event_lines::lines_of;
+use crate::event_lines::{Piece, lines_of};
 use crate::paint::fit;
-use crate::preview::PreviewContext;
-use crate::{LineKind, Role, Room, Span};
+use crate::preview::{CallPreview, Outcome, PreviewContext};
+use crate::{Line, Role, Room, Span};
 
 /// A name takes no more columns than this.
 const MAX_NAME_COLUMNS: usize = 24;
 
 /// A child's line takes no more columns than this; an error is printed to its end.
 const MAX_COLUMNS: usize = 120;
+
+/// More calls than this are hardly under way at once.
+const MAX_OPEN_CALLS: usize = 64;
 
 /// Within this time all tasks that have a place have started.
 const STARTING: Duration = Duration::from_secs(1);
@@ -34,7 +38,7 @@ pub struct ProgressLines<W: Write + Send> {
     page: String,
     context: PreviewContext,
     runs: HashMap<RunId, Known>,
-    /// Accepted and not started yet; told only if they wait.
+    /// Accepted and not started yet; told only if that lasts.
     unstarted: Vec<RunId>,
     name_columns: usize,
 }
@@ -46,6 +50,8 @@ struct Known {
     context: PreviewContext,
     accepted_at: Timestamp,
     started_at: Option<Timestamp>,
+    /// The newest calls without a result, which is told of only if it is an error.
+    calls: VecDeque<(String, CallPreview)>,
 }
 
 impl<W: Write + Send> ProgressLines<W> {
@@ -79,6 +85,7 @@ impl<W: Write + Send> ProgressLines<W> {
             },
             accepted_at: event.at,
             started_at: None,
+            calls: VecDeque::new(),
         };
         self.runs.insert(event.run.clone(), known);
     }
@@ -92,12 +99,12 @@ impl<W: Write + Send> ProgressLines<W> {
         }
     }
 
-    /// Prints a line about each run that waits for a place.
+    /// Prints a line about each run that has no place yet.
     ///
-    /// A task that starts at once never waited. So this is called when a run that did start goes
-    /// on, and a run counts as waiting only after longer than it takes to start all that have a
+    /// A task that starts at once was never queued. So this is called when a run that did start goes
+    /// on, and a run counts as queued only after longer than it takes to start all that have a
     /// place.
-    fn print_waiting(&mut self, event: &RunEvent) {
+    fn print_queued(&mut self, event: &RunEvent) {
         let busy = self.runs.get(&event.run);
         if busy.is_none_or(|known| known.started_at.is_none()) {
             return;
@@ -106,9 +113,9 @@ impl<W: Write + Send> ProgressLines<W> {
             let known = self.runs.get(run);
             known.is_some_and(|known| between(known.accepted_at, event.at) >= STARTING)
         };
-        let waiting: Vec<RunId> = self.unstarted.extract_if(.., waits).collect();
-        for run in waiting {
-            self.write(&run, "waiting for a free place");
+        let queued: Vec<RunId> = self.unstarted.extract_if(.., waits).collect();
+        for run in queued {
+            self.write(&run, "queued until another run ends");
         }
     }
 
@@ -117,14 +124,42 @@ impl<W: Write + Send> ProgressLines<W> {
         let context = known.map_or(&self.context, |known| &known.context);
         let mut has_text = false;
         for piece in lines_of(&event.happening, context, Room::ROLLING) {
-            let Some(line) = piece.lines.first() else {
-                continue;
-            };
-            if line.kind == LineKind::Text && std::mem::replace(&mut has_text, true) {
-                continue;
+            match piece {
+                Piece::Words(lines) if !std::mem::replace(&mut has_text, true) => {
+                    if let Some(line) = lines.first() {
+                        self.write_line(&event.run, &line.line);
+                    }
+                }
+                Piece::Words(_) => {}
+                Piece::Call { id, preview } => self.called(event, id, preview),
             }
-            let words = fit(&line.line, MAX_COLUMNS);
-            self.write(&event.run, &words.text());
+        }
+    }
+
+    fn called(&mut self, event: &RunEvent, id: String, preview: CallPreview) {
+        if let Some(line) = preview.lines(&Outcome::Untold, MAX_COLUMNS).first() {
+            self.write_line(&event.run, line);
+        }
+        if let Some(known) = self.runs.get_mut(&event.run) {
+            if known.calls.len() == MAX_OPEN_CALLS {
+                known.calls.pop_front();
+            }
+            known.calls.push_back((id, preview));
+        }
+    }
+
+    /// Prints a call once more if it failed, with what went wrong.
+    fn answered(&mut self, event: &RunEvent, result: &ToolResult) {
+        let Some(known) = self.runs.get_mut(&event.run) else {
+            return;
+        };
+        let place = known.calls.iter().position(|(id, _)| *id == result.call_id);
+        let call = place.and_then(|place| known.calls.remove(place));
+        let outcome = Outcome::of(result);
+        if let (Some((_, preview)), Outcome::Failed(_)) = (call, &outcome) {
+            for line in preview.lines(&outcome, MAX_COLUMNS) {
+                self.write_line(&event.run, &line);
+            }
         }
     }
 
@@ -142,6 +177,11 @@ impl<W: Write + Send> ProgressLines<W> {
         self.write(&event.run, &format!("{icon} {word}{took}{why}"));
         self.unstarted.retain(|run| *run != event.run);
         self.runs.remove(&event.run);
+    }
+
+    fn write_line(&mut self, run: &RunId, line: &Line) {
+        let words = fit(line, MAX_COLUMNS);
+        self.write(run, &words.text());
     }
 
     /// Writes a line on the page.
@@ -170,7 +210,7 @@ impl<W: Write + Send> ProgressLines<W> {
             Happening::Accepted(task) => self.accepted(event, task),
             Happening::Started(_) => self.started(event),
             Happening::Ended(ending) => {
-                self.print_waiting(event);
+                self.print_queued(event);
                 self.ended(event, ending);
             }
             Happening::Said {
@@ -180,11 +220,18 @@ impl<W: Write + Send> ProgressLines<W> {
             | Happening::Printed(_)
             | Happening::Complained(_)
             | Happening::Stopping(_) => {}
+            Happening::Said {
+                record: ChildRecord::MessageEnded(Message::ToolResult(result)),
+                ..
+            } => {
+                self.print_queued(event);
+                self.answered(event, result);
+            }
             Happening::Said { .. }
             | Happening::Warned(_)
             | Happening::Steered(_)
             | Happening::Corrected(_) => {
-                self.print_waiting(event);
+                self.print_queued(event);
                 self.changed(event);
             }
         }

@@ -55,6 +55,17 @@ impl Screen {
         self.write(&format!("{frame}\r\n{SHOW_CURSOR}"))
     }
 
+    /// Takes the frame off the screen and gives the cursor back where it began.
+    pub(crate) fn erase(&mut self, size: (usize, usize)) -> io::Result<()> {
+        if self.drawn.is_empty() {
+            return Ok(());
+        }
+        let frame = self.frame(&[Line::default()], size);
+        self.drawn.clear();
+        self.is_cursor_hidden = false;
+        self.write(&format!("{frame}\r{SHOW_CURSOR}"))
+    }
+
     /// Leaves what is drawn where it is and gives the cursor back; the next frame begins below.
     pub(crate) fn rest(&mut self) -> io::Result<()> {
         if !std::mem::replace(&mut self.is_cursor_hidden, false) {

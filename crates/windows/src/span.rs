@@ -132,11 +132,38 @@ impl Line {
         self.0.iter().map(|span| span.text.len()).sum()
     }
 
+    /// Returns whether there is nothing but spaces on it.
+    pub(crate) fn is_blank(&self) -> bool {
+        self.0.iter().all(|span| span.text.trim().is_empty())
+    }
+
     /// Returns the line behind a margin of two columns.
     pub(crate) fn indented(&self) -> Self {
         let mut line = Self::new(Role::Plain, "  ");
         line.0.extend_from_slice(&self.0);
         line
+    }
+
+    /// Returns the line with another one behind it.
+    pub(crate) fn joined(&self, other: &Self) -> Self {
+        Self(self.0.iter().chain(&other.0).cloned().collect())
+    }
+
+    /// Splits the line behind so many bytes, which must not divide a character.
+    pub(crate) fn split_at(&self, bytes: usize) -> (Self, Self) {
+        let (mut front, mut back) = (Self::default(), Self::default());
+        let mut left = bytes;
+        for span in &self.0 {
+            let (before, behind) = span.text.split_at(left.min(span.text.len()));
+            left -= before.len();
+            for (line, text) in [(&mut front, before), (&mut back, behind)] {
+                line.push(Span {
+                    text: text.to_owned(),
+                    role: span.role,
+                });
+            }
+        }
+        (front, back)
     }
 
     /// Returns the line without spaces at its end.

@@ -13,3 +13,13 @@ pub struct View {
     /// Whether each window shows all it holds instead.
     pub expanded: bool,
 }
+
+impl View {
+    /// Returns how many rows of a window are shown at most.
+    pub(crate) fn limit(&self) -> usize {
+        if self.expanded {
+            return usize::MAX;
+        }
+        self.max_lines.max(1)
+    }
+}

@@ -8,8 +8,9 @@ use pi_subagents_delegation::{
     SessionId, Status, ThinkingLevel, Timestamp, ToolResult,
 };
 
-use crate::event_lines::lines_of;
+use crate::event_lines::{Piece, lines_of};
 use crate::facts::RunFacts;
+use crate::held_call::HeldCall;
 use crate::history::History;
 use crate::preview::{self, PreviewContext};
 use crate::todos::Todos;
@@ -38,12 +39,13 @@ impl Window {
     ///
     /// The directory in `context` gives way to that of the task, once it is accepted.
     pub fn new(run: RunId, context: PreviewContext) -> Self {
+        let width = context.width();
         Self {
             run,
             context,
             planned: ModelChoice::Inherit,
             facts: RunFacts::default(),
-            history: History::new(Room::ROLLING),
+            history: History::new(Room::ROLLING, width),
             todos: Todos::default(),
             answers: 0,
             partial: None,
@@ -55,13 +57,14 @@ impl Window {
     #[must_use]
     pub fn with_room(self, room: Room) -> Self {
         Self {
-            history: History::new(room),
+            history: History::new(room, self.context.width()),
             ..self
         }
     }
 
     pub(crate) fn set_preview_width(&mut self, width: usize) {
         self.context.width = width;
+        self.history.set_width(self.context.width());
     }
 
     /// Adds events of the run, and the run's summary after the last of them.
@@ -81,16 +84,17 @@ impl Window {
                 }
             }
             Happening::Stopping(_) => self.is_stopping = true,
+            Happening::Ended(ending) => {
+                let is_completed = ending.status() == Status::Completed;
+                self.history.close_calls(is_completed);
+            }
             Happening::Said { record, .. } => self.heard(record),
             _ => {}
         }
         for piece in lines_of(&event.happening, &self.context, self.history.room()) {
-            let last = piece.lines.len().saturating_sub(1);
-            for (place, line) in piece.lines.into_iter().enumerate() {
-                match &piece.call {
-                    Some(call) if place == last => self.history.push_call(line, call),
-                    _ => self.history.push(line),
-                }
+            match piece {
+                Piece::Words(lines) => lines.into_iter().for_each(|line| self.history.push(line)),
+                Piece::Call { id, preview } => self.history.push_call(HeldCall::new(id, preview)),
             }
         }
     }
@@ -98,6 +102,16 @@ impl Window {
     fn heard(&mut self, record: &ChildRecord) {
         self.todos.heard(record);
         match record {
+            ChildRecord::ToolEnded {
+                call_id,
+                is_error,
+                details,
+                ..
+            } => {
+                let changes = details.as_ref().and_then(preview::changes);
+                self.history
+                    .change_call(call_id, |call| call.end(*is_error, changes));
+            }
             ChildRecord::MessageEnded(Message::ToolResult(result)) => self.answered(result),
             ChildRecord::MessageEnded(Message::Assistant(_)) => {
                 self.answers += 1;
@@ -139,8 +153,11 @@ impl Window {
     }
 
     fn answered(&mut self, result: &ToolResult) {
-        if let Some(line) = preview::summary(result) {
-            self.history.answer(&result.call_id, WindowLine::tool(line));
+        let is_held = self
+            .history
+            .change_call(&result.call_id, |call| call.answer(result));
+        if !is_held {
+            self.history.push_answer(result);
         }
     }
 

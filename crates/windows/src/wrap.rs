@@ -33,6 +33,39 @@ pub fn wrap(line: &Line, columns: usize) -> Vec<Line> {
     rows
 }
 
+/// Breaks a line into rows that stand under its first word: behind its margin and, in a list,
+/// behind the mark of its item.
+pub(crate) fn wrap_under(line: &Line, columns: usize) -> Vec<Line> {
+    if line.width() <= columns {
+        return vec![line.clone()];
+    }
+    let margin = margin_of(&line.text());
+    if margin == 0 || margin > columns / 2 {
+        return wrap(line, columns);
+    }
+    let (mark, words) = line.split_at(margin);
+    let rows = wrap(&words, columns - margin);
+    let space = Line::new(Role::Plain, &" ".repeat(margin));
+    let margins = std::iter::once(&mark).chain(std::iter::repeat(&space));
+    rows.iter()
+        .zip(margins)
+        .map(|(row, margin)| margin.joined(row))
+        .collect()
+}
+
+/// Returns how many columns stand before the first word of a line; they are all ASCII.
+fn margin_of(line: &str) -> usize {
+    let words = line.trim_start_matches(' ');
+    let indent = line.len() - words.len();
+    let digits = words.bytes().take_while(u8::is_ascii_digit).count();
+    let mark = match &words[digits..] {
+        rest if digits > 0 && rest.starts_with(". ") => digits + 2,
+        rest if digits == 0 && rest.starts_with("- ") => 2,
+        _ => 0,
+    };
+    indent + mark
+}
+
 fn cells(line: &Line, columns: usize) -> Vec<Cell<'_>> {
     let cells = line.spans().iter().flat_map(|span| {
         let graphemes = span.text().graphemes(true);
@@ -116,6 +149,18 @@ mod tests {
         assert_eq!(rows(&quoted, 20), ["> xxxxxxxxxxxxxxxxxx", "xxxxxxxxxxxx"]);
         assert_eq!(rows(&Line::new(Role::Plain, "日本"), 1), ["?", "?"]);
         assert_eq!(rows(&Line::default(), 0), [""]);
+    }
+
+    #[test]
+    fn rows_of_an_item_stand_under_its_words() {
+        let rows = |text: &str| -> Vec<String> {
+            let rows = wrap_under(&Line::new(Role::Plain, text), 12);
+            rows.iter().map(Line::text).collect()
+        };
+        assert_eq!(rows("  - one two three"), ["  - one two", "    three"]);
+        assert_eq!(rows("10. one two three"), ["10. one two", "    three"]);
+        assert_eq!(rows("one two three"), ["one two", "three"]);
+        assert_eq!(rows("        one two"), ["        one", "two"]);
     }
 
     #[test]

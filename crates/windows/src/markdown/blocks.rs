@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use pulldown_cmark::{Tag, TagEnd};
 
+use super::Widths;
 use super::inline::Inline;
 use super::margin::Margin;
 use super::table::Table;
@@ -19,7 +20,7 @@ const LONGEST_RULE: usize = 40;
 /// Writes the lines of a text as its blocks begin and end.
 pub(super) struct Blocks<'a> {
     source: &'a str,
-    columns: usize,
+    widths: Widths,
     lines: Vec<Line>,
     margin: Margin,
     inline: Inline,
@@ -37,12 +38,12 @@ struct Verbatim {
 }
 
 impl<'a> Blocks<'a> {
-    pub(super) fn new(source: &'a str, columns: usize) -> Self {
+    pub(super) fn new(source: &'a str, widths: Widths) -> Self {
         Self {
             source,
-            columns,
+            widths,
             lines: Vec::new(),
-            margin: Margin::new(columns),
+            margin: Margin::new(widths.lines),
             inline: Inline::default(),
             numbers: Vec::new(),
             verbatim: None,
@@ -198,7 +199,7 @@ impl<'a> Blocks<'a> {
             }
         }
         if let Some(table) = self.table.take() {
-            for line in table.draw(self.room()) {
+            for line in table.draw(self.room_in(self.widths.tables)) {
                 self.write(&line);
             }
         }
@@ -221,7 +222,11 @@ impl<'a> Blocks<'a> {
     }
 
     fn room(&self) -> usize {
-        self.columns.saturating_sub(self.margin.width()).max(1)
+        self.room_in(self.widths.lines)
+    }
+
+    fn room_in(&self, columns: usize) -> usize {
+        columns.saturating_sub(self.margin.width()).max(1)
     }
 
     fn write_wrapped(&mut self, line: &Line, lead: &str) {

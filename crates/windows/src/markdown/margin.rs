@@ -7,6 +7,9 @@ use crate::{Line, Role, Span};
 /// The bar beside a quote.
 const BAR: &str = "│ ";
 
+/// A margin takes no more columns than this, however wide the screen is.
+const WIDEST: usize = 40;
+
 /// All that stands to the left of a line, from the outermost block to the innermost.
 pub(super) struct Margin {
     levels: Vec<Level>,
@@ -30,7 +33,7 @@ impl Margin {
         Self {
             levels: Vec::new(),
             width: 0,
-            widest: columns / 2,
+            widest: (columns / 2).min(WIDEST),
             hidden: 0,
         }
     }

@@ -18,18 +18,42 @@ use pieces::pieces;
 
 /// Renders a text as lines, none wider than `columns`.
 pub fn render(text: &str, columns: usize) -> Vec<Line> {
-    let text = text::clean(text);
-    let text = text.trim_matches('\n');
-    let mut lines: Vec<Line> = Vec::new();
-    for piece in pieces(text) {
-        lines.extend(rendered(piece, columns.max(1)));
-    }
-    lines
+    let columns = columns.max(1);
+    lines_of(
+        text,
+        Widths {
+            lines: columns,
+            tables: columns,
+        },
+    )
 }
 
-fn rendered(text: &str, columns: usize) -> Vec<Line> {
+/// Renders a text as lines of any width, for whoever wraps them later; only tables are no wider
+/// than `columns`.
+pub(crate) fn unwrapped(text: &str, columns: usize) -> Vec<Line> {
+    let widths = Widths {
+        lines: usize::MAX,
+        tables: columns.max(1),
+    };
+    lines_of(text, widths)
+}
+
+/// How wide lines may be.
+#[derive(Clone, Copy)]
+struct Widths {
+    lines: usize,
+    tables: usize,
+}
+
+fn lines_of(text: &str, widths: Widths) -> Vec<Line> {
+    let text = text::clean(text);
+    let pieces = pieces(text.trim_matches('\n'));
+    pieces.flat_map(|piece| rendered(piece, widths)).collect()
+}
+
+fn rendered(text: &str, widths: Widths) -> Vec<Line> {
     let options = Options::ENABLE_TABLES | Options::ENABLE_TASKLISTS;
-    let mut blocks = Blocks::new(text, columns);
+    let mut blocks = Blocks::new(text, widths);
     for (event, place) in Parser::new_ext(text, options).into_offset_iter() {
         match event {
             Event::Start(tag) => blocks.start(tag, place),

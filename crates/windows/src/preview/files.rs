@@ -47,27 +47,17 @@ pub(super) fn write(arguments: Arguments<'_>, context: &PreviewContext) -> Sente
         .count(Role::Added, &format!(" +{lines}"))
 }
 
-/// Shows `edit → path (N edits) +A/-R`.
+/// Shows `edit → path (N edits)`. What it adds and removes is known only from its result.
 pub(super) fn edit(arguments: Arguments<'_>, context: &PreviewContext) -> Sentence {
-    let sentence = Sentence::new("edit").about(&shorten(&arguments.text(PATH), context));
-    let edits: Vec<Edit> = match arguments.get(&["edits"]) {
-        Some(Value::Array(edits)) => edits.iter().map(Edit::new).collect(),
+    let edits = match arguments.get(&["edits"]) {
+        Some(Value::Array(edits)) => text::count(edits.len(), "edit"),
         // Before it took a list, the tool took one edit.
-        None if arguments.get(OLD_TEXT).is_some() => vec![Edit::new(arguments.value())],
-        Some(_) | None => {
-            return sentence.count(Role::Muted, &format!(" ({CUT_MARK} edits)"));
-        }
+        None if arguments.get(OLD_TEXT).is_some() => text::count(1, "edit"),
+        Some(_) | None => format!("{CUT_MARK} edits"),
     };
-    let added: usize = edits.iter().map(|edit| edit.added).sum();
-    let removed: usize = edits.iter().map(|edit| edit.removed).sum();
-    sentence
-        .count(
-            Role::Muted,
-            &format!(" ({}) ", text::count(edits.len(), "edit")),
-        )
-        .count(Role::Added, &format!("+{added}"))
-        .count(Role::Muted, "/")
-        .count(Role::Removed, &format!("-{removed}"))
+    Sentence::new("edit")
+        .about(&shorten(&arguments.text(PATH), context))
+        .count(Role::Muted, &format!(" ({edits})"))
 }
 
 /// Shows `lint → files... +N more`, or `lint → (all)`.
@@ -89,25 +79,6 @@ pub(super) fn lint(arguments: Arguments<'_>, context: &PreviewContext) -> Senten
 }
 
 const OLD_TEXT: &[&str] = &["oldText", "old_text", "old_string"];
-const NEW_TEXT: &[&str] = &["newText", "new_text", "new_string"];
-
-struct Edit {
-    added: usize,
-    removed: usize,
-}
-
-impl Edit {
-    fn new(edit: &Value) -> Self {
-        let lines = |names| {
-            let text = Arguments::new(edit).whole_text(names);
-            text.map_or(0, non_empty_lines)
-        };
-        Self {
-            added: lines(NEW_TEXT),
-            removed: lines(OLD_TEXT),
-        }
-    }
-}
 
 fn non_empty_lines(text: &str) -> usize {
     text.lines().filter(|line| !line.trim().is_empty()).count()

@@ -4,11 +4,13 @@
 //! and may be anything; what cannot be shown is `...`.
 
 mod arguments;
+mod call_preview;
 mod context;
 mod delegation;
 mod files;
 mod lsp;
 mod other;
+mod outcome;
 mod path;
 mod search;
 mod sentence;
@@ -21,32 +23,25 @@ use serde_json::Value;
 
 use crate::Line;
 use arguments::Arguments;
+pub use call_preview::CallPreview;
 pub use context::PreviewContext;
+pub use outcome::Outcome;
+pub(crate) use outcome::changes;
 use sentence::Sentence;
 
 /// Returns the lines that show a call; the first says the most, further ones continue it.
 pub fn call(tool: &str, arguments: &Value, context: &PreviewContext) -> Vec<Line> {
-    let arguments = Arguments::new(arguments);
-    match tool {
-        "bash" => shell::bash(arguments, context),
-        tool => vec![one_line(tool, arguments, context).fitted(context.width())],
-    }
+    CallPreview::new(tool, arguments, context).lines(&Outcome::Untold, context.width())
 }
 
-/// How wide a line is at most that is not cut to a screen.
-const WHOLE_WIDTH: usize = 4096;
-
-/// Returns the lines that show all of a call, whatever the width of the screen is.
-pub(crate) fn whole(tool: &str, arguments: &Value, context: &PreviewContext) -> Vec<Line> {
-    let arguments = Arguments::new(arguments);
-    let context = PreviewContext {
-        width: WHOLE_WIDTH,
-        ..context.clone()
-    };
-    match tool {
-        "bash" => shell::whole(arguments, &context),
-        tool => vec![one_line(tool, arguments, &context).fitted(context.width())],
-    }
+/// Returns the lines that show a call and what came of it.
+pub fn answered(
+    tool: &str,
+    arguments: &Value,
+    result: &ToolResult,
+    context: &PreviewContext,
+) -> Vec<Line> {
+    CallPreview::new(tool, arguments, context).lines(&Outcome::of(result), context.width())
 }
 
 fn one_line(tool: &str, arguments: Arguments<'_>, context: &PreviewContext) -> Sentence {
@@ -69,23 +64,6 @@ fn one_line(tool: &str, arguments: Arguments<'_>, context: &PreviewContext) -> S
         "lsp_find_symbol" => lsp::find_symbol(tool, arguments),
         "lsp_refactor_symbol" => lsp::refactor_symbol(tool, arguments, context),
         tool if tool.starts_with("lsp_") => lsp::position(tool, arguments, context),
-        tool => other::any(tool, arguments, context),
-    }
-}
-
-/// Returns whether what comes of a call gets a line of its own.
-pub(crate) fn has_summary(tool: &str) -> bool {
-    matches!(tool, "ls" | "find")
-}
-
-/// Sums up the result of a call, for the tools that have a summary.
-pub fn summary(result: &ToolResult) -> Option<Line> {
-    if result.is_error {
-        return None;
-    }
-    match result.tool.as_str() {
-        "ls" => Some(search::ls_summary(&result.text())),
-        "find" => Some(search::find_summary(&result.text())),
-        _ => None,
+        tool => other::any(tool, arguments),
     }
 }

@@ -2,10 +2,11 @@
 
 use std::io::{self, Write};
 
+use pi_subagents_delegation::text::CUT_MARK;
 use serde_json::Value;
 
+use super::Sentence;
 use super::arguments::Arguments;
-use super::{PreviewContext, Sentence};
 
 /// Shows `workflow_step → action`.
 pub(super) fn workflow_step(arguments: Arguments<'_>) -> Sentence {
@@ -13,28 +14,28 @@ pub(super) fn workflow_step(arguments: Arguments<'_>) -> Sentence {
 }
 
 /// Shows `toolName {"key":"value",...}`; without arguments just the name.
-pub(super) fn any(tool: &str, arguments: Arguments<'_>, context: &PreviewContext) -> Sentence {
+pub(super) fn any(tool: &str, arguments: Arguments<'_>) -> Sentence {
     let name = if tool.trim().is_empty() { "..." } else { tool };
     let sentence = Sentence::new(name);
     match arguments.value() {
         Value::Null => sentence,
         Value::Object(map) if map.is_empty() => sentence,
-        value => sentence.with_arguments(&beginning_of(value, context.width() * BYTES_PER_COLUMN)),
+        value => sentence.with_arguments(&beginning_of(value)),
     }
 }
 
-/// Flags of countries take many bytes and few columns; few characters take more than this.
-const BYTES_PER_COLUMN: usize = 16;
+/// No preview shows more of the arguments than this.
+const MAX_BYTES: usize = 4 << 10;
 
 /// Returns the first bytes of a value's JSON; the rest of a big value is never written.
-fn beginning_of(value: &Value, limit: usize) -> String {
+fn beginning_of(value: &Value) -> String {
     let mut beginning = Beginning {
         bytes: Vec::new(),
-        limit,
+        limit: MAX_BYTES,
     };
-    // The only error is that there is enough.
-    let _ = serde_json::to_writer(&mut beginning, value);
-    String::from_utf8_lossy(&beginning.bytes).into_owned()
+    let is_whole = serde_json::to_writer(&mut beginning, value).is_ok();
+    let text = String::from_utf8_lossy(&beginning.bytes).into_owned();
+    if is_whole { text } else { text + CUT_MARK }
 }
 
 struct Beginning {

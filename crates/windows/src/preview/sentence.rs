@@ -3,6 +3,8 @@
 use pi_subagents_delegation::text;
 use unicode_width::UnicodeWidthStr;
 
+use super::Outcome;
+use super::outcome::FAILED;
 use crate::paint::fit;
 use crate::{Line, Role, Span};
 
@@ -13,6 +15,7 @@ pub(super) const ARROW: &str = " → ";
 const MIN_SUBJECT: usize = 12;
 
 /// A preview before it is cut: what it is about gives way to the counts behind it.
+#[derive(Debug, Clone, PartialEq)]
 pub(super) struct Sentence {
     tool: String,
     subject: Option<String>,
@@ -48,14 +51,39 @@ impl Sentence {
         self
     }
 
-    /// Returns the line, cut to a number of columns.
-    pub(super) fn fitted(self, width: usize) -> Line {
-        let counted: usize = self.counts.iter().map(Span::width).sum();
-        let room = width.saturating_sub(self.tool.width() + counted);
-        let subject = self.subject.unwrap_or_default();
-        let subject = text::cut_columns(&subject, room.max(MIN_SUBJECT));
-        let mut line = Line::new(Role::Muted, &format!("{}{subject}", self.tool));
-        line.extend(self.counts);
+    /// Returns the line, cut to a number of columns. What a call that failed would have done is
+    /// not told.
+    pub(super) fn fitted(&self, outcome: &Outcome, width: usize) -> Line {
+        let is_failed = outcome.is_failed();
+        let (lead, role) = if is_failed {
+            (FAILED, Role::Failed)
+        } else {
+            ("", Role::Muted)
+        };
+        let is_told = |count: &&Span| !is_failed || count.role() == Role::Muted;
+        let behind: Vec<Span> = self
+            .counts
+            .iter()
+            .filter(is_told)
+            .cloned()
+            .chain(outcome.tail(width))
+            .collect();
+        let taken: usize = behind.iter().map(Span::width).sum();
+        let begun = format!("{lead}{}", self.tool);
+        let room = width.saturating_sub(begun.width() + taken);
+        let subject = self.subject.as_deref().unwrap_or_default();
+        let subject = text::cut_columns(subject, room.max(MIN_SUBJECT));
+        let mut line = if is_failed {
+            Line::new(role, &begun).with(Role::Muted, &subject)
+        } else {
+            Line::new(role, &format!("{begun}{subject}"))
+        };
+        line.extend(behind);
         fit(&line, width)
+    }
+
+    /// Returns how many bytes it holds, about.
+    pub(super) fn size(&self) -> usize {
+        self.tool.len() + self.subject.as_ref().map_or(0, String::len)
     }
 }

@@ -5,11 +5,13 @@ use std::path::Path;
 use pi_subagents_delegation::text::{self, CUT_MARK};
 use unicode_width::UnicodeWidthStr;
 
-use super::PreviewContext;
 use super::arguments::Arguments;
+use super::outcome::FAILED;
 use super::path::shorten_all;
+use super::sentence::ARROW;
+use super::{Outcome, PreviewContext};
 use crate::paint::fit;
-use crate::{Line, Role};
+use crate::{Line, Role, Span};
 
 const LEAD: &str = "bash → ";
 /// A line that continues a command stands under the command, not under the tool's name.
@@ -19,61 +21,98 @@ const AND: &str = " && ";
 /// A command takes no more lines than this.
 const MAX_LINES: usize = 4;
 
+/// So much of a command stays, even if then what came of it does not fit.
+const MIN_COMMAND: usize = 12;
+
 /// A command that is shown whole takes no more lines than this.
 const MAX_WHOLE_LINES: usize = 100;
 
-/// Shows `bash → command`, at its `&&` continued on further lines where it is too wide for one.
-pub(super) fn bash(arguments: Arguments<'_>, context: &PreviewContext) -> Vec<Line> {
-    let command = arguments.text(&["command"]);
-    let command = text::clean(&command);
-    let first = command.lines().find(|line| !line.trim().is_empty());
-    let first = without_cd(first.unwrap_or(CUT_MARK).trim(), &context.cwd);
-    let first = shorten_all(first, context);
-    let room = context.width() - LEAD.width();
-    let mut packed = packed(&first, room);
-    if packed.len() > MAX_LINES {
-        packed.truncate(MAX_LINES);
-        if let Some(last) = packed.last_mut() {
-            last.push(' ');
-            last.push_str(CUT_MARK);
-        }
-    }
-    packed
-        .iter()
-        .zip(std::iter::once(LEAD).chain(std::iter::repeat(CONTINUATION)))
-        .map(|(part, lead)| {
-            let line = Line::new(Role::Muted, &format!("{lead}{part}"));
-            fit(&line, context.width())
-        })
-        .collect()
+/// A shell command, with its paths shortened.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Command {
+    /// Its first line, without a `cd` to where it runs anyway.
+    first: String,
+    /// Its other lines, up to a bound.
+    further: Vec<String>,
 }
 
-/// Shows all lines of a command, up to a bound.
-pub(super) fn whole(arguments: Arguments<'_>, context: &PreviewContext) -> Vec<Line> {
-    let command = arguments.text(&["command"]);
-    let command = text::clean(&command);
-    let mut lines: Vec<&str> = command
-        .lines()
-        .map(str::trim_end)
-        .filter(|line| !line.is_empty())
-        .collect();
-    if lines.is_empty() {
-        return bash(arguments, context);
+impl Command {
+    pub(super) fn new(arguments: Arguments<'_>, context: &PreviewContext) -> Self {
+        let command = text::clean(&arguments.text(&["command"]));
+        let mut lines = command
+            .lines()
+            .map(str::trim_end)
+            .filter(|line| !line.is_empty());
+        let first = lines.next().unwrap_or(CUT_MARK).trim();
+        let mut further: Vec<String> = lines
+            .by_ref()
+            .take(MAX_WHOLE_LINES)
+            .map(str::to_owned)
+            .collect();
+        if lines.next().is_some() {
+            further.push(CUT_MARK.to_owned());
+        }
+        Self {
+            first: shorten_all(without_cd(first, &context.cwd), context),
+            further,
+        }
     }
-    if lines.len() > MAX_WHOLE_LINES {
-        lines.truncate(MAX_WHOLE_LINES);
-        lines.push(CUT_MARK);
+
+    /// Shows `bash → command`, at its `&&` continued on further lines where it is too wide for one.
+    pub(super) fn lines(&self, outcome: &Outcome, width: usize) -> Vec<Line> {
+        let tail = outcome.tail(width);
+        let taken: usize = tail.iter().map(Span::width).sum();
+        let mark = if outcome.is_failed() {
+            FAILED.width()
+        } else {
+            0
+        };
+        let room = width.saturating_sub(LEAD.width() + mark);
+        let mut parts = packed(&self.first, room.saturating_sub(taken));
+        if parts.len() > MAX_LINES {
+            parts.truncate(MAX_LINES);
+            if let Some(last) = parts.last_mut() {
+                last.push(' ');
+                last.push_str(CUT_MARK);
+            }
+        }
+        if let Some(last) = parts.last_mut() {
+            *last = text::cut_columns(last, room.saturating_sub(taken).max(MIN_COMMAND));
+        }
+        drawn(&parts, outcome, width)
     }
-    let first = shorten_all(without_cd(lines[0].trim(), &context.cwd), context);
-    let further = lines.iter().skip(1).map(|&line| line.to_owned());
-    std::iter::once(first)
-        .chain(further)
-        .zip(std::iter::once(LEAD).chain(std::iter::repeat(CONTINUATION)))
-        .map(|(part, lead)| {
-            let line = Line::new(Role::Muted, &format!("{lead}{part}"));
-            fit(&line, context.width())
+
+    /// Shows all lines of the command.
+    pub(super) fn whole(&self, outcome: &Outcome, width: usize) -> Vec<Line> {
+        let first = std::iter::once(&self.first);
+        let parts: Vec<String> = first.chain(&self.further).cloned().collect();
+        drawn(&parts, outcome, width)
+    }
+
+    /// Returns how many bytes it holds.
+    pub(super) fn size(&self) -> usize {
+        self.first.len() + self.further.iter().map(String::len).sum::<usize>()
+    }
+}
+
+/// Puts the parts of a command below each other, with what came of it behind the last.
+fn drawn(parts: &[String], outcome: &Outcome, width: usize) -> Vec<Line> {
+    let is_failed = outcome.is_failed();
+    let mut lines: Vec<Line> = parts
+        .iter()
+        .enumerate()
+        .map(|(number, part)| match (number, is_failed) {
+            (0, false) => Line::new(Role::Muted, &format!("{LEAD}{part}")),
+            (0, true) => Line::new(Role::Failed, &format!("{FAILED}bash"))
+                .with(Role::Muted, &format!("{ARROW}{part}")),
+            (_, false) => Line::new(Role::Muted, &format!("{CONTINUATION}{part}")),
+            (_, true) => Line::new(Role::Muted, &format!("  {CONTINUATION}{part}")),
         })
-        .collect()
+        .collect();
+    if let Some(last) = lines.last_mut() {
+        last.extend(outcome.tail(width));
+    }
+    lines.iter().map(|line| fit(line, width)).collect()
 }
 
 /// Splits a command into its parts and puts as many on each line as fit.

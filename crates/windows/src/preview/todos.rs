@@ -62,10 +62,15 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::preview::Outcome;
 
     #[test]
     fn todos_that_are_added_are_named() {
-        let shown = |arguments: Value| edit(Arguments::new(&arguments)).fitted(80).text();
+        let shown = |arguments: Value| {
+            edit(Arguments::new(&arguments))
+                .fitted(&Outcome::Untold, 80)
+                .text()
+        };
         let todos = json!([{"description": "Buy milk"}, "Call Ada", 3]);
         assert_eq!(
             shown(json!({"action": "add", "todos": todos})),

@@ -7,7 +7,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Duration;
 
 use pi_subagents_delegation::{Ending, EventSink};
-use pi_subagents_windows::{Fleet, LiveView, Paint, Terminal};
+use pi_subagents_windows::{AtEnd, Fleet, LiveView, Paint, Terminal};
 
 use crate::emulator::Emulator;
 use crate::script::{Script, at, busy_call, context};
@@ -35,7 +35,7 @@ fn terminal(columns: &Arc<AtomicUsize>, rows: usize) -> (Terminal, Receiver<Stri
         size: Box::new(move || (columns.load(Ordering::SeqCst), rows)),
         clock: Box::new(|| at(12)),
         paint: Paint::Ansi,
-        max_lines: 15,
+        at_end: AtEnd::Stay { max_lines: 15 },
     };
     (terminal, frames)
 }
@@ -70,19 +70,19 @@ fn frames_take_each_others_place_and_the_last_one_stays() {
     follow(&mut emulator, &frames, "1 error");
     assert!(!emulator.is_cursor_shown);
     assert!(emulator.is_wrapping);
-    insta::assert_snapshot!(emulator.text(), @"
+    insta::assert_snapshot!(emulator.text(), @r#"
     $ pi-subagents delegate
-    Sub-agents: 2 running, 1 waiting, 1 done, 1 error
-    ⏳ review • reviewer • 4 tools • 12s/600s
+    Sub-agents: 2 running, 1 queued, 1 done, 1 error • 4 calls
+    ⏳ review • reviewer • 4 calls • 12s/600s
+      edit → src/lib.rs (1 edit) (running)
+      bash → cargo test (running)
       [stderr]: warning: unused
     ⏳ tests • 12s
+      steered: Only the unit tests.
+      warning: model "toor" is not known
       npm notice: plain text on stdout
-    ✓ docs • scripted/tour • 8s/600s
-    ✗ types
-      Error: cwd must be an absolute path
-    ⏳ later • waiting
-    … 12 lines hidden
-    ");
+    … and 1 queued, 1 done, 1 error
+    "#);
 
     let rest = Script::new()
         .ended(13, "review", Ending::Completed)
@@ -97,16 +97,17 @@ fn frames_take_each_others_place_and_the_last_one_stays() {
     assert!(emulator.is_wrapping);
     insta::assert_snapshot!(emulator.text(), @r#"
     $ pi-subagents delegate
-    Sub-agents: 2 done, 3 errors
-    ✓ review • reviewer • 4 tools • 13s/600s
+    Sub-agents: 2 done, 3 errors • 4 calls
+    ✓ review • reviewer • 4 calls • 13s/600s
       I will look around.
       First the files:
       ls → .
         2 files, 1 dir
-      read → src/lib.rs:10+40 (40 lines)
-      edit → src/lib.rs (1 edit) +3/-2
-      bash → cargo test
+      ✗ read → src/lib.rs:10+40  no result
+      ✗ edit → src/lib.rs (1 edit)  no result
+      ✗ bash → cargo test  no result
       [stderr]: warning: unused
+
     ✗ tests • 13s
       retrying 1/3: 429 Too Many Requests
       corrected: You have not reported yet.
@@ -114,10 +115,13 @@ fn frames_take_each_others_place_and_the_last_one_stays() {
       warning: model "toor" is not known
       npm notice: plain text on stdout
       Error: Stopped on request.
+
     ✓ docs • scripted/tour • 8s/600s
       The manual has three pages.
+
     ✗ types
       Error: cwd must be an absolute path
+
     ✗ later
       Error: Stopped on request.
     Sessions:
@@ -142,7 +146,7 @@ fn a_narrower_terminal_gets_a_narrower_view() {
     play_after(&mut view, &busy_call(), &more);
     let frame = next(&frames);
     // Some of the 21 rows that were drawn before take two or more now.
-    insta::assert_snapshot!(frame.chars().take(40).collect::<String>().escape_debug(), @r"\u{1b}[?2026h\u{1b}[?25l\u{1b}[?7l\r\u{1b}[32A\u{1b}[K\u{1b}[1mSub-agen");
+    insta::assert_snapshot!(frame.chars().take(40).collect::<String>().escape_debug(), @r"\u{1b}[?2026h\u{1b}[?25l\u{1b}[?7l\r\u{1b}[36A\u{1b}[K\u{1b}[1mSub-agen");
     Emulator::new(30, 40).write(&frame);
 }
 

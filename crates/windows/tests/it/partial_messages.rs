@@ -4,7 +4,7 @@ use std::sync::mpsc::channel;
 
 use pi_subagents_delegation::{Activity, Ending, EventSink as _, PartialMessage};
 use pi_subagents_windows::paint::{ansi, plain};
-use pi_subagents_windows::{Fleet, LiveView, Paint, Terminal, View, partial_lines};
+use pi_subagents_windows::{AtEnd, Fleet, LiveView, Paint, Terminal, View, partial_lines};
 
 use crate::live::Frames;
 use crate::script::{Script, at, run, task};
@@ -76,11 +76,11 @@ fn words_are_seen_as_they_are_written_and_give_way_to_the_message() {
 #[test]
 fn of_a_long_line_its_end_is_seen() {
     let long = "The quick brown fox jumps over the lazy dog 日本語";
-    let seen: Vec<String> = [60, 24, 12, 4, 1, 0]
+    let seen: Vec<String> = [60, 24, 12, 4, 1]
         .map(|columns| {
-            let lines = partial_lines(&partial(0, long, Activity::Writing), 15, columns);
+            let lines = partial_lines(&partial(0, long, Activity::Writing), 1, columns);
             let text = plain(&lines[0]);
-            assert!(lines[0].width() <= columns.max(1), "{text}");
+            assert!(lines[0].width() <= columns, "{text}");
             text
         })
         .into();
@@ -92,18 +92,40 @@ fn of_a_long_line_its_end_is_seen() {
     ▌
     ");
     let endless = "x".repeat(1 << 20);
-    let lines = partial_lines(&partial(0, &endless, Activity::Writing), 15, 10);
+    let lines = partial_lines(&partial(0, &endless, Activity::Writing), 1, 10);
     assert_eq!(plain(&lines[0]), "...xxxxxx▌");
 }
 
 #[test]
-fn it_is_dim_and_does_not_look_complete_without_colours_either() {
+fn where_there_is_room_words_are_wrapped_and_rendered() {
+    let said = "# Plan\n\nThe quick **brown** fox jumps over the lazy dog 日本語, and\n- one\n- tw";
+    let seen = |limit, columns| {
+        let lines = partial_lines(&partial(0, said, Activity::Writing), limit, columns);
+        let lines = lines.iter().map(|line| {
+            assert!(line.width() <= columns, "{line:?}");
+            plain(line)
+        });
+        lines.collect::<Vec<String>>()
+    };
+    let expected = [
+        "# Plan",
+        "The quick brown fox jumps over",
+        "the lazy dog 日本語, and",
+        "- one",
+        "- tw▌",
+    ];
+    assert_eq!(seen(15, 31), expected);
+    assert_eq!(seen(2, 31), expected[3..]);
+    for columns in 0..60 {
+        seen(15, columns);
+    }
+}
+
+#[test]
+fn it_does_not_look_complete_without_colours_either() {
     let lines = partial_lines(&partial(0, "One.\nTw", Activity::Writing), 15, 40);
     let painted: Vec<String> = lines.iter().map(ansi).collect();
-    assert_eq!(
-        painted,
-        ["\u{1b}[90mOne.\u{1b}[0m", "\u{1b}[90mTw▌\u{1b}[0m"]
-    );
+    assert_eq!(painted, ["One.", "Tw\u{1b}[90m▌\u{1b}[0m"]);
 }
 
 #[test]
@@ -115,6 +137,7 @@ fn what_was_not_said_to_its_end_does_not_stay_on_the_screen() {
         Paint::Plain,
     );
     terminal.clock = Box::new(|| at(1));
+    terminal.at_end = AtEnd::Stay { max_lines: 15 };
     let mut view = LiveView::start(started().fleet(), terminal).unwrap();
     assert!(view.wants_partial_messages());
     view.on_partial_message(&run("docs"), &partial(0, "Half a sen", Activity::Writing));

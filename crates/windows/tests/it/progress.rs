@@ -17,12 +17,12 @@ fn a_busy_call_reads_line_by_line() {
     review  started, session a3f7000000000292
     tests   started, session a3f7000000000233
     docs    started, session a3f70000000001a9
-    types   waiting for a free place
-    later   waiting for a free place
+    types   queued until another run ends
+    later   queued until another run ends
     review  I will look around.
     review  ls → .
     review  read → src/lib.rs:10+40 (40 lines)
-    review  edit → src/lib.rs (1 edit) +3/-2
+    review  edit → src/lib.rs (1 edit)
     review  bash → cargo test
     tests   retrying 1/3: 429 Too Many Requests
     tests   corrected: You have not reported yet.
@@ -51,7 +51,7 @@ fn a_task_that_starts_a_moment_later_is_not_said_to_wait() {
     one    started, session a3f7000000000142
     one    I am the first.
     two    started, session a3f700000000015a
-    three  waiting for a free place
+    three  queued until another run ends
     two    I came a moment later.
     two    And I go on.
     one    ✓ completed after 3.0s

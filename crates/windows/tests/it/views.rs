@@ -34,114 +34,185 @@ fn shown(fleet: &Fleet, second: i64, columns: usize) -> String {
 #[test]
 fn a_busy_call_at_100_columns() {
     insta::assert_snapshot!(shown(&busy_call().fleet(), 12, 100), @r#"
-    Sub-agents: 2 running, 1 waiting, 1 done, 1 error
-    ⏳ review • reviewer (scripted/tour high) • 4 tools • 12s/600s
+    Sub-agents: 2 running, 1 queued, 1 done, 1 error • 4 calls
+    ⏳ review • reviewer (scripted/tour high) • 4 tools • 4 calls • 12s/600s
       I will look around.
       First the files:
       ls → .
         2 files, 1 dir
-      read → src/lib.rs:10+40 (40 lines)
-      edit → src/lib.rs (1 edit) +3/-2
-      bash → cargo test
+      read → src/lib.rs:10+40 (40 lines) (running)
+      edit → src/lib.rs (1 edit) (running)
+      bash → cargo test (running)
       [stderr]: warning: unused
+
     ⏳ tests • 12s
       retrying 1/3: 429 Too Many Requests
       corrected: You have not reported yet.
       steered: Only the unit tests.
       warning: model "toor" is not known
       npm notice: plain text on stdout
+
     ✓ docs • scripted/tour • 8s/600s
       The manual has three pages.
+
     ✗ types
       Error: cwd must be an absolute path
-    ⏳ later • waiting
+
+    ⏳ later • queued
     "#);
 }
 
 #[test]
 fn a_busy_call_at_40_columns() {
     insta::assert_snapshot!(shown(&busy_call().fleet(), 12, 40), @r#"
-    Sub-agents: 2 running, 1 waiting, 1 d...
+    Sub-agents: 2 running, 1 queued, 1 do...
     ⏳ review • reviewer • 12s/600s
       I will look around.
       First the files:
       ls → .
         2 files, 1 dir
-      read → src/lib.rs:10+40 (40 lines)
-      edit → src/lib.rs (1 edit) +3/-2
-      bash → cargo test
+      read → src/lib.rs:10+40 (40 lines) ...
+      edit → src/lib.rs (1 edit) (running)
+      bash → cargo test (running)
       [stderr]: warning: unused
+
     ⏳ tests • 12s
       retrying 1/3: 429 Too Many Requests
       corrected: You have not reported yet.
       steered: Only the unit tests.
       warning: model "toor" is not known
       npm notice: plain text on stdout
+
     ✓ docs • scripted/tour • 8s/600s
       The manual has three pages.
+
     ✗ types
       Error: cwd must be an absolute path
-    ⏳ later • waiting
+
+    ⏳ later • queued
     "#);
 }
 
 #[test]
-fn what_does_not_fit_is_shared_fairly_and_counted() {
+fn running_windows_are_open_and_what_does_not_fit_is_counted() {
     let fleet = busy_call().fleet();
-    let squeezed: Vec<String> = [16, 8, 5, 3, 2, 1]
+    let squeezed: Vec<String> = [30, 20, 16, 12, 8, 5, 3, 2, 1]
         .map(|rows| {
-            let lines = fleet.view_in_rows(at(12), &view(60), rows);
+            let lines = fleet.view_in_rows(at(12), 60, rows);
             assert!(lines.len() <= rows, "{rows}");
             format!("{rows} rows:\n{}", text(&lines, 60))
         })
         .into();
     insta::assert_snapshot!(squeezed.join("\n\n"), @r#"
+    30 rows:
+    Sub-agents: 2 running, 1 queued, 1 done, 1 error • 4 calls
+    ⏳ review • reviewer • 4 calls • 12s/600s
+      I will look around.
+      First the files:
+      ls → .
+        2 files, 1 dir
+      read → src/lib.rs:10+40 (40 lines) (running)
+      edit → src/lib.rs (1 edit) (running)
+      bash → cargo test (running)
+      [stderr]: warning: unused
+
+    ⏳ tests • 12s
+      retrying 1/3: 429 Too Many Requests
+      corrected: You have not reported yet.
+      steered: Only the unit tests.
+      warning: model "toor" is not known
+      npm notice: plain text on stdout
+
+    ✓ docs • scripted/tour • 8s/600s
+      The manual has three pages.
+
+    ✗ types
+      Error: cwd must be an absolute path
+
+    ⏳ later • queued
+
+    20 rows:
+    Sub-agents: 2 running, 1 queued, 1 done, 1 error • 4 calls
+    ⏳ review • reviewer • 4 calls • 12s/600s
+      … 2 more lines
+      ls → .
+        2 files, 1 dir
+      read → src/lib.rs:10+40 (40 lines) (running)
+      edit → src/lib.rs (1 edit) (running)
+      bash → cargo test (running)
+      [stderr]: warning: unused
+
+    ⏳ tests • 12s
+      retrying 1/3: 429 Too Many Requests
+      corrected: You have not reported yet.
+      steered: Only the unit tests.
+      warning: model "toor" is not known
+      npm notice: plain text on stdout
+
+    ✓ docs • scripted/tour • 8s/600s
+    ✗ types
+    ⏳ later • queued
+
     16 rows:
-    Sub-agents: 2 running, 1 waiting, 1 done, 1 error
-    ⏳ review • reviewer • 4 tools • 12s/600s
-      read → src/lib.rs:10+40 (40 lines)
-      edit → src/lib.rs (1 edit) +3/-2
-      bash → cargo test
+    Sub-agents: 2 running, 1 queued, 1 done, 1 error • 4 calls
+    ⏳ review • reviewer • 4 calls • 12s/600s
+      … 5 more lines
+      edit → src/lib.rs (1 edit) (running)
+      bash → cargo test (running)
+      [stderr]: warning: unused
+
+    ⏳ tests • 12s
+      … 2 more lines
+      steered: Only the unit tests.
+      warning: model "toor" is not known
+      npm notice: plain text on stdout
+
+    ✓ docs • scripted/tour • 8s/600s
+    ✗ types
+    ⏳ later • queued
+
+    12 rows:
+    Sub-agents: 2 running, 1 queued, 1 done, 1 error • 4 calls
+    ⏳ review • reviewer • 4 calls • 12s/600s
+      edit → src/lib.rs (1 edit) (running)
+      bash → cargo test (running)
       [stderr]: warning: unused
     ⏳ tests • 12s
       steered: Only the unit tests.
       warning: model "toor" is not known
       npm notice: plain text on stdout
     ✓ docs • scripted/tour • 8s/600s
-      The manual has three pages.
     ✗ types
-      Error: cwd must be an absolute path
-    ⏳ later • waiting
-    … 6 lines hidden
+    ⏳ later • queued
 
     8 rows:
-    Sub-agents: 2 running, 1 waiting, 1 done, 1 error
-    ⏳ review • reviewer • 4 tools • 12s/600s
+    Sub-agents: 2 running, 1 queued, 1 done, 1 error • 4 calls
+    ⏳ review • reviewer • 4 calls • 12s/600s
+      bash → cargo test (running)
       [stderr]: warning: unused
     ⏳ tests • 12s
-    ✓ docs • scripted/tour • 8s/600s
-    ✗ types
-    ⏳ later • waiting
-    … 14 lines hidden
+      warning: model "toor" is not known
+      npm notice: plain text on stdout
+    … and 1 queued, 1 done, 1 error
 
     5 rows:
-    Sub-agents: 2 running, 1 waiting, 1 done, 1 error
-    ⏳ review • reviewer • 4 tools • 12s/600s
+    Sub-agents: 2 running, 1 queued, 1 done, 1 error • 4 calls
+    ⏳ review • reviewer • 4 calls • 12s/600s
+      [stderr]: warning: unused
     ⏳ tests • 12s
-    ⏳ later • waiting
-    … 2 sub-agents and 13 lines hidden
+    … and 1 queued, 1 done, 1 error
 
     3 rows:
-    Sub-agents: 2 running, 1 waiting, 1 done, 1 error
-    ⏳ review • reviewer • 4 tools • 12s/600s
-    … 4 sub-agents and 8 lines hidden
+    Sub-agents: 2 running, 1 queued, 1 done, 1 error • 4 calls
+    ⏳ review • reviewer • 4 calls • 12s/600s
+    … and 1 running, 1 queued, 1 done, 1 error
 
     2 rows:
-    Sub-agents: 2 running, 1 waiting, 1 done, 1 error
-    … 5 sub-agents hidden
+    Sub-agents: 2 running, 1 queued, 1 done, 1 error • 4 calls
+    … and 2 running, 1 queued, 1 done, 1 error
 
     1 rows:
-    Sub-agents: 2 running, 1 waiting, 1 done, 1 error
+    Sub-agents: 2 running, 1 queued, 1 done, 1 error • 4 calls
     "#);
 }
 
@@ -174,8 +245,10 @@ fn when_all_are_done_the_sessions_stand_at_the_end_and_clocks_have_stopped() {
     Sub-agents: 1 done, 2 errors
     ✗ scan • 62s/600s
       Error: Timed out after 60s. Consider resuming with a longer timeout.
+
     ✓ documentation • 68s/600s
       (no output)
+
     ✗ never
       Error: Failed to spawn sub-agent process: pi: not found
     Sessions:
@@ -233,7 +306,7 @@ fn a_window_without_lines_says_why() {
     insta::assert_snapshot!(text(&starting.fleet().view(at(1), &expanded), 40), @"
     Sub-agents: 1 running
     ⏳ scan • 1s/600s
-      (no output)
+      (starting...)
     ");
     let silent = starting.ended(2, "scan", Ending::Completed);
     insta::assert_snapshot!(shown(&silent.fleet(), 1, 40), @"
@@ -270,7 +343,7 @@ fn a_header_gives_up_what_matters_least_first() {
         .into();
     insta::assert_snapshot!(headers.join("\n"), @"
     ⏳ review • reviewer (openai/gpt-5 low) • 1 tool • [1/3] • stopping • 10s/600s
-    ⏳ review • reviewer • 1 tool • [1/3] • stopping • 10s/600s
+    ⏳ review • reviewer (openai/gpt-5 low) • [1/3] • stopping • 10s/600s
     ⏳ review • reviewer • [1/3] • stopping • 10s/600s
     ⏳ review • [1/3] • stopping • 10s/600s
     ⏳ review • [1/3]...

@@ -4,7 +4,7 @@ use std::io::{self, IsTerminal as _};
 
 use pi_subagents_definitions::Settings;
 use pi_subagents_delegation::{EventSink, Timestamp};
-use pi_subagents_windows::{Fleet, LiveView, Paint, ProgressLines, Redraw, Terminal};
+use pi_subagents_windows::{AtEnd, Fleet, LiveView, Paint, ProgressLines, Redraw, Terminal};
 use rustix::termios::tcgetwinsize;
 use tokio::signal::unix::{SignalKind, signal};
 
@@ -22,10 +22,11 @@ pub(crate) fn sinks(
     caller: &Caller,
     settings: &Settings,
     printer: Printer<'static>,
+    at_end: AtEnd,
 ) -> Vec<Box<dyn EventSink>> {
     let mut sinks: Vec<Box<dyn EventSink>> = Vec::new();
     if !printer.is_quiet() {
-        sinks.push(on_stderr(caller, settings));
+        sinks.push(on_stderr(caller, settings, at_end));
     }
     if printer.is_json_stream() {
         sinks.push(Box::new(JsonStream::new(printer)));
@@ -43,7 +44,7 @@ pub(crate) fn live_columns(places: &Places) -> Option<usize> {
     is_live(places).then(|| terminal_size().0)
 }
 
-fn on_stderr(caller: &Caller, settings: &Settings) -> Box<dyn EventSink> {
+fn on_stderr(caller: &Caller, settings: &Settings, at_end: AtEnd) -> Box<dyn EventSink> {
     let places = &caller.places;
     let context = preview_context(caller, settings);
     if !is_live(places) {
@@ -58,7 +59,7 @@ fn on_stderr(caller: &Caller, settings: &Settings) -> Box<dyn EventSink> {
         } else {
             Paint::Ansi
         },
-        max_lines: settings.max_lines_per_window,
+        at_end,
     };
     match LiveView::start(Fleet::new(context.clone()), terminal) {
         Ok(view) => {

@@ -74,11 +74,11 @@ fn every_row_of_the_table() {
     write {"path":"empty","content":""}
         write → empty +0
     edit {"path":"src/lib.rs","edits":[{"oldText":"a\n\nb","newText":"c"},{"oldText":"d","newText":"e\nf\ng"}]}
-        edit → src/lib.rs (2 edits) +4/-3
+        edit → src/lib.rs (2 edits)
     edit {"path":"src/lib.rs","edits":[{"oldText":"a","newText":""}]}
-        edit → src/lib.rs (1 edit) +0/-1
+        edit → src/lib.rs (1 edit)
     edit {"path":"src/lib.rs","oldText":"a\nb","newText":"c"}
-        edit → src/lib.rs (1 edit) +1/-2
+        edit → src/lib.rs (1 edit)
     grep {"pattern":"fn main"}
         grep → /fn main/
     grep {"pattern":"fn main","path":"/home/ada/engine/src"}
@@ -212,7 +212,7 @@ fn what_is_missing_or_odd_is_three_dots() {
     edit {"edits":"[{}]"}
         edit → ... (... edits)
     edit {"path":"a","edits":[5,{"oldText":1}]}
-        edit → a (2 edits) +0/-0
+        edit → a (2 edits)
     grep {}
         grep → /.../
     grep {"pattern":["x"],"glob":3}

@@ -123,7 +123,7 @@ fn counts_stay_when_what_a_call_is_about_is_cut() {
     "#;
     insta::assert_snapshot!(table(calls, &narrow), @r#"
     edit {"path":"src/a/very/long/path/to/a/file/with/a/long/name.rs","edits":[{"oldText":"a","newText":"b"}]}
-        edit → src/a/very/long... (1 edit) +1/-1
+        edit → src/a/very/long/path/... (1 edit)
     write {"path":"日本語/日本語/日本語/日本語/日本語/日本語.md","content":"a"}
         write → 日本語/日本語/日本語/日本... +1
     read {"path":"src/x\u0301x\u0301x\u0301/👩‍👩‍👧👩‍👩‍👧👩‍👩‍👧👩‍👩‍👧👩‍👩‍👧👩‍👩‍👧/long/name.rs","offset":1,"limit":200}

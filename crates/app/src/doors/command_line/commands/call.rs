@@ -4,6 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::process::ExitCode;
 
+use pi_subagents_windows::AtEnd;
 use serde_json::Value;
 
 use crate::calls::caller::Caller;
@@ -20,12 +21,23 @@ use crate::print::Printer;
 use crate::runtime::block_on;
 use crate::signals::Signals;
 
-/// Makes this process the owner of the runs of one call, and shows how they go.
+/// Makes this process the owner of the runs of one call, and shows how they go. When they are over,
+/// nothing of that is left on a terminal: the answers take its place.
 pub(super) fn answer_of<C: Call>(
+    call: C,
+    seen: (&Caller, &Configuration),
+    concurrency: ConcurrencyArgs,
+    printer: Printer<'static>,
+) -> Result<Answer, CommandError> {
+    answer_after_windows(call, seen, concurrency, (printer, AtEnd::Vanish))
+}
+
+/// Does the same, and says what is left of the live windows.
+pub(super) fn answer_after_windows<C: Call>(
     call: C,
     (caller, configuration): (&Caller, &Configuration),
     concurrency: ConcurrencyArgs,
-    printer: Printer<'static>,
+    (printer, at_end): (Printer<'static>, AtEnd),
 ) -> Result<Answer, CommandError> {
     let settings = &configuration.settings;
     let concurrency = concurrency.or(settings.max_concurrency);
@@ -33,7 +45,7 @@ pub(super) fn answer_of<C: Call>(
         let mut signals = Signals::listen_to_pause()?;
         let service = CallService::open(&caller.places, concurrency)?;
         let watch = Watch {
-            sinks: view::sinks(caller, settings, printer),
+            sinks: view::sinks(caller, settings, printer, at_end),
             details: if printer.is_json() {
                 Details::All
             } else {

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use pi_subagents_definitions::RunnerChoice;
 use pi_subagents_delegation::{RunSummary, Task};
+use pi_subagents_windows::AtEnd;
 use serde_json::{Value, json};
 
 use crate::calls::Answer;
@@ -12,7 +13,7 @@ use crate::calls::caller::Overrides;
 use crate::calls::families::delegation::{DelegateCall, TaskCall};
 use crate::configuration::Configuration;
 use crate::doors::command_line::cli::{ConcurrencyArgs, RunArgs};
-use crate::doors::command_line::commands::call::answer_of;
+use crate::doors::command_line::commands::call::answer_after_windows;
 use crate::doors::command_line::commands::delegate::caller;
 use crate::doors::command_line::view;
 use crate::error::CommandError;
@@ -64,7 +65,11 @@ pub(crate) fn run(printer: Printer<'static>) -> Result<ExitCode, CommandError> {
     };
     let configuration = Configuration::read_once(&caller.places, caller.trusts_project);
     let seen = (&caller, &configuration);
-    let answer = answer_of(call, seen, ConcurrencyArgs::default(), printer)?;
+    let at_end = AtEnd::Stay {
+        max_lines: configuration.settings.max_lines_per_window,
+    };
+    let concurrency = ConcurrencyArgs::default();
+    let answer = answer_after_windows(call, seen, concurrency, (printer, at_end))?;
     if printer.is_json() {
         let runs: Vec<Value> = answer.runs_json();
         printer.json(&json!({"runs": runs}));

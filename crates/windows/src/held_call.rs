@@ -1,0 +1,124 @@
+//! A tool call in a window: what it is about and what came of it.
+
+use pi_subagents_delegation::{ToolResult, text};
+
+use crate::preview::{CallPreview, Outcome};
+use crate::{Line, Role};
+
+/// How many lines of a result are held for whoever wants to see all of a call.
+const HELD_LINES: usize = 20;
+
+/// How many bytes of a result are held.
+const HELD_BYTES: usize = 2 << 10;
+
+/// What a tool printed stands behind this.
+const MARGIN: &str = "  ";
+
+/// A call in a window.
+#[derive(Debug, Clone)]
+pub(crate) struct HeldCall {
+    id: String,
+    preview: CallPreview,
+    outcome: Outcome,
+    /// The beginning of what the tool printed.
+    printed: Vec<Line>,
+    is_answered: bool,
+}
+
+impl HeldCall {
+    pub(crate) fn new(id: String, preview: CallPreview) -> Self {
+        Self {
+            id,
+            preview,
+            outcome: Outcome::UnderWay,
+            printed: Vec::new(),
+            is_answered: false,
+        }
+    }
+
+    /// Returns whether this is a call of that id whose result is not known.
+    pub(crate) fn is_open(&self, id: &str) -> bool {
+        !self.is_answered && self.id == id
+    }
+
+    /// Takes how a tool ended, before its result is known.
+    pub(crate) fn end(&mut self, is_error: bool, changes: Option<(usize, usize)>) {
+        self.outcome = if is_error {
+            Outcome::FailedSomehow
+        } else {
+            Outcome::Done {
+                changes,
+                summary: None,
+            }
+        };
+    }
+
+    /// Takes the result.
+    pub(crate) fn answer(&mut self, result: &ToolResult) {
+        self.is_answered = true;
+        self.printed = printed(&result.text());
+        self.outcome = match (Outcome::of(result), &self.outcome) {
+            (
+                Outcome::Done { summary, .. },
+                Outcome::Done {
+                    changes: told @ Some(_),
+                    ..
+                },
+            ) => Outcome::Done {
+                changes: *told,
+                summary,
+            },
+            (outcome, _) => outcome,
+        };
+    }
+
+    /// Says that there will be no result, if there is none yet.
+    pub(crate) fn close(&mut self, is_completed: bool) {
+        if self.outcome == Outcome::UnderWay {
+            self.outcome = if is_completed {
+                Outcome::Untold
+            } else {
+                Outcome::Unanswered
+            };
+        }
+        self.is_answered = true;
+    }
+
+    pub(crate) fn lines(&self, width: usize) -> Vec<Line> {
+        self.preview.lines(&self.outcome, width)
+    }
+
+    /// Draws all of the call, and what the tool printed.
+    pub(crate) fn whole(&self) -> Vec<Line> {
+        let mut lines = self.preview.whole(&self.outcome);
+        lines.extend(self.printed.iter().cloned());
+        lines
+    }
+
+    /// Returns how many bytes it holds beside the lines that are drawn of it, about.
+    pub(crate) fn size(&self) -> usize {
+        self.preview.size() + self.printed.iter().map(Line::size).sum::<usize>()
+    }
+}
+
+/// Returns the beginning of what a tool printed, with a count of the lines that are left out.
+fn printed(result: &str) -> Vec<Line> {
+    let beginning = &result[..result.floor_char_boundary(HELD_BYTES)];
+    let mut lines: Vec<Line> = beginning
+        .lines()
+        .take(HELD_LINES)
+        .map(|line| Line::new(Role::Muted, &format!("{MARGIN}{line}")))
+        .filter(|line| !line.is_blank())
+        .collect();
+    let left_out = result.lines().count() - beginning.lines().count().min(HELD_LINES);
+    if left_out > 0 {
+        lines.push(more_lines(left_out).indented());
+    }
+    lines
+}
+
+/// Says how many lines are not shown.
+pub(crate) fn more_lines(number: usize) -> Line {
+    let count = text::count(number, "more line");
+    Line::new(Role::Muted, &format!("… {count}"))
+}
