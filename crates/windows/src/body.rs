@@ -21,6 +21,8 @@ const MIN_MARKED_ROWS: usize = 4;
 /// The newest rows of a window, wrapped to the width of a screen.
 pub(crate) struct Body {
     rows: Vec<Line>,
+    /// How many of them, the last ones, say why the run failed.
+    errors: usize,
     /// How many lines came before the rows.
     older: usize,
     columns: usize,
@@ -31,10 +33,12 @@ impl Body {
     pub(crate) fn new(window: &Window, columns: usize, limit: usize) -> Self {
         let room = columns.saturating_sub(MARGIN).max(1);
         let mut tail = partial_rows(window, limit, room);
-        tail.extend(error(window, room));
+        let error = error(window, room);
+        let errors = error.len();
+        tail.extend(error);
         let mut older = window.all_lines().len();
         let mut newest: Vec<Vec<Line>> = Vec::new();
-        let mut height = tail.len();
+        let mut height = tail.len() - errors;
         for line in window.all_lines().rev() {
             if height >= limit {
                 break;
@@ -52,6 +56,7 @@ impl Body {
         }
         Self {
             rows,
+            errors,
             older,
             columns,
         }
@@ -62,15 +67,24 @@ impl Body {
         self.rows.len() + usize::from(self.older > 0)
     }
 
+    /// Draws at most `limit` of the newest rows and, whatever the limit is, why the run failed.
+    pub(crate) fn draw_with_error(&self, limit: usize) -> Vec<Line> {
+        self.draw(limit.saturating_add(self.errors))
+    }
+
     /// Draws the newest rows, at most `limit`, behind the margin. Where there is room, a line in
-    /// front of them says how much is hidden.
+    /// front of them says how much is hidden. An error is read from its beginning.
     pub(crate) fn draw(&self, limit: usize) -> Vec<Line> {
         let is_cut = self.len() > limit || self.older > 0;
-        let has_mark = is_cut && limit >= MIN_MARKED_ROWS;
-        let shown = self.rows.len().min(limit - usize::from(has_mark));
-        let skipped = self.rows.len() - shown;
-        let mark = has_mark.then(|| more_lines(self.older + skipped));
-        let rows = mark.iter().chain(&self.rows[skipped..]);
+        let has_mark = is_cut && limit >= MIN_MARKED_ROWS.max(self.errors + 1);
+        let newest = limit - usize::from(has_mark);
+        let last = self
+            .rows
+            .len()
+            .saturating_sub(self.errors.saturating_sub(newest));
+        let first = last.saturating_sub(newest);
+        let mark = has_mark.then(|| more_lines(self.older + first));
+        let rows = mark.iter().chain(&self.rows[first..last]);
         rows.map(|row| fit(&row.indented(), self.columns)).collect()
     }
 }

@@ -8,7 +8,7 @@ use pi_subagents_delegation::{
 use unicode_width::UnicodeWidthStr;
 
 use crate::body::Body;
-use crate::header::{SEPARATOR, consumed, header};
+use crate::header::{SEPARATOR, consumed, folded, header};
 use crate::layout::{self, Need, Standing};
 use crate::paint::fit;
 use crate::preview::PreviewContext;
@@ -107,36 +107,41 @@ impl Fleet {
         self.windows.iter().all(|window| window.status().is_over())
     }
 
-    /// Returns the first line: how many runs are in which state, and what they did and cost
-    /// together.
+    /// Returns how many runs are in which state.
     pub fn status_header(&self) -> Line {
+        self.counts().header()
+    }
+
+    /// Returns the first line for people: how many runs are in which state, and what they did and
+    /// cost together.
+    pub fn headline(&self) -> Line {
         let usage = self.windows.iter().map(|window| window.facts().usage).sum();
         let calls = self.windows.iter().map(|window| window.facts().tool_calls);
         let totals = consumed(calls.sum(), &usage);
-        totals.iter().fold(self.counts().header(), |line, total| {
+        totals.iter().fold(self.status_header(), |line, total| {
             line.with(Role::Muted, &format!("{SEPARATOR}{total}"))
         })
     }
 
     /// Returns the first line for a screen; where it is narrow, only the states.
-    fn status_line(&self, columns: usize) -> Line {
-        let whole = self.status_header();
+    fn first_line(&self, columns: usize) -> Line {
+        let whole = self.headline();
         if whole.width() <= columns {
             return whole;
         }
-        fit(&self.counts().header(), columns)
+        fit(&self.status_header(), columns)
     }
 
     /// Draws all windows as lines, none wider than the view.
     pub fn view(&self, now: Timestamp, view: &View) -> Vec<Line> {
         let limit = view.limit();
-        let mut lines = vec![self.status_line(view.columns)];
+        let mut lines = vec![self.first_line(view.columns)];
         for (number, window) in self.windows.iter().enumerate() {
             if number > 0 {
                 lines.push(Line::default());
             }
             lines.push(header(window, now, view.columns));
-            lines.extend(Body::new(window, view.columns, limit).draw(limit));
+            lines.extend(Body::new(window, view.columns, limit).draw_with_error(limit));
         }
         lines.extend(self.footer(view.columns));
         lines
@@ -155,7 +160,7 @@ impl Fleet {
             body: body.len(),
         });
         let plan = layout::plan(&needs.collect::<Vec<_>>(), rows.saturating_sub(1));
-        let mut lines = vec![self.status_line(columns)];
+        let mut lines = vec![self.first_line(columns)];
         let mut above = None;
         let mut hidden = Counts::default();
         for ((window, body), share) in self.windows.iter().zip(&bodies).zip(&plan.shares) {
@@ -166,7 +171,10 @@ impl Fleet {
             if plan.has_gaps && above.is_some_and(|above| layout::has_gap(above, share)) {
                 lines.push(Line::default());
             }
-            lines.push(header(window, now, columns));
+            lines.push(match share {
+                0 => folded(window, now, columns),
+                _ => header(window, now, columns),
+            });
             lines.extend(body.draw(share));
             above = Some(share);
         }

@@ -31,6 +31,20 @@ pub fn header_with_files(window: &Window, files: usize, now: Timestamp, columns:
     fit(&line, columns)
 }
 
+/// Draws all of a window that is folded: its header and, in short, why its run failed.
+pub(crate) fn folded(window: &Window, now: Timestamp, columns: usize) -> Line {
+    let Some(message) = window.error() else {
+        return header(window, now, columns);
+    };
+    let message = format!("  {}", text::one_line(&text::clean(&message)));
+    let message = text::cut_columns(&message, columns / 2);
+    let room = columns - text::columns(&message);
+    fit(
+        &header(window, now, room).with(Role::Failed, &message),
+        columns,
+    )
+}
+
 struct Segment {
     rank: Rank,
     role: Role,

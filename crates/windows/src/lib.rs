@@ -9,6 +9,7 @@
 //! call reads in one line is a row of the table in [`preview`]; how what a model wrote reads is
 //! decided in [`markdown`].
 
+mod ascii;
 mod body;
 mod event_lines;
 mod facts;
@@ -32,6 +33,7 @@ mod view;
 mod window;
 mod wrap;
 
+pub use ascii::{AsciiOutput, is_ascii_locale};
 pub use body::error_lines;
 pub use facts::RunFacts;
 pub use fleet::{Counts, Fleet};

@@ -140,7 +140,7 @@ impl WindowRecord {
             session_ids: session_ids
                 .filter_map(|window| Some(window.session()?.as_str()))
                 .collect(),
-            header: SpansJson(fleet.status_header()),
+            header: SpansJson(fleet.headline()),
             footer: fleet.footer(ANY_WIDTH).into_iter().map(SpansJson).collect(),
         })
     }

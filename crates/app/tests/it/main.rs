@@ -44,6 +44,7 @@ mod host_entries;
 mod host_stage;
 mod host_trust;
 mod house_stage;
+mod live_windows;
 mod locks;
 mod logs;
 mod manual;

@@ -103,9 +103,9 @@ fn frames_take_each_others_place_and_the_last_one_stays() {
       First the files:
       ls → .
         2 files, 1 dir
-      ✗ read → src/lib.rs:10+40  no result
-      ✗ edit → src/lib.rs (1 edit)  no result
-      ✗ bash → cargo test  no result
+      read → src/lib.rs:10+40 (40 lines)
+      edit → src/lib.rs (1 edit)
+      bash → cargo test
       [stderr]: warning: unused
 
     ✗ tests • 13s

@@ -12,6 +12,7 @@ mod page;
 mod partial_messages;
 mod previews;
 mod progress;
+mod screens;
 mod script;
 mod todos;
 mod views;

@@ -150,7 +150,7 @@ fn running_windows_are_open_and_what_does_not_fit_is_counted() {
       npm notice: plain text on stdout
 
     ✓ docs • scripted/tour • 8s/600s
-    ✗ types
+    ✗ types  cwd must be an absolute path
     ⏳ later • queued
 
     16 rows:
@@ -168,7 +168,7 @@ fn running_windows_are_open_and_what_does_not_fit_is_counted() {
       npm notice: plain text on stdout
 
     ✓ docs • scripted/tour • 8s/600s
-    ✗ types
+    ✗ types  cwd must be an absolute path
     ⏳ later • queued
 
     12 rows:
@@ -182,7 +182,7 @@ fn running_windows_are_open_and_what_does_not_fit_is_counted() {
       warning: model "toor" is not known
       npm notice: plain text on stdout
     ✓ docs • scripted/tour • 8s/600s
-    ✗ types
+    ✗ types  cwd must be an absolute path
     ⏳ later • queued
 
     8 rows:

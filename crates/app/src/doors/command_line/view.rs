@@ -1,10 +1,12 @@
 //! Shows runs to people: live windows on a terminal, one line per change elsewhere.
 
-use std::io::{self, IsTerminal as _};
+use std::io::{self, IsTerminal as _, Write};
 
 use pi_subagents_definitions::Settings;
 use pi_subagents_delegation::{EventSink, Timestamp};
-use pi_subagents_windows::{AtEnd, Fleet, LiveView, Paint, ProgressLines, Redraw, Terminal};
+use pi_subagents_windows::{
+    AsciiOutput, AtEnd, Fleet, LiveView, Paint, ProgressLines, Redraw, Terminal, is_ascii_locale,
+};
 use rustix::termios::tcgetwinsize;
 use tokio::signal::unix::{SignalKind, signal};
 
@@ -48,10 +50,10 @@ fn on_stderr(caller: &Caller, settings: &Settings, at_end: AtEnd) -> Box<dyn Eve
     let places = &caller.places;
     let context = preview_context(caller, settings);
     if !is_live(places) {
-        return Box::new(ProgressLines::new(io::stderr(), context));
+        return Box::new(ProgressLines::new(output(places), context));
     }
     let terminal = Terminal {
-        output: Box::new(io::stderr()),
+        output: output(places),
         size: Box::new(terminal_size),
         clock: Box::new(Timestamp::now),
         paint: if places.variable("NO_COLOR").is_some() {
@@ -66,7 +68,22 @@ fn on_stderr(caller: &Caller, settings: &Settings, at_end: AtEnd) -> Box<dyn Eve
             tokio::spawn(redraw_when_resized(view.redraw()));
             Box::new(view)
         }
-        Err(_) => Box::new(ProgressLines::new(io::stderr(), context)),
+        Err(_) => Box::new(ProgressLines::new(output(places), context)),
+    }
+}
+
+/// Returns stderr, in ASCII if the person's locale knows nothing else.
+fn output(places: &Places) -> Box<dyn Write + Send> {
+    let locales = ["LC_ALL", "LC_CTYPE", "LANG"].map(|name| places.variable(name));
+    let locale = locales
+        .into_iter()
+        .flatten()
+        .find(|locale| !locale.is_empty());
+    match locale {
+        Some(locale) if is_ascii_locale(&locale.to_string_lossy()) => {
+            Box::new(AsciiOutput::new(io::stderr()))
+        }
+        Some(_) | None => Box::new(io::stderr()),
     }
 }
 
