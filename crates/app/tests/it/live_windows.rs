@@ -14,9 +14,10 @@ fn worker(stage: &Stage, number: usize) -> Value {
     let words = format!(
         "I am worker {number}, and I have so much to say that it does not fit one row of this terminal: the cache is never emp"
     );
-    let event = json!({"type": "text_delta", "contentIndex": 0, "delta": words});
+    let said = |event: Value| json!({"record": {"type": "message_update", "usage": {}, "assistantMessageEvent": event}});
     json!([
-        {"record": {"type": "message_update", "usage": {}, "assistantMessageEvent": event}},
+        said(json!({"type": "text_start", "contentIndex": 0})),
+        said(json!({"type": "text_delta", "contentIndex": 0, "delta": words})),
         {"waitForFile": stage.path("end")},
         {"reply": "The cache is never emptied."},
     ])
@@ -54,7 +55,7 @@ fn sixteen_tasks_fit_a_terminal_and_leave_nothing_but_their_answers() {
     let screen = terminal.wait_for_screen(all_speak);
     insta::assert_snapshot!("sixteen_tasks_80x24", without_clocks(&screen));
     terminal.resize(60, 20);
-    let narrow = |screen: &str| all_speak(screen) && screen.contains("… and 12 queued");
+    let narrow = |screen: &str| all_speak(screen) && screen.contains("… and 10 queued");
     let screen = terminal.wait_for_screen(narrow);
     assert!(screen.lines().count() <= 20, "{screen}");
     fs::write(stage.path("end"), "").unwrap();
@@ -69,7 +70,7 @@ fn sixteen_tasks_fit_a_terminal_and_leave_nothing_but_their_answers() {
 fn an_interrupted_call_leaves_a_clean_screen() {
     let stage = Stage::new();
     let terminal = sixteen(&stage);
-    terminal.wait_for("… and 12 queued");
+    terminal.wait_for("… and 2 queued");
     terminal.signal(Signal::INT);
     let (_, screen) = terminal.end();
     for left in ["Sub-agents:", "⏳", "▌"] {

@@ -304,7 +304,7 @@ fn calls_at_once_share_the_places_of_their_owner() {
         &call(&[("b", json!([{"reply": "second"}]))]),
     );
     let waiting = client.wait_for(|line| line["of"] == "second");
-    assert_eq!(waiting["message"], "Sub-agents: 1 waiting");
+    assert_eq!(waiting["message"], "Sub-agents: 1 queued");
     fs::write(go, "").unwrap();
     assert_eq!(outputs(&client.answer("first")), [("a", "first")]);
     assert_eq!(outputs(&client.answer("second")), [("b", "second")]);
