@@ -90,7 +90,7 @@ const FAILING: &str = r#"{"rules": [{"turns": [
 ]}]}"#;
 
 #[test]
-fn failed_calls_look_failed_in_a_log_and_in_an_answers_windows() {
+fn failed_calls_look_failed_in_a_log() {
     let stage = Stage::new();
     stage.sandbox.write("project/README.md", "one\ntwo\n");
     stage.sandbox.write("project/model.json", FAILING);
@@ -112,5 +112,13 @@ fn failed_calls_look_failed_in_a_log_and_in_an_answers_windows() {
         .lines()
         .filter(|line| line.contains("→") || line.contains('✗') || line.contains("deploy"))
         .collect();
-    insta::assert_snapshot!(log.join("\n"), @"");
+    insta::assert_snapshot!(log.join("\n"), @r#"
+    fix  bash → echo out; exit 3
+    fix  edit → README.md (1 edit)
+    fix  deploy {"to":"production"}
+    fix  ✗ bash → echo out; exit 3  exit 3
+    fix  ✗ edit → README.md (1 edit)  text not found
+    fix  ✗ deploy: the sub-agent has no such tool
+    fix  edit → README.md (1 edit)
+    "#);
 }
