@@ -56,7 +56,7 @@ fn to_ascii(text: &str) -> String {
 /// that names no character set is taken for UTF-8, as terminals are today.
 pub fn is_ascii_locale(locale: &str) -> bool {
     let charset = locale.split_once('.').map(|(_, charset)| charset);
-    match charset.map(|charset| charset.to_ascii_lowercase()) {
+    match charset.map(str::to_ascii_lowercase) {
         Some(charset) => !charset.starts_with("utf-8") && !charset.starts_with("utf8"),
         None => matches!(locale, "C" | "POSIX"),
     }

@@ -60,7 +60,7 @@ fn many(count: usize) -> Fleet {
         let second = i64::try_from(number).unwrap();
         script = at_work(script, second, name);
         match number {
-            4 | 5 | 6 => script = script.ended(9, name, Ending::Completed),
+            4..=6 => script = script.ended(9, name, Ending::Completed),
             7 => {
                 let message = "529 overloaded_error".to_owned();
                 script = script.ended(9, name, Ending::ModelError { message });
