@@ -96,7 +96,7 @@ pub fn resumed_prompt(transcript: &str, prompt: &str) -> String {
 
 /// Formats one message as a person reads it; `None` for a message without text.
 fn message_for_people(message: &Message, prompts: Prompts) -> Option<String> {
-    let lines: Vec<Cow<'_, str>> = lines_for_people(message).collect();
+    let lines: Vec<Cow<'_, str>> = lines_of(message, Results::Alike).collect();
     let text = (!lines.is_empty()).then(|| lines.join("\n"))?;
     match (message, prompts) {
         (Message::User(_), Prompts::LeftOut) => None,
@@ -107,6 +107,18 @@ fn message_for_people(message: &Message, prompts: Prompts) -> Option<String> {
 
 /// Returns the lines of one message as a person reads them; long texts are not copied.
 pub(crate) fn lines_for_people(message: &Message) -> impl Iterator<Item = Cow<'_, str>> {
+    lines_of(message, Results::Judged)
+}
+
+/// Whether the result of a call that failed says so. Models get the documented text, which has one
+/// form for all results.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Results {
+    Alike,
+    Judged,
+}
+
+fn lines_of(message: &Message, results: Results) -> impl Iterator<Item = Cow<'_, str>> {
     let (parts, result, error) = match message {
         Message::System(_) => ([].as_slice(), None, None),
         Message::User(parts) | Message::Other { parts, .. } => (parts.as_slice(), None, None),
@@ -115,7 +127,11 @@ pub(crate) fn lines_for_people(message: &Message) -> impl Iterator<Item = Cow<'_
     };
     let result = result.map(|result| {
         let text = cut_characters(&result.text(), RESULT_CHARACTERS);
-        Cow::Owned(format!("[tool result]: {text}"))
+        let failure = result.failure().filter(|_| results == Results::Judged);
+        Cow::Owned(match failure {
+            Some(failure) => format!("[tool failed: {failure}]: {text}"),
+            None => format!("[tool result]: {text}"),
+        })
     });
     let error = error.map(|error| Cow::Owned(format!("[Error: {error}]")));
     parts

@@ -181,6 +181,23 @@ fn a_run_is_read_back_as_it_was() {
 }
 
 #[test]
+fn a_failed_call_is_marked_for_people_and_not_for_models() {
+    let mut desk = Desk::new();
+    let task = desk.begin("run-1", "session-1");
+    let failed = r#"{"type":"message_end","message":{"role":"toolResult","toolCallId":"c","toolName":"bash","isError":true,"content":[{"type":"text","text":"Command exited with code 3"}]}}"#;
+    desk.record_lines(&task, &[failed], Some(Ending::Completed));
+    assert_eq!(
+        fs::read_to_string(directory(&task).join("transcript.log")).unwrap(),
+        "[tool failed: exit 3]: Command exited with code 3\n"
+    );
+    let read = desk.histories("session-1");
+    assert_eq!(
+        transcript::for_reading(&read, Prompts::LeftOut),
+        "[tool result]: Command exited with code 3"
+    );
+}
+
+#[test]
 fn every_event_is_read_back_with_its_own_time() {
     let mut desk = Desk::new();
     let task = desk.begin("run-1", "session-1");

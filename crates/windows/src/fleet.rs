@@ -3,17 +3,17 @@
 use std::collections::HashMap;
 
 use pi_subagents_delegation::{
-    PartialMessage, RunEvent, RunId, RunSummary, Status, Timestamp, text,
+    PartialMessage, RunEvent, RunId, RunSummary, Status, Timestamp, Usage, text,
 };
 use unicode_width::UnicodeWidthStr;
 
 use crate::body::Body;
-use crate::header::{SEPARATOR, consumed, folded, header};
+use crate::header::{SEPARATOR, folded, header};
 use crate::layout::{self, Need, Standing};
 use crate::paint::fit;
 use crate::preview::PreviewContext;
 use crate::view::View;
-use crate::{Line, Role, Window};
+use crate::{Line, Role, Window, figures};
 
 /// The windows of several runs, in the order their tasks were accepted.
 #[derive(Debug, Clone)]
@@ -115,12 +115,15 @@ impl Fleet {
     /// Returns the first line for people: how many runs are in which state, and what they did and
     /// cost together.
     pub fn headline(&self) -> Line {
-        let usage = self.windows.iter().map(|window| window.facts().usage).sum();
-        let calls = self.windows.iter().map(|window| window.facts().tool_calls);
-        let totals = consumed(calls.sum(), &usage);
-        totals.iter().fold(self.status_header(), |line, total| {
-            line.with(Role::Muted, &format!("{SEPARATOR}{total}"))
-        })
+        let facts = || self.windows.iter().map(Window::facts);
+        let usage: Usage = facts().map(|facts| facts.usage).sum();
+        let calls = facts().map(|facts| facts.tool_calls).sum();
+        let used = figures::usage_words(Some(calls), usage.total(), usage.cost, None);
+        if used.is_empty() {
+            return self.status_header();
+        }
+        self.status_header()
+            .with(Role::Muted, &format!("{SEPARATOR}{used}"))
     }
 
     /// Returns the first line for a screen; where it is narrow, only the states.
@@ -143,7 +146,11 @@ impl Fleet {
             lines.push(header(window, now, view.columns));
             lines.extend(Body::new(window, view.columns, limit).draw_with_error(limit));
         }
-        lines.extend(self.footer(view.columns));
+        let footer = self.footer(view.columns);
+        if !footer.is_empty() {
+            lines.push(Line::default());
+        }
+        lines.extend(footer);
         lines
     }
 

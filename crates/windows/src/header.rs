@@ -1,10 +1,11 @@
 //! The first line of a window: icon, name, definition and model, tools, what it did and cost, things
 //! to do, clock.
 
-use pi_subagents_delegation::{Status, Timestamp, Usage, text};
+use pi_subagents_delegation::{Status, Timestamp, text};
 
+use crate::figures::usage_words;
 use crate::paint::fit;
-use crate::{Line, Role, Window, figures};
+use crate::{Line, Role, Window};
 
 /// A name takes no more columns than this; the rest of the header should be seen too.
 const MAX_NAME_COLUMNS: usize = 48;
@@ -78,28 +79,6 @@ impl Rank {
 /// Between two parts of a header.
 pub(crate) const SEPARATOR: &str = " • ";
 
-/// Returns what was done and what that cost, part by part; nothing that is not known.
-pub(crate) fn consumed(calls: usize, usage: &Usage) -> Vec<String> {
-    [calls_made(calls), tokens_used(usage), cost(usage)]
-        .into_iter()
-        .flatten()
-        .collect()
-}
-
-fn calls_made(calls: usize) -> Option<String> {
-    (calls > 0).then(|| text::count(calls, "call"))
-}
-
-fn tokens_used(usage: &Usage) -> Option<String> {
-    let tokens = usage.total();
-    (tokens > 0).then(|| format!("{} tokens", figures::tokens(tokens)))
-}
-
-fn cost(usage: &Usage) -> Option<String> {
-    let cost = figures::cost(usage.cost);
-    (!cost.is_empty()).then_some(cost)
-}
-
 fn segments(window: &Window, files: usize, now: Timestamp) -> Vec<Segment> {
     let segment = |rank, role, text| Segment {
         rank,
@@ -110,15 +89,25 @@ fn segments(window: &Window, files: usize, now: Timestamp) -> Vec<Segment> {
     let facts = window.facts();
     let definition = window.definition().map(str::to_owned);
     let tools = window.tools().map(|tools| text::count(tools, "tool"));
+    let used = |words: String, rank| {
+        let is_known = !words.is_empty();
+        is_known.then(|| segment(rank, Role::Muted, words))
+    };
     let files = (files > 0).then(|| text::count(files, "file"));
     [
         definition.map(|text| segment(Rank::Definition, Role::Accent, text)),
         model(window),
         tools.map(|text| segment(Rank::Tools, Role::Muted, text)),
         files.map(|text| segment(Rank::Tools, Role::Muted, text)),
-        calls_made(facts.tool_calls).map(|text| segment(Rank::Calls, Role::Muted, text)),
-        tokens_used(&facts.usage).map(|text| segment(Rank::Tokens, Role::Muted, text)),
-        cost(&facts.usage).map(|text| segment(Rank::Cost, Role::Muted, text)),
+        used(
+            usage_words(Some(facts.tool_calls), 0, None, None),
+            Rank::Calls,
+        ),
+        used(
+            usage_words(None, facts.usage.total(), None, None),
+            Rank::Tokens,
+        ),
+        used(usage_words(None, 0, facts.usage.cost, None), Rank::Cost),
         todos(window).map(|text| segment(Rank::Kept, Role::Accent, text)),
         state(window).map(|text| segment(Rank::Kept, Role::Warning, text)),
         clock(window, now).map(|text| segment(Rank::Kept, Role::Muted, text)),

@@ -12,9 +12,10 @@ use pi_subagents_delegation::{
 use unicode_width::UnicodeWidthStr;
 
 use crate::event_lines::{Piece, lines_of};
+use crate::held_call::more_lines;
 use crate::paint::fit;
 use crate::preview::{CallPreview, Outcome, PreviewContext};
-use crate::{Line, Role, Room, Span};
+use crate::{Line, Role, Room, Span, WindowLine};
 
 /// A name takes no more columns than this.
 const MAX_NAME_COLUMNS: usize = 24;
@@ -126,14 +127,26 @@ impl<W: Write + Send> ProgressLines<W> {
         for piece in lines_of(&event.happening, context, Room::ROLLING) {
             match piece {
                 Piece::Words(lines) if !std::mem::replace(&mut has_text, true) => {
-                    if let Some(line) = lines.first() {
-                        self.write_line(&event.run, &line.line);
-                    }
+                    self.said(&event.run, &lines);
                 }
                 Piece::Words(_) => {}
                 Piece::Call { id, preview } => self.called(event, id, preview),
             }
         }
+    }
+
+    /// Prints the first line of what was said, and how many more there are.
+    fn said(&mut self, run: &RunId, lines: &[WindowLine]) {
+        let Some((first, rest)) = lines.split_first() else {
+            return;
+        };
+        if rest.is_empty() {
+            return self.write_line(run, &first.line);
+        }
+        let more = more_lines(rest.len()).text();
+        let room = MAX_COLUMNS - text::columns(&more) - 1;
+        let first = fit(&first.line, room).text();
+        self.write(run, &format!("{first} {more}"));
     }
 
     fn called(&mut self, event: &RunEvent, id: String, preview: CallPreview) {

@@ -90,6 +90,7 @@ fn a_view_of_garbage_is_harmless_at_every_width() {
       second
       boom
       second
+
     Sessions:
       name     desrever  a3f70000000001b0
     ");

@@ -124,6 +124,7 @@ fn frames_take_each_others_place_and_the_last_one_stays() {
 
     ✗ later
       Error: Stopped on request.
+
     Sessions:
       review  a3f7000000000292
       tests   a3f7000000000233

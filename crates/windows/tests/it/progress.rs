@@ -19,7 +19,7 @@ fn a_busy_call_reads_line_by_line() {
     docs    started, session a3f70000000001a9
     types   queued until another run ends
     later   queued until another run ends
-    review  I will look around.
+    review  I will look around. … 1 more line
     review  ls → .
     review  read → src/lib.rs:10+40 (40 lines)
     review  edit → src/lib.rs (1 edit)

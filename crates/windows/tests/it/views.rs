@@ -251,6 +251,7 @@ fn when_all_are_done_the_sessions_stand_at_the_end_and_clocks_have_stopped() {
 
     ✗ never
       Error: Failed to spawn sub-agent process: pi: not found
+
     Sessions:
       scan           a3f70000000001a5
       documentation  a3f700000000057a
@@ -313,6 +314,7 @@ fn a_window_without_lines_says_why() {
     Sub-agents: 1 done
     ✓ scan • 2s/600s
       (no output)
+
     Sessions:
       scan  a3f70000000001a5
     ");
@@ -384,6 +386,7 @@ fn an_error_is_told_to_its_end() {
       Error: Unknown profile:
       "code-reviewer". Available profiles:
       researcher, writer
+
     Sessions:
       scan  a3f70000000001a5
     "#);
