@@ -36,6 +36,7 @@ use std::process::ExitCode;
 
 use crate::doors::command_line::cli;
 use crate::doors::command_line::commands::{agent, detached, keeper, warden};
+use crate::doors::command_line::completion;
 use crate::print::Printer;
 
 pub use pi_subagents_delegation as delegation;
@@ -60,6 +61,8 @@ pub fn main() -> ExitCode {
         Some(own_commands::DETACHED) => {
             with_log(own_commands::DETACHED, || log::end(detached::run()))
         }
+        // A log would be written at every press of a key.
+        Some(own_commands::COMPLETE) => completion::run(further),
         Some(own_commands::AGENT) => {
             with_log(own_commands::AGENT, || log::end(agent::run(further)))
         }

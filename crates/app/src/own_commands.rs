@@ -7,5 +7,7 @@ pub(crate) const KEEPER: &str = "keeper";
 pub(crate) const WARDEN: &str = "warden";
 /// Owns a background run.
 pub(crate) const DETACHED: &str = "detached";
+/// Answers a shell that completes a word.
+pub(crate) const COMPLETE: &str = "complete-words";
 /// Is the embedded agent.
 pub(crate) const AGENT: &str = "agent";

@@ -199,6 +199,11 @@ pub(crate) fn read(index: &Path) -> io::Result<Vec<IndexedRun>> {
     Ok(runs_of(file::content(index)?.lines()))
 }
 
+/// Reads the runs of the newest part of the index, in the order they began.
+pub(crate) fn read_newest(index: &Path) -> io::Result<Vec<IndexedRun>> {
+    Ok(runs_of(file::newest_content(index)?.lines()))
+}
+
 /// Reads the runs that have no end, in the order they began. Only the beginning of most lines is
 /// looked at, because every command reads this before it does anything else.
 pub(crate) fn read_open(index: &Path) -> io::Result<Vec<IndexedRun>> {

@@ -156,6 +156,12 @@ impl Store {
         self.read_index(index::read)
     }
 
+    /// Returns runs of the newest part of the index, in the order they began: some hundreds, where
+    /// there are many. Of a run whose end is noted there its beginning may be missing.
+    pub fn newest_runs(&self) -> Result<Vec<IndexedRun>, FindError> {
+        self.read_index(index::read_newest)
+    }
+
     /// Returns the runs that were removed, as far as the index remembers them.
     pub fn removed_runs(&self) -> Result<Vec<RemovedRun>, FindError> {
         self.read_index(index::read_removed)

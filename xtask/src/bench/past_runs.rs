@@ -22,6 +22,9 @@ pub(super) fn measure() -> Outcome<()> {
         let times = Times::of(ROUNDS, || succeed(stage.command(arguments)?))?;
         row(&arguments.join(" "), &times.text(), "100 ms");
     }
+    let tab = ["complete-words", "fish", "pi-subagents", "output", ""];
+    let times = Times::of(ROUNDS, || succeed(stage.command(&tab)?))?;
+    row("completion of an id", &times.text(), "50 ms");
     Ok(())
 }
 

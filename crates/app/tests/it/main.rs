@@ -28,6 +28,7 @@ mod bad_server;
 mod bad_servers;
 mod broken_pi;
 mod clean;
+mod completion;
 mod concurrency;
 mod control;
 mod conversations;

@@ -1,77 +1,10 @@
 //! What the command line says about itself: help, completions and manual pages.
 
 use std::fs;
-use std::path::Path;
 
 use pretty_assertions::assert_eq;
 
 use crate::stage::Stage;
-
-/// The commands that the help lists.
-fn commands(stage: &Stage) -> Vec<String> {
-    let help = stage.command(&["--help"]).run().expect_success().stdout;
-    let lines = help.lines().skip_while(|line| *line != "Commands:").skip(1);
-    lines
-        .take_while(|line| !line.is_empty())
-        .filter_map(|line| line.split_whitespace().next())
-        .map(str::to_owned)
-        .collect()
-}
-
-/// The names of processes that we start for ourselves.
-const OUR_OWN: [&str; 3] = ["keeper", "warden", "detached"];
-
-#[test]
-fn every_shell_gets_a_script_with_all_commands_and_none_of_our_own() {
-    let stage = Stage::new();
-    let commands = commands(&stage);
-    assert!(commands.len() > 20, "{commands:?}");
-    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
-        let script = stage.command(&["completions", shell]).run();
-        let script = script.expect_success().stdout;
-        for command in &commands {
-            assert!(script.contains(command.as_str()), "{shell}: {command}");
-        }
-        for name in OUR_OWN {
-            let is_there = script
-                .split(|c: char| !c.is_alphanumeric())
-                .any(|word| word == name);
-            assert!(!is_there, "{shell}: {name}");
-        }
-    }
-}
-
-#[test]
-fn bash_completes_commands_options_and_values() {
-    let stage = Stage::new();
-    let script = stage.command(&["completions", "bash"]).run().stdout;
-    stage.sandbox.write("project/completions.bash", &script);
-    // What bash does when somebody presses the tab key after these words.
-    let ask = "
-        source ./completions.bash || exit 1
-        function=$(complete -p pi-subagents | sed 's/.*-F \\([^ ]*\\).*/\\1/')
-        press_tab() {
-            COMP_WORDS=(\"$@\") COMP_CWORD=$(($# - 1)) COMPREPLY=()
-            \"$function\" \"$1\" \"${@: -1}\" \"${@: -2:1}\"
-            echo \"${COMPREPLY[*]}\"
-        }
-        press_tab pi-subagents re
-        press_tab pi-subagents delegate --ti
-        press_tab pi-subagents run --runner em
-        press_tab pi-subagents profile ex
-        press_tab pi-subagents completions fi
-    ";
-    let output = stage
-        .sandbox
-        .command(Path::new("bash"))
-        .args(["-c", ask])
-        .run();
-    assert_eq!(output.stderr, "");
-    assert_eq!(
-        output.stdout,
-        "resume\n--timeout\nembedded\nexplain\nfish\n"
-    );
-}
 
 #[test]
 fn an_unknown_shell_is_refused_with_those_there_are() {
@@ -84,7 +17,7 @@ fn an_unknown_shell_is_refused_with_those_there_are() {
     [EOF]
     --- stderr
     error: invalid value 'tcsh' for '<SHELL>'
-      [possible values: bash, elvish, fish, powershell, zsh]
+      [possible values: bash, zsh, fish]
 
     For more information, try '--help'.
     [EOF]

@@ -1,14 +1,15 @@
 //! The command line. The doc comments are the help texts. The helper processes that the program
 //! starts for itself have no command here: `main` knows their names.
 
+mod aliases;
 pub(crate) mod examples;
 mod output_args;
 mod run_args;
+mod suggestions;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
 
-use clap::error::ContextKind;
 use clap::{ArgMatches, Args, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 
 use self::output_args::{
@@ -56,7 +57,7 @@ enum Command {
     #[command(after_help = examples::RESUME)]
     Resume(Printing<commands::resume::ResumeArgs, FollowedArgs>),
     /// List the runs in progress, and with --all the finished runs of this project
-    #[command(after_help = examples::STATUS)]
+    #[command(visible_aliases = ["ps", "show", "ls"], after_help = examples::STATUS)]
     Status(Printing<commands::status::StatusArgs, JsonArgs>),
     /// Print the answer of a run
     #[command(after_help = examples::OUTPUT)]
@@ -71,7 +72,7 @@ enum Command {
     #[command(after_help = examples::STEER)]
     Steer(Printing<commands::control::SteerArgs, JsonArgs>),
     /// Stop runs, and return when all their processes are gone
-    #[command(after_help = examples::STOP)]
+    #[command(visible_alias = "kill", after_help = examples::STOP)]
     Stop(Printing<commands::control::StopArgs, ResultArgs>),
     /// Wait until runs have ended, print how they ended, and exit with their exit code
     #[command(after_help = examples::WAIT)]
@@ -113,7 +114,7 @@ enum Command {
     /// Serve the pi extension: JSON-RPC lines on stdin and stdout
     #[command(after_help = examples::HOST)]
     Host,
-    /// Print a shell completion script
+    /// Print the script with which a shell completes commands, ids, names, models and tools
     #[command(after_help = examples::COMPLETIONS)]
     Completions(commands::manual::CompletionsArgs),
     /// Print the manual page, or write one page per command
@@ -140,13 +141,14 @@ pub(crate) fn run(arguments: Vec<OsString>) -> ExitCode {
     let wants_json = arguments
         .iter()
         .any(|argument| argument == "--json" || argument == "--json-stream");
-    let matches = match Cli::command().try_get_matches_from(arguments) {
+    let arguments = aliases::resolved(arguments);
+    let matches = match Cli::command().try_get_matches_from(&arguments) {
         Ok(matches) => matches,
-        Err(error) => return refused(error, wants_json),
+        Err(error) => return refused(error, &arguments, wants_json),
     };
     let cli = match Cli::from_arg_matches(&matches) {
         Ok(cli) => cli,
-        Err(error) => return refused(error, wants_json),
+        Err(error) => return refused(error, &arguments, wants_json),
     };
     let Some(command) = cli.command else {
         Printer::for_people().data(WELCOME);
@@ -221,9 +223,8 @@ fn dispatch(command: Command) -> ExitCode {
 
 /// Prints why the arguments were not accepted: an error of usage, unless help or the version was
 /// asked for.
-fn refused(mut error: clap::Error, wants_json: bool) -> ExitCode {
-    // The message lists all values, and the parser would suggest zsh for tcsh.
-    error.remove(ContextKind::SuggestedValue);
+fn refused(mut error: clap::Error, arguments: &[OsString], wants_json: bool) -> ExitCode {
+    suggestions::replace(&mut error, &command_line(), arguments);
     if wants_json && error.use_stderr() {
         let text = error.render().to_string();
         let (message, hint) = text.split_once("\n\n").unwrap_or((&text, ""));

@@ -2,6 +2,7 @@
 
 pub(crate) mod cli;
 pub(crate) mod commands;
+pub(crate) mod completion;
 mod json_stream;
 mod since;
 mod view;

@@ -32,6 +32,9 @@ pub(crate) struct SteerArgs {
 }
 
 #[derive(Args)]
+#[command(
+    override_usage = "pi-subagents stop [OPTIONS] <ID>...\n       pi-subagents stop [OPTIONS] --all"
+)]
 pub(crate) struct StopArgs {
     /// Runs or sessions: ids or their beginnings, last, last~2, or names of tasks or definitions
     #[arg(

@@ -6,15 +6,12 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::Args;
-use clap_complete::Shell;
 use clap_mangen::Man;
 
 use crate::doors::command_line::cli::command_line;
+use crate::doors::command_line::completion::Shell;
 use crate::error::CommandError;
 use crate::print::Printer;
-
-/// The name of the program, whatever its file is called.
-const NAME: &str = "pi-subagents";
 
 #[derive(Args)]
 pub(crate) struct CompletionsArgs {
@@ -30,11 +27,7 @@ pub(crate) struct ManArgs {
 }
 
 pub(crate) fn completions(args: &CompletionsArgs) -> ExitCode {
-    let mut script = Vec::new();
-    clap_complete::generate(args.shell, &mut command_line(), NAME, &mut script);
-    // The bash generator spells a program name with a hyphen in two ways and then finds no command.
-    let script = String::from_utf8_lossy(&script).replace("pi__subcmd__subagents", "pi__subagents");
-    Printer::for_people().exact(&script);
+    Printer::for_people().exact(args.shell.script());
     ExitCode::SUCCESS
 }
 

@@ -1,5 +1,6 @@
 //! `mcp`: serves the tools to a client of the Model Context Protocol.
 
+use std::io::{self, IsTerminal as _};
 use std::net::SocketAddr;
 use std::process::ExitCode;
 use std::time::Duration;
@@ -12,6 +13,10 @@ use crate::doors::command_line::cli::{ConcurrencyArgs, RunArgs};
 use crate::doors::command_line::commands::delegate;
 use crate::doors::mcp::{self, McpOptions, patience};
 use crate::error::CommandError;
+use crate::print::Printer;
+
+/// What a person reads who typed the command.
+const WAITING: &str = "Waiting for an MCP client on stdin, as JSON lines. A client such as Claude Code starts this\ncommand itself (pi-subagents help mcp); Ctrl-D ends it.";
 
 #[derive(Args)]
 #[command(
@@ -44,5 +49,8 @@ pub(crate) fn run(args: &McpArgs) -> Result<ExitCode, CommandError> {
         answer_within: args.answer_within,
         http: args.http,
     };
+    if options.http.is_none() && io::stdin().is_terminal() {
+        Printer::for_people().note(WAITING);
+    }
     mcp::run(caller, options)
 }

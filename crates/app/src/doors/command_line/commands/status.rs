@@ -29,7 +29,7 @@ const FULL_ROWS: usize = 200;
 pub(crate) struct StatusArgs {
     /// Run or session to show: an id or its beginning, last, last~2, or the name of a task or definition
     id: Option<String>,
-    /// Also list the finished runs of this project
+    /// Also list the finished runs of this project, as ls does
     #[arg(long)]
     all: bool,
     /// Print the list again whenever something changes, until you interrupt it or the named run has ended

@@ -1,0 +1,49 @@
+//! Words that people type for other commands. Most are aliases that the parser knows; `ls` also
+//! stands for an option.
+
+use std::ffi::OsString;
+
+/// What is listed with the finished runs.
+const LIST: &str = "ls";
+
+/// Replaces `ls` with `status --all`; it may stand behind the option that every command has.
+pub(super) fn resolved(mut arguments: Vec<OsString>) -> Vec<OsString> {
+    let mut place = 1;
+    while let Some(word) = arguments.get(place).and_then(|word| word.to_str()) {
+        match word {
+            LIST => {
+                let words = ["status", "--all"].map(OsString::from);
+                arguments.splice(place..=place, words);
+                break;
+            }
+            "--log-level" => place += 2,
+            word if word.starts_with("--log-level=") => place += 1,
+            _ => break,
+        }
+    }
+    arguments
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ls_lists_all_runs_and_stands_for_nothing_else() {
+        for (typed, expected) in [
+            ("x ls --json", "x status --all --json"),
+            ("x --log-level debug ls", "x --log-level debug status --all"),
+            ("x --log-level=debug ls", "x --log-level=debug status --all"),
+            ("x profile ls", "x profile ls"),
+            ("x output ls", "x output ls"),
+            ("x", "x"),
+        ] {
+            let typed = typed.split(' ').map(OsString::from).collect();
+            let resolved: Vec<String> = resolved(typed)
+                .into_iter()
+                .map(|word| word.into_string().unwrap_or_default())
+                .collect();
+            assert_eq!(resolved.join(" "), expected);
+        }
+    }
+}

@@ -1,0 +1,26 @@
+#compdef pi-subagents
+# Completes pi-subagents in zsh: the program itself says what fits.
+_pi-subagents() {
+    local line value description besides
+    local -a lines values shown
+    lines=("${(@f)$("${(Q)words[1]}" complete-words zsh "${(@Q)words[1,CURRENT-1]}" "${(Q)PREFIX}" 2>/dev/null </dev/null)}")
+    besides=$lines[1]
+    for line in "${(@)lines[2,-1]}"; do
+        value=${line%%$'\t'*}
+        description=${line#*$'\t'}
+        [[ -n $value ]] || continue
+        values+=("$value")
+        shown+=("$value${description:+  ($description)}")
+    done
+    case $besides in
+        files) compset -P '*='; _files ;;
+        directories) compset -P '*='; _files -/ ;;
+        list) compadd -V pi-subagents -S '' -l -d shown -a values ;;
+        *) compadd -V pi-subagents -l -d shown -a values ;;
+    esac
+}
+if [[ $funcstack[1] == _pi-subagents ]]; then
+    _pi-subagents "$@"
+else
+    compdef _pi-subagents pi-subagents
+fi

@@ -1,0 +1,58 @@
+//! What the value of an argument means, as far as something can be offered for it. Pure.
+
+use clap::{Arg, Command, ValueHint};
+
+/// What the value of an argument is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Meaning {
+    /// A run or a session; `of_running` where only one in progress makes sense.
+    Run {
+        of_running: bool,
+    },
+    /// The id of a session.
+    Session,
+    /// The name of a definition.
+    Definition,
+    Model,
+    Provider,
+    /// Tools of a sub-agent, separated by commas.
+    Tools,
+    ThinkingLevel,
+    Runner,
+    File,
+    Directory,
+    /// One of the values that the argument lists itself, or text that nobody can guess.
+    Listed,
+}
+
+/// Returns what the value of an argument means. Arguments of one name mean the same in all
+/// commands, but for the few that are told apart by the command.
+pub(super) fn meaning(command: &Command, argument: &Arg) -> Meaning {
+    let command = command.get_name();
+    match argument.get_id().as_str() {
+        "id" | "ids" => Meaning::Run {
+            of_running: matches!(command, "steer" | "stop"),
+        },
+        "session" => Meaning::Session,
+        "agent" | "profile" => Meaning::Definition,
+        "name"
+            if matches!(
+                command,
+                "run" | "spawn" | "profile" | "show" | "edit" | "delete" | "explain"
+            ) =>
+        {
+            Meaning::Definition
+        }
+        "model" => Meaning::Model,
+        "provider" => Meaning::Provider,
+        "tools" | "exclude_tools" => Meaning::Tools,
+        "thinking" => Meaning::ThinkingLevel,
+        "runner" => Meaning::Runner,
+        "cwd" | "dir" => Meaning::Directory,
+        _ => match argument.get_value_hint() {
+            ValueHint::AnyPath | ValueHint::FilePath => Meaning::File,
+            ValueHint::DirPath => Meaning::Directory,
+            _ => Meaning::Listed,
+        },
+    }
+}
