@@ -136,7 +136,8 @@ fn probably_meant(text: &str, runs: &[IndexedRun]) -> Option<String> {
     let newest = || runs.iter().rev().take(COMPARED);
     let names = newest().flat_map(|run| [Some(run.name.as_str()), run.preset.as_deref()]);
     let ids = newest().flat_map(|run| [run.session.as_str(), run.run.as_str()]);
-    nearest(text, names.flatten().chain(ids)).map(str::to_owned)
+    let last = runs.last().map(|_| LAST);
+    nearest(text, last.into_iter().chain(names.flatten()).chain(ids)).map(str::to_owned)
 }
 
 #[cfg(test)]
@@ -215,8 +216,8 @@ mod tests {
         assert_eq!(found("last~0"), "run 2026-3");
         assert_eq!(found("last~2"), "run 2026-1");
         assert_eq!(found("last~3"), "there is no last~3: there are only 3 runs");
-        for text in ["last~", "last~x", "last~-1", "lastly"] {
-            assert_eq!(found(text), format!("no {text}, None"));
+        for text in ["last~", "last~x", "last~-1"] {
+            assert_eq!(found(text), format!("no {text}, Some(\"last\")"));
         }
         let nowhere = found_in(&runs(), "last", "/tmp", Prefers::Newest);
         assert_eq!(nowhere, "run 2026-5");
@@ -267,6 +268,7 @@ mod tests {
             "\"aa\" is too short: the beginning of an id has at least 4 characters"
         );
         assert_eq!(found("zz"), "no zz, None");
+        assert_eq!(found("lsat"), "no lsat, Some(\"last\")");
     }
 
     #[test]

@@ -30,7 +30,7 @@ fn stage() -> Stage {
     stage
         .sandbox
         .write("home/.pi/agent/models.json", &models.to_string());
-    for name in ["lamp", "two words", "$(touch harm)\u{1b}[31m"] {
+    for name in ["lamp", "two words", "$(touch harm)"] {
         let script = json!([{"reply": "fine"}]);
         stage
             .delegate(&call(&[(name, script)]))
@@ -64,10 +64,11 @@ fn runs_are_offered_newest_first_with_their_names_states_and_ages() {
     let stage = stage();
     insta::assert_snapshot!(told(&stage, &["output", ""]), @"
     words
-    last	$(touch harm)[31m, completed, <past>
+    last	$(touch harm), completed, <past>
+    $(touch harm)	$(touch harm), completed, <past>
     two words	two words, completed, <past>
     lamp	lamp, completed, <past>
-    <session-1>	$(touch harm)[31m, completed, <past>
+    <session-1>	$(touch harm), completed, <past>
     <session-2>	two words, completed, <past>
     <session-3>	lamp, completed, <past>
     ");
@@ -188,17 +189,17 @@ fn a_person_presses_tab_in_bash() {
     let screen = terminal.wait_for("last  (");
     assert!(screen.contains("lamp  (lamp, completed, "), "{screen}");
     terminal.press("\x15pi-subagents session tw\t");
-    terminal.wait_for("pi-subagents session two\\ words ");
+    terminal.wait_for("pi-subagents session two\\ words");
     terminal.press("\x15pi-subagents delegate --model=box/l\t");
-    terminal.wait_for("pi-subagents delegate --model=box/large ");
+    terminal.wait_for("pi-subagents delegate --model=box/large");
     terminal.press("\x15pi-subagents profile edit scout --tools read,ba\t");
     terminal.wait_for("--tools read,bash");
     terminal.press("\x15pi-subagents man --dir set\t");
     terminal.press("\x15pi-subagents run --file setu\t");
-    terminal.wait_for("pi-subagents run --file setup.bash ");
-    terminal.press("\x15pi-subagents output '$\t");
-    terminal.press("\x15pi-subagents output \\$\t");
-    terminal.press("\x15exit");
+    terminal.wait_for("pi-subagents run --file setup.bash");
+    terminal.press("\x15pi-subagents output \\$\t-q\r");
+    terminal.wait_for("pi-subagents output \\$\\(touch\\ harm\\) -q\nfine");
+    terminal.press("exit");
     terminal.press(ENTER);
     let (code, screen) = terminal.end();
     assert_eq!(code, Some(0), "{screen}");

@@ -5,6 +5,7 @@ use std::fs;
 use pretty_assertions::assert_eq;
 
 use crate::stage::Stage;
+use crate::terminal::Terminal;
 
 #[test]
 fn an_unknown_shell_is_refused_with_those_there_are() {
@@ -176,4 +177,71 @@ fn what_is_misspelt_is_answered_with_what_may_have_been_meant() {
     --- stderr
     [EOF]
     "#);
+}
+
+#[test]
+fn only_what_is_close_is_suggested() {
+    let stage = Stage::new();
+    for (arguments, tip) in [
+        (&["kil"][..], Some("a similar subcommand exists: 'kill'")),
+        (&["frobnicate"], None),
+        (
+            &["output", "--quite", "x"],
+            Some("a similar argument exists: '--quiet'"),
+        ),
+        (&["output", "--frobnicate", "x"], None),
+        (
+            &["completions", "zhs"],
+            Some("a similar value exists: 'zsh'"),
+        ),
+        (&["completions", "tcsh"], None),
+        (
+            &["profile", "list", "--jsno"],
+            Some("a similar argument exists: '--json'"),
+        ),
+    ] {
+        let output = stage.command(arguments).run();
+        assert_eq!(output.code, Some(2), "{output}");
+        let mut tips = output.stderr.lines();
+        let said = tips.find_map(|line| line.trim_start().strip_prefix("tip: "));
+        assert_eq!(said, tip, "{output}");
+    }
+}
+
+#[test]
+fn stop_without_an_id_names_both_ways_to_use_it() {
+    let stage = Stage::new();
+    insta::assert_snapshot!(stage.command(&["stop"]).run(), @"
+    --- exit code
+    2
+    [EOF]
+    --- stdout
+    [EOF]
+    --- stderr
+    error: the following required arguments were not provided:
+      <ID>...
+
+    Usage: pi-subagents stop [OPTIONS] <ID>...
+           pi-subagents stop [OPTIONS] --all
+
+    For more information, try '--help'.
+    [EOF]
+    ");
+}
+
+#[test]
+fn a_server_that_a_person_starts_says_what_it_waits_for() {
+    let stage = Stage::new();
+    for (command, sentence) in [
+        ("mcp", "Waiting for an MCP client on stdin, as JSON lines."),
+        (
+            "host",
+            "Waiting for the extension of pi on stdin, as JSON lines.",
+        ),
+    ] {
+        let mut terminal = Terminal::start(stage.command(&[command]));
+        terminal.answer(sentence, "\x04");
+        let (code, screen) = terminal.end();
+        assert_eq!(code, Some(0), "{screen}");
+    }
 }

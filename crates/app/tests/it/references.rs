@@ -219,3 +219,37 @@ fn a_running_session_is_steered_and_not_resumed_and_no_run_is_left_behind() {
     let runs: Vec<&Value> = all["runs"].as_array().unwrap().iter().collect();
     assert_eq!(runs.len(), 1, "{runs:#?}");
 }
+
+#[test]
+fn a_removed_run_is_told_from_one_that_never_was() {
+    let stage = two_runs();
+    let row = stage.command(&["status", "lamp", "--json"]).run().json();
+    let row = &row["runs"][0];
+    let session = row["sessionId"].as_str().unwrap();
+    _ = stage.command(&["rm", "lamp"]).run().expect_success();
+    let gone = stage.command(&["output", session]).run();
+    assert_eq!(gone.code, Some(3), "{gone}");
+    let run = row["runId"].as_str().unwrap();
+    let sentence = format!("error: run {run} (\"lamp\") was removed on 2");
+    assert!(gone.stderr.starts_with(&sentence), "{gone}");
+    let why = "hint: pi-subagents clean removes runs, and so does the setting subagents.retention when they are old.\n";
+    assert!(gone.stderr.ends_with(why), "{gone}");
+    // A name is that of the newest run there is, not of one that was.
+    assert_eq!(stage.command(&["output", "lamp"]).run().code, Some(3));
+}
+
+#[test]
+fn commands_have_the_names_that_people_type() {
+    let stage = two_runs();
+    let same = |short: &[&str], long: &[&str]| {
+        assert_eq!(printed(&stage, short), printed(&stage, long), "{short:?}");
+    };
+    same(&["ls", "--json"], &["status", "--all", "--json"]);
+    same(&["ps"], &["status"]);
+    same(&["show", "lamp", "--json"], &["status", "lamp", "--json"]);
+    same(&["kill", "last"], &["stop", "last"]);
+    same(
+        &["rm", "last", "--dry-run"],
+        &["clean", "last", "--dry-run"],
+    );
+}

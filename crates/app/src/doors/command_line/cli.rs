@@ -82,7 +82,7 @@ enum Command {
     /// Without an id, --older or --keep-last it proposes what subagents.retention in the settings
     /// allows, and asks. A run that is in progress, that a later run continues, or of whose end a
     /// session of pi has not been told yet is never removed.
-    #[command(after_help = examples::CLEAN)]
+    #[command(visible_alias = "rm", after_help = examples::CLEAN)]
     Clean(Printing<commands::clean::CleanArgs, ResultArgs>),
     /// Watch, read, steer and stop runs on one screen
     #[command(after_help = examples::ATTACH)]

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use clap::ValueEnum;
-use pi_subagents_delegation::text::one_line;
+use pi_subagents_delegation::text::{clean, one_line};
 
 use super::typed_words::TypedWord;
 use super::{Besides, Offers};
@@ -38,7 +38,7 @@ impl Shell {
             let Some(value) = self.written(&offer.value, current) else {
                 continue;
             };
-            let description = one_line(&offer.description).replace('\t', " ");
+            let description = one_line(&clean(&offer.description)).replace('\t', " ");
             // Writing to a string cannot fail.
             _ = writeln!(answer, "{value}\t{description}");
         }
@@ -90,7 +90,9 @@ mod tests {
     use super::*;
 
     fn answer(shell: Shell, values: &[&str], current: &TypedWord) -> String {
-        let words = values.iter().map(|value| Offer::new(*value, "a\tb\nc"));
+        let words = values
+            .iter()
+            .map(|value| Offer::new(*value, "a\tb\n\u{1b}[31mc"));
         let offers = Offers {
             words: words.collect(),
             and: Besides::Nothing,
