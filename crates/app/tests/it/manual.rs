@@ -43,6 +43,7 @@ fn the_manual_is_printed_or_written_with_a_page_for_each_command() {
     insta::assert_snapshot!(names.join("\n"), @"
     pi-subagents-agent.1
     pi-subagents-attach.1
+    pi-subagents-clean.1
     pi-subagents-completions.1
     pi-subagents-delegate.1
     pi-subagents-doctor.1

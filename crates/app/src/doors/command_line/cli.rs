@@ -224,7 +224,9 @@ fn dispatch(command: Command) -> ExitCode {
 /// Prints why the arguments were not accepted: an error of usage, unless help or the version was
 /// asked for.
 fn refused(mut error: clap::Error, arguments: &[OsString], wants_json: bool) -> ExitCode {
-    suggestions::replace(&mut error, &command_line(), arguments);
+    let mut commands = command_line();
+    commands.build();
+    suggestions::replace(&mut error, &commands, arguments);
     if wants_json && error.use_stderr() {
         let text = error.render().to_string();
         let (message, hint) = text.split_once("\n\n").unwrap_or((&text, ""));
