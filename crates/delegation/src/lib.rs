@@ -56,4 +56,4 @@ pub use summary::{LAST_TEXT_LIMIT, RunSummary};
 pub use usage::Usage;
 
 /// A moment of the wall clock, as it is written to disk.
-pub use jiff::Timestamp;
+pub use jiff::{Timestamp, tz::TimeZone};

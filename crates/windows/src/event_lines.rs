@@ -5,7 +5,7 @@ use pi_subagents_delegation::{AssistantMessage, Happening, Message, Part, ToolCa
 
 use crate::history::{Room, WindowLine};
 use crate::preview::{CallPreview, PreviewContext};
-use crate::{Role, markdown};
+use crate::{Line, Role, markdown};
 
 /// More of one printed line is never shown, and so never copied.
 const LONGEST_PRINTED: usize = 64 << 10;
@@ -40,6 +40,25 @@ pub(crate) fn lines_of(happening: &Happening, context: &PreviewContext, room: Ro
         | Happening::Stopping(_)
         | Happening::Ended(_) => Vec::new(),
     }
+}
+
+/// Returns what a reader of the whole run is told about an event that is neither a message of the
+/// model nor the result of a tool: a warning, a retry, a line that the child printed.
+pub fn remarks(happening: &Happening) -> Vec<Line> {
+    if let Happening::Said {
+        record: ChildRecord::MessageEnded(_),
+        ..
+    } = happening
+    {
+        return Vec::new();
+    }
+    let context = PreviewContext::default();
+    let pieces = lines_of(happening, &context, Room::WHOLE).into_iter();
+    let lines = pieces.flat_map(|piece| match piece {
+        Piece::Words(lines) => lines,
+        Piece::Call { .. } => Vec::new(),
+    });
+    lines.map(|line| line.line).collect()
 }
 
 /// Returns the last lines of what came on stderr at once, each marked as such.

@@ -1,18 +1,20 @@
-//! Keys, as they are pressed. A thread waits for them, because a terminal cannot be waited for
+//! Keys and clicks, as they come. A thread waits for them, because a terminal cannot be waited for
 //! otherwise; it ends with its terminal or with us.
 
 use std::io;
 
-use crossterm::event::{self, Event, KeyEventKind};
+use crossterm::event::{self, Event, KeyEventKind, MouseButton, MouseEventKind};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
 use std::time::Duration;
 use tokio::sync::mpsc;
 
+use super::message::{Message, MouseAct};
+
 /// What comes from the keyboard.
 #[derive(Debug)]
 pub(super) enum Typed {
-    Event(Event),
+    Message(Message),
     /// Nobody will ever press a key again.
     Gone,
 }
@@ -29,8 +31,8 @@ pub(super) fn listen() -> io::Result<mpsc::Receiver<Typed>> {
         .name("keyboard".to_owned())
         .spawn(move || {
             while let Ok(events) = next() {
-                for event in events.into_iter().filter(is_meant) {
-                    if tell.blocking_send(Typed::Event(event)).is_err() {
+                for message in events.into_iter().filter_map(message) {
+                    if tell.blocking_send(Typed::Message(message)).is_err() {
                         return;
                     }
                 }
@@ -62,11 +64,21 @@ fn next() -> io::Result<Vec<Event>> {
     Ok(events)
 }
 
-fn is_meant(event: &Event) -> bool {
+/// Returns what an event of the terminal means.
+fn message(event: Event) -> Option<Message> {
     match event {
-        Event::Key(key) => key.kind != KeyEventKind::Release,
-        Event::Paste(_) => true,
+        Event::Key(key) if key.kind != KeyEventKind::Release => Some(Message::Pressed(key)),
+        Event::Paste(text) => Some(Message::Pasted(text)),
+        Event::Mouse(mouse) => {
+            let act = match mouse.kind {
+                MouseEventKind::Down(MouseButton::Left) => MouseAct::Click,
+                MouseEventKind::ScrollUp => MouseAct::WheelUp,
+                MouseEventKind::ScrollDown => MouseAct::WheelDown,
+                _ => return None,
+            };
+            Some(Message::Mouse(act, mouse.column, mouse.row))
+        }
         // Its size is asked for when the system says that it has changed.
-        Event::Resize(..) | Event::FocusGained | Event::FocusLost | Event::Mouse(_) => false,
+        Event::Key(_) | Event::Resize(..) | Event::FocusGained | Event::FocusLost => None,
     }
 }

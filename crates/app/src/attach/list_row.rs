@@ -2,12 +2,16 @@
 
 use std::time::Duration;
 
-use pi_subagents_delegation::{RunEvent, RunSummary, Status, Timestamp, Usage};
-use pi_subagents_sessions::{IndexedRun, RunState};
+use pi_subagents_delegation::{RunEvent, RunSummary, Status, Timestamp, Usage, text};
+use pi_subagents_sessions::{IndexedRun, RunState, Used};
 use pi_subagents_windows::{Line, PreviewContext, Room, Window, WindowLine, partial_lines};
 
+use super::sorting::SortKey;
 use crate::runs::find::status_of;
 use crate::runs::row::RunRow;
+
+/// How much of a task is held for the list and its filter. A list may have ten thousand rows.
+const TASK_CHARACTERS: usize = 1000;
 
 /// One run in the list.
 #[derive(Debug, Clone)]
@@ -30,9 +34,44 @@ pub(crate) struct Live {
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Record {
     Unread,
-    Read(Box<RunRow>),
+    Read(Box<Recorded>),
     /// Somebody has deleted it.
     Gone,
+}
+
+/// The part of a record that the list shows.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Recorded {
+    /// The beginning of its prompt, in one line.
+    task: String,
+    definition: Option<String>,
+    model: Option<String>,
+    calls: Option<usize>,
+    usage: Option<Usage>,
+    lasted: Option<Duration>,
+    /// What it answered or what went wrong, in one line.
+    outcome: String,
+}
+
+impl Recorded {
+    /// Takes what the list shows out of a finished run's row.
+    pub(crate) fn of(row: &RunRow) -> Self {
+        Self {
+            task: task_line(row.task.as_deref().unwrap_or_default()),
+            definition: row.preset.clone(),
+            model: row.model_id().map(str::to_owned),
+            calls: row.end.tool_calls,
+            usage: row.end.usage.map(Usage::from),
+            lasted: row.lasted(Timestamp::UNIX_EPOCH),
+            outcome: row.outcome_line(),
+        }
+    }
+}
+
+/// Returns the beginning of a prompt in one line.
+fn task_line(prompt: &str) -> String {
+    let beginning: String = prompt.chars().take(TASK_CHARACTERS).collect();
+    text::one_line(&text::clean(&beginning))
 }
 
 impl ListRow {
@@ -52,47 +91,88 @@ impl ListRow {
         }
     }
 
+    /// Returns whether more of its events are to come.
+    pub(crate) fn is_unfinished(&self) -> bool {
+        let is_live = |live: &Live| !live.window.status().is_over();
+        self.record != Record::Gone && self.live.as_ref().is_some_and(is_live)
+    }
+
+    /// Returns whether the run can be steered or stopped.
+    pub(crate) fn is_running(&self) -> bool {
+        self.run.is_open() && matches!(self.status(), Status::Queued | Status::Running)
+    }
+
+    /// Returns whether its record is still to be read for the list.
+    pub(crate) fn is_unread(&self) -> bool {
+        !self.run.is_open() && self.live.is_none() && self.record == Record::Unread
+    }
+
     /// Returns the model that answers, without its provider.
     pub(crate) fn model(&self) -> Option<&str> {
         let live = self.live.as_ref().and_then(|live| live.window.model());
-        live.or_else(|| self.recorded()?.model_id())
+        live.or_else(|| self.recorded()?.model.as_deref())
     }
 
-    pub(crate) fn turns(&self) -> Option<usize> {
-        self.live.as_ref().map(|live| live.window.answers())
+    /// Returns the beginning of its prompt, in one line.
+    pub(crate) fn task(&self) -> String {
+        let live = self.live.as_ref();
+        let task = live.and_then(|live| live.window.facts().task.as_ref());
+        match (task, self.recorded()) {
+            (Some(task), _) => task_line(&task.prompt),
+            (None, Some(recorded)) => recorded.task.clone(),
+            (None, None) => String::new(),
+        }
+    }
+
+    /// Returns how often it has called a tool.
+    pub(crate) fn calls(&self) -> Option<usize> {
+        match &self.live {
+            Some(live) => Some(live.window.facts().tool_calls),
+            None => match self.used() {
+                Some(used) => Some(used.calls),
+                None => self.recorded()?.calls,
+            },
+        }
     }
 
     pub(crate) fn usage(&self) -> Option<Usage> {
         match &self.live {
             Some(live) => Some(live.window.facts().usage),
-            None => self.recorded()?.end.usage.map(Usage::from),
+            None => match self.used() {
+                Some(used) => Some(used.usage),
+                None => self.recorded()?.usage,
+            },
         }
+    }
+
+    /// Returns whether it is known to have cost something.
+    pub(crate) fn has_cost(&self) -> bool {
+        let cost = self.usage().and_then(|usage| usage.cost);
+        cost.is_some_and(|cost| cost > 0.0)
     }
 
     /// Returns how long it has run, or ran.
     pub(crate) fn elapsed(&self, now: Timestamp) -> Option<Duration> {
         match (&self.live, self.recorded()) {
             (Some(live), _) => live.window.elapsed(now),
-            (None, Some(recorded)) => recorded.lasted(now),
+            (None, Some(recorded)) => recorded.lasted,
             (None, None) if self.run.is_open() => None,
             (None, None) => RunRow::of_index(&self.run).lasted(now),
         }
     }
 
-    /// Returns what the run does right now, or what came of it. The message being written takes no more than
-    /// `columns`.
+    /// Returns what the run does right now, or what came of it. The message being written takes no
+    /// more than `columns`.
     pub(crate) fn doing(&self, columns: usize) -> String {
         if self.record == Record::Gone {
             return "its record was deleted".to_owned();
         }
         let Some(live) = &self.live else {
-            return self
-                .recorded()
-                .map(RunRow::outcome_line)
-                .unwrap_or_default();
+            let recorded = self.recorded();
+            return recorded.map_or_else(String::new, |recorded| recorded.outcome.clone());
         };
         match self.status() {
-            Status::Queued => "waiting for a free place".to_owned(),
+            Status::Queued => "queued until another run ends".to_owned(),
             Status::Failed | Status::Aborted => live.window.error().unwrap_or_default(),
             Status::Running | Status::Completed => live
                 .partial_lines(columns)
@@ -102,26 +182,44 @@ impl ListRow {
         }
     }
 
-    /// Returns whether a person who typed this means this run.
+    /// Returns whether a person who typed this, in small letters, means this run.
     pub(crate) fn matches(&self, filter: &str) -> bool {
-        let definition = self.live.as_ref().and_then(|live| live.window.definition());
+        let live = self.live.as_ref();
+        let definition = live.and_then(|live| live.window.definition());
+        let definition = definition.or_else(|| self.recorded()?.definition.as_deref());
         let project = self.run.project.to_string_lossy();
-        [
-            self.run.name.as_str(),
-            self.run.run.as_str(),
-            self.run.session.as_str(),
-            self.status().as_str(),
-            self.model().unwrap_or_default(),
-            definition.unwrap_or_default(),
-            project.as_ref(),
-        ]
-        .iter()
-        .any(|text| text.to_lowercase().contains(filter))
+        let has = |text: &str| text.to_lowercase().contains(filter);
+        has(&self.run.name)
+            || has(self.run.run.as_str())
+            || has(self.run.session.as_str())
+            || has(self.status().as_str())
+            || has(self.model().unwrap_or_default())
+            || has(definition.unwrap_or_default())
+            || has(&project)
+            || has(&self.task())
     }
 
-    fn recorded(&self) -> Option<&RunRow> {
+    /// Returns what its place in the list depends on.
+    pub(crate) fn sort_key(&self) -> SortKey {
+        SortKey {
+            sequence: self.run.sequence,
+            is_open: self.run.is_open(),
+            status: self.status(),
+            cost: self.usage().and_then(|usage| usage.cost),
+        }
+    }
+
+    /// Returns what the index knows of the tokens and calls of a finished run.
+    fn used(&self) -> Option<Used> {
+        match self.run.state {
+            RunState::Over { used, .. } => used,
+            RunState::Open => None,
+        }
+    }
+
+    fn recorded(&self) -> Option<&Recorded> {
         match &self.record {
-            Record::Read(row) => Some(row),
+            Record::Read(recorded) => Some(recorded),
             Record::Unread | Record::Gone => None,
         }
     }

@@ -5,22 +5,37 @@
 //! the edges: the terminal (`screen`, `keyboard`), the records (`reader`), the owners (`owners`).
 //! `session` puts them together. See `docs/design/attach.md`.
 
+mod copying;
 mod draw;
 mod keyboard;
 mod keys;
 mod layout;
 mod line_editor;
+mod list;
 mod list_row;
+mod message;
 mod model;
 mod opened;
 mod owners;
+mod page;
 mod reader;
+mod scope;
 mod screen;
+mod search;
+mod selection;
 mod session;
+mod sheet;
+mod sorting;
+mod starting;
+mod taking;
 #[cfg(test)]
 mod testing;
 #[cfg(test)]
 mod tests;
+mod transcript;
+mod wants;
 
-pub(crate) use model::{Leaving, Scope};
+pub(crate) use model::Leaving;
+pub(crate) use scope::Scope;
 pub(crate) use session::{Attachment, attach};
+pub(crate) use starting::{Beginning, Begun, Starter, Wanted};

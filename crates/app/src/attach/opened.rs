@@ -1,8 +1,12 @@
 //! The run whose window is open: all of it, from the beginning, and where its reader is.
 
-use pi_subagents_delegation::{RunEvent, RunSummary, text};
+use pi_subagents_delegation::{Happening, RunEvent, RunSummary, Status};
 use pi_subagents_sessions::IndexedRun;
-use pi_subagents_windows::{Line, Page, Place, PreviewContext, Role, Room, Window, describe};
+use pi_subagents_windows::{Line, PreviewContext, Role, Room, Window, describe, error_lines};
+
+use super::page::{Page, Place};
+use super::sheet::{Reading, Sheet};
+use super::transcript::Transcript;
 
 /// The run whose window is open.
 #[derive(Debug, Clone)]
@@ -10,91 +14,149 @@ pub(crate) struct Opened {
     /// The number of its opening: windows are counted from the first one.
     pub(crate) number: u64,
     pub(crate) run: IndexedRun,
+    /// What its header shows.
     pub(crate) window: Window,
     summary: RunSummary,
-    pub(crate) place: Place,
+    /// What happened in it.
+    happened: Sheet,
     /// What it answered, where that is shown instead of what happened.
-    pub(crate) output: Option<Output>,
+    answer: Option<Sheet>,
+    context: PreviewContext,
     pub(crate) is_gone: bool,
-}
-
-/// What a run answered.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Output {
-    pub(crate) text: String,
-    pub(crate) place: Place,
 }
 
 impl Opened {
     pub(crate) fn new(number: u64, run: IndexedRun, context: PreviewContext) -> Self {
-        let window = Window::new(run.run.clone(), context);
+        let window = Window::new(run.run.clone(), context.clone());
         Self {
             number,
             run,
-            window: window.with_room(Room::WHOLE),
+            window: window.with_room(Room::LAST_LINE),
             summary: RunSummary::without_text(),
-            place: Place::End,
-            output: None,
+            happened: Sheet::default(),
+            answer: None,
+            context,
             is_gone: false,
         }
     }
 
     /// Adds what was read of the run's record.
     pub(crate) fn apply(&mut self, events: &[RunEvent]) {
+        for event in events {
+            if let Happening::Accepted(task) = &event.happening {
+                self.context.cwd.clone_from(&task.cwd);
+            }
+        }
         self.summary.apply_all(events);
         self.window.apply(events, &self.summary);
+        self.happened.transcript.apply(events);
     }
 
-    /// Returns the page that is shown: what happened, or what the run answered.
-    pub(crate) fn page(&self, columns: usize) -> Page<'_> {
-        match &self.output {
-            Some(output) => {
-                let lines = output.text.lines().map(|line| Line::new(Role::Plain, line));
-                Page::of_lines(lines.collect(), columns)
-            }
-            None => Page::of_window(&self.window, &self.partial_lines(), columns),
+    /// Shows an answer in place of what happened.
+    pub(crate) fn show_answer(&mut self, text: &str) {
+        self.answer = Some(Sheet {
+            transcript: Transcript::of_text(text),
+            place: Place::BEGINNING,
+            ..Sheet::default()
+        });
+    }
+
+    /// Goes back from the answer to what happened; false if that was shown already.
+    pub(crate) fn hide_answer(&mut self) -> bool {
+        self.answer.take().is_some()
+    }
+
+    pub(crate) fn shows_answer(&self) -> bool {
+        self.answer.is_some()
+    }
+
+    /// Returns what is read: what happened, or what the run answered.
+    pub(crate) fn sheet(&self) -> &Sheet {
+        self.answer.as_ref().unwrap_or(&self.happened)
+    }
+
+    /// Returns the page that is read, in so many columns and rows.
+    pub(crate) fn page(&self, size: (usize, usize)) -> Page<'_> {
+        Page::new(self.sheet(), self.tail(), self.context.clone(), size)
+    }
+
+    /// Does what the reader of the page wants.
+    pub(crate) fn read(&mut self, reading: &Reading, size: (usize, usize)) {
+        self.with_sheet(size, |sheet, page| sheet.read(reading, page));
+    }
+
+    /// Begins to look for words.
+    pub(crate) fn begin_search(&mut self) {
+        self.with_sheet((0, 0), |sheet, _| sheet.begin_search());
+    }
+
+    /// Looks for these words. Returns whether they are there.
+    pub(crate) fn search(&mut self, words: &str, size: (usize, usize)) -> bool {
+        self.with_sheet(size, |sheet, page| sheet.search(words, page))
+    }
+
+    /// Goes to the next or the previous place that has the words. Returns whether there is any.
+    pub(crate) fn find_next(&mut self, is_down: bool, size: (usize, usize)) -> bool {
+        self.with_sheet(size, |sheet, page| sheet.find_next(is_down, page))
+    }
+
+    /// Goes back to where the search began.
+    pub(crate) fn cancel_search(&mut self) {
+        self.with_sheet((0, 0), |sheet, _| sheet.cancel_search());
+    }
+
+    /// Forgets what was looked for; false if nothing was.
+    pub(crate) fn end_search(&mut self) -> bool {
+        self.with_sheet((0, 0), |sheet, _| sheet.search.take().is_some())
+    }
+
+    /// Does something with the sheet that is read, and with pages of it.
+    fn with_sheet<T>(
+        &mut self,
+        size: (usize, usize),
+        act: impl FnOnce(&mut Sheet, &dyn Fn(&Sheet) -> Page<'_>) -> T,
+    ) -> T {
+        let tail = self.tail();
+        let context = self.context.clone();
+        let sheet = self.answer.as_mut().unwrap_or(&mut self.happened);
+        act(sheet, &|sheet| {
+            Page::new(sheet, tail.clone(), context.clone(), size)
+        })
+    }
+
+    /// Returns the lines below the record: the whole of the message that is being written, how the
+    /// run ended, and what happened to the record itself.
+    fn tail(&self) -> Vec<Line> {
+        if self.shows_answer() {
+            return Vec::new();
         }
-    }
-
-    pub(crate) fn place(&self) -> Place {
-        self.output
-            .as_ref()
-            .map_or(self.place, |output| output.place)
-    }
-
-    pub(crate) fn place_mut(&mut self) -> &mut Place {
-        match &mut self.output {
-            Some(output) => &mut output.place,
-            None => &mut self.place,
-        }
-    }
-
-    /// Returns the lines below the record: the whole of the message that is being written, and what
-    /// happened to the record itself.
-    fn partial_lines(&self) -> Vec<Line> {
         let mut lines = Vec::new();
         if let Some(partial) = self.window.partial() {
             let words = partial.text.lines().filter(|line| !line.trim().is_empty());
             lines.extend(words.map(|line| Line::new(Role::Plain, line)));
-            lines.extend(
-                describe(&partial.activity).map(|activity| Line::new(Role::Muted, &activity)),
-            );
+            let activity = describe(&partial.activity);
+            lines.extend(activity.map(|activity| Line::new(Role::Muted, &activity)));
         }
+        lines.extend(error_lines(&self.window));
         if self.is_gone {
             lines.push(Line::new(
                 Role::Warning,
                 "The record of this run was deleted; this is what had been read of it.",
             ));
         }
+        let is_silent = self.happened.transcript.numbers().len() <= 1;
+        if lines.is_empty() && is_silent {
+            lines.extend(silence(self.window.status()).map(|words| Line::new(Role::Muted, words)));
+        }
         lines
     }
 }
 
-impl Output {
-    pub(crate) fn new(text: &str) -> Self {
-        Self {
-            text: text::clean(text),
-            place: Place::BEGINNING,
-        }
+/// Says why a window has nothing to show yet.
+fn silence(status: Status) -> Option<&'static str> {
+    match status {
+        Status::Running => Some("(starting...)"),
+        Status::Completed => Some("(no output)"),
+        Status::Queued | Status::Failed | Status::Aborted => None,
     }
 }

@@ -9,7 +9,7 @@ use pi_subagents_windows::Role;
 use tokio::sync::mpsc;
 use tokio::task::AbortHandle;
 
-use super::model::{Message, Notice};
+use super::message::{Message, Notice};
 use crate::runs::owner_request::{request, stop_run};
 
 /// Reads the messages that models are still writing.

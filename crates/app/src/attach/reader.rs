@@ -9,7 +9,7 @@ use pi_subagents_delegation::RunId;
 use pi_subagents_sessions::{RecordTail, RunDir};
 use tokio::sync::mpsc;
 
-use super::model::{Message, Subject};
+use super::message::{Message, Subject};
 
 /// About how much is read at a time.
 const PIECE: usize = 256 << 10;

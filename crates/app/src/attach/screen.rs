@@ -1,7 +1,7 @@
-//! The terminal while it is ours: another screen, every key as it is pressed. However we end, it is
-//! given back as it was.
+//! The terminal while it is ours: another screen, every key as it is pressed, the mouse if a person
+//! wants it. However we end, it is given back as it was.
 
-use std::io::{self, Stdout, stdout};
+use std::io::{self, Stdout, Write as _, stdout};
 use std::mem::ManuallyDrop;
 use std::panic;
 use std::sync::Once;
@@ -9,9 +9,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use crossterm::cursor::Show;
 use crossterm::event::{DisableBracketedPaste, EnableBracketedPaste};
+use crossterm::style::Print;
 use crossterm::terminal::{
-    BeginSynchronizedUpdate, EndSynchronizedUpdate, EnterAlternateScreen, LeaveAlternateScreen,
-    disable_raw_mode, enable_raw_mode, size,
+    BeginSynchronizedUpdate, Clear, ClearType, EndSynchronizedUpdate, EnterAlternateScreen,
+    LeaveAlternateScreen, disable_raw_mode, enable_raw_mode, size,
 };
 use crossterm::{execute, queue};
 use ratatui::backend::CrosstermBackend;
@@ -19,6 +20,11 @@ use ratatui::{Frame, Terminal};
 
 /// Whether the terminal has to be given back.
 static IS_OURS: AtomicBool = AtomicBool::new(false);
+
+/// Asks for clicks and the wheel. Movements are not asked for: nobody needs them, and each would
+/// wake us up.
+const MOUSE_ON: &str = "\u{1b}[?1000h\u{1b}[?1006h";
+const MOUSE_OFF: &str = "\u{1b}[?1006l\u{1b}[?1000l";
 
 /// The terminal, until this is dropped.
 pub(super) struct Screen {
@@ -49,7 +55,25 @@ impl Screen {
     pub(super) fn enter_again(&mut self) -> io::Result<()> {
         IS_OURS.store(true, Ordering::SeqCst);
         take()?;
-        self.terminal.clear()
+        execute!(stdout(), Clear(ClearType::All))?;
+        // The old one would ask the terminal where its cursor is, and our keyboard reads the answer.
+        *self.terminal = Terminal::new(CrosstermBackend::new(stdout()))?;
+        Ok(())
+    }
+
+    /// Uses the mouse, or leaves it to the terminal.
+    pub(super) fn use_mouse(is_used: bool) -> io::Result<()> {
+        Self::send(if is_used { MOUSE_ON } else { MOUSE_OFF })
+    }
+
+    /// Sends something to the terminal that is not drawn.
+    pub(super) fn send(sequence: &str) -> io::Result<()> {
+        if !IS_OURS.load(Ordering::SeqCst) {
+            return Ok(());
+        }
+        let mut terminal = stdout();
+        terminal.write_all(sequence.as_bytes())?;
+        terminal.flush()
     }
 
     /// Draws a frame, which appears at once.
@@ -90,6 +114,7 @@ pub(super) fn give_back() {
         _ = execute!(
             stdout(),
             EndSynchronizedUpdate,
+            Print(MOUSE_OFF),
             DisableBracketedPaste,
             LeaveAlternateScreen,
             Show

@@ -18,8 +18,10 @@ use serde_json::{Value, json};
 use unicode_width::UnicodeWidthStr as _;
 
 use super::draw::draw;
-use super::list_row::Record;
-use super::model::{Effect, Message, Model, Scope, Subject};
+use super::list_row::{Record, Recorded};
+use super::message::{Effect, Message, MouseAct, Subject};
+use super::model::Model;
+use super::scope::Scope;
 use crate::runs::row::RunRow;
 
 pub(super) const PROJECT: &str = "/home/ada/engine";
@@ -107,8 +109,8 @@ impl Desk {
     }
 
     pub(super) fn sees(&mut self, runs: &[IndexedRun]) {
-        let (runs, older) = self.model.scope.choose(runs.to_vec());
-        self.happens(Message::IndexRead(runs, older));
+        let runs = self.model.scope.choose(runs.to_vec());
+        self.happens(Message::IndexRead(runs));
     }
 
     pub(super) fn press(&mut self, keys: &str) {
@@ -121,10 +123,21 @@ impl Desk {
         self.happens(Message::Pressed(KeyEvent::new(code, KeyModifiers::NONE)));
     }
 
-    /// Presses Ctrl-C.
-    pub(super) fn interrupt(&mut self) {
-        let key = KeyEvent::new(KeyCode::Char('c'), KeyModifiers::CONTROL);
+    /// Presses a key together with Ctrl.
+    pub(super) fn press_control(&mut self, letter: char) {
+        let key = KeyEvent::new(KeyCode::Char(letter), KeyModifiers::CONTROL);
         self.happens(Message::Pressed(key));
+    }
+
+    /// Clicks at a column and a row of the screen.
+    pub(super) fn click(&mut self, column: u16, row: u16) {
+        self.happens(Message::Mouse(MouseAct::Click, column, row));
+    }
+
+    /// Returns the last row of the screen.
+    pub(super) fn footer(&self) -> String {
+        let screen = self.screen();
+        screen.lines().last().unwrap_or_default().to_owned()
     }
 
     /// Lets the record of a run grow, for all who follow it.
@@ -211,11 +224,31 @@ pub(super) fn called(tool: &str, arguments: &Value) -> Happening {
     ]))
 }
 
+/// Lets a tool answer the call with this id.
+pub(super) fn tool_answered(id: &str, tool: &str, output: &str, is_error: bool) -> Happening {
+    let line = json!({"type": "message_end", "message": {
+        "role": "toolResult", "toolCallId": id, "toolName": tool, "isError": is_error,
+        "content": [{"type": "text", "text": output}],
+    }});
+    recorded_line(&line)
+}
+
+/// Makes a call with an id of its own.
+pub(super) fn called_as(id: &str, tool: &str, arguments: &Value) -> Happening {
+    answered(&json!([
+        {"type": "toolCall", "id": id, "name": tool, "arguments": arguments}
+    ]))
+}
+
 fn answered(content: &Value) -> Happening {
     let line = json!({"type": "message_end", "message": {
         "role": "assistant", "content": content, "model": "haiku", "provider": "anthropic",
         "usage": {"input": 1000, "output": 500, "cost": {"total": 0.01}},
     }});
+    recorded_line(&line)
+}
+
+fn recorded_line(line: &Value) -> Happening {
     let line = Bytes::from(line.to_string());
     match decode(&line) {
         ChildLine::Record(record) => Happening::Said { line, record },
@@ -273,8 +306,10 @@ pub(super) fn team(desk: &mut Desk) -> [IndexedRun; 5] {
         };
         row.resolved_model = Some("haiku".to_owned());
         row.end.usage = Some(usage.into());
+        row.end.tool_calls = Some(7);
         row.end.output = Some(answer.to_owned());
-        (run.run.clone(), Record::Read(Box::new(row)))
+        row.task = Some(format!("Do what {} says.", run.name));
+        (run.run.clone(), Record::Read(Box::new(Recorded::of(&row))))
     };
     desk.happens(Message::RecordsRead(vec![
         recorded(&runs[3], "Three steps: parse, check, write."),

@@ -106,9 +106,9 @@ fn runs_of_another_terminal_are_seen_live_and_leaving_stops_nothing() {
     let_go(&stage);
     let screen = terminal.wait_for_screen(|screen| {
         let rows: Vec<&str> = screen.lines().collect();
-        rows[1].starts_with("> ✓  writer")
-            && rows[2].starts_with("  ✓  reader")
-            && rows[5].starts_with("✓ writer")
+        rows[2].starts_with("> ✓  writer")
+            && rows[3].starts_with("  ✓  reader")
+            && rows[6].starts_with("✓ writer")
             && screen.matches("All done.").count() == 3
     });
     insta::assert_snapshot!("after_they_ended", calm(&stage, &screen));
@@ -121,7 +121,7 @@ fn runs_of_another_terminal_are_seen_live_and_leaving_stops_nothing() {
 fn leaving_in_any_way_gives_the_terminal_back_and_stops_nothing() {
     let stage = stage();
     let owner = at_work(&stage, &["worker=Work"]);
-    for key in ["q", "\x1b", CTRL_C] {
+    for key in ["q", "\rqq", CTRL_C] {
         let mut terminal = attach(&stage, &[]);
         terminal.wait_for("bash → until");
         terminal.press(key);
@@ -176,7 +176,8 @@ fn a_run_whose_owner_is_killed_is_shown_as_interrupted() {
     let screen = terminal.wait_for("Error: Session was interrupted");
     assert!(screen.starts_with("Sub-agents: 1 error"), "{screen}");
     terminal.press("r");
-    terminal.wait_for("Continue it with");
+    terminal.wait_for("Go on with worker:");
+    terminal.press(CTRL_C);
     terminal.press("q");
     assert_eq!(terminal.leave(), (Some(0), true));
 }
@@ -199,12 +200,12 @@ fn a_run_whose_record_is_deleted_is_said_to_be_gone() {
 fn a_run_that_begins_while_somebody_watches_appears() {
     let stage = stage();
     let mut terminal = attach(&stage, &[]);
-    terminal.wait_for("No runs yet. New runs appear here.");
+    terminal.wait_for("No runs yet. New runs appear here, and n starts one.");
     delegate(&stage, &["late=Say hello"]).run().expect_success();
     terminal.wait_for_screen(|screen| screen.lines().any(|row| row == "You said: Say hello"));
     terminal.press("o");
     terminal.wait_for("answer of");
-    terminal.press("\x1b");
+    terminal.press("o");
     terminal.wait_for("> Say hello");
     terminal.press("q");
     assert_eq!(terminal.leave(), (Some(0), true));
@@ -253,7 +254,7 @@ fn every_size_works_and_the_window_grows_with_it() {
     let mut terminal = attach_sized(&stage, &[], 100, 20);
     terminal.wait_for("? help  q leave  ↑↓ select  Enter open  s steer  x stop");
     terminal.press("?");
-    terminal.wait_for("leave; the runs continue");
+    terminal.wait_for("Keys in the list");
     terminal.press("?");
     terminal.wait_for("? help  q leave  ↑↓ select  Enter open  s steer  x stop");
     terminal.resize(1, 1);
@@ -268,7 +269,7 @@ fn every_size_works_and_the_window_grows_with_it() {
     terminal.resize(100, 20);
     terminal.wait_for("? help  q leave  ↑↓ select  Enter open  s steer  x stop");
     terminal.press("?");
-    terminal.wait_for("leave; the runs continue");
+    terminal.wait_for("Keys in the list");
     terminal.press("?");
     terminal.press("q");
     assert_eq!(terminal.leave(), (Some(0), true));
@@ -294,12 +295,13 @@ fn nothing_a_child_says_commands_the_terminal() {
     let told: Vec<&str> = screen
         .lines()
         .skip_while(|row| !row.starts_with("bash"))
-        .take(4)
+        .take(5)
         .collect();
     assert_eq!(
         told,
         [
-            "bash → red 日本x",
+            "bash → red 日本x  1 line",
+            "",
             "red 日本x",
             "red 日本x",
             "[stderr]: red 日本x"
@@ -318,7 +320,7 @@ fn an_id_opens_its_run_or_its_session_at_once() {
     let (run, session) = (text(&runs[0]["runId"]), text(&runs[1]["sessionId"]));
     let mut terminal = attach(&stage, &[&run]);
     let screen = terminal.wait_for("You said: Say one");
-    assert!(screen.starts_with("✓ one"), "{screen}");
+    assert!(screen.contains("\n✓ one"), "{screen}");
     assert!(!screen.contains("two"), "{screen}");
     terminal.press("a");
     terminal.wait_for("Sub-agents: 2 done");

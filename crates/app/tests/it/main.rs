@@ -18,6 +18,8 @@ mod agent_shell;
 mod agent_stage;
 mod answers;
 mod attach;
+mod attach_runs;
+mod attach_shell;
 mod attach_tmux;
 mod background;
 mod background_crowd;

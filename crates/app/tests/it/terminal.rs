@@ -95,13 +95,19 @@ impl Terminal {
         kill(self.child.id(), signal);
     }
 
+    /// The process of the command.
+    pub(crate) fn process(&self) -> u32 {
+        self.child.id()
+    }
+
     /// What a person would notice of a terminal that was not given back as it was.
-    fn is_as_it_was(&self) -> bool {
+    pub(crate) fn is_as_it_was(&self) -> bool {
         let modes = tcgetattr(&self.keyboard).unwrap().local_modes;
         let parser = self.parser();
         let screen = parser.screen();
         modes.contains(LocalModes::ICANON | LocalModes::ECHO | LocalModes::ISIG)
             && !(screen.alternate_screen() || screen.hide_cursor() || screen.bracketed_paste())
+            && screen.mouse_protocol_mode() == vt100::MouseProtocolMode::None
     }
 
     /// Presses keys until something is on the screen.

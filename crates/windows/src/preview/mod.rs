@@ -25,8 +25,7 @@ use crate::Line;
 use arguments::Arguments;
 pub use call_preview::CallPreview;
 pub use context::PreviewContext;
-pub use outcome::Outcome;
-pub(crate) use outcome::changes;
+pub use outcome::{Outcome, changes};
 use sentence::Sentence;
 
 /// Returns the lines that show a call; the first says the most, further ones continue it.

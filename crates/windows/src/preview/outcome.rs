@@ -78,7 +78,7 @@ impl Outcome {
 }
 
 /// Counts the lines that an edit added and removed, in the diff beside its result.
-pub(crate) fn changes(details: &Value) -> Option<(usize, usize)> {
+pub fn changes(details: &Value) -> Option<(usize, usize)> {
     let diff = details.get("diff")?.as_str()?;
     let count = |mark| diff.lines().filter(|line| line.starts_with(mark)).count();
     Some((count('+'), count('-')))

@@ -8,7 +8,6 @@
 mod emulator;
 mod hostile;
 mod live;
-mod page;
 mod partial_messages;
 mod previews;
 mod progress;

@@ -1,7 +1,7 @@
 //! The last row: what can be pressed now, what is being typed, or what came of the last key.
 
 use pi_subagents_windows::paint::fit;
-use pi_subagents_windows::{Line, Place, Role};
+use pi_subagents_windows::{Line, Role};
 use ratatui::layout::{Position, Rect};
 use ratatui::style::Style;
 use unicode_width::UnicodeWidthStr as _;
@@ -9,17 +9,14 @@ use unicode_width::UnicodeWidthStr as _;
 use super::Canvas;
 use crate::attach::line_editor::LineEditor;
 use crate::attach::list_row::ListRow;
-use crate::attach::model::{Focus, Mode, Model, Notice};
+use crate::attach::message::Notice;
+use crate::attach::model::{Focus, Mode, Model};
+use crate::attach::scope::Scope;
 
 pub(super) fn footer(model: &Model, area: Rect, canvas: &mut Canvas<'_, '_>) {
     match &model.mode {
-        Mode::Filtering(editor) => edited("Only with: ", editor, area, canvas),
-        Mode::Steering(run, editor) => {
-            let row = model.rows.iter().find(|row| row.run.run == *run);
-            let name = row.map_or(run.as_str(), |row| &row.run.name);
-            edited(&format!("Say to {name}: "), editor, area, canvas);
-        }
-        Mode::Confirming(_) | Mode::Browsing | Mode::Help => {
+        Mode::Typing(purpose, editor) => edited(&purpose.question(model), editor, area, canvas),
+        Mode::Confirming(_) | Mode::Browsing | Mode::Help(_) => {
             canvas.line(&said(model, area.width.into()), area, Style::new());
         }
     }
@@ -42,7 +39,7 @@ fn edited(question: &str, editor: &LineEditor, area: Rect, canvas: &mut Canvas<'
 
 fn said(model: &Model, columns: usize) -> Line {
     if let Mode::Confirming(run) = &model.mode {
-        let row = model.rows.iter().find(|row| row.run.run == *run);
+        let row = model.list.row(run);
         let name = row.map_or(run.as_str(), |row| &row.run.name);
         let question = format!("Stop {name} and everything it started?");
         let line = Line::new(Role::Warning, &question)
@@ -57,16 +54,10 @@ fn said(model: &Model, columns: usize) -> Line {
 
 /// Lists the keys that matter where the person is, as many as fit; the help has all of them.
 fn keys(model: &Model, columns: usize) -> Line {
-    let mut keys = vec![("?", "help"), ("q", "leave")];
-    if model.selected_row().is_some() {
-        keys.extend(keys_of_a_run(model));
-    }
-    if !model.rows.is_empty() {
-        keys.push(("/", "filter"));
-    }
-    if model.opened.is_some() {
-        keys.push(("PgUp", "back"));
-    }
+    let keys = match model.focus {
+        Focus::List => keys_of_list(model),
+        Focus::Window => keys_of_window(model),
+    };
     let lines = keys
         .into_iter()
         .scan(Line::default(), |line, (key, does)| {
@@ -80,24 +71,49 @@ fn keys(model: &Model, columns: usize) -> Line {
     lines.last().unwrap_or_default()
 }
 
-fn keys_of_a_run(model: &Model) -> Vec<(&'static str, &'static str)> {
-    let is_running = model.selected_row().is_some_and(ListRow::is_running);
-    let is_held = model
-        .opened
-        .as_ref()
-        .is_some_and(|opened| opened.output.is_none() && opened.place != Place::End);
-    let mut keys = match model.focus {
-        Focus::List => vec![("↑↓", "select"), ("Enter", "open")],
-        Focus::Window => vec![("↑↓", "scroll"), ("Tab", "list")],
-    };
-    if is_held {
-        keys.push(("G", "to the end"));
+fn keys_of_list(model: &Model) -> Vec<(&'static str, &'static str)> {
+    let mut keys = vec![("?", "help"), ("q", "leave")];
+    if !model.list.filter().is_empty() {
+        keys.push(("Esc", "all"));
     }
-    if is_running {
-        keys.extend([("s", "steer"), ("x", "stop")]);
-    } else {
-        keys.push(("r", "resume"));
+    if let Some(row) = model.selected_row() {
+        keys.extend([("↑↓", "select"), ("Enter", "open")]);
+        keys.extend(keys_of_run(row));
     }
-    keys.push(("o", "answer"));
+    keys.push(("n", "new"));
+    if !model.list.rows().is_empty() {
+        keys.extend([("/", "filter"), ("A C S", "sort"), ("a", "all projects")]);
+    }
     keys
+}
+
+fn keys_of_window(model: &Model) -> Vec<(&'static str, &'static str)> {
+    let back = if matches!(model.scope, Scope::Run(_)) {
+        ("q", "leave")
+    } else {
+        ("Esc", "back")
+    };
+    let mut keys = vec![("?", "help"), back, ("↑↓", "scroll"), ("[ ]", "calls")];
+    keys.push(("Enter", "open call"));
+    if let Some(opened) = &model.opened {
+        let sheet = opened.sheet();
+        if sheet.search.is_some() {
+            keys.push(("n N", "next"));
+        }
+        let page = opened.page(model.page_size());
+        if page.percent(sheet.place).is_some() {
+            keys.push(("G", "to the end"));
+        }
+    }
+    keys.extend(model.selected_row().map(keys_of_run).unwrap_or_default());
+    keys.push(("/", "search"));
+    keys
+}
+
+fn keys_of_run(row: &ListRow) -> Vec<(&'static str, &'static str)> {
+    if row.is_running() {
+        vec![("s", "steer"), ("x", "stop"), ("o", "answer")]
+    } else {
+        vec![("r", "resume"), ("o", "answer")]
+    }
 }

@@ -5,36 +5,69 @@ use pi_subagents_windows::{Line, Role, wrap};
 use ratatui::layout::Rect;
 
 use super::Canvas;
-use crate::attach::keys::KEYS;
+use crate::attach::keys::table::{KEYS, Where};
 use crate::attach::layout::Layout;
+use crate::attach::model::{Focus, Model};
 
 /// The first column of the table.
-const KEY_COLUMNS: usize = 16;
+const KEY_COLUMNS: usize = 18;
 
-pub(super) fn help(layout: Layout, canvas: &mut Canvas<'_, '_>) {
+/// With fewer columns beside the keys, explanations stand below them.
+const NARROWEST: usize = 30;
+
+pub(super) fn help(model: &Model, first: usize, layout: Layout, canvas: &mut Canvas<'_, '_>) {
     let screen = canvas.frame.area();
     let area = Rect {
         height: screen.height.saturating_sub(layout.footer.height),
         ..screen
     };
-    let columns = usize::from(area.width);
-    let mut lines = vec![Line::new(Role::Title, "Keys")];
-    for (key, does) in KEYS {
-        lines.extend(explained(key, does, columns));
+    let lines = lines(model.focus, area.width.into());
+    let room = usize::from(area.height);
+    let first = first.min(lines.len().saturating_sub(room));
+    canvas.clear(screen);
+    canvas.lines(&lines[first..], area);
+    let is_more = first + room < lines.len();
+    let words = if is_more {
+        "↓ shows more; any other key closes this help."
+    } else {
+        "Press any key to close this help."
+    };
+    let footer = fit(&Line::new(Role::Muted, words), layout.footer.width.into());
+    canvas.lines(&[footer], layout.footer);
+}
+
+/// Writes the keys of the place where the person is first, and then those that hold everywhere.
+fn lines(focus: Focus, columns: usize) -> Vec<Line> {
+    let sections = match focus {
+        Focus::List => [
+            ("Keys in the list", Where::List),
+            ("Keys everywhere", Where::Both),
+            ("Keys in the window", Where::Window),
+        ],
+        Focus::Window => [
+            ("Keys in the window", Where::Window),
+            ("Keys everywhere", Where::Both),
+            ("Keys in the list", Where::List),
+        ],
+    };
+    let mut lines = Vec::new();
+    for (heading, place) in sections {
+        lines.push(Line::new(Role::Title, heading));
+        for key in KEYS.iter().filter(|key| key.place == place) {
+            lines.extend(explained(key.keys, key.does, columns));
+        }
     }
-    lines.push(Line::default());
-    lines.push(Line::new(Role::Muted, "Press any key to close this help."));
-    canvas.clear(area);
-    canvas.lines(&lines, area);
+    lines
 }
 
 /// Writes an explanation beside its key, or below it where there is no room.
 fn explained(key: &str, does: &str, columns: usize) -> Vec<Line> {
     let beside = columns.saturating_sub(KEY_COLUMNS);
     let words = Line::new(Role::Plain, does);
-    if beside < 30 {
+    if beside < NARROWEST {
         let mut lines = vec![fit(&Line::new(Role::Accent, key), columns)];
-        lines.extend(wrap(&words, columns));
+        let rows = wrap(&words, columns.saturating_sub(2).max(1)).into_iter();
+        lines.extend(rows.map(|row| Line::new(Role::Plain, &format!("  {}", row.text()))));
         return lines;
     }
     let rows = wrap(&words, beside).into_iter().enumerate();

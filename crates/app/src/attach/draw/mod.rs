@@ -1,8 +1,10 @@
 //! The model as a frame: a pure function, drawn anew each time.
 
+mod columns;
 mod footer;
 mod help;
 mod list;
+mod started;
 mod window;
 
 use pi_subagents_delegation::Timestamp;
@@ -20,11 +22,11 @@ pub(crate) fn draw(model: &Model, now: Timestamp, paint: Paint, frame: &mut Fram
     let layout = Layout::of(model);
     let mut canvas = Canvas { frame, paint };
     list::title(model, layout.title, &mut canvas);
-    list::list(model, now, layout.list, &mut canvas);
+    list::list(model, now, &layout, &mut canvas);
     window::window(model, now, &layout, &mut canvas);
     footer::footer(model, layout.footer, &mut canvas);
-    if model.mode == Mode::Help {
-        help::help(layout, &mut canvas);
+    if let Mode::Help(first) = model.mode {
+        help::help(model, first, layout, &mut canvas);
     }
 }
 
@@ -62,6 +64,12 @@ impl Canvas<'_, '_> {
         let buffer = self.frame.buffer_mut();
         buffer.set_line(row.x, row.y, &spans.collect::<text::Line<'_>>(), row.width);
         buffer.set_style(row, style);
+    }
+
+    /// Adds a style to what is drawn in an area.
+    fn style(&mut self, area: Rect, style: Style) {
+        let area = area.intersection(self.frame.area());
+        self.frame.buffer_mut().set_style(area, style);
     }
 
     fn clear(&mut self, area: Rect) {

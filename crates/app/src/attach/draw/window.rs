@@ -4,16 +4,18 @@ use pi_subagents_delegation::Timestamp;
 use pi_subagents_windows::paint::fit;
 use pi_subagents_windows::{Line, Role, header};
 use ratatui::layout::Rect;
-use ratatui::style::Style;
+use ratatui::style::{Modifier, Style};
+use unicode_width::UnicodeWidthStr;
 
 use super::Canvas;
 use crate::attach::layout::Layout;
 use crate::attach::model::{Focus, Model};
 use crate::attach::opened::Opened;
+use crate::attach::page::Page;
 
 pub(super) fn window(model: &Model, now: Timestamp, layout: &Layout, canvas: &mut Canvas<'_, '_>) {
-    rule(model, layout, canvas);
     let Some(opened) = &model.opened else {
+        rule(model, layout, &Line::default(), canvas);
         return;
     };
     let columns = usize::from(layout.header.width);
@@ -23,37 +25,90 @@ pub(super) fn window(model: &Model, now: Timestamp, layout: &Layout, canvas: &mu
         None => fit(&Line::new(Role::Title, &opened.run.name), columns),
     };
     canvas.line(&header, layout.header, Style::new());
-    let page = opened.page(layout.page.width.into());
-    let rows = page.rows(opened.place(), layout.page.height.into());
-    canvas.lines(&rows, layout.page);
+    let size = (layout.page.width.into(), layout.page.height.into());
+    let page = opened.page(size);
+    rule(model, layout, &named(model, opened, &page), canvas);
+    rows(model, opened, &page, layout.page, canvas);
 }
 
-/// Writes the line above the window: the ids of the run, for copying, and how far one has scrolled.
-fn rule(model: &Model, layout: &Layout, canvas: &mut Canvas<'_, '_>) {
+/// Draws the rows of the page. What Enter opens is marked, and so is what was searched for.
+fn rows(model: &Model, opened: &Opened, page: &Page<'_>, area: Rect, canvas: &mut Canvas<'_, '_>) {
+    let place = opened.sheet().place;
+    let marked = page.marked(place).filter(|_| model.focus == Focus::Window);
+    let search = opened.sheet().search.as_ref();
+    let words = search.map(|search| search.words.as_str());
+    let words = words.filter(|words| !words.is_empty());
+    let mut last = None;
+    for (row, y) in page.rows(place).iter().zip(area.top()..area.bottom()) {
+        let is_first = last.replace(row.entry) != Some(row.entry);
+        let style = if marked == Some(row.entry) && is_first {
+            Style::new().add_modifier(Modifier::REVERSED)
+        } else {
+            Style::new()
+        };
+        let area = Rect {
+            y,
+            height: 1,
+            ..area
+        };
+        canvas.line(&row.line, area, style);
+        if let Some(words) = words {
+            highlight(&row.line.text(), words, area, canvas);
+        }
+    }
+}
+
+/// Marks words in a row that is drawn.
+fn highlight(text: &str, words: &str, area: Rect, canvas: &mut Canvas<'_, '_>) {
+    let small = text.to_lowercase();
+    // Where small letters take more room than large ones, columns cannot be told from them.
+    if small.len() != text.len() {
+        return;
+    }
+    for (begin, _) in small.match_indices(words) {
+        let column = text.get(..begin).map_or(0, UnicodeWidthStr::width);
+        let width = text
+            .get(begin..begin + words.len())
+            .map_or(0, UnicodeWidthStr::width);
+        let (Ok(column), Ok(width)) = (u16::try_from(column), u16::try_from(width)) else {
+            return;
+        };
+        let found = Rect {
+            x: area.x.saturating_add(column),
+            width,
+            ..area
+        };
+        let style =
+            Style::new().add_modifier(Modifier::BOLD | Modifier::UNDERLINED | Modifier::REVERSED);
+        canvas.style(found.intersection(area), style);
+    }
+}
+
+/// Writes the line above the window: the id of the run, for copying, and how far one has scrolled.
+fn rule(model: &Model, layout: &Layout, named: &Line, canvas: &mut Canvas<'_, '_>) {
     let columns = usize::from(layout.rule.width);
     let role = match model.focus {
         Focus::List => Role::Muted,
         Focus::Window => Role::Accent,
     };
-    let line = match &model.opened {
-        Some(opened) => Line::new(role, "── ").with(role, &named(opened, layout.page)),
-        None => Line::default(),
-    };
-    let missing = columns.saturating_sub(line.width());
-    let line = line.with(role, &"─".repeat(missing));
+    let missing = columns.saturating_sub(named.width());
+    let line = named.clone().with(role, &"─".repeat(missing));
     canvas.line(&fit(&line, columns), layout.rule, Style::new());
 }
 
-fn named(opened: &Opened, seen: Rect) -> String {
-    let what = if opened.output.is_some() {
+fn named(model: &Model, opened: &Opened, page: &Page<'_>) -> Line {
+    let role = match model.focus {
+        Focus::List => Role::Muted,
+        Focus::Window => Role::Accent,
+    };
+    let what = if opened.shows_answer() {
         "answer of "
     } else {
         ""
     };
-    let page = opened.page(seen.width.into());
-    let place = page
-        .percent(opened.place(), seen.height.into())
+    let place = page.percent(opened.sheet().place);
+    let place = place
         .map(|percent| format!("── {percent}% "))
         .unwrap_or_default();
-    format!("{what}{} {place}", opened.run.run)
+    Line::new(role, &format!("── {what}{} {place}", opened.run.run))
 }

@@ -5,7 +5,10 @@ use pi_subagents_delegation::Ending;
 use pi_subagents_windows::Role;
 use pretty_assertions::assert_eq;
 
-use crate::attach::model::{Effect, Leaving, Message, Mode, Notice, Scope};
+use crate::attach::keys::table::{KEYS, Where};
+use crate::attach::message::{AnswerUse, Effect, Message, Notice};
+use crate::attach::model::{Leaving, Mode};
+use crate::attach::scope::Scope;
 use crate::attach::testing::{Desk, accepted, ended, open, over, said, started, team};
 
 #[test]
@@ -23,14 +26,14 @@ fn a_long_window_is_read_from_its_beginning_and_followed_to_its_end() {
         ],
     );
     let mut screens = vec![desk.screen()];
+    desk.press_key(KeyCode::Tab);
     desk.press("g");
     screens.push(desk.screen());
     desk.press_key(KeyCode::PageDown);
-    desk.press_key(KeyCode::Tab);
     desk.press("j");
     screens.push(desk.screen());
     desk.hears(&long, vec![said("one more")]);
-    let window = |screen: &str| screen.split_once("──").unwrap().1.to_owned();
+    let window = |screen: &str| screen.split_once("⏳ long •").unwrap().1.to_owned();
     assert_eq!(window(&desk.screen()), window(&screens[2]));
     desk.press("f");
     screens.push(desk.screen());
@@ -63,7 +66,7 @@ fn what_was_typed_survives_leaving_the_line_and_a_second_interrupt_leaves_all() 
     let mut desk = Desk::new(60, 10);
     let [review, ..] = team(&mut desk);
     desk.press("sLook at the ");
-    desk.interrupt();
+    desk.press_control('c');
     assert_eq!((&desk.model.mode, desk.effects.len()), (&Mode::Browsing, 0));
     let last = |desk: &Desk| desk.screen().lines().last().unwrap().to_owned();
     let mut rows = vec![last(&desk)];
@@ -78,11 +81,11 @@ fn what_was_typed_survives_leaving_the_line_and_a_second_interrupt_leaves_all() 
     assert_eq!(desk.effects, [Effect::Steer(review, message)]);
     desk.press("s");
     rows.push(last(&desk));
-    desk.interrupt();
-    desk.interrupt();
+    desk.press_control('c');
+    desk.press_control('c');
     assert_eq!(desk.effects.last(), Some(&Effect::Leave));
     insta::assert_snapshot!(rows.join("\n"), @"
-    The message was not sent; press s to get it back.
+    This was not sent; press s to get it back.
     Say to 日本語の調査:
     Say to review: Look at the
     Say to review:
@@ -107,20 +110,19 @@ fn a_run_is_stopped_after_a_question_and_only_then() {
 }
 
 #[test]
-fn what_is_over_can_be_resumed_and_neither_steered_nor_stopped() {
+fn what_is_over_is_neither_steered_nor_stopped() {
     let mut desk = Desk::new(90, 10);
     desk.sees(&[over(1, "plan")]);
-    let told: Vec<String> = ["s", "x", "r"]
+    let told: Vec<String> = ["s", "x"]
         .map(|key| {
             desk.press(key);
             assert_eq!(desk.model.mode, Mode::Browsing);
-            desk.screen().lines().last().unwrap().to_owned()
+            desk.footer()
         })
         .into();
     insta::assert_snapshot!(told.join("\n"), @"
+    plan is over; press r to resume it.
     plan is over.
-    plan is over.
-    Continue it with pi-subagents resume a3f7000000000001 PROMPT.
     ");
 }
 
@@ -130,16 +132,18 @@ fn an_answer_is_a_page_of_its_own() {
     let plan = over(1, "plan");
     desk.sees(std::slice::from_ref(&plan));
     desk.press("o");
-    assert_eq!(desk.effects, [Effect::ReadAnswer(plan.clone())]);
+    let read = Effect::ReadAnswer(plan.clone(), AnswerUse::Show);
+    assert_eq!(desk.effects, [read]);
     let answer =
         "# Plan\n\n1. Parse what was written down.\n2. Check it against all that is known.\u{7}";
     desk.happens(Message::AnswerRead(
         plan.run.clone(),
+        AnswerUse::Show,
         Some(answer.to_owned()),
     ));
     insta::assert_snapshot!(desk.screen(), @"
     Sub-agents: 1 done
-    > ✓  plan  1m 01s
+    > ✓  plan   1m 01s
     ── answer of 20261115-000000-001-aaaaaa ──────────
     plan
     # Plan
@@ -151,53 +155,90 @@ fn an_answer_is_a_page_of_its_own() {
     ");
     desk.happens(Message::Resized(50, 7));
     assert!(desk.screen().contains("── 0% ─"), "{}", desk.screen());
+    desk.press_key(KeyCode::Tab);
     desk.press_key(KeyCode::Esc);
-    assert_eq!(desk.model.opened.as_ref().unwrap().output, None);
-    desk.happens(Message::AnswerRead(plan.run, None));
-    assert!(desk.screen().ends_with("It has not answered anything yet."));
+    assert!(!desk.model.opened.as_ref().unwrap().shows_answer());
+    desk.happens(Message::AnswerRead(plan.run, AnswerUse::Show, None));
+    assert_eq!(desk.footer(), "plan has not answered anything yet.");
 }
 
 #[test]
-fn a_filter_shows_what_it_fits_and_selects_one_of_them() {
+fn escape_goes_back_one_step_and_never_leaves() {
     let mut desk = Desk::new(80, 14);
-    let [_, _, tests, ..] = team(&mut desk);
-    desk.press("/TES");
-    insta::assert_snapshot!(desk.screen(), @r#"
-    Sub-agents: 2 running, 1 waiting, 1 done, 1 error  with "tes"
-    > ⏳ tests          waiting for a free place
-    ── 20261115-000000-005-aaaaaa ──────────────────────────────────────────────────
-    tests
-
-
-
-
-
-
-
-
-
-    Only with: TES
-    "#);
-    assert_eq!(desk.model.selected, Some(tests.run));
+    team(&mut desk);
+    desk.press("/review");
     desk.press_key(KeyCode::Enter);
-    desk.press("/zzz");
-    assert!(desk.screen().contains("No run matches. Esc shows all."));
-    desk.press_key(KeyCode::Esc);
-    assert_eq!(desk.model.listed().count(), 5);
+    desk.press_key(KeyCode::Enter);
+    desk.press("/parser");
+    desk.press_key(KeyCode::Enter);
+    let opened = |desk: &Desk| {
+        let opened = desk.model.opened.as_ref().unwrap();
+        let has_search = opened.sheet().search.is_some();
+        (
+            desk.model.is_zoomed,
+            has_search,
+            desk.model.list.filter().to_owned(),
+        )
+    };
+    assert_eq!(opened(&desk), (true, true, "review".to_owned()));
+    let mut steps = Vec::new();
+    for _ in 0..5 {
+        desk.press_key(KeyCode::Esc);
+        steps.push(opened(&desk));
+    }
+    let none = String::new();
+    assert_eq!(
+        steps,
+        [
+            (true, false, "review".to_owned()),
+            (false, false, "review".to_owned()),
+            (false, false, none.clone()),
+            (false, false, none.clone()),
+            (false, false, none),
+        ]
+    );
+    assert_eq!(desk.effects, []);
+    assert_eq!(desk.footer(), "Press q to leave; the runs continue.");
+    desk.press("q");
+    assert_eq!(desk.effects, [Effect::Leave]);
 }
 
 #[test]
-fn keys_lead_out_one_step_at_a_time() {
+fn q_closes_a_window_and_leaves_the_list() {
     let mut desk = Desk::new(80, 14);
     team(&mut desk);
     desk.press_key(KeyCode::Enter);
-    assert!(desk.model.is_zoomed);
-    desk.press_key(KeyCode::Esc);
-    assert!(!desk.model.is_zoomed);
-    assert_eq!(desk.effects, []);
-    desk.press_key(KeyCode::Esc);
     desk.press("q");
-    assert_eq!(desk.effects, [Effect::Leave, Effect::Leave]);
+    assert_eq!((desk.model.is_zoomed, desk.effects.len()), (false, 0));
+    desk.press("q");
+    assert_eq!(desk.effects, [Effect::Leave]);
+    let lonely = open(7, "lonely");
+    let mut desk = Desk::with_scope(Scope::Run(lonely.run.clone()), (60, 8));
+    desk.sees(std::slice::from_ref(&lonely));
+    desk.press_key(KeyCode::Esc);
+    assert_eq!(desk.footer(), "Press q to leave; the run continues.");
+    desk.press("q");
+    assert_eq!(desk.effects, [Effect::Leave]);
+}
+
+#[test]
+fn keys_that_are_kept_for_later_do_nothing() {
+    let mut desk = Desk::new(80, 14);
+    team(&mut desk);
+    let before = desk.screen();
+    desk.press("id!");
+    assert_eq!((desk.screen(), desk.effects.len()), (before, 0));
+}
+
+#[test]
+fn ctrl_z_pauses_everywhere() {
+    let mut desk = Desk::new(80, 14);
+    team(&mut desk);
+    for keys in ["", "?", "?s", "hello"] {
+        desk.press(keys);
+        desk.press_control('z');
+    }
+    assert_eq!(desk.effects, vec![Effect::Pause; 4]);
 }
 
 #[test]
@@ -210,14 +251,14 @@ fn one_run_has_the_screen_for_itself_until_all_are_asked_for() {
         vec![accepted(&lonely, "Go."), started(), said("Here.")],
     );
     insta::assert_snapshot!(desk.screen(), @"
+    ── 20261115-000000-007-aaaaaa ──────────────────────────────
     ⏳ lonely • anthropic/haiku • 0s
     > Go.
+
     Here.
 
 
-
-
-    ? help  q leave  ↑↓ scroll  Tab list  s steer  x stop
+    ? help  q leave  ↑↓ scroll  [ ] calls  Enter open call
     ");
     desk.press("a");
     assert_eq!(desk.effects, [Effect::Look]);
@@ -251,9 +292,36 @@ fn a_view_that_leaves_by_itself_stays_a_moment_and_longer_if_somebody_is_there()
 
 #[test]
 fn the_help_names_every_key() {
-    let mut desk = Desk::new(70, 20);
+    let mut desk = Desk::new(80, 45);
     desk.press("?");
     insta::assert_snapshot!(desk.screen());
-    desk.happens(Message::Resized(36, 40));
-    insta::assert_snapshot!("the_help_names_every_key_in_36_columns", desk.screen());
+    desk.happens(Message::Resized(36, 20));
+    insta::assert_snapshot!("the_help_in_36_columns", desk.screen());
+    desk.press("jjj");
+    desk.press_key(KeyCode::PageDown);
+    insta::assert_snapshot!("the_help_further_down", desk.screen());
+    desk.press("q");
+    assert_eq!((&desk.model.mode, desk.effects.len()), (&Mode::Browsing, 0));
+}
+
+/// The design page has the same table, which the web page shares.
+#[test]
+fn the_design_page_has_the_same_keys() {
+    let page = include_str!("../../../../../docs/design/attach.md");
+    let rows = page.lines().filter_map(|line| {
+        let cells: Vec<&str> = line.strip_prefix("| ")?.split(" | ").collect();
+        let [place, keys, does] = cells.as_slice() else {
+            return None;
+        };
+        let place = match *place {
+            "list" => Where::List,
+            "window" => Where::Window,
+            "both" => Where::Both,
+            _ => return None,
+        };
+        let keys = keys.replace('`', "");
+        Some((place, keys, does.trim_end_matches(" |").to_owned()))
+    });
+    let expected = KEYS.map(|key| (key.place, key.keys.to_owned(), key.does.to_owned()));
+    assert_eq!(rows.collect::<Vec<_>>(), expected);
 }

@@ -1,4 +1,8 @@
-//! The screen without a terminal: what is seen, and what keys do.
+//! The model and its frames, tested without a terminal.
 
 mod keys;
+mod list;
+mod screens;
 mod seen;
+mod starting;
+mod window;

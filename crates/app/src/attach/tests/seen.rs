@@ -1,10 +1,11 @@
 //! The screen as a person sees it, without a terminal: messages in, frames out.
 
-use pi_subagents_delegation::{Activity, Ending, Interruption, PartialMessage, RunId};
+use crossterm::event::KeyCode;
+use pi_subagents_delegation::{Activity, Ending, Interruption, PartialMessage};
 use pi_subagents_sessions::RunState;
 use pretty_assertions::assert_eq;
 
-use crate::attach::model::{Message, Subject};
+use crate::attach::message::{Effect, Message, Subject};
 use crate::attach::testing::{Desk, accepted, at, ended, open, over, said, started, team};
 
 #[test]
@@ -54,35 +55,21 @@ fn nothing_is_shown_before_the_index_was_read_and_then_what_there_is() {
 
 
 
-    ? help  q leave
+    ? help  q leave  n new
     ~~~
     Sub-agents: none
-    No runs yet. New runs appear here.
+    No runs yet. New runs appear here, and n starts one.
 
 
 
-    ? help  q leave
+    ? help  q leave  n new
     ~~~
     Sub-agents: 1 running
-    > ⏳ first      0s
+    > ⏳ first       0s  Go.
 
 
 
     ? help  q leave  ↑↓ select  Enter open  s steer  x stop
-    ");
-}
-
-#[test]
-fn the_title_has_a_command_to_copy_or_none() {
-    let mut desk = Desk::new(70, 6);
-    let runs: Vec<_> = (0..300).map(|number| over(number, "old")).collect();
-    desk.sees(&runs);
-    let title = |desk: &Desk| desk.screen().lines().next().unwrap().to_owned();
-    let wide = title(&desk);
-    desk.happens(Message::Resized(50, 6));
-    insta::assert_snapshot!([wide, title(&desk)].join("\n"), @"
-    Sub-agents: 200 done  (and 100 older: pi-subagents status --all)
-    Sub-agents: 200 done  (and 100 older)
     ");
 }
 
@@ -98,16 +85,19 @@ fn a_run_that_begins_appears_and_one_that_ends_stays_selected() {
         used: None,
     };
     let interrupted = Ending::Interrupted(Interruption::OwnerGone);
-    desk.sees(&[ends, open(9, "newcomer")]);
+    desk.sees(&[ends.clone(), open(9, "newcomer")]);
+    assert_eq!(desk.effects, [Effect::RunEnded(ends)]);
     desk.hears(&review, vec![ended(interrupted)]);
     assert_eq!(desk.model.selected, Some(review.run));
     insta::assert_snapshot!(desk.screen(), @"
     Sub-agents: 1 waiting, 1 error
-      ⏳ newcomer                                   waiting for a free place
-    > ✗  review    1m 15s   2 turns   3.0k   $0.02  Session was interrupted (main...
+         NAME      START     TIME  CALLS    COST  TASK           LATEST
+      ⏳ newcomer  21:20               0                         queued until ano...
+    > ✗  review    21:20   1m 15s      1   $0.02  Review the...  Session was inte...
     ── 20261115-000000-003-aaaaaa ──────────────────────────────────────────────────
     ✗ review • anthropic/haiku • 75s
     > Review the last commit.
+
     I look at the change first.
     It touches the parser.
     read → src/parser.rs
@@ -115,9 +105,7 @@ fn a_run_that_begins_appears_and_one_that_ends_stays_selected() {
 
 
 
-
-
-    ? help  q leave  ↑↓ select  Enter open  r resume  o answer  / filter  PgUp back
+    ? help  q leave  ↑↓ select  Enter open  r resume  o answer  n new  / filter
     ");
 }
 
@@ -159,7 +147,7 @@ fn what_is_being_said_is_seen_until_it_is_in_the_record() {
     let third = desk.screen();
     insta::assert_snapshot!([first, second, third].join("\n~~~\n"), @"
     Sub-agents: 1 running
-    > ⏳ talker      0s  Hello wo▌
+    > ⏳ talker       0s  Talk.            Hello wo▌
     ── 20261115-000000-001-aaaaaa ──────────────────────────────
     ⏳ talker • 0s
     > Talk.
@@ -172,12 +160,12 @@ fn what_is_being_said_is_seen_until_it_is_in_the_record() {
     ? help  q leave  ↑↓ select  Enter open  s steer  x stop
     ~~~
     Sub-agents: 1 running
-    > ⏳ talker      0s  Hello world.
+    > ⏳ talker       0s  Talk.            Hello world.
     ── 20261115-000000-001-aaaaaa ──────────────────────────────
     ⏳ talker • anthropic/haiku • 0s
     > Talk.
-    Hello world.
 
+    Hello world.
 
 
 
@@ -185,14 +173,14 @@ fn what_is_being_said_is_seen_until_it_is_in_the_record() {
     ? help  q leave  ↑↓ select  Enter open  s steer  x stop
     ~~~
     Sub-agents: 1 running
-    > ⏳ talker      0s  (calling bash...)
+    > ⏳ talker       0s  Talk.            (calling bash...)
     ── 20261115-000000-001-aaaaaa ──────────────────────────────
     ⏳ talker • anthropic/haiku • 0s
     > Talk.
+
     Hello world.
     And
     (calling bash...)
-
 
 
     ? help  q leave  ↑↓ select  Enter open  s steer  x stop
@@ -236,33 +224,46 @@ fn a_deleted_record_is_said_to_be_gone() {
     desk.happens(Message::RecordGone(lost.run.clone()));
     insta::assert_snapshot!(desk.screen(), @"
     Sub-agents: 1 running
-    > ⏳ lost      0s    1 turn   1.5k   $0.01  its record was deleted
+    > ⏳ lost  21:20       0s      0    1.5k   $0.01  Go.               its record was deleted
     ── 20261115-000000-001-aaaaaa ────────────────────────────────────────────────────────────
     ⏳ lost • anthropic/haiku • 0s
     > Go.
+
     So far.
     The record of this run was deleted; this is what had been read of it.
 
-
-    ? help  q leave  ↑↓ select  Enter open  s steer  x stop  o answer  / filter  PgUp back
+    ? help  q leave  ↑↓ select  Enter open  s steer  x stop  o answer  n new  / filter
     ");
     assert_eq!(desk.model.followed().len(), 1);
 }
 
 #[test]
-fn of_many_runs_what_runs_is_all_there_and_what_is_over_is_recent() {
-    let mut runs: Vec<_> = (0..300).map(|number| over(number, "old")).collect();
-    runs.push(open(300, "late"));
-    runs.insert(0, open(0, "early"));
-    let mut elsewhere = over(301, "elsewhere");
+fn all_runs_are_there_and_only_seen_ones_are_read() {
+    let mut desk = Desk::new(80, 20);
+    let mut runs: Vec<_> = (0..10_000).map(|number| over(number, "old")).collect();
+    runs.push(open(10_000, "late"));
+    let mut elsewhere = over(10_001, "elsewhere");
     elsewhere.project = "/somewhere/else".into();
     runs.push(elsewhere);
-    let (chosen, older) = Desk::new(1, 1).model.scope.choose(runs);
-    let names: Vec<&str> = chosen.iter().take(3).map(|run| run.name.as_str()).collect();
-    assert_eq!(
-        (names, chosen.len(), older),
-        (vec!["early", "late", "old"], 202, 100)
-    );
-    let newest = RunId::parse("20261115-000000-299-aaaaaa").unwrap();
-    assert_eq!(chosen[2].run, newest);
+    desk.sees(&runs);
+    let names: Vec<&str> = desk
+        .model
+        .list
+        .listed()
+        .map(|row| row.run.name.as_str())
+        .collect();
+    assert_eq!((&names[..2], names.len()), (&["late", "old"][..], 10_001));
+    assert_eq!(desk.model.unread().len(), 5);
+    desk.press("G");
+    assert_eq!(desk.model.selected, Some(runs[0].run.clone()));
+    assert_eq!(desk.model.unread().len(), 6);
+    desk.press("/x");
+    let newest = desk.model.unread();
+    assert_eq!((newest.len(), &newest[0].run), (250, &runs[9_999].run));
+    desk.press_key(KeyCode::Esc);
+    desk.press("a");
+    assert_eq!(desk.effects, [Effect::Look]);
+    desk.sees(&runs);
+    assert_eq!(desk.model.list.listed().len(), 10_002);
+    assert_eq!(desk.model.selected, Some(runs[0].run.clone()));
 }

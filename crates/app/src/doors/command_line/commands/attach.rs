@@ -2,11 +2,13 @@
 
 use std::io::{self, IsTerminal as _};
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use clap::Args;
 use pi_subagents_sessions::{Prefers, Store};
 use pi_subagents_windows::Paint;
 
+use super::attach_starter::BackgroundStarter;
 use crate::attach::{Attachment, Leaving, Scope, attach};
 use crate::error::CommandError;
 use crate::places::Places;
@@ -43,6 +45,7 @@ pub(crate) fn run(args: &AttachArgs) -> Result<ExitCode, CommandError> {
         } else {
             Paint::Ansi
         },
+        starter: Arc::new(BackgroundStarter::new(places.clone())),
         places,
     };
     block_on(attach(attachment))

@@ -2,8 +2,10 @@
 
 pub(crate) mod agent;
 pub(crate) mod attach;
+mod attach_starter;
 mod call;
 pub(crate) mod clean;
+mod continued;
 pub(crate) mod control;
 pub(crate) mod delegate;
 pub(crate) mod detached;

@@ -1,26 +1,24 @@
 //! `resume`: goes on where a run or a session ended.
 
-use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 
 use clap::Args;
-use pi_subagents_delegation::{RunHistory, RunnerChoice};
-use pi_subagents_sessions::{IndexedRun, Prefers, RecordedRun, Store};
+use pi_subagents_sessions::{IndexedRun, Prefers, Store};
 
-use crate::calls::caller::Overrides;
 use crate::calls::families::delegation::{DelegateCall, Resume, TaskCall};
 use crate::calls::families::subagent::{AgentTask, SubagentCall};
 use crate::calls::open_run::EarlierSession;
 use crate::configuration::Configuration;
 use crate::doors::command_line::cli::{ConcurrencyArgs, RunArgs};
 use crate::doors::command_line::commands::call::{answer_of, print};
+use crate::doors::command_line::commands::continued::Continued;
 use crate::doors::command_line::commands::delegate::caller;
 use crate::doors::command_line::commands::words::joined;
 use crate::error::CommandError;
 use crate::print::Printer;
 use crate::runs::ask_which::ask_which;
-use crate::runs::known::{KnownRun, KnownSession};
+use crate::runs::known::KnownSession;
 use crate::runs::typed::TypedIds;
 
 #[derive(Args)]
@@ -41,7 +39,7 @@ pub(crate) struct ResumeArgs {
 }
 
 pub(crate) fn run(args: &ResumeArgs, printer: Printer<'static>) -> Result<ExitCode, CommandError> {
-    let mut caller = caller(&args.run)?;
+    let caller = caller(&args.run)?;
     let store = Store::new(&caller.places.agent_dir);
     let typed = TypedIds {
         store: &store,
@@ -55,30 +53,16 @@ pub(crate) fn run(args: &ResumeArgs, printer: Printer<'static>) -> Result<ExitCo
     if session.is_running() {
         return Err(still_running(&session));
     }
-    let (latest, history) = latest_of(&session)?
-        .ok_or_else(|| CommandError::not_found(format!("session {} has no runs", args.id)))?;
+    let continued = Continued::of(session, caller)?;
     let prompt = joined("prompt", &args.prompt)?;
-    // A session goes on as it was and where it was, unless it is told otherwise.
-    let recorded = RecordedRun::read(&latest.directory).ok();
-    let task = history.summary.task.clone();
-    caller.overrides.cwd = match caller.overrides.cwd {
-        Some(cwd) => Some(caller.places.cwd.join(cwd)),
-        None => task
-            .as_ref()
-            .map(|task| where_now(&task.cwd, &latest, recorded.as_ref())),
-    };
-    let definition = task.and_then(|task| Some(task.definition.as_ref()?.name.clone()));
-    if definition.is_none()
-        && let Some(recorded) = &recorded
-    {
-        keep_child(&mut caller.overrides, recorded);
-    }
-    let agent = recorded.and_then(|run| run.sticky_agent);
-    if (agent.is_some() || definition.is_some()) && latest.project != caller.places.project {
-        // It may be a definition of the project the session began in.
-        caller.places.cwd.clone_from(&latest.project);
-        caller.places.project.clone_from(&latest.project);
-    }
+    let Continued {
+        caller,
+        session,
+        latest,
+        history,
+        agent,
+        definition,
+    } = continued;
     let alone = ConcurrencyArgs::default();
     let configuration = Configuration::read_once(&caller.places, caller.trusts_project);
     let seen = (&caller, &configuration);
@@ -102,48 +86,6 @@ fn still_running(session: &KnownSession) -> CommandError {
         .hint(format!(
             "pi-subagents wait {id} waits for its end; then resume can go on with it."
         ))
-}
-
-/// Keeps the model and the kind of child of a task without a definition: it had them from whoever
-/// called.
-fn keep_child(overrides: &mut Overrides, earlier: &RecordedRun) {
-    let runner = earlier.runner.as_deref().and_then(RunnerChoice::from_word);
-    overrides.runner = overrides.runner.or(runner);
-    if overrides.model.is_none() {
-        overrides.model.clone_from(&earlier.requested_model);
-    }
-}
-
-/// Returns the directory of a run, also if its project was moved since.
-fn where_now(cwd: &Path, run: &IndexedRun, recorded: Option<&RecordedRun>) -> PathBuf {
-    let inside = recorded.and_then(|old| cwd.strip_prefix(&old.project).ok());
-    match inside.map(|inside| run.project.join(inside)) {
-        Some(moved) if !cwd.exists() && moved.is_dir() => moved,
-        Some(_) | None => cwd.to_owned(),
-    }
-}
-
-/// Returns the latest run that had a child, with what was said in it. A refused run says nothing
-/// about how the session goes on, nor does a run whose record is gone. If no run had a child, this
-/// is the latest. Where the id was that of a run, only that one counts.
-fn latest_of(session: &KnownSession) -> Result<Option<(IndexedRun, RunHistory)>, CommandError> {
-    let (mut latest, mut lost) = (None, None);
-    let is_asked_for =
-        |run: &&KnownRun| session.meant.as_ref().is_none_or(|meant| run.run == *meant);
-    for run in session.runs.iter().filter(is_asked_for).rev() {
-        let Some(record) = run.record() else { continue };
-        match run.history() {
-            Ok(said) if said.summary.started_at.is_some() => {
-                return Ok(Some((record.clone(), said)));
-            }
-            Ok(said) => _ = latest.get_or_insert_with(|| (record.clone(), said)),
-            Err(error) => _ = lost.get_or_insert(error),
-        }
-    }
-    match (latest, lost) {
-        (None, Some(lost)) => Err(lost.into()),
-        (latest, _) => Ok(latest),
-    }
 }
 
 /// Makes the call that goes on in the child's own session.

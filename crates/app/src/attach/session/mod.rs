@@ -1,44 +1,40 @@
 //! The loop of `attach`, from the first frame to the last: it waits for everything that can happen,
 //! gives it to the model, and draws a frame, but not more often than an eye can follow.
 
+mod effects;
+mod pace;
+mod reading;
+
 use std::collections::HashSet;
-use std::fs;
 use std::io;
 use std::process::ExitCode;
-use std::time::{Duration, SystemTime};
+use std::sync::Arc;
+use std::time::Duration;
 
-use crossterm::event::Event;
-use pi_subagents_delegation::{Pacer, RunId, Timestamp};
-use pi_subagents_sessions::{RecordedRun, Store, history};
-use pi_subagents_windows::{Paint, PreviewContext, Role};
+use pi_subagents_delegation::{RunId, TimeZone, Timestamp};
+use pi_subagents_sessions::Store;
+use pi_subagents_windows::{Paint, PreviewContext};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep_until};
 
+use self::pace::{CLOCK, FRAME, Pace};
 use super::draw::draw;
 use super::keyboard::{self, Typed};
-use super::list_row::{ListRow, Record};
-use super::model::{Effect, Leaving, Message, Model, Notice, Scope};
-use super::owners::{self, PartialReaders};
+use super::list_row::ListRow;
+use super::message::{Effect, Message};
+use super::model::{Leaving, Model};
+use super::owners::PartialReaders;
 use super::reader::Reader;
+use super::scope::Scope;
 use super::screen::{Screen, give_back, terminal_size};
+use super::starting::Starter;
 use crate::error::CommandError;
 use crate::exit;
 use crate::places::Places;
 use crate::runs::follow::{FileChanges, Owners};
-use crate::runs::owned::current_runs;
-use crate::runs::row::RunRow;
 use crate::signals::{self, Signals};
-
-/// No eye reads faster than this.
-const FRAME: Duration = Duration::from_millis(50);
-
-/// The clocks show seconds.
-const CLOCK: Duration = Duration::from_secs(1);
-
-/// Reading the index takes at most one part in so many of the time.
-const LOOKING_SHARE: u32 = 20;
 
 /// How many pieces of records may wait for the model.
 const WAITING: usize = 16;
@@ -52,6 +48,8 @@ pub(crate) struct Attachment {
     pub(crate) scope: Scope,
     pub(crate) leaving: Leaving,
     pub(crate) paint: Paint,
+    /// Starts the runs that somebody wants here.
+    pub(crate) starter: Arc<dyn Starter>,
 }
 
 /// Shows runs until somebody leaves.
@@ -69,8 +67,11 @@ struct Session {
     screen: Screen,
     paint: Paint,
     store: Store,
+    starter: Arc<dyn Starter>,
     signals: Signals,
     resizes: Signal,
+    /// Comes when somebody has continued this process after it was stopped.
+    continued: Signal,
     typed: mpsc::Receiver<Typed>,
     told: mpsc::Receiver<Message>,
     tell: mpsc::Sender<Message>,
@@ -92,18 +93,6 @@ struct Session {
     pace: Pace,
 }
 
-/// When what is due.
-struct Pace {
-    frames: Pacer,
-    /// When the last frame was drawn, for the clocks in it.
-    drawn_at: Option<Instant>,
-    looked_at: Instant,
-    look_at_index: Option<Instant>,
-    look_at_records: Option<Instant>,
-    /// The index as it was when it was last read.
-    index_state: Option<(u64, Option<SystemTime>)>,
-}
-
 /// Everything that can wake us.
 enum Wake {
     Signal(signals::Told),
@@ -111,17 +100,11 @@ enum Wake {
     Told(Message),
     Looked(Option<Message>),
     Resized,
+    Continued,
     RecordsChanged,
     IndexChanged,
     OwnerGone,
     Alarm,
-}
-
-/// Makes the pace of frames when the first of them is due at once.
-fn first_frame() -> Pacer {
-    let mut frames = Pacer::new(FRAME);
-    frames.note_change();
-    frames
 }
 
 impl Session {
@@ -131,6 +114,7 @@ impl Session {
             scope,
             leaving,
             paint,
+            starter,
         } = attachment;
         let index = FileChanges::of_directory(&places.agent_dir);
         let (tell, told) = mpsc::channel(WAITING);
@@ -141,15 +125,19 @@ impl Session {
         };
         let reader = Reader::start(tell.clone())?;
         let resizes = signal(SignalKind::window_change())?;
+        let continued = signal(SignalKind::from_raw(rustix::process::Signal::CONT.as_raw()))?;
         let screen = Screen::enter()?;
         let model = Model::new(scope, places.project.clone(), context, terminal_size());
+        Screen::use_mouse(model.uses_mouse)?;
         Ok(Self {
-            model: model.leaving(leaving),
+            model: model.leaving(leaving).in_zone(TimeZone::system()),
             screen,
             paint,
             store: Store::new(&places.agent_dir),
+            starter,
             signals,
             resizes,
+            continued,
             typed: keyboard::listen()?,
             told,
             tell,
@@ -163,14 +151,7 @@ impl Session {
             looking: JoinSet::new(),
             jobs: JoinSet::new(),
             is_reconciled: false,
-            pace: Pace {
-                frames: first_frame(),
-                drawn_at: None,
-                looked_at: Instant::now(),
-                look_at_index: Some(Instant::now()),
-                look_at_records: None,
-                index_state: None,
-            },
+            pace: Pace::new(),
         })
     }
 
@@ -178,15 +159,12 @@ impl Session {
         loop {
             self.reconcile();
             self.draw_if_due()?;
-            let effect = match self.next().await {
+            let effects = match self.next().await {
                 Wake::Signal(signals::Told::End(number)) => {
                     return Ok(exit::of_signal(number));
                 }
-                Wake::Signal(signals::Told::Pause) => {
-                    self.pause().await?;
-                    None
-                }
-                Wake::Typed(Some(Typed::Event(event))) => self.typed(event),
+                Wake::Signal(signals::Told::Pause) => vec![Effect::Pause],
+                Wake::Typed(Some(Typed::Message(message))) => self.update(message),
                 // A terminal that is gone has hung up.
                 Wake::Typed(Some(Typed::Gone) | None) => return Ok(exit::of_signal(1)),
                 Wake::Told(message) => self.told(message),
@@ -195,24 +173,27 @@ impl Session {
                     let (columns, rows) = terminal_size();
                     self.update(Message::Resized(columns, rows))
                 }
+                Wake::Continued => {
+                    // It was stopped without a word, and the shell has used the terminal since.
+                    give_back();
+                    self.take_back()?;
+                    Vec::new()
+                }
                 Wake::RecordsChanged => {
                     self.pace.look_at_records = Some(Instant::now() + FRAME);
-                    None
+                    Vec::new()
                 }
                 Wake::IndexChanged => {
-                    self.look_soon();
-                    None
+                    self.pace.look_soon();
+                    Vec::new()
                 }
                 Wake::OwnerGone => {
-                    self.pace.index_state = None;
-                    self.look_soon();
-                    None
+                    self.pace.look_again();
+                    Vec::new()
                 }
                 Wake::Alarm => self.alarmed(),
             };
-            if let Some(effect) = effect
-                && self.effect(effect).is_break()
-            {
+            if self.do_all(effects).await?.is_break() {
                 return Ok(ExitCode::SUCCESS);
             }
         }
@@ -222,9 +203,22 @@ impl Session {
     async fn pause(&mut self) -> io::Result<()> {
         give_back();
         signals::stop_this_process().await;
+        tokio::select! {
+            biased;
+            // We know.
+            _ = self.continued.recv() => {}
+            () = std::future::ready(()) => {}
+        }
+        self.take_back()
+    }
+
+    /// Takes the terminal again, which may have another size now.
+    fn take_back(&mut self) -> io::Result<()> {
         self.screen.enter_again()?;
-        self.pace.frames = first_frame();
-        self.pace.drawn_at = None;
+        Screen::use_mouse(self.model.uses_mouse)?;
+        self.pace.begin_again();
+        let (columns, rows) = terminal_size();
+        self.update(Message::Resized(columns, rows));
         Ok(())
     }
 
@@ -238,6 +232,7 @@ impl Session {
             Some(Ok(message)) = self.jobs.join_next() => Wake::Told(message),
             Some(looked) = self.looking.join_next(), if is_looking => Wake::Looked(looked.ok()),
             _ = self.resizes.recv() => Wake::Resized,
+            _ = self.continued.recv() => Wake::Continued,
             () = self.records.next(), if self.pace.look_at_records.is_none() => Wake::RecordsChanged,
             () = self.index.next(), if self.pace.look_at_index.is_none() => Wake::IndexChanged,
             () = self.owners.next() => Wake::OwnerGone,
@@ -250,7 +245,7 @@ impl Session {
         let now = Instant::now();
         let drawn_at = self.pace.drawn_at.unwrap_or(now);
         let frame = self.pace.frames.due(now.into_std()).map(Instant::from_std);
-        let has_clock = self.model.rows.iter().any(ListRow::is_running);
+        let has_clock = self.model.list.rows().iter().any(ListRow::is_running);
         let clock = has_clock.then(|| drawn_at + CLOCK);
         let look = self.pace.look_at_index.filter(|_| self.looking.is_empty());
         let leave = self.model.leaves_at().map(|at| {
@@ -263,7 +258,7 @@ impl Session {
             .min()
     }
 
-    fn alarmed(&mut self) -> Option<Effect> {
+    fn alarmed(&mut self) -> Vec<Effect> {
         let now = Instant::now();
         if self.pace.look_at_records.is_some_and(|at| at <= now) {
             self.pace.look_at_records = None;
@@ -292,140 +287,20 @@ impl Session {
             .draw(|frame| draw(model, Timestamp::now(), paint, frame))
     }
 
-    fn typed(&mut self, event: Event) -> Option<Effect> {
-        match event {
-            Event::Key(key) => self.update(Message::Pressed(key)),
-            Event::Paste(text) => self.update(Message::Pasted(text)),
-            Event::Resize(..) | Event::FocusGained | Event::FocusLost | Event::Mouse(_) => None,
-        }
-    }
-
     /// Takes a message and all others that wait.
-    fn told(&mut self, message: Message) -> Option<Effect> {
-        let mut effect = self.update(message);
-        while effect.is_none()
+    fn told(&mut self, message: Message) -> Vec<Effect> {
+        let mut effects = self.update(message);
+        while effects.is_empty()
             && let Ok(message) = self.told.try_recv()
         {
-            effect = self.update(message);
+            effects = self.update(message);
         }
-        effect
+        effects
     }
 
-    fn update(&mut self, message: Message) -> Option<Effect> {
+    fn update(&mut self, message: Message) -> Vec<Effect> {
         self.is_reconciled = false;
         self.pace.frames.note_change();
         self.model.update(message, Timestamp::now())
-    }
-
-    /// Does what follows from how the model is now.
-    fn reconcile(&mut self) {
-        if std::mem::replace(&mut self.is_reconciled, true) {
-            return;
-        }
-        self.reader.follow(self.model.followed());
-        self.partial_readers
-            .read_only(self.model.partially_read(), &self.tell);
-        self.watch_records();
-        self.read_records();
-    }
-
-    fn effect(&mut self, effect: Effect) -> std::ops::ControlFlow<()> {
-        match effect {
-            Effect::Leave => return std::ops::ControlFlow::Break(()),
-            Effect::Look => {
-                self.pace.index_state = None;
-                self.look_soon();
-            }
-            Effect::Steer(run, message) => {
-                let steered = owners::steer(run, message);
-                self.jobs.spawn(async { Message::Finished(steered.await) });
-            }
-            Effect::Stop(run) => {
-                let stopped = owners::stop(self.store.clone(), run);
-                self.jobs.spawn(async { Message::Finished(stopped.await) });
-            }
-            Effect::ReadAnswer(run) => {
-                self.jobs.spawn_blocking(move || {
-                    let answer = history(&run.directory).ok().and_then(|run| run.output());
-                    Message::AnswerRead(run.run, answer)
-                });
-            }
-        }
-        std::ops::ControlFlow::Continue(())
-    }
-
-    /// Watches the directories of open runs, each before its record is read, so that nothing happens
-    /// unseen.
-    fn watch_records(&mut self) {
-        let runs = || self.model.rows.iter().map(|row| &row.run);
-        self.owners.watch(runs());
-        let open = runs().filter(|run| run.is_open() && !self.watched.contains(&run.run));
-        let mut new = Vec::new();
-        for run in open {
-            self.records.watch_record(run);
-            new.push(run.run.clone());
-        }
-        if !new.is_empty() {
-            self.watched.extend(new);
-            self.reader.look();
-        }
-    }
-
-    /// Reads the records of the finished runs that are on the screen.
-    fn read_records(&mut self) {
-        let mut runs = self.model.unread();
-        runs.retain(|run| self.asked.insert(run.run.clone()));
-        if runs.is_empty() {
-            return;
-        }
-        self.jobs.spawn_blocking(move || {
-            let records = runs.into_iter().map(|run| {
-                let record = match RecordedRun::read(&run.directory) {
-                    Ok(record) => {
-                        let row = RunRow::of_index_and_record(&run, &record);
-                        Record::Read(Box::new(row.shortened()))
-                    }
-                    Err(_) => Record::Gone,
-                };
-                (run.run, record)
-            });
-            Message::RecordsRead(records.collect())
-        });
-    }
-
-    /// Plans to read the index soon. An index of years is long, so reading it takes a bounded share
-    /// of the time.
-    fn look_soon(&mut self) {
-        let soon = Instant::now() + FRAME;
-        let due = self.pace.look_at_index.get_or_insert(soon);
-        *due = (*due).max(self.pace.looked_at);
-    }
-
-    fn look(&mut self) {
-        let index = fs::metadata(self.store.index()).ok();
-        let state = index.map(|index| (index.len(), index.modified().ok()));
-        if state.is_some() && state == self.pace.index_state {
-            return;
-        }
-        self.pace.index_state = state;
-        self.pace.looked_at = Instant::now();
-        let (store, scope) = (self.store.clone(), self.model.scope.clone());
-        self.looking
-            .spawn_blocking(move || match current_runs(&store) {
-                Ok(runs) => {
-                    let (runs, older) = scope.choose(runs);
-                    Message::IndexRead(runs, older)
-                }
-                Err(error) => {
-                    let text = CommandError::from(error).to_answer();
-                    Message::Finished(Notice::new(Role::Failed, text))
-                }
-            });
-    }
-
-    fn looked(&mut self, message: Option<Message>) -> Option<Effect> {
-        let took = self.pace.looked_at.elapsed();
-        self.pace.looked_at = Instant::now() + took * LOOKING_SHARE;
-        self.update(message?)
     }
 }

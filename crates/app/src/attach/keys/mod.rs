@@ -1,0 +1,186 @@
+//! Handles keys: one file for each place where they are pressed. The help shows the same table.
+
+mod line;
+mod list;
+mod mouse;
+pub(crate) mod table;
+mod window;
+
+use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use pi_subagents_windows::Role;
+
+use super::copying::copied;
+use super::message::{AnswerUse, Effect, Notice};
+use super::model::{Focus, Leaving, Mode, Model, Purpose};
+
+/// What came of a question that was not answered with yes.
+const GOES_ON: &str = "It goes on.";
+
+/// How many rows of the help a page key goes on.
+const HELP_PAGE: usize = 10;
+
+impl Model {
+    pub(super) fn pressed(&mut self, key: KeyEvent) -> Option<Effect> {
+        self.touched();
+        let is_control = key.modifiers.contains(KeyModifiers::CONTROL);
+        match (&self.mode, key.code) {
+            (_, KeyCode::Char('z')) if is_control => Some(Effect::Pause),
+            (Mode::Browsing, KeyCode::Char('c')) if is_control => Some(Effect::Leave),
+            (_, KeyCode::Char('c')) if is_control => {
+                self.leave_mode();
+                None
+            }
+            (Mode::Browsing, _) => self.browse(key, is_control),
+            (Mode::Help(row), code) => {
+                self.mode = read_help(*row, code);
+                None
+            }
+            (Mode::Confirming(_), code) => self.confirm(code),
+            (Mode::Typing(..), _) => self.edit(key),
+        }
+    }
+
+    /// Notes that somebody is there. A person who presses keys wants to stay.
+    pub(super) fn touched(&mut self) {
+        self.notice = None;
+        self.leaving = Leaving::WhenTold;
+        self.has_been_touched = true;
+    }
+
+    fn browse(&mut self, key: KeyEvent, is_control: bool) -> Option<Effect> {
+        match key.code {
+            KeyCode::Char('o') if is_control && self.focus == Focus::Window => {
+                self.toggle_marked();
+                None
+            }
+            KeyCode::Char(_) if is_control => None,
+            KeyCode::Tab => {
+                self.switch();
+                None
+            }
+            KeyCode::Char('?') => {
+                self.mode = Mode::Help(0);
+                None
+            }
+            KeyCode::Char('a') => Some(self.show_more_or_fewer()),
+            KeyCode::Char('o') => self.show_answer(),
+            KeyCode::Char('s') => {
+                self.begin_steering();
+                None
+            }
+            KeyCode::Char('r') => {
+                self.begin_resuming();
+                None
+            }
+            KeyCode::Char('x') => {
+                self.begin_stopping();
+                None
+            }
+            KeyCode::Char('y') => self.copy_id(),
+            KeyCode::Char('Y') => {
+                let run = self.selected_row()?.run.clone();
+                Some(Effect::ReadAnswer(run, AnswerUse::Copy))
+            }
+            KeyCode::Char('m') => Some(self.switch_mouse()),
+            code => match self.focus {
+                Focus::List => self.press_in_list(code),
+                Focus::Window => self.press_in_window(code),
+            },
+        }
+    }
+
+    fn switch(&mut self) {
+        self.is_zoomed = false;
+        self.focus = match self.focus {
+            Focus::List if self.opened.is_some() => Focus::Window,
+            Focus::List | Focus::Window => Focus::List,
+        };
+    }
+
+    fn show_answer(&mut self) -> Option<Effect> {
+        let opened = self.opened.as_mut()?;
+        if opened.hide_answer() {
+            return None;
+        }
+        let run = opened.run.clone();
+        Some(Effect::ReadAnswer(run, AnswerUse::Show))
+    }
+
+    fn begin_steering(&mut self) {
+        match self.selected_row().map(|row| (row.is_running(), &row.run)) {
+            Some((true, run)) => self.begin_typing(Purpose::Steer(run.run.clone())),
+            Some((false, run)) => {
+                let text = format!("{} is over; press r to resume it.", run.name);
+                self.notice = Some(Notice::new(Role::Warning, text));
+            }
+            None => {}
+        }
+    }
+
+    fn begin_resuming(&mut self) {
+        match self.selected_row().map(|row| (row.is_running(), &row.run)) {
+            Some((false, run)) => self.begin_typing(Purpose::Resume(run.run.clone())),
+            Some((true, run)) => {
+                let text = format!(
+                    "{} is still running; press s to send it a message.",
+                    run.name
+                );
+                self.notice = Some(Notice::new(Role::Warning, text));
+            }
+            None => {}
+        }
+    }
+
+    fn begin_stopping(&mut self) {
+        match self.selected_row().map(|row| (row.is_running(), &row.run)) {
+            Some((true, run)) => self.mode = Mode::Confirming(run.run.clone()),
+            Some((false, run)) => {
+                let text = format!("{} is over.", run.name);
+                self.notice = Some(Notice::new(Role::Warning, text));
+            }
+            None => {}
+        }
+    }
+
+    fn copy_id(&mut self) -> Option<Effect> {
+        let id = self.selected_row()?.run.run.to_string();
+        self.notice = Some(copied(&id));
+        Some(Effect::Copy(id))
+    }
+
+    fn switch_mouse(&mut self) -> Effect {
+        self.uses_mouse = !self.uses_mouse;
+        let text = if self.uses_mouse {
+            "The mouse scrolls, selects and opens here; with Shift it still marks text."
+        } else {
+            "The terminal has the mouse, to mark and copy text; press m to use it here."
+        };
+        self.notice = Some(Notice::new(Role::Muted, text));
+        Effect::UseMouse(self.uses_mouse)
+    }
+
+    fn confirm(&mut self, code: KeyCode) -> Option<Effect> {
+        let Mode::Confirming(run) = std::mem::replace(&mut self.mode, Mode::Browsing) else {
+            return None;
+        };
+        let run = self.list.row(&run)?.run.clone();
+        if !matches!(code, KeyCode::Char('y' | 'Y' | 'x')) {
+            self.notice = Some(Notice::new(Role::Muted, GOES_ON));
+            return None;
+        }
+        let text = format!("Stopping {}...", run.name);
+        self.notice = Some(Notice::new(Role::Warning, text));
+        Some(Effect::Stop(run))
+    }
+}
+
+/// Scrolls the help, which any other key closes.
+fn read_help(row: usize, code: KeyCode) -> Mode {
+    match code {
+        KeyCode::Down | KeyCode::Char('j') => Mode::Help(row + 1),
+        KeyCode::Up | KeyCode::Char('k') => Mode::Help(row.saturating_sub(1)),
+        KeyCode::PageDown | KeyCode::Char(' ') => Mode::Help(row + HELP_PAGE),
+        KeyCode::PageUp => Mode::Help(row.saturating_sub(HELP_PAGE)),
+        _ => Mode::Browsing,
+    }
+}

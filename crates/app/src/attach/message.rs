@@ -1,0 +1,100 @@
+//! What can happen on the screen, and what is to be done about it.
+
+use crossterm::event::KeyEvent;
+use pi_subagents_delegation::{PartialMessage, RunEvent, RunId};
+use pi_subagents_sessions::IndexedRun;
+use pi_subagents_windows::Role;
+
+use super::list_row::Record;
+use super::starting::Wanted;
+
+/// Something that happened.
+#[derive(Debug)]
+pub(crate) enum Message {
+    Pressed(KeyEvent),
+    Pasted(String),
+    /// The mouse did something at a column and a row.
+    Mouse(MouseAct, u16, u16),
+    Resized(u16, u16),
+    /// The index was read: the runs in scope.
+    IndexRead(Vec<IndexedRun>),
+    /// The record of a run has grown by these events.
+    RecordGrew(Subject, Vec<RunEvent>),
+    /// Somebody has deleted the record of a run.
+    RecordGone(RunId),
+    /// The records of these finished runs were read.
+    RecordsRead(Vec<(RunId, Record)>),
+    /// The message that the model of a run is writing has grown.
+    Partial(RunId, PartialMessage),
+    /// The answer of a run was read, as far as there is one.
+    AnswerRead(RunId, AnswerUse, Option<String>),
+    /// The definitions that a new run can have were read.
+    DefinitionsRead(Vec<String>),
+    /// A run was started from here.
+    Began(RunId, Notice),
+    /// A request is finished, and this is its outcome.
+    Finished(Notice),
+    /// A second has passed.
+    Tick,
+}
+
+/// What somebody does with the mouse.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum MouseAct {
+    Click,
+    WheelUp,
+    WheelDown,
+}
+
+/// What an answer is read for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum AnswerUse {
+    Show,
+    Copy,
+}
+
+/// For whose sake a record is followed.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(crate) enum Subject {
+    Row(RunId),
+    /// A window, with the number of its opening, so that late events for an earlier window of the
+    /// same run are dropped.
+    Window(RunId, u64),
+}
+
+/// Something that is to be done.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Effect {
+    Leave,
+    /// This process is to be stopped until somebody continues it.
+    Pause,
+    /// The index is to be read again: other runs are in scope now.
+    Look,
+    Steer(IndexedRun, String),
+    Stop(IndexedRun),
+    Start(Wanted),
+    ReadAnswer(IndexedRun, AnswerUse),
+    ReadDefinitions,
+    /// A text is to be put on the clipboard.
+    Copy(String),
+    /// The mouse is to be used here, or left to the terminal.
+    UseMouse(bool),
+    /// A run that was seen running is over.
+    RunEnded(IndexedRun),
+}
+
+/// A sentence for the person at the screen, until the next key.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Notice {
+    pub(crate) role: Role,
+    pub(crate) text: String,
+}
+
+impl Notice {
+    pub(crate) fn new(role: Role, text: impl Into<String>) -> Self {
+        Self {
+            role,
+            text: text.into(),
+        }
+    }
+}

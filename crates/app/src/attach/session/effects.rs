@@ -1,0 +1,88 @@
+//! Does what the model wants done.
+
+use std::io;
+use std::ops::ControlFlow;
+
+use pi_subagents_sessions::history;
+use pi_subagents_windows::Role;
+
+use super::Session;
+use crate::attach::copying::copy_sequence;
+use crate::attach::message::{Effect, Message, Notice};
+use crate::attach::owners;
+use crate::attach::screen::Screen;
+use crate::attach::starting::{Begun, Wanted};
+use crate::error::CommandError;
+
+impl Session {
+    /// Does what is to be done, and tells when that is to leave.
+    pub(super) async fn do_all(&mut self, effects: Vec<Effect>) -> io::Result<ControlFlow<()>> {
+        for effect in effects {
+            match effect {
+                Effect::Leave => return Ok(ControlFlow::Break(())),
+                Effect::Pause => self.pause().await?,
+                Effect::Copy(text) => Screen::send(&copy_sequence(&text))?,
+                Effect::UseMouse(is_used) => Screen::use_mouse(is_used)?,
+                effect => self.begin(effect),
+            }
+        }
+        Ok(ControlFlow::Continue(()))
+    }
+
+    /// Begins what takes its time.
+    fn begin(&mut self, effect: Effect) {
+        match effect {
+            Effect::Look => self.pace.look_again(),
+            Effect::Steer(run, message) => {
+                let steered = owners::steer(run, message);
+                self.jobs.spawn(async { Message::Finished(steered.await) });
+            }
+            Effect::Stop(run) => {
+                let stopped = owners::stop(self.store.clone(), run);
+                self.jobs.spawn(async { Message::Finished(stopped.await) });
+            }
+            Effect::Start(wanted) => {
+                let name = name_of(&wanted);
+                let begun = self.starter.start(wanted);
+                self.jobs.spawn(async move { told(&name, begun.await) });
+            }
+            Effect::ReadAnswer(run, wanted) => {
+                self.jobs.spawn_blocking(move || {
+                    let answer = history(&run.directory).ok().and_then(|run| run.output());
+                    Message::AnswerRead(run.run, wanted, answer)
+                });
+            }
+            Effect::ReadDefinitions => {
+                let starter = std::sync::Arc::clone(&self.starter);
+                self.jobs
+                    .spawn_blocking(move || Message::DefinitionsRead(starter.definitions()));
+            }
+            Effect::RunEnded(_)
+            | Effect::Leave
+            | Effect::Pause
+            | Effect::Copy(_)
+            | Effect::UseMouse(_) => {}
+        }
+    }
+}
+
+fn name_of(wanted: &Wanted) -> String {
+    match wanted {
+        Wanted::New { definition, .. } => definition.clone(),
+        Wanted::Resumed { run, .. } => run.name.clone(),
+    }
+}
+
+/// Tells what came of the wish for a run.
+fn told(name: &str, begun: Result<Begun, CommandError>) -> Message {
+    match begun {
+        Ok(begun) => {
+            let notice = match begun.warnings.first() {
+                None => Notice::new(Role::Success, format!("{name} runs in the background.")),
+                Some(warning) => Notice::new(Role::Warning, warning.clone()),
+            };
+            Message::Began(begun.run, notice)
+        }
+        Err(error) => Message::Finished(Notice::new(Role::Failed, error.to_answer())),
+    }
+}

@@ -1,0 +1,41 @@
+//! Runs that are started from the screen. How that is done, somebody else knows.
+
+use std::future::Future;
+use std::pin::Pin;
+
+use pi_subagents_delegation::RunId;
+use pi_subagents_sessions::IndexedRun;
+
+use crate::error::CommandError;
+
+/// A run that somebody wants.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Wanted {
+    /// A new run with this definition.
+    New { definition: String, prompt: String },
+    /// A finished run goes on.
+    Resumed {
+        run: Box<IndexedRun>,
+        prompt: String,
+    },
+}
+
+/// A run that has begun in a process of its own.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Begun {
+    pub(crate) run: RunId,
+    /// What the person should know of it.
+    pub(crate) warnings: Vec<String>,
+}
+
+/// What becomes of a wish for a run.
+pub(crate) type Beginning = Pin<Box<dyn Future<Output = Result<Begun, CommandError>> + Send>>;
+
+/// Starts runs in the background, so that leaving the screen stops nothing.
+pub(crate) trait Starter: Send + Sync {
+    /// Returns the names of the definitions that a new run can have.
+    fn definitions(&self) -> Vec<String>;
+
+    /// Starts a run, and ends when it has a process of its own.
+    fn start(&self, wanted: Wanted) -> Beginning;
+}

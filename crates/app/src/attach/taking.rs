@@ -1,0 +1,140 @@
+//! What comes from the disk and from owners becomes part of the model.
+
+use pi_subagents_delegation::{PartialMessage, RunEvent, RunId};
+use pi_subagents_sessions::IndexedRun;
+use pi_subagents_windows::Role;
+
+use super::copying::{LONGEST_COPY, copied};
+use super::list_row::{ListRow, Record};
+use super::message::{AnswerUse, Effect, Notice, Subject};
+use super::model::{DEFAULT_DEFINITION, Focus, Model};
+use super::opened::Opened;
+
+impl Model {
+    /// Takes the runs of the index, and tells which of those seen running are over.
+    pub(super) fn take_index(&mut self, runs: Vec<IndexedRun>) -> Vec<Effect> {
+        let was_open = |run: &&IndexedRun| {
+            let row = self.list.row(&run.run);
+            row.is_some_and(|row| row.run.is_open())
+        };
+        let over = runs.iter().filter(|run| !run.is_open());
+        let ended: Vec<IndexedRun> = over.filter(was_open).cloned().collect();
+        self.list.replace(runs, &self.context);
+        self.select_after_reading();
+        ended.into_iter().map(Effect::RunEnded).collect()
+    }
+
+    /// Selects what was selected before. An old run that nobody has chosen gives way to what begins,
+    /// and every run to one that was started here.
+    fn select_after_reading(&mut self) {
+        if let Some(run) = self.awaited.take_if(|run| self.list.row(run).is_some()) {
+            self.list.set_filter("");
+            self.choose(Some(run));
+            return;
+        }
+        let is_meant = |row: &&ListRow| self.has_been_touched || row.live.is_some();
+        let row = self.selected_row().filter(is_meant);
+        match row.map(|row| row.run.run.clone()) {
+            Some(run) if self.list.place_of(&run).is_some() => self.select(Some(run)),
+            _ => self.select_again(),
+        }
+        if self.opened.is_none() {
+            self.is_zoomed = false;
+            self.focus = Focus::List;
+        }
+    }
+
+    pub(super) fn apply(&mut self, subject: &Subject, events: &[RunEvent]) {
+        match subject {
+            Subject::Row(run) => self.list.apply(run, events),
+            Subject::Window(run, number) => {
+                let opened = self.opened_of(run);
+                if let Some(opened) = opened.filter(|opened| opened.number == *number) {
+                    opened.apply(events);
+                }
+            }
+        }
+    }
+
+    pub(super) fn show_partial(&mut self, run: &RunId, message: PartialMessage) {
+        let row = self.list.row_mut(run);
+        if let Some(live) = row.and_then(|row| row.live.as_mut()) {
+            live.window.show_partial(message.newest());
+        }
+        if let Some(opened) = self.opened_of(run) {
+            opened.window.show_partial(message);
+        }
+    }
+
+    pub(super) fn note_gone(&mut self, run: &RunId) {
+        if let Some(row) = self.list.row_mut(run) {
+            row.record = Record::Gone;
+        }
+        if let Some(opened) = self.opened_of(run) {
+            opened.is_gone = true;
+        }
+    }
+
+    pub(super) fn take_records(&mut self, records: Vec<(RunId, Record)>) {
+        for (run, record) in records {
+            if let Some(row) = self.list.row_mut(&run) {
+                row.record = record;
+            }
+        }
+        if self.reads_all() {
+            self.list.relist();
+            if self.selected.is_none() {
+                self.select_again();
+            }
+        }
+    }
+
+    pub(super) fn take_answer(
+        &mut self,
+        run: &RunId,
+        wanted: AnswerUse,
+        text: Option<String>,
+    ) -> Option<Effect> {
+        let name = self.list.row(run)?.run.name.clone();
+        let Some(text) = text else {
+            let text = format!("{name} has not answered anything yet.");
+            self.notice = Some(Notice::new(Role::Muted, text));
+            return None;
+        };
+        match wanted {
+            AnswerUse::Show => {
+                self.opened_of(run)?.show_answer(&text);
+                None
+            }
+            AnswerUse::Copy if text.len() > LONGEST_COPY => {
+                let text = format!("It is too long to copy; use pi-subagents output {run}.");
+                self.notice = Some(Notice::new(Role::Warning, text));
+                None
+            }
+            AnswerUse::Copy => {
+                self.notice = Some(copied(&format!("the answer of {name}")));
+                Some(Effect::Copy(text))
+            }
+        }
+    }
+
+    /// Takes the names of the definitions; the one that was chosen stays chosen.
+    pub(super) fn take_definitions(&mut self, mut names: Vec<String>) {
+        if !names.iter().any(|name| name == DEFAULT_DEFINITION) {
+            names.insert(0, DEFAULT_DEFINITION.to_owned());
+        }
+        let chosen = self.definition().to_owned();
+        let place = names.iter().position(|name| *name == chosen);
+        self.definitions = (names, place.unwrap_or(0));
+    }
+
+    /// Returns the definition that a new run gets.
+    pub(crate) fn definition(&self) -> &str {
+        let (names, place) = &self.definitions;
+        names.get(*place).map_or(DEFAULT_DEFINITION, String::as_str)
+    }
+
+    pub(super) fn opened_of(&mut self, run: &RunId) -> Option<&mut Opened> {
+        self.opened.as_mut().filter(|opened| opened.run.run == *run)
+    }
+}

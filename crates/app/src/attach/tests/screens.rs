@@ -1,0 +1,79 @@
+//! Whole screens at the sizes that people have.
+
+use crossterm::event::KeyCode;
+
+use super::window::with_calls;
+use crate::attach::message::{AnswerUse, Message};
+use crate::attach::testing::{Desk, team};
+
+const COLUMNS: [u16; 4] = [60, 80, 120, 200];
+const ROWS: [u16; 3] = [20, 24, 50];
+
+/// What somebody does before they look at the screen.
+type Scene = fn(&mut Desk);
+
+const ANSWER: &str = "# Findings\n\nThe change is **good**, but:\n\n1. `parse` has no test.\n2. 日本語 is cut in the middle of a word, which a reader of the list will not like at all.\n\n```rust\nfn parse() {}\n```";
+
+const SCENES: [(&str, Scene); 7] = [
+    ("list", |desk| {
+        team(desk);
+    }),
+    ("filter", |desk| {
+        team(desk);
+        desk.press("/review");
+    }),
+    ("window", |desk| {
+        with_calls(desk);
+        desk.press_key(KeyCode::Enter);
+    }),
+    ("opened_call", |desk| {
+        with_calls(desk);
+        desk.press_key(KeyCode::Enter);
+        desk.press("[[[");
+        desk.press_key(KeyCode::Enter);
+    }),
+    ("search", |desk| {
+        with_calls(desk);
+        desk.press_key(KeyCode::Enter);
+        desk.press("/test 3");
+    }),
+    ("answer", |desk| {
+        let run = with_calls(desk);
+        desk.press_key(KeyCode::Enter);
+        let answer = Some(ANSWER.to_owned());
+        desk.happens(Message::AnswerRead(run.run, AnswerUse::Show, answer));
+    }),
+    ("help", |desk| {
+        with_calls(desk);
+        desk.press_key(KeyCode::Enter);
+        desk.press("?");
+    }),
+];
+
+#[test]
+fn every_screen_at_every_size() {
+    for (name, scene) in SCENES {
+        for columns in COLUMNS {
+            let screens = ROWS.map(|rows| {
+                let mut desk = Desk::new(columns, rows);
+                scene(&mut desk);
+                format!("{columns} x {rows}\n{}", desk.screen())
+            });
+            let name = format!("{name}_in_{columns}_columns");
+            insta::assert_snapshot!(name, screens.join("\n~~~\n"));
+        }
+    }
+}
+
+#[test]
+fn small_screens_show_what_matters() {
+    for (columns, rows) in [(36, 12), (40, 10)] {
+        let screens = SCENES.map(|(name, scene)| {
+            let mut desk = Desk::new(columns, rows);
+            scene(&mut desk);
+            format!("{name}\n{}", desk.screen())
+        });
+        let name = format!("small_screens_in_{columns}_columns");
+        insta::assert_snapshot!(name, screens.join("\n~~~\n"));
+    }
+}

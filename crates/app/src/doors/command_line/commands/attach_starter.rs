@@ -1,0 +1,121 @@
+//! Starts the runs that somebody wants in `attach`: in the background, like `spawn`.
+
+use pi_subagents_definitions::Asker;
+use pi_subagents_delegation::RunId;
+use pi_subagents_engine::KnownChildren;
+use pi_subagents_sessions::Store;
+use serde_json::json;
+
+use super::continued::Continued;
+use crate::attach::{Beginning, Begun, Starter, Wanted};
+use crate::calls::caller::Caller;
+use crate::calls::detached::{Order, OrderedTool, WaitedCall};
+use crate::calls::families::background;
+use crate::configuration::Configuration;
+use crate::error::CommandError;
+use crate::places::Places;
+use crate::runs::known::find_session;
+
+/// Starts runs for a person at this place.
+pub(super) struct BackgroundStarter {
+    places: Places,
+}
+
+impl BackgroundStarter {
+    pub(super) fn new(places: Places) -> Self {
+        Self { places }
+    }
+}
+
+impl Starter for BackgroundStarter {
+    fn definitions(&self) -> Vec<String> {
+        let configuration = Configuration::read_once(&self.places, false);
+        let definitions = configuration.catalogue.effective(Asker::Subagent);
+        definitions
+            .into_iter()
+            .map(|definition| definition.name.clone())
+            .collect()
+    }
+
+    fn start(&self, wanted: Wanted) -> Beginning {
+        let caller = Caller::at(self.places.clone());
+        Box::pin(async move {
+            match wanted {
+                Wanted::New { definition, prompt } => {
+                    in_background(&definition, None, &prompt, &caller).await
+                }
+                Wanted::Resumed { run, prompt } => {
+                    let found = move || found(&run.run, caller);
+                    let found = tokio::task::spawn_blocking(found).await;
+                    let continued = found.map_err(|error| lost(&error))??;
+                    resume(&continued, &prompt).await
+                }
+            }
+        })
+    }
+}
+
+/// Finds the session of a run, and how it goes on.
+fn found(run: &RunId, caller: Caller) -> Result<Continued, CommandError> {
+    let store = Store::new(&caller.places.agent_dir);
+    let session = find_session(&store, &caller.places, None, run.as_str())?;
+    Continued::of(session, caller)
+}
+
+/// Starts a run of a named sub-agent.
+async fn in_background(
+    definition: &str,
+    session: Option<&str>,
+    prompt: &str,
+    caller: &Caller,
+) -> Result<Begun, CommandError> {
+    let arguments = json!({"preset": definition, "task": prompt, "sessionId": session});
+    let spawned = background::spawn(&arguments, caller, &children()).await?;
+    Ok(Begun {
+        run: spawned.row.run_id,
+        warnings: spawned.warnings,
+    })
+}
+
+/// Continues a session: in the child's own session where there is one, else with a child that is
+/// told what was said.
+async fn resume(continued: &Continued, prompt: &str) -> Result<Begun, CommandError> {
+    let Continued {
+        caller,
+        latest,
+        agent,
+        definition,
+        ..
+    } = continued;
+    if let Some(agent) = agent {
+        let session = latest.session.as_str();
+        return in_background(agent, Some(session), prompt, caller).await;
+    }
+    let task = json!({
+        "name": latest.name,
+        "prompt": prompt,
+        "profile": definition,
+        "resume": latest.run.as_str(),
+    });
+    let arguments = json!({"tasks": [task]});
+    let order = Order::of_call(OrderedTool::Delegate, &arguments, caller, 1);
+    // It goes on when nobody waits for its answer.
+    let call = WaitedCall::start(&order, &caller.places, &children()).await?;
+    let begun = call.runs().first().map(|begun| RunId::parse(&begun.run));
+    let Some(Ok(run)) = begun else {
+        return Err(CommandError::failed("the background process began no run"));
+    };
+    Ok(Begun {
+        run,
+        warnings: Vec::new(),
+    })
+}
+
+/// Returns the children of this process, of which it has no others.
+fn children() -> KnownChildren {
+    KnownChildren::spare_unknown()
+}
+
+fn lost(error: &dyn std::error::Error) -> CommandError {
+    CommandError::failed("the session could not be read").because(error)
+}
