@@ -304,7 +304,7 @@ fn the_help_names_every_key() {
     assert_eq!((&desk.model.mode, desk.effects.len()), (&Mode::Browsing, 0));
 }
 
-/// The design page has the same table, which the web page shares.
+/// Compares with the design page, whose table the web page shares.
 #[test]
 fn the_design_page_has_the_same_keys() {
     let page = include_str!("../../../../../docs/design/attach.md");

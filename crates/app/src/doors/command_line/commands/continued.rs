@@ -102,4 +102,3 @@ fn latest_of(session: &KnownSession) -> Result<Option<(IndexedRun, RunHistory)>,
         (latest, _) => Ok(latest),
     }
 }
-
