@@ -16,6 +16,7 @@
 )]
 
 mod attach;
+mod bell;
 mod calls;
 mod configuration;
 mod doors;
@@ -35,7 +36,7 @@ use std::ffi::OsString;
 use std::process::ExitCode;
 
 use crate::doors::command_line::cli;
-use crate::doors::command_line::commands::{agent, detached, keeper, warden};
+use crate::doors::command_line::commands::{agent, detached, keeper, sweeper, warden};
 use crate::doors::command_line::completion;
 use crate::print::Printer;
 
@@ -63,6 +64,7 @@ pub fn main() -> ExitCode {
         }
         // A log would be written at every press of a key.
         Some(own_commands::COMPLETE) => completion::run(further),
+        Some(own_commands::SWEEPER) => with_log(own_commands::SWEEPER, || log::end(sweeper::run())),
         Some(own_commands::AGENT) => {
             with_log(own_commands::AGENT, || log::end(agent::run(further)))
         }

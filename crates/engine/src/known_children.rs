@@ -53,7 +53,7 @@ impl KnownChildren {
     }
 
     /// Kills the children that are not on the list, and their descendants.
-    pub(crate) fn end_unknown(&self) {
+    pub fn end_unknown(&self) {
         let Some(known) = self.lock() else {
             return;
         };

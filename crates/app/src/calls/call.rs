@@ -15,10 +15,12 @@ use crate::calls::followed::Followed;
 use crate::calls::next_steps::Door;
 use crate::calls::preview::preview_context;
 use crate::calls::service::CallService;
+use crate::calls::sweeper;
 use crate::calls::tmux::Panes;
 use crate::calls::watch::Watch;
 use crate::configuration::Configuration;
 use crate::error::CommandError;
+use crate::places::Places;
 
 /// A call of a family, read and found to fit.
 pub(crate) trait Call {
@@ -57,6 +59,8 @@ pub(crate) struct ReadyCall<C: Call> {
     lines_per_window: usize,
     panes: Panes,
     door: Door,
+    /// Where its caller is.
+    places: Places,
 }
 
 impl<C: Call> ReadyCall<C> {
@@ -80,6 +84,7 @@ impl<C: Call> ReadyCall<C> {
             lines_per_window: settings.max_lines_per_window,
             panes: Panes::of(&caller.places, settings),
             door: caller.door,
+            places: caller.places.clone(),
         })
     }
 
@@ -110,6 +115,7 @@ impl<C: Call> ReadyCall<C> {
         });
         let followed = Followed::new(watch, windows.as_ref(), self.context);
         let runs = service.run(plan, &self.panes, followed).await;
+        sweeper::start_if_due(&self.places, &service.owner.known_children);
         warnings.extend(self.panes.problem());
         let outcomes = Outcomes::new(runs, warnings, &service.owner.recorder, self.door);
         let (text, more) = self.call.word(&outcomes, &notes);

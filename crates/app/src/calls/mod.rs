@@ -20,6 +20,7 @@ mod resolve;
 mod run_json;
 pub(crate) mod runner;
 pub(crate) mod service;
+mod sweeper;
 mod tmux;
 mod tool;
 pub(crate) mod trust_question;

@@ -42,9 +42,17 @@ fn shown(output: &CommandOutput) -> String {
             let place = before.rsplit_once(", ").map_or(before, |(place, _)| place);
             format!("{place}, <room> free{after}")
         }
-        None => line.to_owned(),
+        None => without_size(line),
     });
     lines.collect::<Vec<_>>().join("\n")
+}
+
+/// A line without how much the records take, which differs between file systems.
+fn without_size(line: &str) -> String {
+    match (line.find("retention"), line.split_once(" kB for ")) {
+        (Some(at), Some((_, after))) => format!("{}retention    <size> for {after}", &line[..at]),
+        _ => line.to_owned(),
+    }
 }
 
 /// The package for pi in this repository.
@@ -75,6 +83,7 @@ fn a_fresh_machine_needs_a_model_and_nothing_else() {
     ok       definitions  none; create one with pi-subagents profile create NAME
     ok       project      $PROJECT contains no definitions, so there is nothing to trust
     ok       runs         none yet
+    ok       retention    none yet
     ok       background   0 of at most 16 runs (subagents.maxBackground)
     ok       pi package   not installed
 
@@ -131,6 +140,7 @@ fn where_everything_is_well_it_says_where_everything_is() {
     ok       definitions  reviewer, scout [prompt]
     ok       project      $PROJECT is trusted (decided with pi-subagents for $PROJECT).
     ok       runs         1 run in ~/.pi/agent/subagents-index.jsonl
+    ok       retention    <size> for 1 run, none is due for removal (subagents.retention)
     ok       background   0 of at most 16 runs (subagents.maxBackground)
     ok       pi package   $PACKAGE
 
@@ -236,6 +246,7 @@ fn where_much_is_broken_it_says_what_to_do() {
     warning  runs         1 run in ~/.pi/agent/subagents-index.jsonl
              hint: Skipped 2 lines of the index that cannot be read. A run that is missing there is found again by its id, in its project.
              hint: The owner process of 1 run is gone. The next command records that; pi-subagents status does so now.
+    ok       retention    <size> for 1 run, none is due for removal (subagents.retention)
     ok       background   0 of at most 16 runs (subagents.maxBackground)
     problem  pi package   ~/.pi/agent/old
              hint: The installed pi package does not match this version of pi-subagents (<version>). Install the package that belongs to it.

@@ -223,11 +223,10 @@ fn every_setting_has_its_default_its_bounds_and_its_warning() {
       {"days": 0} → None days, Some(2048000000) bytes
       {"megabytes": false} → Some(30) days, None bytes
       false → None days, None bytes
-      true → Some(30) days, Some(2048000000) bytes
-        subagents.retention is ignored: it must be an object or false
-      {"days": -1, "weeks": 2} → Some(30) days, Some(2048000000) bytes
-        subagents.retention.days is ignored: it must be a whole number, or false for no limit
-        subagents.retention.weeks is ignored: retention has days and megabytes
+      true → None days, None bytes
+        subagents.retention is ignored: it must be an object or false, so nothing is removed
+      {"days": -1, "weeks": 2} → None days, None bytes
+        subagents.retention.days is ignored: it must be a whole number, so nothing is removed
     onEnd, by default None
       ["notify-send", "done"] → Some(["notify-send", "done"])
       "notify-send done" → Some(["sh", "-c", "notify-send done"])

@@ -58,7 +58,11 @@ impl Settings {
             None => {}
             Some(Value::Bool(false)) => self.retention = Retention::NEVER,
             Some(Value::Object(fields)) => self.retention.take(fields, reader),
-            Some(_) => reader.refuse(RETENTION, "it must be an object or false"),
+            Some(_) => {
+                self.retention = Retention::NEVER;
+                let why = "it must be an object or false, so nothing is removed";
+                reader.refuse(RETENTION, why);
+            }
         }
         if let Some(value) = on_end {
             match command(value) {
@@ -70,6 +74,8 @@ impl Settings {
 }
 
 impl Retention {
+    /// Takes the limits. If one of them cannot be read, nobody knows what was meant, and nothing is
+    /// removed.
     fn take(&mut self, fields: &Map<String, Value>, reader: &mut Reader<'_>) {
         for (key, value) in fields {
             let number = match value {
@@ -77,9 +83,10 @@ impl Retention {
                 other => other.as_u64(),
             };
             let Some(number) = number else {
+                *self = Self::NEVER;
                 let key = format!("{RETENTION}.{key}");
-                reader.refuse(&key, "it must be a whole number, or false for no limit");
-                continue;
+                reader.refuse(&key, "it must be a whole number, so nothing is removed");
+                return;
             };
             // A bound that nobody reaches keeps the sums small.
             let number = number.min(1_000_000_000);
@@ -88,8 +95,10 @@ impl Retention {
                 "days" => self.age = is_limit.then(|| days(number)),
                 "megabytes" => self.bytes = is_limit.then_some(number * MEGABYTE),
                 _ => {
+                    *self = Self::NEVER;
                     let key = format!("{RETENTION}.{key}");
-                    reader.refuse(&key, "retention has days and megabytes");
+                    let why = "retention has days and megabytes, so nothing is removed";
+                    return reader.refuse(&key, why);
                 }
             }
         }

@@ -13,11 +13,12 @@ use serde_json::Value;
 use super::limit::Place;
 use super::order::{Order, OrderedTool, Reply, TakenOver};
 use crate::calls::Call as _;
-use crate::calls::detached::whole_call;
+use crate::calls::detached::{on_end, whole_call};
 use crate::calls::families::delegation::DelegateCall;
 use crate::calls::families::subagent::{AgentTask, SubagentCall, check_agent, new_session};
 use crate::calls::open_run::Opening;
 use crate::calls::owner::Owner;
+use crate::calls::sweeper;
 use crate::configuration::Configuration;
 use crate::error::CommandError;
 use crate::places::Places;
@@ -55,19 +56,26 @@ pub(crate) async fn live() -> Result<(), CommandError> {
 
 /// Runs a task for whose end nobody waits.
 async fn run_one(order: Order, signals: &mut Signals) {
-    let (owner, plan) = match take_over(order) {
+    let (owner, plan, directory) = match take_over(order) {
         Ok((owner, plan, taken)) => {
-            if let Some(directory) = taken.row.directory() {
+            let directory = taken.row.directory();
+            if let Some(directory) = &directory {
                 log_panics(directory.path().join("owner.log"));
             }
             answer(&Reply::TakenOver(Box::new(taken)));
-            (owner, plan)
+            (owner, plan, directory)
         }
         Err(error) => return answer(&Reply::Refused(error)),
     };
+    let known_children = owner.known_children.clone();
     let work = owner.run(plan, Vec::new());
     owner.until_signalled(signals, work).await;
     owner.leave().await;
+    // Without its places nothing is known of the settings either.
+    if let (Some(directory), Ok(places)) = (directory, Places::find()) {
+        on_end::run(&places, &directory, &known_children).await;
+        sweeper::start_if_due(&places, &known_children);
+    }
 }
 
 /// Becomes the owner of the run: from here on its record names us.

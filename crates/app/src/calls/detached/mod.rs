@@ -6,6 +6,7 @@
 
 mod life;
 mod limit;
+mod on_end;
 mod order;
 mod start;
 mod waited_call;
@@ -14,5 +15,5 @@ mod whole_call;
 pub(crate) use life::live;
 pub(crate) use limit::background_counts;
 pub(crate) use order::{BegunRun, Order, OrderedTool};
-pub(crate) use start::start;
+pub(crate) use start::{own_process, reap, start};
 pub(crate) use waited_call::{WaitedCall, WaitedReply};

@@ -61,7 +61,11 @@ impl DetachedProcess {
     ) -> Result<Self, CommandError> {
         let mut line = serde_json::to_vec(order).map_err(|error| failed(&error))?;
         line.push(b'\n');
-        let mut command = command(places);
+        let mut command = own_process(places, DETACHED);
+        command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null());
         let mut process = known_children
             .start(|| command.spawn())
             .map_err(|error| failed(&error))?;
@@ -100,30 +104,28 @@ pub(super) fn ended_early() -> CommandError {
     CommandError::failed("the background process ended before it took over")
 }
 
-/// Makes the command of the detached process. The process sees what its caller saw, but it belongs
-/// to no run: nobody who ends a run may take it for a part.
+/// Makes the command of a process of our own that outlives this one. The process sees what its
+/// caller saw, but it belongs to no run: nobody who ends a run may take it for a part.
 #[expect(
     clippy::disallowed_methods,
-    reason = "the detached process is an owner and no sub-agent"
+    reason = "it is an owner or removes runs, and is no sub-agent"
 )]
-fn command(places: &Places) -> Command {
+pub(crate) fn own_process(places: &Places, name: &str) -> Command {
     let mut command = Command::new(&places.program);
     let variables = places
         .variables
         .iter()
         .filter(|(name, _)| MARKS.iter().all(|mark| name.as_os_str() != *mark));
     command
-        .arg(DETACHED)
+        .arg(name)
         .current_dir(&places.cwd)
         .env_clear()
-        .envs(variables)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::null());
+        .envs(variables);
     command
 }
 
-fn reap(mut process: Child, known_children: KnownChildren) {
+/// Waits for a process that was started so, in case it ends before this one.
+pub(crate) fn reap(mut process: Child, known_children: KnownChildren) {
     tokio::spawn(async move {
         let pid = process.id();
         // How it exits is in the record of its run.

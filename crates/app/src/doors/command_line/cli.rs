@@ -8,6 +8,7 @@ mod run_args;
 mod suggestions;
 
 use std::ffi::OsString;
+use std::io::{self, IsTerminal as _};
 use std::process::ExitCode;
 
 use clap::{ArgMatches, Args, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
@@ -19,8 +20,10 @@ pub(crate) use self::run_args::{ConcurrencyArgs, RunArgs};
 use crate::doors::command_line::commands;
 use crate::error::CommandError;
 use crate::log::{self, LogLevel};
+use crate::places::Places;
 use crate::print::{Output, Printer};
 use crate::profiles;
+use crate::runs::keeping::retention;
 
 /// Gives coding agents, scripts and people a team of sub-agents that work in parallel.
 #[derive(Parser)]
@@ -173,6 +176,12 @@ fn logged(
         printer.note(note);
     }
     let code = log::end(command());
+    if io::stderr().is_terminal()
+        && let Ok(places) = Places::find()
+        && let Some(note) = retention::first_note(&places.agent_dir)
+    {
+        printer.note(&note);
+    }
     if let Some(note) = log.gaps() {
         printer.note(&note);
     }

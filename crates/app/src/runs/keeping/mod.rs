@@ -3,6 +3,7 @@
 
 pub(crate) mod choice;
 pub(crate) mod plan;
+pub(crate) mod retention;
 pub(crate) mod sticky_files;
 pub(crate) mod sweep;
 pub(crate) mod why_kept;

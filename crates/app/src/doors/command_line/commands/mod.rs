@@ -21,6 +21,7 @@ pub(crate) mod resume;
 pub(crate) mod run;
 pub(crate) mod spawn;
 pub(crate) mod status;
+pub(crate) mod sweeper;
 pub(crate) mod tools;
 pub(crate) mod tour;
 pub(crate) mod trust;

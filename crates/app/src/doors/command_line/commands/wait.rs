@@ -9,6 +9,7 @@ use serde_json::json;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
+use crate::bell;
 use crate::doors::command_line::commands::control::{running, runs_of_all};
 use crate::error::CommandError;
 use crate::exit;
@@ -45,6 +46,9 @@ pub(crate) fn run(args: &WaitArgs, printer: Printer) -> Result<ExitCode, Command
     runs.retain(|run| asked.iter().any(|one| one.run == run.run));
     let mut over: Vec<RunRow> = runs.iter().map(RunRow::read).collect();
     over.retain(RunRow::is_over);
+    if !printer.is_quiet() && asked.iter().any(IndexedRun::is_open) {
+        bell::ring(&ended(&over));
+    }
     if printer.is_json() {
         printer.json(&json!({"runs": over}));
     } else {
@@ -89,5 +93,13 @@ fn print(row: &RunRow, printer: Printer) {
     if let Some(error) = &row.end.error_message {
         let name = text::one_line(&row.name);
         printer.note(&format!("{name}: {}", text::one_line(error)));
+    }
+}
+
+/// Says in one line how runs ended.
+fn ended(over: &[RunRow]) -> String {
+    match over {
+        [one] => format!("{} {}", one.name, one.status.as_str()),
+        several => format!("{} ended", text::count(several.len(), "run")),
     }
 }

@@ -8,6 +8,7 @@ mod logs;
 mod machine;
 mod models;
 mod pi_package;
+mod retention;
 mod runner;
 mod runs;
 
@@ -65,6 +66,7 @@ fn examine(places: Places) -> Vec<Check> {
         definitions::definitions(&seen),
         definitions::project(&seen),
         runs::runs(&seen),
+        retention::retention(&seen),
         runs::background(&seen),
         pi_package::pi_package(&seen, pi.is_ok()),
     ]

@@ -1,0 +1,28 @@
+//! Starts the process that applies the retention of the settings: nobody waits for it, and no answer
+//! is later because of it.
+
+use std::process::Stdio;
+
+use pi_subagents_delegation::Timestamp;
+use pi_subagents_engine::KnownChildren;
+
+use crate::calls::detached::{own_process, reap};
+use crate::own_commands::SWEEPER;
+use crate::places::Places;
+use crate::runs::keeping::retention;
+
+/// Starts the process if it is time to look at the project of a call that has ended.
+pub(crate) fn start_if_due(places: &Places, known_children: &KnownChildren) {
+    if !retention::is_due(places, Timestamp::now()) {
+        return;
+    }
+    let mut command = own_process(places, SWEEPER);
+    command
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null());
+    // Where it cannot be started, the next call tries again.
+    if let Ok(process) = known_children.start(|| command.spawn()) {
+        reap(process, known_children.clone());
+    }
+}

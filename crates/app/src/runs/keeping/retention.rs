@@ -1,0 +1,173 @@
+//! Applies the retention of the user's settings: at most once a day for each project, a bounded
+//! number of runs at a time, and by the rules of `clean`.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use pi_subagents_definitions::Retention;
+use pi_subagents_delegation::{Timestamp, text::count};
+use pi_subagents_files::{create_directories, read_own, write_whole};
+use pi_subagents_pi_files::SettingsFile;
+use pi_subagents_sessions::Store;
+use pi_subagents_windows::figures;
+use serde::{Deserialize, Serialize};
+use tracing::{info, warn};
+
+use super::choice::{Choice, Rule, is_older};
+use super::sweep::{Limits, Swept, sweep};
+use crate::configuration::Configuration;
+use crate::places::Places;
+
+/// How long a project is left alone after it was looked at.
+const PAUSE: Duration = Duration::from_hours(24);
+
+/// What one look at a project may do; the next one goes on.
+const LIMITS: Limits = Limits {
+    runs: 5000,
+    time: Duration::from_mins(1),
+};
+
+/// More projects than this are not remembered.
+const MOST_PROJECTS: usize = 1000;
+
+/// More than this is not read of the memory.
+const LARGEST: u64 = 1 << 20;
+
+/// What is remembered from one process to the next.
+#[derive(Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct Memory {
+    /// When each project was looked at.
+    projects: BTreeMap<PathBuf, String>,
+    /// The latest removal.
+    latest: Option<Removed>,
+    /// Whether a person was told that runs are removed at all.
+    is_told: bool,
+}
+
+/// A removal that nobody asked for.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Removed {
+    pub(crate) at: String,
+    pub(crate) project: PathBuf,
+    pub(crate) runs: usize,
+    pub(crate) bytes: u64,
+}
+
+/// Returns whether it is time to look at a project. The first time is a day after its first run:
+/// nothing can be old before.
+pub(crate) fn is_due(places: &Places, now: Timestamp) -> bool {
+    let mut memory = Memory::read(&places.agent_dir);
+    let looked_at = memory.projects.get(&places.project);
+    if let Some(at) = looked_at.and_then(|at| at.parse().ok()) {
+        return is_older(at, PAUSE, now);
+    }
+    memory.look_at(&places.project, now);
+    memory.write(&places.agent_dir);
+    false
+}
+
+/// Removes what the settings allow in the project of these places.
+pub(crate) fn apply(places: &Places, now: Timestamp) {
+    let Some(retention) = retention(places) else {
+        return;
+    };
+    let agent_dir = &places.agent_dir;
+    let mut memory = Memory::read(agent_dir);
+    memory.look_at(&places.project, now);
+    memory.write(agent_dir);
+    let choice = Choice::Rule {
+        rule: Rule::Retention(retention),
+        project: Some(places.project.clone()),
+    };
+    match sweep(&Store::new(agent_dir), choice, now, LIMITS) {
+        Ok(swept) => note(agent_dir, &places.project, &swept, now),
+        // The next day comes.
+        Err(error) => warn!(%error, "retention was not applied"),
+    }
+}
+
+/// Returns the retention of the user's settings; `None` if it removes nothing, or if the settings
+/// cannot be read and so nobody knows.
+pub(crate) fn retention(places: &Places) -> Option<Retention> {
+    SettingsFile::of_user(&places.agent_dir).ok()?;
+    let retention = Configuration::read_once(places, false).settings.retention;
+    (retention != Retention::NEVER).then_some(retention)
+}
+
+fn note(agent_dir: &Path, project: &Path, swept: &Swept, now: Timestamp) {
+    for problem in &swept.problems {
+        warn!(problem, "retention met a problem");
+    }
+    let runs = swept.removed.len();
+    let bytes = swept.removed.iter().map(|going| going.bytes).sum();
+    info!(runs, bytes, is_cut = swept.is_cut, "retention was applied");
+    if runs > 0 {
+        let mut memory = Memory::read(agent_dir);
+        memory.latest = Some(Removed {
+            at: now.to_string(),
+            project: project.to_owned(),
+            runs,
+            bytes,
+        });
+        memory.write(agent_dir);
+    }
+}
+
+/// Returns the sentence for a person who was never told that runs are removed by themselves, once.
+pub(crate) fn first_note(agent_dir: &Path) -> Option<String> {
+    let mut memory = Memory::read(agent_dir);
+    let removed = memory.latest.clone().filter(|_| !memory.is_told)?;
+    memory.is_told = true;
+    memory.write(agent_dir);
+    Some(format!(
+        "note: {}. subagents.retention in the settings decides this; pi-subagents doctor shows it.",
+        removed.sentence()
+    ))
+}
+
+/// Returns the latest removal that nobody asked for.
+pub(crate) fn latest(agent_dir: &Path) -> Option<Removed> {
+    Memory::read(agent_dir).latest
+}
+
+impl Removed {
+    /// Says what was removed.
+    pub(crate) fn sentence(&self) -> String {
+        let (runs, bytes) = (count(self.runs, "old run"), figures::bytes(self.bytes));
+        let day = self.at.split('T').next().unwrap_or_default();
+        let project = self.project.display();
+        format!("{runs} of {project} were removed on {day}, {bytes}")
+    }
+}
+
+impl Memory {
+    fn file(agent_dir: &Path) -> PathBuf {
+        agent_dir.join("subagents-retention.json")
+    }
+
+    /// Reads it; without it, everything begins again.
+    fn read(agent_dir: &Path) -> Self {
+        let content = read_own(&Self::file(agent_dir), LARGEST).unwrap_or_default();
+        serde_json::from_slice(&content).unwrap_or_default()
+    }
+
+    /// Writes it. If that fails or somebody else writes too, a project is looked at a day later.
+    fn write(&self, agent_dir: &Path) {
+        if let Ok(content) = serde_json::to_vec_pretty(self) {
+            _ = create_directories(agent_dir);
+            _ = write_whole(&Self::file(agent_dir), &content);
+        }
+    }
+
+    fn look_at(&mut self, project: &Path, now: Timestamp) {
+        self.projects.insert(project.to_owned(), now.to_string());
+        while self.projects.len() > MOST_PROJECTS {
+            let oldest = self.projects.iter().min_by_key(|(_, at)| (*at).clone());
+            let oldest = oldest.map(|(project, _)| project.clone());
+            oldest.map(|project| self.projects.remove(&project));
+        }
+    }
+}
