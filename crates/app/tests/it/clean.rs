@@ -13,6 +13,7 @@ use serde_json::json;
 use crate::background_stage::BackgroundStage;
 use crate::house_stage::{House, MadeUp};
 use crate::stage::{Stage, call};
+use crate::terminal::Terminal;
 
 const PATIENCE: Duration = Duration::from_mins(1);
 
@@ -348,4 +349,26 @@ fn killed_at_any_moment_it_leaves_every_run_whole_or_gone() {
     house.clean(&["--older", "30d"]).expect_success();
     assert_eq!(house.listed(), [""; 0]);
     assert_eq!(house.names(), [""; 0]);
+}
+
+#[test]
+fn a_person_is_shown_what_would_go_and_asked() {
+    let house = House::with(&[("r-1", 90), ("r-2", 3)]);
+    let ask = |keys: &str| {
+        let mut terminal = Terminal::start(house.stage.command(&["clean"]));
+        terminal.answer("Remove them?", keys);
+        terminal.end()
+    };
+    let (code, screen) = ask("n\r");
+    assert_eq!(code, Some(0), "{screen}");
+    assert!(screen.contains("Nothing was removed."), "{screen}");
+    assert_eq!(house.names(), ["r-1", "r-2"]);
+    let (code, screen) = ask("y\r");
+    assert_eq!(code, Some(0), "{screen}");
+    let rule = "subagents.retention: older than 30 days, or more than 2.0 GB of one project";
+    assert!(screen.contains(rule), "{screen}");
+    assert_eq!(house.names(), ["r-2"]);
+    let (code, screen) = Terminal::start(house.stage.command(&["clean"])).end();
+    assert_eq!(code, Some(0), "{screen}");
+    assert!(screen.contains("No run would be removed."), "{screen}");
 }

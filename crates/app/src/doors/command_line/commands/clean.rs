@@ -10,8 +10,9 @@ use std::time::Duration;
 
 use clap::Args;
 use pi_subagents_definitions::Retention;
-use pi_subagents_delegation::{RunId, Timestamp};
+use pi_subagents_delegation::{RunId, Timestamp, text};
 use pi_subagents_sessions::{IndexedRun, Prefers, StickyFile, Store};
+use pi_subagents_windows::figures;
 
 use self::report::{Report, Tense};
 use crate::configuration::Configuration;
@@ -149,6 +150,7 @@ impl Clean<'_> {
         if !self.show(Tense::Would)? {
             return Ok(Some(ExitCode::SUCCESS));
         }
+        self.printer.note(&rule(self.retention));
         match person.yes("Remove them?", false) {
             Ok(Some(true)) => Ok(None),
             Ok(Some(false) | None) => {
@@ -247,6 +249,19 @@ impl Clean<'_> {
 
 fn runs(going: &[Going]) -> impl Iterator<Item = &IndexedRun> {
     going.iter().map(|going| &going.run)
+}
+
+/// Says by which rule the retention of the settings chooses.
+fn rule(retention: Retention) -> String {
+    let age = retention.age.map(|age| {
+        let days = usize::try_from(age.as_secs() / 86_400).unwrap_or(usize::MAX);
+        format!("older than {}", text::count(days, "day"))
+    });
+    let size = retention
+        .bytes
+        .map(|bytes| format!("more than {} of one project", figures::bytes(bytes)));
+    let limits: Vec<String> = age.into_iter().chain(size).collect();
+    format!("subagents.retention: {}", limits.join(", or "))
 }
 
 impl From<SweepError> for CommandError {
