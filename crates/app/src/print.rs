@@ -108,6 +108,14 @@ impl<'a> Printer<'a> {
         }
     }
 
+    /// Prints text that was painted: its spans were cleaned when they were made.
+    pub(crate) fn painted(self, text: &str) {
+        match self.page {
+            Some(page) => page.add(Printed::Data(clean(text))),
+            None => write_data(text),
+        }
+    }
+
     /// Prints what programs read, or what a model answered: a pipe gets it as it is.
     pub(crate) fn exact(self, text: &str) {
         if self.page.is_some() || io::stdout().is_terminal() {
@@ -122,14 +130,15 @@ impl<'a> Printer<'a> {
         !self.is_json() && io::stdout().is_terminal()
     }
 
-    /// Prints data in place of what the terminal shows; elsewhere after an empty line.
+    /// Prints painted text in place of what the terminal shows; elsewhere before an empty line.
+    /// Everything goes out in one write and what is below it is cleared last, so that nothing
+    /// flickers.
     pub(crate) fn screen(self, text: &str) {
         if self.is_screen() {
-            // Nothing can be done about a terminal that is gone.
-            _ = io::stdout().write_all(b"\x1b[H\x1b[2J");
-            self.data(text);
+            let lines = text.replace('\n', "\x1b[K\n");
+            self.painted(&format!("\x1b[H{lines}\x1b[K\n\x1b[J"));
         } else {
-            self.data(&format!("{text}\n\n"));
+            self.painted(&format!("{text}\n\n"));
         }
     }
 

@@ -185,3 +185,38 @@ fn message_for_child(message: &Message) -> Vec<String> {
 fn arguments(call: &ToolCall) -> String {
     cut_characters(&call.arguments.to_string(), ARGUMENT_CHARACTERS)
 }
+
+#[cfg(test)]
+mod tests {
+    use pi_subagents_delegation::{AssistantMessage, ToolResult};
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn long_arguments_and_results_are_cut_for_models() {
+        let call = ToolCall {
+            id: "1".to_owned(),
+            name: "bash".to_owned(),
+            arguments: json!("a".repeat(200)),
+        };
+        let asked = Message::Assistant(AssistantMessage {
+            parts: vec![Part::ToolCall(call)],
+            ..AssistantMessage::default()
+        });
+        let answered = Message::ToolResult(ToolResult {
+            parts: vec![Part::Text("r".repeat(600))],
+            ..ToolResult::default()
+        });
+        let mut history = RunHistory::default();
+        history.messages.extend([asked, answered]);
+        let (arguments, result) = ("a".repeat(119), "r".repeat(500));
+        assert_eq!(
+            for_reading(std::slice::from_ref(&history), Prompts::LeftOut),
+            format!("→ bash: \"{arguments}...\n[tool result]: {result}...")
+        );
+        let resumed = for_resuming(&[history]);
+        assert!(resumed.contains(&format!("Tool Call: bash(\"{arguments}...)")));
+        assert!(resumed.ends_with(&format!("Tool Result: {result}...")));
+    }
+}

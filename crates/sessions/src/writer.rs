@@ -133,9 +133,15 @@ impl Writing<'_> {
     }
 
     fn append(&mut self, run: &RunId, log: Log, origin: Origin, lines: &[u8]) {
-        if let Some(open) = self.runs.get_mut(run)
-            && let Err(problem) = open.append(log, origin, lines)
-        {
+        let Some(open) = self.runs.get_mut(run) else {
+            return;
+        };
+        let mut problems = Vec::from_iter(open.append(log, origin, lines).err());
+        // That a run has its place, or was told something, is seen at once. Such lines are few.
+        if origin == Origin::Owner {
+            problems.extend(open.flush());
+        }
+        for problem in problems {
             self.note(run, problem);
         }
     }

@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use pi_subagents_delegation::text;
+use jiff::tz::TimeZone;
+use pi_subagents_delegation::{Timestamp, text};
 
 /// Writes a duration in whole seconds: `7s`, `3m 05s`, `2h 10m`, `4d 2h`.
 pub fn clock(elapsed: Duration) -> String {
@@ -27,6 +28,32 @@ pub fn ago(elapsed: Duration) -> String {
     };
     let plural = if number == 1 { "" } else { "s" };
     format!("{number} {unit}{plural} ago")
+}
+
+/// Writes when something happened, as short as it is clear: `14:03` today, `Nov 14 09:12` in this
+/// year, `2025-11-14` in another one.
+pub fn moment(at: Timestamp, now: Timestamp, zone: &TimeZone) -> String {
+    let (at, now) = (at.to_zoned(zone.clone()), now.to_zoned(zone.clone()));
+    let format = if at.date() == now.date() {
+        "%H:%M"
+    } else if at.year() == now.year() {
+        "%b %e %H:%M"
+    } else {
+        "%Y-%m-%d"
+    };
+    at.strftime(format).to_string()
+}
+
+/// Writes the time of day with its seconds: `14:03:22`.
+pub fn time_of_day(at: Timestamp, zone: &TimeZone) -> String {
+    at.to_zoned(zone.clone()).strftime("%H:%M:%S").to_string()
+}
+
+/// Writes date and time in full: `2026-11-16 14:03:22`.
+pub fn date_and_time(at: Timestamp, zone: &TimeZone) -> String {
+    at.to_zoned(zone.clone())
+        .strftime("%Y-%m-%d %H:%M:%S")
+        .to_string()
 }
 
 /// Writes a number of tokens: `812`, `4.5k`, `120k`, `1.2M`.
@@ -111,6 +138,25 @@ mod tests {
         assert_eq!(sizes, ["0 B", "812 B", "4.5 kB", "120 MB", "1.2 GB"]);
         let costs = [None, Some(0.0), Some(0.001), Some(1.237)].map(cost);
         assert_eq!(costs, ["", "", "<$0.01", "$1.24"]);
+    }
+
+    #[test]
+    fn a_time_is_as_long_as_it_must_be() {
+        let time = |text: &str| text.parse::<Timestamp>().expect("a time");
+        let zone = TimeZone::fixed(jiff::tz::offset(2));
+        let now = time("2026-11-16T12:00:00Z");
+        let moments = [
+            "2026-11-16T11:03:22Z",
+            "2026-11-15T23:03:22Z",
+            "2026-11-05T23:03:22Z",
+            "2025-12-31T12:00:00Z",
+        ];
+        assert_eq!(
+            moments.map(|at| moment(time(at), now, &zone)),
+            ["13:03", "01:03", "Nov  6 01:03", "2025-12-31"]
+        );
+        assert_eq!(time_of_day(now, &zone), "14:00:00");
+        assert_eq!(date_and_time(now, &zone), "2026-11-16 14:00:00");
     }
 
     #[test]

@@ -4,9 +4,12 @@ use pi_subagents_delegation::Status;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-/// A number for each state; a run that waits for a free place counts as running.
+/// A number for each state.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Counts {
+    /// The runs without a place yet.
+    #[serde(default)]
+    pub(crate) queued: usize,
     pub(crate) running: usize,
     pub(crate) completed: usize,
     pub(crate) failed: usize,
@@ -18,7 +21,8 @@ impl Counts {
         let mut counts = Self::default();
         for status in states {
             *match status {
-                Status::Queued | Status::Running => &mut counts.running,
+                Status::Queued => &mut counts.queued,
+                Status::Running => &mut counts.running,
                 Status::Completed => &mut counts.completed,
                 Status::Failed => &mut counts.failed,
                 Status::Aborted => &mut counts.aborted,
@@ -28,12 +32,18 @@ impl Counts {
     }
 
     pub(crate) fn total(self) -> usize {
-        self.running + self.completed + self.failed + self.aborted
+        self.under_way() + self.completed + self.failed + self.aborted
     }
 
+    /// Counts the runs that are not over.
+    pub(crate) fn under_way(self) -> usize {
+        self.queued + self.running
+    }
+
+    /// Returns the counts as the tools give them to models: a queued run counts as running.
     pub(crate) fn json(self) -> Value {
         json!({
-            "running": self.running,
+            "running": self.under_way(),
             "completed": self.completed,
             "failed": self.failed,
             "aborted": self.aborted,
@@ -41,10 +51,33 @@ impl Counts {
         })
     }
 
-    /// Writes the counts in one line.
+    /// Returns the counts with the queued runs apart.
+    pub(crate) fn json_with_queued(self) -> Value {
+        let mut counts = self.json();
+        counts["running"] = json!(self.running);
+        counts["queued"] = json!(self.queued);
+        counts
+    }
+
+    /// Writes the counts in one line as the tools tell them to models: a queued run counts as
+    /// running.
     pub(crate) fn line(self) -> String {
+        let all = Self {
+            queued: 0,
+            running: self.under_way(),
+            ..self
+        };
+        all.line_with_queued()
+    }
+
+    /// Writes the counts in one line, with the queued runs apart if there are any.
+    pub(crate) fn line_with_queued(self) -> String {
+        let queued = match self.queued {
+            0 => String::new(),
+            queued => format!(" {queued} queued,"),
+        };
         format!(
-            "{} running, {} completed, {} failed, {} aborted",
+            "{} running,{queued} {} completed, {} failed, {} aborted",
             self.running, self.completed, self.failed, self.aborted
         )
     }

@@ -6,12 +6,15 @@ mod lines;
 mod made;
 #[cfg(test)]
 mod tests;
+mod totals;
 
 use std::path::PathBuf;
 
 use pi_subagents_delegation::{RunId, SessionId, Status, Timestamp, Usage, text};
 use pi_subagents_sessions::{RunDir, RunIds};
 use serde::{Deserialize, Serialize};
+
+pub(crate) use self::totals::RowTotals;
 
 /// How much of an answer is kept where the record itself is not far.
 const SHORT_OUTPUT: usize = 2000;

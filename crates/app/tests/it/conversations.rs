@@ -77,14 +77,24 @@ fn a_session_id_of_two_agents_asks_which_is_meant() {
     --- stderr
     [EOF]
     ");
-    let shown = [
-        ask(&["output", &runs[0]]).stdout,
-        ask(&["session", &runs[1]]).stdout,
-    ];
-    assert_eq!(
-        shown,
-        ["the scout looked\n", "[prompt]: judge\nthe critic judged\n"].map(str::to_owned)
-    );
+    assert_eq!(ask(&["output", &runs[0]]).stdout, "the scout looked\n");
+    insta::assert_snapshot!(ask(&["session", &runs[1]]), @"
+    --- exit code
+    0
+    [EOF]
+    --- stdout
+    [<time>] prompt
+    judge
+
+    [<time>] assistant
+    the critic judged
+
+    [<time>] completed
+    110 tokens • <$0.01 • <duration>
+    [EOF]
+    --- stderr
+    [EOF]
+    ");
     _ = ask(&["resume", &runs[0], "again", "--runner", "embedded"]).expect_success();
     let said: Vec<String> = stage
         .last_conversation()
@@ -93,14 +103,33 @@ fn a_session_id_of_two_agents_asks_which_is_meant() {
         .collect();
     assert_eq!(said, ["look", "the scout looked", "again"]);
     let whole = ask(&["session", &runs[0]]).expect_success();
-    insta::assert_snapshot!(whole.stdout, @"
-    === Run 1/2 (completed) ===
-    [prompt]: look
+    insta::assert_snapshot!(whole, @"
+    --- exit code
+    0
+    [EOF]
+    --- stdout
+    === Run 1/2: scout (completed) ===
+    [<time>] prompt
+    look
+
+    [<time>] assistant
     the scout looked
-    ---
-    === Run 2/2 (completed) ===
-    [prompt]: again
+
+    [<time>] completed
+    110 tokens • <$0.01 • <duration>
+
+    === Run 2/2: scout (completed) ===
+    [<time>] prompt
+    again
+
+    [<time>] assistant
     and went on
+
+    [<time>] completed
+    110 tokens • <$0.01 • <duration>
+    [EOF]
+    --- stderr
+    [EOF]
     ");
     let answered = ask(&["output", &runs[0]]).expect_success();
     assert_eq!(answered.stdout, "the scout looked\n");

@@ -81,6 +81,8 @@ mod resume;
 mod retention;
 mod retrieval;
 mod room;
+mod run_lists;
+mod run_records;
 mod session_lock;
 mod settings;
 mod spending;

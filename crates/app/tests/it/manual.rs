@@ -48,7 +48,9 @@ fn the_manual_is_printed_or_written_with_a_page_for_each_command() {
     pi-subagents-delegate.1
     pi-subagents-doctor.1
     pi-subagents-events.1
+    pi-subagents-export.1
     pi-subagents-host.1
+    pi-subagents-logs.1
     pi-subagents-man.1
     pi-subagents-mcp.1
     pi-subagents-output.1

@@ -238,11 +238,13 @@ fn cancelling_a_call_ends_its_children_and_no_others() {
         let over = wait_until(PATIENCE, || {
             let status = stage.command(&["status", "--all", "--json"]).run().json();
             let counts = status["counts"].clone();
-            (counts["running"] == 0).then_some(counts)
+            (counts["running"] == 0 && counts["queued"] == 0).then_some(counts)
         });
         assert_eq!(
             over,
-            Some(json!({"running": 0, "completed": 1, "failed": 0, "aborted": 1, "total": 2}))
+            Some(json!({
+                "running": 0, "queued": 0, "completed": 1, "failed": 0, "aborted": 1, "total": 2,
+            }))
         );
         assert_eq!(client.leave().code, Some(0));
     }

@@ -272,7 +272,7 @@ fn a_client_that_is_known_to_give_up_is_answered_in_time() {
         let mut server = McpServer::introduced(&stage, &PI, client);
         let id = begin(&mut server, &call(&[("a", json!([{"reply": "done"}]))]));
         assert!(!told(&server.answer(id)).1);
-        let row = rows(&stage).pop().unwrap();
+        let row = rows(&stage).remove(0);
         assert_eq!(row["background"], is_detached, "{client}");
     }
 }

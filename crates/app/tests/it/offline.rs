@@ -74,7 +74,17 @@ fn status_is_empty_and_friendly_at_first() {
     assert_eq!(
         output.json(),
         json!({
-            "counts": {"running": 0, "completed": 0, "failed": 0, "aborted": 0, "total": 0},
+            "counts": {
+                "running": 0, "queued": 0, "completed": 0, "failed": 0, "aborted": 0, "total": 0,
+            },
+            "totals": {
+                "runs": 0,
+                "toolCalls": 0,
+                "usage": {
+                    "input": 0, "output": 0, "cacheRead": 0, "cacheWrite": 0, "totalTokens": 0,
+                    "cost": null,
+                },
+            },
             "runs": [],
         })
     );

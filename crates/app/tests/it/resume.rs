@@ -126,24 +126,53 @@ Instructions:
 and then?"
     );
     let transcript = stage.command(&["session", &session]).run();
-    assert_eq!(
-        transcript.stdout,
-        "\
-=== Run 1/3 (completed) ===
-[prompt]: first: read the notes
-→ read: {\"path\":\"notes.txt\"}
-[tool result]: remember the milk
-It says milk.
----
-=== Run 2/3 (completed) ===
-[prompt]: and now?
-second answer
----
-=== Run 3/3 (completed) ===
-[prompt]: and then?
-third answer
-"
-    );
+    insta::assert_snapshot!(transcript, @r#"
+    --- exit code
+    0
+    [EOF]
+    --- stdout
+    === Run 1/3: reader (completed) ===
+    [<time>] prompt
+    first: read the notes
+
+    [<time>] thinking
+    hm
+
+    [<time>] call of read
+    {"path":"notes.txt"}
+
+    [<time>] result of read
+    remember the milk
+
+    [<time>] assistant
+    It says milk.
+
+    [<time>] completed
+    1 call • 220 tokens • <$0.01 • <duration>
+
+    === Run 2/3: reader (completed) ===
+    [<time>] prompt
+    and now?
+
+    [<time>] assistant
+    second answer
+
+    [<time>] completed
+    110 tokens • <$0.01 • <duration>
+
+    === Run 3/3: reader (completed) ===
+    [<time>] prompt
+    and then?
+
+    [<time>] assistant
+    third answer
+
+    [<time>] completed
+    110 tokens • <$0.01 • <duration>
+    [EOF]
+    --- stderr
+    [EOF]
+    "#);
     assert_eq!(
         stage.command(&["output", &session]).run().stdout,
         "third answer\n"

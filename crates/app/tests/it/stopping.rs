@@ -354,14 +354,14 @@ fn an_interrupted_run_is_found_at_the_next_start_and_says_how_to_go_on() {
     [EOF]
     ");
     let transcript = family.stage.command(&["session", session, "--json"]).run();
-    let text = transcript.json()["content"][0]["text"].to_string();
-    assert!(
-        text.ends_with(
-            r#"[Error: Session was interrupted (main agent session ended unexpectedly)]""#
-        ),
-        "{text}"
+    let read = &transcript.json()["runs"][0];
+    assert_eq!(
+        (&read["status"], &read["errorMessage"]),
+        (
+            &json!("aborted"),
+            &json!("Session was interrupted (main agent session ended unexpectedly)")
+        )
     );
-    assert_eq!(transcript.json()["details"]["status"], "error");
     let directory = run["directory"].as_str().unwrap();
     let result: Value =
         serde_json::from_str(&fs::read_to_string(format!("{directory}/result.json")).unwrap())

@@ -63,22 +63,53 @@ fn a_conversation_goes_on_over_calls_restarts_and_kinds_of_children(pi: RealPi) 
     );
     let whole = stage.stage.command(&["session", "talk"]).run();
     insta::allow_duplicates! {
-        insta::assert_snapshot!(whole.expect_success().stdout, @"
-        === Run 1/4 (completed) ===
-        [prompt]: say one
+        insta::assert_snapshot!(whole.expect_success(), @"
+        --- exit code
+        0
+        [EOF]
+        --- stdout
+        === Run 1/4: scout (completed) ===
+        [<time>] prompt
+        say one
+
+        [<time>] assistant
         first answer
-        ---
-        === Run 2/4 (completed) ===
-        [prompt]: say two
+
+        [<time>] completed
+        110 tokens • <$0.01 • <duration>
+
+        === Run 2/4: scout (completed) ===
+        [<time>] prompt
+        say two
+
+        [<time>] assistant
         second answer
-        ---
-        === Run 3/4 (completed) ===
-        [prompt]: say three
+
+        [<time>] completed
+        110 tokens • <$0.01 • <duration>
+
+        === Run 3/4: scout (completed) ===
+        [<time>] prompt
+        say three
+
+        [<time>] assistant
         third answer
-        ---
-        === Run 4/4 (completed) ===
-        [prompt]: say four
+
+        [<time>] completed
+        110 tokens • <$0.01 • <duration>
+
+        === Run 4/4: scout (completed) ===
+        [<time>] prompt
+        say four
+
+        [<time>] assistant
         fourth answer
+
+        [<time>] completed
+        110 tokens • <$0.01 • <duration>
+        [EOF]
+        --- stderr
+        [EOF]
         ");
     }
 }
@@ -193,10 +224,25 @@ fn a_second_writer_is_told_who_has_the_session(pi: RealPi) {
     // Those who were kept out are no part of the session.
     let read = |command: &str| stage.stage.command(&[command, "busy"]).run();
     assert_eq!(read("output").expect_success().stdout, "done\n");
-    assert_eq!(
-        read("session").expect_success().stdout,
-        "[prompt]: slow\ndone\n"
-    );
+    insta::allow_duplicates! {
+        insta::assert_snapshot!(read("session").expect_success(), @"
+        --- exit code
+        0
+        [EOF]
+        --- stdout
+        [<time>] prompt
+        slow
+
+        [<time>] assistant
+        done
+
+        [<time>] completed
+        110 tokens • <$0.01 • <duration>
+        [EOF]
+        --- stderr
+        [EOF]
+        ");
+    }
     assert_eq!(
         read("wait").expect_success().stdout,
         "scout: completed (session: busy)\n"
@@ -248,16 +294,13 @@ fn the_columns_of_status_are_as_wide_as_the_ids_in_them() {
         _ = stage.say("embedded", session, "x");
     }
     let status = stage.stage.command(&["status", "--all"]).run();
-    let ends = |line: &str| {
-        Some((
-            line.split_whitespace().nth(4)?.to_owned(),
-            line.chars().count(),
-        ))
-    };
-    let (sessions, widths): (Vec<_>, Vec<_>) =
-        status.stdout.lines().skip(1).filter_map(ends).unzip();
-    assert_eq!(sessions, ["a", "of-many-letters"]);
-    assert_eq!(widths[0], widths[1], "{}", status.stdout);
+    let lines: Vec<&str> = status.stdout.lines().skip(2).take(3).collect();
+    let place = |line: &str, text: &str| line.find(text).map(|at| line[..at].chars().count());
+    let column = place(lines[0], "SESSION");
+    assert!(column.is_some(), "{}", status.stdout);
+    // The newest comes first.
+    assert_eq!(place(lines[1], "of-many-letters  "), column);
+    assert_eq!(place(lines[2], "a                "), column);
 }
 
 #[test]

@@ -5,7 +5,7 @@ use xtask::source::{SourceFile, Tree};
 use crate::finding::Finding;
 
 /// The edges, and what crosses there. A file, or a directory with a `/` at its end.
-const EDGES: [(&str, &str); 30] = [
+const EDGES: [(&str, &str); 33] = [
     ("crates/agent/src/event.rs", "records the agent prints"),
     (
         "crates/agent/src/message.rs",
@@ -34,7 +34,15 @@ const EDGES: [(&str, &str); 30] = [
         "events as programs follow them",
     ),
     (
-        "crates/app/src/doors/command_line/commands/status.rs",
+        "crates/app/src/doors/command_line/message_json.rs",
+        "what session --json prints",
+    ),
+    (
+        "crates/app/src/doors/command_line/read_conversation.rs",
+        "what session --json prints",
+    ),
+    (
+        "crates/app/src/doors/command_line/commands/status/seen.rs",
         "rows and counts as programs read them",
     ),
     (
@@ -79,6 +87,7 @@ const EDGES: [(&str, &str); 30] = [
     ("crates/pi_files/src/yaml.rs", "frontmatter"),
     ("crates/sessions/src/format/", "the record on disk"),
     ("crates/sessions/src/index/line.rs", "lines of the index"),
+    ("crates/sessions/src/used.rs", "lines of the index"),
     (
         "crates/sessions/src/owner.rs",
         "the owner as the record names it",

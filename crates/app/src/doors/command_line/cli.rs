@@ -65,9 +65,18 @@ enum Command {
     /// Print the answer of a run
     #[command(after_help = examples::OUTPUT)]
     Output(Printing<commands::output::IdArgs, ResultArgs>),
-    /// Print the whole conversation of a session
+    /// Print what happened in a run as a readable log, and follow it while it goes on
+    #[command(after_help = examples::LOGS)]
+    Logs(Printing<commands::logs::LogsArgs, QuietArgs>),
+    /// Print the whole conversation of a session, with roles and times
     #[command(after_help = examples::SESSION)]
-    Session(Printing<commands::output::IdArgs, ResultArgs>),
+    Session(Printing<commands::session::SessionArgs, ResultArgs>),
+    /// Write a run or a whole session into one file for other people
+    ///
+    /// What the record holds is written as it is. Keys that pi-subagents knows are not in it, but
+    /// read it before you pass it on: a transcript may hold anything that the sub-agent has read.
+    #[command(after_help = examples::EXPORT)]
+    Export(Printing<commands::export::ExportArgs, QuietArgs>),
     /// Print the recorded events of a run, one JSON object per line
     #[command(after_help = examples::EVENTS)]
     Events(Printing<commands::events::EventsArgs, QuietArgs>),
@@ -210,7 +219,9 @@ fn dispatch(command: Command) -> ExitCode {
         Command::Spawn(args) => args.run(commands::spawn::run),
         Command::Resume(args) => args.run(commands::resume::run),
         Command::Output(args) => args.run(commands::output::output),
-        Command::Session(args) => args.run(commands::output::session),
+        Command::Logs(args) => args.run(commands::logs::run),
+        Command::Session(args) => args.run(commands::session::run),
+        Command::Export(args) => args.run(commands::export::run),
         Command::Events(args) => args.run(commands::events::run),
         Command::Status(args) => args.run(commands::status::run),
         Command::Steer(args) => args.run(commands::control::steer),
@@ -299,8 +310,8 @@ mod tests {
         assert_eq!(
             offered("quiet"),
             [
-                "tour", "delegate", "run", "spawn", "resume", "output", "session", "events",
-                "stop", "wait", "clean", "profile", "trust"
+                "tour", "delegate", "run", "spawn", "resume", "output", "logs", "session",
+                "export", "events", "stop", "wait", "clean", "profile", "trust"
             ]
         );
     }

@@ -213,7 +213,11 @@ impl Shared {
 
     fn show_counts(&self) -> Counts {
         let counts = self.runs.background_counts();
-        let footer = format!("bg: {} running / {} total", counts.running, counts.total());
+        let footer = format!(
+            "bg: {} running / {} total",
+            counts.under_way(),
+            counts.total()
+        );
         let is_any = counts.total() > 0;
         self.link.set_status(is_any.then_some(footer.as_str()));
         counts

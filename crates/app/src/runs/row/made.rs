@@ -116,6 +116,38 @@ impl RunRow {
         self.end.started_at = summary.started_at.or(self.end.started_at);
     }
 
+    /// Takes over what the events of a run under way tell: whether it has a place, its model, and
+    /// what it has used so far.
+    pub(crate) fn take_progress(&mut self, summary: &RunSummary) {
+        if self.is_over() {
+            return;
+        }
+        self.status = match summary.started_at {
+            Some(_) => Status::Running,
+            None => Status::Queued,
+        };
+        self.end.started_at = summary.started_at;
+        if let (Some(provider), Some(model)) = (&summary.provider, &summary.model) {
+            self.resolved_model = Some(format!("{provider}/{model}"));
+        }
+        if summary.started_at.is_some() {
+            self.end.usage = Some(summary.usage.into());
+            self.end.tool_calls = Some(summary.tool_calls);
+        }
+    }
+
+    /// Returns the row with the progress that another row of the same run knows.
+    pub(crate) fn with_progress_of(mut self, other: &Self) -> Self {
+        if !self.is_over() && !other.is_over() {
+            self.status = other.status;
+            self.end = other.end.clone();
+            if other.resolved_model.is_some() {
+                self.resolved_model.clone_from(&other.resolved_model);
+            }
+        }
+        self
+    }
+
     /// Marks a run as failed whose owner is gone together with the record.
     pub(crate) fn without_record(self, now: Timestamp) -> Self {
         let end = RowEnd {

@@ -104,7 +104,7 @@ fn a_second_start_keeps_the_runs_under_way_and_their_order() {
     runs.put_background("pi-1", &background("bg1", "back"));
     runs.open(&session("pi-1", &entries));
     assert_eq!(ids(&runs.all()), ["r1", "r2", "bg1"]);
-    assert_eq!(runs.background_counts().running, 1);
+    assert_eq!(runs.background_counts().under_way(), 1);
     let entry = Arc::new(Entry::read(&finished("r2", "talk")).unwrap());
     runs.ended(&RunId::parse("r2").unwrap(), &entry);
     assert_eq!(ids(&runs.all()), ["r1", "r2", "bg1"]);

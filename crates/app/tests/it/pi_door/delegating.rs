@@ -170,12 +170,17 @@ fn every_tool_answers_as_the_command_line_does(pi: RealPi) {
         assert_eq!(output.text, "The notes are about rain.", "{runner}");
         assert_eq!(output.details["maxLines"], 15, "{runner}");
         let session = parent.call("get_subagent_session", json!({"sessionId": sessions[0]}));
-        for (command, text) in [("output", &output.text), ("session", &session.text)] {
-            let by_hand = door.command(&[command, &sessions[0]]).run().stdout;
-            // A person is shown what was asked too, and the model knows it.
-            let answered = by_hand.strip_prefix("[prompt]: Read the notes.\n");
-            let answered = answered.unwrap_or(&by_hand);
-            assert_eq!(answered.trim_end(), text.trim_end(), "{runner}");
+        let by_hand = |command| door.command(&[command, &sessions[0]]).run().stdout;
+        assert_eq!(
+            by_hand("output").trim_end(),
+            output.text.trim_end(),
+            "{runner}"
+        );
+        // A person reads the answers whole, and what was asked too.
+        let last = session.text.lines().last().unwrap_or_default();
+        let whole = by_hand("session");
+        for said in ["Read the notes.", last] {
+            assert!(whole.contains(said), "{runner}: {whole}");
         }
         let profiles = parent.call("list_subagent_profiles", json!({}));
         assert_eq!(

@@ -135,6 +135,16 @@ impl ReadSession {
         Ok(self)
     }
 
+    /// Returns the id of the session.
+    pub(crate) fn id(&self) -> &SessionId {
+        &self.session
+    }
+
+    /// Returns the runs that were read, oldest first, each with what was said in it.
+    pub(crate) fn runs(&self) -> impl Iterator<Item = (&KnownRun, &RunHistory)> {
+        self.runs.iter().zip(&self.histories)
+    }
+
     /// Returns what is missing in the session, in one line.
     pub(crate) fn missing(&self) -> Option<String> {
         let gaps = self.runs.iter().zip(&self.histories);

@@ -67,6 +67,16 @@ Examples:
   pi-subagents session 9c9fa4
   pi-subagents session review | less";
 
+pub(super) const LOGS: &str = "\
+Examples:
+  pi-subagents logs 9c9fa4 --follow
+  pi-subagents logs 9c9fa4 --tail 20";
+
+pub(super) const EXPORT: &str = "\
+Examples:
+  pi-subagents export 9c9fa4 --markdown
+  pi-subagents export 9c9fa4 --markdown --output review.md";
+
 pub(super) const EVENTS: &str = "\
 Examples:
   pi-subagents events 9c9fa4 --follow
@@ -75,7 +85,7 @@ Examples:
 pub(super) const STATUS: &str = "\
 Examples:
   pi-subagents status --watch
-  pi-subagents status --all --json";
+  pi-subagents status --since 2h --sort cost";
 
 pub(super) const STEER: &str = "\
 Examples:

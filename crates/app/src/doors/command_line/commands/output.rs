@@ -1,9 +1,8 @@
-//! `output` and `session`: print what a run said.
+//! `output`: prints the answer of a run.
 
 use std::process::ExitCode;
 
 use clap::Args;
-use pi_subagents_sessions::transcript::Prompts;
 use pi_subagents_sessions::{Prefers, Store};
 
 use crate::calls::families::delegation::ReadSession;
@@ -35,18 +34,6 @@ pub(crate) fn output(args: &IdArgs, printer: Printer) -> Result<ExitCode, Comman
     }
     if session.is_answer_lost() {
         return Ok(ExitCode::FAILURE);
-    }
-    Ok(ExitCode::SUCCESS)
-}
-
-pub(crate) fn session(args: &IdArgs, printer: Printer) -> Result<ExitCode, CommandError> {
-    let (session, max_lines) = read(&args.id, "session", printer)?;
-    let answer = session.whole(max_lines, Prompts::Marked);
-    if printer.is_json() {
-        printer.json(&answer.json());
-    } else {
-        printer.data(&answer.text);
-        note_state(&session, printer);
     }
     Ok(ExitCode::SUCCESS)
 }

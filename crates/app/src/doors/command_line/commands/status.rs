@@ -1,40 +1,63 @@
-//! `status`: lists the runs in progress, and the finished ones.
+//! `status`: lists the runs in progress, and the finished ones; with an id it shows a run whole.
 
-mod table;
+mod choice;
+mod one;
+mod seen;
 mod watch;
 
 use std::process::ExitCode;
 
 use clap::Args;
 use pi_subagents_delegation::Timestamp;
-use pi_subagents_sessions::{IndexedRun, Prefers, RecordedRun, Store};
-use serde::Serialize;
-use serde_json::Value;
+use pi_subagents_sessions::{Prefers, Store};
 
+use self::choice::{Choice, Sort};
+use self::seen::Seen;
+use crate::doors::command_line::sheet::Sheet;
+use crate::doors::command_line::since::{Since, parse_since};
 use crate::error::CommandError;
 use crate::places::Places;
 use crate::print::Printer;
 use crate::runs::ask_which::ask_which;
-use crate::runs::counts::Counts;
-use crate::runs::find::{find_runs, has_entered_more, status_of};
-use crate::runs::owned::current_runs;
-use crate::runs::row::RunRow;
 use crate::runs::typed::TypedIds;
+use crate::runs::under_way::UnderWay;
 use crate::runtime::block_on;
-
-/// How many rows have the facts of the record; older rows have only those of the index.
-const FULL_ROWS: usize = 200;
 
 #[derive(Args, Clone)]
 pub(crate) struct StatusArgs {
-    /// Run or session to show: an id or its beginning, last, last~2, or the name of a task or definition
+    /// Run or session to show in full: an id or its beginning, last, last~2, or the name of a task or definition
     id: Option<String>,
-    /// Also list the finished runs of this project, as ls does
+    /// Also list the finished runs of this project, newest first, as ls does
     #[arg(long)]
     all: bool,
+    /// List only runs that began within this time, such as 30m, 2h, 3d or 1w, or since a date such as 2026-11-01; finished runs too
+    #[arg(long, value_name = "TIME", value_parser = parse_since, conflicts_with = "id")]
+    since: Option<Since>,
+    /// List only the runs that failed
+    #[arg(long, conflicts_with = "id")]
+    failed: bool,
+    /// List at most so many runs; finished runs too [default: on a terminal 50, elsewhere no limit]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), conflicts_with = "id")]
+    limit: Option<u32>,
+    /// Which runs come first: the newest (age), the most expensive (cost), the longest (time), by name, or by state with the running ones first (status)
+    #[arg(long, value_enum, default_value_t = Sort::Age, hide_default_value = true, conflicts_with = "id")]
+    sort: Sort,
     /// Print the list again whenever something changes, until you interrupt it or the named run has ended
     #[arg(long)]
     watch: bool,
+}
+
+impl StatusArgs {
+    /// Returns which runs are asked for.
+    fn choice(&self, now: Timestamp) -> Choice {
+        Choice {
+            // Whoever asks for failed, past or a number of runs asks for finished ones.
+            finished: self.all || self.failed || self.since.is_some() || self.limit.is_some(),
+            since: self.since.map(|since| since.time(now)),
+            failed: self.failed,
+            sort: self.sort,
+        }
+    }
 }
 
 pub(crate) fn run(args: &StatusArgs, printer: Printer) -> Result<ExitCode, CommandError> {
@@ -44,11 +67,12 @@ pub(crate) fn run(args: &StatusArgs, printer: Printer) -> Result<ExitCode, Comma
     if args.watch {
         return block_on(watch::watch(&args, &store, &places, printer));
     }
-    let seen = Seen::look(&args, &store, &places)?;
+    let seen = Seen::look(&args, &store, &places, &mut UnderWay::default())?;
     if printer.is_json() {
         printer.json(&seen.json());
     } else {
-        printer.data(&seen.text(Timestamp::now()));
+        let sheet = Sheet::of_stdout(&places);
+        printer.painted(&sheet.text(&seen.lines(&sheet, Timestamp::now())));
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -74,83 +98,4 @@ fn with_whole_id(
             .map_err(|error| ask_which(&error, |run| format!("pi-subagents status {run}")))?;
     }
     Ok(args)
-}
-
-/// What there is to be shown.
-struct Seen {
-    counts: Counts,
-    runs: Vec<IndexedRun>,
-    /// Whether these runs were asked for by an id.
-    is_named: bool,
-}
-
-impl Seen {
-    fn look(args: &StatusArgs, store: &Store, places: &Places) -> Result<Self, CommandError> {
-        if let Some(id) = &args.id {
-            let runs = find_runs(store, places, id)?;
-            return Ok(Self {
-                counts: Counts::of(runs.iter().map(status_of)),
-                runs,
-                is_named: true,
-            });
-        }
-        let mut runs = current_runs(store)?;
-        if args.all && has_entered_more(store, places, &runs) {
-            runs = current_runs(store)?;
-        }
-        // Running runs are listed wherever they run, finished ones only in their own project.
-        runs.retain(|run| run.is_open() || run.project == places.project);
-        let counts = Counts::of(runs.iter().map(status_of));
-        runs.retain(|run| args.all || run.is_open());
-        Ok(Self {
-            counts,
-            runs,
-            is_named: false,
-        })
-    }
-
-    fn json(&self) -> StatusJson {
-        let short = self.runs.len().saturating_sub(FULL_ROWS);
-        let runs = self.runs.iter().enumerate();
-        StatusJson {
-            counts: self.counts.json(),
-            runs: runs
-                .map(|(index, run)| {
-                    if index < short {
-                        RunRow::of_index(run)
-                    } else {
-                        self.row(run)
-                    }
-                })
-                .collect(),
-        }
-    }
-
-    /// Reads the record of a run; a list has the beginnings of answers only.
-    fn row(&self, run: &IndexedRun) -> RunRow {
-        let mut record = match RecordedRun::read(&run.directory) {
-            Ok(record) => record,
-            Err(error) => return RunRow::with_problem(run, error),
-        };
-        if run.is_open() {
-            // The run ended just now. The index will say so, and the counts with it.
-            record.end = None;
-        }
-        let row = RunRow::of_index_and_record(run, &record);
-        if self.is_named { row } else { row.shortened() }
-    }
-}
-
-/// What `status --json` prints.
-#[derive(Serialize)]
-struct StatusJson {
-    counts: Value,
-    runs: Vec<RunRow>,
-}
-
-impl StatusJson {
-    /// Writes it in one line.
-    fn line(&self) -> String {
-        serde_json::to_string(self).unwrap_or_default()
-    }
 }

@@ -1,16 +1,22 @@
 //! `wait`: returns when runs are over, says how they ended, and exits as they did.
 
 use std::process::ExitCode;
+use std::time::Duration;
 
 use clap::Args;
-use pi_subagents_delegation::text;
+use pi_subagents_delegation::{RunId, Timestamp, text};
 use pi_subagents_sessions::{IndexedRun, Store};
+use pi_subagents_windows::Line;
 use serde_json::json;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
+use tokio::time::sleep;
 
 use crate::bell;
 use crate::doors::command_line::commands::control::{running, runs_of_all};
+use crate::doors::command_line::run_table::{run_table, totals_line};
+use crate::doors::command_line::sheet::Sheet;
+use crate::doors::command_line::waiting_line::WaitingLine;
 use crate::error::CommandError;
 use crate::exit;
 use crate::places::Places;
@@ -19,8 +25,11 @@ use crate::runs::find::current;
 use crate::runs::follow::Follower;
 use crate::runs::owned::current_runs;
 use crate::runs::owner_request::wait_for_one;
-use crate::runs::row::RunRow;
+use crate::runs::row::{RowTotals, RunRow};
 use crate::runtime::block_on;
+
+/// How often the line of a terminal is drawn.
+const CLOCK: Duration = Duration::from_secs(1);
 
 #[derive(Args)]
 pub(crate) struct WaitArgs {
@@ -40,7 +49,8 @@ pub(crate) fn run(args: &WaitArgs, printer: Printer) -> Result<ExitCode, Command
     let is_one_over = asked.iter().any(|run| !run.is_open());
     if !(args.any && is_one_over) {
         let open = asked.iter().filter(|run| run.is_open()).cloned().collect();
-        block_on(wait_for(open, args.any, printer))?;
+        let line = WaitingLine::of_stderr(&places, printer);
+        block_on(wait_for(open, asked.len(), args.any, line, printer))?;
     }
     let mut runs = current_runs(&store)?;
     runs.retain(|run| asked.iter().any(|one| one.run == run.run));
@@ -52,47 +62,77 @@ pub(crate) fn run(args: &WaitArgs, printer: Printer) -> Result<ExitCode, Command
     if printer.is_json() {
         printer.json(&json!({"runs": over}));
     } else {
-        for row in &over {
-            print(row, printer);
-        }
+        print(&over, &Sheet::of_stdout(&places), printer);
     }
     Ok(exit::of_runs(
         over.iter().filter_map(|row| row.end.exit_code),
     ))
 }
 
-/// Waits for all of the runs, or for the first one.
+/// Waits for all of the runs, or for the first one, and says on a terminal what it waits for.
 async fn wait_for(
-    runs: Vec<IndexedRun>,
+    mut runs: Vec<IndexedRun>,
+    all: usize,
     any: bool,
+    mut line: Option<WaitingLine>,
     printer: Printer<'_>,
 ) -> Result<(), CommandError> {
     let (tell, mut told) = mpsc::channel(runs.len().max(1));
     let follower = Follower::start();
-    let mut waiting: JoinSet<()> = runs
-        .into_iter()
+    let mut ends: JoinSet<RunId> = runs
+        .iter()
+        .cloned()
         .map(|run| {
             let (tell, end) = (tell.clone(), follower.end_of(&run));
-            async move { wait_for_one(&run, end, &tell).await }
+            async move {
+                wait_for_one(&run, end, &tell).await;
+                run.run
+            }
         })
         .collect();
     drop(tell);
     loop {
-        tokio::select! {
-            Some(note) = told.recv() => printer.note(&note),
-            joined = waiting.join_next() => if any || joined.is_none() {
-                return Ok(());
-            },
+        if let Some(line) = line.as_mut().filter(|_| !runs.is_empty()) {
+            line.draw(&runs, all);
         }
+        let ended = tokio::select! {
+            Some(note) = told.recv() => {
+                line.iter().for_each(WaitingLine::clear);
+                printer.note(&note);
+                continue;
+            }
+            () = sleep(CLOCK), if line.is_some() => continue,
+            ended = ends.join_next() => ended,
+        };
+        if any || ended.is_none() {
+            line.iter().for_each(WaitingLine::clear);
+            return Ok(());
+        }
+        let ended = ended.and_then(Result::ok);
+        runs.retain(|run| Some(&run.run) != ended.as_ref());
     }
 }
 
-/// Prints how a run ended as data, and why it did not complete as a note for people.
-fn print(row: &RunRow, printer: Printer) {
-    printer.data(&row.brief());
-    if let Some(error) = &row.end.error_message {
-        let name = text::one_line(&row.name);
-        printer.note(&format!("{name}: {}", text::one_line(error)));
+/// Prints how the runs ended as data, as a table on a terminal and else in a line each, and why some
+/// did not complete as notes for people.
+fn print(over: &[RunRow], sheet: &Sheet, printer: Printer) {
+    if sheet.columns().is_some() && !over.is_empty() {
+        let mut lines = run_table(over, sheet, Timestamp::now());
+        if over.len() > 1 {
+            lines.push(Line::default());
+            lines.push(totals_line(&RowTotals::of(over.iter())));
+        }
+        printer.painted(&sheet.text(&lines));
+    } else {
+        for row in over {
+            printer.data(&row.brief());
+        }
+    }
+    for row in over {
+        if let Some(error) = &row.end.error_message {
+            let name = text::one_line(&row.name);
+            printer.note(&format!("{name}: {}", text::one_line(error)));
+        }
     }
 }
 

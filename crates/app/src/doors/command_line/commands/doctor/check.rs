@@ -1,6 +1,9 @@
 //! The result of one check.
 
+use pi_subagents_windows::{Line, Role};
 use serde_json::{Value, json};
+
+use crate::doors::command_line::sheet::Sheet;
 
 /// How a check went, from best to worst.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -21,7 +24,21 @@ pub(super) struct Check {
     hints: Vec<String>,
 }
 
+/// How many columns a mark takes, with the gap behind it.
+const MARK_COLUMNS: usize = 9;
+
+/// How many columns a name takes, with the gap behind it.
+const NAME_COLUMNS: usize = 13;
+
 impl Mark {
+    fn role(self) -> Role {
+        match self {
+            Self::Ok => Role::Success,
+            Self::Warning => Role::Warning,
+            Self::Problem => Role::Failed,
+        }
+    }
+
     fn as_str(self) -> &'static str {
         match self {
             Self::Ok => "ok",
@@ -81,12 +98,20 @@ impl Check {
     }
 
     /// Returns the lines for a person: the mark, the name and what was found, with the hints below.
-    pub(super) fn lines(&self) -> Vec<String> {
+    pub(super) fn lines(&self, sheet: &Sheet) -> Vec<Line> {
         let (mark, name) = (self.mark.as_str(), self.name);
-        let mut lines = vec![format!("{mark:7}  {name:11}  {}", self.text)];
-        let hints = self.hints.iter();
-        lines.extend(hints.map(|hint| format!("{:9}hint: {hint}", "")));
-        lines
+        let found = Line::new(self.mark.role(), &format!("{mark:7}"))
+            .with(Role::Plain, "  ")
+            .with(Role::Title, &format!("{name:11}"))
+            .with(Role::Plain, &format!("  {}", self.text));
+        let hints = self.hints.iter().flat_map(|hint| {
+            let line = Line::new(Role::Plain, &" ".repeat(MARK_COLUMNS))
+                .with(Role::Muted, "hint: ")
+                .with(Role::Plain, hint);
+            sheet.hang(&line, MARK_COLUMNS + "hint: ".len())
+        });
+        let found = sheet.hang(&found, MARK_COLUMNS + NAME_COLUMNS);
+        found.into_iter().chain(hints).collect()
     }
 
     pub(super) fn json(&self) -> Value {

@@ -14,20 +14,22 @@ mod runs;
 
 use std::process::ExitCode;
 
-use pi_subagents_delegation::text::{self, count};
+use pi_subagents_delegation::text::count;
+use pi_subagents_windows::{Line, Role};
 use serde_json::{Value, json};
 
 use self::check::{Check, Mark};
 use crate::calls::next_steps::Door;
+use crate::doors::command_line::sheet::Sheet;
 use crate::error::CommandError;
 use crate::places::Places;
 use crate::print::Printer;
 use crate::profiles::seen::Seen;
 
 pub(crate) fn run(printer: Printer) -> ExitCode {
-    let checks = match Places::find() {
-        Ok(places) => examine(places),
-        Err(error) => vec![without_places(&error)],
+    let (sheet, checks) = match Places::find() {
+        Ok(places) => (Sheet::of_stdout(&places), examine(places)),
+        Err(error) => (Sheet::of_pipe(), vec![without_places(&error)]),
     };
     let problems = marked(&checks, Mark::Problem);
     let warnings = marked(&checks, Mark::Warning);
@@ -41,10 +43,13 @@ pub(crate) fn run(printer: Printer) -> ExitCode {
             "checks": checks,
         }));
     } else {
-        let mut lines: Vec<String> = checks.iter().flat_map(Check::lines).collect();
-        lines.push(String::new());
-        lines.push(verdict(problems, warnings));
-        printer.data(&text::clean(&lines.join("\n")));
+        let mut lines: Vec<Line> = checks
+            .iter()
+            .flat_map(|check| check.lines(&sheet))
+            .collect();
+        lines.push(Line::default());
+        lines.push(Line::new(Role::Title, &verdict(problems, warnings)));
+        printer.painted(&sheet.text(&lines));
     }
     ExitCode::from(u8::from(problems > 0))
 }

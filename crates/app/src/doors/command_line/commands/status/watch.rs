@@ -8,11 +8,13 @@ use pi_subagents_sessions::Store;
 use tokio::time::sleep;
 
 use super::{Seen, StatusArgs};
+use crate::doors::command_line::sheet::Sheet;
 use crate::error::CommandError;
 use crate::exit;
 use crate::places::Places;
 use crate::print::Printer;
 use crate::runs::follow::{FileChanges, Owners};
+use crate::runs::under_way::UnderWay;
 use crate::signals::Signals;
 
 /// How often the durations on a terminal are updated.
@@ -29,19 +31,21 @@ pub(super) async fn watch(
     // Every run that begins or ends has a line in the index, unless its owner is killed.
     let index = FileChanges::of_directory(&places.agent_dir);
     let mut owners = Owners::default();
+    let mut under_way = UnderWay::default();
     let mut shown = String::new();
     loop {
-        let seen = Seen::look(args, store, places)?;
-        show(&seen, &mut shown, printer);
-        let mut open = seen.runs.iter().filter(|run| run.is_open());
-        if seen.is_named && open.next().is_none() {
+        let seen = Seen::look(args, store, places, &mut under_way)?;
+        // The terminal may have another size by now.
+        show(&seen, &mut shown, &Sheet::of_stdout(places), printer);
+        let has_open = seen.runs.iter().any(|seen| seen.run.is_open());
+        if seen.is_named && !has_open {
             return Ok(ExitCode::SUCCESS);
         }
-        owners.watch(seen.runs.iter());
+        owners.watch(seen.runs.iter().map(|seen| &seen.run));
         tokio::select! {
             () = index.next() => {}
             () = owners.next() => {}
-            () = sleep(CLOCK), if printer.is_screen() && seen.counts.running > 0 => {}
+            () = sleep(CLOCK), if seen.is_ticking(printer.is_screen()) => {}
             number = signals.next() => {
                 return Ok(exit::of_signal(number));
             }
@@ -49,17 +53,19 @@ pub(super) async fn watch(
     }
 }
 
-/// Prints what has changed. Clocks go on, but for whoever reads along only what happens to a run is
-/// news.
-fn show(seen: &Seen, shown: &mut String, printer: Printer) {
-    let state = seen.json().line();
+/// Prints what has changed. Clocks and figures go on, but for whoever reads along only what happens
+/// to a run is news.
+fn show(seen: &Seen, shown: &mut String, sheet: &Sheet, printer: Printer) {
+    let state = seen.json().news();
     if state == *shown && !printer.is_screen() {
         return;
     }
     if printer.is_json() {
-        printer.data(&state);
+        printer.data(&seen.json().line());
     } else {
-        printer.screen(&seen.text(Timestamp::now()));
+        let mut lines = seen.lines(sheet, Timestamp::now());
+        sheet.cut(&mut lines);
+        printer.screen(&sheet.text(&lines));
     }
     *shown = state;
 }

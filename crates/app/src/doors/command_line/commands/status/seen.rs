@@ -1,0 +1,204 @@
+//! What `status` shows: the chosen runs with their figures, as JSON and as lines.
+
+use pi_subagents_delegation::{Status, Timestamp, text};
+use pi_subagents_sessions::{IndexedRun, RecordedRun, Store};
+use pi_subagents_windows::{Line, Role};
+use serde::Serialize;
+use serde_json::Value;
+
+use super::{StatusArgs, one};
+use crate::doors::command_line::run_table::{run_table, totals_line};
+use crate::doors::command_line::sheet::Sheet;
+use crate::error::CommandError;
+use crate::places::Places;
+use crate::runs::counts::Counts;
+use crate::runs::find::{find_runs, has_entered_more, status_of};
+use crate::runs::owned::current_runs;
+use crate::runs::row::{RowTotals, RunRow};
+use crate::runs::under_way::UnderWay;
+
+/// How many rows have the facts of the record; further rows have only those of the index.
+const FULL_ROWS: usize = 200;
+
+/// How many runs a terminal lists unless more are asked for: the newest must not scroll away.
+const TERMINAL_ROWS: usize = 50;
+
+/// What there is to be shown.
+pub(super) struct Seen {
+    pub(super) counts: Counts,
+    /// The chosen runs in their order.
+    pub(super) runs: Vec<SeenRun>,
+    /// What all of these used together.
+    totals: RowTotals,
+    /// At most so many of them are listed.
+    limit: Option<usize>,
+    /// Whether these runs were asked for by an id.
+    pub(super) is_named: bool,
+}
+
+/// A run with what is known of it without opening its record.
+pub(super) struct SeenRun {
+    pub(super) run: IndexedRun,
+    row: RunRow,
+}
+
+impl Seen {
+    pub(super) fn look(
+        args: &StatusArgs,
+        store: &Store,
+        places: &Places,
+        under_way: &mut UnderWay,
+    ) -> Result<Self, CommandError> {
+        let now = Timestamp::now();
+        let choice = args.choice(now);
+        let runs = match &args.id {
+            Some(id) => find_runs(store, places, id)?,
+            None => listed_runs(store, places, choice.finished)?,
+        };
+        under_way.keep(&runs);
+        // After some years there are very many runs, and most of them are only counted.
+        let is_listed = |run: &IndexedRun| args.id.is_some() || choice.lists(run.is_open());
+        let (listed, others): (Vec<_>, Vec<_>) = runs.into_iter().partition(is_listed);
+        let listed = listed.into_iter().map(|run| SeenRun::look(run, under_way));
+        let mut runs: Vec<SeenRun> = listed.filter(|run| choice.counts(&run.row)).collect();
+        let states = runs.iter().map(|run| run.row.status);
+        let counts = Counts::of(states.chain(others.iter().map(status_of)));
+        if args.id.is_none() {
+            choice.sort(&mut runs, |run| &run.row, now);
+        }
+        Ok(Self {
+            counts,
+            totals: RowTotals::of(runs.iter().map(|run| &run.row)),
+            runs,
+            limit: args.limit.and_then(|limit| usize::try_from(limit).ok()),
+            is_named: args.id.is_some(),
+        })
+    }
+
+    /// Returns the rows of at most `limit` runs.
+    fn rows(&self, limit: Option<usize>) -> Vec<RunRow> {
+        let runs = self.runs.iter().take(limit.unwrap_or(usize::MAX));
+        runs.enumerate()
+            .map(|(place, run)| match place {
+                _ if self.is_named => run.read(),
+                0..FULL_ROWS => run.read().shortened(),
+                _ => run.row.clone(),
+            })
+            .collect()
+    }
+
+    pub(super) fn json(&self) -> StatusJson {
+        StatusJson {
+            counts: self.counts.json_with_queued(),
+            totals: self.totals,
+            runs: self.rows(self.limit),
+        }
+    }
+
+    /// Returns whether it must be looked at again after a second: the clocks of a screen go on, and
+    /// the index does not tell when a queued run gets its place.
+    pub(super) fn is_ticking(&self, is_screen: bool) -> bool {
+        let mut open = self.runs.iter().filter(|seen| seen.run.is_open());
+        open.any(|seen| is_screen || seen.row.status == Status::Queued)
+    }
+
+    /// Returns what a person reads.
+    pub(super) fn lines(&self, sheet: &Sheet, now: Timestamp) -> Vec<Line> {
+        if self.is_named {
+            return one::lines(&self.rows(None), sheet, now);
+        }
+        let usual = sheet.columns().map(|_| TERMINAL_ROWS);
+        let rows = self.rows(self.limit.or(usual));
+        let mut lines = vec![Line::new(Role::Plain, &self.counts.line_with_queued())];
+        if rows.is_empty() {
+            lines.extend(self.why_empty());
+            return lines;
+        }
+        lines.push(Line::default());
+        lines.extend(run_table(&rows, sheet, now));
+        lines.push(Line::default());
+        lines.push(totals_line(&self.totals));
+        lines.extend(self.hidden(rows.len()));
+        lines
+    }
+
+    /// Says why no run is listed although there are some.
+    fn why_empty(&self) -> Option<Line> {
+        let words = "Nothing is running. pi-subagents status --all lists the finished runs.";
+        (self.counts.total() > 0).then(|| Line::new(Role::Plain, words))
+    }
+
+    /// Says how many runs are not listed.
+    fn hidden(&self, listed: usize) -> Option<Line> {
+        let all = self.runs.len();
+        let words = format!(
+            "{} more not listed; --limit {all} lists all.",
+            text::count(all - listed, "run")
+        );
+        (all > listed).then(|| Line::new(Role::Muted, &words))
+    }
+}
+
+/// Returns the runs in progress wherever they run, and the finished ones of this project.
+fn listed_runs(
+    store: &Store,
+    places: &Places,
+    with_finished: bool,
+) -> Result<Vec<IndexedRun>, CommandError> {
+    let mut runs = current_runs(store)?;
+    if with_finished && has_entered_more(store, places, &runs) {
+        runs = current_runs(store)?;
+    }
+    runs.retain(|run| run.is_open() || run.project == places.project);
+    Ok(runs)
+}
+
+impl SeenRun {
+    fn look(run: IndexedRun, under_way: &mut UnderWay) -> Self {
+        let mut row = RunRow::of_index(&run);
+        if run.is_open()
+            && let Some(summary) = under_way.look(&run)
+        {
+            row.take_progress(summary);
+        }
+        Self { run, row }
+    }
+
+    /// Reads the record of the run.
+    fn read(&self) -> RunRow {
+        let mut record = match RecordedRun::read(&self.run.directory) {
+            Ok(record) => record,
+            Err(error) => return RunRow::with_problem(&self.run, error),
+        };
+        if self.run.is_open() {
+            // The run ended just now. The index will say so, and the counts with it.
+            record.end = None;
+        }
+        RunRow::of_index_and_record(&self.run, &record).with_progress_of(&self.row)
+    }
+}
+
+/// What `status --json` prints.
+#[derive(Serialize)]
+pub(super) struct StatusJson {
+    counts: Value,
+    totals: RowTotals,
+    runs: Vec<RunRow>,
+}
+
+impl StatusJson {
+    /// Writes what is news if it changes: all but the figures of runs under way.
+    pub(super) fn news(&self) -> String {
+        let mut runs = self.runs.clone();
+        for row in runs.iter_mut().filter(|row| !row.is_over()) {
+            row.end.usage = None;
+            row.end.tool_calls = None;
+        }
+        serde_json::to_string(&runs).unwrap_or_default()
+    }
+
+    /// Writes it in one line.
+    pub(super) fn line(&self) -> String {
+        serde_json::to_string(self).unwrap_or_default()
+    }
+}

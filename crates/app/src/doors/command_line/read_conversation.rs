@@ -1,0 +1,169 @@
+//! Reads a conversation whole, with the time of each message, for `session` and `export`.
+
+use pi_subagents_delegation::child_protocol::ChildRecord;
+use pi_subagents_delegation::{Happening, RunHistory, RunSummary, SessionId, Status};
+use pi_subagents_sessions::{IndexedRun, Prefers, RecordError, Store, read_events};
+use serde::Serialize;
+
+use super::message_json::MessageJson;
+use crate::calls::families::delegation::ReadSession;
+use crate::error::CommandError;
+use crate::places::Places;
+use crate::print::Printer;
+use crate::runs::ask_which::ask_which;
+use crate::runs::happened::{Happened, Teller, What};
+use crate::runs::row::RunRow;
+use crate::runs::typed::TypedIds;
+
+/// A conversation that was read.
+pub(crate) struct ReadConversation {
+    session: ReadSession,
+    /// Its runs, oldest first.
+    pub(crate) runs: Vec<ReadRun>,
+}
+
+/// A run with all that happened in it.
+#[derive(Serialize)]
+pub(crate) struct ReadRun {
+    #[serde(flatten)]
+    pub(crate) row: RunRow,
+    #[serde(skip)]
+    pub(crate) happened: Vec<Happened>,
+    #[serde(skip)]
+    pub(crate) summary: RunSummary,
+    messages: Vec<MessageJson>,
+}
+
+/// What `session --json` prints.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct SessionJson<'a> {
+    session_id: &'a str,
+    runs: &'a [ReadRun],
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    warnings: Vec<String>,
+}
+
+/// How much is read for the id of a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Scope {
+    /// The whole conversation that the run belongs to.
+    Whole,
+    /// The run alone.
+    Meant,
+}
+
+/// Reads the conversation that an id stands for; `command` is what is typed to name a run.
+pub(crate) fn read_conversation(
+    places: &Places,
+    id: &str,
+    command: &str,
+    printer: Printer,
+    scope: Scope,
+) -> Result<ReadConversation, CommandError> {
+    let typed = TypedIds {
+        store: &Store::new(&places.agent_dir),
+        places,
+        printer,
+        prefers: Prefers::Newest,
+    };
+    let found = typed
+        .conversation(id)
+        .map_err(|error| ask_which(&error, |run| format!("pi-subagents {command} {run}")))?;
+    let session = ReadSession::read(found)?;
+    let session = match scope {
+        Scope::Whole => session,
+        Scope::Meant => session.only_meant()?,
+    };
+    let mut runs = Vec::new();
+    for (run, history) in session.runs() {
+        let Some(indexed) = run.record() else {
+            continue;
+        };
+        let read = read_run(indexed, history).map_err(|error| {
+            let what = format!("could not read the record of run {}", run.run);
+            CommandError::failed(what).because(&error)
+        });
+        runs.push(read?);
+    }
+    Ok(ReadConversation { session, runs })
+}
+
+impl ReadConversation {
+    /// Returns it for programs.
+    pub(crate) fn json(&self) -> SessionJson<'_> {
+        SessionJson {
+            session_id: self.session.id().as_str(),
+            runs: &self.runs,
+            warnings: self.session.missing().into_iter().collect(),
+        }
+    }
+
+    /// Returns the id of the session.
+    pub(crate) fn session(&self) -> &SessionId {
+        self.session.id()
+    }
+
+    /// Prints notes about what is missing, and whether more will come.
+    pub(crate) fn note_state(&self, printer: Printer) {
+        let session = &self.session;
+        for line in session.missing().into_iter().chain(session.more_to_come()) {
+            printer.note(&format!("! {line}"));
+        }
+    }
+}
+
+impl ReadRun {
+    /// Returns the state of the run.
+    pub(crate) fn status(&self) -> Status {
+        self.row.status
+    }
+}
+
+fn read_run(run: &IndexedRun, history: &RunHistory) -> Result<ReadRun, RecordError> {
+    let mut teller = Teller::new();
+    let (mut happened, mut messages) = (Vec::new(), Vec::new());
+    read_events(&run.directory, |event| {
+        let is_first = !teller.has_prompt();
+        happened.extend(teller.tell(event));
+        if let Happening::Said {
+            record: ChildRecord::MessageEnded(message),
+            ..
+        } = &event.happening
+        {
+            let prompt = teller.summary.task.as_ref().filter(|_| is_first);
+            let prompt = prompt.map(|task| task.prompt.as_str());
+            messages.extend(MessageJson::of(message, event.at, prompt));
+        }
+    })?;
+    let mut summary = teller.summary;
+    happened.extend(added_end(&mut summary, history, run));
+    Ok(ReadRun {
+        row: RunRow::read(run),
+        happened,
+        summary,
+        messages,
+    })
+}
+
+/// Returns what the result knows and the events do not: a full disk may have cost their end.
+fn added_end(summary: &mut RunSummary, history: &RunHistory, run: &IndexedRun) -> Vec<Happened> {
+    let at = history.summary.ended_at.unwrap_or(run.accepted_at);
+    let mut added = Vec::new();
+    if let Some(gap) = &history.gap {
+        let reasons = gap.reasons.join("; ");
+        added.push(What::Warned(format!("the record is incomplete: {reasons}")));
+        added.extend(gap.output.clone().map(What::Said));
+    }
+    if summary.ending.is_none()
+        && let Some(ending) = &history.summary.ending
+    {
+        summary.ended_at = history.summary.ended_at;
+        summary.ending = Some(ending.clone());
+        added.push(What::Ended(ending.clone()));
+    }
+    added
+        .into_iter()
+        .map(|what| Happened { at, what })
+        .collect()
+}

@@ -1,0 +1,170 @@
+//! What happened in a run, in order and with its times: who said what, which tools were called and
+//! what they answered. `logs`, `session` and `export` tell it.
+
+use pi_subagents_delegation::child_protocol::ChildRecord;
+use pi_subagents_delegation::{
+    Ending, Happening, Message, Part, RunEvent, RunSummary, Runner, Timestamp, ToolCall,
+};
+
+/// Something that happened in a run.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Happened {
+    pub(crate) at: Timestamp,
+    pub(crate) what: What,
+}
+
+/// What happened.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum What {
+    /// Its child started.
+    Started(Runner),
+    /// The sub-agent was told this.
+    Told(String),
+    /// The model reasoned.
+    Thought(String),
+    /// The model said this.
+    Said(String),
+    /// The model called a tool.
+    Called(ToolCall),
+    /// A tool answered.
+    Answered {
+        tool: String,
+        is_error: bool,
+        text: String,
+    },
+    /// The model failed.
+    ModelFailed(String),
+    /// A message of a kind that we do not know.
+    Other { role: String, text: String },
+    /// Something a person should know.
+    Warned(String),
+    /// The child printed something that is no message.
+    Printed(String),
+    /// The child wrote to stderr.
+    Complained(String),
+    /// The model is asked again after a failure.
+    Retried {
+        attempt: u64,
+        max_attempts: u64,
+        error: String,
+    },
+    /// The conversation was shortened.
+    Compacted,
+    /// It is over.
+    Ended(Ending),
+}
+
+/// Tells the events of one run, and keeps its summary.
+#[derive(Debug)]
+pub(crate) struct Teller {
+    pub(crate) summary: RunSummary,
+    has_prompt: bool,
+}
+
+impl Teller {
+    pub(crate) fn new() -> Self {
+        Self {
+            summary: RunSummary::without_text(),
+            has_prompt: false,
+        }
+    }
+
+    /// Takes in the next event and returns what a person reads of it, in order.
+    pub(crate) fn tell(&mut self, event: &RunEvent) -> Vec<Happened> {
+        self.summary.apply(event);
+        let one = |what| vec![what];
+        let what = match &event.happening {
+            Happening::Started(started) => one(What::Started(started.runner)),
+            Happening::Said { record, .. } => self.record(record),
+            Happening::Printed(line) => {
+                one(What::Printed(String::from_utf8_lossy(line).into_owned()))
+            }
+            Happening::Complained(words) => one(What::Complained(words.clone())),
+            Happening::Warned(words) => one(What::Warned(words.clone())),
+            Happening::Ended(ending) => one(What::Ended(ending.clone())),
+            // The child repeats what it is told as a message, once it reads it.
+            Happening::Accepted(_)
+            | Happening::Steered(_)
+            | Happening::Corrected(_)
+            | Happening::Stopping(_) => Vec::new(),
+        };
+        let at = event.at;
+        what.into_iter().map(|what| Happened { at, what }).collect()
+    }
+
+    fn record(&mut self, record: &ChildRecord) -> Vec<What> {
+        match record {
+            ChildRecord::MessageEnded(message) => self.message(message),
+            ChildRecord::Retrying {
+                attempt,
+                max_attempts,
+                error,
+            } => vec![What::Retried {
+                attempt: *attempt,
+                max_attempts: *max_attempts,
+                error: error.clone(),
+            }],
+            ChildRecord::Compacted { .. } => vec![What::Compacted],
+            ChildRecord::ExtensionFailed { error } => vec![What::Warned(error.clone())],
+            _ => Vec::new(),
+        }
+    }
+
+    fn message(&mut self, message: &Message) -> Vec<What> {
+        match message {
+            Message::System(_) => Vec::new(),
+            Message::User(parts) => vec![What::Told(self.prompt().unwrap_or_else(|| words(parts)))],
+            Message::Assistant(answer) => {
+                let error = answer.error.clone().map(What::ModelFailed);
+                answer.parts.iter().filter_map(part).chain(error).collect()
+            }
+            Message::ToolResult(result) => vec![What::Answered {
+                tool: result.tool.clone(),
+                is_error: result.is_error,
+                text: words(&result.parts),
+            }],
+            Message::Other { role, parts } => vec![What::Other {
+                role: role.clone(),
+                text: words(parts),
+            }],
+        }
+    }
+
+    /// Returns whether the first message was told already.
+    pub(crate) fn has_prompt(&self) -> bool {
+        self.has_prompt
+    }
+
+    /// Returns the prompt of the task in place of the first message, which may have a transcript
+    /// and files before it.
+    fn prompt(&mut self) -> Option<String> {
+        let is_first = !std::mem::replace(&mut self.has_prompt, true);
+        let task = self.summary.task.as_ref().filter(|_| is_first)?;
+        Some(task.prompt.clone())
+    }
+}
+
+fn part(part: &Part) -> Option<What> {
+    match part {
+        Part::Text(text) if text.is_empty() => None,
+        Part::Thinking(text) if text.is_empty() => None,
+        Part::Text(text) => Some(What::Said(text.clone())),
+        Part::Thinking(text) => Some(What::Thought(text.clone())),
+        Part::ToolCall(call) => Some(What::Called(call.clone())),
+        Part::Image { mime_type } => Some(What::Said(image(mime_type))),
+    }
+}
+
+/// Returns the texts of a message; a picture is named.
+fn words(parts: &[Part]) -> String {
+    let words = parts.iter().filter_map(|part| match part {
+        Part::Text(text) => Some(text.clone()),
+        Part::Image { mime_type } => Some(image(mime_type)),
+        Part::Thinking(_) | Part::ToolCall(_) => None,
+    });
+    words.collect::<Vec<_>>().join("\n")
+}
+
+fn image(mime_type: &str) -> String {
+    format!("[image: {mime_type}]")
+}

@@ -1,0 +1,28 @@
+//! What several runs used together.
+
+use pi_subagents_delegation::Usage;
+use serde::Serialize;
+
+use super::{RowUsage, RunRow};
+
+/// What several runs used together, as far as it is known.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct RowTotals {
+    pub(crate) runs: usize,
+    pub(crate) tool_calls: usize,
+    pub(crate) usage: RowUsage,
+}
+
+impl RowTotals {
+    /// Adds up what these runs used.
+    pub(crate) fn of<'a>(rows: impl Iterator<Item = &'a RunRow> + Clone) -> Self {
+        let usages = rows.clone().filter_map(|row| row.end.usage);
+        let usage: Usage = usages.map(Usage::from).sum();
+        Self {
+            runs: rows.clone().count(),
+            tool_calls: rows.filter_map(|row| row.end.tool_calls).sum(),
+            usage: usage.into(),
+        }
+    }
+}
