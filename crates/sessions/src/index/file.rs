@@ -136,3 +136,23 @@ fn is_torn(index: &Path) -> bool {
     };
     last_byte().is_ok_and(|byte| byte != b'\n')
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_newest_part_begins_with_a_whole_line() {
+        let directory = tempfile::tempdir().unwrap();
+        let index = directory.path().join("index");
+        assert_eq!(newest_content(&index).unwrap(), "");
+        fs::write(&index, "one\ntwo\n").unwrap();
+        assert_eq!(newest_content(&index).unwrap(), "one\ntwo\n");
+        let line = format!("{}\n", "é".repeat(999));
+        let count = usize::try_from(NEWEST).unwrap() / line.len();
+        fs::write(&index, line.repeat(3 * count)).unwrap();
+        assert_eq!(newest_content(&index).unwrap(), line.repeat(count));
+        fs::write(&index, "x".repeat(2 * usize::try_from(NEWEST).unwrap())).unwrap();
+        assert_eq!(newest_content(&index).unwrap(), "");
+    }
+}

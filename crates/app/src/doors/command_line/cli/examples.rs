@@ -49,7 +49,7 @@ Examples:
 
 pub(super) const RESUME: &str = "\
 Examples:
-  pi-subagents resume 9c9fa4 And the horn?
+  pi-subagents resume last And the horn?
   pi-subagents resume review - < comments.txt";
 
 pub(super) const ATTACH: &str = "\
@@ -59,12 +59,12 @@ Examples:
 
 pub(super) const OUTPUT: &str = "\
 Examples:
-  pi-subagents output 9c9fa4
+  pi-subagents output last
   pi-subagents output 20261115-204209 --json";
 
 pub(super) const SESSION: &str = "\
 Examples:
-  pi-subagents session 9c9fa4
+  pi-subagents session last~1
   pi-subagents session review | less";
 
 pub(super) const LOGS: &str = "\

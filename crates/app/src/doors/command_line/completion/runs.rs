@@ -22,6 +22,9 @@ pub(super) enum Wanted {
     Session,
 }
 
+/// So many names and so many ids are offered to somebody who has typed nothing yet.
+const AT_FIRST: (usize, usize) = (20, 50);
+
 /// Returns `last`, names, and ids that begin as the word does, newest first. Only the newest part
 /// of the index is read.
 pub(super) fn offered(places: &Places, wanted: Wanted, begun: &str) -> Vec<Offer> {
@@ -34,33 +37,57 @@ pub(super) fn offered(places: &Places, wanted: Wanted, begun: &str) -> Vec<Offer
     if wanted == Wanted::Running {
         runs.retain(is_running);
     }
-    let mut offers = Vec::new();
-    let mut known = HashSet::new();
-    let mut offer = |value: &str, run: &IndexedRun| {
-        let is_plain = !value.is_empty() && clean(value) == value && one_line(value) == value;
-        if is_plain && value.starts_with(begun) && known.insert(value.to_owned()) {
-            offers.push(Offer::new(value, described(run)));
-        }
+    let (names, ids) = if begun.is_empty() {
+        AT_FIRST
+    } else {
+        (usize::MAX, usize::MAX)
     };
-    if wanted == Wanted::Any
-        && let Some(newest) = runs.first()
-    {
-        offer("last", newest);
+    let mut fitting = Fitting {
+        begun,
+        known: HashSet::new(),
+        offers: Vec::new(),
+    };
+    if wanted == Wanted::Any {
+        fitting.add(runs.iter().take(1), |_| "last", 1);
     }
     if wanted != Wanted::Session {
-        for run in &runs {
-            offer(&run.name, run);
+        fitting.add(runs.iter(), |run| &run.name, names);
+    }
+    fitting.add(runs.iter(), |run| run.session.as_str(), ids);
+    if wanted != Wanted::Session && !begun.is_empty() {
+        fitting.add(runs.iter(), |run| run.run.as_str(), ids);
+    }
+    fitting.offers
+}
+
+/// Words that begin as the one that is being typed, each once.
+struct Fitting<'a> {
+    begun: &'a str,
+    known: HashSet<String>,
+    offers: Vec<Offer>,
+}
+
+impl Fitting<'_> {
+    /// Adds the words by which these runs are named, at most so many.
+    fn add<'r>(
+        &mut self,
+        runs: impl Iterator<Item = &'r IndexedRun>,
+        word: impl Fn(&'r IndexedRun) -> &'r str,
+        most: usize,
+    ) {
+        let mut added = 0;
+        for run in runs {
+            let word = word(run);
+            let is_plain = !word.is_empty() && clean(word) == word && one_line(word) == word;
+            if added == most {
+                break;
+            }
+            if is_plain && word.starts_with(self.begun) && self.known.insert(word.to_owned()) {
+                self.offers.push(Offer::new(word, described(run)));
+                added += 1;
+            }
         }
     }
-    for run in &runs {
-        offer(run.session.as_str(), run);
-    }
-    if !begun.is_empty() && wanted != Wanted::Session {
-        for run in &runs {
-            offer(run.run.as_str(), run);
-        }
-    }
-    offers
 }
 
 fn is_running(run: &IndexedRun) -> bool {
