@@ -65,8 +65,8 @@ mod turns;
 mod usage;
 
 pub use models::{
-    KeyPlace, ModelOverview, OfferedProvider, UsableProvider, model_overview, offered_models,
-    secret_variables,
+    AskedModel, KeyPlace, ModelCatalogue, ModelOverview, OfferedProvider, UsableProvider,
+    model_overview, offered_models, secret_variables,
 };
 pub use run::run;
 pub use surroundings::Surroundings;

@@ -9,7 +9,7 @@ use std::time::Duration;
 use crate::agent::{Agent, ChosenModel};
 use crate::models::{
     self, Choice, ChoiceError, Credential, CredentialError, GivenKey, InstalledPi, Keyring,
-    KnownModels, Model, SCRIPTED, Wanted, Wire,
+    KnownModels, Model, ModelsFileError, SCRIPTED, Wanted, Wire,
 };
 use crate::providers::{
     ChatProvider, Connections, GATEWAY_KEY, Provider, ProviderError, ScriptError, ScriptedProvider,
@@ -26,8 +26,12 @@ pub(crate) enum ModelError {
         settings.display()
     )]
     NoneSelected { settings: PathBuf },
+    #[error("{0}")]
+    Refused(String),
     #[error(transparent)]
     Choice(#[from] ChoiceError),
+    #[error(transparent)]
+    ModelsFile(#[from] ModelsFileError),
     #[error("Model not found: {provider}/{id}")]
     NotFound { provider: String, id: String },
     #[error(transparent)]
@@ -35,13 +39,24 @@ pub(crate) enum ModelError {
     #[error("Provider {provider} needs the environment variable {variable}.")]
     VariableMissing { provider: String, variable: String },
     #[error(
-        "Model {model} {why}, which the embedded agent cannot reach. Use the real pi for it (`runner: pi`), or give it a baseUrl and an api of openai-completions, openai-responses, anthropic-messages or google-generative-ai in {}.",
+        "Model {model} speaks \"{api}\", which the embedded agent cannot reach. Use the real pi for it (`runner: pi`), or give it a baseUrl and an api of openai-completions, openai-responses, anthropic-messages or google-generative-ai in {}.",
         models_file.display()
     )]
     Unreachable {
         model: String,
-        why: String,
+        api: String,
         models_file: PathBuf,
+    },
+    #[error(
+        "Model {model} has no address. Add \"baseUrl\": \"http://…\" to its provider in {}.{}",
+        models_file.display(),
+        doubts.iter().map(|doubt| format!(" {doubt}")).collect::<String>()
+    )]
+    NoAddress {
+        model: String,
+        models_file: PathBuf,
+        /// What is odd about that file.
+        doubts: Vec<String>,
     },
     #[error(transparent)]
     Key(#[from] CredentialError),
@@ -63,6 +78,9 @@ pub(crate) struct ModelAccess {
     pub(crate) given: Option<GivenKey>,
     /// How long a model may stay silent; None waits for ever.
     pub(crate) patience: Option<Duration>,
+    /// Why the model that flags and settings ask for cannot be had. The first prompt is refused
+    /// with it.
+    refusal: RefCell<Option<String>>,
     /// Read only when someone asks for a model that is not scripted.
     known_models: OnceCell<KnownModels>,
     connections: RefCell<Option<(String, Connections)>>,
@@ -80,6 +98,7 @@ impl ModelAccess {
             variables,
             given: None,
             patience: None,
+            refusal: RefCell::default(),
             known_models: OnceCell::new(),
             connections: RefCell::default(),
         }
@@ -88,24 +107,18 @@ impl ModelAccess {
     fn known_models(&self) -> &KnownModels {
         self.known_models.get_or_init(|| {
             let installed = InstalledPi::find(&self.variables, &self.cwd);
-            let known_models = KnownModels::load(&self.agent_dir, installed);
-            if let Some(problem) = &known_models.problem {
-                crate::notices::warn(problem);
-            }
-            known_models
+            KnownModels::load(&self.agent_dir, installed)
         })
     }
 
     /// Finds the model that flags and settings ask for; an error is for the user.
     pub(crate) fn choose(&self, wanted: &Wanted) -> Result<Choice, ModelError> {
-        let names_script = |name: &str| {
-            name.strip_prefix(SCRIPTED)
-                .is_some_and(|rest| rest.starts_with('/'))
-        };
-        let is_scripted = wanted.provider.as_deref() == Some(SCRIPTED)
-            || wanted.provider.is_none() && wanted.model.as_deref().is_some_and(names_script);
-        if is_scripted {
+        if wanted.is_scripted() {
             return Ok(models::choose(wanted, &KnownModels::default(), |_| false)?);
+        }
+        if let Some(problem) = &self.known_models().problem {
+            // Without that file another server might get the prompt.
+            return Err(problem.clone().into());
         }
         let keyring = self.keyring();
         let mut choice = models::choose(wanted, self.known_models(), |provider| {
@@ -115,6 +128,11 @@ impl ModelAccess {
             model.base_url = self.filled(&model.base_url);
         }
         Ok(choice)
+    }
+
+    /// Refuses prompts for a reason, until a model is chosen.
+    pub(crate) fn refuse_prompts(&self, why: &ModelError) {
+        self.refusal.replace(Some(why.to_string()));
     }
 
     /// Puts variables into an address that names them in braces, as Cloudflare's does.
@@ -214,9 +232,11 @@ impl ModelAccess {
     /// Checks that a prompt can be answered; an error says what is missing.
     pub(crate) async fn ready(&self, agent: &Agent) -> Result<(), ModelError> {
         let Some(model) = agent.model() else {
-            return Err(ModelError::NoneSelected {
+            let none = || ModelError::NoneSelected {
                 settings: self.agent_dir.join("settings.json"),
-            });
+            };
+            let refusal = self.refusal.borrow().clone();
+            return Err(refusal.map_or_else(none, ModelError::Refused));
         };
         if model.api == SCRIPTED {
             return Ok(());
@@ -235,18 +255,22 @@ impl ModelAccess {
                 variable: name.to_owned(),
             });
         }
-        let Some(wire) = Wire::named(&model.api).filter(|_| !model.base_url.is_empty()) else {
-            let why = if Wire::named(&model.api).is_none() {
-                format!("speaks \"{}\"", model.api)
-            } else {
-                "has no baseUrl".to_owned()
-            };
+        let name = || format!("{}/{}", model.provider, model.id);
+        let models_file = || self.agent_dir.join("models.json");
+        let Some(wire) = Wire::named(&model.api) else {
             return Err(ModelError::Unreachable {
-                model: format!("{}/{}", model.provider, model.id),
-                why,
-                models_file: self.agent_dir.join("models.json"),
+                model: name(),
+                api: model.api.clone(),
+                models_file: models_file(),
             });
         };
+        if model.base_url.is_empty() {
+            return Err(ModelError::NoAddress {
+                model: name(),
+                models_file: models_file(),
+                doubts: self.known_models().warnings.clone(),
+            });
+        }
         Ok(wire)
     }
 

@@ -5,14 +5,14 @@ use std::io::Write;
 use std::path::Path;
 use std::time::Duration;
 
-use pi_subagents_delegation::ThinkingLevel;
+use pi_subagents_delegation::{ThinkingLevel, nearest};
 use pi_subagents_pi_files::{DEFAULT_TOOLS, with_default_tools};
 
 use crate::agent::{Agent, Setup};
 use crate::conversation::Conversation;
 use crate::flags::{self, Flags, Mode};
 use crate::model_access::{ModelAccess, ModelError};
-use crate::models::{Credential, GivenKey, Wanted, secret_variables};
+use crate::models::{Choice, Credential, GivenKey, Wanted, secret_variables};
 use crate::opened_session::{OpenError, OpenedSession};
 use crate::output::{Output, Writer};
 use crate::settings::Settings;
@@ -107,6 +107,8 @@ pub(crate) enum StartError {
     Session(#[from] OpenError),
     #[error(transparent)]
     Model(#[from] ModelError),
+    #[error("--tools names only unknown tools: {0}. Available tools: {1}")]
+    UnknownTools(String, String),
     #[error("--api-key needs a model: name one with --model, or a provider with --provider.")]
     KeyWithoutModel,
 }
@@ -140,6 +142,12 @@ pub(crate) fn assemble(
         Some(opened) => opened.conversation(&cwd)?,
         None => Conversation::begin(None, uuid::Uuid::now_v7().to_string(), &cwd),
     };
+    if flags.mode() != Mode::Rpc {
+        // An owner has compared its lists before.
+        for doubt in tool_doubts(flags)? {
+            notices::warn(&doubt);
+        }
+    }
     let tools = choose_tools(flags, settings.default_tools.as_deref());
     let setup = Setup {
         sections: prompt::build(flags, &tools, &cwd, surroundings),
@@ -203,6 +211,7 @@ fn equip(
         model: flags.model.clone(),
         default_provider: settings.default_provider.clone(),
         default_model: settings.default_model.clone(),
+        default_place: settings.default_place.clone(),
     };
     if let Some((provider, model)) = earlier_model
         && wanted.provider.is_none()
@@ -210,7 +219,15 @@ fn equip(
     {
         (wanted.provider, wanted.model) = (Some(provider), Some(model));
     }
-    let mut choice = access.choose(&wanted)?;
+    let mut choice = match access.choose(&wanted) {
+        Ok(choice) => choice,
+        // Who speaks the protocol is told with the answer to its prompt, not by our exit.
+        Err(why) if flags.mode() == Mode::Rpc => {
+            access.refuse_prompts(&why);
+            Choice::default()
+        }
+        Err(why) => return Err(why),
+    };
     if let Some(warning) = &choice.warning {
         notices::warn(warning);
     }
@@ -222,7 +239,7 @@ fn equip(
         level
     });
     let asked = asked.or(choice.thinking);
-    if let Some(model) = choice.model.as_mut().filter(|_| choice.warning.is_some()) {
+    if let Some(model) = choice.model.as_mut().filter(|_| choice.is_unlisted) {
         // Nobody knows what an unlisted model can do, except whoever asks it to think.
         model.reasoning = asked.is_some();
     }
@@ -239,6 +256,26 @@ fn equip(
     }
     agent.set_thinking(level);
     Ok(())
+}
+
+/// Says which tools of the flags do not exist, and fails if none of those that are allowed does.
+fn tool_doubts(flags: &Flags) -> Result<Vec<String>, StartError> {
+    let known: Vec<&str> = TOOLS.iter().map(|tool| tool.id).collect();
+    let is_unknown = |name: &&String| !known.contains(&name.as_str());
+    let allowed = flags.tools.as_deref().unwrap_or_default();
+    if !allowed.is_empty() && allowed.iter().all(|name| is_unknown(&name)) {
+        let unknown = allowed.join(", ");
+        return Err(StartError::UnknownTools(unknown, known.join(", ")));
+    }
+    let unknown = allowed
+        .iter()
+        .chain(&flags.exclude_tools)
+        .filter(is_unknown);
+    let doubt = |name: &String| match nearest(name, known.iter().copied()) {
+        Some(meant) => format!("There is no tool \"{name}\"; did you mean \"{meant}\"?"),
+        None => format!("There is no tool \"{name}\"."),
+    };
+    Ok(unknown.map(doubt).collect())
 }
 
 /// Returns the tools of this run: those that the flags or the settings name, else the default ones.

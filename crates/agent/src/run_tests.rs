@@ -117,7 +117,7 @@ fn a_model_that_cannot_be_is_refused() {
         refusal("scripted/broken.json"),
     ];
     insta::assert_snapshot!(refusals.join("\n"), @r#"
-    Model "nowhere" not found. Name it as provider/id, or list it in models.json.
+    There is no model "nowhere". Name it as provider/id, or list it in models.json.
     Cannot read script ROOT/project/missing.json: No such file or directory (os error 2)
     Script broken.json is not valid: unknown field `say`, expected one of `text`, `thinking`, `toolCalls`, `delayMs`, `error`, `status`, `retryAfter`, `whenResult`, `unlessResult`, `afterTool` at line 1 column 28
     "#);

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use pi_subagents_delegation::ThinkingLevel;
 use pi_subagents_pi_files::SettingsFile;
+use pi_subagents_pi_files::json::Step;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
@@ -14,6 +15,8 @@ use serde_json::{Map, Value};
 pub(crate) struct Settings {
     pub(crate) default_provider: Option<String>,
     pub(crate) default_model: Option<String>,
+    /// The place in a file that names the default provider, such as `settings.json:1:2`.
+    pub(crate) default_place: Option<String>,
     pub(crate) default_thinking_level: Option<ThinkingLevel>,
     pub(crate) default_tools: Option<Vec<String>>,
     pub(crate) retry: RetrySettings,
@@ -78,6 +81,8 @@ impl RetrySettings {
 
 const IDLE_TIME: u64 = 300_000;
 
+const DEFAULT_PROVIDER: &str = "defaultProvider";
+
 impl Settings {
     /// Reads the user's file, then that of a project that counts. A wrong value is ignored with a
     /// warning, and so is a file that cannot be read.
@@ -88,12 +93,17 @@ impl Settings {
         let of_project = trusted_project.map(SettingsFile::of_project);
         for file in std::iter::once(of_user).chain(of_project) {
             match file {
-                Ok(file) => settings.take(&mut Keys {
-                    file: &file.path,
-                    part: None,
-                    values: file.values(),
-                    warnings: &mut warnings,
-                }),
+                Ok(file) => {
+                    if file.text(DEFAULT_PROVIDER).is_some() {
+                        settings.default_place = Some(file.place(&[Step::Key(DEFAULT_PROVIDER)]));
+                    }
+                    settings.take(&mut Keys {
+                        file: &file.path,
+                        part: None,
+                        values: file.values(),
+                        warnings: &mut warnings,
+                    });
+                }
                 Err(error) => warnings.push(error.to_string()),
             }
         }
@@ -101,7 +111,7 @@ impl Settings {
     }
 
     fn take(&mut self, keys: &mut Keys<'_>) {
-        keys.set("defaultProvider", &mut self.default_provider);
+        keys.set(DEFAULT_PROVIDER, &mut self.default_provider);
         keys.set("defaultModel", &mut self.default_model);
         keys.set("defaultTools", &mut self.default_tools);
         keys.set("httpIdleTimeoutMs", &mut self.http_idle_timeout_ms);

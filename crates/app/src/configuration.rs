@@ -5,12 +5,13 @@ use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
 use pi_subagents_definitions::{
-    Catalogue, Places as DefinitionPlaces, Settings, SettingsFiles, SkillPlaces, Skills, Trust,
-    TrustDecision, Viewpoint, ignored_skills,
+    Catalogue, Places as DefinitionPlaces, ReadSettings, Settings, SettingsFiles, SkillPlaces,
+    Skills, Trust, TrustDecision, UsedKeys, Viewpoint, ignored_skills,
 };
 use pi_subagents_delegation::Definition;
 use tracing::debug;
 
+use crate::error::CommandError;
 use crate::places::Places;
 
 /// Settings, definitions, skills and trust, as they are seen from where we were started.
@@ -18,8 +19,12 @@ pub(crate) struct Configuration {
     pub(crate) settings: Settings,
     pub(crate) trust: Trust,
     pub(crate) catalogue: Arc<Catalogue>,
+    /// The keys of ours that each settings file has.
+    pub(crate) used_settings: Vec<UsedKeys>,
     /// Problems with the files, and what was ignored.
     pub(crate) warnings: Vec<String>,
+    /// Why settings files of the user or of a trusted project cannot be used.
+    pub(crate) broken: Vec<String>,
     skills: OnceLock<Skills>,
 }
 
@@ -46,7 +51,12 @@ impl Configuration {
         };
         let decision = trust.of(&places.project);
         let is_trusted = decision.is_trusted();
-        let (settings, problems) = Settings::read_all(&SettingsFiles {
+        let ReadSettings {
+            settings,
+            used: used_settings,
+            warnings: problems,
+            broken,
+        } = ReadSettings::of(&SettingsFiles {
             agent_dir: &places.agent_dir,
             trusted_project: places.real_project().filter(|_| is_trusted),
             home: &places.home,
@@ -58,9 +68,7 @@ impl Configuration {
         if !is_trusted && has_settings {
             let why = match decision {
                 TrustDecision::Refused(_) => "which is not trusted",
-                TrustDecision::Undecided | TrustDecision::Trusted(_) => {
-                    "which nobody has trusted yet"
-                }
+                TrustDecision::Undecided | TrustDecision::Trusted(_) => "which is not trusted yet",
             };
             warnings.push(format!(
                 "Ignored the settings of {}, {why} (pi-subagents trust).",
@@ -79,14 +87,27 @@ impl Configuration {
             &trust,
         );
         let (agent_dir, project) = (places.agent_dir.display(), places.project.display());
-        let problems = warnings.len();
+        let problems = warnings.len() + broken.len();
         debug!(%agent_dir, %project, is_trusted, problems, "configuration read");
         Self {
             settings,
             trust,
             catalogue,
+            used_settings,
             warnings,
+            broken,
             skills: OnceLock::new(),
+        }
+    }
+
+    /// Fails if a settings file cannot be used. Commands that start runs ask this first: the
+    /// limits in such a file would be lost without a word.
+    pub(crate) fn check(&self) -> Result<(), CommandError> {
+        match self.broken.as_slice() {
+            [] => Ok(()),
+            broken => Err(CommandError::usage(broken.join("; ")).hint(
+                "Nothing was started, because the limits in that file would not have held. Mend it and try again.",
+            )),
         }
     }
 

@@ -1,5 +1,7 @@
 //! Finds the directories and programs. This is the only module that reads the environment.
 
+mod for_agent;
+
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};

@@ -311,3 +311,30 @@ async fn what_is_wrong_as_a_whole_is_an_error_with_a_hint() {
     Build it with cargo build --release, and put it on PATH or name it with PI_SUBAGENTS_BIN.
     ");
 }
+
+#[tokio::test]
+async fn settings_that_are_not_json_fail_the_call_until_they_are_mended() {
+    let sandbox = Sandbox::new();
+    let server = LlmServer::start(Script::new().otherwise([Turn::text("ok")]));
+    sandbox.models_json(&server.base_url());
+    sandbox.write(
+        "home/.pi/agent/settings.json",
+        "{\"subagents\": {\"maxCost\": 1,}}",
+    );
+    let team = Team::open(options(&sandbox)).await.unwrap();
+    let error = team
+        .delegate([Task::new("a", "hello")], Vec::new())
+        .await
+        .unwrap_err();
+    assert_eq!(error.kind(), TeamErrorKind::Usage);
+    assert_eq!(
+        sandbox.normalise(&error.to_string()).lines().next(),
+        Some(
+            "$HOME/.pi/agent/settings.json:1:28 is not JSON: there is a comma with nothing after it"
+        )
+    );
+    sandbox.models_json(&server.base_url());
+    let done = team.delegate([Task::new("a", "hello")], Vec::new()).await;
+    assert_eq!(done.unwrap().outcomes[0].status, Status::Completed);
+    team.close().await;
+}

@@ -276,7 +276,7 @@ fn notice(project: &Path, reason: IgnoredReason, names: &[&str], how_to_decide: 
     let (names, project) = (names.join(", "), project.display());
     let line = match reason {
         IgnoredReason::Undecided => format!(
-            "Ignored {what} of {project}, which nobody has trusted yet: {names}. {how_to_decide}"
+            "Ignored {what} of {project}, which is not trusted yet: {names}. {how_to_decide}"
         ),
         IgnoredReason::Refused => {
             format!("Ignored {what} of {project}, which is not trusted: {names}.")

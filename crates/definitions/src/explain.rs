@@ -6,7 +6,7 @@ use pi_subagents_delegation::{Definition, Dialect, Field, Runner, Scope};
 
 use crate::asker::Asker;
 use crate::catalogue::{Catalogue, Ignored, UnknownDefinition};
-use crate::child_flags::{PlanPatch, Surroundings};
+use crate::child_flags::{PlanPatch, Surroundings, tools_of};
 use crate::skills::Skills;
 use crate::validation::problems;
 
@@ -85,7 +85,10 @@ pub fn explain(
         scope: definition.scope,
         file: definition.file.clone(),
         rows: rows(definition, &found.shadowed),
-        warnings: of_these.map(ToString::to_string).collect(),
+        warnings: of_these
+            .map(ToString::to_string)
+            .chain(tool_doubts(definition))
+            .collect(),
         ignored: ignored
             .map(|(definition, reason)| (definition.file.clone(), reason.clone()))
             .collect(),
@@ -126,6 +129,23 @@ fn rows(definition: &Definition, shadowed: &[&Definition]) -> Vec<Row> {
             })
         })
         .collect()
+}
+
+/// Says what is odd about the lists of tools. A name that only the embedded agent does not know may
+/// be that of an extension of pi.
+fn tool_doubts(definition: &Definition) -> Vec<String> {
+    let of = |runner| {
+        let surroundings = Surroundings {
+            runner,
+            parent: None,
+        };
+        tools_of(definition, &surroundings).map_or(Vec::new(), |given| given.warnings)
+    };
+    let mut doubts = of(Runner::Pi);
+    let embedded = of(Runner::Embedded).into_iter();
+    let embedded: Vec<String> = embedded.filter(|doubt| !doubts.contains(doubt)).collect();
+    doubts.extend(embedded.iter().map(|doubt| format!("embedded: {doubt}")));
+    doubts
 }
 
 fn arguments(

@@ -43,7 +43,9 @@ pub use explain::{Explanation, Row, ShadowedValue, explain};
 pub use pi_subagents_delegation::RunnerChoice;
 pub use pi_subagents_pi_files::{BUILT_IN_TOOLS, Position, Skill, SkillPlaces};
 pub use places::{Folder, FolderDialect, Places, Viewpoint};
-pub use settings::{DefinitionDir, ResumeMode, Retention, Settings, SettingsFiles};
+pub use settings::{
+    DefinitionDir, ReadSettings, ResumeMode, Retention, Settings, SettingsFiles, UsedKeys,
+};
 pub use skills::{ResolvedSkills, SkillError, Skills, ignored_skills};
 pub use summary::{choices, listed, listing, name, summary};
 pub use trust::{RememberError, Trust, TrustDecision, TrustSource};

@@ -10,7 +10,8 @@ mod values;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use pi_subagents_delegation::{Allowance, RunnerChoice, Scope};
+use pi_subagents_delegation::{Allowance, RunnerChoice, Scope, nearest};
+use pi_subagents_pi_files::json::Step;
 use pi_subagents_pi_files::{SettingsFile, SettingsFileError};
 use reader::Reader;
 use serde_json::Value;
@@ -54,6 +55,9 @@ pub struct Settings {
     pub on_end: Option<Vec<String>>,
 }
 
+/// The part of a settings file that is ours.
+const PART: &str = "subagents";
+
 /// What `maxRunDisk` counts in.
 const MEGABYTE: u64 = 1_000_000;
 
@@ -73,6 +77,28 @@ pub enum ResumeMode {
     Transcript,
     /// The child's own session file, with its full context.
     Session,
+}
+
+/// The settings, and what is wrong with the files they come from.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ReadSettings {
+    /// The settings that count.
+    pub settings: Settings,
+    /// The keys of ours that each file has, without those that nobody knows.
+    pub used: Vec<UsedKeys>,
+    /// Values and keys that do not count.
+    pub warnings: Vec<String>,
+    /// Why a file cannot be used at all. Its limits would not hold, so nothing should start.
+    pub broken: Vec<String>,
+}
+
+/// The keys of ours that a settings file has.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UsedKeys {
+    /// The file.
+    pub file: PathBuf,
+    /// The keys, in the order in which we read them.
+    pub keys: Vec<&'static str>,
 }
 
 /// The files that settings come from.
@@ -109,72 +135,78 @@ impl Default for Settings {
     }
 }
 
-impl Settings {
+impl ReadSettings {
     /// Reads the user's file and then that of a trusted project.
-    pub fn read_all(files: &SettingsFiles<'_>) -> (Self, Vec<String>) {
-        let mut settings = Self::default();
-        let mut warnings = Vec::new();
+    pub fn of(files: &SettingsFiles<'_>) -> Self {
+        let mut read = Self::default();
         let user = Paths {
             base: files.agent_dir,
             home: files.home,
             scope: Scope::Global,
         };
-        let file = SettingsFile::of_user(files.agent_dir);
-        settings.add_file(file, &user, &mut warnings);
+        read.add_file(SettingsFile::of_user(files.agent_dir), &user);
         if let Some(project) = files.trusted_project {
             let origin = Paths {
                 base: project,
                 scope: Scope::Project,
                 ..user
             };
-            let file = SettingsFile::of_project(project);
-            settings.add_file(file, &origin, &mut warnings);
+            read.add_file(SettingsFile::of_project(project), &origin);
         }
-        (settings, warnings)
+        read
     }
 
+    fn add_file(&mut self, file: Result<SettingsFile, SettingsFileError>, paths: &Paths<'_>) {
+        match file {
+            Ok(file) => self.add(&file, paths),
+            // Whoever made that link did not mean a file of the project.
+            Err(error @ SettingsFileError::LeadsOut { .. }) => {
+                self.warnings.push(error.to_string());
+            }
+            Err(error) => self.broken.push(error.to_string()),
+        }
+    }
+
+    fn add(&mut self, file: &SettingsFile, paths: &Paths<'_>) {
+        let default = file.text("defaultProvider").zip(file.text("defaultModel"));
+        if let Some((provider, model)) = default {
+            self.settings.default_model = Some(format!("{provider}/{model}"));
+        }
+        match file.get(PART) {
+            None => self.warnings.extend(misspelt_part(file)),
+            Some(Value::Object(subagents)) => {
+                let mut reader = Reader::new(file, subagents);
+                self.settings.take(&mut reader, paths);
+                let (keys, warnings) = reader.finish();
+                self.warnings.extend(warnings);
+                self.used.push(UsedKeys {
+                    file: file.path.clone(),
+                    keys,
+                });
+            }
+            Some(other) => self.warnings.push(format!(
+                "{}: {PART} must be an object, not {other}; it is ignored",
+                file.place(&[Step::Key(PART)])
+            )),
+        }
+    }
+}
+
+/// Warns of a key that was probably meant to be the name of our part.
+fn misspelt_part(file: &SettingsFile) -> Option<String> {
+    let mut keys = file.values().keys();
+    let key = keys.find(|key| nearest(key, [PART]).is_some())?;
+    Some(format!(
+        "{}: {key} is unknown and ignored; did you mean {PART}?",
+        file.place(&[Step::Key(key)])
+    ))
+}
+
+impl Settings {
     /// Returns whether a project has settings for us, for the sentence that says that they are
     /// ignored.
     pub fn project_has_some(project: &Path) -> bool {
-        SettingsFile::of_project(project).is_ok_and(|file| file.get("subagents").is_some())
-    }
-
-    fn add_file(
-        &mut self,
-        file: Result<SettingsFile, SettingsFileError>,
-        paths: &Paths<'_>,
-        warnings: &mut Vec<String>,
-    ) {
-        let file = match file {
-            Ok(file) => file,
-            Err(error) => return warnings.push(error.to_string()),
-        };
-        let mut found = Vec::new();
-        self.add(&file, paths, &mut found);
-        let name = file.path.display();
-        warnings.extend(
-            found
-                .into_iter()
-                .map(|warning| format!("{name}: {warning}")),
-        );
-    }
-
-    fn add(&mut self, file: &SettingsFile, paths: &Paths<'_>, warnings: &mut Vec<String>) {
-        let default = file.text("defaultProvider").zip(file.text("defaultModel"));
-        if let Some((provider, model)) = default {
-            self.default_model = Some(format!("{provider}/{model}"));
-        }
-        match file.get("subagents") {
-            None => {}
-            Some(Value::Object(subagents)) => {
-                let mut reader = Reader {
-                    subagents,
-                    warnings,
-                };
-                self.take(&mut reader, paths);
-            }
-            Some(other) => warnings.push(format!("subagents must be an object, not {other}")),
-        }
+        SettingsFile::of_project(project).is_ok_and(|file| file.get(PART).is_some())
     }
 }
 

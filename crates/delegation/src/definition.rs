@@ -144,6 +144,15 @@ impl Definition {
         }
     }
 
+    /// Returns the file, with the line of a field if the file sets it: `scout.md:3`.
+    pub fn place_of(&self, field: Field) -> String {
+        let file = self.file.display();
+        match self.origins.get(&field) {
+            Some(origin) => format!("{file}:{}", origin.line),
+            None => file.to_string(),
+        }
+    }
+
     /// Returns whether this is the built-in definition, which no file has and which sets nothing.
     pub fn is_built_in(&self) -> bool {
         self.file.as_os_str().is_empty()

@@ -4,7 +4,7 @@
 //! does not know, and any id of a provider that it does. Pure.
 
 use pi_subagents_delegation::child_protocol::{Command, ModelName, Response, ResponseData};
-use pi_subagents_delegation::{Ending, ModelChoice, Runner, TaskPlan};
+use pi_subagents_delegation::{Ending, ModelChoice, Runner, TaskPlan, nearest};
 
 /// The id of the commands of this check.
 const CHECK: &str = "check";
@@ -100,18 +100,21 @@ impl ModelCheck {
         let Some(chosen) = &self.chosen else {
             return Checked::Fine;
         };
-        let mut of_provider = models
+        let of_provider = models
             .iter()
             .filter(|model| model.provider == chosen.provider)
-            .peekable();
-        let is_provider_listed = of_provider.peek().is_some();
-        if is_provider_listed && !of_provider.any(|model| model.id == chosen.id) {
-            let ModelName { provider, id } = chosen;
-            return Checked::Doubtful(format!(
-                "pi knows no model \"{id}\" of the provider \"{provider}\"; the id is sent as it is"
-            ));
+            .map(|model| model.id.as_str());
+        let ids: Vec<&str> = of_provider.collect();
+        let ModelName { provider, id } = chosen;
+        if ids.is_empty() || ids.contains(&id.as_str()) {
+            return Checked::Fine;
         }
-        Checked::Fine
+        let meant = nearest(id, ids).map_or(String::new(), |meant| {
+            format!(". Did you mean \"{meant}\"?")
+        });
+        Checked::Doubtful(format!(
+            "pi knows no model \"{id}\" of the provider \"{provider}\"; the id is sent as it is{meant}"
+        ))
     }
 }
 
@@ -175,6 +178,13 @@ mod tests {
                 vec![name("fake", "x")],
                 Checked::Doubtful(
                     "pi knows no model \"m\" of the provider \"fake\"; the id is sent as it is"
+                        .to_owned(),
+                ),
+            ),
+            (
+                vec![name("fake", "model-5"), name("fake", "M.")],
+                Checked::Doubtful(
+                    "pi knows no model \"m\" of the provider \"fake\"; the id is sent as it is. Did you mean \"M.\"?"
                         .to_owned(),
                 ),
             ),

@@ -8,6 +8,7 @@
 //!   looked for. A project's skill that leads out of the project is never read.
 //! - [`BUILT_IN_TOOLS`] are the tools of every child, and [`with_default_tools`] applies the `defaultTools` setting.
 //! - [`installed_pi`] and [`on_path`] find programs.
+//! - [`json`] reads JSON and says in plain words what is wrong with it.
 //! - [`markdown`] and [`yaml`] read a file with a frontmatter; a [`Problem`] says what is wrong
 //!   with it.
 //!
@@ -21,6 +22,7 @@
     )
 )]
 
+pub mod json;
 pub mod markdown;
 mod problem;
 mod programs;

@@ -1,5 +1,7 @@
 //! A problem that makes a file useless, and its position in the file.
 
+use std::path::Path;
+
 /// A place in a file, counted from 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Position {
@@ -38,6 +40,14 @@ impl Problem {
         }
     }
 
+    /// Returns the file and the place in it, such as `settings.json:3:11`.
+    pub fn place(&self, file: &Path) -> String {
+        match self.position {
+            Some(position) => position.in_file(file),
+            None => file.display().to_string(),
+        }
+    }
+
     /// Adds the name that the file gives to its content.
     #[must_use]
     pub fn of(self, name: &str) -> Self {
@@ -49,6 +59,11 @@ impl Problem {
 }
 
 impl Position {
+    /// Returns the place as people write it: `settings.json:3:11`.
+    pub fn in_file(self, file: &Path) -> String {
+        format!("{}:{}:{}", file.display(), self.line, self.column)
+    }
+
     /// Returns the beginning of a line.
     pub fn line(line: usize) -> Self {
         Self {

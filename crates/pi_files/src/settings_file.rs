@@ -6,6 +6,9 @@ use std::path::{Path, PathBuf};
 use pi_subagents_files::{Directory, Refusal, read_own};
 use serde_json::{Map, Value};
 
+use crate::json::{self, Step, position_of};
+use crate::problem::{Position, Problem};
+
 const FILE: &str = "settings.json";
 
 /// The settings file of a project, relative to the project.
@@ -19,6 +22,7 @@ const LARGEST_FILE: u64 = 4 << 20;
 pub struct SettingsFile {
     /// Where it is.
     pub path: PathBuf,
+    text: String,
     values: Map<String, Value>,
 }
 
@@ -26,7 +30,7 @@ pub struct SettingsFile {
 #[derive(Debug, thiserror::Error)]
 pub enum SettingsFileError {
     /// It exists and cannot be read.
-    #[error("{}: could not be read: {source}", path.display())]
+    #[error("{} cannot be read: {source}", path.display())]
     Unreadable {
         /// The file.
         path: PathBuf,
@@ -34,12 +38,12 @@ pub enum SettingsFileError {
         source: io::Error,
     },
     /// Pi takes no comments here, and neither do we.
-    #[error("{}: is not JSON: {source}", path.display())]
+    #[error("{} is not JSON: {}", problem.place(path), problem.message)]
     NotJson {
         /// The file.
         path: PathBuf,
-        /// Where it stops being JSON.
-        source: serde_json::Error,
+        /// Where it stops being JSON, and why.
+        problem: Problem,
     },
     /// It is a link to a file outside of the project that it came with.
     #[error("{}: leads out of the project; it is ignored", path.display())]
@@ -70,6 +74,14 @@ impl SettingsFile {
     /// Returns where a project keeps its settings.
     pub fn project_path(project: &Path) -> PathBuf {
         project.join(PROJECT_FILE)
+    }
+
+    /// Returns the place of something in the file, such as `settings.json:3:11`.
+    pub fn place(&self, path: &[Step<'_>]) -> String {
+        match position_of(&self.text, path) {
+            Some(position) => position.in_file(&self.path),
+            None => self.path.display().to_string(),
+        }
     }
 
     /// Returns the value of a key.
@@ -108,11 +120,16 @@ impl SettingsFile {
             }
             Err(source) => return Err(SettingsFileError::Unreadable { path, source }),
         };
-        let text = String::from_utf8_lossy(&content);
-        match serde_json::from_str(text.trim_start_matches('\u{feff}')) {
-            Ok(values) => Ok(Self { path, values }),
-            Err(source) => Err(SettingsFileError::NotJson { path, source }),
-        }
+        let text = String::from_utf8_lossy(&content).into_owned();
+        let values = match json::parse(&text) {
+            Ok(Value::Object(values)) => values,
+            Ok(_) => {
+                let problem = Problem::at(Position::line(1), "it must hold one object in braces");
+                return Err(SettingsFileError::NotJson { path, problem });
+            }
+            Err(problem) => return Err(SettingsFileError::NotJson { path, problem }),
+        };
+        Ok(Self { path, text, values })
     }
 }
 
@@ -144,7 +161,8 @@ mod tests {
         );
         fs::write(&file, "// a comment").unwrap();
         let error = read().unwrap_err().to_string();
-        assert!(error.contains("settings.json: is not JSON: "), "{error}");
+        let expected = "settings.json:1:1 is not JSON: comments are not allowed in this file";
+        assert!(error.ends_with(expected), "{error}");
     }
 
     #[test]

@@ -2,10 +2,13 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::io;
 use std::path::Path;
 
 use pi_subagents_files::read_own_text;
+use pi_subagents_pi_files::json;
 use serde::Deserialize;
+use serde_json::Value;
 
 use super::installed_pi::TokenError;
 use super::{KnownModels, LARGEST_FILE, builtin, interpolation, local_servers};
@@ -179,10 +182,31 @@ impl Keyring<'_> {
         if let Some(why) = refused {
             advice = format!("{file} holds a login, but {why}. {advice}");
         }
+        if let Some(why) = unusable(&self.agent_dir.join(AUTH_FILE)) {
+            advice = format!("{why}. {advice}");
+        }
         for offer in local_servers::offers(&local_servers::USUAL).await {
             advice.push('\n');
             advice.push_str(&offer);
         }
         advice
+    }
+}
+
+/// Returns why a file of keys cannot be used; None if it can, or does not exist. No word of the file
+/// is repeated, because it holds keys.
+pub(super) fn unusable(file: &Path) -> Option<String> {
+    let text = match read_own_text(file, LARGEST_FILE) {
+        Ok(text) => text,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return None,
+        Err(error) => return Some(format!("{} cannot be read: {error}", file.display())),
+    };
+    match json::parse(&text) {
+        Ok(Value::Object(_)) => None,
+        Ok(_) => Some(format!("{} must hold one object in braces", file.display())),
+        Err(problem) => {
+            let place = problem.place(file);
+            Some(format!("{place} is not JSON: {}", problem.message))
+        }
     }
 }

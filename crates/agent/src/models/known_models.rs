@@ -2,17 +2,13 @@
 //! the built-in providers.
 
 use std::collections::BTreeMap;
-use std::io;
 use std::path::Path;
 
-use pi_subagents_files::read_own_text;
-use serde::Deserialize;
+use pi_subagents_delegation::nearest;
 
 use super::entries::{ModelEntry, ProviderEntry};
-use super::{InstalledPi, LARGEST_FILE, Model, Wire, builtin, json_with_comments};
-
-/// Where a user lists providers and models.
-pub(super) const MODELS_FILE: &str = "models.json";
+use super::models_file::{self, ModelsFileError};
+use super::{InstalledPi, Model, Wire, builtin};
 
 /// Providers and models by name.
 #[derive(Debug, Default)]
@@ -20,36 +16,24 @@ pub(crate) struct KnownModels {
     providers: BTreeMap<String, ProviderEntry>,
     /// Knows prices and sizes of the built-in providers' models; asked only when they are.
     pub(super) installed: InstalledPi,
-    /// Why `models.json` could not be used; then the built-in providers are all there is.
-    pub(crate) problem: Option<String>,
-}
-
-#[derive(Debug, Default, Deserialize)]
-struct ModelsFile {
-    #[serde(default)]
-    providers: BTreeMap<String, ProviderEntry>,
+    /// Why `models.json` cannot be used; then the built-in providers are all there is.
+    pub(crate) problem: Option<ModelsFileError>,
+    /// Keys of `models.json` that are probably misspelt.
+    pub(crate) warnings: Vec<String>,
 }
 
 impl KnownModels {
     /// Reads `models.json`; a missing one is fine, a broken one is a problem to report.
     pub(crate) fn load(agent_dir: &Path, installed: InstalledPi) -> Self {
-        let path = agent_dir.join(MODELS_FILE);
-        let text = match read_own_text(&path, LARGEST_FILE) {
-            Ok(text) => Ok(text),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(String::from("{}")),
-            Err(error) => Err(error.to_string()),
+        let (file, problem) = match models_file::read(agent_dir) {
+            Ok(file) => (file, None),
+            Err(problem) => (models_file::ModelsFile::default(), Some(problem)),
         };
-        let file = text.and_then(|text| {
-            json_with_comments::parse::<ModelsFile>(&text).map_err(|error| error.to_string())
-        });
-        let problem = file
-            .as_ref()
-            .err()
-            .map(|error| format!("Could not use {}: {error}", path.display()));
         Self {
-            providers: file.map(|file| file.providers).unwrap_or_default(),
+            providers: file.providers,
             installed,
             problem,
+            warnings: file.warnings,
         }
     }
 
@@ -90,6 +74,12 @@ impl KnownModels {
             }
         }
         names
+    }
+
+    /// Returns the provider that was probably meant by a name that is none.
+    pub(crate) fn nearest_provider(&self, name: &str) -> Option<String> {
+        let known = self.provider_names();
+        nearest(name, known.iter().map(String::as_str)).map(str::to_owned)
     }
 
     /// Returns a model that is not listed, with what the configuration says about its provider.

@@ -1,24 +1,27 @@
 //! Which model answers, where it is reached and with which key: pi's configuration.
 
 mod builtin;
+mod catalogue;
 mod credentials;
 mod entries;
 mod installed_pi;
 mod interpolation;
-mod json_with_comments;
 mod known_models;
 mod local_servers;
+mod models_file;
 mod offered;
 mod overview;
 mod pattern;
 mod secrets;
 mod wire;
 
+pub use catalogue::{AskedModel, ModelCatalogue};
 pub(crate) use credentials::{Credential, CredentialError, GivenKey, Keyring};
 pub(crate) use entries::Compat;
 pub(crate) use installed_pi::InstalledPi;
 pub(crate) use interpolation::resolve as interpolate;
 pub(crate) use known_models::KnownModels;
+pub(crate) use models_file::ModelsFileError;
 pub use offered::{OfferedProvider, offered_models};
 pub use overview::{KeyPlace, ModelOverview, UsableProvider, model_overview};
 pub(crate) use pattern::{Choice, ChoiceError, Wanted, choose};

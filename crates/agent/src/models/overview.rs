@@ -1,14 +1,10 @@
 //! Which providers could be asked and where their keys are, without reading any of them out.
 
-use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use pi_subagents_files::read_own;
-use serde_json::{Map, Value};
-
-use super::credentials::{AUTH_FILE, AuthEntry};
-use super::known_models::MODELS_FILE;
-use super::{InstalledPi, Keyring, KnownModels, LARGEST_FILE, builtin, interpolation};
+use super::credentials::{AUTH_FILE, AuthEntry, unusable};
+use super::models_file::MODELS_FILE;
+use super::{ChoiceError, InstalledPi, Keyring, KnownModels, builtin, interpolation};
 use crate::settings::Settings;
 use crate::surroundings::Surroundings;
 
@@ -25,6 +21,8 @@ pub struct ModelOverview {
     pub unset: Vec<(String, String)>,
     /// Files that cannot be used.
     pub problems: Vec<String>,
+    /// What is odd about the files.
+    pub warnings: Vec<String>,
 }
 
 /// A provider that could be asked.
@@ -67,11 +65,21 @@ pub fn model_overview(surroundings: &Surroundings) -> ModelOverview {
         default_model: settings.default_model,
         usable: Vec::new(),
         unset: Vec::new(),
-        problems: known_models.problem.iter().cloned().collect(),
+        problems: known_models
+            .problem
+            .iter()
+            .map(ToString::to_string)
+            .collect(),
+        warnings: known_models.warnings.clone(),
     };
     overview
         .problems
         .extend(unusable(&agent_dir.join(AUTH_FILE)));
+    let unknown = unknown_default(&overview, &known_models);
+    overview.problems.extend(unknown.map(|why| {
+        let place = settings.default_place.unwrap_or_default();
+        format!("{place}: defaultProvider: {why}")
+    }));
     let mut names = known_models.provider_names();
     names.sort();
     for name in names {
@@ -84,16 +92,17 @@ pub fn model_overview(surroundings: &Surroundings) -> ModelOverview {
     overview
 }
 
-/// Returns why a file of keys cannot be used; None if it can, or does not exist.
-fn unusable(file: &Path) -> Option<String> {
-    let why = match read_own(file, LARGEST_FILE) {
-        Ok(content) => serde_json::from_slice::<Map<String, Value>>(&content)
-            .err()?
-            .to_string(),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return None,
-        Err(error) => error.to_string(),
+/// Says that nobody knows the provider of the default model.
+fn unknown_default(overview: &ModelOverview, known_models: &KnownModels) -> Option<String> {
+    let provider = overview.default_provider.as_deref()?;
+    if known_models.knows_provider(provider) {
+        return None;
+    }
+    let error = ChoiceError::UnknownProvider {
+        provider: provider.to_owned(),
+        meant: Some(known_models.nearest_provider(provider)?),
     };
-    Some(format!("Could not use {}: {why}", file.display()))
+    Some(error.to_string())
 }
 
 impl Keyring<'_> {
@@ -215,6 +224,7 @@ mod tests {
                     .into(),
                 unset: vec![("unset".to_owned(), "NOT_SET".to_owned())],
                 problems: Vec::new(),
+                warnings: Vec::new(),
             }
         );
     }

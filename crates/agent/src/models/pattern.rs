@@ -1,7 +1,7 @@
 //! From what the user wrote to one model: exact id, `provider/id`, a unique part of a name,
 //! each with an optional `:thinking` at its end.
 
-use pi_subagents_delegation::ThinkingLevel;
+use pi_subagents_delegation::{ThinkingLevel, nearest};
 
 use super::{KnownModels, Model, SCRIPTED};
 
@@ -12,6 +12,22 @@ pub(crate) struct Wanted {
     pub(crate) model: Option<String>,
     pub(crate) default_provider: Option<String>,
     pub(crate) default_model: Option<String>,
+    /// The place in the settings that names the default provider.
+    pub(crate) default_place: Option<String>,
+}
+
+impl Wanted {
+    /// Returns whether a script is asked for, which no file lists.
+    pub(crate) fn is_scripted(&self) -> bool {
+        let names_script = |name: &String| {
+            let rest = name.strip_prefix(SCRIPTED);
+            rest.is_some_and(|rest| rest.starts_with('/'))
+        };
+        match &self.provider {
+            Some(provider) => provider == SCRIPTED,
+            None => self.model.as_ref().is_some_and(names_script),
+        }
+    }
 }
 
 /// The model that was chosen.
@@ -21,14 +37,29 @@ pub(crate) struct Choice {
     pub(crate) model: Option<Model>,
     /// From a `:level` at the end of the pattern.
     pub(crate) thinking: Option<ThinkingLevel>,
+    /// Whether nothing is known about the model but its name.
+    pub(crate) is_unlisted: bool,
+    /// What is odd about that, where the models of the provider are known.
     pub(crate) warning: Option<String>,
 }
 
 /// Why no model can be chosen.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum ChoiceError {
-    #[error("Unknown provider \"{0}\". Add it to models.json, or name one that is built in.")]
-    UnknownProvider(String),
+    #[error("There is no provider \"{provider}\"{}", meant_or(
+        meant.as_deref(),
+        ". Add it to models.json, or name one that is built in.",
+    ))]
+    UnknownProvider {
+        provider: String,
+        meant: Option<String>,
+    },
+    #[error("{place}: defaultProvider: {source}")]
+    Default {
+        /// Where the settings name it.
+        place: String,
+        source: Box<ChoiceError>,
+    },
     #[error("Provider \"{0}\" has no listed model. Name one with --model.")]
     NoModel(String),
     #[error("Model \"{pattern}\" is not unique: {}.", matches.join(", "))]
@@ -36,8 +67,29 @@ pub(crate) enum ChoiceError {
         pattern: String,
         matches: Vec<String>,
     },
-    #[error("Model \"{0}\" not found. Name it as provider/id, or list it in models.json.")]
-    NotFound(String),
+    #[error("There is no model \"{pattern}\"{}", meant_or(meant.as_deref(), &how_to_name(pattern)))]
+    NotFound {
+        pattern: String,
+        meant: Option<String>,
+    },
+}
+
+/// Says how a model is named that nobody knows.
+fn how_to_name(pattern: &str) -> String {
+    match pattern.split_once('/') {
+        Some((provider, _)) => {
+            format!(" and no provider \"{provider}\". List it in models.json, or name another one.")
+        }
+        None => ". Name it as provider/id, or list it in models.json.".to_owned(),
+    }
+}
+
+/// Asks whether something was meant, or says what else can be done.
+fn meant_or(meant: Option<&str>, advice: &str) -> String {
+    match meant {
+        Some(meant) => format!("; did you mean \"{meant}\"?"),
+        None => advice.to_owned(),
+    }
 }
 
 /// Finds the model that flags and settings ask for.
@@ -51,7 +103,7 @@ pub(crate) fn choose(
     match (&wanted.provider, &wanted.model) {
         (_, Some(pattern)) => by_pattern(pattern, wanted, known_models, usable),
         (Some(provider), None) => first_of(provider, wanted, known_models),
-        (None, None) => Ok(by_default(wanted, known_models)),
+        (None, None) => by_default(wanted, known_models),
     }
 }
 
@@ -75,7 +127,20 @@ fn by_pattern(
         Some((provider, id)) if provider == SCRIPTED || known_models.knows_provider(provider) => {
             of_provider(provider, id, known_models)
         }
-        _ => anywhere(pattern, wanted, &everywhere(known_models, usable)),
+        Some((provider, _)) => anywhere(pattern, wanted, &everywhere(known_models, usable))
+            .map_err(|error| provider_or(error, provider, known_models)),
+        None => anywhere(pattern, wanted, &everywhere(known_models, usable)),
+    }
+}
+
+/// Blames the provider of a name that nothing fits, if a known one is nearly called so.
+fn provider_or(error: ChoiceError, provider: &str, known_models: &KnownModels) -> ChoiceError {
+    match (&error, known_models.nearest_provider(provider)) {
+        (ChoiceError::NotFound { .. }, meant @ Some(_)) => ChoiceError::UnknownProvider {
+            provider: provider.to_owned(),
+            meant,
+        },
+        (_, _) => error,
     }
 }
 
@@ -111,7 +176,7 @@ fn of_provider(
         return Ok(found(Model::scripted(id), thinking));
     }
     if !known_models.knows_provider(provider) {
-        return Err(ChoiceError::UnknownProvider(provider.to_owned()));
+        return Err(unknown_provider(provider, known_models));
     }
     let models = known_models.models_of(provider);
     for (id, thinking) in readings(pattern) {
@@ -126,11 +191,28 @@ fn of_provider(
     }
     let (id, thinking) = readings(pattern).last().unwrap_or((pattern, None));
     Ok(Choice {
-        warning: Some(format!(
-            "Model \"{id}\" is not listed for provider \"{provider}\". Using it as it is."
-        )),
+        is_unlisted: true,
+        warning: (!models.is_empty()).then(|| not_listed(provider, id, &models)),
         ..found(known_models.unlisted(provider, id), thinking)
     })
+}
+
+fn unknown_provider(provider: &str, known_models: &KnownModels) -> ChoiceError {
+    ChoiceError::UnknownProvider {
+        provider: provider.to_owned(),
+        meant: known_models.nearest_provider(provider),
+    }
+}
+
+/// Warns of an id that is not among the models of its provider.
+fn not_listed(provider: &str, id: &str, models: &[Model]) -> String {
+    let meant = nearest(id, models.iter().map(|model| model.id.as_str()));
+    let meant = meant.map_or(String::new(), |meant| {
+        format!(". Did you mean \"{meant}\"?")
+    });
+    format!(
+        "no model \"{id}\" of the provider \"{provider}\" is known; the id is sent as it is{meant}"
+    )
 }
 
 fn anywhere(pattern: &str, wanted: &Wanted, models: &[Model]) -> Result<Choice, ChoiceError> {
@@ -149,7 +231,13 @@ fn anywhere(pattern: &str, wanted: &Wanted, models: &[Model]) -> Result<Choice, 
             }
         }
     }
-    Err(ChoiceError::NotFound(pattern.to_owned()))
+    let names: Vec<String> = models.iter().map(full_name).collect();
+    let ids = models.iter().map(|model| model.id.as_str());
+    let meant = nearest(pattern, ids.chain(names.iter().map(String::as_str)));
+    Err(ChoiceError::NotFound {
+        pattern: pattern.to_owned(),
+        meant: meant.map(str::to_owned),
+    })
 }
 
 fn matching(part: &str, models: &[Model]) -> Vec<Model> {
@@ -175,20 +263,22 @@ fn first_of(
         None if known_models.knows_provider(provider) => {
             Err(ChoiceError::NoModel(provider.to_owned()))
         }
-        None => Err(ChoiceError::UnknownProvider(provider.to_owned())),
+        None => Err(unknown_provider(provider, known_models)),
     }
 }
 
-fn by_default(wanted: &Wanted, known_models: &KnownModels) -> Choice {
-    if let (Some(provider), Some(id)) = (&wanted.default_provider, &wanted.default_model)
-        && let Ok(choice) = of_provider(provider, id, known_models)
-    {
-        return choice;
+fn by_default(wanted: &Wanted, known_models: &KnownModels) -> Result<Choice, ChoiceError> {
+    if let (Some(provider), Some(id)) = (&wanted.default_provider, &wanted.default_model) {
+        // Another model than the user chose may be dear, or somebody else's.
+        return of_provider(provider, id, known_models).map_err(|error| ChoiceError::Default {
+            place: wanted.default_place.clone().unwrap_or_default(),
+            source: Box::new(error),
+        });
     }
-    Choice {
+    Ok(Choice {
         model: known_models.models().into_iter().next(),
         ..Choice::default()
-    }
+    })
 }
 
 /// Returns the two ways to read a pattern: as it stands, and without a level at its end.
@@ -204,7 +294,7 @@ fn found(model: Model, thinking: Option<ThinkingLevel>) -> Choice {
     Choice {
         model: Some(model),
         thinking,
-        warning: None,
+        ..Choice::default()
     }
 }
 

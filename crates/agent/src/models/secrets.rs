@@ -5,11 +5,12 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use pi_subagents_files::read_own_text;
+use pi_subagents_pi_files::json;
 use serde_json::Value;
 
 use super::credentials::AUTH_FILE;
-use super::known_models::MODELS_FILE;
-use super::{LARGEST_FILE, builtin, interpolation, json_with_comments};
+use super::models_file::MODELS_FILE;
+use super::{LARGEST_FILE, builtin, interpolation};
 
 /// A command that prints a key may name these; they are no secrets, and no shell works without.
 const EVERYDAY: [&str; 10] = [
@@ -23,7 +24,7 @@ pub fn secret_variables(agent_dir: &Path) -> BTreeSet<String> {
     for file in [MODELS_FILE, AUTH_FILE] {
         // A file that cannot be read names nothing, and gives no key either.
         let text = read_own_text(&agent_dir.join(file), LARGEST_FILE).unwrap_or_default();
-        if let Ok(value) = json_with_comments::parse::<Value>(&text) {
+        if let Ok(value) = json::parse_relaxed(&text) {
             collect(&value, &mut names);
         }
     }

@@ -34,6 +34,7 @@ pub(crate) use answer::Answer;
 pub(crate) use arguments::CallError;
 pub(crate) use call::{Call, ReadyCall};
 pub(crate) use choices::choices_of;
+pub(crate) use resolve::model_place;
 pub(crate) use tool::{Effect, Tool};
 pub(crate) use unknown_fields::check_fields;
 pub(crate) use window_record::{Seen, WindowRecord};

@@ -42,6 +42,27 @@ pub(crate) struct FoundPi {
     pub(crate) version: String,
 }
 
+/// Why no pi can be used. The text says what to do about it.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum NoPi {
+    #[error("pi is not on PATH. Install it, set PI_SUBAGENTS_PI to it, or use --runner embedded.")]
+    Missing,
+    #[error("{0}. Update it, or use --runner embedded.")]
+    TooOld(String),
+    #[error("{0}. Set PI_SUBAGENTS_PI to a pi that starts, or use --runner embedded.")]
+    DoesNotStart(String),
+}
+
+impl NoPi {
+    /// Returns the reason alone, for somebody who need not do anything.
+    fn reason(&self) -> &str {
+        match self {
+            Self::Missing => "pi is not on PATH",
+            Self::TooOld(why) | Self::DoesNotStart(why) => why,
+        }
+    }
+}
+
 /// The program that does a task.
 pub(crate) struct ChosenRunner {
     pub(crate) runner: Runner,
@@ -53,7 +74,7 @@ pub(crate) struct ChosenRunner {
 /// Finds the program for a choice; pi is looked for once.
 pub(crate) struct Runners<'a> {
     caller: &'a Caller,
-    pi: OnceCell<Result<FoundPi, String>>,
+    pi: OnceCell<Result<FoundPi, NoPi>>,
 }
 
 impl<'a> Runners<'a> {
@@ -68,20 +89,21 @@ impl<'a> Runners<'a> {
     pub(crate) fn resolve(&self, choice: RunnerChoice) -> Result<ChosenRunner, String> {
         match choice {
             RunnerChoice::Embedded => Ok(self.embedded(None)),
-            RunnerChoice::Pi => self
-                .pi()
-                .map_err(|reason| CouldNotStart { reason }.message().unwrap_or_default()),
+            RunnerChoice::Pi => self.pi().map_err(|no| {
+                let reason = no.to_string();
+                CouldNotStart { reason }.message().unwrap_or_default()
+            }),
             RunnerChoice::Auto => Ok(self.pi().unwrap_or_else(|why| self.instead_of_pi(&why))),
         }
     }
 
     /// Returns the embedded agent, because no pi can be used; the caller is warned where there is
     /// one.
-    fn instead_of_pi(&self, why: &str) -> ChosenRunner {
+    fn instead_of_pi(&self, no_pi: &NoPi) -> ChosenRunner {
         let is_there = self.caller.pi.is_some() || is_pi_named(&self.caller.places);
         let warning = format!(
-            "pi cannot be used, so the embedded agent is used instead: {}",
-            why.trim_end_matches('.')
+            "pi cannot be used, so the embedded agent is used instead: {}. Mend or remove that pi; pi-subagents doctor checks it.",
+            no_pi.reason()
         );
         self.embedded(is_there.then_some(warning))
     }
@@ -99,7 +121,7 @@ impl<'a> Runners<'a> {
         }
     }
 
-    fn pi(&self) -> Result<ChosenRunner, String> {
+    fn pi(&self) -> Result<ChosenRunner, NoPi> {
         let find = || find_pi(self.caller, Asking::IfNeeded);
         let found = self.pi.get_or_init(find).clone();
         found.map(|pi| ChosenRunner {
@@ -116,7 +138,7 @@ pub(crate) fn is_pi_named(places: &Places) -> bool {
 }
 
 /// Finds the pi of the caller, else the one that is named or on the path, or says why there is none.
-pub(crate) fn find_pi(caller: &Caller, asking: Asking) -> Result<FoundPi, String> {
+pub(crate) fn find_pi(caller: &Caller, asking: Asking) -> Result<FoundPi, NoPi> {
     let places = &caller.places;
     if let Some(pi) = &caller.pi
         && places.variable("PI_SUBAGENTS_PI").is_none()
@@ -124,10 +146,8 @@ pub(crate) fn find_pi(caller: &Caller, asking: Asking) -> Result<FoundPi, String
         let arguments = pi.arguments.clone();
         return new_enough(pi.program.clone(), arguments, &pi.version);
     }
-    let path = pi_of(places).ok_or(
-        "pi is not on PATH. Install it, set PI_SUBAGENTS_PI to it, or use --runner embedded.",
-    )?;
-    let version = version_of(&path, places, asking)?;
+    let path = pi_of(places).ok_or(NoPi::Missing)?;
+    let version = version_of(&path, places, asking).map_err(NoPi::DoesNotStart)?;
     new_enough(path, Vec::new(), &version)
 }
 
@@ -137,7 +157,7 @@ fn pi_of(places: &Places) -> Option<PathBuf> {
     installed_pi(named, &places.cwd, search_path)
 }
 
-fn new_enough(path: PathBuf, arguments: Vec<OsString>, said: &str) -> Result<FoundPi, String> {
+fn new_enough(path: PathBuf, arguments: Vec<OsString>, said: &str) -> Result<FoundPi, NoPi> {
     match Version::parse(said) {
         Some(version) if version >= OLDEST_PI => Ok(FoundPi {
             program: Program {
@@ -148,9 +168,9 @@ fn new_enough(path: PathBuf, arguments: Vec<OsString>, said: &str) -> Result<Fou
             },
             version: said.to_owned(),
         }),
-        Some(_) | None => Err(format!(
-            "{} is pi {said}, which is too old: {OLDEST_PI} or newer is needed. Update it, or use --runner embedded.",
+        Some(_) | None => Err(NoPi::TooOld(format!(
+            "{} is pi {said}, which is too old: {OLDEST_PI} or newer is needed",
             path.display(),
-        )),
+        ))),
     }
 }

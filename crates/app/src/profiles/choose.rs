@@ -1,11 +1,12 @@
 //! Finds the definition that a name means.
 
 use clap::Args;
-use pi_subagents_definitions::{Asker, Found, Ignored, IgnoredReason, UnknownDefinition, Warning};
-use pi_subagents_delegation::{Definition, Dialect, Scope};
+use pi_subagents_definitions::{Found, Ignored, IgnoredReason, UnknownDefinition, Warning};
+use pi_subagents_delegation::{Definition, Dialect, Scope, nearest};
 
 use super::command::{DialectName, ScopeName};
 use super::seen::Seen;
+use crate::calls::families::{delegation, subagent};
 use crate::error::CommandError;
 
 /// A name, and what narrows it down.
@@ -29,10 +30,16 @@ pub(super) enum Chosen<'a> {
     Broken(&'a Warning),
 }
 
-/// Returns the effective definition of a name, or the error if there is none.
+/// Returns the definition of a name that `run` takes, or the error if there is none.
+pub(super) fn for_run<'a>(name: &str, seen: &'a Seen) -> Result<Found<'a>, CommandError> {
+    let found = seen.catalogue().find(name, subagent::ASKER);
+    found.or_else(|_| counting(name, seen))
+}
+
+/// Returns the definition of a name that `delegate` takes, or the error if there is none.
 pub(super) fn counting<'a>(name: &str, seen: &'a Seen) -> Result<Found<'a>, CommandError> {
     seen.catalogue()
-        .find(name, Asker::Delegation)
+        .find(name, delegation::ASKER)
         .map_err(|unknown| not_there(name, &unknown, seen))
 }
 
@@ -104,6 +111,12 @@ fn not_there(name: &str, unknown: &UnknownDefinition, seen: &Seen) -> CommandErr
         return CommandError::usage(warning.to_string());
     }
     let error = CommandError::not_found(unknown.to_string());
+    let known = seen.catalogue().effective(delegation::ASKER);
+    let meant = nearest(name, known.iter().map(|one| one.name.as_str()));
+    let error = match meant {
+        Some(meant) => error.hint(format!("Did you mean {meant}?")),
+        None => error,
+    };
     if unknown.ignored.is_empty() {
         return error;
     }

@@ -1,14 +1,17 @@
-//! `profile explain`: shows where each field comes from, what it hides, and how children start.
+//! `profile explain`: shows where each field comes from, what it hides, and how children start. The
+//! definition is the one that `run` takes.
 
 use std::path::Path;
 use std::process::ExitCode;
 
-use pi_subagents_definitions::{Asker, Explanation, Row, check_paths, explain};
+use pi_subagents_definitions::{Explanation, Row, check_paths, explain};
 use pi_subagents_delegation::{Definition, text};
 use serde_json::{Value, json};
 
 use super::choose;
+use super::doubts::ModelDoubts;
 use super::seen::{Seen, reason};
+use crate::calls::families::{delegation, subagent};
 use crate::error::CommandError;
 use crate::print::Printer;
 
@@ -16,15 +19,18 @@ use crate::print::Printer;
 const WIDEST_VALUE: usize = 48;
 
 pub(super) fn run(name: &str, seen: &Seen, printer: Printer) -> Result<ExitCode, CommandError> {
-    let found = choose::counting(name, seen)?;
-    let mut explanation = explain(seen.catalogue(), name, Asker::Delegation, seen.skills())
+    let found = choose::for_run(name, seen)?;
+    let mut explanation = explain(seen.catalogue(), name, subagent::ASKER, seen.skills())
         .map_err(|unknown| CommandError::not_found(unknown.to_string()))?;
+    let doubt = ModelDoubts::of(seen).about(found.definition);
+    explanation.warnings.extend(doubt);
     let paths = check_paths(found.definition, &seen.places.cwd, &seen.places.home);
     explanation
         .problems
         .extend(paths.err().map(|invalid| invalid.to_string()));
     if printer.is_json() {
-        printer.json(&to_json(&explanation, seen));
+        let delegated = delegated(name, seen);
+        printer.json(&to_json(&explanation, delegated, seen));
     } else {
         printer.data(&page(&explanation, found.definition, seen));
         for notice in seen.notices() {
@@ -34,14 +40,31 @@ pub(super) fn run(name: &str, seen: &Seen, printer: Printer) -> Result<ExitCode,
     Ok(ExitCode::SUCCESS)
 }
 
+fn title(explanation: &Explanation, definition: &Definition, seen: &Seen) -> String {
+    let name = &explanation.name;
+    if definition.is_built_in() {
+        return format!("{name} (built in): a plain sub-agent without a definition");
+    }
+    let (dialect, scope) = (explanation.dialect.as_str(), explanation.scope.as_str());
+    let file = seen.short(&explanation.file);
+    format!("{name} ({dialect}, {scope}) {file}")
+}
+
+/// Returns the definition that `delegate --profile` takes.
+fn delegated<'a>(name: &str, seen: &'a Seen) -> Option<&'a Definition> {
+    let found = seen.catalogue().find(name, delegation::ASKER).ok()?;
+    Some(found.definition)
+}
+
 fn page(explanation: &Explanation, definition: &Definition, seen: &Seen) -> String {
-    let mut lines = vec![format!(
-        "{} ({}, {}) {}",
-        explanation.name,
-        explanation.dialect.as_str(),
-        explanation.scope.as_str(),
-        seen.short(&explanation.file)
-    )];
+    let mut lines = vec![title(explanation, definition, seen)];
+    let delegated = delegated(&explanation.name, seen);
+    if let Some(other) = delegated.filter(|other| other.file != explanation.file) {
+        let (name, file) = (&other.name, seen.short(&other.file));
+        lines.push(format!(
+            "  for run and spawn; delegate --profile {name} takes {file}"
+        ));
+    }
     lines.extend(rows(explanation, seen));
     let short = |path: &Path| seen.short(path);
     let shadowed = explanation.shadowed.iter().map(|file| short(file));
@@ -139,7 +162,7 @@ fn one_line(value: &str) -> String {
 fn why(reason: pi_subagents_definitions::IgnoredReason) -> &'static str {
     use pi_subagents_definitions::IgnoredReason;
     match reason {
-        IgnoredReason::Undecided => "you have not decided yet whether to trust its project",
+        IgnoredReason::Undecided => "its project is not trusted yet",
         IgnoredReason::Refused => "its project is not trusted",
         IgnoredReason::OutsideProject => "it is a link to a file outside its project",
     }
@@ -159,7 +182,7 @@ fn quoted(arguments: &[String]) -> String {
     words.collect::<Vec<_>>().join(" ")
 }
 
-fn to_json(explanation: &Explanation, seen: &Seen) -> Value {
+fn to_json(explanation: &Explanation, delegated: Option<&Definition>, seen: &Seen) -> Value {
     let fields: Vec<Value> = explanation
         .rows
         .iter()
@@ -180,6 +203,7 @@ fn to_json(explanation: &Explanation, seen: &Seen) -> Value {
         "dialect": explanation.dialect.as_str(),
         "scope": explanation.scope.as_str(),
         "file": explanation.file,
+        "delegateFile": delegated.map(|definition| &definition.file),
         "fields": fields,
         "shadowed": explanation.shadowed,
         "ignored": ignored.collect::<Vec<_>>(),

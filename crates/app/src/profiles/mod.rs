@@ -9,6 +9,7 @@ mod command;
 mod create;
 mod delete;
 mod details;
+pub(crate) mod doubts;
 mod edit;
 mod editor;
 mod examples;

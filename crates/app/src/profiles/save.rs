@@ -4,6 +4,7 @@ use pi_subagents_definitions::{Asker, SaveError, check_paths, save, validate};
 use pi_subagents_delegation::{Definition, Dialect};
 use serde_json::{Value, json};
 
+use super::doubts::{ModelDoubts, tool_doubts};
 use super::fields;
 use super::seen::Seen;
 use crate::error::CommandError;
@@ -74,6 +75,8 @@ fn concerns(definition: &Definition, seen: &Seen) -> Vec<String> {
         .into_iter()
         .chain(skills.map(|error| error.to_string()))
         .chain(paths.map(|invalid| invalid.to_string()))
+        .chain(tool_doubts(definition, seen))
+        .chain(ModelDoubts::of(seen).about(definition))
         .collect()
 }
 

@@ -98,12 +98,11 @@ impl Seen {
     /// Returns the warnings about files that are used.
     pub(crate) fn warnings(&self) -> Vec<String> {
         let files = self.catalogue().warnings().iter().map(ToString::to_string);
-        self.configuration
-            .warnings
-            .iter()
-            .cloned()
-            .chain(files)
-            .collect()
+        let Configuration {
+            broken, warnings, ..
+        } = &self.configuration;
+        let settings = broken.iter().chain(warnings).cloned();
+        settings.chain(files).collect()
     }
 
     /// Returns one sentence for each project with ignored files.

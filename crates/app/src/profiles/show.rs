@@ -6,6 +6,7 @@ use serde_json::json;
 
 use super::seen::Seen;
 use super::{choose, details, fields};
+use crate::calls::families::subagent;
 use crate::error::CommandError;
 use crate::print::Printer;
 
@@ -23,6 +24,11 @@ pub(super) fn run(name: &str, seen: &Seen, printer: Printer) -> Result<ExitCode,
     } else {
         let file = seen.short(&found.definition.file);
         printer.data(&details::page(found.definition, &file));
+        let taken = seen.catalogue().find(name, subagent::ASKER).ok();
+        if let Some(other) = taken.filter(|other| other.definition.file != found.definition.file) {
+            let file = seen.short(&other.definition.file);
+            printer.note(&format!("run and spawn take {file} for this name."));
+        }
         seen.tell(printer);
     }
     Ok(ExitCode::SUCCESS)

@@ -124,7 +124,6 @@ fn a_login_without_pi_says_what_is_missing() {
     --- stdout
     [EOF]
     --- stderr
-    Warning: Model "grok" is not listed for provider "xai". Using it as it is.
     Error: No API key found for xai.
 
     $HOME/.pi/agent/auth.json holds a login, but only pi can renew it, and pi is not installed. Set the environment variable XAI_API_KEY, or put {"xai": {"type": "api_key", "key": "..."}} into $HOME/.pi/agent/auth.json.

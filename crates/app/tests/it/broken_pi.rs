@@ -63,7 +63,7 @@ fn a_pi_that_crashes_is_none_and_the_embedded_agent_works_in_its_place() {
     assert_eq!(
         runner_check(&stage),
         (
-            json!("auto uses the embedded agent, because the installed pi cannot be used"),
+            json!("auto uses the embedded agent, because the installed pi does not start"),
             json!([why])
         )
     );

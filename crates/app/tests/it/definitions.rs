@@ -103,7 +103,7 @@ fn a_definition_of_an_untrusted_project_is_named_once_where_another_one_is_used(
     insta::assert_snapshot!(answer_text(&stage, &output.json()), @r#"
     ✓ a: completed (session: <1>) (profile: helper, model=fake/fake-model, custom-system-prompt)
     ✓ b: completed (session: <2>) (profile: helper, model=fake/fake-model, custom-system-prompt)
-    ! Ignored 1 definition of $SANDBOX/project, which nobody has trusted yet: helper. Run "pi-subagents trust --yes" to allow that.
+    ! Ignored 1 definition of $SANDBOX/project, which is not trusted yet: helper. Run "pi-subagents trust --yes" to allow that.
     "#);
     let silent = json!({"tasks": [{"name": "c", "prompt": "hello"}]});
     let output = stage.delegate_to("embedded", &silent).run();
@@ -123,7 +123,7 @@ fn a_skill_of_an_untrusted_project_is_not_called_unknown_alone() {
         stage
             .sandbox
             .normalise(outcomes(&output)[0].error.as_deref().unwrap()),
-        "Unknown skills: \"theirs\", \"nowhere\". Available skills: (none). Ignored 1 skill of $PROJECT, which nobody has trusted yet: theirs. Run \"pi-subagents trust --yes\" to allow that."
+        "Unknown skills: \"theirs\", \"nowhere\". Available skills: (none). Ignored 1 skill of $PROJECT, which is not trusted yet: theirs. Run \"pi-subagents trust --yes\" to allow that."
     );
 }
 
@@ -214,8 +214,8 @@ fn nothing_of_a_repository_is_obeyed_before_somebody_said_yes() {
     assert_eq!(output.code, Some(1));
     assert_eq!(server.requests().len(), 0);
     insta::assert_snapshot!(answer_text(&stage, &output.json()), @r#"
-    ✗ a: error — Unknown profile: "helper". Available profiles: (none). Ignored 1 definition of $SANDBOX/project, which nobody has trusted yet: helper. Run "pi-subagents trust --yes" to allow that. (session: <1>)
-    ! Ignored the settings of $SANDBOX/project, which nobody has trusted yet (pi-subagents trust).
+    ✗ a: error — Unknown profile: "helper". Available profiles: (none). Ignored 1 definition of $SANDBOX/project, which is not trusted yet: helper. Run "pi-subagents trust --yes" to allow that. (session: <1>)
+    ! Ignored the settings of $SANDBOX/project, which is not trusted yet (pi-subagents trust).
     "#);
 
     let trusted = stage

@@ -229,20 +229,18 @@ fn where_much_is_broken_it_says_what_to_do() {
     warning  records      ~/blocked cannot be used, so runs go to ~/.pi/agent/subagents/runs, <room> free
              hint: $HOME/blocked is not a directory.
     ok       logs         off; --log-level debug or PI_SUBAGENTS_LOG=debug writes to ~/.pi/agent/subagents-logs
-    warning  settings     runner, maxConcurrency, runsDir in ~/.pi/agent/settings.json
-             hint: $HOME/.pi/agent/settings.json: subagents.maxConcurrency must be a number, not "many"; it is ignored.
-    problem  models       no provider has a key
-             hint: Set a variable such as ANTHROPIC_API_KEY or OPENAI_API_KEY, or list a server of your own in ~/.pi/agent/models.json. pi-subagents tour needs no key.
-             hint: The default model is openai/gpt-9, and openai has no key: runs without a model of their own will fail.
+    warning  settings     maxConcurrency, runner, runsDir in ~/.pi/agent/settings.json
+             hint: $HOME/.pi/agent/settings.json:1:100: subagents.maxConcurrency must be a number, not "many"; it is ignored.
+    problem  models       $HOME/.pi/agent/auth.json:1:2 is not JSON: this is no value; a text stands in double quotes
+             hint: Runs that need it fail until it is mended.
              hint: The key of local should be in the variable LOCAL_KEY, which is not set.
-             hint: Could not use $HOME/.pi/agent/auth.json: expected ident at line 1 column 2.
     problem  runner       subagents.runner is pi, but there is no pi that can be used
              hint: $PI is pi 0.80.0, which is too old: 0.84 or newer is needed. Update it, or use --runner embedded.
     warning  definitions  torn
              hint: $HOME/.pi/agent/agent-profiles/broken.md:2:7: is not YAML: unclosed bracket '['; the file is not used.
              hint: ~/.pi/agent/agent-profiles/torn.md: Profile "torn" has both "tools" and "excludeTools" set. These are mutually exclusive.
-    warning  project      $PROJECT contains 1 definition, and you have not decided yet whether to trust it
-             hint: Ignored 1 definition of $PROJECT, which nobody has trusted yet: stranger. Run "pi-subagents trust --yes" to allow that.
+    warning  project      $PROJECT contains 1 definition, and is not trusted yet
+             hint: Ignored 1 definition of $PROJECT, which is not trusted yet: stranger. Run "pi-subagents trust --yes" to allow that.
     warning  runs         1 run in ~/.pi/agent/subagents-index.jsonl
              hint: Skipped 2 lines of the index that cannot be read. A run that is missing there is found again by its id, in its project.
              hint: The owner process of 1 run is gone. The next command records that; pi-subagents status does so now.

@@ -34,7 +34,7 @@ fn answer(shim: &Shim, stage: &Stage, id: u64) -> String {
 
 const UNKNOWN: &str = "✗ one: error — Unknown profile";
 const USED: &str = "✓ one: completed";
-const IGNORED: &str = "Ignored 1 definition of $PROJECT, which nobody has trusted yet: theirs. Only the user can allow that, with pi-subagents trust in a shell.";
+const IGNORED: &str = "Ignored 1 definition of $PROJECT, which is not trusted yet: theirs. Only the user can allow that, with pi-subagents trust in a shell.";
 
 fn decisions(stage: &Stage) -> Option<Value> {
     let file = stage.sandbox.agent_dir().join("subagents-trust.json");
@@ -109,7 +109,7 @@ fn who_does_not_answer_is_asked_again_in_the_next_session() {
     _ = shim.result(id);
     let shown = stage.sandbox.normalise(&shim.shown());
     assert!(
-        shown.ends_with("which nobody has trusted yet: theirs. Only the user can allow that, with pi-subagents trust in a shell."),
+        shown.ends_with("which is not trusted yet: theirs. Only the user can allow that, with pi-subagents trust in a shell."),
         "{shown}"
     );
 }

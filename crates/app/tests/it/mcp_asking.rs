@@ -115,7 +115,7 @@ fn a_decision_that_cannot_be_kept_is_said_so() {
         .to_owned();
     insta::assert_snapshot!(stage.sandbox.normalise(&text), @"
     No subagent profiles found. Add .md files to ~/.pi/agent/agent-profiles/ or .pi/agent-profiles/.
-    ! Ignored 1 definition of $PROJECT, which nobody has trusted yet: helper. Only the user can allow that, with pi-subagents trust in a shell.
+    ! Ignored 1 definition of $PROJECT, which is not trusted yet: helper. Only the user can allow that, with pi-subagents trust in a shell.
 
     ! what the project contains stays ignored: the decision about $PROJECT cannot be kept in $HOME/.pi/agent/subagents-trust.json: it is not a regular file
     ");

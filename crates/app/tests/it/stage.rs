@@ -60,6 +60,12 @@ impl Stage {
         fs::write(file, settings.to_string()).unwrap();
     }
 
+    /// Everything that a command printed, with the paths of the sandbox replaced.
+    pub(crate) fn said(&self, output: &CommandOutput) -> String {
+        let both = format!("{}{}", output.stdout, output.stderr);
+        self.sandbox.normalise(&both)
+    }
+
     /// A path in the sandbox for pid files and the like.
     pub(crate) fn path(&self, name: &str) -> String {
         self.sandbox.root().join(name).display().to_string()

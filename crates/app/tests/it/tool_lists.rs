@@ -96,13 +96,13 @@ fn some_unknown_tools_are_a_warning_in_the_answer(pi: RealPi) {
             stage.sandbox.normalise(&warnings(&answer).join("\n"))
         };
         let half = told("half");
-        let slip = "a: Profile \"half\" allows the tool \"raed\", which is unknown; did you mean \"read\"?";
+        let slip = "a: Profile \"half\" ($HOME/.pi/agent/agent-profiles/half.md:3) allows the tool \"raed\", which is unknown; did you mean \"read\"?";
         assert!(half.starts_with(slip), "{runner}: {half}");
         assert!(half.contains("teleport"), "{runner}: {half}");
         assert_eq!(last_tools(&server), ["read"], "{runner}");
         assert_eq!(
             told("denies"),
-            "a: Profile \"denies\" excludes the tool \"bsh\", which is unknown; did you mean \"bash\"?",
+            "a: Profile \"denies\" ($HOME/.pi/agent/agent-profiles/denies.md:3) excludes the tool \"bsh\", which is unknown; did you mean \"bash\"?",
             "{runner}"
         );
         assert_eq!(

@@ -35,7 +35,7 @@ fn repository() -> Stage {
     stage
 }
 
-const UNDECIDED: &str = "You have not decided about $PROJECT yet; what it contains is ignored until you run \"pi-subagents trust --yes\".";
+const UNDECIDED: &str = "$PROJECT is not trusted yet; what it contains is ignored until you run \"pi-subagents trust --yes\".";
 const TRUSTED: &str = "$PROJECT is trusted (decided with pi-subagents for $PROJECT).";
 const REFUSED: &str = "$PROJECT is not trusted (decided with pi-subagents for $PROJECT).";
 
@@ -59,8 +59,8 @@ fn what_a_repository_carries_is_shown_and_ignored_until_somebody_says_yes() {
     No subagent profiles found. Add .md files to ~/.pi/agent/agent-profiles/ or .pi/agent-profiles/.
     [EOF]
     --- stderr
-    warning: Ignored the settings of $PROJECT, which nobody has trusted yet (pi-subagents trust).
-    Ignored 2 definitions of $PROJECT, which nobody has trusted yet: evil, plain. Run "pi-subagents trust --yes" to allow that.
+    warning: Ignored the settings of $PROJECT, which is not trusted yet (pi-subagents trust).
+    Ignored 2 definitions of $PROJECT, which is not trusted yet: evil, plain. Run "pi-subagents trust --yes" to allow that.
     [EOF]
     "#);
     insta::assert_snapshot!(stage.command(&["profile", "show", "evil"]).run(), @r#"
@@ -71,7 +71,7 @@ fn what_a_repository_carries_is_shown_and_ignored_until_somebody_says_yes() {
     [EOF]
     --- stderr
     error: Unknown profile: "evil". Available profiles: (none)
-    hint: Ignored 2 definitions of $PROJECT, which nobody has trusted yet: evil, plain. Run "pi-subagents trust --yes" to allow that.
+    hint: Ignored 2 definitions of $PROJECT, which is not trusted yet: evil, plain. Run "pi-subagents trust --yes" to allow that.
     [EOF]
     "#);
     let (undecided, carried) = told(&stage, &["trust"]);
@@ -276,7 +276,7 @@ fn what_lies_above_the_project_is_decided_there() {
     No subagent profiles found. Add .md files to ~/.pi/agent/agent-profiles/ or .pi/agent-profiles/.
     [EOF]
     --- stderr
-    Ignored 1 definition of $PROJECT, which nobody has trusted yet: plain. Run "pi-subagents trust --yes" to allow that.
+    Ignored 1 definition of $PROJECT, which is not trusted yet: plain. Run "pi-subagents trust --yes" to allow that.
     [EOF]
     "#);
     stage.command(&["trust", "--yes"]).run().expect_success();

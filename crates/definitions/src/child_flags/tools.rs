@@ -1,6 +1,8 @@
 //! Which tools a child has.
 
-use pi_subagents_delegation::{Definition, Dialect, FINALIZE_TOOL, Runner, ToolPolicy, nearest};
+use pi_subagents_delegation::{
+    Definition, Dialect, FINALIZE_TOOL, Field, Runner, ToolPolicy, nearest,
+};
 use pi_subagents_pi_files::BUILT_IN_TOOLS;
 
 use crate::validation::Invalid;
@@ -177,13 +179,13 @@ impl<'a> KnownTools<'a> {
                 available: self.names.join(", "),
             });
         }
-        let title = title(definition);
+        let title = title(definition, Field::Tools);
         let odd = unknown.into_iter().filter_map(|name| self.doubt(name));
         Ok(odd.map(|doubt| format!("{title} allows {doubt}")).collect())
     }
 
     fn check_denied(&self, definition: &Definition, denied: &[String]) -> Vec<String> {
-        let title = title(definition);
+        let title = title(definition, Field::ExcludeTools);
         let unknown = self.unknown(denied).filter(|name| !is_ours(name));
         unknown
             .filter_map(|name| self.doubt(name))
@@ -223,8 +225,10 @@ fn is_ours(name: &str) -> bool {
     OUR_TOOLS.contains(&name)
 }
 
-fn title(definition: &Definition) -> String {
-    format!("{} \"{}\"", definition.dialect.title(), definition.name)
+/// Names a definition, with the place of one of its fields.
+fn title(definition: &Definition, field: Field) -> String {
+    let (kind, name) = (definition.dialect.title(), &definition.name);
+    format!("{kind} \"{name}\" ({})", definition.place_of(field))
 }
 
 fn all_except(names: Vec<String>) -> ToolPolicy {

@@ -11,15 +11,17 @@ fn parse(subagents: &str) -> (Settings, Vec<String>) {
     let content = format!(r#"{{"subagents":{subagents}}}"#);
     fs::write(directory.path().join("settings.json"), content).unwrap();
     let file = SettingsFile::of_user(directory.path()).unwrap();
-    let mut settings = Settings::default();
-    let mut warnings = Vec::new();
+    let mut read = ReadSettings::default();
     let paths = Paths {
         base: Path::new("/base"),
         home: Path::new("/home/u"),
         scope: Scope::Global,
     };
-    settings.add(&file, &paths, &mut warnings);
-    (settings, warnings)
+    read.add(&file, &paths);
+    let place = directory.path().display().to_string();
+    let warnings = read.warnings.iter();
+    let warnings = warnings.map(|warning| warning.replace(&place, "~"));
+    (read.settings, warnings.collect())
 }
 
 /// Each setting, and what is made of a value of it.
@@ -79,6 +81,8 @@ const ROWS: &[(&str, &[&str])] = &[
             r#""  ""#,
         ],
     ),
+    ("leaveTools", &[r#"["subagent"]"#]),
+    ("maxConcurency", &["1"]),
     ("unknown", &["1"]),
 ];
 
@@ -132,24 +136,24 @@ fn every_setting_has_its_default_its_bounds_and_its_warning() {
       2.9 → 2
       1e30 → 18446744073709551615
       "20" → 15
-        subagents.maxLinesPerWindow must be a number, not "20"; it is ignored
+        ~/settings.json:1:15: subagents.maxLinesPerWindow must be a number, not "20"; it is ignored
       null → 15
-        subagents.maxLinesPerWindow must be a number, not null; it is ignored
+        ~/settings.json:1:15: subagents.maxLinesPerWindow must be a number, not null; it is ignored
     commandPreviewWidth, by default 160
       120 → 120
       19 → 20
       1e9 → 10000
       true → 160
-        subagents.commandPreviewWidth must be a number, not true; it is ignored
+        ~/settings.json:1:15: subagents.commandPreviewWidth must be a number, not true; it is ignored
       "wide" → 160
-        subagents.commandPreviewWidth must be a number, not "wide"; it is ignored
+        ~/settings.json:1:15: subagents.commandPreviewWidth must be a number, not "wide"; it is ignored
     extend_timeout_debounce, by default 30s
       0 → 0ns
       300 → 300s
       301 → 300s
       -5 → 0ns
       [30] → 30s
-        subagents.extend_timeout_debounce must be a number, not [30]; it is ignored
+        ~/settings.json:1:15: subagents.extend_timeout_debounce must be a number, not [30]; it is ignored
     looping_tool_count, by default 5
       0 → 0
       1 → 1
@@ -157,67 +161,67 @@ fn every_setting_has_its_default_its_bounds_and_its_warning() {
       51 → 50
       -3 → 0
       {} → 5
-        subagents.looping_tool_count must be a number, not {}; it is ignored
+        ~/settings.json:1:15: subagents.looping_tool_count must be a number, not {}; it is ignored
     maxCost, by default None
       2.5 → Some("$2.50")
       0 → None
       -1 → None
       "2" → None
-        subagents.maxCost must be a number, not "2"; it is ignored
+        ~/settings.json:1:15: subagents.maxCost must be a number, not "2"; it is ignored
     maxTokens, by default None
       500000 → Some(500000)
       0 → None
       -1 → None
       true → None
-        subagents.maxTokens must be a number, not true; it is ignored
+        ~/settings.json:1:15: subagents.maxTokens must be a number, not true; it is ignored
     maxConcurrency, by default 4
       16 → 16
       0 → 1
       5000 → 1000
       "4" → 4
-        subagents.maxConcurrency must be a number, not "4"; it is ignored
+        ~/settings.json:1:15: subagents.maxConcurrency must be a number, not "4"; it is ignored
     maxBackground, by default 16
       1 → 1
       0 → 1
       5000 → 1000
       [] → 16
-        subagents.maxBackground must be a number, not []; it is ignored
+        ~/settings.json:1:15: subagents.maxBackground must be a number, not []; it is ignored
     maxRunDisk, by default 1000000000
       20 → 20000000
       0 → 1000000
       5000000 → 1000000000000
       "1GB" → 1000000000
-        subagents.maxRunDisk must be a number, not "1GB"; it is ignored
+        ~/settings.json:1:15: subagents.maxRunDisk must be a number, not "1GB"; it is ignored
     runner, by default Auto
       "pi" → Pi
       "embedded" → Embedded
       "docker" → Auto
-        subagents.runner must be one of auto, pi, embedded, not "docker"; it is ignored
+        ~/settings.json:1:15: subagents.runner must be one of auto, pi, embedded, not "docker"; it is ignored
       1 → Auto
-        subagents.runner must be one of auto, pi, embedded, not 1; it is ignored
+        ~/settings.json:1:15: subagents.runner must be one of auto, pi, embedded, not 1; it is ignored
     resume, by default Transcript
       "session" → Session
       "transcript" → Transcript
       "both" → Transcript
-        subagents.resume must be one of transcript, session, not "both"; it is ignored
+        ~/settings.json:1:15: subagents.resume must be one of transcript, session, not "both"; it is ignored
     tmux, by default false
       true → true
       false → false
       "yes" → false
-        subagents.tmux must be true or false, not "yes"; it is ignored
+        ~/settings.json:1:15: subagents.tmux must be true or false, not "yes"; it is ignored
     runsDir, by default None
       "~/runs" → Some("/home/u/runs")
       "runs" → Some("/base/runs")
       "/runs" → Some("/runs")
       "" → None
-        subagents.runsDir must be a path, not ""; it is ignored
+        ~/settings.json:1:15: subagents.runsDir must be a path, not ""; it is ignored
       7 → None
-        subagents.runsDir must be a path, not 7; it is ignored
+        ~/settings.json:1:15: subagents.runsDir must be a path, not 7; it is ignored
     definitionDirs, by default []
       ["prompts", "~/mine", "/abs"] → ["/base/prompts", "/home/u/mine", "/abs"]
       "one" → ["/base/one"]
       ["a", 1] → []
-        subagents.definitionDirs must be a list of paths, not ["a",1]; it is ignored
+        ~/settings.json:1:15: subagents.definitionDirs must be a list of paths, not ["a",1]; it is ignored
     retention, by default Some(30) days, Some(2048000000) bytes
       {"days": 7, "megabytes": 100} → Some(7) days, Some(100000000) bytes
       {"days": 0} → None days, Some(2048000000) bytes
@@ -231,19 +235,28 @@ fn every_setting_has_its_default_its_bounds_and_its_warning() {
       ["notify-send", "done"] → Some(["notify-send", "done"])
       "notify-send done" → Some(["sh", "-c", "notify-send done"])
       [] → None
-        subagents.onEnd is ignored: it must be a command or a list of its words
+        ~/settings.json:1:15: subagents.onEnd is ignored: it must be a command or a list of its words
       ["", "x"] → None
-        subagents.onEnd is ignored: it must be a command or a list of its words
+        ~/settings.json:1:15: subagents.onEnd is ignored: it must be a command or a list of its words
       ["a", 1] → None
-        subagents.onEnd is ignored: it must be a command or a list of its words
+        ~/settings.json:1:15: subagents.onEnd is ignored: it must be a command or a list of its words
       "  " → None
-        subagents.onEnd is ignored: it must be a command or a list of its words
+        ~/settings.json:1:15: subagents.onEnd is ignored: it must be a command or a list of its words
+    leaveTools, by default nothing
+      ["subagent"] → nothing
+    maxConcurency, by default nothing
+      1 → nothing
+        ~/settings.json:1:15: subagents.maxConcurency is unknown and ignored; did you mean maxConcurrency?
     unknown, by default nothing
       1 → nothing
+        ~/settings.json:1:15: subagents.unknown is unknown and ignored
     "#);
     let (settings, warnings) = parse("[]");
     assert_eq!(settings, Settings::default());
-    assert_eq!(warnings, ["subagents must be an object, not []"]);
+    assert_eq!(
+        warnings,
+        ["~/settings.json:1:2: subagents must be an object, not []; it is ignored"]
+    );
 }
 
 #[test]
@@ -262,12 +275,25 @@ fn a_trusted_project_changes_single_values() {
         trusted_project: None,
         home: root.path(),
     };
-    let (alone, warnings) = Settings::read_all(&files);
-    assert_eq!((alone.max_concurrency, warnings), (8, Vec::new()));
-    let (merged, warnings) = Settings::read_all(&SettingsFiles {
+    let alone = ReadSettings::of(&files);
+    assert_eq!(alone.settings.max_concurrency, 8);
+    assert_eq!((alone.warnings, alone.broken), (Vec::new(), Vec::new()));
+    let ReadSettings {
+        settings: merged,
+        used,
+        warnings,
+        ..
+    } = ReadSettings::of(&SettingsFiles {
         trusted_project: Some(&project),
         ..files
     });
+    let keys = ["maxConcurrency", "tmux", "definitionDirs"];
+    let files = [agent_dir.join("settings.json"), file.clone()];
+    let expected = files.map(|file| UsedKeys {
+        file,
+        keys: keys.to_vec(),
+    });
+    assert_eq!(used, expected);
     assert_eq!((merged.max_concurrency, merged.tmux), (2, true));
     let dirs: Vec<_> = merged
         .definition_dirs
@@ -280,32 +306,39 @@ fn a_trusted_project_changes_single_values() {
     ];
     assert_eq!(dirs, expected);
     let message = r#"subagents.tmux must be true or false, not "no"; it is ignored"#;
-    assert_eq!(warnings, [format!("{}: {message}", file.display())]);
+    assert_eq!(warnings, [format!("{}:1:34: {message}", file.display())]);
     assert!(Settings::project_has_some(&project));
     assert!(!Settings::project_has_some(&agent_dir));
 }
 
 #[test]
-fn a_missing_file_is_no_warning_and_a_broken_one_is() {
+fn a_missing_file_is_fine_and_a_broken_one_is_told_apart_from_a_wrong_value() {
     let directory = tempfile::tempdir().unwrap();
     let files = SettingsFiles {
         agent_dir: directory.path(),
         trusted_project: None,
         home: directory.path(),
     };
-    assert_eq!(
-        Settings::read_all(&files),
-        (Settings::default(), Vec::new())
-    );
+    assert_eq!(ReadSettings::of(&files), ReadSettings::default());
     let file = directory.path().join("settings.json");
     fs::write(&file, "{ // no comments here\n}").unwrap();
-    let (settings, warnings) = Settings::read_all(&files);
-    assert_eq!(settings, Settings::default());
-    assert_eq!(
-        warnings,
-        [format!(
-            "{}: is not JSON: key must be a string at line 1 column 3",
-            file.display()
-        )]
+    let broken = format!(
+        "{}:1:3 is not JSON: comments are not allowed in this file",
+        file.display()
     );
+    let expected = ReadSettings {
+        broken: vec![broken],
+        ..ReadSettings::default()
+    };
+    assert_eq!(ReadSettings::of(&files), expected);
+    fs::write(&file, "{\"subagent\": {\"maxCost\": 1}}").unwrap();
+    let warning = format!(
+        "{}:1:2: subagent is unknown and ignored; did you mean subagents?",
+        file.display()
+    );
+    let expected = ReadSettings {
+        warnings: vec![warning],
+        ..ReadSettings::default()
+    };
+    assert_eq!(ReadSettings::of(&files), expected);
 }

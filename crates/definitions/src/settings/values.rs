@@ -15,6 +15,10 @@ impl Settings {
         self.take_choices(reader);
         self.take_paths(reader, paths);
         self.take_user_only(reader, paths.scope);
+        if paths.scope == Scope::Global {
+            // The extension inside pi reads this one.
+            reader.leave("leaveTools");
+        }
     }
 
     fn take_numbers(&mut self, reader: &mut Reader<'_>) {

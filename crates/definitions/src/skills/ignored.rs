@@ -39,7 +39,7 @@ fn sentence(project: &Path, names: &[&str]) -> String {
     let what = text::count(names.len(), "skill");
     let (names, project) = (names.join(", "), project.display());
     text::clean(&format!(
-        "Ignored {what} of {project}, which nobody has trusted yet: {names}."
+        "Ignored {what} of {project}, which is not trusted yet: {names}."
     ))
 }
 

@@ -298,13 +298,13 @@ fn names_that_no_tool_has_are_told() {
             .join("\n--\n")
     });
     insta::assert_snapshot!(rows.join("\n====\n"), @r#"
-    Profile "x" allows the tool "raed", which is unknown; did you mean "read"?
-    Profile "x" allows the tool "teleport", which is unknown
+    Profile "x" (x.md) allows the tool "raed", which is unknown; did you mean "read"?
+    Profile "x" (x.md) allows the tool "teleport", which is unknown
     --
-    Profile "x" allows the tool "raed", which is unknown; did you mean "read"?
+    Profile "x" (x.md) allows the tool "raed", which is unknown; did you mean "read"?
     --
-    Profile "x" allows the tool "raed", which is unknown; did you mean "read"?
-    Profile "x" allows the tool "teleport", which is unknown
+    Profile "x" (x.md) allows the tool "raed", which is unknown; did you mean "read"?
+    Profile "x" (x.md) allows the tool "teleport", which is unknown
     ====
     refused: Profile "x" allows only unknown tools: teleport, beam. Available tools: read, bash, edit, write, grep, find, ls, web_search
     --
@@ -312,11 +312,11 @@ fn names_that_no_tool_has_are_told() {
     --
     refused: Profile "x" allows only unknown tools: teleport, beam. Available tools: read, bash, edit, write, grep, find, ls
     ====
-    Profile "x" excludes the tool "bsh", which is unknown; did you mean "bash"?
+    Profile "x" (x.md) excludes the tool "bsh", which is unknown; did you mean "bash"?
     --
-    Profile "x" excludes the tool "bsh", which is unknown; did you mean "bash"?
+    Profile "x" (x.md) excludes the tool "bsh", which is unknown; did you mean "bash"?
     --
-    Profile "x" excludes the tool "bsh", which is unknown; did you mean "bash"?
-    Profile "x" excludes the tool "web_search", which is unknown
+    Profile "x" (x.md) excludes the tool "bsh", which is unknown; did you mean "bash"?
+    Profile "x" (x.md) excludes the tool "web_search", which is unknown
     "#);
 }

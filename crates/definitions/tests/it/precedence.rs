@@ -120,7 +120,7 @@ fn nothing_of_an_untrusted_project_is_used_and_that_is_said() {
         "Unknown profile: \"b\". Available profiles: a (.pi/agent/agent-profiles/a.md)"
     );
     assert_eq!(error.ignored.len(), 1);
-    insta::assert_snapshot!(sandbox.shown(&catalogue.notices("Say yes.").join("\n")), @"Ignored 2 definitions of ~/repo, which nobody has trusted yet: a, b. Say yes.");
+    insta::assert_snapshot!(sandbox.shown(&catalogue.notices("Say yes.").join("\n")), @"Ignored 2 definitions of ~/repo, which is not trusted yet: a, b. Say yes.");
     Trust::remember(&sandbox.agent_dir(), &sandbox.project(), false).unwrap();
     insta::assert_snapshot!(sandbox.shown(&sandbox.catalogue().notices("Say yes.").join("\n")), @"Ignored 2 definitions of ~/repo, which is not trusted: a, b.");
     sandbox.trust();

@@ -257,7 +257,7 @@ fn an_allow_list_of_unknown_tools_is_refused() {
     assert_eq!(patch.tools, ToolPolicy::Only(words(&["read", "custom"])));
     assert_eq!(
         patch.warnings,
-        ["Preset \"worker\" allows the tool \"custom\", which is unknown"]
+        ["Preset \"worker\" (worker.md) allows the tool \"custom\", which is unknown"]
     );
 }
 

@@ -67,7 +67,10 @@ impl<'a> Opening<'a> {
             let files = RunFiles::write(&work, caller, directory.as_ref())?;
             let conversation = converse(&resolved.cwd, directory.as_ref())?;
             let of_definition = work.patch.as_ref().map_or(&[][..], |patch| &patch.warnings);
-            let told = of_definition.iter().chain(&conversation.warnings);
+            let told = of_definition
+                .iter()
+                .chain(&work.doubts)
+                .chain(&conversation.warnings);
             warnings.extend(told.map(|warning| format!("{}: {warning}", asked.name)));
             Ok(Ready {
                 work,

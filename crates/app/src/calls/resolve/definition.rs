@@ -7,7 +7,7 @@ use pi_subagents_definitions::{
     Asker, ParentTools, PlanPatch, ResolvedSkills, Skills, Surroundings, check_paths, model_of,
     summary, validate,
 };
-use pi_subagents_delegation::{Definition, Refusal, Runner, UsedDefinition};
+use pi_subagents_delegation::{Definition, Refusal, Runner, UsedDefinition, nearest};
 
 use crate::calls::arguments::CallError;
 use crate::calls::caller::Caller;
@@ -17,7 +17,7 @@ use crate::error::CommandError;
 
 /// Why a definition is not used: a fault of the call, or of the task alone.
 pub(super) enum Unusable {
-    Call(CallError),
+    Call(CommandError),
     Task(Refusal),
 }
 
@@ -47,6 +47,8 @@ pub(crate) fn check_definition(
     configuration: &Configuration,
     door: Door,
 ) -> Result<(), CommandError> {
+    // Its folder may be one that only the settings name.
+    configuration.check()?;
     let Err(refusal) = find_definition(name, asker, configuration, door) else {
         return Ok(());
     };
@@ -58,6 +60,15 @@ pub(crate) fn check_definition(
         // It is there already, and what it waits for has been said.
         return Err(error);
     }
+    let known = configuration.catalogue.effective(asker);
+    let meant = nearest(
+        name,
+        known.iter().map(|definition| definition.name.as_str()),
+    );
+    let error = match meant {
+        Some(meant) => error.hint(format!("Did you mean {meant}?")),
+        None => error,
+    };
     Err(error.hint(door.how_to_get_a_definition()))
 }
 
@@ -71,7 +82,7 @@ pub(super) fn patch_of(
     let refuse = |message: String| Unusable::Task(Refusal { message });
     validate(definition).map_err(|invalid| {
         if invalid.fails_the_call() {
-            Unusable::Call(CallError(invalid.to_string()))
+            Unusable::Call(CallError(invalid.to_string()).into())
         } else {
             refuse(invalid.to_string())
         }

@@ -4,6 +4,7 @@
 mod asked;
 mod definition;
 mod model;
+mod model_check;
 mod resolver;
 mod task;
 #[cfg(test)]
@@ -13,5 +14,6 @@ mod working_directory;
 pub(crate) use asked::{Asked, Family};
 pub(crate) use definition::check_definition;
 pub(crate) use model::provider_of;
+pub(crate) use model_check::model_place;
 pub(crate) use resolver::Resolver;
 pub(crate) use task::{ResolvedTask, ResolvedWork};

@@ -121,6 +121,15 @@ impl ChosenModel {
         }
     }
 
+    /// Names a model in place of the child's choice.
+    pub(super) fn at(self, provider: &str, id: &str) -> Self {
+        let thinking = match self.choice {
+            ModelChoice::Named { thinking, .. } => thinking,
+            ModelChoice::Inherit => None,
+        };
+        Self::named(Some(provider), id, thinking, &[])
+    }
+
     fn left_to_the_child(provider: Option<&str>, thinking: Option<ThinkingLevel>) -> Self {
         let choice = match (provider, thinking) {
             (None, None) => ModelChoice::Inherit,

@@ -11,6 +11,7 @@ use pi_subagents_delegation::{
 use super::asked::{Asked, Family};
 use super::definition::{Unusable, find_definition, patch_of, used};
 use super::model::{ChosenModel, Sources, provider_of};
+use super::model_check::ModelChecks;
 use super::task::{ResolvedTask, ResolvedWork};
 use super::working_directory::working_directory;
 use crate::calls::caller::Caller;
@@ -24,6 +25,7 @@ pub(crate) struct Resolver<'a> {
     pub(crate) caller: &'a Caller,
     pub(crate) configuration: &'a Configuration,
     runners: Runners<'a>,
+    models: ModelChecks<'a>,
 }
 
 impl<'a> Resolver<'a> {
@@ -37,17 +39,20 @@ impl<'a> Resolver<'a> {
             caller,
             configuration,
             runners: Runners::new(caller),
+            models: ModelChecks::new(caller),
         }
     }
 
     /// Resolves all tasks of a call. Fails only where the call as a whole fails; whatever is wrong
     /// with a single task refuses that task.
     pub(crate) fn resolve(&self, tasks: &[Asked<'_>]) -> Result<Vec<ResolvedTask>, CommandError> {
+        self.configuration.check()?;
         tasks.iter().map(|asked| self.resolve_one(asked)).collect()
     }
 
     /// Returns what the answer of a call must say beside what its runs say: what is wrong with
-    /// settings, and which definitions of the same names were ignored.
+    /// settings and `models.json`, and which definitions of the same names were ignored. The tasks
+    /// are resolved before.
     pub(crate) fn warnings(&self, tasks: &[Asked<'_>]) -> Vec<String> {
         let catalogue = &self.configuration.catalogue;
         // The refusal of an unknown definition gives the reason already.
@@ -57,6 +62,7 @@ impl<'a> Resolver<'a> {
         };
         let ignored = catalogue.notices_of(self.caller.door.how_to_trust(), is_used);
         let mut warnings = self.configuration.warnings.clone();
+        warnings.extend(self.models.file_warnings().iter().cloned());
         warnings.extend(ignored);
         warnings
     }
@@ -70,7 +76,7 @@ impl<'a> Resolver<'a> {
         let (cwd, work) = match self.work(asked, definition) {
             Ok((cwd, work)) => (cwd, Ok(work)),
             Err(Unusable::Task(refusal)) => (self.caller.places.cwd.clone(), Err(refusal)),
-            Err(Unusable::Call(error)) => return Err(error.into()),
+            Err(Unusable::Call(error)) => return Err(error),
         };
         let model = work.as_ref().ok().map(|work| work.model.choice.clone());
         Ok(ResolvedTask {
@@ -113,14 +119,19 @@ impl<'a> Resolver<'a> {
             .runners
             .resolve(choice)
             .map_err(|message| Unusable::Task(Refusal { message }))?;
+        let wished = asked.model.or(overrides.model.as_deref());
+        let default_model = settings.default_model.as_deref();
         let model = ChosenModel::choose(Sources {
-            wished: asked.model.or(overrides.model.as_deref()),
+            wished,
             definition,
             pi: self.caller.pi.as_ref(),
-            default_model: settings.default_model.as_deref(),
+            default_model,
             runner,
         })
         .map_err(Unusable::Task)?;
+        let model = self.models.insist_on_default(model, default_model, runner);
+        let choosing = definition.filter(|_| wished.is_none());
+        let doubts = self.models.check(&model, runner, choosing)?;
         let patch = definition
             .map(|found| patch_of(found, runner, &cwd, (self.caller, self.configuration)))
             .transpose()?;
@@ -141,6 +152,7 @@ impl<'a> Resolver<'a> {
             model,
             patch,
             warning,
+            doubts,
         };
         Ok((cwd, work))
     }

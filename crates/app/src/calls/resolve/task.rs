@@ -35,6 +35,8 @@ pub(crate) struct ResolvedWork {
     pub(crate) trusted: bool,
     /// What the caller should know about the program that was chosen.
     pub(crate) warning: Option<String>,
+    /// What the caller should know about the model that was chosen.
+    pub(crate) doubts: Vec<String>,
 }
 
 impl ResolvedWork {

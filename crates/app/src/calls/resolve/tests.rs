@@ -94,7 +94,7 @@ fn refusal(task: ResolvedTask) -> String {
 
 #[test]
 fn the_task_comes_before_its_caller_and_both_before_the_definition() {
-    let scout = "---\nname: scout\ntimeout: 30\ntools: read, grep\nmodel: own/model\n---\nScout.";
+    let scout = "---\nname: scout\ntimeout: 30\ntools: read, grep\nmodel: openai/own\n---\nScout.";
     let mut stage = Stage::new(&[("scout", scout)]);
     let seconds = |task: &ResolvedTask| task.timeout.unwrap().as_secs();
     let plain = stage.resolve_one(task(None));
@@ -108,25 +108,25 @@ fn the_task_comes_before_its_caller_and_both_before_the_definition() {
         work.tools,
         ToolPolicy::Only(vec!["read".to_owned(), "grep".to_owned()])
     );
-    assert_eq!(work.model.requested.as_deref(), Some("own/model"));
+    assert_eq!(work.model.requested.as_deref(), Some("openai/own"));
 
     stage.caller.overrides.timeout = Some(Duration::from_secs(7));
-    stage.caller.overrides.model = Some("of/caller".to_owned());
+    stage.caller.overrides.model = Some("openai/of-caller".to_owned());
     stage.caller.overrides.tools = Some(vec!["ls".to_owned()]);
     let overridden = stage.resolve_one(task(Some("scout")));
     let work = overridden.work.as_ref().unwrap();
     assert_eq!(seconds(&overridden), 7);
     assert_eq!(work.tools, ToolPolicy::Only(vec!["ls".to_owned()]));
-    assert_eq!(work.model.requested.as_deref(), Some("of/caller"));
+    assert_eq!(work.model.requested.as_deref(), Some("openai/of-caller"));
 
     let asked = stage.resolve_one(Asked {
         timeout: Some(Duration::from_secs(5)),
-        model: Some("of/task"),
+        model: Some("openai/of-task"),
         ..task(Some("scout"))
     });
     assert_eq!(seconds(&asked), 5);
     let model = &asked.work.as_ref().unwrap().model;
-    assert_eq!(model.requested.as_deref(), Some("of/task"));
+    assert_eq!(model.requested.as_deref(), Some("openai/of-task"));
 }
 
 #[test]

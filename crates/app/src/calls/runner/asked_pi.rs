@@ -201,16 +201,13 @@ impl Output {
 /// crash may print that of Node.
 fn judge(path: &Path, status: Option<ExitStatus>, said: &str) -> Result<String, String> {
     let path = path.display();
-    let advice = "Set PI_SUBAGENTS_PI to a pi that starts, or use --runner embedded.";
     let Some(status) = status else {
         let seconds = PATIENCE.as_secs();
-        return Err(format!(
-            "{path} --version did not end within {seconds} s. {advice}"
-        ));
+        return Err(format!("{path} --version did not end within {seconds} s"));
     };
     if !status.success() {
         return Err(format!(
-            "{path} --version failed ({status}){}. {advice}",
+            "{path} --version failed ({status}){}",
             last_words(said)
         ));
     }
@@ -219,7 +216,7 @@ fn judge(path: &Path, status: Option<ExitStatus>, said: &str) -> Result<String, 
         .find(|word| Version::parse(word).is_some());
     version
         .map(str::to_owned)
-        .ok_or_else(|| format!("{path} --version printed no version. {advice}"))
+        .ok_or_else(|| format!("{path} --version printed no version"))
 }
 
 /// Returns the line that most likely says what went wrong: the first with the word "error", or the
@@ -251,7 +248,7 @@ mod tests {
         let crash = "file:///cli.js:1\nimport x from \"y\";\n\nSyntaxError: no x in y.\n    at z\n\nNode.js v20.20.2\n";
         assert_eq!(
             judged(Some(1), crash),
-            Err("/bin/pi --version failed (exit status: 1): SyntaxError: no x in y. Set PI_SUBAGENTS_PI to a pi that starts, or use --runner embedded.".to_owned())
+            Err("/bin/pi --version failed (exit status: 1): SyntaxError: no x in y".to_owned())
         );
         assert_eq!(judged(Some(0), "1.5.0\n"), Ok("1.5.0".to_owned()));
         assert!(judged(Some(1), "1.5.0\n").is_err());

@@ -24,27 +24,29 @@ fn an_explanation_names_files_lines_and_what_is_hidden() {
     0
     [EOF]
     --- stdout
-    worker (profile, global) ~/.pi/agent/agent-profiles/worker.md
-      name    worker        ~/.pi/agent/agent-profiles/worker.md:2
-      model   haiku         ~/.pi/agent/agent-profiles/worker.md:3
-      apiKey  sk-t****7890  ~/.pi/agent/agent-profiles/worker.md:4
+    worker (prompt, global) ~/.pi/agent/agents/worker.md
+      for run and spawn; delegate --profile worker takes ~/.pi/agent/agent-profiles/worker.md
+      name            worker             ~/.pi/agent/agents/worker.md:2
+      approved_tools  read               ~/.pi/agent/agents/worker.md:3
+      finalize        true               default
+      body            You are a prompt.  ~/.pi/agent/agents/worker.md:5
 
     Shadowed:
-      ~/.pi/agent/agents/worker.md
+      ~/.pi/agent/agent-profiles/worker.md
 
     Ignored:
-      .pi/agent-profiles/worker.md (you have not decided yet whether to trust its project)
+      .pi/agent-profiles/worker.md (its project is not trusted yet)
 
     Warnings:
       $HOME/.pi/agent/agent-profiles/worker.md:5:1: unknown key "thinkinglevel" is ignored; did you mean "thinkingLevel"?
 
     Children are started with (RUN is the directory of the run):
-      pi        --model haiku
-      embedded  --model haiku
-      both      the key, on a descriptor
+      pi        --system-prompt RUN/system-prompt.md --tools read,subagent_finalize
+      embedded  --system-prompt RUN/system-prompt.md --tools read,subagent_finalize
+      both      the tool subagent_finalize, with which a run must report
     [EOF]
     --- stderr
-    Ignored 1 definition of $PROJECT, which nobody has trusted yet: worker. Run "pi-subagents trust --yes" to allow that.
+    Ignored 1 definition of $PROJECT, which is not trusted yet: worker. Run "pi-subagents trust --yes" to allow that.
     [EOF]
     "#);
     printed(&stage, &["trust", "--yes"]);
@@ -63,8 +65,8 @@ fn an_explanation_names_files_lines_and_what_is_hidden() {
                   shadows You are a prompt. of ~/.pi/agent/agents/worker.md:5
 
     Shadowed:
-      ~/.pi/agent/agent-profiles/worker.md
       ~/.pi/agent/agents/worker.md
+      ~/.pi/agent/agent-profiles/worker.md
 
     Warnings:
       $PROJECT/.pi/agent-profiles/worker.md:6:9: "apiKey" is never taken from a file of a project; it is ignored
@@ -88,6 +90,7 @@ fn an_explanation_names_files_lines_and_what_is_hidden() {
       "dialect": "profile",
       "scope": "project",
       "file": "$PROJECT/.pi/agent-profiles/worker.md",
+      "delegateFile": "$PROJECT/.pi/agent-profiles/worker.md",
       "fields": [
         {
           "key": "name",
@@ -138,8 +141,8 @@ fn an_explanation_names_files_lines_and_what_is_hidden() {
         }
       ],
       "shadowed": [
-        "$HOME/.pi/agent/agent-profiles/worker.md",
-        "$HOME/.pi/agent/agents/worker.md"
+        "$HOME/.pi/agent/agents/worker.md",
+        "$HOME/.pi/agent/agent-profiles/worker.md"
       ],
       "ignored": [],
       "problems": [

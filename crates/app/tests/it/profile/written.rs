@@ -172,7 +172,7 @@ fn every_dialect_goes_to_its_folder_and_is_listed_with_its_name() {
     profile: prompt [prompt], tools=[read] — d
     [EOF]
     --- stderr
-    Ignored 2 definitions of $PROJECT, which nobody has trusted yet: preset, profile. Run "pi-subagents trust --yes" to allow that.
+    Ignored 2 definitions of $PROJECT, which is not trusted yet: preset, profile. Run "pi-subagents trust --yes" to allow that.
     [EOF]
     "#);
     printed(&stage, &["trust", "--yes"]);

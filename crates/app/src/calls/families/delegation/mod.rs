@@ -13,6 +13,7 @@ mod tools;
 
 pub(crate) use attachments::FileSpec;
 pub(crate) use delegate::check_profile;
+pub(crate) use open::ASKER;
 pub(crate) use profiles::profiles;
 pub(crate) use retrieval::{ReadSession, output, session};
 pub(crate) use task::{DelegateCall, Resume, TaskCall};

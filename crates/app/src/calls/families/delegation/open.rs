@@ -17,9 +17,12 @@ use crate::calls::resolve::{Asked, Family};
 use crate::error::CommandError;
 use crate::random;
 
+/// Who looks for the definition of a task: `delegate` takes the one that this finds.
+pub(crate) const ASKER: Asker = Asker::Delegation;
+
 /// What is special about this family.
 pub(super) const FAMILY: Family = Family {
-    asker: Asker::Delegation,
+    asker: ASKER,
     timeout: Some(Duration::from_mins(10)),
 };
 

@@ -9,5 +9,6 @@ mod tools;
 
 pub(crate) use answer::new_session;
 pub(crate) use call::check_agent;
+pub(crate) use open::ASKER;
 pub(crate) use schema::{AgentTask, SubagentCall, task_parameters};
 pub(crate) use tools::{SUBAGENT, tools};

@@ -14,9 +14,12 @@ use crate::calls::resolve::{Asked, Family, ResolvedTask};
 use crate::error::CommandError;
 use crate::random;
 
+/// Who looks for the definition of a task: `run` and `spawn` take the one that this finds.
+pub(crate) const ASKER: Asker = Asker::Subagent;
+
 /// What is special about this family.
 pub(super) const FAMILY: Family = Family {
-    asker: Asker::Subagent,
+    asker: ASKER,
     timeout: None,
 };
 

@@ -20,21 +20,6 @@ pub(crate) fn run(arguments: impl Iterator<Item = OsString>) -> ExitCode {
     ExitCode::from(code)
 }
 
-impl From<&Places> for Surroundings {
-    fn from(places: &Places) -> Self {
-        let variables = places.variables.iter();
-        Self {
-            cwd: places.cwd.clone(),
-            never_projects: places.never_projects.clone(),
-            home: places.home.clone(),
-            agent_dir: places.agent_dir.clone(),
-            variables: variables
-                .map(|(name, value)| (text(name), text(value)))
-                .collect(),
-        }
-    }
-}
-
 fn text(word: &OsStr) -> String {
     word.to_string_lossy().into_owned()
 }

@@ -233,7 +233,7 @@ pub(super) fn sentence(seen: &Seen) -> String {
             format!("{project} is not trusted ({}).", origin(&source))
         }
         TrustDecision::Undecided => format!(
-            "You have not decided about {project} yet; what it contains is ignored until you run \"pi-subagents trust --yes\"."
+            "{project} is not trusted yet; what it contains is ignored until you run \"pi-subagents trust --yes\"."
         ),
     }
 }

@@ -90,7 +90,7 @@ impl Check {
     pub(super) fn warnings(self, hints: impl IntoIterator<Item = String>) -> Self {
         hints
             .into_iter()
-            .fold(self, |check, hint| check.warning().hint(hint))
+            .fold(self, |check, hint| check.warning().hint(ended(hint)))
     }
 
     pub(super) fn mark(&self) -> Mark {
@@ -122,4 +122,12 @@ impl Check {
             "hints": self.hints,
         })
     }
+}
+
+/// Ends a sentence that does not end yet.
+fn ended(mut sentence: String) -> String {
+    if !sentence.ends_with(['.', '?', '!']) {
+        sentence.push('.');
+    }
+    sentence
 }

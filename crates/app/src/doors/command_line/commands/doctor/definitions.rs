@@ -1,41 +1,35 @@
 //! Checks the settings, the definitions, and whether the project is trusted.
 
-use std::path::Path;
-
 use pi_subagents_definitions::{Asker, TrustDecision, check_paths, name, validate};
 use pi_subagents_delegation::{Definition, text};
-use pi_subagents_files::read_own;
-use serde_json::Value;
 
 use super::check::Check;
 use crate::doors::command_line::commands::trust;
+use crate::profiles::doubts::{ModelDoubts, tool_doubts};
 use crate::profiles::seen::Seen;
 
 /// How many definitions are named.
 const MOST_NAMED: usize = 10;
 
 pub(super) fn settings(seen: &Seen) -> Check {
-    let file = seen.places.agent_dir.join("settings.json");
-    let keys = keys(&file);
-    let text = if keys.is_empty() {
-        "the defaults".to_owned()
-    } else {
-        format!("{} in {}", keys.join(", "), seen.short(&file))
+    let configuration = seen.configuration();
+    let used: Vec<String> = configuration
+        .used_settings
+        .iter()
+        .filter(|used| !used.keys.is_empty())
+        .map(|used| format!("{} in {}", used.keys.join(", "), seen.short(&used.file)))
+        .collect();
+    let check = match (configuration.broken.as_slice(), used.as_slice()) {
+        ([], []) => Check::new("settings", "the defaults"),
+        ([], used) => Check::new("settings", used.join("; ")),
+        ([first, more @ ..], _) => {
+            let check = Check::new("settings", first).problem();
+            let check = more.iter().fold(check, Check::hint);
+            check.hint("Nothing can be started before that file is mended.")
+        }
     };
-    let warnings = seen.configuration().warnings.iter();
-    Check::new("settings", text).warnings(warnings.map(|warning| format!("{warning}.")))
-}
-
-/// A larger file is not looked at.
-const LARGEST_FILE: u64 = 4 << 20;
-
-/// Returns our settings that a file contains.
-fn keys(file: &Path) -> Vec<String> {
-    let content = read_own(file, LARGEST_FILE).unwrap_or_default();
-    let whole: Value = serde_json::from_slice(&content).unwrap_or_default();
-    let ours = whole.get("subagents").and_then(Value::as_object);
-    ours.map(|ours| ours.keys().cloned().collect())
-        .unwrap_or_default()
+    let warnings = configuration.warnings.iter();
+    check.warnings(warnings.cloned())
 }
 
 pub(super) fn definitions(seen: &Seen) -> Check {
@@ -47,9 +41,12 @@ pub(super) fn definitions(seen: &Seen) -> Check {
         ),
         some => Check::new("definitions", listed(some)),
     };
-    let invalid = definitions.iter().filter_map(|one| fault(one, seen));
+    let models = ModelDoubts::of(seen);
+    let invalid = definitions
+        .iter()
+        .flat_map(|one| faults(one, &models, seen));
     let files = seen.catalogue().warnings().iter();
-    check.warnings(files.map(|warning| format!("{warning}.")).chain(invalid))
+    check.warnings(files.map(ToString::to_string).chain(invalid))
 }
 
 fn listed(definitions: &[&Definition]) -> String {
@@ -64,13 +61,18 @@ fn listed(definitions: &[&Definition]) -> String {
     names.join(", ")
 }
 
-/// Returns why tasks that name a definition would be refused.
-fn fault(definition: &Definition, seen: &Seen) -> Option<String> {
+/// Says why tasks that name a definition would be refused, and what in it is probably misspelt.
+fn faults(definition: &Definition, models: &ModelDoubts, seen: &Seen) -> Vec<String> {
     let places = &seen.places;
     let fault = validate(definition)
         .and_then(|()| check_paths(definition, &places.cwd, &places.home))
-        .err()?;
-    Some(format!("{}: {fault}", seen.short(&definition.file)))
+        .err();
+    if let Some(fault) = fault {
+        return vec![format!("{}: {fault}", seen.short(&definition.file))];
+    }
+    let mut doubts = tool_doubts(definition, seen);
+    doubts.extend(models.about(definition));
+    doubts
 }
 
 /// Checks whether somebody has decided to trust the project, if it contains definitions.
@@ -89,9 +91,7 @@ pub(super) fn project(seen: &Seen) -> Check {
             let many = text::count(seen.catalogue().ignored().count(), "definition");
             Check::new(
                 "project",
-                format!(
-                    "{project} contains {many}, and you have not decided yet whether to trust it"
-                ),
+                format!("{project} contains {many}, and is not trusted yet"),
             )
             .warnings(notices)
         }

@@ -10,23 +10,25 @@ const MOST_NAMED: usize = 6;
 
 pub(super) fn models(seen: &Seen) -> Check {
     let overview = model_overview(&Surroundings::from(&seen.places));
-    let mut check = match overview.usable.as_slice() {
-        [] => Check::new("models", "no provider has a key")
+    let check = match (overview.problems.as_slice(), overview.usable.as_slice()) {
+        ([first, more @ ..], _) => {
+            let check = Check::new("models", first).problem();
+            let check = more.iter().fold(check, Check::hint);
+            check.hint("Runs that need it fail until it is mended.")
+        }
+        ([], []) => Check::new("models", "no provider has a key")
             .warning()
             .hint(how_to_get_one(seen)),
-        usable => Check::new("models", listed(usable, seen)),
+        ([], usable) => Check::new("models", listed(usable, seen)),
     };
-    if let Some(text) = default_without_key(&overview) {
-        check = check.problem().hint(text);
-    }
+    let check = match default_without_key(&overview) {
+        Some(text) if overview.problems.is_empty() => check.problem().hint(text),
+        Some(_) | None => check,
+    };
     let unset = overview.unset.iter().map(|(provider, variable)| {
         format!("The key of {provider} should be in the variable {variable}, which is not set.")
     });
-    let problems = overview
-        .problems
-        .iter()
-        .map(|problem| format!("{problem}."));
-    check.warnings(unset.chain(problems))
+    check.warnings(unset.chain(overview.warnings.iter().cloned()))
 }
 
 fn listed(usable: &[UsableProvider], seen: &Seen) -> String {

@@ -4,15 +4,15 @@ use pi_subagents_definitions::RunnerChoice;
 
 use super::check::Check;
 use crate::calls::caller::Caller;
-use crate::calls::runner::{Asking, FoundPi, find_pi, is_pi_named};
+use crate::calls::runner::{Asking, FoundPi, NoPi, find_pi, is_pi_named};
 use crate::profiles::seen::Seen;
 
 /// Returns the pi on this machine, or why it cannot be used.
-pub(super) fn look_for_pi(seen: &Seen) -> Result<FoundPi, String> {
+pub(super) fn look_for_pi(seen: &Seen) -> Result<FoundPi, NoPi> {
     find_pi(&Caller::at(seen.places.clone()), Asking::Now)
 }
 
-pub(super) fn runner(seen: &Seen, pi: &Result<FoundPi, String>) -> Check {
+pub(super) fn runner(seen: &Seen, pi: &Result<FoundPi, NoPi>) -> Check {
     let choice = seen.configuration().settings.runner;
     let check = |text: String| Check::new("runner", text);
     match (choice, pi) {
@@ -23,17 +23,22 @@ pub(super) fn runner(seen: &Seen, pi: &Result<FoundPi, String>) -> Check {
         (RunnerChoice::Pi, Err(why)) => {
             check("subagents.runner is pi, but there is no pi that can be used".to_owned())
                 .problem()
-                .hint(why)
+                .hint(why.to_string())
         }
         (RunnerChoice::Auto, Ok(pi)) => check(format!("auto uses {}", named(pi))),
         (RunnerChoice::Auto, Err(_)) if !is_pi_named(&seen.places) => {
             check("auto uses the embedded agent, because pi was not found".to_owned())
         }
+        (RunnerChoice::Auto, Err(why @ NoPi::DoesNotStart(_))) => check(
+            "auto uses the embedded agent, because the installed pi does not start".to_owned(),
+        )
+        .problem()
+        .hint(why.to_string()),
         (RunnerChoice::Auto, Err(why)) => check(
             "auto uses the embedded agent, because the installed pi cannot be used".to_owned(),
         )
         .warning()
-        .hint(why),
+        .hint(why.to_string()),
     }
 }
 

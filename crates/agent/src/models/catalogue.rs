@@ -1,0 +1,121 @@
+//! What a caller can tell about a model before a child is started: from files alone, without asking
+//! anybody.
+
+use super::{ChoiceError, InstalledPi, Keyring, KnownModels, ModelsFileError, Wanted, choose};
+use crate::surroundings::Surroundings;
+
+/// The models that files tell of: `models.json`, the installed pi, and what is built in.
+pub struct ModelCatalogue {
+    known_models: KnownModels,
+    surroundings: Surroundings,
+}
+
+/// A model that a task asks for.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct AskedModel<'a> {
+    /// The provider, if it is named apart.
+    pub provider: Option<&'a str>,
+    /// The model, or a pattern for one.
+    pub model: Option<&'a str>,
+}
+
+impl ModelCatalogue {
+    /// Reads `models.json`. The models of an installed pi are read when a provider is asked for.
+    pub fn read(surroundings: Surroundings) -> Self {
+        let installed = InstalledPi::find(&surroundings.variables, &surroundings.cwd);
+        Self {
+            known_models: KnownModels::load(&surroundings.agent_dir, installed),
+            surroundings,
+        }
+    }
+
+    /// Returns why `models.json` is of no use to any kind of child.
+    pub fn unreadable(&self) -> Option<&str> {
+        match &self.known_models.problem {
+            Some(ModelsFileError::NotJson(why)) => Some(why),
+            Some(ModelsFileError::WrongShape(_)) | None => None,
+        }
+    }
+
+    /// Returns why `models.json` is of no use to the embedded agent. A pi may understand it.
+    pub fn misunderstood(&self) -> Option<&str> {
+        match &self.known_models.problem {
+            Some(ModelsFileError::WrongShape(why)) => Some(why),
+            Some(ModelsFileError::NotJson(_)) | None => None,
+        }
+    }
+
+    /// Returns the warnings about `models.json`.
+    pub fn warnings(&self) -> &[String] {
+        &self.known_models.warnings
+    }
+
+    /// Returns whether a provider is built in or listed.
+    pub fn knows_provider(&self, provider: &str) -> bool {
+        self.known_models.knows_provider(provider)
+    }
+
+    /// Says which provider was probably meant by a name that is none; nothing if none is nearly
+    /// called so.
+    pub fn unknown_provider(&self, name: &str) -> Option<String> {
+        let meant = self.known_models.nearest_provider(name)?;
+        let error = ChoiceError::UnknownProvider {
+            provider: name.to_owned(),
+            meant: Some(meant),
+        };
+        Some(error.to_string())
+    }
+
+    /// Says what is probably misspelt in a model: its provider, or its id where the models of the
+    /// provider are known. Nothing is said of a model without a provider, which depends on keys.
+    pub fn misspelt(&self, asked: AskedModel<'_>) -> Option<String> {
+        let of_name = || Some(asked.model?.split_once('/')?.0);
+        let provider = asked.provider.or_else(of_name)?;
+        if asked.is_scripted() || self.known_models.problem.is_some() {
+            return None;
+        }
+        if !self.knows_provider(provider) {
+            return self.unknown_provider(provider);
+        }
+        self.check(asked).ok().flatten()
+    }
+
+    /// Checks what a task asks the embedded agent for: a warning, or why it cannot be asked.
+    pub fn check(&self, asked: AskedModel<'_>) -> Result<Option<String>, String> {
+        let wanted = Wanted::from(asked);
+        if asked.is_scripted() {
+            return Ok(None);
+        }
+        if let Some(problem) = &self.known_models.problem {
+            return Err(problem.to_string());
+        }
+        let keyring = Keyring {
+            given: None,
+            known_models: &self.known_models,
+            agent_dir: &self.surroundings.agent_dir,
+            variables: &self.surroundings.variables,
+        };
+        choose(&wanted, &self.known_models, |provider| {
+            asked.provider == Some(provider) || keyring.seems_to_have(provider)
+        })
+        .map(|choice| choice.warning)
+        .map_err(|error| error.to_string())
+    }
+}
+
+impl AskedModel<'_> {
+    /// Returns whether a script is asked for, which no file lists.
+    pub fn is_scripted(self) -> bool {
+        Wanted::from(self).is_scripted()
+    }
+}
+
+impl From<AskedModel<'_>> for Wanted {
+    fn from(asked: AskedModel<'_>) -> Self {
+        Self {
+            provider: asked.provider.map(str::to_owned),
+            model: asked.model.map(str::to_owned),
+            ..Self::default()
+        }
+    }
+}
