@@ -48,9 +48,9 @@ pub(crate) enum ModelError {
         models_file: PathBuf,
     },
     #[error(
-        "Model {model} has no address. Add \"baseUrl\": \"http://…\" to its provider in {}.{}",
+        "Model {model} has no address. Add \"baseUrl\": \"http://…\" to its provider in {}. {}",
         models_file.display(),
-        doubts.iter().map(|doubt| format!(" {doubt}")).collect::<String>()
+        doubts.join(" ")
     )]
     NoAddress {
         model: String,

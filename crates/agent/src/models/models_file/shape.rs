@@ -171,7 +171,7 @@ fn name_of(at: &[Step<'_>]) -> String {
         match step {
             Step::Key(key) if name.is_empty() => name.push_str(key),
             Step::Key(key) => name.extend([".", key]),
-            Step::Index(index) => name += &format!("[{index}]"),
+            Step::Index(index) => name.extend(["[", &index.to_string(), "]"]),
         }
     }
     name
@@ -235,7 +235,7 @@ mod tests {
     #[test]
     fn what_does_not_fit_is_named_with_its_place() {
         let told = [
-            r#"[]"#,
+            "[]",
             r#"{"provider": {}}"#,
             r#"{"providers": 5}"#,
             "{\n \"providers\": {\n  \"a\": {\"baseURL\": \"http://x\"}}}",

@@ -31,7 +31,7 @@ impl<'a> ModelChecks<'a> {
     pub(super) fn file_warnings(&self) -> &[String] {
         self.catalogue
             .get()
-            .map_or(&[], |catalogue| catalogue.warnings())
+            .map_or(&[][..], ModelCatalogue::warnings)
     }
 
     /// Checks the model of a task: warnings, or why there will be no run. `definition` is the one
