@@ -3,7 +3,7 @@
 
 use std::io::{self, IsTerminal as _, Write as _};
 
-use pi_subagents_delegation::text::{cut_columns, one_line};
+use pi_subagents_delegation::text::{clean, cut_columns, one_line};
 
 use crate::places::environment_variable;
 
@@ -23,7 +23,7 @@ pub(crate) fn ring(text: &str) {
 /// the bell still rings.
 fn sequence(text: &str) -> String {
     // Some terminals take a number at the beginning for another command, so a name stands there.
-    let text = cut_columns(&one_line(text), LONGEST);
+    let text = cut_columns(&one_line(&clean(text)), LONGEST);
     format!("\x1b]9;pi-subagents: {text}\x1b\\\x07")
 }
 

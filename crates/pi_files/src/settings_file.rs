@@ -114,7 +114,7 @@ impl SettingsFile {
     fn parse(path: PathBuf, content: io::Result<Vec<u8>>) -> Result<Self, SettingsFileError> {
         let content = match content {
             Ok(content) => content,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => b"{}".to_vec(),
+            Err(error) if is_absent(&error) => b"{}".to_vec(),
             Err(error) if matches!(Refusal::of(&error), Some(Refusal::LeadsOut)) => {
                 return Err(SettingsFileError::LeadsOut { path });
             }
@@ -131,6 +131,14 @@ impl SettingsFile {
         };
         Ok(Self { path, text, values })
     }
+}
+
+/// Returns whether there is no such file; where a directory should be, there may be a file.
+fn is_absent(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
+    )
 }
 
 #[cfg(test)]

@@ -58,6 +58,12 @@ fn details_hold_the_windows_as_data() {
             json!({"text": " • ", "role": "muted"}),
             json!({"text": "1 file", "role": "muted"}),
             json!({"text": " • ", "role": "muted"}),
+            json!({"text": "1 call", "role": "muted"}),
+            json!({"text": " • ", "role": "muted"}),
+            json!({"text": "220 tokens", "role": "muted"}),
+            json!({"text": " • ", "role": "muted"}),
+            json!({"text": "<$0.01", "role": "muted"}),
+            json!({"text": " • ", "role": "muted"}),
         ]
     );
     assert_eq!(
@@ -118,7 +124,7 @@ fn a_window_tells_profile_thinking_tools_and_progress() {
         .collect();
     assert_eq!(
         header.rsplit_once(" • ").unwrap().0,
-        "✓ look • reviewer (fake/fake-model high) • 2 tools • [1/2]"
+        "✓ look • reviewer (fake/fake-model high) • 2 tools • 1 call • 220 tokens • <$0.01 • [1/2]"
     );
     let texts = |field: &str| -> Vec<Value> {
         let lines = window[field].as_array().unwrap().iter();
@@ -237,6 +243,7 @@ fn an_expanded_window_shows_whole_calls_and_whole_texts() {
         [
             format!("bash → echo {}", "x".repeat(300)),
             "     │ echo second".to_owned(),
+            "  ok".to_owned(),
             said.trim_end().to_owned()
         ]
     );

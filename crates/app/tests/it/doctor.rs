@@ -159,7 +159,7 @@ fn where_everything_is_well_it_says_where_everything_is() {
     assert_eq!(
         names.join(", "),
         "program, platform, agent files, sockets, records, logs, settings, models, runner, \
-         definitions, project, runs, background, pi package"
+         definitions, project, runs, retention, background, pi package"
     );
     assert_eq!(
         (&json["ok"], &json["problems"], &json["warnings"]),

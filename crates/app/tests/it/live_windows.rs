@@ -55,7 +55,7 @@ fn sixteen_tasks_fit_a_terminal_and_leave_nothing_but_their_answers() {
     let screen = terminal.wait_for_screen(all_speak);
     insta::assert_snapshot!("sixteen_tasks_80x24", without_clocks(&screen));
     terminal.resize(60, 20);
-    let narrow = |screen: &str| all_speak(screen) && screen.contains("… and 10 queued");
+    let narrow = |screen: &str| all_speak(screen) && screen.contains("… and 6 queued");
     let screen = terminal.wait_for_screen(narrow);
     assert!(screen.lines().count() <= 20, "{screen}");
     fs::write(stage.path("end"), "").unwrap();

@@ -228,9 +228,9 @@ fn every_setting_has_its_default_its_bounds_and_its_warning() {
       {"megabytes": false} → Some(30) days, None bytes
       false → None days, None bytes
       true → None days, None bytes
-        subagents.retention is ignored: it must be an object or false, so nothing is removed
+        ~/settings.json:1:15: subagents.retention is ignored: it must be an object or false, so nothing is removed
       {"days": -1, "weeks": 2} → None days, None bytes
-        subagents.retention.days is ignored: it must be a whole number, so nothing is removed
+        ~/settings.json:1:29: subagents.retention.days is ignored: it must be a whole number, so nothing is removed
     onEnd, by default None
       ["notify-send", "done"] → Some(["notify-send", "done"])
       "notify-send done" → Some(["sh", "-c", "notify-send done"])

@@ -33,7 +33,11 @@ fn a_long_window_is_read_from_its_beginning_and_followed_to_its_end() {
     desk.press("j");
     screens.push(desk.screen());
     desk.hears(&long, vec![said("one more")]);
-    let window = |screen: &str| screen.split_once("⏳ long •").unwrap().1.to_owned();
+    // The header counts what the run has used.
+    let window = |screen: &str| {
+        let (_, window) = screen.split_once("⏳ long •").unwrap();
+        window.split_once('\n').unwrap().1.to_owned()
+    };
     assert_eq!(window(&desk.screen()), window(&screens[2]));
     desk.press("f");
     screens.push(desk.screen());
@@ -252,7 +256,7 @@ fn one_run_has_the_screen_for_itself_until_all_are_asked_for() {
     );
     insta::assert_snapshot!(desk.screen(), @"
     ── 20261115-000000-007-aaaaaa ──────────────────────────────
-    ⏳ lonely • anthropic/haiku • 0s
+    ⏳ lonely • anthropic/haiku • 1.5k tokens • $0.01 • 0s
     > Go.
 
     Here.

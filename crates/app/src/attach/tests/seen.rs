@@ -90,17 +90,17 @@ fn a_run_that_begins_appears_and_one_that_ends_stays_selected() {
     desk.hears(&review, vec![ended(interrupted)]);
     assert_eq!(desk.model.selected, Some(review.run));
     insta::assert_snapshot!(desk.screen(), @"
-    Sub-agents: 1 waiting, 1 error
+    Sub-agents: 1 queued, 1 error
          NAME      START     TIME  CALLS    COST  TASK           LATEST
       ⏳ newcomer  21:20               0                         queued until ano...
     > ✗  review    21:20   1m 15s      1   $0.02  Review the...  Session was inte...
     ── 20261115-000000-003-aaaaaa ──────────────────────────────────────────────────
-    ✗ review • anthropic/haiku • 75s
+    ✗ review • anthropic/haiku • 1 call • 3.0k tokens • $0.02 • 75s
     > Review the last commit.
 
     I look at the change first.
     It touches the parser.
-    read → src/parser.rs
+    ✗ read → src/parser.rs  no result
     Error: Session was interrupted (main agent session ended unexpectedly)
 
 
@@ -162,7 +162,7 @@ fn what_is_being_said_is_seen_until_it_is_in_the_record() {
     Sub-agents: 1 running
     > ⏳ talker       0s  Talk.            Hello world.
     ── 20261115-000000-001-aaaaaa ──────────────────────────────
-    ⏳ talker • anthropic/haiku • 0s
+    ⏳ talker • anthropic/haiku • 1.5k tokens • $0.01 • 0s
     > Talk.
 
     Hello world.
@@ -175,7 +175,7 @@ fn what_is_being_said_is_seen_until_it_is_in_the_record() {
     Sub-agents: 1 running
     > ⏳ talker       0s  Talk.            (calling bash...)
     ── 20261115-000000-001-aaaaaa ──────────────────────────────
-    ⏳ talker • anthropic/haiku • 0s
+    ⏳ talker • anthropic/haiku • 1.5k tokens • $0.01 • 0s
     > Talk.
 
     Hello world.
@@ -226,7 +226,7 @@ fn a_deleted_record_is_said_to_be_gone() {
     Sub-agents: 1 running
     > ⏳ lost  21:20       0s      0    1.5k   $0.01  Go.               its record was deleted
     ── 20261115-000000-001-aaaaaa ────────────────────────────────────────────────────────────
-    ⏳ lost • anthropic/haiku • 0s
+    ⏳ lost • anthropic/haiku • 1.5k tokens • $0.01 • 0s
     > Go.
 
     So far.
