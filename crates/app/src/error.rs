@@ -23,6 +23,8 @@ pub(crate) enum Kind {
     Usage,
     /// There is no run, session or definition with this id or name.
     NotFound,
+    /// The run is there, and has no answer.
+    NoAnswer,
     /// The command tried and failed.
     Failed,
 }
@@ -34,6 +36,10 @@ impl CommandError {
 
     pub(crate) fn not_found(message: impl Into<String>) -> Self {
         Self::new(Kind::NotFound, message)
+    }
+
+    pub(crate) fn no_answer(message: impl Into<String>) -> Self {
+        Self::new(Kind::NoAnswer, message)
     }
 
     pub(crate) fn failed(message: impl Into<String>) -> Self {
@@ -83,6 +89,7 @@ impl CommandError {
             Kind::Failed => 1,
             Kind::Usage => 2,
             Kind::NotFound => 3,
+            Kind::NoAnswer => 5,
         }
     }
 
@@ -117,6 +124,7 @@ impl CommandError {
         let kind = match self.kind {
             Kind::Usage => "usage",
             Kind::NotFound => "notFound",
+            Kind::NoAnswer => "noAnswer",
             Kind::Failed => "failed",
         };
         let message = [slice::from_ref(&self.message), &self.causes].concat();

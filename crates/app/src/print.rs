@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use pi_subagents_delegation::text::clean;
+use pi_subagents_windows::{Line, Paint};
 use serde::Serialize;
 
 use crate::error::CommandError;
@@ -13,12 +14,32 @@ use crate::error::CommandError;
 /// How results are printed.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Output {
-    /// One JSON object instead of text.
-    pub(crate) json: bool,
-    /// JSON lines: each event, then the result.
-    pub(crate) json_stream: bool,
+    pub(crate) format: Format,
+    /// With JSON, also what a program needs to show the result as the tools inside pi do.
+    pub(crate) details: bool,
     /// No words for people, except errors.
     pub(crate) quiet: bool,
+}
+
+/// In which form a result is printed.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) enum Format {
+    /// What people read, and what a script takes as the answer.
+    #[default]
+    Text,
+    /// One JSON object.
+    Json,
+    /// JSON lines: each event, then the result.
+    JsonStream,
+    /// One document with a header for each run, as models read it.
+    Markdown,
+}
+
+impl Format {
+    /// Returns JSON if that was asked for, else text.
+    pub(crate) fn json_if(is_asked_for: bool) -> Self {
+        if is_asked_for { Self::Json } else { Self::Text }
+    }
 }
 
 /// Prints for one command, in the way its options ask for.
@@ -81,17 +102,29 @@ impl<'a> Printer<'a> {
     /// Prints JSON, for a command line that could not be read.
     pub(crate) fn for_programs() -> Self {
         Self::new(Output {
-            json: true,
+            format: Format::Json,
             ..Output::default()
         })
     }
 
+    pub(crate) fn format(self) -> Format {
+        self.options.format
+    }
+
     pub(crate) fn is_json(self) -> bool {
-        self.options.json || self.is_json_stream()
+        match self.format() {
+            Format::Json | Format::JsonStream => true,
+            Format::Text | Format::Markdown => false,
+        }
     }
 
     pub(crate) fn is_json_stream(self) -> bool {
-        self.options.json_stream
+        self.format() == Format::JsonStream
+    }
+
+    /// Returns whether JSON is to carry the details of the tool too.
+    pub(crate) fn has_details(self) -> bool {
+        self.options.details
     }
 
     pub(crate) fn is_quiet(self) -> bool {
@@ -123,6 +156,13 @@ impl<'a> Printer<'a> {
         } else {
             write_data(text);
         }
+    }
+
+    /// Prints lines to a terminal, in colours if it has any. Their text was cleaned when they were
+    /// made.
+    pub(crate) fn lines(self, lines: &[Line], paint: Paint) {
+        let painted: Vec<String> = lines.iter().map(|line| paint.line(line)).collect();
+        write_data(&painted.join("\n"));
     }
 
     /// Returns whether data is printed as text to a terminal.
@@ -157,13 +197,18 @@ impl<'a> Printer<'a> {
 
     /// Prints a sentence for people, unless they asked for quiet.
     pub(crate) fn note(self, text: &str) {
-        let text = harmless(text, io::stderr().is_terminal());
-        if let Some(page) = self.page {
-            return page.add(Printed::Note(text));
+        if self.page.is_some() || !self.is_quiet() {
+            self.complain(text);
         }
-        if !self.is_quiet() {
+    }
+
+    /// Prints what went wrong, also to those who asked for quiet.
+    pub(crate) fn complain(self, text: &str) {
+        let text = harmless(text, io::stderr().is_terminal());
+        match self.page {
+            Some(page) => page.add(Printed::Note(text)),
             // Nothing can be done about a terminal that is gone.
-            _ = writeln!(io::stderr(), "{text}");
+            None => _ = writeln!(io::stderr(), "{text}"),
         }
     }
 

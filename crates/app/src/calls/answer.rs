@@ -1,17 +1,20 @@
 //! The outcomes of a call, for every family, in the order of its tasks.
 
+use std::borrow::Cow;
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use pi_subagents_delegation::{Ending, RunId, RunSummary, Task};
-use pi_subagents_sessions::{Recorder, RunDir};
+use pi_subagents_delegation::{Ending, LAST_TEXT_LIMIT, RunId, RunSummary, Task};
+use pi_subagents_sessions::{Recorder, RunDir, history};
 use serde_json::{Map, Value, json};
 
+use super::call::Worded;
 use super::run_json::run_json;
 use super::window_record::WindowRecord;
 use crate::calls::next_steps::Door;
 use crate::calls::service::ToolAnswer;
 use crate::calls::watch::Details;
+use crate::runs::row::RunRow;
 
 /// What came of each task of a call, and what a person should know about it.
 pub(crate) struct Outcomes {
@@ -29,10 +32,7 @@ pub(crate) struct Answer {
     /// The windows, where the door wants them.
     pub(super) windows: Option<WindowRecord>,
     pub(super) details: Details,
-    /// What the caller's model reads.
-    pub(super) text: String,
-    /// What the family adds to the details.
-    pub(super) more: Map<String, Value>,
+    pub(super) worded: Worded,
 }
 
 impl Outcomes {
@@ -78,6 +78,19 @@ impl Outcomes {
     }
 }
 
+/// Returns what a run answered, all of it. Memory holds only the beginning of a very long text, so
+/// the rest is read from the record.
+pub(crate) fn whole_output<'a>(task: &Task, run: &'a RunSummary) -> Option<Cow<'a, str>> {
+    let held = run.output()?;
+    let is_cut = run.finalized.is_none() && held.len() > LAST_TEXT_LIMIT;
+    let directory = task.directory.as_ref().filter(|_| is_cut);
+    let recorded = directory.and_then(|directory| history(&RunDir::new(directory)).ok());
+    match recorded.and_then(|recorded| recorded.output()) {
+        Some(whole) if whole.len() > held.len() => Some(whole.into()),
+        Some(_) | None => Some(held.into()),
+    }
+}
+
 /// Returns whether anything can be found of a run later.
 fn has_record(task: &Task) -> bool {
     let directory = task.directory.as_ref().map(RunDir::new);
@@ -100,7 +113,49 @@ impl Answer {
     }
 
     pub(crate) fn text(&self) -> &str {
-        &self.text
+        &self.worded.text
+    }
+
+    /// Returns the text as one document with all answers in it, where the family writes one.
+    pub(crate) fn document(&self) -> Option<&str> {
+        self.worded.has_answers.then_some(self.text())
+    }
+
+    /// Returns what a person should know who does not read the text: the warnings, and what the
+    /// family has to say.
+    pub(crate) fn notices(&self) -> impl Iterator<Item = &str> {
+        let warnings = self.outcomes.warnings.iter();
+        warnings.chain(&self.worded.notices).map(String::as_str)
+    }
+
+    /// Returns each task with what came of it, in their order.
+    pub(crate) fn tasks(&self) -> impl Iterator<Item = (&Task, &RunSummary)> {
+        self.outcomes.iter()
+    }
+
+    /// Returns whether the record of a task has all that is needed to read or continue it.
+    pub(crate) fn is_recorded(&self, task: &Task) -> bool {
+        !self.outcomes.unrecorded.contains(&task.run)
+    }
+
+    /// Returns one row per task, in their order, each with the whole answer.
+    pub(crate) fn rows(&self) -> Vec<RunRow> {
+        let rows = self.tasks().map(|(task, run)| {
+            let row = RunRow::of_outcome(task, run);
+            row.with_output(whole_output(task, run).map(Cow::into_owned))
+        });
+        rows.collect()
+    }
+
+    /// Returns what the tool's details have beside the runs.
+    pub(crate) fn details_beside_runs(&self) -> Map<String, Value> {
+        let mut details = match &self.windows {
+            Some(windows) => windows.json(),
+            None => self.ids_json(),
+        };
+        details.insert("warnings".to_owned(), json!(self.outcomes.warnings));
+        details.extend(self.worded.details.clone());
+        details
     }
 
     /// Returns whether nothing was begun: no task of the call got as far as a child.
@@ -119,15 +174,10 @@ impl Answer {
 
     /// Returns the answer of the tool, with the details that its door wants.
     pub(crate) fn to_tool_answer(&self) -> ToolAnswer {
-        let mut details = match &self.windows {
-            Some(windows) => windows.json(),
-            None => self.ids_json(),
-        };
+        let mut details = self.details_beside_runs();
         details.insert("runs".to_owned(), self.runs_json().into());
-        details.insert("warnings".to_owned(), json!(self.outcomes.warnings));
-        details.extend(self.more.clone());
         ToolAnswer {
-            text: self.text.clone(),
+            text: self.worded.text.clone(),
             details: details.into(),
             usage: Some(self.outcomes().iter().map(|run| run.usage).sum()),
             is_refused: self.is_refused(),
@@ -135,7 +185,7 @@ impl Answer {
     }
 
     /// Returns one object per task, in their order.
-    pub(crate) fn runs_json(&self) -> Vec<Value> {
+    fn runs_json(&self) -> Vec<Value> {
         let has_outputs = self.details != Details::ForPi;
         let runs = self.outcomes.iter();
         runs.map(|(task, run)| run_json(task, run, has_outputs))

@@ -39,8 +39,20 @@ pub(crate) trait Call {
     /// Counts the files that its tasks were given, in the order of the tasks.
     fn file_counts(&self) -> impl Iterator<Item = usize>;
 
-    /// Returns what its caller's model reads, and what the family adds to the details.
-    fn word(&self, outcomes: &Outcomes, notes: &Self::Notes) -> (String, Map<String, Value>);
+    /// Words its answer.
+    fn word(&self, outcomes: &Outcomes, notes: &Self::Notes) -> Worded;
+}
+
+/// The answer to a call in the words of its family.
+pub(crate) struct Worded {
+    /// What the caller's model reads.
+    pub(crate) text: String,
+    /// Whether the text contains what the sub-agents answered.
+    pub(crate) has_answers: bool,
+    /// What the family adds to the details.
+    pub(crate) details: Map<String, Value>,
+    /// What a person should know who does not read the text.
+    pub(crate) notices: Vec<String>,
 }
 
 /// The plan of a call whose runs are open, with what the answer must say.
@@ -118,13 +130,12 @@ impl<C: Call> ReadyCall<C> {
         sweeper::start_if_due(&self.places, &service.owner.known_children);
         warnings.extend(self.panes.problem());
         let outcomes = Outcomes::new(runs, warnings, &service.owner.recorder, self.door);
-        let (text, more) = self.call.word(&outcomes, &notes);
+        let worded = self.call.word(&outcomes, &notes);
         Answer {
             outcomes,
             windows,
             details,
-            text,
-            more,
+            worded,
         }
     }
 }

@@ -1,6 +1,6 @@
 //! The definitions that a tool takes, as its description lists them for a model.
 
-use pi_subagents_definitions::{Asker, Catalogue, choices};
+use pi_subagents_definitions::{Asker, Catalogue, DEFAULT_AGENT, choices};
 
 use super::Tool;
 use crate::calls::families::{delegation, subagent};
@@ -13,6 +13,12 @@ pub(crate) fn choices_of(tool: &Tool, catalogue: &Catalogue) -> Option<String> {
         subagent::SUBAGENT => (Asker::Subagent, "Presets"),
         _ => return None,
     };
-    let told = choices(&catalogue.effective(asker))?;
+    let mut offered = catalogue.effective(asker);
+    let plain = catalogue.find(DEFAULT_AGENT, asker);
+    if let Some(plain) = plain.ok().filter(|plain| plain.definition.is_built_in()) {
+        // Nobody has to write a definition before a model can use this one.
+        offered.insert(0, plain.definition);
+    }
+    let told = choices(&offered)?;
     Some(format!("{word}: {told}."))
 }

@@ -30,7 +30,7 @@ pub(crate) mod watch;
 mod window_json;
 mod window_record;
 
-pub(crate) use answer::Answer;
+pub(crate) use answer::{Answer, whole_output};
 pub(crate) use arguments::CallError;
 pub(crate) use call::{Call, ReadyCall};
 pub(crate) use choices::choices_of;

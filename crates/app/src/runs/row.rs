@@ -4,6 +4,7 @@
 pub(crate) mod as_text;
 mod lines;
 mod made;
+mod outcome;
 #[cfg(test)]
 mod tests;
 mod totals;

@@ -24,13 +24,13 @@ fn details_hold_the_windows_as_data() {
         {"reply": "All \u{1b}[31mfine\u{1b}[0m."}
     ]);
     let output = stage
-        .delegate(&json!({"tasks": [
+        .delegate_with_details(&json!({"tasks": [
             {"name": "look", "prompt": script.to_string(), "files": ["a.txt"], "timeout": 30},
             {"name": "bad", "prompt": "x", "cwd": "relative"},
         ]}))
         .run();
     let answer = output.json();
-    let details = &answer["details"];
+    let details = answer.clone();
     assert_eq!(details["maxLinesPerWindow"], 15);
     assert_eq!(details["globalStatus"], "done");
     let windows = details["windows"].as_array().unwrap();
@@ -111,11 +111,11 @@ fn a_window_tells_profile_thinking_tools_and_progress() {
     ]);
     let task = json!({"name": "look", "prompt": script.to_string(), "profile": "reviewer"});
     let output = stage
-        .delegate(&json!({"tasks": [task]}))
+        .delegate_with_details(&json!({"tasks": [task]}))
         .run()
         .expect_success();
     let answer = output.json();
-    let mut window = answer["details"]["windows"][0].clone();
+    let mut window = answer["windows"][0].clone();
     let header: String = window["header"]
         .as_array()
         .unwrap()
@@ -195,7 +195,7 @@ fn the_summary_has_one_line_per_task_with_its_profile_in_brackets() {
         json!([{"modelError": "first line\n\n  second\tline"}, {"settle": true}]).to_string();
     let task = |profile: &str| json!({"name": profile, "prompt": reply, "profile": profile});
     let output = stage
-        .delegate(&json!({"tasks": [
+        .delegate_with_details(&json!({"tasks": [
             {"name": "none", "prompt": reply},
             task("bare"),
             task("full"),
@@ -227,8 +227,8 @@ fn an_expanded_window_shows_whole_calls_and_whole_texts() {
         {"toolCall": {"name": "bash", "arguments": {"command": command}, "result": "ok"}},
         {"reply": said}
     ]);
-    let output = stage.delegate(&call(&[("a", script)])).run();
-    let window = output.json()["details"]["windows"][0].clone();
+    let output = stage.delegate_with_details(&call(&[("a", script)])).run();
+    let window = output.json()["windows"][0].clone();
     let texts = |lines: &Value| -> Vec<String> {
         let lines = lines.as_array().unwrap().iter();
         lines
@@ -255,9 +255,9 @@ fn what_is_wrong_with_the_file_of_a_definition_is_in_the_answer() {
     stage.profile("thinker", "thinkingLevel: very", "");
     let task =
         json!({"name": "a", "prompt": json!([{"reply": "ok"}]).to_string(), "profile": "thinker"});
-    let output = stage.delegate(&json!({"tasks": [task]})).run();
+    let output = stage.delegate_with_details(&json!({"tasks": [task]})).run();
     let answer = output.json();
-    let text = answer["content"][0]["text"].as_str().unwrap();
+    let text = answer["text"].as_str().unwrap();
     assert!(text.contains("\n! "), "{text}");
     assert!(text.contains("thinkingLevel"), "{text}");
 }

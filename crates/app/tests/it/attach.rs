@@ -315,7 +315,7 @@ fn nothing_a_child_says_commands_the_terminal() {
 fn an_id_opens_its_run_or_its_session_at_once() {
     let stage = stage();
     let done = delegate(&stage, &["one=Say one", "two=Say two"]).arg("--json");
-    let runs = done.run().expect_success().json()["details"]["runs"].clone();
+    let runs = done.run().expect_success().json()["runs"].clone();
     let text = |value: &Value| value.as_str().unwrap().to_owned();
     let (run, session) = (text(&runs[0]["runId"]), text(&runs[1]["sessionId"]));
     let mut terminal = attach(&stage, &[&run]);

@@ -66,7 +66,7 @@ fn each_foreground_run_opens_a_pane_that_follows_it() {
     let output = delegate(&stage, &["one=Go", "two=Go"])
         .run()
         .expect_success();
-    assert_eq!(output.json()["details"]["warnings"], json!([]));
+    assert_eq!(output.json()["warnings"], json!([]));
     insta::assert_snapshot!(asked(&stage));
 }
 
@@ -74,7 +74,7 @@ fn each_foreground_run_opens_a_pane_that_follows_it() {
 fn a_zoomed_pane_keeps_the_screen_and_the_runs_get_a_window_of_their_own() {
     let stage = inside_tmux(&with_panes("%7 50 1 @2"));
     let output = delegate(&stage, &["one=Go"]).run().expect_success();
-    assert_eq!(output.json()["details"]["warnings"], json!([]));
+    assert_eq!(output.json()["warnings"], json!([]));
     insta::assert_snapshot!(asked(&stage));
 }
 
@@ -85,7 +85,7 @@ fn panes_that_nobody_could_read_are_said_in_one_line() {
         .run()
         .expect_success();
     assert_eq!(
-        output.json()["details"]["warnings"],
+        output.json()["warnings"],
         json!(["tmux had no room for 2 more panes; `pi-subagents attach` shows all runs"])
     );
 }
@@ -97,7 +97,7 @@ fn a_tmux_that_fails_is_one_warning_and_no_error() {
         .run()
         .expect_success();
     assert_eq!(
-        output.json()["details"]["warnings"],
+        output.json()["warnings"],
         json!(["tmux could not open a pane: no space for new pane"])
     );
 }

@@ -158,7 +158,7 @@ fn a_detached_process_that_is_killed_leaves_a_failed_run_and_nothing_else() {
         .command(&["resume", &run, r#"[{"reply": "again"}]"#, "--json"])
         .run()
         .expect_success();
-    assert_eq!(resumed.json()["details"]["runs"][0]["output"], "again");
+    assert_eq!(resumed.json()["runs"][0]["output"], "again");
 }
 
 #[test]
@@ -232,7 +232,7 @@ fn beyond_the_limit_a_run_is_refused_with_the_counts() {
 #[test]
 fn what_cannot_be_started_is_an_error_and_no_run() {
     let stage = BackgroundStage::new();
-    let unknown = stage.command(&["spawn", "nobody", "hello"]).run();
+    let unknown = stage.command(&["spawn", "-a", "nobody", "hello"]).run();
     insta::assert_snapshot!(unknown);
     let empty = stage.command(&["spawn", "worker", "-"]).stdin(" \n").run();
     insta::assert_snapshot!(empty);

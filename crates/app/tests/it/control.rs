@@ -146,12 +146,9 @@ fn wait_exits_as_its_runs_do() {
         ]))
         .run();
     assert_eq!(output.code, Some(4));
-    let ids: Vec<String> = output.json()["details"]["sessionIds"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(text)
-        .collect();
+    let runs = output.json()["runs"].clone();
+    let runs = runs.as_array().unwrap().iter();
+    let ids: Vec<String> = runs.map(|run| text(&run["sessionId"])).collect();
     let code = |arguments: &[&str]| stage.command(arguments).run().code;
     assert_eq!(code(&["wait", &ids[0]]), Some(0));
     assert_eq!(code(&["wait", &ids[1]]), Some(1));

@@ -25,7 +25,7 @@ fn two_agents() -> (SubagentStage, [String; 2]) {
             .run()
             .expect_success()
             .json();
-        let run = &answer["details"]["runs"][0]["runId"];
+        let run = &answer["runs"][0]["runId"];
         run.as_str()
             .unwrap_or_else(|| panic!("{answer:#}"))
             .to_owned()
@@ -207,7 +207,7 @@ fn a_run_whose_session_id_another_family_uses_too_goes_on() {
     stage.preset("scout");
     let call = serde_json::json!({"tasks": [{"name": "a", "prompt": "first"}]});
     let first = stage.stage.delegate_to("embedded", &call).run();
-    let run = first.expect_success().json()["details"]["runs"][0].clone();
+    let run = first.expect_success().json()["runs"][0].clone();
     let (run, session) = (run["runId"].as_str(), run["sessionId"].as_str());
     let (run, session) = (run.unwrap(), session.unwrap());
     let flags = ["--runner", "embedded", "--quiet"];
@@ -249,7 +249,7 @@ fn a_session_in_which_nothing_began_goes_on_in_its_own_family() {
         .expect_success();
     let answer: Value = resumed.json();
     assert_eq!(
-        answer["content"][0]["text"],
+        answer["text"],
         "**Status:** SUCCESS\n**Session ID:** `talk`\n\n---\n\nok\n\n\
          ! There was no session `talk` of this preset in this directory; it is new."
     );

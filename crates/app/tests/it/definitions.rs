@@ -53,12 +53,10 @@ fn a_profile_reaches_the_model_and_the_summary() {
     assert_eq!(last_tools(&server), ["read", "grep"]);
     let answer = output.json();
     assert_eq!(
-        stage
-            .sandbox
-            .normalise(answer["content"][0]["text"].as_str().unwrap()),
+        stage.sandbox.normalise(answer["text"].as_str().unwrap()),
         "✓ a: completed (session: <session-1>) (profile: reviewer, model=fake/fake-model, custom-system-prompt, tools=[read,grep])"
     );
-    let directory = answer["details"]["runs"][0]["directory"].as_str().unwrap();
+    let directory = answer["runs"][0]["directory"].as_str().unwrap();
     let prompt = fs::read_to_string(format!("{directory}/system-prompt.md")).unwrap();
     assert_eq!(prompt.trim(), "You review code and nothing else.");
 }
@@ -107,7 +105,7 @@ fn a_definition_of_an_untrusted_project_is_named_once_where_another_one_is_used(
     "#);
     let silent = json!({"tasks": [{"name": "c", "prompt": "hello"}]});
     let output = stage.delegate_to("embedded", &silent).run();
-    assert_eq!(output.json()["details"]["warnings"], json!([]));
+    assert_eq!(output.json()["warnings"], json!([]));
 }
 
 #[test]
@@ -185,7 +183,7 @@ fn skills_of_a_project_are_found_wherever_the_task_works() {
         [skill_flag("here"), skill_flag("there")],
         [expected, expected]
     );
-    let directory = output.json()["details"]["runs"][2]["directory"].clone();
+    let directory = output.json()["runs"][2]["directory"].clone();
     let directory = directory.as_str().unwrap();
     let prompt = fs::read_to_string(format!("{directory}/system-prompt.md")).unwrap();
     insta::assert_snapshot!(prompt, @r#"
@@ -260,7 +258,7 @@ fn a_key_of_a_definition_reaches_the_provider_and_nothing_else() {
     assert!(!spied.contains("sk-very-secret"), "{spied}");
     assert!(!output.stdout.contains("sk-very-secret"));
     let answer = output.json();
-    let directory = answer["details"]["runs"][0]["directory"].as_str().unwrap();
+    let directory = answer["runs"][0]["directory"].as_str().unwrap();
     for entry in fs::read_dir(directory).unwrap() {
         let content = fs::read(entry.unwrap().path()).unwrap();
         assert!(!String::from_utf8_lossy(&content).contains("sk-very-secret"));
@@ -288,7 +286,7 @@ fn a_prompt_definition_must_report_and_is_told_if_it_does_not() {
         [completed("a", "The middleware is in app.rs.")]
     );
     assert_eq!(last_tools(&server), ["read", "subagent_finalize"]);
-    let session = output.json()["details"]["sessionIds"][0].clone();
+    let session = output.json()["runs"][0]["sessionId"].clone();
     let read = stage.command(&["output", session.as_str().unwrap()]).run();
     assert_eq!(read.stdout, "The middleware is in app.rs.\n");
 }

@@ -57,7 +57,7 @@ fn play(stage: &Stage, first: &Value, next: &[Value]) -> CommandOutput {
 /// How often each of our own lines stands in the record.
 fn lives(output: &CommandOutput) -> [usize; 3] {
     let answer = output.json();
-    let directory = answer["details"]["runs"][0]["directory"].as_str().unwrap();
+    let directory = answer["runs"][0]["directory"].as_str().unwrap();
     let events = fs::read_to_string(format!("{directory}/events.jsonl")).unwrap();
     ["run_started", "run_corrected", "run_steered"]
         .map(|kind| events.matches(&format!("\"type\":\"{kind}\"")).count())
@@ -65,7 +65,7 @@ fn lives(output: &CommandOutput) -> [usize; 3] {
 
 /// The output as it is read back from disk.
 fn output_on_disk(stage: &Stage, output: &CommandOutput) -> String {
-    let session = output.json()["details"]["sessionIds"][0].clone();
+    let session = output.json()["runs"][0]["sessionId"].clone();
     let read = stage.command(&["output", session.as_str().unwrap()]).run();
     read.stdout
 }

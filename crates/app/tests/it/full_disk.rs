@@ -19,23 +19,18 @@ fn delegate_in_little_room(stage: &Stage, call: &Value) -> SandboxCommand {
         .sandbox
         .command(&PathBuf::from("/bin/sh"))
         .env("PI_SUBAGENTS_PI", bin("misbehave"))
-        .args([
-            "-c", limited, program, "delegate", "-", "--runner", "pi", "--json",
-        ])
+        .args(["-c", limited, program, "delegate", "-", "--runner", "pi"])
         .stdin(call.to_string())
 }
 
 fn text_of(output: &CommandOutput) -> String {
     let answer = output.json();
-    answer["content"][0]["text"].as_str().unwrap().to_owned()
+    answer["text"].as_str().unwrap().to_owned()
 }
 
 fn session_of(output: &CommandOutput) -> String {
     let answer = output.json();
-    answer["details"]["sessionIds"][0]
-        .as_str()
-        .unwrap()
-        .to_owned()
+    answer["runs"][0]["sessionId"].as_str().unwrap().to_owned()
 }
 
 fn size_of(directory: &Path) -> u64 {
@@ -49,7 +44,9 @@ fn size_of(directory: &Path) -> u64 {
 fn an_answer_is_handed_over_when_its_record_cannot_be_written() {
     let stage = Stage::new();
     let script = json!([{"messages": {"count": 30, "bytes": 2000}}, {"reply": "the finding"}]);
-    let output = delegate_in_little_room(&stage, &call(&[("a", script)])).run();
+    let output = delegate_in_little_room(&stage, &call(&[("a", script)]))
+        .arg("--json")
+        .run();
     assert_eq!(outcomes(&output), [completed("a", "the finding")]);
     let text = text_of(&output);
     let too_large = |file: &str| {
@@ -90,11 +87,26 @@ fn an_answer_is_handed_over_when_its_record_cannot_be_written() {
 }
 
 #[test]
+fn a_person_is_handed_the_answer_too_and_told_to_keep_it() {
+    let stage = Stage::new();
+    let script = json!([{"messages": {"count": 30, "bytes": 2000}}, {"reply": "the finding"}]);
+    let output = delegate_in_little_room(&stage, &call(&[("a", script)])).run();
+    let output = output.expect_success();
+    assert_eq!(output.stdout, "the finding\n");
+    let told = "! a: its record may lack its answer; keep what is printed above";
+    assert!(output.stderr.contains(told), "{output}");
+    // What is not recorded cannot be continued.
+    assert!(!output.stderr.contains("pi-subagents resume"), "{output}");
+}
+
+#[test]
 fn a_record_without_an_end_does_not_pass_off_an_earlier_text_as_the_answer() {
     let stage = Stage::new();
     let long = json!({"messages": {"count": 1, "bytes": 40_000}});
     let script = json!([{"say": "an early thought"}, long, {"settle": true}]);
-    let output = delegate_in_little_room(&stage, &call(&[("a", script)])).run();
+    let output = delegate_in_little_room(&stage, &call(&[("a", script)]))
+        .arg("--json")
+        .run();
     let outcome = outcomes(&output).remove(0);
     let answer = outcome.output.unwrap();
     assert_eq!((answer.len(), outcome.exit_code), (40_000, 0));
@@ -102,13 +114,14 @@ fn a_record_without_an_end_does_not_pass_off_an_earlier_text_as_the_answer() {
     let read = stage.command(&["output", &session_of(&output)]).run();
     insta::assert_snapshot!(read, @"
     --- exit code
-    1
+    5
     [EOF]
     --- stdout
-    (the answer is not known: the record of run <run-1> is incomplete: it has no end)
     [EOF]
     --- stderr
-    ! the record of run <run-1> is incomplete: it has no end
+    error: a has no answer: the record of run <run-1> is incomplete: it has no end
+    hint: See what it did: pi-subagents session <session-1>
+    hint: Continue it with pi-subagents resume <session-1> PROMPT.
     [EOF]
     ");
 }
@@ -127,7 +140,7 @@ fn a_record_that_has_reached_its_limit_says_so_and_keeps_the_answer() {
     ! a: its record has reached the limit of 1 MB (maxRunDisk in settings.json); what its sub-agent said after that is not recorded, except its answer
     ");
     let answer = output.json();
-    let directory = answer["details"]["runs"][0]["directory"].as_str().unwrap();
+    let directory = answer["runs"][0]["directory"].as_str().unwrap();
     let size = size_of(Path::new(directory));
     assert!(size < 1_010_000, "{size}");
     let read = stage.command(&["output", &session_of(&output)]).run();

@@ -83,7 +83,7 @@ fn a_log_is_for_the_user_alone_and_names_runs_and_processes() {
         .args(["--log-level", "info"])
         .run()
         .expect_success();
-    let run = output.json()["details"]["runs"][0]["runId"].clone();
+    let run = output.json()["runs"][0]["runId"].clone();
     let run = run.as_str().unwrap();
     assert_eq!(mode(&folder(&stage.sandbox)), 0o700);
     for entry in fs::read_dir(folder(&stage.sandbox)).unwrap() {
@@ -160,7 +160,7 @@ fn the_embedded_agent_logs_requests_and_tools_but_no_words_and_no_keys() {
         ] {
             assert!(log.contains(expected), "{api}: {expected}\n{log}");
         }
-        let run = output.json()["details"]["runs"][0]["runId"].clone();
+        let run = output.json()["runs"][0]["runId"].clone();
         assert!(log.contains(run.as_str().unwrap()), "{log}");
     }
 }

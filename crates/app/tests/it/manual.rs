@@ -98,18 +98,18 @@ fn without_a_command_ten_lines_say_what_to_type() {
     let stage = Stage::new();
     let output = stage.command(&[]).run().expect_success();
     assert_eq!(output.stdout.lines().count(), 10);
-    insta::assert_snapshot!(output.stdout, @"
+    insta::assert_snapshot!(output.stdout, @r#"
     pi-subagents gives a coding agent, a script or a person a team of sub-agents.
     They work in parallel, each in a process of its own, and every run is recorded on disk.
 
       pi-subagents tour                            see it work, offline and without a key
       pi-subagents doctor                          check that everything is set up
-      pi-subagents delegate --task NAME=PROMPT …   run tasks in parallel
-      pi-subagents run NAME TASK …                 give a task to a named sub-agent
+      pi-subagents run "PROMPT"                    give a task to a sub-agent
+      pi-subagents delegate "PROMPT" "PROMPT"      run tasks in parallel
       pi-subagents attach                          watch, read, steer and stop runs
       pi-subagents resume ID PROMPT                continue a run that has ended
       pi-subagents help                            list all commands
-    ");
+    "#);
 }
 
 #[test]
@@ -142,26 +142,21 @@ fn what_is_misspelt_is_answered_with_what_may_have_been_meant() {
 
       tip: a similar argument exists: '--model'
 
-    Usage: pi-subagents run [OPTIONS] <NAME> <TASK>...
+    Usage: pi-subagents run [OPTIONS] [NAME] <PROMPT>
            pi-subagents run [OPTIONS] --file <FILE>
 
     For more information, try '--help'.
     [EOF]
     ");
-    insta::assert_snapshot!(stage.command(&["run", "scout"]).run(), @"
+    insta::assert_snapshot!(stage.command(&["run", "--trust"]).run(), @"
     --- exit code
     2
     [EOF]
     --- stdout
     [EOF]
     --- stderr
-    error: the following required arguments were not provided:
-      <TASK>...
-
-    Usage: pi-subagents run [OPTIONS] <NAME> <TASK>...
-           pi-subagents run [OPTIONS] --file <FILE>
-
-    For more information, try '--help'.
+    error: no task was given
+    hint: Give a prompt in quotes, or --file FILE with the JSON of the tool's call.
     [EOF]
     ");
     insta::assert_snapshot!(stage.command(&["delgate", "--json"]).run(), @r#"

@@ -54,9 +54,38 @@ fn answers_come_with_outputs_or_in_parts_where_that_is_wanted() {
 }
 
 #[test]
+fn a_model_of_a_new_user_can_use_the_plain_sub_agent_at_once() {
+    let stage = Stage::new();
+    let mut client = McpClient::start(&stage, "auto", &PI);
+    let script = json!([{"reply": "found it"}]).to_string();
+    let arguments = json!({"preset": "default", "task": script});
+    client.call("waited", "subagent", &arguments);
+    let text = client.answer("waited")["text"][0].clone();
+    assert!(
+        text.as_str().unwrap().ends_with("---\n\nfound it"),
+        "{text}"
+    );
+    let silent = json!({"preset": "default", "task": json!([{"exit": 7}]).to_string()});
+    client.call("silent", "subagent", &silent);
+    let session = client.answer("silent")["details"]["sessionId"].clone();
+    let session = json!({"sessionId": session});
+    client.call("read", "get_subagent_output", &session);
+    assert_eq!(
+        client.answer("read")["text"],
+        json!(["(no text output from sub-agent)"])
+    );
+    client.call("background", "background_agent", &arguments);
+    let started = client.answer("background");
+    assert_eq!(started["details"]["preset"], "default", "{started}");
+    let run = started["details"]["runId"].as_str().unwrap();
+    _ = stage.command(&["wait", run]).run().expect_success();
+}
+
+#[test]
 fn a_client_lists_the_same_tools_as_the_command_line() {
     let stage = Stage::new();
-    let ours = stage.command(&["tools", "--json"]).run().json();
+    let ours = stage.command(&["tools", "--json", "--choices"]).run();
+    let ours = ours.expect_success().json();
     let tools = ours["tools"].as_array().unwrap().iter();
     let expected: Vec<Value> = tools
         .map(|tool| {
@@ -68,6 +97,9 @@ fn a_client_lists_the_same_tools_as_the_command_line() {
                 "Do not poll for its end.",
                 "subagent_runs waits for its end.",
             );
+            let choices = tool["choices"].as_str();
+            let choices = choices.map_or(String::new(), |choices| format!(" {choices}"));
+            let description = description + &choices;
             let mut schema = tool["parameters"].clone();
             for (field, added) in added(tool["name"].as_str().unwrap()) {
                 schema["properties"][field] = added;

@@ -50,7 +50,7 @@ fn without_a_model_the_error_says_what_to_do() {
         ])
         .run();
     assert_eq!(output.code, Some(1));
-    let message = output.json()["details"]["runs"][0]["errorMessage"].clone();
+    let message = output.json()["runs"][0]["errorMessage"].clone();
     let message = message.as_str().unwrap();
     insta::assert_snapshot!(stage.sandbox.normalise(message), @"
     No model selected.

@@ -99,11 +99,8 @@ impl Town {
         let output = self.run(cwd, &arguments, &call);
         let answer: Value = serde_json::from_slice(&output.stdout)
             .unwrap_or_else(|error| panic!("{error}: {output:?}"));
-        assert_eq!(
-            answer["details"]["runs"][0]["status"], "completed",
-            "{answer}"
-        );
-        PathBuf::from(answer["details"]["runs"][0]["directory"].as_str().unwrap())
+        assert_eq!(answer["runs"][0]["status"], "completed", "{answer}");
+        PathBuf::from(answer["runs"][0]["directory"].as_str().unwrap())
     }
 
     fn own_records(&self) -> PathBuf {

@@ -44,7 +44,7 @@ fn stage_with_model(turns: impl IntoIterator<Item = Turn>) -> (Stage, LlmServer)
 
 fn warnings(output: &CommandOutput) -> Vec<String> {
     let answer = output.json();
-    let directory = answer["details"]["runs"][0]["directory"].as_str().unwrap();
+    let directory = answer["runs"][0]["directory"].as_str().unwrap();
     let result = fs::read_to_string(format!("{directory}/result.json")).unwrap();
     let result: Value = serde_json::from_str(&result).unwrap();
     let warnings = result["warnings"].as_array().cloned().unwrap_or_default();
@@ -148,7 +148,7 @@ fn a_key_reaches_the_server_and_the_childs_own_shell_does_not_find_it(pi: RealPi
             }
             assert!(!seen.contains("sk-very-secret"), "{runner}: {seen}");
             let answer = output.json();
-            let directory = answer["details"]["runs"][0]["directory"].as_str().unwrap();
+            let directory = answer["runs"][0]["directory"].as_str().unwrap();
             for entry in fs::read_dir(directory).unwrap() {
                 let path = entry.unwrap().path();
                 let content = String::from_utf8_lossy(&fs::read(&path).unwrap()).into_owned();

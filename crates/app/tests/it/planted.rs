@@ -20,7 +20,7 @@ fn recorded(stage: &Stage) -> PathBuf {
         .delegate(&call(&[("a", json!([{"reply": "hello"}]))]))
         .run()
         .json();
-    PathBuf::from(answer["details"]["runs"][0]["directory"].as_str().unwrap())
+    PathBuf::from(answer["runs"][0]["directory"].as_str().unwrap())
 }
 
 /// Copies a record of somebody else into the project of a stage, as if it were open and in the
@@ -146,7 +146,7 @@ fn the_temporary_directory_and_the_home_are_no_projects() {
             .cwd(cwd)
             .run()
             .json();
-        PathBuf::from(answer["details"]["runs"][0]["directory"].as_str().unwrap())
+        PathBuf::from(answer["runs"][0]["directory"].as_str().unwrap())
     };
     let elsewhere = stage.sandbox.agent_dir().join("subagents/runs");
     for place in [&temporary, &stage.sandbox.home()] {

@@ -33,17 +33,23 @@ fn what_cannot_be_printed_is_an_error() {
 #[test]
 fn what_people_read_carries_no_control_characters_to_a_pipe_neither() {
     let stage = Stage::new();
+    let is_harmful =
+        |character: char| character.is_control() && character != '\n' && character != '\t';
     let name = "red\u{1b}[31m\u{7}\nname";
     let said = "tab\tred \u{1b}[31m\u{9b}1mend\u{7}";
     let answer = stage
         .delegate(&call(&[(name, json!([{"reply": said}]))]))
         .run()
         .expect_success();
-    let session = answer.json()["details"]["sessionIds"][0].clone();
+    let session = answer.json()["runs"][0]["sessionId"].clone();
     let session = session.as_str().unwrap();
     let prompt = json!([{"reply": said}, {"modelError": said}]).to_string();
-    let commands: [&[&str]; 6] = [
-        &["resume", session, &prompt, "--runner", "pi"],
+    // An answer goes to a pipe as it was given, and all else is for people.
+    let resumed = stage.command(&["resume", session, &prompt, "--runner", "pi"]);
+    let resumed = resumed.run();
+    assert_eq!(resumed.stdout, format!("{said}\n"));
+    assert!(!resumed.stderr.contains(is_harmful), "{resumed}");
+    let commands: [&[&str]; 5] = [
         &["session", session],
         &["status", session],
         &["status", "--all"],
@@ -53,12 +59,10 @@ fn what_people_read_carries_no_control_characters_to_a_pipe_neither() {
     for arguments in commands {
         let output = stage.command(arguments).run();
         let shown = [output.stdout, output.stderr].concat();
-        let is_harmful =
-            |character: char| character.is_control() && character != '\n' && character != '\t';
         assert!(!shown.contains(is_harmful), "{arguments:?}: {shown:?}");
     }
     // A program gets what was said as it was said.
-    let first = answer.json()["details"]["runs"][0]["runId"].clone();
+    let first = answer.json()["runs"][0]["runId"].clone();
     let read = |more: &[&str]| {
         let command = stage.command(&["output", first.as_str().unwrap()]);
         command.args(more).run().expect_success()

@@ -38,17 +38,17 @@ impl Opens {
     }
 }
 
-/// Runs a command whose child says something, and returns what it prints.
+/// Runs a command whose child says something, and returns what it tells people.
 fn run(stage: &Stage, arguments: &[&str]) -> String {
     let task = json!({"say": "hi"}).to_string();
     let mut arguments: Vec<&str> = arguments.to_vec();
     let last = arguments.pop().unwrap();
     let last = format!("{last}{task}");
     arguments.extend([last.as_str(), "--runner", "pi"]);
-    stage.command(&arguments).run().expect_success().stdout
+    stage.command(&arguments).run().expect_success().stderr
 }
 
-/// Returns the id of the only session in an answer of `delegate`.
+/// Returns the id of the only session in a summary.
 fn session_of(answer: &str) -> &str {
     let (_, rest) = answer.split_once("(session: ").unwrap();
     rest.split_once(')').unwrap().0

@@ -30,9 +30,9 @@ fn a_task_uses_tools_and_answers_with_usage_and_cost() {
         .run()
         .expect_success();
     let answer = output.json();
-    let run = &answer["details"]["runs"][0];
+    let run = &answer["runs"][0];
     assert_eq!(run["output"], "read it and wrote b.txt");
-    assert_eq!(run["model"], "fake-model");
+    assert_eq!(run["resolvedModel"], "fake/fake-model");
     assert_eq!(run["toolCalls"], 2);
     assert!(run["usage"]["totalTokens"].as_u64().unwrap() > 0, "{run}");
     assert!(run["usage"]["cost"].as_f64().unwrap() > 0.0, "{run}");
@@ -56,7 +56,7 @@ fn a_refused_key_is_a_model_error_that_keeps_no_secret() {
         .run();
     assert_eq!(output.code, Some(1));
     let answer = output.json();
-    let run = &answer["details"]["runs"][0];
+    let run = &answer["runs"][0];
     let message = run["errorMessage"].as_str().unwrap();
     assert!(message.contains("Incorrect API key provided"), "{message}");
     let directory = run["directory"].as_str().unwrap();

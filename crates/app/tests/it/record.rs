@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use crate::stage::{Stage, call, completed, outcomes};
 
 fn directory_of(answer: &Value) -> PathBuf {
-    PathBuf::from(answer["details"]["runs"][0]["directory"].as_str().unwrap())
+    PathBuf::from(answer["runs"][0]["directory"].as_str().unwrap())
 }
 
 fn names_and_modes(directory: &Path) -> Vec<String> {
@@ -105,7 +105,7 @@ fn events_have_the_same_times_live_and_in_the_record() {
             )
         })
         .collect();
-    let run = answer["details"]["runs"][0]["runId"].as_str().unwrap();
+    let run = answer["runs"][0]["runId"].as_str().unwrap();
     let record = stage.command(&["events", run]).run().expect_success();
     assert_eq!(events_with_times(&record.stdout), live);
 }
@@ -135,13 +135,13 @@ fn without_any_place_for_a_record_the_run_completes_and_says_so() {
         .run();
     assert_eq!(outcomes(&output), [completed("a", "hello")]);
     let answer = output.json();
-    let warnings = answer["details"]["warnings"].as_array().unwrap();
+    let warnings = answer["warnings"].as_array().unwrap();
     let warning = warnings
         .iter()
         .filter_map(|warning| warning.as_str())
         .find(|warning| warning.starts_with("a: this run has no record: could not write"))
         .unwrap_or_else(|| panic!("{warnings:?}"));
-    let text = answer["content"][0]["text"].as_str().unwrap();
+    let text = answer["text"].as_str().unwrap();
     assert!(text.contains(&format!("! {warning}")), "{text}");
 }
 
@@ -168,7 +168,7 @@ fn a_file_that_cannot_be_written_stops_the_record_and_not_the_run() {
     let output = running.wait();
     assert_eq!(outcomes(&output), [completed("a", "hello")]);
     let answer = output.json();
-    let text = answer["content"][0]["text"].as_str().unwrap();
+    let text = answer["text"].as_str().unwrap();
     assert_eq!(
         stage.sandbox.normalise(text),
         "\
@@ -184,7 +184,7 @@ fn the_index_can_be_lost_and_a_torn_line_is_tolerated() {
         .delegate(&call(&[("a", json!([{"reply": "hello"}]))]))
         .run();
     let answer = output.json();
-    let session = answer["details"]["sessionIds"][0].as_str().unwrap();
+    let session = answer["runs"][0]["sessionId"].as_str().unwrap();
     let index = stage.sandbox.agent_dir().join("subagents-index.jsonl");
     fs::remove_file(&index).unwrap();
     let events = directory_of(&answer).join("events.jsonl");
@@ -214,7 +214,7 @@ fn the_user_can_say_where_runs_are_kept() {
     );
     assert!(!stage.sandbox.project().join(".pi").exists());
     fs::remove_file(stage.sandbox.agent_dir().join("subagents-index.jsonl")).unwrap();
-    let session = answer["details"]["sessionIds"][0].as_str().unwrap();
+    let session = answer["runs"][0]["sessionId"].as_str().unwrap();
     let read = stage.command(&["output", session]).run().expect_success();
     assert_eq!(read.stdout, "hello\n");
 }
@@ -332,7 +332,7 @@ fn a_project_that_was_moved_keeps_its_runs() {
     let task = json!({"name": "a", "prompt": script, "cwd": stage.path("project/sub")});
     let answer = stage.delegate(&json!({"tasks": [task]})).run();
     let answer = answer.expect_success().json();
-    let session = answer["details"]["sessionIds"][0].as_str().unwrap();
+    let session = answer["runs"][0]["sessionId"].as_str().unwrap();
     let moved = stage.sandbox.root().join("elsewhere");
     fs::rename(stage.sandbox.project(), &moved).unwrap();
     fs::create_dir(stage.sandbox.project()).unwrap();
@@ -364,7 +364,7 @@ fn three_runs(stage: &Stage) -> (String, Vec<PathBuf>) {
         .delegate(&call(&[("a", json!([{"reply": "one"}]))]))
         .run();
     let first = first.expect_success().json();
-    let session = first["details"]["sessionIds"][0].as_str().unwrap();
+    let session = first["runs"][0]["sessionId"].as_str().unwrap();
     let mut directories = vec![directory_of(&first)];
     for said in ["two", "three"] {
         let resumed = stage
@@ -449,20 +449,26 @@ fn a_record_that_is_gone_is_named_and_hides_nothing_else() {
     assert_eq!(following.code, Some(3), "{following}");
     let script = json!([{"reply": "four"}]).to_string();
     let resume = |id: &str| {
-        let arguments = ["resume", id, &script, "--runner", "pi", "--quiet"];
+        let arguments = ["resume", id, &script, "--runner", "pi"];
         stage.command(&arguments).run()
     };
-    insta::assert_snapshot!(resume(&session), @"
+    insta::assert_snapshot!(resume(&session), @r#"
     --- exit code
     0
     [EOF]
     --- stdout
-    ✓ a: completed (session: <session-1>)
-    ! a: the record of run <run-1> is gone: $PROJECT/.pi/subagents/runs/<run-1> does not exist; the sub-agent is not told what was said in it
+    four
     [EOF]
     --- stderr
+    a  started, session <session-1>
+    a  four
+    a  ✓ completed after <duration>
+    ✓ a: completed (session: <session-1>) • 110 tokens • <$0.01 • <duration>
+    ! a: the record of run <run-1> is gone: $PROJECT/.pi/subagents/runs/<run-1> does not exist; the sub-agent is not told what was said in it
+
+    Continue it:  pi-subagents resume <session-1> "PROMPT"
     [EOF]
-    ");
+    "#);
     insta::assert_snapshot!(resume(lost), @"
     --- exit code
     3

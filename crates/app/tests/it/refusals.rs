@@ -177,10 +177,12 @@ fn a_bad_cwd_ends_its_task_and_no_other() {
             completed("dots", "fine"),
         ]
     );
-    let ids = output.json()["details"]["sessionIds"]
-        .as_array()
-        .map(Vec::len);
-    assert_eq!(ids, Some(5));
+    let answer = output.json();
+    let runs = answer["runs"].as_array().unwrap();
+    assert!(
+        runs.iter().all(|run| run["sessionId"].is_string()),
+        "{answer}"
+    );
 }
 
 #[test]
@@ -188,9 +190,7 @@ fn a_pi_that_is_too_old_or_missing_is_refused_by_name() {
     let stage = Stage::new();
     let call = json!({"tasks": [{"name": "a", "prompt": "hello"}]});
     let error = |output: &Value| {
-        let text = output["details"]["runs"][0]["errorMessage"]
-            .as_str()
-            .unwrap();
+        let text = output["runs"][0]["errorMessage"].as_str().unwrap();
         stage.sandbox.normalise(text)
     };
     let old = stage

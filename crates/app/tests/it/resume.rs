@@ -14,10 +14,7 @@ for_each_pi! {
 }
 
 fn first_session(answer: &Value) -> String {
-    answer["details"]["sessionIds"][0]
-        .as_str()
-        .unwrap()
-        .to_owned()
+    answer["runs"][0]["sessionId"].as_str().unwrap().to_owned()
 }
 
 /// Makes the only run of the index one that began when the clock was far ahead.
@@ -192,10 +189,11 @@ fn a_resumed_run_has_the_directory_and_the_profile_of_the_earlier_one() {
     let session = first_session(&first.json());
     let resumed = stage
         .command(&["resume", &session, "go on", "--runner", "pi", "--json"])
+        .arg("--details")
         .run();
-    let window = &resumed.json()["details"]["windows"][0];
+    let window = &resumed.json()["windows"][0];
     assert_eq!(window["profileName"], "reviewer");
-    let directory = resumed.json()["details"]["runs"][0]["directory"].clone();
+    let directory = resumed.json()["runs"][0]["directory"].clone();
     let meta = fs::read_to_string(format!("{}/meta.json", directory.as_str().unwrap())).unwrap();
     let meta: Value = serde_json::from_str(&meta).unwrap();
     assert_eq!(meta["cwd"], json!(sub));
@@ -220,7 +218,7 @@ fn a_resumed_run_has_the_model_and_the_kind_of_child_that_the_earlier_call_named
         .command(&["resume", &session, "go on", "--json"])
         .run()
         .expect_success();
-    let run = &resumed.json()["details"]["runs"][0];
+    let run = &resumed.json()["runs"][0];
     assert_eq!(run["output"], "scripted");
     let other = [
         "resume",

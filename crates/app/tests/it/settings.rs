@@ -30,10 +30,10 @@ fn a_trusted_project_changes_single_values() {
     ]);
     let shown = |trust: &[&str]| {
         let output = stage
-            .delegate(&call(&[("a", script.clone())]))
+            .delegate_with_details(&call(&[("a", script.clone())]))
             .args(trust)
             .run();
-        let details = output.json()["details"].clone();
+        let details = output.json();
         let texts = |field: &str| -> Vec<Value> {
             let lines = details["windows"][0][field].as_array().unwrap().iter();
             lines.map(|line| line["text"].clone()).collect()

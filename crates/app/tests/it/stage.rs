@@ -32,6 +32,11 @@ impl Stage {
         self.delegate_to("pi", call)
     }
 
+    /// The same, and its JSON has the details of the tool too, such as the windows.
+    pub(crate) fn delegate_with_details(&self, call: &Value) -> SandboxCommand {
+        self.delegate(call).arg("--details")
+    }
+
     /// `delegate` with this call on stdin, to this kind of child.
     pub(crate) fn delegate_to(&self, runner: &str, call: &Value) -> SandboxCommand {
         self.command(&["delegate", "-", "--runner", runner, "--json"])
@@ -83,10 +88,10 @@ pub(crate) fn call(tasks: &[(&str, Value)]) -> Value {
 
 /// What the caller's model reads of an answer, its sessions named `<1>`, `<2>` and so on.
 pub(crate) fn answer_text(stage: &Stage, answer: &Value) -> String {
-    let mut text = answer["content"][0]["text"].as_str().unwrap().to_owned();
-    let sessions = answer["details"]["sessionIds"].as_array().unwrap();
-    for (index, session) in sessions.iter().enumerate() {
-        text = text.replace(session.as_str().unwrap(), &format!("<{}>", index + 1));
+    let mut text = answer["text"].as_str().unwrap().to_owned();
+    for (index, run) in answer["runs"].as_array().unwrap().iter().enumerate() {
+        let session = run["sessionId"].as_str().unwrap();
+        text = text.replace(session, &format!("<{}>", index + 1));
     }
     text.replace(&stage.sandbox.root().display().to_string(), "$SANDBOX")
 }
@@ -113,7 +118,7 @@ pub(crate) struct Outcome {
 /// What became of each task of a `delegate --json`.
 pub(crate) fn outcomes(output: &CommandOutput) -> Vec<Outcome> {
     let answer = output.json();
-    let runs = answer["details"]["runs"]
+    let runs = answer["runs"]
         .as_array()
         .unwrap_or_else(|| panic!("no runs in {output}"));
     let text = |value: &Value| value.as_str().map(str::to_owned);

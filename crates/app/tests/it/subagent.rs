@@ -33,7 +33,7 @@ fn helpful() -> SubagentStage {
 
 /// What was written down about the only run.
 fn meta(answer: &Value) -> Value {
-    let directory = answer["details"]["runs"][0]["directory"].as_str().unwrap();
+    let directory = answer["runs"][0]["directory"].as_str().unwrap();
     serde_json::from_str(&fs::read_to_string(format!("{directory}/meta.json")).unwrap()).unwrap()
 }
 
@@ -49,8 +49,7 @@ fn one_task_is_answered_with_status_session_and_result() {
 
     There it is.
     ");
-    let answer = output.json();
-    let details = &answer["details"];
+    let details = output.json();
     assert_eq!(details["mode"], "single");
     assert_eq!(details["presets"], json!(["scout"]));
     assert_eq!(details["status"], "completed");
@@ -65,10 +64,11 @@ fn one_task_is_answered_with_status_session_and_result() {
 }
 
 #[test]
-fn the_command_line_prints_what_the_tool_answers() {
+fn the_command_line_prints_as_markdown_what_the_tool_answers() {
     let stage = helpful();
-    let command = ["run", "scout", "find", "it", "--runner", "embedded", "-q"];
-    let output = stage.stage.command(&command).run().expect_success();
+    let command = ["run", "--runner", "embedded", "--format", "markdown", "-q"];
+    let command = stage.stage.command(&command).args(["scout", "find", "it"]);
+    let output = command.run().expect_success();
     let session = output.stdout.split('`').nth(1).unwrap().to_owned();
     assert_eq!(
         output.stdout,
@@ -145,8 +145,7 @@ fn several_tasks_run_side_by_side_and_one_that_fails_ends_no_other() {
 
     ! There was no session `mine` of this preset in this directory; it is new.
     "#);
-    let answer = output.json();
-    let details = &answer["details"];
+    let details = output.json();
     assert_eq!(details["mode"], "parallel");
     assert_eq!(
         details["presets"],
@@ -186,7 +185,8 @@ fn what_does_not_fit_fails_the_call_and_starts_nothing() {
 #[test]
 fn an_unknown_name_on_the_command_line_is_not_found() {
     let stage = helpful();
-    let output = stage.stage.command(&["run", "nobody", "find it"]).run();
+    let named = ["run", "-a", "nobody", "find it"];
+    let output = stage.stage.command(&named).run();
     assert_eq!(output.code, Some(3));
     insta::assert_snapshot!(output.stderr, @r#"
     error: Unknown preset: "nobody". Available presets: default (a plain sub-agent without a definition), scout [preset] (scout of the tests)
@@ -300,7 +300,7 @@ fn a_text_that_is_not_held_whole_is_said_to_be_cut() {
     let stage = SubagentStage::new(Script::new().otherwise([Turn::text(long)]));
     stage.preset("scout");
     let output = stage.call(&scout("find it")).run().expect_success();
-    let session = output.json()["details"]["sessionId"].clone();
+    let session = output.json()["sessionId"].clone();
     let session = session.as_str().unwrap();
     assert!(
         text(&output).ends_with(&format!(
@@ -353,17 +353,17 @@ fn the_reserved_name_is_a_plain_sub_agent_until_a_user_defines_it() {
     );
     // It has a conversation of its own, which goes on.
     let again = stage.call(&call).run().expect_success();
-    assert_eq!(again.json()["details"]["isNewSession"], false);
+    assert_eq!(again.json()["isNewSession"], false);
     let session = stage
         .stage
         .command(&[
-            "resume", "plain", "and", "now?", "--runner", "embedded", "--json",
+            "resume", "plain", "and now?", "--runner", "embedded", "--json",
         ])
         .run();
     assert!(session.stdout.contains("There it is."), "{session}");
 
     let unknown = stage.call(&json!({"preset": "nobody", "task": "t"})).run();
-    let listed = unknown.json()["details"]["runs"][0]["errorMessage"].clone();
+    let listed = unknown.json()["runs"][0]["errorMessage"].clone();
     assert_eq!(
         listed,
         "Unknown preset: \"nobody\". Available presets: default (a plain sub-agent without a definition), scout [preset] (scout of the tests)"
@@ -371,7 +371,7 @@ fn the_reserved_name_is_a_plain_sub_agent_until_a_user_defines_it() {
     let of_delegation = json!({"tasks": [{"name": "a", "prompt": "p", "profile": "default"}]});
     let refused = stage.stage.delegate_to("embedded", &of_delegation).run();
     assert_eq!(
-        refused.json()["details"]["runs"][0]["errorMessage"],
+        refused.json()["runs"][0]["errorMessage"],
         "Unknown profile: \"default\". Available profiles: scout [preset] (scout of the tests)"
     );
 

@@ -32,10 +32,11 @@ fn reporting(pi: RealPi, turns: impl IntoIterator<Item = Turn>) -> SubagentStage
 
 /// The answer of `reporter` with its report, by this kind of child.
 fn answer(stage: &SubagentStage, runner: &str) -> (String, Value) {
-    let command = ["run", "reporter", "find it", "--json", "--runner", runner];
-    let output = stage.with_pi(stage.stage.command(&command)).run();
+    let command = ["run", "reporter", "find it", "--json", "--details"];
+    let command = stage.stage.command(&command).args(["--runner", runner]);
+    let output = stage.with_pi(command).run();
     let told = stage.stage.sandbox.normalise(&text(&output));
-    (told, output.json()["details"]["finalized"].clone())
+    (told, output.json()["finalized"].clone())
 }
 
 fn a_report_of_success_is_the_result(pi: RealPi) {

@@ -97,3 +97,18 @@ fn models_are_resolved_among_those_of_the_caller() {
     host.close_stdin();
     _ = host.wait().expect_success();
 }
+
+#[test]
+fn a_model_of_a_new_user_can_use_the_plain_sub_agent_at_once() {
+    let stage = SubagentStage::new(Script::new().otherwise([Turn::text("Here it is.")]));
+    stage.stage.settings(&json!({"runner": "embedded"}));
+    let mut host = stage.stage.command(&["host"]).spawn();
+    let arguments = json!({"preset": "default", "task": "find it", "model": "fake/fake-model"});
+    let answer = execute(&stage, &mut host, 1, &arguments);
+    let text = answer["result"]["content"][0]["text"].as_str().unwrap();
+    assert!(text.ends_with("---\n\nHere it is."), "{answer}");
+    // The child has its default tools.
+    assert_eq!(stage.last_tools(), ["read", "bash", "edit", "write"]);
+    host.close_stdin();
+    _ = host.wait().expect_success();
+}

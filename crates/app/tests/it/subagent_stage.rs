@@ -58,10 +58,11 @@ impl SubagentStage {
         );
     }
 
-    /// `run --file -` with this call, done by embedded children.
+    /// `run --file -` with this call, done by embedded children, with the details of the tool.
     pub(crate) fn call(&self, call: &Value) -> SandboxCommand {
         self.stage
             .command(&["run", "--file", "-", "--runner", "embedded", "--json"])
+            .arg("--details")
             .stdin(call.to_string())
     }
 
@@ -137,5 +138,5 @@ pub(crate) fn scout(task: &str) -> Value {
 /// What a caller's model reads.
 pub(crate) fn text(output: &CommandOutput) -> String {
     let answer = output.json();
-    answer["content"][0]["text"].as_str().unwrap().to_owned()
+    answer["text"].as_str().unwrap().to_owned()
 }

@@ -55,9 +55,9 @@ fn every_field_of_a_task_reaches_its_child() {
         task("timeout", json!({"timeout": 5, "profile": "own"})),
         task("words", json!({"timeout": "7.5", "files": [{"path": "x", "head": "3"}]})),
     ]});
-    let output = stage.delegate(&call).run().expect_success();
+    let output = stage.delegate_with_details(&call).run().expect_success();
     let answer = output.json();
-    let windows = answer["details"]["windows"].as_array().unwrap();
+    let windows = answer["windows"].as_array().unwrap();
     let table: String = windows.iter().map(|window| seen(&stage, window)).collect();
     insta::assert_snapshot!(table, @"
     default: profile base, timeout 600, files 0
@@ -89,10 +89,10 @@ fn without_a_profile_the_child_has_only_the_flags_of_the_engine() {
     let stage = Stage::new();
     let task = witness(&stage, "plain", &json!({}));
     let output = stage
-        .delegate(&json!({"tasks": [task]}))
+        .delegate_with_details(&json!({"tasks": [task]}))
         .run()
         .expect_success();
-    insta::assert_snapshot!(seen(&stage, &output.json()["details"]["windows"][0]), @"
+    insta::assert_snapshot!(seen(&stage, &output.json()["windows"][0]), @"
     plain: profile none, timeout 600, files 0
       in $SANDBOX/project
       --mode rpc --session $PROJECT/.pi/subagents/runs/<run-1>/child-session.jsonl --no-approve
@@ -188,7 +188,7 @@ fn files_stand_before_the_prompt_in_their_order() {
         .run()
         .expect_success()
         .json();
-    let warnings: Vec<&str> = answer["details"]["warnings"]
+    let warnings: Vec<&str> = answer["warnings"]
         .as_array()
         .unwrap()
         .iter()

@@ -40,7 +40,7 @@ fn last_tools(server: &LlmServer) -> Vec<String> {
 }
 
 fn warnings(answer: &Value) -> Vec<&str> {
-    let warnings = answer["details"]["warnings"].as_array().unwrap();
+    let warnings = answer["warnings"].as_array().unwrap();
     warnings.iter().filter_map(Value::as_str).collect()
 }
 

@@ -11,17 +11,19 @@ use std::ffi::OsString;
 use std::io::{self, IsTerminal as _};
 use std::process::ExitCode;
 
+use clap::error::ErrorKind;
 use clap::{ArgMatches, Args, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 
 use self::output_args::{
-    FollowedArgs, JsonArgs, LAST, NoArgs, Printing, QuietArgs, ResultArgs, finished,
+    AnswerArgs, FollowedArgs, JsonArgs, LAST, NoArgs, Printing, QuietArgs, ResultArgs, finished,
 };
 pub(crate) use self::run_args::{ConcurrencyArgs, RunArgs};
 use crate::doors::command_line::commands;
+use crate::doors::command_line::commands::option_place::help_in_prompt;
 use crate::error::CommandError;
 use crate::log::{self, LogLevel};
 use crate::places::Places;
-use crate::print::{Output, Printer};
+use crate::print::{Format, Output, Printer};
 use crate::profiles;
 use crate::runs::keeping::retention;
 
@@ -47,18 +49,22 @@ enum Command {
     /// Watch three offline sub-agents at work in this directory
     #[command(after_help = examples::TOUR)]
     Tour(Printing<NoArgs, FollowedArgs>),
-    /// Run tasks in parallel and wait for the results
+    /// Run tasks in parallel, wait, and print the answers
     #[command(after_help = examples::DELEGATE)]
-    Delegate(Printing<commands::delegate::DelegateArgs, FollowedArgs>),
-    /// Give a task to a named sub-agent and wait for the result
+    Delegate(Printing<commands::delegate::DelegateArgs, AnswerArgs>),
+    /// Give a task to a sub-agent, wait, and print its answer
+    ///
+    /// The first word is the name of a definition if there is one of that name and more words follow;
+    /// otherwise all words are the prompt of a plain sub-agent, as with the name `default`. Options
+    /// may follow a prompt that is quoted; among several words they are an error.
     #[command(after_help = examples::RUN)]
-    Run(Printing<commands::run::RunTaskArgs, FollowedArgs>),
+    Run(Printing<commands::run::RunTaskArgs, AnswerArgs>),
     /// Start a sub-agent in the background and return at once
     #[command(after_help = examples::SPAWN)]
     Spawn(Printing<commands::spawn::SpawnArgs, ResultArgs>),
     /// Continue a run or a session with a new prompt
     #[command(after_help = examples::RESUME)]
-    Resume(Printing<commands::resume::ResumeArgs, FollowedArgs>),
+    Resume(Printing<commands::resume::ResumeArgs, AnswerArgs>),
     /// List the runs in progress, and with --all the finished runs of this project
     #[command(visible_aliases = ["ps", "show", "ls"], after_help = examples::STATUS)]
     Status(Printing<commands::status::StatusArgs, JsonArgs>),
@@ -150,12 +156,16 @@ pub(crate) fn command_line() -> clap::Command {
 
 /// Parses the arguments and runs the command. Returns its exit code.
 pub(crate) fn run(arguments: Vec<OsString>) -> ExitCode {
-    let wants_json = arguments
-        .iter()
-        .any(|argument| argument == "--json" || argument == "--json-stream");
+    let wants_json = wants_json(&arguments);
     let arguments = aliases::resolved(arguments);
     let matches = match Cli::command().try_get_matches_from(&arguments) {
         Ok(matches) => matches,
+        Err(error) if error.kind() == ErrorKind::DisplayHelp => {
+            return match help_in_prompt(Cli::command(), &arguments) {
+                Err(error) => Printer::for_people().fail(&error),
+                Ok(()) => refused(error, &arguments, wants_json),
+            };
+        }
         Err(error) => return refused(error, &arguments, wants_json),
     };
     let cli = match Cli::from_arg_matches(&matches) {
@@ -167,6 +177,18 @@ pub(crate) fn run(arguments: Vec<OsString>) -> ExitCode {
         return ExitCode::SUCCESS;
     };
     logged(cli.log_level, &matches, || dispatch(command))
+}
+
+/// Returns whether the arguments ask for JSON, also if they cannot be parsed.
+fn wants_json(arguments: &[OsString]) -> bool {
+    let is_asked_for = |argument: &OsString| {
+        ["--json", "--json-stream", "--format=json"]
+            .iter()
+            .any(|option| argument == option)
+    };
+    let mut pairs = arguments.windows(2);
+    arguments.iter().any(is_asked_for)
+        || pairs.any(|pair| pair[0] == "--format" && pair[1] == "json")
 }
 
 /// Runs a command, and begins and ends its log.
@@ -205,9 +227,9 @@ fn printer_of(matches: &ArgMatches) -> Printer<'static> {
         given.is_some_and(|is_given| *is_given)
     };
     Printer::new(Output {
-        json: is_given("json"),
-        json_stream: is_given("json_stream"),
+        format: Format::json_if(is_given("json") || is_given("json_stream")),
         quiet: is_given("quiet"),
+        ..Output::default()
     })
 }
 
@@ -268,8 +290,8 @@ They work in parallel, each in a process of its own, and every run is recorded o
 
   pi-subagents tour                            see it work, offline and without a key
   pi-subagents doctor                          check that everything is set up
-  pi-subagents delegate --task NAME=PROMPT …   run tasks in parallel
-  pi-subagents run NAME TASK …                 give a task to a named sub-agent
+  pi-subagents run \"PROMPT\"                    give a task to a sub-agent
+  pi-subagents delegate \"PROMPT\" \"PROMPT\"      run tasks in parallel
   pi-subagents attach                          watch, read, steer and stop runs
   pi-subagents resume ID PROMPT                continue a run that has ended
   pi-subagents help                            list all commands";
@@ -300,6 +322,8 @@ mod tests {
             offered("json-stream"),
             ["tour", "delegate", "run", "resume"]
         );
+        assert_eq!(offered("format"), ["delegate", "run", "resume"]);
+        assert_eq!(offered("details"), ["delegate", "run", "resume"]);
         assert_eq!(
             offered("json"),
             [

@@ -98,7 +98,7 @@ fn a_model_reads_what_the_definitions_are_good_for_where_it_chooses(pi: RealPi) 
     );
     let subagent = description("subagent");
     assert!(
-        subagent.ends_with(" Presets: poet; scout [preset] (Looks around)."),
+        subagent.ends_with(" Presets: default (a plain sub-agent without a definition); poet; scout [preset] (Looks around)."),
         "{subagent}"
     );
 }

@@ -21,14 +21,19 @@ pub(super) fn summary(outcomes: &Outcomes) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// Describes a task in one line, whatever a caller or a provider wrote.
+/// Describes a task in one line, with what its profile sets.
 fn summary_line(task: &Task, run: &RunSummary) -> String {
-    let (name, session) = (one_line(&task.name), &task.session);
     let profile = task
         .definition
         .as_ref()
         .filter(|used| !used.summary.is_empty())
         .map_or(String::new(), |used| format!(" ({})", used.summary));
+    format!("{}{profile}", sentence(task, run))
+}
+
+/// Says in one line how a task ended, whatever a caller or a provider wrote.
+pub(crate) fn sentence(task: &Task, run: &RunSummary) -> String {
+    let (name, session) = (one_line(&task.name), &task.session);
     let (icon, state) = match run.ending.as_ref().and_then(Ending::message) {
         None => (Status::Completed.icon(), "completed".to_owned()),
         Some(message) => {
@@ -36,5 +41,5 @@ fn summary_line(task: &Task, run: &RunSummary) -> String {
             (Status::Failed.icon(), format!("error — {message}"))
         }
     };
-    format!("{icon} {name}: {state} (session: {session}){profile}")
+    format!("{icon} {name}: {state} (session: {session})")
 }

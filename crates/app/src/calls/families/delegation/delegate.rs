@@ -1,12 +1,12 @@
 //! `delegate_to_subagents`, from the call to its answer.
 
-use serde_json::{Map, Value};
+use serde_json::Map;
 
 use super::answer::summary;
 use super::open::{FAMILY, open_runs};
 use super::task::DelegateCall;
 use crate::calls::answer::Outcomes;
-use crate::calls::call::{Call, Opened};
+use crate::calls::call::{Call, Opened, Worded};
 use crate::calls::next_steps::Door;
 use crate::calls::open_run::Opening;
 use crate::calls::resolve::{Family, check_definition};
@@ -39,7 +39,12 @@ impl Call for DelegateCall {
         self.tasks.iter().map(|task| task.files.len())
     }
 
-    fn word(&self, outcomes: &Outcomes, (): &()) -> (String, Map<String, Value>) {
-        (summary(outcomes), Map::new())
+    fn word(&self, outcomes: &Outcomes, (): &()) -> Worded {
+        Worded {
+            text: summary(outcomes),
+            has_answers: false,
+            details: Map::new(),
+            notices: Vec::new(),
+        }
     }
 }

@@ -11,6 +11,7 @@ mod schema;
 mod task;
 mod tools;
 
+pub(crate) use answer::sentence;
 pub(crate) use attachments::FileSpec;
 pub(crate) use delegate::check_profile;
 pub(crate) use open::ASKER;

@@ -183,10 +183,34 @@ impl ReadSession {
         ToolAnswer::new(text, self.details(max_lines).into())
     }
 
-    /// Returns whether the latest run may have given an answer that is lost.
-    pub(crate) fn is_answer_lost(&self) -> bool {
-        let gap = self.histories.last().and_then(|run| run.gap.as_ref());
-        gap.is_some_and(|gap| gap.output.is_none())
+    /// Says why the latest run has no answer, and what can be done, if it has none.
+    pub(crate) fn why_no_answer(&self) -> Option<CommandError> {
+        let (run, history) = self.runs.last().zip(self.histories.last())?;
+        if history.output().is_some() {
+            return None;
+        }
+        let (name, session) = (one_line(&run.name), &self.session);
+        if run.is_under_way() {
+            let state = match history.summary.started_at {
+                Some(_) => "is still running and has said nothing yet",
+                None => "has not started yet",
+            };
+            let error = CommandError::no_answer(format!("{name} {state}"));
+            return Some(error.hint(format!("Wait for it: pi-subagents wait {session}")));
+        }
+        let why = match (gap_of(run, history), &history.summary.ending) {
+            (Some(gap), _) => gap,
+            (None, Some(ending)) => match ending.message() {
+                Some(message) => {
+                    format!("it {} — {}", ending.status().as_str(), one_line(&message))
+                }
+                None => "it completed without a text".to_owned(),
+            },
+            (None, None) => "it has no end".to_owned(),
+        };
+        let error = CommandError::no_answer(format!("{name} has no answer: {why}"));
+        let error = error.hint(format!("See what it did: pi-subagents session {session}"));
+        Some(error.hint(how_to_resume(session.as_str())))
     }
 
     /// Returns what stands for an answer that is not there.

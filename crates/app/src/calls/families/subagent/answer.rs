@@ -22,14 +22,27 @@ pub(super) fn text(call: &SubagentCall, outcomes: &Outcomes, is_new: &[bool]) ->
             let how = outcomes.door.how_to_read(task.session.as_str());
             parts.push(format!("! It said more; {how}"));
         }
-        if *is_new && was_begun(run) {
-            parts.push(format!("! {}", new_session(&task.session)));
+        if let Some(notice) = notice(task, run, *is_new) {
+            parts.push(format!("! {notice}"));
         }
     }
     let warnings = outcomes.warnings.iter().map(|text| format!("! {text}"));
     let warnings = warnings.collect::<Vec<_>>().join("\n");
     parts.extend((!warnings.is_empty()).then_some(warnings));
     parts.join("\n\n")
+}
+
+/// Returns what a person should know about each task who does not read the text.
+pub(super) fn notices(outcomes: &Outcomes, is_new: &[bool]) -> Vec<String> {
+    let tasks = outcomes.iter().zip(is_new);
+    tasks
+        .filter_map(|((task, run), is_new)| notice(task, run, *is_new))
+        .collect()
+}
+
+/// Returns the warning about a session that its caller named and that is new.
+fn notice(task: &Task, run: &RunSummary, is_new: bool) -> Option<String> {
+    (is_new && was_begun(run)).then(|| new_session(&task.session))
 }
 
 /// Returns whether the session was begun. A session that another run holds is not new.
@@ -43,7 +56,7 @@ pub(crate) fn new_session(session: &SessionId) -> String {
 }
 
 /// Returns the documented header, and the result of the run.
-fn block(task: &Task, run: &RunSummary) -> String {
+pub(crate) fn block(task: &Task, run: &RunSummary) -> String {
     let status = if run.status() == Status::Completed {
         "SUCCESS"
     } else {

@@ -1,12 +1,10 @@
 //! `subagent`, from the call to its answer.
 
-use serde_json::{Map, Value};
-
-use super::answer::{details, text};
+use super::answer::{details, notices, text};
 use super::open::{FAMILY, NamedNewSession, open_runs};
 use super::schema::SubagentCall;
 use crate::calls::answer::Outcomes;
-use crate::calls::call::{Call, Opened};
+use crate::calls::call::{Call, Opened, Worded};
 use crate::calls::next_steps::Door;
 use crate::calls::open_run::Opening;
 use crate::calls::resolve::{Family, check_definition};
@@ -39,7 +37,12 @@ impl Call for SubagentCall {
         std::iter::empty()
     }
 
-    fn word(&self, outcomes: &Outcomes, notes: &NamedNewSession) -> (String, Map<String, Value>) {
-        (text(self, outcomes, notes), details(self, outcomes, notes))
+    fn word(&self, outcomes: &Outcomes, notes: &NamedNewSession) -> Worded {
+        Worded {
+            text: text(self, outcomes, notes),
+            has_answers: true,
+            details: details(self, outcomes, notes),
+            notices: notices(outcomes, notes),
+        }
     }
 }

@@ -7,7 +7,7 @@ mod open;
 mod schema;
 mod tools;
 
-pub(crate) use answer::new_session;
+pub(crate) use answer::{block, new_session};
 pub(crate) use call::check_agent;
 pub(crate) use open::ASKER;
 pub(crate) use schema::{AgentTask, SubagentCall, task_parameters};

@@ -3,7 +3,7 @@
 pub(super) const MAIN: &str = "\
 Examples:
   pi-subagents tour
-  pi-subagents delegate --task review=\"Review the last commit\" --model anthropic/claude-sonnet-5
+  pi-subagents run \"Review the last commit\" --model anthropic/claude-sonnet-5
 
 Use pi-subagents help COMMAND to read more about a command, and pi-subagents doctor to check that
 everything is set up.";
@@ -11,7 +11,7 @@ everything is set up.";
 pub(super) const MAIN_LONG: &str = "\
 Examples:
   pi-subagents tour
-  pi-subagents delegate --task review=\"Review the last commit\" --model anthropic/claude-sonnet-5
+  pi-subagents run \"Review the last commit\" --model anthropic/claude-sonnet-5
 
 Exit codes:
   0    all runs completed, or the command did its job
@@ -19,6 +19,7 @@ Exit codes:
   2    invalid arguments or an invalid definition
   3    no such run, session or definition
   4    some runs completed and some did not
+  5    the run has no answer (output)
   124  a run timed out
   129  the terminal was closed
   130  interrupted with Ctrl-C
@@ -34,22 +35,22 @@ Examples:
 
 pub(super) const DELEGATE: &str = "\
 Examples:
-  pi-subagents delegate --task purpose=\"What is this for?\" --task gaps=\"What is not tested?\"
+  pi-subagents delegate \"What is this for?\" --task gaps=\"What is not tested?\"
   pi-subagents delegate tasks.json --profile reviewer --json";
 
 pub(super) const RUN: &str = "\
 Examples:
-  pi-subagents run scout Where is the lamp lit?
+  pi-subagents run scout \"Where is the lamp lit?\"
   git diff | pi-subagents run reviewer - --session review";
 
 pub(super) const SPAWN: &str = "\
 Examples:
-  pi-subagents spawn scout Read every file under src and explain the lamp
+  pi-subagents spawn \"Read every file under src and explain the lamp\"
   pi-subagents spawn tester \"Run the tests and mend what fails\" --timeout 3600";
 
 pub(super) const RESUME: &str = "\
 Examples:
-  pi-subagents resume last And the horn?
+  pi-subagents resume last \"And the horn?\"
   pi-subagents resume review - < comments.txt";
 
 pub(super) const ATTACH: &str = "\
@@ -89,7 +90,7 @@ Examples:
 
 pub(super) const STEER: &str = "\
 Examples:
-  pi-subagents steer 9c9fa4 Stop at the first failure
+  pi-subagents steer 9c9fa4 \"Stop at the first failure\"
   pi-subagents steer 9c9fa4 - < remarks.txt";
 
 pub(super) const STOP: &str = "\

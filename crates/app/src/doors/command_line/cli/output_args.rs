@@ -2,10 +2,10 @@
 
 use std::process::ExitCode;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 
 use crate::error::CommandError;
-use crate::print::{Output, Printer};
+use crate::print::{Format, Output, Printer};
 
 /// These options stand after those of the command itself.
 pub(super) const LAST: usize = 900;
@@ -36,7 +36,39 @@ impl<A: Args, O: Args + Into<Output>> Printing<A, O> {
 #[group(skip)]
 pub(super) struct NoArgs;
 
-/// For commands that start runs and wait for them.
+/// For commands that print what sub-agents answered.
+#[derive(Args)]
+#[group(skip)]
+pub(super) struct AnswerArgs {
+    /// Form of the result [default: text]
+    #[arg(long, value_enum, value_name = "FORM", display_order = LAST)]
+    format: Option<AnswerForm>,
+    /// Short for --format json
+    #[arg(long, conflicts_with = "format", display_order = LAST)]
+    json: bool,
+    /// Print JSON lines: each event when it happens, then the result as with --json
+    #[arg(long, conflicts_with_all = ["json", "format"], display_order = LAST)]
+    json_stream: bool,
+    /// With JSON, print also the windows, their header and their footer, as pi's extension gets them
+    #[arg(long, display_order = LAST)]
+    details: bool,
+    /// Print the answers and errors only: no progress, no summary, no hints
+    #[arg(long, short, display_order = LAST)]
+    quiet: bool,
+}
+
+/// The forms of a result that one can ask for.
+#[derive(Clone, Copy, ValueEnum)]
+enum AnswerForm {
+    /// The bare answer; a heading before each if there are several
+    Text,
+    /// One object: the runs, and the text that the tool gives a model
+    Json,
+    /// One document with status and session of each run, as the tool gives it to a model
+    Markdown,
+}
+
+/// For commands that start runs, show them and wait for them.
 #[derive(Args)]
 #[group(skip)]
 pub(super) struct FollowedArgs {
@@ -81,12 +113,32 @@ pub(super) struct QuietArgs {
     quiet: bool,
 }
 
+impl From<AnswerArgs> for Output {
+    fn from(args: AnswerArgs) -> Self {
+        let format = match args.format {
+            _ if args.json_stream => Format::JsonStream,
+            Some(AnswerForm::Markdown) => Format::Markdown,
+            Some(AnswerForm::Json) => Format::Json,
+            Some(AnswerForm::Text) | None => Format::json_if(args.json),
+        };
+        Self {
+            format,
+            details: args.details,
+            quiet: args.quiet,
+        }
+    }
+}
+
 impl From<FollowedArgs> for Output {
     fn from(args: FollowedArgs) -> Self {
         Self {
-            json: args.json,
-            json_stream: args.json_stream,
+            format: if args.json_stream {
+                Format::JsonStream
+            } else {
+                Format::json_if(args.json)
+            },
             quiet: args.quiet,
+            ..Self::default()
         }
     }
 }
@@ -94,7 +146,7 @@ impl From<FollowedArgs> for Output {
 impl From<ResultArgs> for Output {
     fn from(args: ResultArgs) -> Self {
         Self {
-            json: args.json,
+            format: Format::json_if(args.json),
             quiet: args.quiet,
             ..Self::default()
         }
@@ -104,7 +156,7 @@ impl From<ResultArgs> for Output {
 impl From<JsonArgs> for Output {
     fn from(args: JsonArgs) -> Self {
         Self {
-            json: args.json,
+            format: Format::json_if(args.json),
             ..Self::default()
         }
     }

@@ -2,7 +2,6 @@
 
 use std::fs;
 use std::path::Path;
-use std::process::ExitCode;
 
 use pi_subagents_windows::AtEnd;
 use serde_json::Value;
@@ -16,7 +15,6 @@ use crate::doors::command_line::cli::ConcurrencyArgs;
 use crate::doors::command_line::commands::words::stdin;
 use crate::doors::command_line::view;
 use crate::error::CommandError;
-use crate::exit;
 use crate::print::Printer;
 use crate::runtime::block_on;
 use crate::signals::Signals;
@@ -46,7 +44,7 @@ pub(super) fn answer_after_windows<C: Call>(
         let service = CallService::open(&caller.places, concurrency)?;
         let watch = Watch {
             sinks: view::sinks(caller, settings, printer, at_end),
-            details: if printer.is_json() {
+            details: if printer.has_details() {
                 Details::All
             } else {
                 Details::Runs
@@ -61,24 +59,6 @@ pub(super) fn answer_after_windows<C: Call>(
         service.owner.leave().await;
         answer
     })
-}
-
-/// Prints an answer, as text or as the tool's JSON, and exits as its runs did.
-pub(super) fn print(answer: &Answer, printer: Printer) -> ExitCode {
-    if printer.is_json() {
-        printer.json(&answer.to_tool_answer().json());
-    } else {
-        printer.data(answer.text());
-    }
-    exit::of_runs(answer.exit_codes())
-}
-
-/// Suggests what to do next, unless no child has left anything to go on from.
-pub(super) fn suggest(answer: &Answer, next: &str, printer: Printer) {
-    let mut runs = answer.outcomes().iter();
-    if !printer.is_json() && runs.any(|run| run.started_at.is_some()) {
-        printer.note(&format!("\n{next}"));
-    }
 }
 
 /// Reads the JSON of a call from a file, or with `-` from stdin. Also returns the name of the file,

@@ -9,6 +9,7 @@ use pi_subagents_engine::{OwnerReply, Want};
 use pi_subagents_sessions::{FindError, IndexedRun, Prefers, Store};
 use serde_json::json;
 
+use crate::doors::command_line::commands::option_place::OptionPlace;
 use crate::doors::command_line::commands::words::joined;
 use crate::error::CommandError;
 use crate::places::Places;
@@ -24,6 +25,8 @@ use crate::runtime::block_on;
 
 #[derive(Args)]
 pub(crate) struct SteerArgs {
+    #[command(flatten)]
+    options: OptionPlace,
     /// Run in progress or its session: an id or its beginning, last, last~2, or the name of a task or definition
     id: String,
     /// The message; several words are joined, and - reads it from stdin
@@ -49,6 +52,7 @@ pub(crate) struct StopArgs {
 }
 
 pub(crate) fn steer(args: &SteerArgs, printer: Printer) -> Result<ExitCode, CommandError> {
+    args.options.check(1, args.message.len())?;
     let places = Places::find()?;
     let store = Store::new(&places.agent_dir);
     let message = joined("message", &args.message)?;

@@ -1,6 +1,6 @@
 //! `delegate`: runs tasks in parallel and waits for them.
 
-use std::path::PathBuf;
+use std::path::Path;
 use std::process::ExitCode;
 
 use clap::Args;
@@ -11,7 +11,10 @@ use crate::calls::families::delegation::{self, DelegateCall, TaskCall};
 use crate::calls::next_steps::Door;
 use crate::configuration::Configuration;
 use crate::doors::command_line::cli::{ConcurrencyArgs, RunArgs};
-use crate::doors::command_line::commands::call::{answer_of, print, read_call, suggest};
+use crate::doors::command_line::commands::answered::print;
+use crate::doors::command_line::commands::call::{answer_of, read_call};
+use crate::doors::command_line::commands::short_name::short_name;
+use crate::doors::command_line::commands::words::joined;
 use crate::doors::command_line::view;
 use crate::error::CommandError;
 use crate::places::Places;
@@ -19,13 +22,13 @@ use crate::print::Printer;
 
 #[derive(Args)]
 #[command(
-    override_usage = "pi-subagents delegate [OPTIONS] --task <NAME=PROMPT>...\n       pi-subagents delegate [OPTIONS] <FILE>"
+    override_usage = "pi-subagents delegate [OPTIONS] <PROMPT>...\n       pi-subagents delegate [OPTIONS] --task <NAME=PROMPT>...\n       pi-subagents delegate [OPTIONS] <FILE>"
 )]
 pub(crate) struct DelegateArgs {
-    /// File with the call of the tool `delegate_to_subagents` as JSON; - reads it from stdin
-    #[arg(value_name = "FILE")]
-    file: Option<PathBuf>,
-    /// A task with its name; may be given up to 16 times
+    /// Prompts, one task each; or one file with the call of the tool `delegate_to_subagents` as JSON (-, an existing file, or a name that ends in .json)
+    #[arg(value_name = "PROMPT|FILE")]
+    given: Vec<String>,
+    /// A task with its name; may be given up to 16 times, and NAME=- reads its prompt from stdin
     #[arg(long = "task", value_name = "NAME=PROMPT", value_parser = parse_task)]
     tasks: Vec<(String, String)>,
     /// Profile for the tasks that name none themselves
@@ -60,13 +63,7 @@ pub(crate) fn run(
         call.profile = Some(profile.clone());
     }
     let answer = answer_of(call, (&caller, &configuration), args.concurrency, printer)?;
-    let code = print(&answer, printer);
-    suggest(
-        &answer,
-        "Read an answer:  pi-subagents output SESSION\nContinue one:    pi-subagents resume SESSION PROMPT",
-        printer,
-    );
-    Ok(code)
+    Ok(print(&answer, &caller.places, printer))
 }
 
 /// Returns whoever typed the command, as a caller of tools.
@@ -81,34 +78,86 @@ pub(super) fn caller(args: &RunArgs) -> Result<Caller, CommandError> {
 }
 
 fn call_of(args: &DelegateArgs) -> Result<DelegateCall, CommandError> {
-    let refused = |error: &dyn std::error::Error, hint: &str| {
-        Err(CommandError::usage(error.to_string()).hint(hint))
-    };
-    match (&args.file, args.tasks.as_slice()) {
-        (Some(_), [_, ..]) => Err(CommandError::usage("give either FILE or --task, not both")),
-        (None, []) => Err(CommandError::usage("no task was given")
-            .hint("Give --task NAME=PROMPT, or a FILE with the JSON of delegate_to_subagents.")),
-        (Some(file), []) => {
-            let (name, value) = read_call(file)?;
-            let fits = check_fields(delegation::DELEGATE, &value, Door::CommandLine);
-            fits.and_then(|_| DelegateCall::parse(&value))
-                .or_else(|error| {
-                    refused(
-                        &error,
-                        &format!(
-                            "{name} must contain {{\"tasks\": [{{\"name\": …, \"prompt\": …}}]}}."
-                        ),
-                    )
-                })
-        }
-        (None, tasks) => {
-            let tasks = tasks.iter().map(|(name, prompt)| TaskCall {
-                name: name.clone(),
-                prompt: prompt.clone(),
-                ..TaskCall::default()
-            });
-            DelegateCall::new(tasks.collect())
-                .or_else(|error| refused(&error, "Split the work into several calls."))
-        }
+    let file = args.given.iter().find(|given| is_file(given));
+    match file {
+        Some(file) if args.given.len() == 1 && args.tasks.is_empty() => in_file(file),
+        Some(file) => Err(CommandError::usage(format!(
+            "{file} is a file with tasks; it stands alone, without --task and other prompts"
+        ))
+        .hint(
+            "Add the tasks to the file. A prompt that is the name of a file: --task NAME=PROMPT",
+        )),
+        None => typed(args),
+    }
+}
+
+/// Returns whether an argument names a file with tasks, and is no prompt.
+fn is_file(given: &str) -> bool {
+    let is_json = given.ends_with(".json") && !given.contains(char::is_whitespace);
+    let path = Path::new(given);
+    given == "-" || is_json || (path.exists() && !path.is_dir())
+}
+
+fn in_file(file: &str) -> Result<DelegateCall, CommandError> {
+    let (name, value) = read_call(Path::new(file))?;
+    let fits = check_fields(delegation::DELEGATE, &value, Door::CommandLine);
+    let call = fits.and_then(|_| DelegateCall::parse(&value));
+    call.map_err(|error| {
+        CommandError::usage(error.to_string()).hint(format!(
+            "{name} must contain {{\"tasks\": [{{\"name\": …, \"prompt\": …}}]}}."
+        ))
+    })
+}
+
+/// Returns the call whose tasks were typed: those with names of their own first.
+fn typed(args: &DelegateArgs) -> Result<DelegateCall, CommandError> {
+    if args.given.is_empty() && args.tasks.is_empty() {
+        return Err(CommandError::usage("no task was given").hint(
+            "Give prompts in quotes, --task NAME=PROMPT, or a FILE with the JSON of delegate_to_subagents.",
+        ));
+    }
+    check_quotes(&args.given)?;
+    let mut tasks = Vec::new();
+    let mut names: Vec<String> = args.tasks.iter().map(|(name, _)| name.clone()).collect();
+    let mut is_stdin_read = false;
+    for (name, prompt) in &args.tasks {
+        let prompt = if prompt == "-" {
+            if std::mem::replace(&mut is_stdin_read, true) {
+                return Err(CommandError::usage("only one task can be read from stdin"));
+            }
+            joined("prompt", std::slice::from_ref(prompt))?
+        } else {
+            prompt.clone()
+        };
+        tasks.push(task(name.clone(), prompt));
+    }
+    for prompt in &args.given {
+        let name = short_name(prompt, &names);
+        names.push(name.clone());
+        let prompt = joined("prompt", std::slice::from_ref(prompt))?;
+        tasks.push(task(name, prompt));
+    }
+    DelegateCall::new(tasks).map_err(|error| {
+        CommandError::usage(error.to_string()).hint("Split the work into several calls.")
+    })
+}
+
+/// Fails if a prompt was probably not quoted: each of its words would become a task.
+fn check_quotes(prompts: &[String]) -> Result<(), CommandError> {
+    let is_word = |prompt: &&String| !prompt.trim().contains(char::is_whitespace);
+    match prompts.iter().find(is_word) {
+        Some(word) if prompts.len() > 1 => Err(CommandError::usage(format!(
+            "each argument is a prompt of its own, and \"{word}\" is one word"
+        ))
+        .hint("Quote each prompt. If the word is meant to be a prompt: --task NAME=PROMPT")),
+        Some(_) | None => Ok(()),
+    }
+}
+
+fn task(name: String, prompt: String) -> TaskCall {
+    TaskCall {
+        name,
+        prompt,
+        ..TaskCall::default()
     }
 }

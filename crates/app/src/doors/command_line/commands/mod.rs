@@ -1,6 +1,7 @@
 //! One file per command, or per few commands that are alike.
 
 pub(crate) mod agent;
+mod answered;
 pub(crate) mod attach;
 mod attach_starter;
 mod call;
@@ -18,16 +19,21 @@ pub(crate) mod logs;
 pub(crate) mod manual;
 pub(crate) mod mcp;
 pub(crate) mod named_task;
+pub(crate) mod option_place;
 pub(crate) mod output;
+mod rendered;
 pub(crate) mod resume;
 pub(crate) mod run;
 pub(crate) mod session;
+mod short_name;
 pub(crate) mod spawn;
 pub(crate) mod status;
+mod summary;
 pub(crate) mod sweeper;
 pub(crate) mod tools;
 pub(crate) mod tour;
 pub(crate) mod trust;
 pub(crate) mod wait;
 pub(crate) mod warden;
+mod which_agent;
 mod words;

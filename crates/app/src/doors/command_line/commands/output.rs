@@ -7,6 +7,7 @@ use pi_subagents_sessions::{Prefers, Store};
 
 use crate::calls::families::delegation::ReadSession;
 use crate::configuration::Configuration;
+use crate::doors::command_line::commands::rendered::print_markdown;
 use crate::error::CommandError;
 use crate::places::Places;
 use crate::print::Printer;
@@ -20,20 +21,20 @@ pub(crate) struct IdArgs {
 }
 
 pub(crate) fn output(args: &IdArgs, printer: Printer) -> Result<ExitCode, CommandError> {
-    let (session, max_lines) = read(&args.id, "output", printer)?;
+    let (session, places, max_lines) = read(&args.id, "output", printer)?;
     let session = session.only_meant()?;
+    if let Some(why) = session.why_no_answer() {
+        return Err(why);
+    }
     let answer = session.output(max_lines);
     if printer.is_json() {
         printer.json(&answer.json());
     } else {
-        printer.exact(&answer.text);
+        print_markdown(&answer.text, &places, printer);
         note_state(&session, printer);
         if let Some(problem) = session.problem() {
             printer.note(&problem);
         }
-    }
-    if session.is_answer_lost() {
-        return Ok(ExitCode::FAILURE);
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -45,8 +46,12 @@ fn note_state(session: &ReadSession, printer: Printer) {
     }
 }
 
-/// Returns the session, and the number of lines for short excerpts.
-fn read(id: &str, command: &str, printer: Printer) -> Result<(ReadSession, usize), CommandError> {
+/// Returns the session, where it was looked for, and the number of lines for short excerpts.
+fn read(
+    id: &str,
+    command: &str,
+    printer: Printer,
+) -> Result<(ReadSession, Places, usize), CommandError> {
     let places = Places::find()?;
     let typed = TypedIds {
         store: &Store::new(&places.agent_dir),
@@ -58,5 +63,6 @@ fn read(id: &str, command: &str, printer: Printer) -> Result<(ReadSession, usize
         .conversation(id)
         .map_err(|error| ask_which(&error, |run| format!("pi-subagents {command} {run}")))?;
     let settings = Configuration::read_once(&places, false).settings;
-    Ok((ReadSession::read(found)?, settings.max_lines_per_window))
+    let session = ReadSession::read(found)?;
+    Ok((session, places, settings.max_lines_per_window))
 }

@@ -11,9 +11,11 @@ use crate::calls::families::subagent::{AgentTask, SubagentCall};
 use crate::calls::open_run::EarlierSession;
 use crate::configuration::Configuration;
 use crate::doors::command_line::cli::{ConcurrencyArgs, RunArgs};
-use crate::doors::command_line::commands::call::{answer_of, print};
+use crate::doors::command_line::commands::answered::print;
+use crate::doors::command_line::commands::call::answer_of;
 use crate::doors::command_line::commands::continued::Continued;
 use crate::doors::command_line::commands::delegate::caller;
+use crate::doors::command_line::commands::option_place::OptionPlace;
 use crate::doors::command_line::commands::words::joined;
 use crate::error::CommandError;
 use crate::print::Printer;
@@ -29,6 +31,8 @@ use crate::runs::typed::TypedIds;
     mut_arg("timeout", |arg| arg.help("Time limit in seconds. While its tools are still active, the sub-agent may run longer [default: the timeout of the definition; without one, 600 for a session of delegate, and no limit for one of run or spawn]"))
 )]
 pub(crate) struct ResumeArgs {
+    #[command(flatten)]
+    options: OptionPlace,
     /// Run or session: an id or its beginning, last, last~2, or the name of a task or definition
     id: String,
     /// The prompt; several words are joined, and - reads it from stdin
@@ -39,6 +43,7 @@ pub(crate) struct ResumeArgs {
 }
 
 pub(crate) fn run(args: &ResumeArgs, printer: Printer<'static>) -> Result<ExitCode, CommandError> {
+    args.options.check(1, args.prompt.len())?;
     let caller = caller(&args.run)?;
     let store = Store::new(&caller.places.agent_dir);
     let typed = TypedIds {
@@ -73,7 +78,7 @@ pub(crate) fn run(args: &ResumeArgs, printer: Printer<'static>) -> Result<ExitCo
         let call = told(latest.name, Arc::new(earlier), definition, prompt)?;
         answer_of(call, seen, alone, printer)?
     };
-    Ok(print(&answer, printer))
+    Ok(print(&answer, &caller.places, printer))
 }
 
 /// Refuses to go on with a session that somebody else is writing in, and says what can be done now.

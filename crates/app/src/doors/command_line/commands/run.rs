@@ -1,15 +1,16 @@
-//! `run`: hands a task to a named sub-agent and waits for its result.
+//! `run`: hands a task to a sub-agent and waits for its answer.
 
 use std::process::ExitCode;
 
 use clap::Args;
 
+use crate::calls::caller::Caller;
 use crate::calls::check_fields;
 use crate::calls::families::subagent::{SUBAGENT, SubagentCall, check_agent};
-use crate::calls::next_steps::Door;
 use crate::configuration::Configuration;
 use crate::doors::command_line::cli::ConcurrencyArgs;
-use crate::doors::command_line::commands::call::{answer_of, print, suggest};
+use crate::doors::command_line::commands::answered::print;
+use crate::doors::command_line::commands::call::answer_of;
 use crate::doors::command_line::commands::delegate::caller;
 use crate::doors::command_line::commands::named_task::{self, NamedTaskArgs};
 use crate::error::CommandError;
@@ -17,7 +18,7 @@ use crate::print::Printer;
 
 #[derive(Args)]
 #[command(
-    override_usage = "pi-subagents run [OPTIONS] <NAME> <TASK>...\n       pi-subagents run [OPTIONS] --file <FILE>",
+    override_usage = "pi-subagents run [OPTIONS] [NAME] <PROMPT>\n       pi-subagents run [OPTIONS] --file <FILE>",
     mut_arg("timeout", |arg| arg.help(named_task::TIMEOUT)),
     mut_arg("file", |arg| arg.help("File with the call of the tool `subagent` as JSON: one task or several; - reads it from stdin"))
 )]
@@ -31,26 +32,20 @@ pub(crate) struct RunTaskArgs {
 pub(crate) fn run(args: &RunTaskArgs, printer: Printer<'static>) -> Result<ExitCode, CommandError> {
     let caller = caller(&args.task.run)?;
     let configuration = Configuration::read_once(&caller.places, caller.trusts_project);
-    let call = call_of(&args.task, &configuration, caller.door)?;
-    let answer = answer_of(call, (&caller, &configuration), args.concurrency, printer)?;
-    let code = print(&answer, printer);
-    suggest(
-        &answer,
-        "Continue it:  pi-subagents resume SESSION PROMPT",
-        printer,
-    );
-    Ok(code)
+    let seen = (&caller, &configuration);
+    let call = call_of(&args.task, seen, printer)?;
+    let answer = answer_of(call, seen, args.concurrency, printer)?;
+    Ok(print(&answer, &caller.places, printer))
 }
 
 fn call_of(
     args: &NamedTaskArgs,
-    configuration: &Configuration,
-    door: Door,
+    (caller, configuration): (&Caller, &Configuration),
+    printer: Printer,
 ) -> Result<SubagentCall, CommandError> {
-    if let Some(agent) = &args.agent {
-        check_agent(agent, configuration, door)?;
-    }
-    if let Some(task) = args.typed()? {
+    let door = caller.door;
+    if let Some(task) = args.typed((&caller.places, configuration), printer)? {
+        check_agent(&task.agent, configuration, door)?;
         return Ok(SubagentCall::Single(task));
     }
     let (file, call) = args.in_file()?;

@@ -9,13 +9,14 @@ use super::delegate::caller;
 use super::named_task::{self, NamedTaskArgs};
 use crate::calls::check_fields;
 use crate::calls::families::background;
+use crate::configuration::Configuration;
 use crate::error::CommandError;
 use crate::print::Printer;
 use crate::runtime::block_on;
 
 #[derive(Args)]
 #[command(
-    override_usage = "pi-subagents spawn [OPTIONS] <NAME> <TASK>...\n       pi-subagents spawn [OPTIONS] --file <FILE>",
+    override_usage = "pi-subagents spawn [OPTIONS] [NAME] <PROMPT>\n       pi-subagents spawn [OPTIONS] --file <FILE>",
     mut_arg("timeout", |arg| arg.help(named_task::TIMEOUT)),
     mut_arg("file", |arg| arg.help("File with the call of the tool `background_agent` as JSON; - reads it from stdin"))
 )]
@@ -25,8 +26,9 @@ pub(crate) struct SpawnArgs {
 }
 
 pub(crate) fn run(args: &SpawnArgs, printer: Printer) -> Result<ExitCode, CommandError> {
-    let arguments = args.task.json()?;
     let caller = caller(&args.task.run)?;
+    let configuration = Configuration::read_once(&caller.places, caller.trusts_project);
+    let arguments = args.task.json((&caller.places, &configuration), printer)?;
     check_fields(background::BACKGROUND, &arguments, caller.door)?;
     // This process ends before its child does, and has no other.
     let known_children = KnownChildren::spare_unknown();

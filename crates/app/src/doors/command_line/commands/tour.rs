@@ -6,7 +6,7 @@ use std::time::Duration;
 use pi_subagents_definitions::RunnerChoice;
 use pi_subagents_delegation::{RunSummary, Task};
 use pi_subagents_windows::AtEnd;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::calls::Answer;
 use crate::calls::caller::Overrides;
@@ -71,8 +71,7 @@ pub(crate) fn run(printer: Printer<'static>) -> Result<ExitCode, CommandError> {
     let concurrency = ConcurrencyArgs::default();
     let answer = answer_after_windows(call, seen, concurrency, (printer, at_end))?;
     if printer.is_json() {
-        let runs: Vec<Value> = answer.runs_json();
-        printer.json(&json!({"runs": runs}));
+        printer.json(&json!({"runs": answer.rows()}));
     } else {
         // In live windows the answers have just been read.
         if !is_watched {

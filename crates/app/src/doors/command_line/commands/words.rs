@@ -8,7 +8,7 @@ use crate::print::Printer;
 /// Joins words of the command line to one text; `-` alone reads it from stdin.
 pub(super) fn joined(what: &str, words: &[String]) -> Result<String, CommandError> {
     let text = if words == ["-"] {
-        stdin().map_err(|error| CommandError::usage("could not read stdin").because(&error))?
+        piped()?
     } else {
         words.join(" ")
     };
@@ -16,6 +16,11 @@ pub(super) fn joined(what: &str, words: &[String]) -> Result<String, CommandErro
         return Err(CommandError::usage(format!("the {what} must not be empty")));
     }
     Ok(text)
+}
+
+/// Reads a text from stdin.
+pub(super) fn piped() -> Result<String, CommandError> {
+    stdin().map_err(|error| CommandError::usage("could not read stdin").because(&error))
 }
 
 /// Reads all of stdin. At a terminal it first says that it waits for input.

@@ -1,0 +1,159 @@
+//! How the runs of a call went, in a line each, and what can be done next.
+
+use std::time::Duration;
+
+use pi_subagents_delegation::text::{count, one_line};
+use pi_subagents_delegation::{Ending, RunSummary, Status, Task, Timestamp, Usage};
+use pi_subagents_windows::figures::usage_words;
+
+use crate::calls::Answer;
+use crate::calls::families::delegation::sentence;
+
+/// What can be typed next, and what for.
+struct Step {
+    purpose: String,
+    command: String,
+}
+
+/// Says how a run ended, and what it used.
+pub(super) fn summary_line(task: &Task, run: &RunSummary) -> String {
+    let lasted = run
+        .started_at
+        .and_then(|start| between(start, run.ended_at?));
+    let used = used(run.tool_calls, run.usage, lasted);
+    joined(sentence(task, run), used)
+}
+
+/// Says how several runs ended together, and what all of them used.
+pub(super) fn total(answer: &Answer) -> Option<String> {
+    let runs = answer.outcomes();
+    if runs.len() < 2 {
+        return None;
+    }
+    let states = [Status::Completed, Status::Failed, Status::Aborted];
+    let counts = states.into_iter().filter_map(|status| {
+        let number = runs.iter().filter(|run| run.status() == status);
+        let number = number.count();
+        (number > 0).then(|| format!("{number} {}", status.as_str()))
+    });
+    let counts: Vec<String> = counts.collect();
+    let calls = runs.iter().map(|run| run.tool_calls).sum();
+    let usage = runs.iter().map(|run| run.usage).sum();
+    let began = runs.iter().filter_map(|run| run.started_at).min();
+    let ended = runs.iter().filter_map(|run| run.ended_at).max();
+    let lasted = began.and_then(|began| between(began, ended?));
+    let words = format!("{}: {}", count(runs.len(), "task"), counts.join(", "));
+    Some(joined(words, used(calls, usage, lasted)))
+}
+
+fn used(calls: usize, usage: Usage, lasted: Option<Duration>) -> String {
+    usage_words(Some(calls), usage.total(), usage.cost, lasted)
+}
+
+fn joined(words: String, figures: String) -> String {
+    if figures.is_empty() {
+        return words;
+    }
+    format!("{words} • {figures}")
+}
+
+/// Returns the time from one moment to a later one; a clock may have been set back meanwhile.
+fn between(begin: Timestamp, end: Timestamp) -> Option<Duration> {
+    Duration::try_from(end.duration_since(begin)).ok()
+}
+
+/// Returns what can be done next, one command per line. What has left no record cannot be continued.
+pub(super) fn next_steps(answer: &Answer) -> Vec<String> {
+    let recorded = answer.tasks().filter(|(task, _)| answer.is_recorded(task));
+    let recorded: Vec<(&Task, &RunSummary)> = recorded.collect();
+    let is_alone = answer.tasks().count() == 1;
+    let mut steps = Vec::new();
+    let is_completed = |(_, run): &&(&Task, &RunSummary)| run.status() == Status::Completed;
+    if let Some((task, _)) = recorded.iter().find(is_completed) {
+        steps.extend(after_an_answer(task, is_alone));
+    }
+    if let Some((task, run)) = recorded.iter().find(|run| !is_completed(run)) {
+        steps.extend(after_a_failure(task, run, is_alone));
+    }
+    aligned(&steps)
+}
+
+fn after_an_answer(task: &Task, is_alone: bool) -> Vec<Step> {
+    let id = &task.session;
+    let resume = format!(r#"pi-subagents resume {id} "PROMPT""#);
+    if is_alone {
+        return vec![step("Continue it", resume)];
+    }
+    vec![
+        step("Read one again", format!("pi-subagents output {id}")),
+        step("Continue one", resume),
+    ]
+}
+
+/// Returns what can be done about a run that did not complete.
+fn after_a_failure(task: &Task, run: &RunSummary, is_alone: bool) -> Vec<Step> {
+    let id = &task.session;
+    let it = if is_alone {
+        "it".to_owned()
+    } else {
+        one_line(&task.name)
+    };
+    let go_on = |purpose: String, more: &str| {
+        step(
+            &purpose,
+            format!(r#"pi-subagents resume {id} "Go on"{more}"#),
+        )
+    };
+    let look = || {
+        step(
+            &format!("See what {it} did"),
+            format!("pi-subagents session {id}"),
+        )
+    };
+    let check = || step("Check the setup", "pi-subagents doctor".to_owned());
+    match run.ending.as_ref() {
+        Some(Ending::Refused { .. } | Ending::Completed) | None => Vec::new(),
+        Some(Ending::CouldNotStart { .. }) => vec![check()],
+        Some(Ending::SessionInUse { session, .. }) => vec![
+            step(
+                "Tell the run that holds it",
+                format!(r#"pi-subagents steer {session} "MESSAGE""#),
+            ),
+            step("Wait for its end", format!("pi-subagents wait {session}")),
+        ],
+        Some(Ending::TimedOut { limit }) => {
+            let more = format!(" --timeout {}", limit.as_secs().saturating_mul(2).max(2));
+            vec![go_on(format!("Give {it} more time"), &more)]
+        }
+        Some(Ending::ModelError { .. }) => vec![go_on(format!("Try {it} again"), ""), check()],
+        Some(
+            Ending::ReportedError { .. }
+            | Ending::NeverFinalized { .. }
+            | Ending::Exited { .. }
+            | Ending::Signalled { .. }
+            | Ending::Looped { .. }
+            | Ending::Overspent(_)
+            | Ending::Stopped
+            | Ending::Interrupted(_)
+            | Ending::Lost { .. },
+        ) => vec![look(), go_on(format!("Continue {it}"), "")],
+    }
+}
+
+fn step(purpose: &str, command: String) -> Step {
+    Step {
+        purpose: format!("{purpose}:"),
+        command,
+    }
+}
+
+/// Writes the commands below each other.
+fn aligned(steps: &[Step]) -> Vec<String> {
+    let widths = steps.iter().map(|step| step.purpose.chars().count());
+    let width = widths.max().unwrap_or_default();
+    let lines = steps.iter().map(|step| {
+        let (purpose, command) = (&step.purpose, &step.command);
+        format!("{purpose:width$}  {command}")
+    });
+    lines.collect()
+}
