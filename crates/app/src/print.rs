@@ -162,7 +162,11 @@ impl<'a> Printer<'a> {
     /// made.
     pub(crate) fn lines(self, lines: &[Line], paint: Paint) {
         let painted: Vec<String> = lines.iter().map(|line| paint.line(line)).collect();
-        write_data(&painted.join("\n"));
+        let text = painted.join("\n");
+        match self.page {
+            Some(page) => page.add(Printed::Data(text)),
+            None => write_data(&text),
+        }
     }
 
     /// Returns whether data is printed as text to a terminal.

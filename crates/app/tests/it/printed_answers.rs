@@ -128,6 +128,8 @@ fn details_come_only_when_they_are_asked_for() {
     for field in ["windows", "header", "footer", "sessionId", "mode"] {
         assert!(answer.get(field).is_some(), "{field}: {answer}");
     }
+    let alone = typed(&stage, &["run", "Look around", "--details"]);
+    assert_eq!(alone.code, Some(2), "{alone}");
     let lines = typed(&stage, &["run", "Look around", "--json-stream"]).json_lines();
     let last = lines.last().unwrap();
     assert_eq!(last["runs"][0]["output"], "<Look around>");

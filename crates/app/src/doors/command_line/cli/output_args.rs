@@ -41,20 +41,13 @@ pub(super) struct NoArgs;
 #[group(skip)]
 pub(super) struct AnswerArgs {
     /// Form of the result [default: text]
-    #[arg(long, value_enum, value_name = "FORM", display_order = LAST)]
+    #[arg(long, value_enum, value_name = "FORM", conflicts_with_all = ["json", "json_stream"], display_order = LAST)]
     format: Option<AnswerForm>,
-    /// Short for --format json
-    #[arg(long, conflicts_with = "format", display_order = LAST)]
-    json: bool,
-    /// Print JSON lines: each event when it happens, then the result as with --json
-    #[arg(long, conflicts_with_all = ["json", "format"], display_order = LAST)]
-    json_stream: bool,
     /// With JSON, print also the windows, their header and their footer, as pi's extension gets them
     #[arg(long, display_order = LAST)]
     details: bool,
-    /// Print the answers and errors only: no progress, no summary, no hints
-    #[arg(long, short, display_order = LAST)]
-    quiet: bool,
+    #[command(flatten)]
+    followed: FollowedArgs,
 }
 
 /// The forms of a result that one can ask for.
@@ -115,16 +108,16 @@ pub(super) struct QuietArgs {
 
 impl From<AnswerArgs> for Output {
     fn from(args: AnswerArgs) -> Self {
-        let format = match args.format {
-            _ if args.json_stream => Format::JsonStream,
-            Some(AnswerForm::Markdown) => Format::Markdown,
-            Some(AnswerForm::Json) => Format::Json,
-            Some(AnswerForm::Text) | None => Format::json_if(args.json),
-        };
+        let followed = Self::from(args.followed);
         Self {
-            format,
+            format: match args.format {
+                Some(AnswerForm::Text) => Format::Text,
+                Some(AnswerForm::Json) => Format::Json,
+                Some(AnswerForm::Markdown) => Format::Markdown,
+                None => followed.format,
+            },
             details: args.details,
-            quiet: args.quiet,
+            ..followed
         }
     }
 }

@@ -37,6 +37,11 @@ pub(super) fn answer_after_windows<C: Call>(
     concurrency: ConcurrencyArgs,
     (printer, at_end): (Printer<'static>, AtEnd),
 ) -> Result<Answer, CommandError> {
+    if printer.has_details() && !printer.is_json() {
+        return Err(CommandError::usage(
+            "--details adds to JSON, so it needs --json",
+        ));
+    }
     let settings = &configuration.settings;
     let concurrency = concurrency.or(settings.max_concurrency);
     block_on(async {

@@ -93,8 +93,9 @@ fn call_of(args: &DelegateArgs) -> Result<DelegateCall, CommandError> {
 
 /// Returns whether an argument names a file with tasks, and is no prompt.
 fn is_file(given: &str) -> bool {
-    let is_json = given.ends_with(".json") && !given.contains(char::is_whitespace);
     let path = Path::new(given);
+    let is_json = path.extension().is_some_and(|end| end == "json");
+    let is_json = is_json && !given.contains(char::is_whitespace);
     given == "-" || is_json || (path.exists() && !path.is_dir())
 }
 

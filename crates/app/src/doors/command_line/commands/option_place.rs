@@ -47,7 +47,7 @@ impl OptionPlace {
             "{name} stands among the words of the prompt, so it is not clear whether it belongs to them"
         ))
         .hint(
-            r#"Quote the prompt, or put options before it. After -- every word belongs to the prompt."#,
+            "Quote the prompt, or put options before it. After -- every word belongs to the prompt.",
         ))
     }
 }

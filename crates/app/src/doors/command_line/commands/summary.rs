@@ -21,7 +21,7 @@ pub(super) fn summary_line(task: &Task, run: &RunSummary) -> String {
         .started_at
         .and_then(|start| between(start, run.ended_at?));
     let used = used(run.tool_calls, run.usage, lasted);
-    joined(sentence(task, run), used)
+    joined(sentence(task, run), &used)
 }
 
 /// Says how several runs ended together, and what all of them used.
@@ -43,14 +43,14 @@ pub(super) fn total(answer: &Answer) -> Option<String> {
     let ended = runs.iter().filter_map(|run| run.ended_at).max();
     let lasted = began.and_then(|began| between(began, ended?));
     let words = format!("{}: {}", count(runs.len(), "task"), counts.join(", "));
-    Some(joined(words, used(calls, usage, lasted)))
+    Some(joined(words, &used(calls, usage, lasted)))
 }
 
 fn used(calls: usize, usage: Usage, lasted: Option<Duration>) -> String {
     usage_words(Some(calls), usage.total(), usage.cost, lasted)
 }
 
-fn joined(words: String, figures: String) -> String {
+fn joined(words: String, figures: &str) -> String {
     if figures.is_empty() {
         return words;
     }
