@@ -123,15 +123,12 @@ fn a_person_is_asked_which_of_the_two_is_meant() {
         terminal.wait_for("Neither: start nothing");
         terminal.answer(question, &keys);
         let (code, screen) = terminal.end();
-        match told {
-            Some((agent, prompt)) => {
-                assert_eq!(code, Some(0), "{screen}");
-                assert_eq!(last_run(&stage), (agent.to_owned(), prompt.to_owned()));
-            }
-            None => {
-                assert_eq!(code, Some(2), "{screen}");
-                assert!(screen.contains("Nothing was started"), "{screen}");
-            }
+        if let Some((agent, prompt)) = told {
+            assert_eq!(code, Some(0), "{screen}");
+            assert_eq!(last_run(&stage), (agent.to_owned(), prompt.to_owned()));
+        } else {
+            assert_eq!(code, Some(2), "{screen}");
+            assert!(screen.contains("Nothing was started"), "{screen}");
         }
     }
 }
