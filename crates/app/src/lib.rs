@@ -68,7 +68,7 @@ pub fn main() -> ExitCode {
         Some(own_commands::AGENT) => {
             with_log(own_commands::AGENT, || log::end(agent::run(further)))
         }
-        _ => print::checked(cli::run(&arguments)),
+        _ => print::checked(cli::run(arguments)),
     }
 }
 
