@@ -40,7 +40,14 @@ pub(super) fn read(agent_dir: &Path) -> Result<ModelsFile, ModelsFileError> {
     let path = agent_dir.join(MODELS_FILE);
     let text = match read_own_text(&path, LARGEST_FILE) {
         Ok(text) => text,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(ModelsFile::default()),
+        Err(error)
+            if matches!(
+                error.kind(),
+                io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
+            ) =>
+        {
+            return Ok(ModelsFile::default());
+        }
         Err(error) => {
             let path = path.display();
             let message = format!("{path} cannot be read: {error}");

@@ -39,6 +39,7 @@ fn details_hold_the_windows_as_data() {
     let counted = "  1 file, 1 dir";
     let spans = json!([{"text": counted, "role": "added"}]);
     let result = json!({"text": counted, "kind": "tool", "spans": spans});
+    let listed = ["  a.rs", "  lib/"].map(|text| json!({"text": text, "kind": "tool"}));
     let said = json!({"text": "All fine.", "kind": "text"});
     let mut window = windows[0].clone();
     // Its clock is whatever the machine makes of it.
@@ -76,7 +77,7 @@ fn details_hold_the_windows_as_data() {
             "provider": "fake",
             "model": "fake-model",
             "lines": [call, result, said],
-            "allMessages": [call, result, said],
+            "allMessages": [call, result, listed[0], listed[1], said],
             "exitCode": 0,
             "stopReason": "stop",
             "startedAt": "<time>",
@@ -139,7 +140,8 @@ fn a_window_tells_profile_thinking_tools_and_progress() {
         "write_todos → 2 todos written",
     ];
     assert_eq!(texts("lines"), said);
-    assert_eq!(texts("allMessages"), said);
+    let all = [&["  ok"], said.as_slice()].concat();
+    assert_eq!(texts("allMessages"), all);
     let fields = window.as_object_mut().unwrap();
     for drawn in ["header", "lines", "allMessages"] {
         fields.remove(drawn);

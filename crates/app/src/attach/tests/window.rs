@@ -120,7 +120,7 @@ fn a_click_opens_a_call() {
     let row = desk
         .screen()
         .lines()
-        .position(|row| row.contains("parser.rs"))
+        .position(|row| row.contains("edit → src/pars"))
         .unwrap();
     desk.click(10, u16::try_from(row).unwrap());
     assert!(desk.screen().contains("│ - one"), "{}", desk.screen());
