@@ -85,7 +85,7 @@ async function answerDialog(session: Session | undefined, method: string, params
       show(pi, ctx, params as unknown as View);
       return {};
     case "ui/select":
-      return { value: await select(ctx, title, params.options as string[]) };
+      return { value: await select(ctx, title, params.options as string[], params.timeout as number | undefined) };
     case "ui/confirm":
       return { confirmed: await ui.confirm(title, params.message as string) };
     case "ui/input":

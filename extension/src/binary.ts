@@ -41,6 +41,16 @@ export function findBinary(): Binary {
   );
 }
 
+/** Returns what to do if the program is not there, in a sentence. */
+export function missing(): string | undefined {
+  try {
+    findBinary();
+    return undefined;
+  } catch (error) {
+    return (error as Error).message;
+  }
+}
+
 function isProgram(path: string): boolean {
   try {
     accessSync(path, constants.X_OK);

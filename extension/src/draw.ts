@@ -3,6 +3,8 @@
 import type { Theme, ThemeColor } from "@earendil-works/pi-coding-agent";
 import { type Component, truncateToWidth, wrapTextWithAnsi } from "@earendil-works/pi-tui";
 
+import type { Json } from "./manifest.ts";
+
 export interface Span {
   text: string;
   role: string;
@@ -58,16 +60,27 @@ export function wrap(line: string, width: number): string[] {
   return wrapTextWithAnsi(line, Math.max(width, 1)).map((part) => cut(part, width));
 }
 
-/** A component that draws anew only when the width has changed. */
-export function component(draw: (width: number) => string[]): Component {
-  let drawn: { width: number; lines: string[] } | undefined;
+/** A component that draws anew only when the width, or the number of rows it may take, has changed. */
+export function component(draw: (width: number, rows: number) => string[], room?: (width: number) => number): Component {
+  let drawn: { width: number; rows: number; lines: string[] } | undefined;
   return {
     render(width) {
-      if (drawn?.width !== width) drawn = { width, lines: draw(width) };
+      const rows = room ? room(width) : Number.POSITIVE_INFINITY;
+      if (drawn?.width !== width || drawn.rows !== rows) drawn = { width, rows, lines: draw(width, rows) };
       return drawn.lines;
     },
     invalidate() {
       drawn = undefined;
     },
   };
+}
+
+export function lineList(value: unknown): unknown[] {
+  return Array.isArray(value) ? value : [];
+}
+
+/** A list of objects, whatever it really is. */
+export function list(value: unknown): Json[] {
+  if (!Array.isArray(value)) return [];
+  return value.map((item) => (typeof item === "object" && item !== null ? (item as Json) : {}));
 }

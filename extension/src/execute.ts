@@ -24,6 +24,23 @@ export async function execute(
   ctx: ExtensionContext,
 ): Promise<Result> {
   const host = Host.of(place);
+  const leave = host.join(call.callId);
+  try {
+    return await forward(pi, place, call, signal, onUpdate, ctx);
+  } finally {
+    leave();
+  }
+}
+
+async function forward(
+  pi: ExtensionAPI,
+  place: Place,
+  call: ToolCall,
+  signal: AbortSignal | undefined,
+  onUpdate: ((partial: Result) => void) | undefined,
+  ctx: ExtensionContext,
+): Promise<Result> {
+  const host = Host.of(place);
   const connection = await host.ready();
   signal?.throwIfAborted();
   const { callId } = call;

@@ -5,11 +5,13 @@
  */
 
 import { answer, sendHeld } from "./answers.ts";
-import { findBinary } from "./binary.ts";
+import { type Binary, findBinary } from "./binary.ts";
 import { Connection } from "./connection.ts";
+import { plain } from "./draw.ts";
 import { entriesHere, entriesOf } from "./entries.ts";
 import type { Json } from "./manifest.ts";
 import type { Place } from "./place.ts";
+import type { Batch } from "./room.ts";
 
 /** A call of a tool that is under way. */
 interface Call {
@@ -22,7 +24,9 @@ interface Call {
 export class Host {
   readonly place: Place;
   readonly calls = new Map<string, Call>();
+  readonly #batches = new Map<string, Batch>();
   #connection: Connection | undefined;
+  #binary: Binary | undefined;
   #announced: Promise<void> = Promise.resolve();
 
   private constructor(place: Place) {
@@ -54,6 +58,23 @@ export class Host {
     return this.#announced;
   }
 
+  /** Puts a call that begins beside those that are under way; returns what to do when it is over. */
+  join(callId: string): () => void {
+    const [batch = { total: 0, open: 0 }] = this.#batches.values();
+    batch.total += 1;
+    batch.open += 1;
+    this.#batches.set(callId, batch);
+    return () => {
+      batch.open -= 1;
+      if (batch.open === 0) this.#batches.clear();
+    };
+  }
+
+  /** Returns the calls that are on the screen with this one, as long as one of them is under way. */
+  batchOf(callId: string): Batch | undefined {
+    return this.#batches.get(callId);
+  }
+
   /** Updates of a call carry all lines only while somebody looks at them, as wide as the terminal is. */
   tellLook(callId: string, expanded: boolean): void {
     const call = this.calls.get(callId);
@@ -77,21 +98,38 @@ export class Host {
 
   async #tellSession(): Promise<void> {
     if (!this.#connection?.isOpen) {
-      this.#connection = new Connection(findBinary(), (method, params) => answer(this, method, params));
+      this.#binary = findBinary();
+      this.#connection = new Connection(this.#binary, (method, params) => answer(this, method, params));
     }
+    const binary = this.#binary as Binary;
     const { session } = this.place;
     if (!session) return;
     const { sessionManager } = session.ctx;
     // A later host needs the entries that this one has written to the session.
     const reason = session.wasAnnounced && session.reason === "new" ? "resume" : session.reason;
     session.wasAnnounced = true;
-    await this.#connection.request("session/start", {
+    const greeting = await this.#connection.request("session/start", {
       reason,
       cwd: session.ctx.cwd,
       sessionId: sessionManager.getSessionId(),
       sessionFile: sessionManager.getSessionFile(),
       entries: reason === "new" ? [] : entriesOf(entriesHere(sessionManager)),
     });
+    this.#check(greeting, binary);
     this.tellIdle(session.ctx.isIdle());
+  }
+
+  /** Refuses a host whose messages we would misunderstand. */
+  #check({ protocol, version }: Json, { path }: Binary): void {
+    const ours = this.place.protocol;
+    if (protocol === ours) return;
+    this.close();
+    const isOlder = typeof protocol !== "number" || protocol < ours;
+    const theirs = `${path} ${typeof version === "string" ? `(version ${plain(version)}) ` : ""}`;
+    throw new Error(
+      isOlder
+        ? `${theirs}is older than the pi package pi-subagents. Update the program: build or install it again.`
+        : `${theirs}is newer than the pi package pi-subagents. Update the package with \`pi update\`, or install it again with \`pi install\`, and restart pi.`,
+    );
   }
 }

@@ -3,6 +3,8 @@
 export type Json = Record<string, unknown>;
 
 export interface Manifest {
+  /** The version of the messages that we exchange with the host. */
+  protocol: number;
   tools: ToolEntry[];
   commands: CommandEntry[];
 }

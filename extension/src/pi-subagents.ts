@@ -20,6 +20,7 @@ const calls = inTurn(() => import("./execute.ts"));
 const commands = inTurn(() => import("./commands.ts"));
 const choices = inTurn(() => import("./choices.ts"));
 const others = inTurn(() => import("./others.ts"));
+const binary = inTurn(() => import("./binary.ts"));
 
 const PLACE = Symbol.for("pi-subagents.host");
 
@@ -27,6 +28,9 @@ const PLACE = Symbol.for("pi-subagents.host");
 const SHOWN = "pi-subagents:shown";
 const RUNS = ["pi-subagents:bg-run", "pi-subagents:run"];
 const BACKGROUND_END = "pi-subagents:bg-done";
+
+/** How long after pi's start we look for the program, in milliseconds. */
+const LOOK_AFTER = 1_000;
 
 /** How many models the error names if a call names an unknown one. */
 const MAX_NAMES = 40;
@@ -39,6 +43,7 @@ export default function register(pi: ExtensionAPI): void {
   if (process.env.PI_SUBAGENTS_CHILD === "1") return;
   const manifest = readManifest();
   const place = placeOfThisProcess();
+  place.protocol = manifest.protocol;
   // A reload may have brought new ones.
   place.views = undefined;
   for (const tool of manifest.tools) {
@@ -71,7 +76,7 @@ function readManifest(): Manifest {
 
 function placeOfThisProcess(): Place {
   const places = globalThis as unknown as Record<symbol, Place | undefined>;
-  places[PLACE] ??= { session: undefined, host: undefined, views: undefined, models: [], choices: new Map(), leftToOthers: new Set(), toldOfOthers: new Set() };
+  places[PLACE] ??= { session: undefined, host: undefined, protocol: 0, views: undefined, models: [], choices: new Map(), leftToOthers: new Set(), toldOfOthers: new Set() };
   return places[PLACE];
 }
 
@@ -93,9 +98,11 @@ function registerTool(pi: ExtensionAPI, place: Place, tool: ToolEntry): void {
       return execute(pi, place, { callId, tool: tool.name, arguments: params }, signal, onUpdate, ctx);
     },
     renderCall: (args, theme) => viewsOf(place).drawCall(tool.name, args, theme),
-    renderResult(result, { expanded, isPartial }, theme, { toolCallId, isError }) {
+    renderResult(result, { expanded, isPartial }, theme, { toolCallId, isError, args }) {
       if (isPartial) place.host?.tellLook(toolCallId, expanded);
-      return viewsOf(place).drawResult(result, { expanded, isError }, theme);
+      const { drawResult, roomFor } = viewsOf(place);
+      const room = (width: number) => roomFor(place, { toolCallId, tool: tool.name, args }, width, theme);
+      return drawResult(result, { expanded, isError, room }, theme);
     },
   });
 }
@@ -174,7 +181,14 @@ function followSession(pi: ExtensionAPI, place: Place, { tools }: Manifest): voi
     if (ctx.mode === "tui" && isDrawn) await readViews(place);
     const mayRun = entries.some((entry) => entry.type === "custom" && RUNS.includes(entry.customType));
     if (place.host || mayRun) await (await life()).begin(place);
+    if (reason === "startup" && ctx.mode === "tui") setTimeout(() => void tellMissing(), LOOK_AFTER).unref();
   });
+  // Pi has drawn its first screen by then, and waits for none of it.
+  const tellMissing = async () => {
+    const { missing } = await binary();
+    const message = missing();
+    if (message && place.session?.pi === pi) place.session.ctx.ui.notify(message, "warning");
+  };
   // Another branch has had other runs.
   pi.on("session_tree", async () => {
     if (place.host) await (await life()).begin(place);

@@ -9,6 +9,8 @@ import type { Json } from "./manifest.ts";
 export interface Place {
   session: Session | undefined;
   host: Host | undefined;
+  /** The version of the messages that we exchange with the host. */
+  protocol: number;
   /** How tools are drawn, once it was needed. */
   views: typeof import("./views.ts") | undefined;
   /** The models that pi had when it was last looked. */

@@ -16,12 +16,19 @@ import { cut, wrap } from "./draw.ts";
 const MARGIN = 4;
 
 /** Asks with pi's dialog. That one does not scroll, so a list that is long gets one that does. */
-export async function select(ctx: ExtensionContext, title: string, options: string[]): Promise<string | undefined> {
+export async function select(
+  ctx: ExtensionContext,
+  title: string,
+  options: string[],
+  timeout?: number,
+): Promise<string | undefined> {
   const { ui, mode } = ctx;
   const { rows = 24, columns = 80 } = process.stdout;
   const space = Math.max(3, Math.floor(rows / 2));
   const lines = options.flatMap((option) => wrap(option, columns - MARGIN));
-  if (mode !== "tui" || lines.length <= space) return ui.select(title, options);
+  if (mode !== "tui" || lines.length <= space) {
+    return ui.select(title, options, timeout === undefined ? {} : { timeout });
+  }
   return ui.custom<string | undefined>((tui, theme, _keys, done) => scrolling(tui, theme, { title, options, space }, done));
 }
 

@@ -3,21 +3,38 @@
 import type { Theme } from "@earendil-works/pi-coding-agent";
 import type { Component } from "@earendil-works/pi-tui";
 
-import { component, cut, paint, plain, wrap } from "./draw.ts";
+import { component, cut, lineList, list, paint, plain, wrap } from "./draw.ts";
 import type { Json } from "./manifest.ts";
+import type { Place } from "./place.ts";
+import { roomOf } from "./room.ts";
+import { drawWindows } from "./windows.ts";
 
 export { drawMessage } from "./message.ts";
 
-const MARGIN = 2;
 const MAX_CALL_LINES = 4;
-const MAX_ERROR_LINES = 6;
 const MAX_NAME = 60;
 
 /** A call in a line: `delegate_to_subagents 3 sub-agents (default profile: researcher) …`. */
 export function drawCall(tool: string, args: unknown, theme: Theme): Component {
+  return component((width) => callLines(tool, args, width, theme));
+}
+
+/** Returns the lines of a call, of which its result has to know the number. */
+function callLines(tool: string, args: unknown, width: number, theme: Theme): string[] {
   const words = callWords(args).map((word) => ` ${word}`).join("");
   const line = theme.bold(theme.fg("toolTitle", tool)) + theme.fg("muted", words);
-  return component((width) => wrap(line, width).slice(0, MAX_CALL_LINES));
+  return wrap(line, width).slice(0, MAX_CALL_LINES);
+}
+
+/** Returns how many rows the result of a call may take. */
+export function roomFor(place: Place, call: DrawnCall, width: number, theme: Theme): number {
+  return roomOf(place, call.toolCallId, callLines(call.tool, call.args, width, theme).length);
+}
+
+interface DrawnCall {
+  toolCallId: string;
+  tool: string;
+  args: unknown;
 }
 
 /** What a call is about. While it is still being written, anything may be missing. */
@@ -57,7 +74,7 @@ export function drawShown(data: unknown, theme: Theme): Component {
 /** A result by the shape of its details: windows, text of which the beginning is shown, or text. */
 export function drawResult(result: { content: unknown; details: unknown }, look: Look, theme: Theme): Component {
   const details = (result.details ?? {}) as Json;
-  if (!look.isError && Array.isArray(details.windows)) return drawWindows(details, look.expanded, theme);
+  if (!look.isError && Array.isArray(details.windows)) return drawWindows(details, look, theme);
   const lines = textOf(result.content).split("\n").map(plain);
   if (look.isError) {
     return component((width) => lines.flatMap((line) => wrap(theme.fg("error", line), width)));
@@ -69,6 +86,8 @@ export function drawResult(result: { content: unknown; details: unknown }, look:
 export interface Look {
   expanded: boolean;
   isError: boolean;
+  /** How many rows it may take while it is not expanded. */
+  room: (width: number) => number;
 }
 
 /** Draws the first lines of a text, or all of it without a limit. */
@@ -81,70 +100,6 @@ function drawText(lines: string[], limit: number | undefined, theme: Theme): Com
   return component((width) => shown.map((line) => cut(line, width)));
 }
 
-function drawWindows(details: Json, expanded: boolean, theme: Theme): Component {
-  const windows = list(details.windows);
-  const newest = typeof details.maxLinesPerWindow === "number" ? details.maxLinesPerWindow : 15;
-  return component((width) => [
-    cut(paint(details.header, theme), width),
-    ...windows.flatMap((window) => drawWindow(window, expanded, newest, width, theme)),
-    ...lineList(details.footer).map((line) => cut(paint(line, theme), width)),
-  ]);
-}
-
-/** Returns the lines of a window. While a call runs, an update has only those for the current view. */
-function shownLines(window: Json, expanded: boolean, newest: number): Json[] {
-  if (expanded) return list(window.allMessages ?? window.lines);
-  return window.lines === undefined ? list(window.allMessages).slice(-newest) : list(window.lines);
-}
-
-function drawWindow(
-  window: Json,
-  expanded: boolean,
-  newest: number,
-  width: number,
-  theme: Theme,
-): string[] {
-  const lines = shownLines(window, expanded, newest);
-  const painted = lines.map((line) => paint(spansOf(line), theme));
-  const laid = expanded ? painted.flatMap((line) => wrap(line, width - MARGIN)) : painted;
-  const body = laid.map((line) => indented(line, width));
-  const error = errorLines(window.errorMessage, width, theme);
-  if (body.length === 0 && error.length === 0) {
-    const words = window.status === "running" && !expanded ? "(starting...)" : "(no output)";
-    body.push(indented(theme.fg("muted", words), width));
-  }
-  return [cut(paint(window.header, theme), width), ...body, ...error];
-}
-
-/** A line without spans has the usual role of its kind; as in `window_json.rs`. */
-function spansOf({ spans, text, kind }: Json): unknown {
-  return spans ?? [{ text, role: kind === "tool" ? "muted" : "plain" }];
-}
-
-/** An error is wrapped in either view: it is what a person has to read to its end. */
-function errorLines(message: unknown, width: number, theme: Theme): string[] {
-  if (typeof message !== "string") return [];
-  return `Error: ${message}`
-    .split("\n")
-    .flatMap((line) => wrap(theme.fg("error", plain(line)), width - MARGIN))
-    .slice(0, MAX_ERROR_LINES)
-    .map((line) => indented(line, width));
-}
-
-function indented(line: string, width: number): string {
-  return cut(" ".repeat(MARGIN) + line, width);
-}
-
 function textOf(content: unknown): string {
   return list(content).map((part) => (typeof part.text === "string" ? part.text : "")).join("\n");
-}
-
-function lineList(value: unknown): unknown[] {
-  return Array.isArray(value) ? value : [];
-}
-
-/** A list of objects, whatever it really is. */
-function list(value: unknown): Json[] {
-  if (!Array.isArray(value)) return [];
-  return value.map((item) => (typeof item === "object" && item !== null ? (item as Json) : {}));
 }

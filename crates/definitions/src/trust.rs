@@ -127,9 +127,18 @@ impl Trust {
         project: &Path,
         is_trusted: bool,
     ) -> Result<(), RememberError> {
+        Self::keep(agent_dir, project, Some(is_trusted))
+    }
+
+    /// Forgets our decision about a project, so that somebody is asked again.
+    pub fn forget(agent_dir: &Path, project: &Path) -> Result<(), RememberError> {
+        Self::keep(agent_dir, project, None)
+    }
+
+    fn keep(agent_dir: &Path, project: &Path, decision: Option<bool>) -> Result<(), RememberError> {
         let file = agent_dir.join(OUR_FILE);
         let kept = fs::canonicalize(project)
-            .and_then(|real| add_decision(agent_dir, &file, &real, is_trusted));
+            .and_then(|real| write_decision(agent_dir, &file, &real, decision));
         kept.map_err(|source| RememberError {
             project: project.to_owned(),
             file,
@@ -170,7 +179,12 @@ fn read_object(file: &Path) -> io::Result<Map<String, Value>> {
 /// How long another process that decides is waited for, which takes it milliseconds.
 const LOCK_PATIENCE: Duration = Duration::from_secs(2);
 
-fn add_decision(agent_dir: &Path, file: &Path, project: &Path, is_trusted: bool) -> io::Result<()> {
+fn write_decision(
+    agent_dir: &Path,
+    file: &Path,
+    project: &Path,
+    decision: Option<bool>,
+) -> io::Result<()> {
     files::create_directories(agent_dir)?;
     // Two processes may decide at once, and neither must undo the other.
     let _lock =
@@ -179,7 +193,10 @@ fn add_decision(agent_dir: &Path, file: &Path, project: &Path, is_trusted: bool)
         return Err(io::Error::other("the path is not UTF-8"));
     };
     let mut decisions = read_object(file)?;
-    decisions.insert(project.to_owned(), Value::Bool(is_trusted));
+    match decision {
+        Some(is_trusted) => _ = decisions.insert(project.to_owned(), Value::Bool(is_trusted)),
+        None => _ = decisions.remove(project),
+    }
     let mut content = serde_json::to_vec_pretty(&decisions)?;
     content.push(b'\n');
     files::replace(file, &content, Audience::Private)
@@ -229,6 +246,12 @@ mod tests {
         Trust::remember(&sandbox.path("agent"), &sandbox.path("repo"), false).unwrap();
         let by_us = TrustSource::Ours(sandbox.path("repo"));
         assert_eq!(sandbox.of("repo/inner"), TrustDecision::Refused(by_us));
+        Trust::forget(&sandbox.path("agent"), &sandbox.path("repo")).unwrap();
+        assert!(
+            sandbox.of("repo/inner").is_trusted(),
+            "pi's word counts again"
+        );
+        Trust::remember(&sandbox.path("agent"), &sandbox.path("repo"), false).unwrap();
         let (trust, _) = Trust::read(&sandbox.path("agent"));
         let trust = trust.and_for_this_call(&sandbox.path("repo"));
         assert!(trust.of(&sandbox.path("repo/inner")).is_trusted());
@@ -284,8 +307,8 @@ mod tests {
         let sandbox = Sandbox::new();
         let agent_dir = sandbox.path("agent");
         let written = agent_dir.join(OUR_FILE);
-        add_decision(&agent_dir, &written, project, true).unwrap();
-        add_decision(&agent_dir, &written, vendor, false).unwrap();
+        write_decision(&agent_dir, &written, project, Some(true)).unwrap();
+        write_decision(&agent_dir, &written, vendor, Some(false)).unwrap();
         let read = |file: &Path| fs::read_to_string(file).unwrap();
         assert_eq!(read(&written), read(&stored));
     }

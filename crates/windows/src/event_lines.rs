@@ -5,6 +5,7 @@ use pi_subagents_delegation::{AssistantMessage, Happening, Message, Part, ToolCa
 
 use crate::history::{Room, WindowLine};
 use crate::preview::{CallPreview, PreviewContext};
+use crate::report::words_of_report;
 use crate::{Line, Role, markdown};
 
 /// More of one printed line is never shown, and so never copied.
@@ -103,8 +104,21 @@ fn lines_of_answer(answer: &AssistantMessage, context: &PreviewContext, room: Ro
         .iter()
         .flat_map(|part| match part {
             Part::Text(text) => speech(text, context, room),
-            Part::ToolCall(call) => vec![call_of(call, context)],
+            Part::ToolCall(call) => match words_of_report(call) {
+                Some(report) => lines_of_report(&report, context, room),
+                None => vec![call_of(call, context)],
+            },
             Part::Thinking(_) | Part::Image { .. } => Vec::new(),
+        })
+        .collect()
+}
+
+fn lines_of_report(report: &[(Role, String)], context: &PreviewContext, room: Room) -> Vec<Piece> {
+    report
+        .iter()
+        .flat_map(|(role, text)| match role {
+            Role::Plain => speech(text, context, room),
+            role => words(*role, text, room),
         })
         .collect()
 }

@@ -25,6 +25,7 @@ pub mod paint;
 mod partial_message;
 pub mod preview;
 mod progress;
+mod report;
 mod screen;
 mod span;
 mod table;

@@ -51,10 +51,9 @@ impl Door {
     pub(crate) fn how_to_trust(self) -> &'static str {
         match self {
             Self::CommandLine => r#"Run "pi-subagents trust --yes" to allow that."#,
-            // A model reads it, which is not to decide.
-            Self::Pi | Self::Mcp => {
-                "Only the user can allow that, with pi-subagents trust in a shell."
-            }
+            // A model reads these, which is not to decide.
+            Self::Pi => "Only the user can allow that, with /subagents trust.",
+            Self::Mcp => "Only the user can allow that, with pi-subagents trust in a shell.",
         }
     }
 

@@ -1,11 +1,13 @@
 //! The question whether what a project carries may be used, whoever it is put to.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use pi_subagents_definitions::{IgnoredReason, RememberError, Settings, Trust, TrustDecision};
 use pi_subagents_delegation::Definition;
 use pi_subagents_delegation::text::clean;
+use serde_json::Value;
 
 use crate::calls::caller::Caller;
 use crate::configuration::Configuration;
@@ -23,6 +25,9 @@ const NOT_NOW: &str = "Not now";
 pub(crate) struct TrustQuestion {
     pub(crate) project: PathBuf,
     carried: String,
+    /// The names of its definitions that wait.
+    definitions: BTreeSet<String>,
+    has_settings: bool,
 }
 
 impl TrustQuestion {
@@ -31,7 +36,21 @@ impl TrustQuestion {
         Some(Self {
             project: project.to_owned(),
             carried: carried(configuration, project)?,
+            definitions: waiting(configuration, project)
+                .map(|definition| definition.name.clone())
+                .collect(),
+            has_settings: Settings::project_has_some(project),
         })
+    }
+
+    /// Returns whether a call depends on the answer: it names a definition of the project, or
+    /// starts something to which the settings of the project would apply.
+    pub(crate) fn concerns(&self, arguments: &Value) -> bool {
+        let starts_something = arguments
+            .as_object()
+            .is_some_and(|fields| !fields.is_empty());
+        (self.has_settings && starts_something)
+            || named_in(arguments).any(|name| self.definitions.contains(name))
     }
 
     /// Returns whether somebody has decided about the project of a caller already, so that there is
@@ -60,6 +79,17 @@ impl TrustQuestion {
     }
 }
 
+/// Returns the definitions that a call names, for itself and for each of its tasks.
+fn named_in(arguments: &Value) -> impl Iterator<Item = &str> {
+    let tasks = arguments.get("tasks").and_then(Value::as_array);
+    let tasks = tasks.into_iter().flatten();
+    std::iter::once(arguments).chain(tasks).flat_map(|fields| {
+        ["profile", "preset", "agent"]
+            .into_iter()
+            .filter_map(|field| fields.get(field)?.as_str())
+    })
+}
+
 /// Remembers which option was chosen about a project, and returns whether that decides it.
 pub(crate) fn remember(
     project: &Path,
@@ -79,12 +109,7 @@ fn carried(configuration: &Configuration, project: &Path) -> Option<String> {
     if configuration.trust.of(project) != TrustDecision::Undecided {
         return None;
     }
-    let mut names: Vec<String> = configuration
-        .catalogue
-        .ignored()
-        .filter(|(_, why)| why.reason == IgnoredReason::Undecided && why.project == project)
-        .map(|(definition, _)| named(definition))
-        .collect();
+    let mut names: Vec<String> = waiting(configuration, project).map(named).collect();
     names.dedup();
     let more = names.len().saturating_sub(NAMES_SHOWN);
     names.truncate(NAMES_SHOWN);
@@ -98,6 +123,17 @@ fn carried(configuration: &Configuration, project: &Path) -> Option<String> {
         (false, false) => Some(format!("the definitions ({list})")),
         (false, true) => Some(format!("the settings and definitions ({list})")),
     }
+}
+
+/// Returns the definitions of a project about which nobody has decided.
+fn waiting<'a>(
+    configuration: &'a Configuration,
+    project: &'a Path,
+) -> impl Iterator<Item = &'a Definition> {
+    let ignored = configuration.catalogue.ignored();
+    ignored
+        .filter(move |(_, why)| why.reason == IgnoredReason::Undecided && why.project == project)
+        .map(|(definition, _)| definition)
 }
 
 /// Names a definition, with the code it would run.

@@ -88,6 +88,10 @@ pub(crate) struct Look {
 impl Look {
     pub(crate) fn set(&self, is_expanded: bool, columns: Option<usize>) {
         self.is_expanded.store(is_expanded, Ordering::Relaxed);
+        self.set_columns(columns);
+    }
+
+    pub(crate) fn set_columns(&self, columns: Option<usize>) {
         self.columns.store(columns.unwrap_or(0), Ordering::Relaxed);
     }
 

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use std::time::Duration;
 
 use pi_subagents_delegation::{
-    Ending, SessionId, StopReason, ThinkingLevel, Timestamp, UsedDefinition, text,
+    Ending, SessionId, Status, StopReason, ThinkingLevel, Timestamp, UsedDefinition, text,
 };
 use pi_subagents_windows::{
     Line, LineKind, Role, Window, WindowLine, header_with_files, partial_lines,
@@ -13,7 +13,7 @@ use pi_subagents_windows::{
 use serde::ser::SerializeSeq as _;
 use serde::{Serialize, Serializer};
 
-use super::window_record::{ANY_WIDTH, Lines, Seen};
+use super::window_record::{Lines, Seen};
 
 /// How many bytes are sent of a line that will be cut to the width of a screen.
 const WIDEST_LINE: usize = 2 << 10;
@@ -37,6 +37,9 @@ pub(super) struct WindowJson<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     session_id: Option<&'a str>,
     status: &'static str,
+    /// The word for a run without a place is that of one that runs, as documented.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    is_queued: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     profile_name: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -49,6 +52,9 @@ pub(super) struct WindowJson<'a> {
     thinking_level: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     lines: Option<LinesJson<'a>>,
+    /// How many lines came before `lines`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    hidden_lines: Option<usize>,
     exit_code: Option<i32>,
     #[serde(skip_serializing_if = "Option::is_none")]
     stop_reason: Option<&'a str>,
@@ -76,6 +82,7 @@ impl<'a> WindowJson<'a> {
         now: Timestamp,
         lines: Lines,
         newest: usize,
+        columns: usize,
     ) -> Self {
         let facts = window.facts();
         let task = facts.task.as_ref();
@@ -99,11 +106,16 @@ impl<'a> WindowJson<'a> {
             name: window.name(),
             session_id: window.session().map(SessionId::as_str),
             status: window.status().as_delegation_word(),
+            is_queued: window.status() == Status::Queued,
             profile_name: definition.map(|used: &UsedDefinition| used.name.as_str()),
             profile_info: definition.map(|used| used.summary.as_str()),
             provider: window.provider(),
             model: window.model(),
             thinking_level: window.thinking().map(ThinkingLevel::as_str),
+            hidden_lines: shown
+                .as_ref()
+                .map(LinesJson::hidden)
+                .filter(|hidden| *hidden > 0),
             lines: shown,
             exit_code: facts.ending.as_ref().map(Ending::exit_code),
             stop_reason: facts.stop_reason.as_ref().map(StopReason::as_word),
@@ -118,7 +130,7 @@ impl<'a> WindowJson<'a> {
             file_count: files,
             todo_total: todos.map(|todos| todos.total),
             todo_completed: todos.map(|todos| todos.completed),
-            header: SpansJson(header_with_files(window, files, now, ANY_WIDTH)),
+            header: SpansJson(header_with_files(window, files, now, columns)),
             all_messages: all,
         }
     }
@@ -176,6 +188,12 @@ impl<'a> LinesJson<'a> {
             is_whole: newest == usize::MAX,
             partial_lines,
         }
+    }
+
+    /// Returns how many lines are held that are older than these.
+    fn hidden(&self) -> usize {
+        let held = self.window.all_lines().len();
+        held.saturating_sub(self.newest)
     }
 }
 

@@ -1,6 +1,7 @@
 //! The windows of a call as data, in the `details` of its answer, so that whoever shows the answer can draw
 //! them, now or when it is read again.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -20,7 +21,10 @@ use super::window_json::{DetailsJson, SpansJson, WindowJson};
 const CLOCK_EVERY: Duration = Duration::from_secs(1);
 
 /// A line that is drawn elsewhere is cut there.
-pub(super) const ANY_WIDTH: usize = 400;
+const ANY_WIDTH: usize = 400;
+
+/// Pi draws a call in a box that is narrower than its terminal.
+const BOX_COLUMNS: usize = 2;
 
 /// Which lines of a window are seen while its call runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -45,6 +49,8 @@ pub(crate) struct WindowRecord {
     /// How many files each task was given, in the order of the tasks.
     file_counts: Arc<[usize]>,
     lines_per_window: usize,
+    /// How wide the headers are.
+    columns: Arc<AtomicUsize>,
     /// Whether somebody sees the windows before their runs are over.
     is_drawn: bool,
     /// Wakes whoever follows along.
@@ -62,6 +68,7 @@ impl WindowRecord {
             fleet: Arc::new(Mutex::new(Fleet::new(context))),
             file_counts: file_counts.into_iter().collect(),
             lines_per_window,
+            columns: Arc::new(AtomicUsize::new(ANY_WIDTH)),
             changed: Arc::default(),
         }
     }
@@ -74,8 +81,10 @@ impl WindowRecord {
         }
     }
 
-    /// Makes the lines that follow fit a screen of so many columns.
+    /// Makes the headers, and the calls that follow, fit a screen of so many columns.
     fn set_columns(&self, columns: usize) {
+        let inside = columns.saturating_sub(BOX_COLUMNS);
+        self.columns.store(inside, Ordering::Relaxed);
         self.lock().set_preview_width(preview_width(columns));
     }
 
@@ -125,12 +134,13 @@ impl WindowRecord {
     fn details<T>(&self, lines: Lines, write: impl FnOnce(&DetailsJson<'_>) -> T) -> T {
         let fleet = self.lock();
         let now = Timestamp::now();
+        let columns = self.columns.load(Ordering::Relaxed);
         let windows = fleet
             .windows()
             .iter()
             .zip(self.file_counts.iter().chain(std::iter::repeat(&0)))
             .map(|(window, files)| {
-                WindowJson::of(window, *files, now, lines, self.lines_per_window)
+                WindowJson::of(window, *files, now, lines, self.lines_per_window, columns)
             });
         let session_ids = fleet.windows().iter();
         write(&DetailsJson {

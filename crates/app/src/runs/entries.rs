@@ -10,6 +10,7 @@ mod messages;
 mod storable;
 #[cfg(test)]
 mod stored_tests;
+mod used;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -18,7 +19,7 @@ use bytes::Bytes;
 use pi_subagents_delegation::child_protocol::{ChildLine, decode};
 use pi_subagents_delegation::{
     Ending, FINALIZE_TOOL, Happening, Interruption, ModelChoice, RunEvent, RunHistory, RunId,
-    SessionId, Status, Task, Timestamp, UsedDefinition,
+    SessionId, Status, Task, Timestamp, Usage, UsedDefinition,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -97,6 +98,16 @@ impl Entry {
 
     pub(crate) fn name(&self) -> &str {
         &self.task_name
+    }
+
+    /// Returns what the task asked for.
+    pub(crate) fn prompt(&self) -> &str {
+        &self.prompt
+    }
+
+    /// Returns what its answers used, and how often it called a tool, as far as the entry has that.
+    pub(crate) fn used(&self) -> (Usage, usize) {
+        used::used(&self.messages)
     }
 
     pub(crate) fn model(&self) -> Option<&str> {

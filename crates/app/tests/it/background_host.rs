@@ -36,7 +36,7 @@ impl<'a> Pi<'a> {
             "session/start",
             &json!({"reason": reason, "cwd": cwd, "sessionId": session, "entries": entries}),
         );
-        assert_eq!(started["result"], json!({}));
+        assert_eq!(started["result"]["protocol"], 1);
     }
 
     pub(crate) fn request(&mut self, method: &str, params: &Value) -> Value {

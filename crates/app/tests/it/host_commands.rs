@@ -238,20 +238,11 @@ fn sub_agents_are_listed_shown_steered_and_stopped() {
 
     run(&mut shim, "subagents", "list");
     let list = stage.sandbox.normalise(&shim.shown());
-    let times = |line: &str| {
-        line.split(" • ")
-            .enumerate()
-            .filter(|(place, _)| *place != 2)
-            .map(|(_, part)| part.to_owned())
-            .collect::<Vec<_>>()
-            .join(" • ")
-    };
-    let list: Vec<String> = list.lines().map(times).collect();
-    insta::assert_snapshot!(list.join("\n"), @"
+    insta::assert_snapshot!(list, @r#"
     /subagents list
-    ✓ done • completed • <session-1> • fake-model
-    ⏳ going • running • <session-2> • fake-model
-    ");
+    ⏳ going • <session-1> • running • 110 tokens • <$0.01 • <duration> • [{"say":"at it"},{"touch":"$SANDBOX/ready"},{"hang"...
+    ✓ done • <session-2> • completed • 110 tokens • <$0.01 • <duration> • [{"reply":"the answer"}]
+    "#);
 
     run(&mut shim, "subagents", &format!("show {done}"));
     assert!(shim.shown().ends_with("the answer"), "{}", shim.shown());
@@ -270,10 +261,7 @@ fn sub_agents_are_listed_shown_steered_and_stopped() {
     let command = shim.command("subagents", "");
     let runs = shim.next("ui/select");
     let line = runs["params"]["options"][0].clone();
-    assert!(
-        line.as_str().unwrap().starts_with("⏳ going • running"),
-        "{line}"
-    );
+    assert!(line.as_str().unwrap().starts_with("⏳ going • "), "{line}");
     shim.line(&json!({"jsonrpc": "2.0", "id": runs["id"], "result": {"value": line}}).to_string());
     let actions = shim.answer("ui/select", &json!({"value": "Say something to it"}));
     assert_eq!(
@@ -291,7 +279,7 @@ fn sub_agents_are_listed_shown_steered_and_stopped() {
         .as_str()
         .unwrap()
         .split(" • ")
-        .nth(3)
+        .nth(1)
         .unwrap()
         .to_owned();
     run(&mut shim, "subagents", &format!("steer {session}"));
@@ -311,7 +299,8 @@ fn sub_agents_are_listed_shown_steered_and_stopped() {
     // One word for one thing, whoever was stopped.
     run(&mut shim, "subagents", "list");
     assert!(
-        shim.shown().contains("✗ going • aborted • "),
+        shim.shown()
+            .contains(&format!("✗ going • {session} • aborted • ")),
         "{}",
         shim.shown()
     );
@@ -328,6 +317,34 @@ fn sub_agents_are_listed_shown_steered_and_stopped() {
     run(&mut shim, "subagents", "fly");
     assert_eq!(
         notice(&shim)["message"],
-        "there is no command \"/subagents fly\"\nhint: Use /subagents, /subagents show ID, /subagents stop ID or /subagents steer ID TEXT."
+        "there is no command \"/subagents fly\"\nhint: Use /subagents, /subagents show ID, /subagents stop ID, /subagents steer ID TEXT or /subagents trust."
     );
+}
+
+#[test]
+fn a_run_is_named_by_its_name_and_shown_with_its_calls_and_its_answer() {
+    let stage = Stage::new();
+    let mut shim = Shim::start(&stage);
+    let report = "# Report\n\nAll **walls** are `painted`.\n\n- one\n- two";
+    let long = "a name that is longer than any terminal would like to show";
+    _ = shim.delegated(long, json!([{"reply": report}]));
+    _ = shim.delegated("later", json!([{"reply": "Later."}]));
+    run(&mut shim, "subagents", &format!("show {long}"));
+    let shown = stage.sandbox.normalise(&shim.shown());
+    let page: Vec<&str> = shown.lines().skip(3).collect();
+    insta::assert_snapshot!(page.join("\n"));
+    run(&mut shim, "subagents", "show last");
+    assert!(shim.shown().ends_with("Later."), "{}", shim.shown());
+    run(&mut shim, "subagents", "list");
+    let ids = shim.shown();
+    for line in ids.lines().skip(1) {
+        let id = line.split(" • ").nth(1).unwrap();
+        assert!(text_before(line, id) < 60 - id.len(), "{line}");
+    }
+    assert_eq!(shim.completions("subagents", "show lat").len(), 1);
+}
+
+/// How many characters stand before a word.
+fn text_before(line: &str, word: &str) -> usize {
+    line.split_once(word).unwrap().0.chars().count()
 }

@@ -333,9 +333,11 @@ fn statuses(shim: &mut Shim) -> Vec<String> {
     let shown = shim.shown();
     let runs = shown.lines().skip(1).map(|line| {
         let parts: Vec<&str> = line.split(" • ").collect();
-        format!("{}: {}", parts[0], parts[1])
+        format!("{}: {}", parts[0], parts[2])
     });
-    runs.collect()
+    let mut oldest_first: Vec<String> = runs.collect();
+    oldest_first.reverse();
+    oldest_first
 }
 
 #[test]

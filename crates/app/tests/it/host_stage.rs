@@ -128,7 +128,10 @@ impl Shim {
         let params =
             json!({"reason": reason, "cwd": cwd, "sessionId": session, "entries": entries});
         let id = self.request("session/start", &params);
-        assert_eq!(self.result(id), json!({}));
+        assert_eq!(
+            self.result(id),
+            json!({"protocol": 1, "version": env!("CARGO_PKG_VERSION")})
+        );
     }
 
     pub(crate) fn session_shutdown(&mut self) {

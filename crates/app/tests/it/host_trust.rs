@@ -34,7 +34,7 @@ fn answer(shim: &Shim, stage: &Stage, id: u64) -> String {
 
 const UNKNOWN: &str = "✗ one: error — Unknown profile";
 const USED: &str = "✓ one: completed";
-const IGNORED: &str = "Ignored 1 definition of $PROJECT, which is not trusted yet: theirs. Only the user can allow that, with pi-subagents trust in a shell.";
+const IGNORED: &str = "Ignored 1 definition of $PROJECT, which is not trusted yet: theirs. Only the user can allow that, with /subagents trust.";
 
 fn decisions(stage: &Stage) -> Option<Value> {
     let file = stage.sandbox.agent_dir().join("subagents-trust.json");
@@ -109,7 +109,7 @@ fn who_does_not_answer_is_asked_again_in_the_next_session() {
     _ = shim.result(id);
     let shown = stage.sandbox.normalise(&shim.shown());
     assert!(
-        shown.ends_with("which is not trusted yet: theirs. Only the user can allow that, with pi-subagents trust in a shell."),
+        shown.ends_with("which is not trusted yet: theirs. Only the user can allow that, with /subagents trust."),
         "{shown}"
     );
 }
@@ -162,4 +162,82 @@ fn every_tool_that_uses_definitions_asks() {
         shim.response(call);
         assert_eq!(decisions(&stage), Some(false.into()), "{tool}");
     }
+}
+
+#[test]
+fn a_call_that_uses_nothing_of_the_project_does_not_ask() {
+    let stage = repository();
+    let mut shim = Shim::start(&stage);
+    let plain = shim.delegate("c1", &[("one", json!([{"reply": "done"}]))]);
+    assert!(answer(&shim, &stage, plain).starts_with(USED));
+    let list = shim.execute("c2", "list_subagent_profiles", &json!({}));
+    assert!(answer(&shim, &stage, list).contains(IGNORED));
+    assert_eq!(shim.told("ui/select").len(), 0);
+    // The settings of a project would apply to every run.
+    let settings = json!({"subagents": {"maxConcurrency": 1}});
+    let file = "project/.pi/settings.json";
+    stage.sandbox.write(file, &settings.to_string());
+    let asking = shim.delegate("c3", &[("one", json!([{"reply": "done"}]))]);
+    let asked = shim.answer("ui/select", &json!({"value": "Not now"}));
+    assert_eq!(
+        stage.sandbox.normalise(asked["title"].as_str().unwrap()),
+        "Use the settings and definitions (theirs) of $PROJECT for sub-agents?"
+    );
+    assert!(answer(&shim, &stage, asking).starts_with(USED));
+}
+
+#[test]
+fn a_program_that_drives_pi_has_a_minute_to_answer_and_a_person_has_all_the_time() {
+    for (mode, timeout) in [("rpc", json!(60_000)), ("tui", Value::Null)] {
+        let stage = repository();
+        let mut shim = Shim::start(&stage);
+        shim.caller(json!({"mode": mode}));
+        let id = calls(&mut shim, "c1");
+        let asked = shim.answer("ui/select", &json!({}));
+        assert_eq!(asked["timeout"], timeout, "{mode}");
+        assert!(answer(&shim, &stage, id).contains(IGNORED));
+    }
+}
+
+#[test]
+fn a_person_can_change_their_mind() {
+    let stage = repository();
+    let mut shim = Shim::start(&stage);
+    let say = |shim: &mut Shim, words: &str| {
+        let id = shim.command("subagents", words);
+        _ = shim.result(id);
+        let said = shim.told("ui/notify").pop().unwrap();
+        stage.sandbox.normalise(said["message"].as_str().unwrap())
+    };
+    insta::assert_snapshot!(say(&mut shim, "trust no"), @"$PROJECT is not trusted (decided for $PROJECT): what it contains for sub-agents is ignored.");
+    let id = calls(&mut shim, "c1");
+    assert!(answer(&shim, &stage, id).starts_with(UNKNOWN));
+    assert_eq!(decisions(&stage), Some(false.into()));
+
+    let command = shim.command("subagents", "trust");
+    let asked = shim.answer(
+        "ui/select",
+        &json!({"value": "yes: use its definitions, settings and skills"}),
+    );
+    assert_eq!(
+        asked["options"],
+        json!([
+            "yes: use its definitions, settings and skills",
+            "no: ignore them",
+            "ask me again"
+        ])
+    );
+    _ = shim.result(command);
+    let id = calls(&mut shim, "c2");
+    assert!(answer(&shim, &stage, id).starts_with(USED));
+
+    insta::assert_snapshot!(say(&mut shim, "trust ask"), @"Nobody has decided about $PROJECT: you are asked when a call needs it.");
+    assert_eq!(decisions(&stage), Some(Value::Null));
+    let id = calls(&mut shim, "c3");
+    shim.answer("ui/select", &json!({"value": "Yes, from now on"}));
+    assert!(answer(&shim, &stage, id).starts_with(USED));
+    insta::assert_snapshot!(say(&mut shim, "trust maybe"), @r#"
+    there is no answer "maybe" to /subagents trust
+    hint: Use /subagents trust yes, /subagents trust no or /subagents trust ask.
+    "#);
 }

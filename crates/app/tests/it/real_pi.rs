@@ -36,6 +36,11 @@ impl RealPi {
         Self::Older.directory().join("node_modules/.bin/node")
     }
 
+    /// The modules that pi gives to extensions.
+    pub(crate) fn modules() -> PathBuf {
+        Self::Older.directory().join("node_modules")
+    }
+
     fn directory(self) -> PathBuf {
         let binary = Path::new(env!("CARGO_BIN_EXE_pi-subagents"));
         let target = binary.ancestors().nth(2).unwrap();

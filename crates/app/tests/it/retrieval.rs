@@ -69,13 +69,6 @@ fn texts_and_details_are_as_documented_and_survive_a_restart() {
         panic!("five commands");
     };
     assert_eq!(output, "");
-    let details = json!({
-        "sessionId": "<session-1>",
-        "status": "error",
-        "taskName": "look again",
-        "runCount": 2,
-        "maxLines": 15,
-    });
     let hints = [
         "See what it did: pi-subagents session <session-1>",
         "Continue it with pi-subagents resume <session-1> PROMPT.",

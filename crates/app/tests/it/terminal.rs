@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::io::{Read as _, Write as _};
 use std::process::Child;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
@@ -29,6 +30,7 @@ pub(crate) struct Terminal {
     child: Child,
     keyboard: File,
     screen: Arc<Mutex<vt100::Parser>>,
+    clears: Arc<AtomicUsize>,
     reader: JoinHandle<()>,
 }
 
@@ -62,13 +64,21 @@ impl Terminal {
             .unwrap();
         let keyboard = File::from(keyboard);
         let screen = Arc::new(Mutex::new(vt100::Parser::new(rows, columns, 0)));
-        let reader = draw(keyboard.try_clone().unwrap(), Arc::clone(&screen));
+        let clears = Arc::new(AtomicUsize::new(0));
+        let output = keyboard.try_clone().unwrap();
+        let reader = draw(output, Arc::clone(&screen), Arc::clone(&clears));
         Self {
             child,
             keyboard,
             screen,
+            clears,
             reader,
         }
+    }
+
+    /// How often the command has cleared what was scrolled away.
+    pub(crate) fn clears(&self) -> usize {
+        self.clears.load(Ordering::Acquire)
     }
 
     /// Waits until a question is on the screen, then presses keys.
@@ -195,7 +205,12 @@ fn size(columns: u16, rows: u16) -> Winsize {
 /// Draws what comes; a terminal whose last program left can no longer be read.
 ///
 /// A frame that a program marks as one is drawn when it is whole, as terminals do.
-fn draw(mut output: File, screen: Arc<Mutex<vt100::Parser>>) -> JoinHandle<()> {
+fn draw(
+    mut output: File,
+    screen: Arc<Mutex<vt100::Parser>>,
+    clears: Arc<AtomicUsize>,
+) -> JoinHandle<()> {
+    const CLEAR: &[u8] = b"\x1b[3J";
     thread::spawn(move || {
         let mut bytes = vec![0; 4096];
         let mut held = Vec::new();
@@ -204,6 +219,8 @@ fn draw(mut output: File, screen: Arc<Mutex<vt100::Parser>>) -> JoinHandle<()> {
             let rest = held.split_off(end_of_frames(&held));
             let mut parser = screen.lock().unwrap_or_else(PoisonError::into_inner);
             parser.process(&held);
+            let cleared = held.windows(CLEAR.len()).filter(|bytes| *bytes == CLEAR);
+            clears.fetch_add(cleared.count(), Ordering::Release);
             held = rest;
         }
     })

@@ -36,8 +36,11 @@ impl Execution {
             () = self.call.cancelled() => {
                 return Err(RpcError::new(FAILED, "Stopped before anything was started."));
             }
-            configuration = self.settle_trust(&tool) => configuration,
+            configuration = self.settle_trust(&tool, &arguments) => configuration,
         };
+        if self.call.look.columns().is_none() {
+            self.call.look.set_columns(self.told.columns);
+        }
         let (link, call_id) = (self.link, self.call.id.clone());
         let watch = Watch {
             sinks: vec![Box::new(self.record)],
@@ -67,7 +70,7 @@ impl Execution {
     /// Asks about what the project carries, where nobody has decided yet; the answer itself says
     /// what stays ignored. Returns the configuration that was read for that, unless the question
     /// may have changed it.
-    async fn settle_trust(&self, tool: &str) -> Option<Arc<Configuration>> {
+    async fn settle_trust(&self, tool: &str, arguments: &Value) -> Option<Arc<Configuration>> {
         if !uses_definitions(tool) {
             return None;
         }
@@ -80,7 +83,7 @@ impl Execution {
         let read = async { self.service.beside(&self.caller, read).await.ok() };
         let questions = &self.questions;
         questions
-            .settle(&self.told, &self.caller, read, &self.link)
+            .settle(&self.told, arguments, &self.caller, read, &self.link)
             .await
     }
 }

@@ -1,14 +1,19 @@
 //! The pi we belong to: what it can be told, what it can be asked, and which session it is in.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use pi_subagents_delegation::Status;
 use serde_json::{Value, json};
 use tokio::sync::watch;
+use tokio::time::timeout;
 
 use super::connection::Connection;
 use super::wire;
 use crate::calls::{Seen, WindowRecord};
+
+/// How much longer we wait for pi than pi waits for somebody.
+const GRACE: Duration = Duration::from_secs(5);
 
 /// By which anything of ours speaks to pi. Clones reach the same pi.
 #[derive(Clone)]
@@ -82,6 +87,20 @@ impl HostLink {
     pub(crate) async fn select(&self, title: &str, options: &[String]) -> Option<String> {
         let params = json!({"title": title, "options": options});
         self.value("ui/select", &params).await
+    }
+
+    /// Lets somebody choose for so long; none when nobody does.
+    pub(crate) async fn select_within(
+        &self,
+        title: &str,
+        options: &[String],
+        patience: Duration,
+    ) -> Option<String> {
+        let milliseconds = u64::try_from(patience.as_millis()).unwrap_or(u64::MAX);
+        let params = json!({"title": title, "options": options, "timeout": milliseconds});
+        // Pi takes its dialog away by itself; an answer that is lost must not hold up the call.
+        let answer = self.value("ui/select", &params);
+        timeout(patience + GRACE, answer).await.ok().flatten()
     }
 
     /// Asks for a yes; none when nobody answers.

@@ -24,3 +24,4 @@ mod wire;
 pub(crate) use commands::COMMANDS;
 pub(crate) use link::{HostLink, Level};
 pub(crate) use serve::serve;
+pub(crate) use wire::PROTOCOL;

@@ -161,7 +161,7 @@ impl Host {
                 let left = LeftRuns::of(&session, &mut self.told_as_left);
                 let (runs, link) = (Arc::clone(&self.session_runs), self.link.clone());
                 self.work.spawn(left.tell(runs, link));
-                self.connection.answer(&id, Ok(json!({})));
+                self.connection.answer(&id, Ok(greeting()));
             }
             "session/shutdown" => {
                 // Answered once the calls are over, while pi still takes their entries.
@@ -228,6 +228,7 @@ impl Host {
                     service: Arc::clone(&self.service),
                     session_runs: Arc::clone(&self.session_runs),
                     link,
+                    questions: Arc::clone(&self.questions),
                     caller,
                     has_ui,
                 };
@@ -282,6 +283,11 @@ impl Host {
             connection.answer(&id, outcome);
         });
     }
+}
+
+/// Tells the shim with whom it talks.
+fn greeting() -> Value {
+    json!({"protocol": wire::PROTOCOL, "version": env!("CARGO_PKG_VERSION")})
 }
 
 fn bug(error: &JoinError) -> RpcError {

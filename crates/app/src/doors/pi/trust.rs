@@ -3,10 +3,12 @@
 //! Our own decision counts first, then what pi's person said, then an answer to our question.
 
 use std::collections::HashSet;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use pi_subagents_definitions::{Trust, TrustDecision, TrustSource};
+use serde_json::Value;
 use tokio::sync::Mutex;
 
 use super::link::{HostLink, Level};
@@ -14,6 +16,9 @@ use super::wire::CallerParams;
 use crate::calls::caller::Caller;
 use crate::calls::trust_question::{TrustQuestion, remember};
 use crate::configuration::Configuration;
+
+/// How long a program that drives pi may think about a project; after that it is "not now".
+const PATIENCE: Duration = Duration::from_mins(1);
 
 /// The questions that were asked, each by the session and the project it was asked in.
 #[derive(Default)]
@@ -35,11 +40,18 @@ pub(super) fn trusts_for_session(told: &CallerParams, caller: &Caller) -> bool {
 }
 
 impl TrustQuestions {
-    /// Asks about the project where nobody has decided and somebody can. Returns the configuration
+    /// Lets the next call ask about a project again.
+    pub(super) async fn forget(&self, session: &str, project: &Path) {
+        let asked = (session.to_owned(), project.to_owned());
+        self.asked.lock().await.remove(&asked);
+    }
+
+    /// Asks about the project where the call depends on it, nobody has decided and somebody can. Returns the configuration
     /// that was read for that, unless somebody was asked: their answer may have changed it.
     pub(super) async fn settle(
         &self,
         told: &CallerParams,
+        arguments: &Value,
         caller: &Caller,
         read: impl Future<Output = Option<(Arc<Configuration>, Option<TrustQuestion>)>>,
         link: &HostLink,
@@ -48,7 +60,7 @@ impl TrustQuestions {
         let mut asked = self.asked.lock().await;
         let project = caller.places.project.as_path();
         let (configuration, question) = read.await?;
-        let Some(question) = question else {
+        let Some(question) = question.filter(|question| question.concerns(arguments)) else {
             return Some(configuration);
         };
         // In its terminal pi has asked by itself: what it does not trust now was refused.
@@ -60,7 +72,12 @@ impl TrustQuestions {
             return Some(configuration);
         }
         let options = TrustQuestion::options();
-        let chosen = link.select(&question.message(), &options).await;
+        let title = question.message();
+        // A person at a terminal takes the time they need; a program may never answer.
+        let chosen = match told.mode.as_str() {
+            "rpc" => link.select_within(&title, &options, PATIENCE).await,
+            _ => link.select(&title, &options).await,
+        };
         if let Err(error) = remember(project, chosen.as_deref(), &caller.places) {
             link.notify(&format!("{error}"), Level::Warning);
         }

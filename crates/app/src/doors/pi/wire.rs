@@ -8,6 +8,10 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use tracing::debug;
 
+/// The version of these messages; the shim refuses a host of another one. It is raised whenever a
+/// change makes a shim and a host of different versions misunderstand each other.
+pub(crate) const PROTOCOL: u32 = 1;
+
 /// A line that is not JSON.
 pub(super) const PARSE_ERROR: i32 = -32700;
 /// JSON that is no request, notification or response.

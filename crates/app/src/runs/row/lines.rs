@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use pi_subagents_delegation::{Timestamp, text};
+use pi_subagents_windows::figures::usage_words;
 
 use super::RunRow;
 
@@ -37,19 +38,12 @@ impl RunRow {
         Some(id.map_or(model, |(_, id)| id))
     }
 
-    /// Writes state, name, time, session and model, as `/subagents` lists them.
-    pub(crate) fn line(&self, now: Timestamp) -> String {
-        let icon = self.status.icon();
-        let name = text::clean(&self.name).replace('\n', " ");
-        let parts = [
-            Some(format!("{icon} {name}")),
-            Some(self.status.as_str().to_owned()),
-            self.lasted(now).map(text::duration),
-            Some(self.session_id.to_string()),
-            self.model_id().map(str::to_owned),
-        ];
-        let parts: Vec<String> = parts.into_iter().flatten().collect();
-        parts.join(" • ")
+    /// Writes the run's calls, tokens, cost and time, as far as they are known.
+    pub(crate) fn used_words(&self, now: Timestamp) -> String {
+        let usage = self.end.usage;
+        let tokens = usage.map_or(0, |usage| usage.total_tokens);
+        let dollars = usage.and_then(|usage| usage.cost);
+        usage_words(self.end.tool_calls, tokens, dollars, self.lasted(now))
     }
 
     /// Writes name, state and session: the end of a run, in few words.

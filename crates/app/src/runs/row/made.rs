@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use pi_subagents_delegation::{RunId, RunSummary, SessionId, Status, Task, Timestamp, Usage};
+use pi_subagents_delegation::{RunId, RunSummary, SessionId, Status, Task, Timestamp, Usage, text};
 use pi_subagents_sessions::{
     IndexedRun, OwnerName, RecordError, RecordedEnd, RecordedRun, RunDir, RunState,
 };
@@ -11,6 +11,13 @@ use super::{Artifacts, RowEnd, RowOwner, RunRow};
 use crate::runs::entries::{BegunRun, Entry};
 use crate::runs::missing_record::LostRecord;
 use crate::runs::owned::OwnerProcess as _;
+
+/// How much of a task a list shows.
+const SHOWN_TASK: usize = 200;
+
+fn shown_task(prompt: &str) -> String {
+    text::cut_characters(prompt, SHOWN_TASK)
+}
 
 impl RunRow {
     /// Makes the row of a run that is in the index, without its record.
@@ -77,6 +84,7 @@ impl RunRow {
         let ids = (task.run.clone(), task.session.clone());
         Self {
             preset: task.definition.as_ref().map(|used| used.name.clone()),
+            task: Some(shown_task(&task.prompt)),
             cwd: Some(task.cwd.clone()),
             ..Self::named(ids, task.name.clone(), accepted_at)
         }
@@ -87,12 +95,16 @@ impl RunRow {
     pub(crate) fn of_entry(entry: &Entry) -> Option<Self> {
         let started_at = entry.started_at()?;
         let ids = (entry.run()?, entry.session()?);
+        let (usage, calls) = entry.used();
         Some(Self {
             status: entry.status(),
+            task: Some(shown_task(entry.prompt())),
             end: RowEnd {
                 started_at: Some(started_at),
                 ended_at: entry.ended_at(),
                 exit_code: Some(entry.exit_code()),
+                usage: Some(usage.into()),
+                tool_calls: Some(calls),
                 ..RowEnd::default()
             },
             resolved_model: entry.model().map(str::to_owned),
@@ -114,6 +126,8 @@ impl RunRow {
         self.status = summary.status();
         self.resolved_model.clone_from(&summary.model);
         self.end.started_at = summary.started_at.or(self.end.started_at);
+        self.end.usage = Some(summary.usage.into());
+        self.end.tool_calls = Some(summary.tool_calls);
     }
 
     /// Takes over what the events of a run under way tell: whether it has a place, its model, and

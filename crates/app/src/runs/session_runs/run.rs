@@ -67,7 +67,7 @@ impl SessionRun {
     }
 
     /// Returns whether the run has a detached owner.
-    pub(super) fn is_background(&self) -> bool {
+    pub(crate) fn is_background(&self) -> bool {
         self.source == Source::Background
     }
 

@@ -150,13 +150,13 @@ fn the_runs_of_a_killed_pi_are_listed_read_and_resumed_by_the_next(pi: RealPi) {
         .skip(1)
         .map(|line| line.split(" • ").collect())
         .collect();
-    let states: Vec<&[&str]> = runs.iter().map(|run| &run[..2]).collect();
+    let states: Vec<[&str; 2]> = runs.iter().map(|run| [run[0], run[2]]).collect();
     assert_eq!(
         states,
-        [["✓ quick", "completed"], ["✗ slow", "aborted"]],
+        [["✗ slow", "aborted"], ["✓ quick", "completed"]],
         "{list}"
     );
-    let slow = runs[1][3];
+    let slow = runs[0][1];
     let output = pi.call("get_subagent_output", json!({"sessionId": slow}));
     assert_eq!(output.text, "Half of it is done.");
     let whole = pi.call("get_subagent_session", json!({"sessionId": slow}));

@@ -9,13 +9,18 @@ use serde_json::{Value, json};
 
 use super::stage::{PiDoor, package};
 use crate::real_pi::{RealPi, for_each_pi};
+use crate::terminal::Terminal;
 
 for_each_pi! {
     after_pi_install_a_single_prompt_delegates_and_pi_exits_by_itself,
     without_the_program_the_tool_says_how_to_get_it,
     another_program_in_its_place_is_told_with_what_to_do,
+    a_program_of_another_protocol_is_refused_with_what_to_update,
+    a_terminal_tells_at_its_start_that_the_program_is_missing,
     help_starts_nothing_and_a_sub_agent_gets_nothing,
 }
+
+const CTRL_D: &str = "\x04";
 
 fn one() -> Value {
     json!({"tasks": [{"name": "a", "prompt": "Say hello."}]})
@@ -101,6 +106,50 @@ fn another_program_in_its_place_is_told_with_what_to_do(pi: RealPi) {
         );
         parent.rpc.finish();
     }
+}
+
+fn a_program_of_another_protocol_is_refused_with_what_to_update(pi: RealPi) {
+    let door = PiDoor::new(pi, "embedded", Script::new());
+    let answers = [
+        (
+            "newer",
+            r#"{"protocol": 99, "version": "9.9.9"}"#,
+            "(version 9.9.9) is newer than the pi package pi-subagents. Update the package with `pi update`, or install it again with `pi install`, and restart pi.",
+        ),
+        (
+            "older",
+            "{}",
+            "is older than the pi package pi-subagents. Update the program: build or install it again.",
+        ),
+    ];
+    for (name, greeting, why) in answers {
+        // It answers the first request, whose id is 1, and then reads on.
+        let response = format!(r#"{{"jsonrpc": "2.0", "id": 1, "result": {greeting}}}"#);
+        let text = format!("#!/bin/sh\nread line\necho '{response}'\ncat >/dev/null\n");
+        let program = door.sandbox.write(name, &text);
+        fs::set_permissions(&program, Permissions::from_mode(0o755)).unwrap();
+        let mut parent = door.parent_of(
+            door.pi(&["--mode", "rpc"])
+                .env("PI_SUBAGENTS_BIN", &program),
+        );
+        let answer = parent.call("delegate_to_subagents", one());
+        assert_eq!(
+            (answer.is_error, answer.text),
+            (true, format!("{} {why}", program.display()))
+        );
+        parent.rpc.finish();
+    }
+}
+
+fn a_terminal_tells_at_its_start_that_the_program_is_missing(pi: RealPi) {
+    let door = PiDoor::new(pi, "embedded", Script::new());
+    let command = door
+        .pi(&[])
+        .env("PI_SUBAGENTS_BIN", "/nowhere/pi-subagents");
+    let mut terminal = Terminal::start(command);
+    terminal.wait_for("PI_SUBAGENTS_BIN is /nowhere/pi-subagents, which is no program");
+    terminal.answer("fake-model", CTRL_D);
+    assert_eq!(terminal.end().0, Some(0));
 }
 
 fn help_starts_nothing_and_a_sub_agent_gets_nothing(pi: RealPi) {

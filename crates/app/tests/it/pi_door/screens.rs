@@ -12,6 +12,7 @@ for_each_pi! {
     words_are_seen_while_they_are_written,
     what_a_session_file_holds_cannot_hurt_the_screen,
     a_long_list_of_sub_agents_scrolls_with_its_cursor,
+    a_report_is_read_in_its_window_and_by_the_command_and_warnings_are_on_the_screen,
     windows_in_a_terminal_of_60_columns,
     windows_in_a_terminal_of_100_columns,
     windows_in_a_terminal_of_200_columns,
@@ -207,9 +208,8 @@ fn a_long_list_of_sub_agents_scrolls_with_its_cursor(pi: RealPi) {
     let moved = terminal.wait_for("(14/16)");
     assert!(moved.contains("→ ✓ task-03"), "{moved}");
     terminal.answer("task-01", ENTER);
-    terminal.wait_for_screen(|screen| {
-        !screen.contains("(14/16)") && screen.contains("✓ task-03 • completed")
-    });
+    terminal
+        .wait_for_screen(|screen| !screen.contains("(14/16)") && screen.contains("Quick as ever."));
     terminal.answer("fake-model", CTRL_D);
     let (code, screen) = terminal.end();
     assert_eq!(code, Some(0), "{screen}");
@@ -225,4 +225,34 @@ fn windows_in_a_terminal_of_100_columns(pi: RealPi) {
 
 fn windows_in_a_terminal_of_200_columns(pi: RealPi) {
     see(pi, 200);
+}
+
+fn a_report_is_read_in_its_window_and_by_the_command_and_warnings_are_on_the_screen(pi: RealPi) {
+    let result = "# Report\n\nAll **walls** are `painted`.\n\n- one\n- two";
+    let report = json!({"status": "SUCCESS", "result": result});
+    let turn = Turn::tool_call("subagent_finalize", report);
+    let door = PiDoor::new(pi, "embedded", Script::new().on_every("Paint", [turn]));
+    door.sandbox.write(
+        "home/.pi/agent/subagents/painter.md",
+        "---\nname: painter\ndescription: Paints walls.\nfinalize: true\nmodel: fake/fake-model\n---\nYou paint.\n",
+    );
+    let task =
+        json!({"name": "wall", "prompt": "Paint.", "profile": "painter", "files": ["missing.txt"]});
+    let words = door.script_call("delegate_to_subagents", json!({"tasks": [task]}));
+    let mut terminal = Terminal::start_sized(door.pi(&[&words]), 100, 40);
+    let over = terminal.wait_for_screen(|screen| {
+        screen.contains("Called.") && screen.contains("All walls are painted.")
+    });
+    assert!(!over.contains("subagent_finalize"), "{over}");
+    assert!(
+        over.contains("! wall: ") && over.contains("missing.txt"),
+        "{over}"
+    );
+    terminal.answer("fake-model", "/subagents show last");
+    terminal.press_until(ENTER, "> Paint.");
+    let shown =
+        terminal.wait_for_screen(|screen| screen.matches("All walls are painted.").count() == 2);
+    assert!(!shown.contains("subagent_finalize"), "{shown}");
+    terminal.answer("fake-model", CTRL_D);
+    assert_eq!(terminal.end().0, Some(0));
 }

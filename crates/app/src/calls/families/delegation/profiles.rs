@@ -104,7 +104,7 @@ mod tests {
         profile: clerk [prompt], custom-system-prompt, excludeTools=[bash] — writes — system prompt: "Write."
         profile: fast, provider=openai, thinking=off
         profile: scout [preset], model=small, appended-system-prompt — looks around — system prompt: "Look."
-        ! Ignored 1 definition of ~/repo, which is not trusted yet: theirs. Only the user can allow that, with pi-subagents trust in a shell.
+        ! Ignored 1 definition of ~/repo, which is not trusted yet: theirs. Only the user can allow that, with /subagents trust.
         "#);
         assert_eq!(
             answer.details,

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use crate::calls::{Tool, choices_of, mcp_tools, tools};
 use crate::configuration::Configuration;
-use crate::doors::pi::COMMANDS;
+use crate::doors::pi::{COMMANDS, PROTOCOL};
 use crate::error::CommandError;
 use crate::places::Places;
 use crate::print::Printer;
@@ -73,7 +73,7 @@ fn manifest(tools: &[Tool], catalogue: Option<&Catalogue>) -> Value {
         .iter()
         .map(|command| json!({"name": command.name, "description": command.description}))
         .collect();
-    json!({"tools": tools, "commands": commands})
+    json!({"protocol": PROTOCOL, "tools": tools, "commands": commands})
 }
 
 fn to_json(tool: &Tool) -> Value {

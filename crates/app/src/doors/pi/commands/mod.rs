@@ -4,6 +4,7 @@ mod profile;
 mod subagents;
 
 use pi_subagents_delegation::text::clean;
+use pi_subagents_windows::Line;
 use serde_json::{Value, json};
 
 use super::link::{HostLink, Level};
@@ -11,6 +12,7 @@ use crate::error::CommandError;
 use crate::print::Printed;
 
 pub(super) use profile::{complete as complete_profile, run as run_profile};
+use subagents::Shown;
 pub(super) use subagents::Subagents;
 
 /// A command, as pi lists it.
@@ -27,7 +29,7 @@ pub(crate) const COMMANDS: [PiCommand; 2] = [
     },
     PiCommand {
         name: SUBAGENTS,
-        description: "List the sub-agents of this session; show, steer or stop one",
+        description: "List the sub-agents of this session; show, steer or stop one; trust the project",
     },
 ];
 
@@ -63,6 +65,27 @@ fn tell(link: &HostLink, title: &str, printed: &[Printed], error: Option<&Comman
     if let Some(error) = error {
         link.notify(&clean(&error.sentence()), Level::Error);
     }
+}
+
+/// Shows a page, or sentences for a moment, or what went wrong.
+fn tell_lines(link: &HostLink, title: &str, shown: &Shown, error: Option<&CommandError>) {
+    if !shown.page.is_empty() {
+        let lines: Vec<Value> = shown.page.iter().map(to_spans).collect();
+        link.show(title, &lines);
+    }
+    for note in &shown.notes {
+        link.notify(&clean(note), Level::Info);
+    }
+    if let Some(error) = error {
+        link.notify(&clean(&error.sentence()), Level::Error);
+    }
+}
+
+fn to_spans(line: &Line) -> Value {
+    let spans = line.spans().iter();
+    spans
+        .map(|span| json!({"text": span.text(), "role": span.role().as_str()}))
+        .collect()
 }
 
 /// Splits a text into lines of spans.

@@ -1,20 +1,27 @@
-//! `/subagents`: the runs of this session of pi; one can be shown, steered or stopped.
+//! `/subagents`: the runs of this session of pi; one can be shown, steered or stopped, and the
+//! project trusted.
+
+mod listed;
+mod page;
+mod trust;
 
 use std::sync::Arc;
 
 use pi_subagents_delegation::{RunId, Timestamp};
 use pi_subagents_engine::{NotRunning, OwnerReply, SteerError, Want};
-use pi_subagents_sessions::transcript::Prompts;
 use pi_subagents_sessions::{FindError, IndexedRun};
+use pi_subagents_windows::{Line, Role};
 use serde_json::Value;
 
-use super::{item, tell};
+use self::listed::{id_of, line, newest_first, run_and_text};
+use super::{item, tell_lines};
 use crate::calls::caller::Caller;
 use crate::calls::families::delegation::ReadSession;
+use crate::calls::preview::preview_context;
 use crate::calls::service::CallService;
 use crate::doors::pi::link::HostLink;
+use crate::doors::pi::trust::TrustQuestions;
 use crate::error::CommandError;
-use crate::print::Printed;
 use crate::runs::find::find_runs;
 use crate::runs::owner_request::request;
 use crate::runs::row::RunRow;
@@ -29,63 +36,71 @@ pub(crate) struct Subagents {
     pub(crate) service: Arc<CallService>,
     pub(crate) session_runs: Arc<SessionRuns>,
     pub(crate) link: HostLink,
+    pub(crate) questions: Arc<TrustQuestions>,
     pub(crate) caller: Caller,
     pub(crate) has_ui: bool,
+}
+
+/// What the command shows: a page, or sentences for a moment.
+#[derive(Default)]
+pub(super) struct Shown {
+    pub(super) page: Vec<Line>,
+    pub(super) notes: Vec<String>,
 }
 
 impl Subagents {
     /// Runs the command and shows what came of it.
     pub(crate) async fn run(self, typed: String) {
-        let mut printed = Vec::new();
-        let outcome = self.try_run(&typed, &mut printed).await;
+        let mut shown = Shown::default();
+        let outcome = self.try_run(&typed, &mut shown).await;
         let title = format!("/subagents {typed}");
-        tell(
-            &self.link,
-            title.trim_end(),
-            &printed,
-            outcome.err().as_ref(),
-        );
+        tell_lines(&self.link, title.trim_end(), &shown, outcome.err().as_ref());
     }
 
-    async fn try_run(&self, typed: &str, printed: &mut Vec<Printed>) -> Result<(), CommandError> {
+    async fn try_run(&self, typed: &str, shown: &mut Shown) -> Result<(), CommandError> {
         let (word, rest) = typed.trim().split_once(' ').unwrap_or((typed.trim(), ""));
         let rest = rest.trim();
         match word {
-            "" if self.has_ui => self.choose(printed).await,
+            "" if self.has_ui => self.choose(shown).await,
             "" | "list" | "ls" => {
-                self.list(printed);
+                self.list(shown);
                 Ok(())
             }
-            "show" => self.show(rest, printed).await,
-            "stop" => self.stop(rest, printed).await,
+            "show" => self.show(rest, shown).await,
+            "stop" => self.stop(rest, shown).await,
             "steer" => {
-                let (id, message) = rest.split_once(' ').unwrap_or((rest, ""));
-                self.steer(id, message.trim(), printed).await
+                let (id, message) = run_and_text(&self.session_runs, rest);
+                self.steer(id, message, shown).await
+            }
+            "trust" => {
+                let (link, questions) = (&self.link, &self.questions);
+                let said = trust::trust(rest, &self.caller, self.has_ui, link, questions).await?;
+                shown.notes.push(said);
+                Ok(())
             }
             other => Err(CommandError::usage(format!("there is no command \"/subagents {other}\""))
-                .hint("Use /subagents, /subagents show ID, /subagents stop ID or /subagents steer ID TEXT.")),
+                .hint("Use /subagents, /subagents show ID, /subagents stop ID, /subagents steer ID TEXT or /subagents trust.")),
         }
     }
 
-    fn list(&self, printed: &mut Vec<Printed>) {
-        let runs = self.session_runs.all();
+    fn list(&self, shown: &mut Shown) {
+        let runs = newest_first(&self.session_runs);
         if runs.is_empty() {
-            printed.push(Printed::Note(NOTHING.to_owned()));
+            shown.notes.push(NOTHING.to_owned());
             return;
         }
         let now = Timestamp::now();
-        let lines: Vec<String> = runs.iter().map(|run| run.row.line(now)).collect();
-        printed.push(Printed::Data(lines.join("\n")));
+        let lines = runs.iter().map(|run| line(run, now));
+        shown.page = lines.map(|line| Line::new(Role::Plain, &line)).collect();
     }
 
     /// Lets a person pick a run and what to do with it.
-    async fn choose(&self, printed: &mut Vec<Printed>) -> Result<(), CommandError> {
-        let mut runs = self.session_runs.all();
-        runs.reverse();
+    async fn choose(&self, shown: &mut Shown) -> Result<(), CommandError> {
+        let runs = newest_first(&self.session_runs);
         let now = Timestamp::now();
-        let lines: Vec<String> = runs.iter().map(|run| run.row.line(now)).collect();
+        let lines: Vec<String> = runs.iter().map(|run| line(run, now)).collect();
         if lines.is_empty() {
-            self.list(printed);
+            self.list(shown);
             return Ok(());
         }
         let Some(chosen) = self.link.select("Sub-agents of this session", &lines).await else {
@@ -104,27 +119,39 @@ impl Subagents {
             self.link.select(&run.row.name, &options).await
         };
         match wish.as_deref() {
-            Some(SHOW) => self.show(&id, printed).await,
-            Some(STOP) => self.stop(&id, printed).await,
+            Some(SHOW) => self.show(&id, shown).await,
+            Some(STOP) => self.stop(&id, shown).await,
             Some(STEER) => match self.link.input("What should it read?", "").await {
-                Some(message) => self.steer(&id, message.trim(), printed).await,
+                Some(message) => self.steer(&id, message.trim(), shown).await,
                 None => Ok(()),
             },
             Some(_) | None => Ok(()),
         }
     }
 
-    async fn show(&self, id: &str, printed: &mut Vec<Printed>) -> Result<(), CommandError> {
-        let asked = id.to_owned();
+    /// Shows all that was said in a session, or in the run that is meant.
+    async fn show(&self, word: &str, shown: &mut Shown) -> Result<(), CommandError> {
+        let id = id_of(&self.session_runs, word, |_| true);
+        let columns = self
+            .caller
+            .columns
+            .unwrap_or(DEFAULT_COLUMNS)
+            .saturating_sub(2);
+        let asked = id.clone();
         let read = move |service: &CallService, caller: &Caller| {
-            ReadSession::find(&service.owner.store, caller, &asked, |run| {
-                format!("/subagents show {run}")
-            })
+            let how = |run: &str| format!("/subagents show {run}");
+            let session = ReadSession::find(&service.owner.store, caller, &asked, how)?;
+            let context = preview_context(caller, &service.configuration(caller).settings);
+            let runs: Vec<_> = session.runs().map(|(_, said)| said).collect();
+            Ok(page::page(&runs, &context, columns))
         };
-        let session = self.service.beside(&self.caller, read).await?;
-        let heading = self.latest(id).map(|run| run.row.line(Timestamp::now()));
-        printed.extend(heading.map(Printed::Note));
-        printed.push(Printed::Data(session.whole(0, Prompts::Marked).text));
+        let lines = self.service.beside(&self.caller, read).await?;
+        if let Some(run) = self.latest(&id) {
+            let heading = line(&run, Timestamp::now());
+            shown.page.push(Line::new(Role::Muted, &heading));
+            shown.page.push(Line::default());
+        }
+        shown.page.extend(lines);
         Ok(())
     }
 
@@ -133,21 +160,16 @@ impl Subagents {
         self.session_runs.find(id).ok()?.into_runs().pop()
     }
 
-    async fn stop(&self, id: &str, printed: &mut Vec<Printed>) -> Result<(), CommandError> {
+    async fn stop(&self, id: &str, shown: &mut Shown) -> Result<(), CommandError> {
         let RunRow { run_id, name, .. } = self.running(id)?;
         if let Err(NotRunning(run_id)) = self.service.owner.stop_one(run_id).await {
             self.ask_owner(run_id, Want::Stop).await?;
         }
-        printed.push(Printed::Note(format!("{name} was stopped.")));
+        shown.notes.push(format!("{name} was stopped."));
         Ok(())
     }
 
-    async fn steer(
-        &self,
-        id: &str,
-        message: &str,
-        printed: &mut Vec<Printed>,
-    ) -> Result<(), CommandError> {
+    async fn steer(&self, id: &str, message: &str, shown: &mut Shown) -> Result<(), CommandError> {
         let RunRow { run_id, name, .. } = self.running(id)?;
         if message.is_empty() {
             return Err(CommandError::usage("the text must not be empty")
@@ -164,7 +186,7 @@ impl Subagents {
             }
         }
         let heard = format!("{name} reads it before its next turn.");
-        printed.push(Printed::Note(heard));
+        shown.notes.push(heard);
         Ok(())
     }
 
@@ -183,7 +205,8 @@ impl Subagents {
     }
 
     /// Returns the run of an id that is under way.
-    fn running(&self, id: &str) -> Result<RunRow, CommandError> {
+    fn running(&self, word: &str) -> Result<RunRow, CommandError> {
+        let id = &id_of(&self.session_runs, word, |row| !row.is_over());
         let found = self.session_runs.find(id).map_err(|error| match error {
             FindError::NotFound { .. } => {
                 CommandError::not_found(error.to_string()).hint(HOW_TO_LIST)
@@ -205,6 +228,7 @@ impl Subagents {
                 ("show", "what one said"),
                 ("stop", "end one"),
                 ("steer", "say something to one"),
+                ("trust", "decide whether what this project contains is used"),
             ]
             .iter()
             .filter(|(word, _)| word.starts_with(typed))
@@ -215,16 +239,28 @@ impl Subagents {
                 .rev()
                 .map(|run| run.row)
                 .filter(|row| word == "show" || !row.is_over())
-                .filter(|row| row.session_id.as_str().starts_with(begun.trim_start()))
+                .filter(|row| begins_with(row, begun.trim_start()))
                 .map(|row| {
                     let value = format!("{word} {}", row.session_id);
                     item(&value, &row.name, row.session_id.as_str())
                 })
                 .collect(),
+            Some(("trust", begun)) => ["yes", "no", "ask"]
+                .into_iter()
+                .filter(|answer| answer.starts_with(begun.trim_start()))
+                .map(|answer| item(&format!("trust {answer}"), answer, ""))
+                .collect(),
             Some(_) => Vec::new(),
         }
     }
 }
+
+fn begins_with(row: &RunRow, begun: &str) -> bool {
+    row.session_id.as_str().starts_with(begun) || row.name.starts_with(begun)
+}
+
+/// The width of a page where nobody says how wide the screen is.
+const DEFAULT_COLUMNS: usize = 100;
 
 const HOW_TO_LIST: &str = "/subagents list shows the sub-agents of this session.";
 const NOTHING: &str = "No sub-agent has run in this session yet.";
