@@ -40,8 +40,8 @@ fn a_run_is_removed_by_its_id_and_is_known_no_more() {
         ]))
         .run()
         .json();
-    let run = |at: usize| answer["details"]["runs"][at]["runId"].as_str().unwrap();
-    let directory = answer["details"]["runs"][0]["directory"].as_str().unwrap();
+    let run = |at: usize| answer["runs"][at]["runId"].as_str().unwrap();
+    let directory = answer["runs"][0]["directory"].as_str().unwrap();
     let cleaned = stage.command(&["clean", run(0)]).run();
     assert_eq!(cleaned.code, Some(0), "{cleaned}");
     assert!(
@@ -303,7 +303,7 @@ fn a_run_whose_removal_was_only_noted_is_whole() {
         .delegate(&call(&[("a", json!([{"reply": "hello"}]))]))
         .run()
         .json();
-    let run = &answer["details"]["runs"][0];
+    let run = &answer["runs"][0];
     let (id, directory) = (
         run["runId"].as_str().unwrap(),
         run["directory"].as_str().unwrap(),

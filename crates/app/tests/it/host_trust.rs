@@ -109,7 +109,9 @@ fn who_does_not_answer_is_asked_again_in_the_next_session() {
     _ = shim.result(id);
     let shown = stage.sandbox.normalise(&shim.shown());
     assert!(
-        shown.ends_with("which is not trusted yet: theirs. Only the user can allow that, with /subagents trust."),
+        shown.ends_with(
+            "which is not trusted yet: theirs. Only the user can allow that, with /subagents trust."
+        ),
         "{shown}"
     );
 }

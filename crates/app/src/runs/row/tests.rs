@@ -209,7 +209,7 @@ fn a_run_lasts_from_its_start_to_its_end_or_until_now() {
 #[test]
 fn a_run_in_one_line() {
     let row = RunRow::of_record(&recorded(Some(end())));
-    assert_eq!(row.used_words(at(60)), "7s");
+    assert_eq!(row.used_words(at(60)), "3 calls • 5 tokens • $0.25 • 7s");
     assert_eq!(
         row.sentence(at(60)),
         "scout: failed after 7.0s — no key (run: r1, session: talk)"

@@ -73,6 +73,7 @@ fn see(pi: RealPi, columns: u16) {
     let is_running = |screen: &str| {
         screen.contains("1 running")
             && screen.contains("壁紙")
+            && !screen.contains("(running)")
             && screen.contains("The wall is wet.")
     };
     let running = terminal.wait_for_screen(is_running);
@@ -241,7 +242,7 @@ fn a_report_is_read_in_its_window_and_by_the_command_and_warnings_are_on_the_scr
     let words = door.script_call("delegate_to_subagents", json!({"tasks": [task]}));
     let mut terminal = Terminal::start_sized(door.pi(&[&words]), 100, 40);
     let over = terminal.wait_for_screen(|screen| {
-        screen.contains("Called.") && screen.contains("All walls are painted.")
+        screen.contains("Called.") && screen.contains("All walls are `painted`.")
     });
     assert!(!over.contains("subagent_finalize"), "{over}");
     assert!(
@@ -251,7 +252,7 @@ fn a_report_is_read_in_its_window_and_by_the_command_and_warnings_are_on_the_scr
     terminal.answer("fake-model", "/subagents show last");
     terminal.press_until(ENTER, "> Paint.");
     let shown =
-        terminal.wait_for_screen(|screen| screen.matches("All walls are painted.").count() == 2);
+        terminal.wait_for_screen(|screen| screen.matches("All walls are `painted`.").count() == 2);
     assert!(!shown.contains("subagent_finalize"), "{shown}");
     terminal.answer("fake-model", CTRL_D);
     assert_eq!(terminal.end().0, Some(0));

@@ -49,6 +49,7 @@ pub(super) fn meaning(command: &Command, argument: &Arg) -> Meaning {
         "thinking" => Meaning::ThinkingLevel,
         "runner" => Meaning::Runner,
         "cwd" | "dir" => Meaning::Directory,
+        "given" => Meaning::File,
         _ => match argument.get_value_hint() {
             ValueHint::AnyPath | ValueHint::FilePath => Meaning::File,
             ValueHint::DirPath => Meaning::Directory,

@@ -186,7 +186,7 @@ mod tests {
                 "delegate --model=so",
                 r#"delegate: the value of model, "--model=" "so""#,
             ),
-            ("delegate --trust f", r#"delegate: file, "" "f""#),
+            ("delegate --trust f", r#"delegate: given, "" "f""#),
             ("profile show sc", r#"show: name, "" "sc""#),
             ("profile s", r#"profile: name or a command, "" "s""#),
             ("--log-level debug output la", r#"output: id, "" "la""#),

@@ -15,7 +15,7 @@ const ANSWER_LINES: usize = 8;
 const TASK_CHARACTERS: usize = 2000;
 
 /// Where what is said about a label begins.
-const MARGIN: usize = 13;
+const MARGIN: usize = 15;
 
 /// Draws runs, each with its facts below its name.
 pub(super) fn lines(rows: &[RunRow], sheet: &Sheet, now: Timestamp) -> Vec<Line> {
@@ -26,7 +26,7 @@ pub(super) fn lines(rows: &[RunRow], sheet: &Sheet, now: Timestamp) -> Vec<Line>
         }
         lines.extend(sheet.hang(&headline(row, now), 3));
         for (label, role, words) in facts(row, sheet) {
-            let line = Line::new(Role::Muted, &format!("   {label:10}")).with(role, &words);
+            let line = Line::new(Role::Muted, &format!("   {label:12}")).with(role, &words);
             lines.extend(sheet.hang(&line, MARGIN));
         }
     }
