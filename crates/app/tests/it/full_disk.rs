@@ -158,7 +158,7 @@ fn a_record_that_has_reached_its_limit_says_so_and_keeps_the_answer() {
     let status = stage.command(&["status", &session_of(&output)]).run();
     let status = status.expect_success().stdout;
     assert!(
-        status.contains("   lacks     its record has reached the limit of 1 MB"),
+        status.contains("   lacks       its record has reached the limit of 1 MB"),
         "{status}"
     );
 }
