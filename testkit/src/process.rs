@@ -99,6 +99,13 @@ pub fn peak_rss_kb(pid: u32) -> Option<u64> {
     status_kb(pid, "VmHWM:")
 }
 
+/// Returns the most memory that a process has had without the pages of its own program, of which a
+/// debug build has many.
+pub fn peak_data_kb(pid: u32) -> Option<u64> {
+    let program = status_kb(pid, "RssFile:")?;
+    Some(peak_rss_kb(pid)?.saturating_sub(program))
+}
+
 /// Returns the session of a process.
 pub fn session(pid: u32) -> Option<u32> {
     stat(pid).map(|stat| stat.session)

@@ -4,7 +4,7 @@ use std::fs::{self, File};
 use std::io::{Read as _, Seek as _, SeekFrom};
 use std::time::Duration;
 
-use pi_subagents_testkit::process::peak_rss_kb;
+use pi_subagents_testkit::process::peak_data_kb;
 use pi_subagents_testkit::wait_until;
 use pretty_assertions::assert_eq;
 use serde_json::json;
@@ -234,7 +234,7 @@ fn the_owner_stays_small_whatever_children_print() {
         (runs_that_said_it_all(&stage) == 4).then_some(())
     })
     .expect("the children to be done");
-    let peak = peak_rss_kb(pid).unwrap();
+    let peak = peak_data_kb(pid).unwrap();
     fs::write(done, "").unwrap();
     let found = outcomes(&running.wait());
     assert_eq!(
@@ -246,7 +246,8 @@ fn the_owner_stays_small_whatever_children_print() {
             completed("many long", "done"),
         ]
     );
-    assert!(peak < 64 << 10, "the owner took {peak} kB");
+    // With the pages of a release build, this stays below the 64 MB that are promised.
+    assert!(peak < 48 << 10, "the owner took {peak} kB");
 }
 
 /// What a child says last of all that it has to say.

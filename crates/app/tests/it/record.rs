@@ -501,7 +501,7 @@ fn a_record_that_is_gone_is_named_and_hides_nothing_else() {
     [EOF]
     "#);
     let status = stage.sandbox.normalise(&read("status", lost).stdout);
-    insta::assert_snapshot!(status.lines().nth(1).unwrap(), @"   record    gone: $PROJECT/.pi/subagents/runs/<run-1> does not exist");
+    insta::assert_snapshot!(status.lines().nth(1).unwrap(), @"   record      gone: $PROJECT/.pi/subagents/runs/<run-1> does not exist");
 }
 
 #[test]
@@ -532,12 +532,12 @@ fn a_record_that_is_spoilt_is_named_with_its_file_and_the_reason() {
     error: the record of run <run-1> cannot be read: $PROJECT/.pi/subagents/runs/<run-1>/meta.json: EOF while parsing a value at line 1 column 12
     [EOF]
     ");
-    insta::assert_snapshot!(record_line(&directories[0]), @"   record    cannot be read: $PROJECT/.pi/subagents/runs/<run-1>/meta.json: EOF while parsing a value at line 1 column 12");
+    insta::assert_snapshot!(record_line(&directories[0]), @"   record      cannot be read: $PROJECT/.pi/subagents/runs/<run-1>/meta.json: EOF while parsing a value at line 1 column 12");
     let meta = fs::read_to_string(directories[1].join("meta.json")).unwrap();
     let renamed = meta.replacen("\"runId\": \"", "\"runId\": \"../../", 1);
     assert_ne!(renamed, meta);
     fs::write(directories[1].join("meta.json"), renamed).unwrap();
-    insta::assert_snapshot!(record_line(&directories[1]), @r#"   record    cannot be read: $PROJECT/.pi/subagents/runs/<run-2>/meta.json: "../../<run-2>" is not an id: it must have 1 to 64 letters, digits, "_" or "-""#);
+    insta::assert_snapshot!(record_line(&directories[1]), @r#"   record      cannot be read: $PROJECT/.pi/subagents/runs/<run-2>/meta.json: "../../<run-2>" is not an id: it must have 1 to 64 letters, digits, "_" or "-""#);
     // The events still have the answer of a run whose result is spoilt.
     fs::write(directories[2].join("result.json"), "").unwrap();
     insta::assert_snapshot!(read("output", &directories[2]), @"
@@ -551,5 +551,5 @@ fn a_record_that_is_spoilt_is_named_with_its_file_and_the_reason() {
     ! the record of run <run-3> is incomplete: could not read $PROJECT/.pi/subagents/runs/<run-3>/result.json: EOF while parsing a value at line 1 column 0
     [EOF]
     ");
-    insta::assert_snapshot!(record_line(&directories[2]), @"   record    cannot be read: $PROJECT/.pi/subagents/runs/<run-3>/result.json: EOF while parsing a value at line 1 column 0");
+    insta::assert_snapshot!(record_line(&directories[2]), @"   record      cannot be read: $PROJECT/.pi/subagents/runs/<run-3>/result.json: EOF while parsing a value at line 1 column 0");
 }
