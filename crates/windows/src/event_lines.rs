@@ -11,10 +11,6 @@ use crate::{Line, Role, markdown};
 /// More of one printed line is never shown, and so never copied.
 const LONGEST_PRINTED: usize = 64 << 10;
 
-/// Of a longer speech only the end is rendered, because the parts of Markdown take several times
-/// the room of their text, and the owner has to stay small whatever its children say.
-const LONGEST_SPEECH: usize = 256 << 10;
-
 /// How many lines of stderr are shown that came at once; a child may write thousands.
 const MOST_COMPLAINTS: usize = 100;
 
@@ -137,7 +133,7 @@ fn call_of(call: &ToolCall, context: &PreviewContext) -> Piece {
 /// Makes lines of what the model said, which is Markdown. Lines are wrapped when they are drawn;
 /// only tables have to know how wide the screen is.
 fn speech(text: &str, context: &PreviewContext, room: Room) -> Vec<Piece> {
-    let start = text.len().saturating_sub(room.bytes.min(LONGEST_SPEECH));
+    let start = text.len().saturating_sub(2 * room.bytes);
     let end = &text[text.ceil_char_boundary(start)..];
     let lines = markdown::unwrapped(end, context.width());
     let skipped = lines.len().saturating_sub(room.lines);
