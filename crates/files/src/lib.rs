@@ -54,6 +54,6 @@ pub use own::{
 };
 pub use ownership::{Ownership, is_protected, ownership};
 pub use projects::NeverProjects;
-pub use refusal::Refusal;
+pub use refusal::{Refusal, is_absent};
 pub use regular::read_bounded;
 pub use writing::Audience;

@@ -41,6 +41,15 @@ impl Refusal {
     }
 }
 
+/// Returns whether an error says that there is no such file. Where one of its directories should
+/// be, there may be a file.
+pub fn is_absent(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
+    )
+}
+
 impl From<Refusal> for io::Error {
     fn from(refusal: Refusal) -> Self {
         let kind = match refusal {

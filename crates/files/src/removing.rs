@@ -15,7 +15,7 @@ const DEEPEST: usize = 64;
 /// More entries than this are not looked at in one directory.
 const MOST_ENTRIES: usize = 1_000_000;
 
-/// What one block counts for in what the system says about a file, whatever its file system uses.
+/// The size of a block in the figures that the system gives about a file, on every file system.
 const BLOCK: u64 = 512;
 
 impl Directory {

@@ -3,7 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use pi_subagents_files::{Directory, Refusal, read_own};
+use pi_subagents_files::{Directory, Refusal, is_absent, read_own};
 use serde_json::{Map, Value};
 
 use crate::json::{self, Step, position_of};
@@ -42,7 +42,7 @@ pub enum SettingsFileError {
     NotJson {
         /// The file.
         path: PathBuf,
-        /// Where it stops being JSON, and why.
+        /// The place at which the file stops being JSON, and why.
         problem: Problem,
     },
     /// It is a link to a file outside of the project that it came with.
@@ -131,14 +131,6 @@ impl SettingsFile {
         };
         Ok(Self { path, text, values })
     }
-}
-
-/// Returns whether there is no such file; where a directory should be, there may be a file.
-fn is_absent(error: &io::Error) -> bool {
-    matches!(
-        error.kind(),
-        io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
-    )
 }
 
 #[cfg(test)]

@@ -3,20 +3,19 @@
 mod shape;
 
 use std::collections::BTreeMap;
-use std::io;
 use std::path::Path;
 
-use pi_subagents_files::read_own_text;
+use pi_subagents_files::{is_absent, read_own_text};
 use pi_subagents_pi_files::json;
 
 use super::LARGEST_FILE;
 use super::entries::ProviderEntry;
 use shape::Shape;
 
-/// Where a user lists providers and models.
+/// The file in which a user lists providers and models.
 pub(super) const MODELS_FILE: &str = "models.json";
 
-/// What the file says.
+/// The content of `models.json`.
 #[derive(Debug, Default)]
 pub(super) struct ModelsFile {
     pub(super) providers: BTreeMap<String, ProviderEntry>,
@@ -24,7 +23,7 @@ pub(super) struct ModelsFile {
     pub(super) warnings: Vec<String>,
 }
 
-/// Why the file cannot be used. The text names the place.
+/// The reason why the file cannot be used. The text names the place.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum ModelsFileError {
     /// Nobody can read it, and pi cannot either.
@@ -40,14 +39,7 @@ pub(super) fn read(agent_dir: &Path) -> Result<ModelsFile, ModelsFileError> {
     let path = agent_dir.join(MODELS_FILE);
     let text = match read_own_text(&path, LARGEST_FILE) {
         Ok(text) => text,
-        Err(error)
-            if matches!(
-                error.kind(),
-                io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
-            ) =>
-        {
-            return Ok(ModelsFile::default());
-        }
+        Err(error) if is_absent(&error) => return Ok(ModelsFile::default()),
         Err(error) => {
             let path = path.display();
             let message = format!("{path} cannot be read: {error}");
