@@ -106,6 +106,20 @@ pub enum Status {
     Aborted,
 }
 
+impl Status {
+    /// Returns the place of this state in a list that is sorted by states: runs in progress first,
+    /// then those that somebody has to look at.
+    pub fn list_rank(self) -> u8 {
+        match self {
+            Self::Running => 0,
+            Self::Queued => 1,
+            Self::Failed => 2,
+            Self::Aborted => 3,
+            Self::Completed => 4,
+        }
+    }
+}
+
 /// Our own decision to end a run that is still going.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Decision {

@@ -13,7 +13,8 @@ pub(crate) enum SortBy {
     Age,
     /// The most expensive first; those whose cost is not known are last.
     Cost,
-    /// What runs, then what is queued, then what failed, then what is done; the latest first.
+    /// Running runs come first, then queued, failed, aborted and completed ones; of each state the
+    /// latest first.
     Status,
 }
 
@@ -24,7 +25,7 @@ pub(crate) struct Sorting {
     pub(crate) is_reversed: bool,
 }
 
-/// What the order of a row depends on.
+/// The facts on which the order of a row depends.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct SortKey {
     pub(crate) sequence: u64,
@@ -47,7 +48,7 @@ impl Sorting {
         let order = match self.by {
             SortBy::Age => by_age(left, right),
             SortBy::Cost => {
-                // What is not known stays last, whichever way round.
+                // A run whose cost is not known stays last in either direction.
                 match (left.cost, right.cost) {
                     (Some(one), Some(other)) => {
                         let order = other.total_cmp(&one).then_with(|| by_age(left, right));
@@ -59,7 +60,7 @@ impl Sorting {
                 }
             }
             SortBy::Status => {
-                let rank = rank(left.status).cmp(&rank(right.status));
+                let rank = left.status.list_rank().cmp(&right.status.list_rank());
                 rank.then_with(|| right.sequence.cmp(&left.sequence))
             }
         };
@@ -81,16 +82,6 @@ fn by_age(left: &SortKey, right: &SortKey) -> Ordering {
         (false, false) => right.sequence.cmp(&left.sequence),
         (true, false) => Ordering::Less,
         (false, true) => Ordering::Greater,
-    }
-}
-
-fn rank(status: Status) -> u8 {
-    match status {
-        Status::Running => 0,
-        Status::Queued => 1,
-        Status::Failed => 2,
-        Status::Aborted => 3,
-        Status::Completed => 4,
     }
 }
 

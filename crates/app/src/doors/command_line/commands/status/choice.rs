@@ -1,4 +1,4 @@
-//! Which runs are listed, and in which order.
+//! Chooses the runs that are listed, and their order.
 
 use std::cmp::Reverse;
 
@@ -7,7 +7,7 @@ use pi_subagents_delegation::{Dollars, Status, Timestamp, Usage};
 
 use crate::runs::row::RunRow;
 
-/// What comes first in a list of runs.
+/// The order of a list of runs, named after what comes first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(super) enum Sort {
     /// The newest run
@@ -22,14 +22,14 @@ pub(super) enum Sort {
     Status,
 }
 
-/// Which runs are listed.
+/// The runs that are listed.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Choice {
-    /// Whether runs that are over are listed too.
+    /// This is true if runs that are over are listed too.
     pub(super) finished: bool,
     /// Runs that began before this are left out.
     pub(super) since: Option<Timestamp>,
-    /// Whether only failed runs are listed.
+    /// This is true if only failed runs are listed.
     pub(super) failed: bool,
     pub(super) sort: Sort,
 }
@@ -55,7 +55,7 @@ impl Choice {
             Sort::Cost => rows.sort_by_key(|one| Reverse(cost(row(one)))),
             Sort::Time => rows.sort_by_key(|one| Reverse(row(one).lasted(now))),
             Sort::Name => rows.sort_by_key(|one| row(one).name.to_lowercase()),
-            Sort::Status => rows.sort_by_key(|one| state(row(one).status)),
+            Sort::Status => rows.sort_by_key(|one| row(one).status.list_rank()),
         }
     }
 }
@@ -63,16 +63,6 @@ impl Choice {
 fn cost(row: &RunRow) -> (Option<Dollars>, u64) {
     let usage = row.end.usage.map(Usage::from).unwrap_or_default();
     (usage.cost.map(Dollars::new), usage.total())
-}
-
-fn state(status: Status) -> u8 {
-    match status {
-        Status::Running => 0,
-        Status::Queued => 1,
-        Status::Failed => 2,
-        Status::Aborted => 3,
-        Status::Completed => 4,
-    }
 }
 
 #[cfg(test)]
