@@ -3,7 +3,7 @@
 
 use std::io::{self, IsTerminal as _, Write as _};
 
-use pi_subagents_delegation::text::{clean, cut_columns, one_line};
+use pi_subagents_delegation::text::{clean, count, cut_columns, one_line};
 
 use crate::places::environment_variable;
 
@@ -11,11 +11,20 @@ use crate::places::environment_variable;
 const LONGEST: usize = 120;
 
 /// Rings, if stderr is a terminal that can.
-pub(crate) fn ring(text: &str) {
+fn ring(text: &str) {
     let is_dumb = environment_variable("TERM").is_none_or(|term| term == "dumb");
     if io::stderr().is_terminal() && !is_dumb {
         // Nothing can be done about a terminal that is gone.
         _ = io::stderr().write_all(sequence(text).as_bytes());
+    }
+}
+
+/// Rings because runs have ended, each given by its name and the word for its state.
+pub(crate) fn ring_for_ended(runs: &[(&str, &str)]) {
+    match runs {
+        [] => {}
+        [(name, state)] => ring(&format!("{name} {state}")),
+        several => ring(&format!("{} ended", count(several.len(), "run"))),
     }
 }
 

@@ -1,4 +1,4 @@
-//! What can happen on the screen, and what is to be done about it.
+//! The messages that the model gets, and the effects that it asks for.
 
 use crossterm::event::KeyEvent;
 use pi_subagents_delegation::{PartialMessage, RunEvent, RunId};
@@ -38,7 +38,7 @@ pub(crate) enum Message {
     Tick,
 }
 
-/// What somebody does with the mouse.
+/// An action of a person with the mouse.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum MouseAct {
     Click,
@@ -46,7 +46,7 @@ pub(crate) enum MouseAct {
     WheelDown,
 }
 
-/// What an answer is read for.
+/// The purpose for which an answer is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum AnswerUse {
     Show,
@@ -79,8 +79,8 @@ pub(crate) enum Effect {
     Copy(String),
     /// The mouse is to be used here, or left to the terminal.
     UseMouse(bool),
-    /// A run that was seen running is over.
-    RunEnded(IndexedRun),
+    /// These runs were seen running and are over.
+    RunsEnded(Vec<IndexedRun>),
 }
 
 /// A sentence for the person at the screen, until the next key.

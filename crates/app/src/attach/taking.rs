@@ -1,4 +1,4 @@
-//! What comes from the disk and from owners becomes part of the model.
+//! Takes news from the disk and from owners into the model.
 
 use pi_subagents_delegation::{PartialMessage, RunEvent, RunId};
 use pi_subagents_sessions::IndexedRun;
@@ -21,7 +21,10 @@ impl Model {
         let ended: Vec<IndexedRun> = over.filter(was_open).cloned().collect();
         self.list.replace(runs, &self.context);
         self.select_after_reading();
-        ended.into_iter().map(Effect::RunEnded).collect()
+        if ended.is_empty() {
+            return Vec::new();
+        }
+        vec![Effect::RunsEnded(ended)]
     }
 
     /// Selects what was selected before. An old run that nobody has chosen gives way to what begins,

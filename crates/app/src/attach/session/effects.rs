@@ -12,7 +12,9 @@ use crate::attach::message::{Effect, Message, Notice};
 use crate::attach::owners;
 use crate::attach::screen::Screen;
 use crate::attach::starting::{Begun, Wanted};
+use crate::bell;
 use crate::error::CommandError;
+use crate::runs::find::status_of;
 
 impl Session {
     /// Does what is to be done, and tells when that is to leave.
@@ -23,6 +25,13 @@ impl Session {
                 Effect::Pause => self.pause().await?,
                 Effect::Copy(text) => Screen::send(&copy_sequence(&text))?,
                 Effect::UseMouse(is_used) => Screen::use_mouse(is_used)?,
+                Effect::RunsEnded(runs) => {
+                    let ended: Vec<(&str, &str)> = runs
+                        .iter()
+                        .map(|run| (run.name.as_str(), status_of(run).as_str()))
+                        .collect();
+                    bell::ring_for_ended(&ended);
+                }
                 effect => self.begin(effect),
             }
         }
@@ -57,11 +66,11 @@ impl Session {
                 self.jobs
                     .spawn_blocking(move || Message::DefinitionsRead(starter.definitions()));
             }
-            Effect::RunEnded(_)
-            | Effect::Leave
+            Effect::Leave
             | Effect::Pause
             | Effect::Copy(_)
-            | Effect::UseMouse(_) => {}
+            | Effect::UseMouse(_)
+            | Effect::RunsEnded(_) => {}
         }
     }
 }

@@ -86,7 +86,7 @@ fn a_run_that_begins_appears_and_one_that_ends_stays_selected() {
     };
     let interrupted = Ending::Interrupted(Interruption::OwnerGone);
     desk.sees(&[ends.clone(), open(9, "newcomer")]);
-    assert_eq!(desk.effects, [Effect::RunEnded(ends)]);
+    assert_eq!(desk.effects, [Effect::RunsEnded(vec![ends])]);
     desk.hears(&review, vec![ended(interrupted)]);
     assert_eq!(desk.model.selected, Some(review.run));
     insta::assert_snapshot!(desk.screen(), @"

@@ -57,7 +57,11 @@ pub(crate) fn run(args: &WaitArgs, printer: Printer) -> Result<ExitCode, Command
     let mut over: Vec<RunRow> = runs.iter().map(RunRow::read).collect();
     over.retain(RunRow::is_over);
     if !printer.is_quiet() && asked.iter().any(IndexedRun::is_open) {
-        bell::ring(&ended(&over));
+        let ended: Vec<(&str, &str)> = over
+            .iter()
+            .map(|row| (row.name.as_str(), row.status.as_str()))
+            .collect();
+        bell::ring_for_ended(&ended);
     }
     if printer.is_json() {
         printer.json(&json!({"runs": over}));
@@ -133,13 +137,5 @@ fn print(over: &[RunRow], sheet: &Sheet, printer: Printer) {
             let name = text::one_line(&row.name);
             printer.note(&format!("{name}: {}", text::one_line(error)));
         }
-    }
-}
-
-/// Says in one line how runs ended.
-fn ended(over: &[RunRow]) -> String {
-    match over {
-        [one] => format!("{} {}", one.name, one.status.as_str()),
-        several => format!("{} ended", text::count(several.len(), "run")),
     }
 }
