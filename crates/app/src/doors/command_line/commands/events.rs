@@ -5,16 +5,14 @@ use std::process::ExitCode;
 
 use clap::Args;
 use pi_subagents_delegation::text::escape_json;
-use pi_subagents_sessions::{GrowingFile, IndexedRun, Prefers, Store};
+use pi_subagents_sessions::{GrowingFile, IndexedRun};
 
+use crate::doors::command_line::commands::read_runs;
 use crate::error::CommandError;
 use crate::places::Places;
 use crate::print::Printer;
-use crate::runs::ask_which::ask_which;
-use crate::runs::conversation::of_one_conversation;
 use crate::runs::follow::Follower;
-use crate::runs::missing_record::{LostRecord, what_is_missing};
-use crate::runs::typed::TypedIds;
+use crate::runs::missing_record::LostRecord;
 use crate::runtime::block_on;
 
 /// How many bytes are read at once.
@@ -31,17 +29,7 @@ pub(crate) struct EventsArgs {
 
 pub(crate) fn run(args: &EventsArgs, printer: Printer) -> Result<ExitCode, CommandError> {
     let places = Places::find()?;
-    let store = Store::new(&places.agent_dir);
-    let typed = TypedIds {
-        store: &store,
-        places: &places,
-        printer,
-        prefers: Prefers::Newest,
-    };
-    let runs = typed.runs(&args.id);
-    let runs = runs
-        .and_then(|runs| of_one_conversation(runs, None))
-        .map_err(|error| ask_which(&error, |run| format!("pi-subagents events {run}")))?;
+    let runs = read_runs::meant(&args.id, "events", &places, printer)?;
     let mut stdout = io::stdout().lock();
     block_on(async {
         let mut lost = Vec::new();
@@ -62,14 +50,7 @@ pub(crate) fn run(args: &EventsArgs, printer: Printer) -> Result<ExitCode, Comma
                 }
             }
         }
-        if lost.len() == runs.len()
-            && let Some(latest) = lost.pop()
-        {
-            return Err(latest.into());
-        }
-        if let Some(missing) = what_is_missing(&lost) {
-            printer.note(&format!("! {missing}"));
-        }
+        read_runs::tell_lost(lost, &runs, printer)?;
         Ok(ExitCode::SUCCESS)
     })
 }

@@ -6,21 +6,19 @@ use std::process::ExitCode;
 
 use clap::Args;
 use pi_subagents_delegation::{RunEvent, Timestamp, text};
-use pi_subagents_sessions::{IndexedRun, Prefers, RecordTail, RecordedRun, Store};
+use pi_subagents_sessions::{IndexedRun, RecordTail, RecordedRun};
 use pi_subagents_windows::{Line, Role};
 
+use crate::doors::command_line::commands::read_runs;
 use crate::doors::command_line::log_lines::log_lines;
 use crate::doors::command_line::sheet::Sheet;
 use crate::doors::command_line::told::Told;
 use crate::error::CommandError;
 use crate::places::Places;
 use crate::print::Printer;
-use crate::runs::ask_which::ask_which;
-use crate::runs::conversation::of_one_conversation;
 use crate::runs::follow::Follower;
 use crate::runs::happened::{Happened, Teller, What};
-use crate::runs::missing_record::{LostRecord, what_is_missing};
-use crate::runs::typed::TypedIds;
+use crate::runs::missing_record::LostRecord;
 use crate::runtime::block_on;
 
 /// About how many bytes are read at once.
@@ -40,17 +38,7 @@ pub(crate) struct LogsArgs {
 
 pub(crate) fn run(args: &LogsArgs, printer: Printer) -> Result<ExitCode, CommandError> {
     let places = Places::find()?;
-    let store = Store::new(&places.agent_dir);
-    let typed = TypedIds {
-        store: &store,
-        places: &places,
-        printer,
-        prefers: Prefers::Newest,
-    };
-    let runs = typed
-        .runs(&args.id)
-        .and_then(|runs| of_one_conversation(runs, None))
-        .map_err(|error| ask_which(&error, |run| format!("pi-subagents logs {run}")))?;
+    let runs = read_runs::meant(&args.id, "logs", &places, printer)?;
     let mut page = Page::new(Sheet::of_stdout(&places), args.tail);
     let mut lost = Vec::new();
     block_on(async {
@@ -62,14 +50,7 @@ pub(crate) fn run(args: &LogsArgs, printer: Printer) -> Result<ExitCode, Command
             Ok(()) | Err(_) => Ok(()),
         }
     })?;
-    if lost.len() == runs.len()
-        && let Some(latest) = lost.pop()
-    {
-        return Err(latest.into());
-    }
-    if let Some(missing) = what_is_missing(&lost) {
-        printer.note(&format!("! {missing}"));
-    }
+    read_runs::tell_lost(lost, &runs, printer)?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -93,7 +74,7 @@ async fn tell_all(
     page.begin()
 }
 
-/// Why a run is not told to its end.
+/// The reason why a run is not told to its end.
 enum Untold {
     /// Its record cannot be read.
     NoRecord(LostRecord),
@@ -135,7 +116,7 @@ async fn tell(run: &IndexedRun, is_followed: bool, page: &mut Page) -> Result<()
     }
 }
 
-/// What is printed, line by line. As long as only the last lines are wanted and none was printed,
+/// The printed lines. As long as only the last lines are wanted and none was printed,
 /// they are held.
 struct Page {
     sheet: Sheet,

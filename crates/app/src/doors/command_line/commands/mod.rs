@@ -21,6 +21,7 @@ pub(crate) mod mcp;
 pub(crate) mod named_task;
 pub(crate) mod option_place;
 pub(crate) mod output;
+mod read_runs;
 mod rendered;
 pub(crate) mod resume;
 pub(crate) mod run;

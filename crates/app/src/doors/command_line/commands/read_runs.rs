@@ -1,0 +1,49 @@
+//! The runs that `logs` and `events` read, and what they say about records that are gone.
+
+use pi_subagents_sessions::{IndexedRun, Prefers, Store};
+
+use crate::error::CommandError;
+use crate::places::Places;
+use crate::print::Printer;
+use crate::runs::ask_which::ask_which;
+use crate::runs::conversation::of_one_conversation;
+use crate::runs::missing_record::{LostRecord, what_is_missing};
+use crate::runs::typed::TypedIds;
+
+/// Returns the runs of the one conversation that a person means. If several can be meant, the error
+/// lists this command for each of them.
+pub(super) fn meant(
+    id: &str,
+    command: &str,
+    places: &Places,
+    printer: Printer<'_>,
+) -> Result<Vec<IndexedRun>, CommandError> {
+    let store = Store::new(&places.agent_dir);
+    let typed = TypedIds {
+        store: &store,
+        places,
+        printer,
+        prefers: Prefers::Newest,
+    };
+    typed
+        .runs(id)
+        .and_then(|runs| of_one_conversation(runs, None))
+        .map_err(|error| ask_which(&error, |run| format!("pi-subagents {command} {run}")))
+}
+
+/// Notes which records are gone. If all of them are, that is an error.
+pub(super) fn tell_lost(
+    mut lost: Vec<LostRecord>,
+    runs: &[IndexedRun],
+    printer: Printer<'_>,
+) -> Result<(), CommandError> {
+    if lost.len() == runs.len()
+        && let Some(latest) = lost.pop()
+    {
+        return Err(latest.into());
+    }
+    if let Some(missing) = what_is_missing(&lost) {
+        printer.note(&format!("! {missing}"));
+    }
+    Ok(())
+}
