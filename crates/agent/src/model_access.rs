@@ -55,7 +55,7 @@ pub(crate) enum ModelError {
     NoAddress {
         model: String,
         models_file: PathBuf,
-        /// What is odd about that file.
+        /// The warnings about that file, such as a misspelt key.
         doubts: Vec<String>,
     },
     #[error(transparent)]
@@ -78,7 +78,7 @@ pub(crate) struct ModelAccess {
     pub(crate) given: Option<GivenKey>,
     /// How long a model may stay silent; None waits for ever.
     pub(crate) patience: Option<Duration>,
-    /// Why the model that flags and settings ask for cannot be had. The first prompt is refused
+    /// The reason why the model that flags and settings ask for cannot be had. The first prompt is refused
     /// with it.
     refusal: RefCell<Option<String>>,
     /// Read only when someone asks for a model that is not scripted.

@@ -221,7 +221,7 @@ fn equip(
     }
     let mut choice = match access.choose(&wanted) {
         Ok(choice) => choice,
-        // Who speaks the protocol is told with the answer to its prompt, not by our exit.
+        // A caller that speaks the protocol gets the error as the answer to its prompt; we do not exit.
         Err(why) if flags.mode() == Mode::Rpc => {
             access.refuse_prompts(&why);
             Choice::default()

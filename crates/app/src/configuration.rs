@@ -23,7 +23,7 @@ pub(crate) struct Configuration {
     pub(crate) used_settings: Vec<UsedKeys>,
     /// Problems with the files, and what was ignored.
     pub(crate) warnings: Vec<String>,
-    /// Why settings files of the user or of a trusted project cannot be used.
+    /// The reasons why settings files of the user or of a trusted project cannot be used.
     pub(crate) broken: Vec<String>,
     skills: OnceLock<Skills>,
 }

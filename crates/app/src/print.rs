@@ -24,7 +24,7 @@ pub(crate) struct Output {
 /// In which form a result is printed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) enum Format {
-    /// What people read, and what a script takes as the answer.
+    /// The text that people read and that a script takes as the answer.
     #[default]
     Text,
     /// One JSON object.

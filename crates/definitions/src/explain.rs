@@ -27,7 +27,7 @@ pub struct Explanation {
     pub shadowed: Vec<PathBuf>,
     /// Files of the same name that must not be used.
     pub ignored: Vec<(PathBuf, Ignored)>,
-    /// What is odd about the files.
+    /// Warnings about the files of the definition.
     pub warnings: Vec<String>,
     /// Why it cannot be used.
     pub problems: Vec<String>,

@@ -49,7 +49,7 @@ pub struct Settings {
     pub definition_dirs: Vec<DefinitionDir>,
     /// The model that a child of pi has by default, as provider/id: pi's own two settings.
     pub default_model: Option<String>,
-    /// Which records of runs are removed by themselves.
+    /// The rule by which old records are removed.
     pub retention: Retention,
     /// The words of the command that is run when a background run has ended.
     pub on_end: Option<Vec<String>>,
@@ -88,7 +88,7 @@ pub struct ReadSettings {
     pub used: Vec<UsedKeys>,
     /// Values and keys that do not count.
     pub warnings: Vec<String>,
-    /// Why a file cannot be used at all. Its limits would not hold, so nothing should start.
+    /// The reasons why files cannot be used at all. Their limits would not hold, so nothing should start.
     pub broken: Vec<String>,
 }
 

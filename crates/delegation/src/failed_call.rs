@@ -1,4 +1,4 @@
-//! Why a tool call failed, in so few words that they fit behind the call.
+//! Says why a tool call failed, in so few words that they fit behind the call.
 
 use std::fmt;
 
@@ -11,7 +11,7 @@ const LONGEST_REASON: usize = 200;
 /// Only so much of either end of a result is read.
 const READ_OF_RESULT: usize = 4 << 10;
 
-/// Why a tool call failed.
+/// The reason why a tool call failed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CallFailure {
     /// The child does not have the tool.

@@ -85,9 +85,9 @@ pub enum FindError {
     /// Nothing is called so or begins with it.
     #[error("there is no run or session \"{id}\"")]
     NotFound {
-        /// What was asked for.
+        /// The word that was asked for.
         id: String,
-        /// What was probably meant.
+        /// The word that was probably meant.
         nearest: Option<String>,
     },
     /// There was such a run, and it was removed.
@@ -99,7 +99,7 @@ pub enum FindError {
     /// There are not so many runs.
     #[error("there is no {typed}: {}", how_many(*runs))]
     TooFar {
-        /// What was asked for.
+        /// The word that was asked for.
         typed: String,
         /// How many runs there are.
         runs: usize,
@@ -110,7 +110,7 @@ pub enum FindError {
         some_of(candidates)
     )]
     Ambiguous {
-        /// What was asked for.
+        /// The word that was asked for.
         prefix: String,
         /// What begins with it.
         candidates: Vec<Candidate>,
@@ -118,7 +118,7 @@ pub enum FindError {
     /// Several conversations share this session id.
     #[error("\"{session}\" is ambiguous: it is {}", agents(conversations))]
     Shared {
-        /// What was asked for.
+        /// The word that was asked for.
         session: String,
         /// What it may mean.
         conversations: Vec<Conversation>,

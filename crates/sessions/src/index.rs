@@ -59,7 +59,7 @@ pub enum RunState {
         exit_code: i32,
         /// When.
         at: Timestamp,
-        /// What it used, unless nobody knows.
+        /// The figures of the run, unless nobody knows them.
         used: Option<Used>,
     },
 }
@@ -73,7 +73,7 @@ pub struct RemovedRun {
     pub session: SessionId,
     /// The name its task was given.
     pub name: String,
-    /// Where its record was.
+    /// The directory in which its record was.
     pub directory: RunDir,
     /// When it was removed.
     pub removed_at: Timestamp,

@@ -18,7 +18,7 @@ use crate::run_dir::{self, RunDir};
 use crate::runs_place;
 use crate::store::Store;
 
-/// What the directory of a run is called once it is no record any more.
+/// The name of a run's directory once it is no record any more begins with this.
 const SET_ASIDE: &str = ".removing-";
 
 /// Removes runs of one user. It holds the directories open in which their records lie.

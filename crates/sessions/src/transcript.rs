@@ -110,7 +110,7 @@ pub(crate) fn lines_for_people(message: &Message) -> impl Iterator<Item = Cow<'_
     lines_of(message, Results::Judged)
 }
 
-/// Whether the result of a call that failed says so. Models get the documented text, which has one
+/// Decides whether the result of a failed call says that it failed. Models get the documented text, which has one
 /// form for all results.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Results {

@@ -8,24 +8,24 @@ use pi_subagents_delegation::nearest;
 use crate::found::{FindError, Found, SHORTEST, find, find_exactly, ids_beginning_with};
 use crate::index::IndexedRun;
 
-/// What stands for the newest run.
+/// The word that stands for the newest run.
 const LAST: &str = "last";
 
 /// Among so many of the newest runs one is looked for that may have been meant by a misspelt word.
 const COMPARED: usize = 500;
 
-/// What a person typed where a run is meant.
+/// A word that a person typed where a run is meant.
 #[derive(Debug, Clone, Copy)]
 pub struct Typed<'a> {
     /// The word.
     pub text: &'a str,
     /// The project they are in, whose runs come before all others.
     pub project: &'a Path,
-    /// Which of several runs of one name is meant.
+    /// The choice among several runs of one name.
     pub prefers: Prefers,
 }
 
-/// Which of several runs of one name is meant.
+/// The choice among several runs of one name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Prefers {
     /// The newest one.

@@ -1,4 +1,4 @@
-//! What a run used, as the index notes it with the run's end, so that a list of many runs needs no
+//! The figures of a run, as the index notes them with the run's end, so that a list of many runs needs no
 //! record.
 
 use pi_subagents_delegation::Usage;
@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::format::RunResult;
 
-/// What a run used.
+/// The figures of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Used {
     /// How often a tool was called.

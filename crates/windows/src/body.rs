@@ -94,7 +94,7 @@ fn rows_of(line: &WindowLine, columns: usize, limit: usize) -> Vec<Line> {
     if line.kind == LineKind::Tool {
         return vec![fit(&line.line, columns)];
     }
-    // Of a line that would fill the screen several times, the beginning is enough.
+    // The beginning is enough of a line that would fill the screen several times.
     let most = columns.saturating_mul(limit).saturating_mul(4);
     if line.line.size() <= most {
         return wrap_under(&line.line, columns);

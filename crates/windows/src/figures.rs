@@ -92,7 +92,7 @@ pub fn cost(dollars: Option<f64>) -> String {
 }
 
 /// Writes what one run or several runs together used: `7 calls • 4.5k tokens • $0.03 • 12s`.
-/// What is unknown or nothing is left out.
+/// Figures that are unknown or zero are left out.
 pub fn usage_words(
     calls: Option<usize>,
     used_tokens: u64,

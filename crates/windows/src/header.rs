@@ -12,7 +12,7 @@ const MAX_NAME_COLUMNS: usize = 48;
 
 /// Draws the header of a window, cut to `columns`.
 ///
-/// Where it does not fit, the tools go first, then the model, the calls, the tokens, the definition
+/// If the header does not fit, the tools go first, then the model, the calls, the tokens, the definition
 /// and the cost; the clock stays as long as it can.
 pub fn header(window: &Window, now: Timestamp, columns: usize) -> Line {
     header_with_files(window, 0, now, columns)

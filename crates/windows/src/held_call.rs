@@ -11,7 +11,7 @@ const HELD_LINES: usize = 20;
 /// How many bytes of a result are held.
 const HELD_BYTES: usize = 2 << 10;
 
-/// What a tool printed stands behind this.
+/// The mark before each line that a tool printed.
 const MARGIN: &str = "  ";
 
 /// A call in a window.

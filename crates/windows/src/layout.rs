@@ -6,7 +6,7 @@
 /// A running window that has so many rows needs no row of a folded one.
 const ENOUGH_ROWS: usize = 3;
 
-/// How a run stands, from the one that is shown first to the one that is left out first.
+/// The states of runs, from the one that is shown first to the one that is left out first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Standing {
     Running,
@@ -27,7 +27,7 @@ pub(crate) struct Need {
 pub(crate) struct Plan {
     /// How many rows stand under the header; `None` for a window that is left out.
     pub(crate) shares: Vec<Option<usize>>,
-    /// Whether there is an empty row beside every open window.
+    /// This is true if there is an empty row beside every open window.
     pub(crate) has_gaps: bool,
 }
 
@@ -51,7 +51,7 @@ fn all_of_them(needs: &[Need], rows: usize, has_gaps: bool) -> Option<Plan> {
         return None;
     }
     let mut shares = fair_shares(needs, is_running, rest);
-    // What is left opens the other windows, each of which may need a gap.
+    // The remaining rows open the other windows, each of which may need a gap.
     let taken: usize = shares.iter().sum();
     let most_gaps = if has_gaps {
         needs.len().saturating_sub(1)

@@ -33,11 +33,11 @@ pub struct Terminal {
     pub clock: Box<dyn Fn() -> Timestamp + Send>,
     /// Whether it has colours.
     pub paint: Paint,
-    /// What is left on the screen when it is finished.
+    /// The part that stays on the screen when the view is finished.
     pub at_end: AtEnd,
 }
 
-/// What a live view leaves behind.
+/// The part of a live view that stays on the screen at its end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AtEnd {
     /// Nothing: the answers are printed in its place.

@@ -41,7 +41,7 @@ pub enum Role {
     Emphasis,
     /// Words in it that are stressed even more.
     Strong,
-    /// What it quotes.
+    /// A quotation.
     Quote,
 }
 

@@ -4,17 +4,17 @@
 use crate::paint::fit;
 use crate::{Line, Role};
 
-/// What stands between two columns.
+/// The gap between two columns.
 const GAP: usize = 2;
 
 /// One column of a table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Column {
-    /// What stands above it.
+    /// The heading above it.
     pub heading: &'static str,
-    /// Whether its cells stand at its right edge, as numbers do.
+    /// This is true if its cells stand at its right edge, as numbers do.
     pub is_number: bool,
-    /// Which column leaves first: the one with the highest rank. Those of rank 0 always stay.
+    /// The rank by which columns leave: the one with the highest rank leaves first. Those of rank 0 always stay.
     pub rank: u8,
     /// To how many columns of the terminal its cells may be cut; `None` if they are never cut.
     pub least: Option<usize>,

@@ -1,5 +1,5 @@
-//! What a caller can tell about a model before a child is started: from files alone, without asking
-//! anybody.
+//! Checks a model before a child is started. A caller learns from files alone whether the model is
+//! known; nobody is asked.
 
 use super::{ChoiceError, InstalledPi, Keyring, KnownModels, ModelsFileError, Wanted, choose};
 use crate::surroundings::Surroundings;

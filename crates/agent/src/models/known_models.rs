@@ -16,7 +16,7 @@ pub(crate) struct KnownModels {
     providers: BTreeMap<String, ProviderEntry>,
     /// Knows prices and sizes of the built-in providers' models; asked only when they are.
     pub(super) installed: InstalledPi,
-    /// Why `models.json` cannot be used; then the built-in providers are all there is.
+    /// The reason why `models.json` cannot be used; then the built-in providers are all there is.
     pub(crate) problem: Option<ModelsFileError>,
     /// Keys of `models.json` that are probably misspelt.
     pub(crate) warnings: Vec<String>,

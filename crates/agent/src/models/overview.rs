@@ -21,7 +21,7 @@ pub struct ModelOverview {
     pub unset: Vec<(String, String)>,
     /// Files that cannot be used.
     pub problems: Vec<String>,
-    /// What is odd about the files.
+    /// Warnings about the files, such as misspelt keys.
     pub warnings: Vec<String>,
 }
 

@@ -37,9 +37,9 @@ pub(crate) struct Choice {
     pub(crate) model: Option<Model>,
     /// From a `:level` at the end of the pattern.
     pub(crate) thinking: Option<ThinkingLevel>,
-    /// Whether nothing is known about the model but its name.
+    /// This is true if nothing is known about the model but its name.
     pub(crate) is_unlisted: bool,
-    /// What is odd about that, where the models of the provider are known.
+    /// A warning that the provider does not list this model, if its models are known.
     pub(crate) warning: Option<String>,
 }
 
@@ -56,7 +56,7 @@ pub(crate) enum ChoiceError {
     },
     #[error("{place}: defaultProvider: {source}")]
     Default {
-        /// Where the settings name it.
+        /// The place in the settings that names it.
         place: String,
         source: Box<ChoiceError>,
     },

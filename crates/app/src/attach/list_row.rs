@@ -49,7 +49,7 @@ pub(crate) struct Recorded {
     calls: Option<usize>,
     usage: Option<Usage>,
     lasted: Option<Duration>,
-    /// What it answered or what went wrong, in one line.
+    /// The answer or the error of the run, in one line.
     outcome: String,
 }
 

@@ -18,7 +18,7 @@ pub(crate) struct Model {
     /// The project we were started in.
     pub(crate) project: PathBuf,
     pub(crate) context: PreviewContext,
-    /// Where the person lives, for the times of day.
+    /// The time zone of the person, for times of day.
     pub(crate) zone: TimeZone,
     /// Columns and rows.
     pub(crate) size: (u16, u16),
@@ -35,7 +35,7 @@ pub(crate) struct Model {
     /// Whether the window has the whole screen.
     pub(crate) is_zoomed: bool,
     pub(crate) mode: Mode,
-    /// What somebody has begun to type and has not sent.
+    /// A text that somebody has begun to type and has not sent.
     pub(super) draft: Option<(Purpose, LineEditor)>,
     /// The definitions that a new run can have, and the place of the one it gets.
     pub(crate) definitions: (Vec<String>, usize),
@@ -63,7 +63,7 @@ pub(crate) enum Mode {
     Confirming(RunId),
 }
 
-/// What a line is typed for.
+/// The purpose for which a line is typed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Purpose {
     Filter,

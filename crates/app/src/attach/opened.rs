@@ -14,10 +14,10 @@ pub(crate) struct Opened {
     /// The number of its opening: windows are counted from the first one.
     pub(crate) number: u64,
     pub(crate) run: IndexedRun,
-    /// What its header shows.
+    /// The facts that its header shows.
     pub(crate) window: Window,
     summary: RunSummary,
-    /// What happened in it.
+    /// Everything that happened in the run.
     happened: Sheet,
     /// What it answered, where that is shown instead of what happened.
     answer: Option<Sheet>,

@@ -12,7 +12,7 @@ use pi_subagents_windows::{Line, PreviewContext, Role, wrap};
 use super::sheet::Sheet;
 use super::transcript::{Entry, can_open, rows_of};
 
-/// Where the reader of a page is.
+/// The place in a page that its reader looks at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum Place {
     /// At the end, wherever that moves.

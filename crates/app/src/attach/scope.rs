@@ -1,11 +1,11 @@
-//! Which runs are on the screen.
+//! The choice of the runs that are on the screen.
 
 use std::path::PathBuf;
 
 use pi_subagents_delegation::{RunId, SessionId};
 use pi_subagents_sessions::IndexedRun;
 
-/// Which runs are shown.
+/// The runs that are shown.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Scope {
     /// All runs of this user.

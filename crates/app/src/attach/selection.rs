@@ -1,4 +1,4 @@
-//! Which run is selected. A choice of a person is kept by the id of the run, whatever the filter
+//! The selected run. A choice of a person is kept by the id of the run, whatever the filter
 //! and the order do.
 
 use pi_subagents_delegation::RunId;

@@ -17,18 +17,18 @@ pub(crate) struct Sheet {
     pub(crate) search: Option<Search>,
 }
 
-/// What somebody looks for.
+/// A search of a person.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Search {
     /// In small letters.
     pub(crate) words: String,
-    /// Where the reader was when the search began.
+    /// The place of the reader when the search began.
     pub(crate) from: (Place, BTreeSet<usize>),
     /// The row that was found last.
     pub(crate) found: Option<Top>,
 }
 
-/// What a reader of a sheet does.
+/// An action of the reader of a sheet.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Reading {
     /// Scroll so many rows down, or up.

@@ -24,11 +24,11 @@ pub(crate) enum Wanted {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Begun {
     pub(crate) run: RunId,
-    /// What the person should know of it.
+    /// A notice for the person who started the run.
     pub(crate) warnings: Vec<String>,
 }
 
-/// What becomes of a wish for a run.
+/// The outcome of an attempt to start a run.
 pub(crate) type Beginning = Pin<Box<dyn Future<Output = Result<Begun, CommandError>> + Send>>;
 
 /// Starts runs in the background, so that leaving the screen stops nothing.

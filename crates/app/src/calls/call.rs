@@ -45,13 +45,13 @@ pub(crate) trait Call {
 
 /// The answer to a call in the words of its family.
 pub(crate) struct Worded {
-    /// What the caller's model reads.
+    /// The text that the caller's model reads.
     pub(crate) text: String,
-    /// Whether the text contains what the sub-agents answered.
+    /// This is true if the text contains the answers of the sub-agents.
     pub(crate) has_answers: bool,
-    /// What the family adds to the details.
+    /// The fields that the family adds to the details.
     pub(crate) details: Map<String, Value>,
-    /// What a person should know who does not read the text.
+    /// Notices for a person who does not read the text.
     pub(crate) notices: Vec<String>,
 }
 
@@ -71,7 +71,7 @@ pub(crate) struct ReadyCall<C: Call> {
     lines_per_window: usize,
     panes: Panes,
     door: Door,
-    /// Where its caller is.
+    /// The directory of its caller.
     places: Places,
 }
 

@@ -42,7 +42,7 @@ pub(crate) struct FoundPi {
     pub(crate) version: String,
 }
 
-/// Why no pi can be used. The text says what to do about it.
+/// The reason why no pi can be used. The text says what to do about it.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum NoPi {
     #[error("pi is not on PATH. Install it, set PI_SUBAGENTS_PI to it, or use --runner embedded.")]

@@ -21,7 +21,7 @@ pub(crate) fn start_if_due(places: &Places, known_children: &KnownChildren) {
         .stdin(Stdio::null())
         .stdout(Stdio::null())
         .stderr(Stdio::null());
-    // Where it cannot be started, the next call tries again.
+    // If the sweeper cannot be started, the next call tries again.
     if let Ok(process) = known_children.start(|| command.spawn()) {
         reap(process, known_children.clone());
     }

@@ -1,4 +1,4 @@
-//! What the embedded agent gets to know of the places.
+//! The places that the embedded agent is told about.
 
 use std::ffi::OsStr;
 

@@ -1,4 +1,4 @@
-//! What is probably misspelt in a definition: names of tools, of a provider, of a model.
+//! Finds names in a definition that are probably misspelt: names of tools, of a provider, of a model.
 
 use pi_subagents_agent::{AskedModel, ModelCatalogue, Surroundings};
 use pi_subagents_definitions::{self as definitions, RunnerChoice, tools_of};

@@ -1,4 +1,4 @@
-//! What is said about an id that leads nowhere, or to more than one thing.
+//! Answers an id that leads nowhere, or to more than one thing.
 
 use pi_subagents_delegation::Timestamp;
 use pi_subagents_delegation::text::one_line;

@@ -11,12 +11,12 @@ use crate::places::Places;
 use crate::runs::conversation::of_one_conversation;
 use crate::runs::owned::current_runs;
 
-/// What names a run.
+/// A word that names a run.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Meant<'a> {
     /// An id or the beginning of one: models have ids.
     Id(&'a str),
-    /// What a person typed: also `last` or a name.
+    /// A word that a person typed, which may be `last` or a name.
     Typed(&'a str, Prefers),
 }
 

@@ -1,4 +1,4 @@
-//! What happened in a run, in order and with its times: who said what, which tools were called and
+//! Everything that happened in a run, in order and with its times: who said what, which tools were called and
 //! what they answered. `logs`, `session` and `export` tell it.
 
 use pi_subagents_delegation::child_protocol::ChildRecord;
@@ -13,7 +13,7 @@ pub(crate) struct Happened {
     pub(crate) what: What,
 }
 
-/// What happened.
+/// The kinds of things that happen in a run.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum What {
     /// Its child started.

@@ -12,7 +12,7 @@ const MOST_REMOVALS: usize = 1000;
 /// How many hours a removal is remembered: half a year.
 const LONGEST: i64 = 183 * 24;
 
-/// What is kept of one run: lines as they were written, so that a field of a newer version stays.
+/// The lines that are kept of one run, as they were written, so that a field of a newer version stays.
 struct Kept<'a> {
     begin: &'a str,
     end: Option<&'a str>,

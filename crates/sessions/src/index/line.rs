@@ -80,7 +80,7 @@ pub(super) struct IndexLine<'a> {
     pub(super) removed_at: Cow<'a, str>,
 }
 
-/// What a line says about its run.
+/// The statement of a line about its run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     Begin,

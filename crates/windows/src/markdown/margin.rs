@@ -24,7 +24,7 @@ pub(super) struct Margin {
 struct Level {
     /// The mark of a list item, until it was written once.
     mark: Option<String>,
-    /// What stands in front of all other lines.
+    /// The text in front of all other lines.
     further: Span,
 }
 

@@ -11,7 +11,7 @@ use crate::{Line, Role};
 /// How wide a line is at most that is not cut to a screen.
 const WHOLE_WIDTH: usize = 4096;
 
-/// What a call is about, read from its arguments once. It holds a bounded part of them.
+/// The subject of a call, read from its arguments once. It holds a bounded part of them.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CallPreview {
     tool: String,

@@ -1,4 +1,4 @@
-//! What came of a tool call, as far as its preview tells it.
+//! The outcome of a tool call, as its preview shows it.
 
 use pi_subagents_delegation::{CallFailure, ToolResult};
 use serde_json::Value;
@@ -12,7 +12,7 @@ pub(super) const FAILED: &str = "✗ ";
 /// Stands behind a call that has no result yet.
 const UNDER_WAY: &str = " (running)";
 
-/// What came of a call.
+/// The outcome of a call.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum Outcome {
     /// Nobody asks what came of it.
@@ -24,7 +24,7 @@ pub enum Outcome {
     Done {
         /// How many lines of a file were added and removed, where the tool said so.
         changes: Option<(usize, usize)>,
-        /// What was found, on a line of its own.
+        /// The summary of what was found, on a line of its own.
         summary: Option<Line>,
     },
     /// It failed.

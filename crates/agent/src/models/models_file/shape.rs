@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 use super::super::entries::ProviderEntry;
 use super::ModelsFile;
 
-/// What the value of a key must be.
+/// The type that the value of a key must have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Text,
@@ -139,7 +139,7 @@ impl<'a> Shape<'a> {
                     let (wanted, found) = (kind.as_str(), kind_of(value));
                     return Err(self.wrong(&at, &format!("must be {wanted}, not {found}")));
                 }
-                // What is like no key of ours may be one of a newer pi.
+                // A key that resembles none of those we know may belong to a newer pi, so nobody is warned.
                 None => {
                     if let Some(meant) = nearest(key, known.iter().map(|(name, _)| *name)) {
                         let doubt = format!("is unknown and ignored; did you mean {meant}?");

@@ -22,7 +22,7 @@ const MARGIN: usize = 2 + ICON_COLUMNS;
 /// No name takes more columns than this.
 const WIDEST_NAME: usize = 20;
 
-/// What a row does is worth at least so many columns.
+/// The column that says what a run does gets at least this many columns of the screen.
 const NARROWEST_DOING: usize = 20;
 
 /// A task is worth at least so many columns.

@@ -13,7 +13,7 @@ use super::copying::copied;
 use super::message::{AnswerUse, Effect, Notice};
 use super::model::{Focus, Leaving, Mode, Model, Purpose};
 
-/// What came of a question that was not answered with yes.
+/// The notice after a question that was not answered with yes.
 const GOES_ON: &str = "It goes on.";
 
 /// How many rows of the help a page key goes on.

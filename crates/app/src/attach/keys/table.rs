@@ -1,6 +1,6 @@
 //! The table of keys. `docs/design/attach.md` has the same table, and so has the help.
 
-/// Where a key means something.
+/// The part of the screen in which a key has a meaning.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Where {
     List,

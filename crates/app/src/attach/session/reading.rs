@@ -1,4 +1,4 @@
-//! What is read from the disk for the sake of the model.
+//! Reads from the disk the facts that the model needs.
 
 use std::fs;
 

@@ -17,7 +17,7 @@ pub(crate) struct Call {
     pub(crate) arguments: Value,
     at: Timestamp,
     pub(crate) answer: Option<ToolResult>,
-    /// What came of it, as far as its first line says it.
+    /// The outcome of the call, as its first line shows it.
     pub(crate) outcome: Outcome,
     pub(crate) took: Option<Duration>,
     /// How many bytes of its output are not held.

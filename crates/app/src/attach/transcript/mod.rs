@@ -1,4 +1,4 @@
-//! What happened in a run, from its beginning: a fold over its events into entries that a person
+//! Everything that happened in a run, from its beginning: a fold over its events into entries that a person
 //! can open, bounded in number and size.
 
 mod call;
@@ -23,13 +23,13 @@ const LONGEST_TEXT: usize = 1 << 20;
 /// Something that happened in a run.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Entry {
-    /// What was asked.
+    /// A prompt.
     Prompt(String),
-    /// What the model said.
+    /// A text of the model.
     Speech(String),
     /// A tool that the model called, and what came of it.
     Call(Box<Call>),
-    /// What we say about the run, or what its child printed.
+    /// A remark of ours about the run, or a line that its child printed.
     Remark(Line),
 }
 

@@ -15,7 +15,7 @@ const PROMPT_LINES: usize = 12;
 /// How many lines of output or of one argument are shown when a call is open.
 const MOST_LINES: usize = 5_000;
 
-/// What stands before the rows of an open call.
+/// The mark before each row of an open call.
 const MARGIN: &str = "  │ ";
 
 /// Returns whether there is more of an entry to see when it is opened.

@@ -46,7 +46,7 @@ pub(super) async fn run(places: &Places, directory: &RunDir, known_children: &Kn
     done.write_down(directory);
 }
 
-/// What became of the command.
+/// The outcome of the command.
 struct Done {
     outcome: String,
     printed: Vec<u8>,
@@ -84,7 +84,7 @@ async fn run_command(
     if let Some(pid) = pid {
         known_children.ended(pid);
     }
-    // What it left behind has become a child of ours, and holds the streams open.
+    // Processes that the command left behind have become children of ours and hold the streams open.
     known_children.end_unknown();
     let mut all = Vec::new();
     for printed in printed {

@@ -35,7 +35,7 @@ pub(crate) struct ResolvedWork {
     pub(crate) trusted: bool,
     /// What the caller should know about the program that was chosen.
     pub(crate) warning: Option<String>,
-    /// What the caller should know about the model that was chosen.
+    /// A warning for the caller about the model that was chosen.
     pub(crate) doubts: Vec<String>,
 }
 

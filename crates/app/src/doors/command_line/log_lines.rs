@@ -70,7 +70,7 @@ fn body(told: &Told, columns: Option<usize>) -> Vec<Line> {
     if hidden > 0 {
         let note = format!("… {}", text::count(hidden, "more line"));
         shown.push(Line::new(Role::Muted, &note));
-        // What went wrong stands at the end.
+        // The reason of a failure stands at the end of the output.
         let reason = words
             .trim_end()
             .lines()

@@ -17,7 +17,7 @@ pub(crate) struct MessageJson {
     answer: AnswerJson,
 }
 
-/// What only some messages have.
+/// The fields that only some messages have.
 #[derive(Debug, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct AnswerJson {

@@ -34,7 +34,7 @@ pub(crate) struct ReadRun {
     messages: Vec<MessageJson>,
 }
 
-/// What `session --json` prints.
+/// The JSON of `session`.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct SessionJson<'a> {

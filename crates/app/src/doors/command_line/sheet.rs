@@ -1,4 +1,4 @@
-//! How stdout shows lines: with colours and fitted to its width on a terminal, whole and plain in a
+//! Prints lines to stdout: with colours and fitted to its width on a terminal, whole and plain in a
 //! pipe.
 
 use std::io::{self, IsTerminal as _};
@@ -13,7 +13,7 @@ use crate::places::Places;
 /// The size of a terminal that does not report one.
 const USUAL_SIZE: (usize, usize) = (80, 24);
 
-/// What lines are printed on.
+/// The paper that lines are printed on: a terminal or a pipe.
 #[derive(Debug, Clone)]
 pub(crate) struct Sheet {
     paint: Paint,

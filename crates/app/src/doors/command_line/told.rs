@@ -1,4 +1,4 @@
-//! How something that happened in a run reads: a label, perhaps a tool, and the words.
+//! Puts something that happened in a run into words: a label, perhaps a tool, and a text.
 
 use std::time::Duration;
 
@@ -18,7 +18,7 @@ pub(crate) struct Told {
     /// The tool that was called or answered.
     pub(crate) tool: Option<String>,
     pub(crate) words: String,
-    /// Whether the words are Markdown.
+    /// This is true if the words are Markdown.
     pub(crate) is_markdown: bool,
 }
 

@@ -1,4 +1,4 @@
-//! What a run used, read from the messages that pi's session keeps of it.
+//! Reads the figures of a run from the messages that pi's session keeps of it.
 
 use pi_subagents_delegation::Usage;
 use serde_json::Value;

@@ -8,7 +8,7 @@ use std::time::Duration;
 use pi_subagents_definitions::Retention;
 use pi_subagents_delegation::{RunId, Timestamp};
 
-/// What is to go.
+/// The rule that chooses the runs to be removed.
 #[derive(Debug, Clone)]
 pub(crate) enum Choice {
     /// The runs that a person named, each by itself.
@@ -28,7 +28,7 @@ pub(crate) enum Rule {
         older: Option<Duration>,
         keep_last: Option<usize>,
     },
-    /// What the settings of the user say.
+    /// The rule in the settings of the user.
     Retention(Retention),
 }
 
@@ -45,7 +45,7 @@ pub(crate) struct Session<'a> {
     pub(crate) bytes: u64,
 }
 
-/// What ended this lately stays, however much room it takes: somebody wants to read it.
+/// A run that ended later than this stays, however much room it takes: somebody wants to read it.
 const ALWAYS_KEPT: Duration = Duration::from_hours(24);
 
 /// Returns for each session whether a rule takes it.
@@ -71,7 +71,7 @@ pub(crate) fn chosen(
     chosen
 }
 
-/// What the later sessions of a project amount to.
+/// The sums over the later sessions of a project.
 #[derive(Debug, Clone, Copy, Default)]
 struct Total {
     runs: usize,

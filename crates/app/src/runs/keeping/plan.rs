@@ -1,4 +1,4 @@
-//! What a removal will do: which of the chosen runs go, and why the others stay. A dry run prints
+//! The plan of a removal: which of the chosen runs go, and why the others stay. A dry run prints
 //! this, and a real one does it.
 
 use std::collections::HashMap;

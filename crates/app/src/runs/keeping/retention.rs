@@ -22,7 +22,7 @@ use crate::places::Places;
 /// How long a project is left alone after it was looked at.
 const PAUSE: Duration = Duration::from_hours(24);
 
-/// What one look at a project may do; the next one goes on.
+/// The limits of one look at a project; the next look goes on.
 const LIMITS: Limits = Limits {
     runs: 5000,
     time: Duration::from_mins(1),
@@ -34,7 +34,7 @@ const MOST_PROJECTS: usize = 1000;
 /// More than this is not read of the memory.
 const LARGEST: u64 = 1 << 20;
 
-/// What is remembered from one process to the next.
+/// The facts that are remembered from one process to the next.
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 struct Memory {
@@ -42,7 +42,7 @@ struct Memory {
     projects: BTreeMap<PathBuf, String>,
     /// The latest removal.
     latest: Option<Removed>,
-    /// Whether a person was told that runs are removed at all.
+    /// This is true once a person was told that runs are removed at all.
     is_told: bool,
 }
 

@@ -9,7 +9,7 @@ use pi_subagents_sessions::{IndexedRun, StickyFile, sticky_files};
 
 use super::choice::is_older;
 
-/// Which files of sessions go. A file to which a run leads that stays never does.
+/// Chooses the files of sessions that go. A file to which a run leads that stays never does.
 pub(crate) struct StickyChoice {
     /// The files of runs that go with this removal.
     pub(crate) of_removed: HashSet<PathBuf>,
@@ -17,7 +17,7 @@ pub(crate) struct StickyChoice {
     pub(crate) older: Option<Duration>,
 }
 
-/// What became of the chosen files.
+/// The outcome for the chosen files.
 #[derive(Debug, Default)]
 pub(crate) struct StickySwept {
     pub(crate) removed: Vec<StickyFile>,

@@ -20,14 +20,14 @@ const BATCH: usize = 200;
 /// How long one removal waits for another one.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// What a removal did.
+/// The outcome of a removal.
 #[derive(Debug, Default)]
 pub(crate) struct Swept {
     pub(crate) removed: Vec<Going>,
     pub(crate) kept: Vec<Kept>,
-    /// What could not be done, as sentences.
+    /// Sentences about everything that could not be done.
     pub(crate) problems: Vec<String>,
-    /// Whether the removal stopped at its limits before it was done.
+    /// This is true if the removal stopped at its limits before it was done.
     pub(crate) is_cut: bool,
 }
 
@@ -38,7 +38,7 @@ pub(crate) struct Limits {
     pub(crate) time: Duration,
 }
 
-/// Why nothing was removed.
+/// The reason why nothing was removed.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum SweepError {
     #[error(transparent)]
@@ -96,7 +96,7 @@ struct Sweep<'a> {
     store: &'a Store,
     planner: Planner<'a>,
     now: Timestamp,
-    /// What is still to go.
+    /// The runs that are still to be removed.
     left: Vec<Going>,
     /// How long the index was when that was decided.
     length: Option<u64>,

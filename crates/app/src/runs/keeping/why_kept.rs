@@ -1,6 +1,6 @@
 //! The reasons for which a run is never removed. A new reason is a fact, a line here and a test.
 
-/// What is known of a run that somebody or a rule has chosen for removal.
+/// The facts about a run that somebody or a rule has chosen for removal.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[expect(
     clippy::struct_excessive_bools,
@@ -15,11 +15,11 @@ pub(crate) struct Facts {
     pub(crate) is_untold: bool,
     /// A person typed its id or that of its session, and so knows of it.
     pub(crate) is_named: bool,
-    /// Why its directory must not be touched.
+    /// The reason why its directory must not be touched.
     pub(crate) obstacle: Option<String>,
 }
 
-/// Why a run stays although it was chosen.
+/// The reason why a run stays although it was chosen.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Reason {
     Running,

@@ -1,11 +1,11 @@
-//! What several runs used together.
+//! Adds up what several runs used.
 
 use pi_subagents_delegation::Usage;
 use serde::Serialize;
 
 use super::{RowUsage, RunRow};
 
-/// What several runs used together, as far as it is known.
+/// The sums over several runs, as far as they are known.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct RowTotals {

@@ -17,7 +17,7 @@ use crate::calls::resolve::{Asked, Family};
 use crate::error::CommandError;
 use crate::random;
 
-/// Who looks for the definition of a task: `delegate` takes the one that this finds.
+/// The order in which `delegate` looks for the definition of a task.
 pub(crate) const ASKER: Asker = Asker::Delegation;
 
 /// What is special about this family.

@@ -14,7 +14,7 @@ use crate::calls::resolve::{Asked, Family, ResolvedTask};
 use crate::error::CommandError;
 use crate::random;
 
-/// Who looks for the definition of a task: `run` and `spawn` take the one that this finds.
+/// The order in which `run` and `spawn` look for the definition of a task.
 pub(crate) const ASKER: Asker = Asker::Subagent;
 
 /// What is special about this family.

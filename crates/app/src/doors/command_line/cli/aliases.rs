@@ -3,7 +3,7 @@
 
 use std::ffi::OsString;
 
-/// What is listed with the finished runs.
+/// The alias that lists the finished runs too.
 const LIST: &str = "ls";
 
 /// Replaces `ls` with `status --all`; it may stand behind the option that every command has.

@@ -1,4 +1,4 @@
-//! What the parser says about words it does not know: what was probably meant, and nothing silly.
+//! Answers words that the parser does not know: with what was probably meant, and with nothing silly.
 
 use std::ffi::OsString;
 

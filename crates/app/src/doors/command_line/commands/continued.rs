@@ -11,12 +11,12 @@ use crate::runs::known::{KnownRun, KnownSession};
 
 /// A session that goes on, and who asks for it.
 pub(super) struct Continued {
-    /// Who asks, with what the session keeps.
+    /// The caller, with the options that the session keeps.
     pub(super) caller: Caller,
     pub(super) session: KnownSession,
     /// The run after which it goes on.
     pub(super) latest: IndexedRun,
-    /// What was said in that run.
+    /// The conversation of that run.
     pub(super) history: RunHistory,
     /// The agent of a sticky session.
     pub(super) agent: Option<String>,

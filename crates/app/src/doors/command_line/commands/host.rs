@@ -9,7 +9,7 @@ use crate::places::Places;
 use crate::print::Printer;
 use crate::runtime::block_on;
 
-/// What a person reads who typed the command.
+/// The note for a person who typed the command.
 const WAITING: &str = "Waiting for the extension of pi on stdin, as JSON lines. The pi package starts this command\nitself, and people do not need it; Ctrl-D ends it.";
 
 pub(crate) fn run() -> Result<ExitCode, CommandError> {

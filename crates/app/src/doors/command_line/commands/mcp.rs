@@ -15,7 +15,7 @@ use crate::doors::mcp::{self, McpOptions, patience};
 use crate::error::CommandError;
 use crate::print::Printer;
 
-/// What a person reads who typed the command.
+/// The note for a person who typed the command.
 const WAITING: &str = "Waiting for an MCP client on stdin, as JSON lines. A client such as Claude Code starts this\ncommand itself (pi-subagents help mcp); Ctrl-D ends it.";
 
 #[derive(Args)]

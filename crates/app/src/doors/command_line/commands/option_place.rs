@@ -1,4 +1,4 @@
-//! Where options stand among the words of a prompt.
+//! Finds options that stand among the words of a prompt.
 //!
 //! The parser takes options from anywhere. In `run scout what does --json do` it would take a word
 //! away from the prompt, and nobody would notice. So options may follow a prompt that is one quoted

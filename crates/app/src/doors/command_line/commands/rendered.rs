@@ -1,4 +1,4 @@
-//! What a model wrote, as a person at a terminal reads it.
+//! Renders the text of a model for a person at a terminal.
 
 use std::io;
 

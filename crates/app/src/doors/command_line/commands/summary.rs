@@ -1,4 +1,4 @@
-//! How the runs of a call went, in a line each, and what can be done next.
+//! The summary of a call: a line for each run, and what can be typed next.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use pi_subagents_windows::figures::usage_words;
 use crate::calls::Answer;
 use crate::calls::families::delegation::sentence;
 
-/// What can be typed next, and what for.
+/// A command that can be typed next, and its purpose.
 struct Step {
     purpose: String,
     command: String,

@@ -1,4 +1,5 @@
-//! Whether the first word of a task is the name of a definition, or the beginning of the prompt.
+//! Decides whether the first word of a task is the name of a definition or the beginning of the
+//! prompt.
 
 use pi_subagents_definitions::{Asker, Catalogue, DEFAULT_AGENT};
 use pi_subagents_delegation::nearest;
@@ -9,7 +10,7 @@ use crate::places::Places;
 use crate::print::Printer;
 use crate::profiles::ask::{AtTerminal, Person, Stopped, can_ask};
 
-/// Who is to do a task, and how many of the words say so.
+/// The definition that does a task, and the number of words that name it.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Meant {
     pub(super) agent: String,
@@ -34,7 +35,7 @@ impl Meant {
     }
 }
 
-/// What the first word can be.
+/// The meanings that the first word can have.
 #[derive(Debug, PartialEq, Eq)]
 enum Reading<'a> {
     Name,
@@ -81,7 +82,7 @@ fn reading<'a>(first: &str, is_followed: bool, catalogue: &'a Catalogue) -> Read
     }
     let usable = catalogue.effective(Asker::Subagent);
     let usable = usable.iter().map(|definition| definition.name.as_str());
-    // One that must not be used is meant all the same, and the error says why it is not used.
+    // A definition that must not be used is meant all the same; the error says why it is not used.
     let ignored = catalogue
         .ignored()
         .map(|(ignored, _)| ignored.name.as_str());

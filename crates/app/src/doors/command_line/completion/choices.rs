@@ -1,4 +1,4 @@
-//! What can be chosen at a place: from the tree of commands, and from what there is.
+//! Lists the words that can be chosen at a place: commands and options, runs, definitions, models.
 
 use clap::{Arg, Command};
 use pi_subagents_agent::{Surroundings, offered_models};

@@ -1,8 +1,8 @@
-//! What the value of an argument means, as far as something can be offered for it. Pure.
+//! Finds out what the value of an argument means, so that something can be offered for it. Pure.
 
 use clap::{Arg, Command, ValueHint};
 
-/// What the value of an argument is.
+/// The meaning of the value of an argument.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Meaning {
     /// A run or a session; `of_running` where only one in progress makes sense.

@@ -1,4 +1,4 @@
-//! What a shell offers when somebody presses Tab. The scripts ask this program, which answers from
+//! The words that a shell offers when somebody presses Tab. The scripts ask this program, which answers from
 //! the tree of commands and from what there is: runs, definitions, models, tools. It writes nothing
 //! to disk, asks nobody, and says nothing on stderr.
 
@@ -25,7 +25,7 @@ const MOST_OFFERS: usize = 200;
 struct Offer {
     /// The word.
     value: String,
-    /// What a person reads beside it.
+    /// The description that a person reads beside it.
     description: String,
 }
 
@@ -38,14 +38,14 @@ impl Offer {
     }
 }
 
-/// What is offered for a word, and what the shell adds itself.
+/// The words that are offered, and whether the shell adds files.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 struct Offers {
     words: Vec<Offer>,
     and: Besides,
 }
 
-/// What the shell does besides offering words.
+/// The part of the work that the shell does itself.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 enum Besides {
     /// Nothing.

@@ -1,4 +1,4 @@
-//! Where in the tree of commands the word before the cursor stands. Pure.
+//! Finds the place of the word before the cursor in the tree of commands. Pure.
 
 use clap::{Arg, Command};
 
@@ -7,15 +7,15 @@ use clap::{Arg, Command};
 pub(super) struct Place<'a> {
     /// The command that has been named so far.
     pub(super) command: &'a Command,
-    /// What can stand there.
+    /// The things that can stand there.
     pub(super) slot: Slot<'a>,
-    /// What of the word belongs to the option, such as `--model=`.
+    /// The part of the word that belongs to the option, such as `--model=`.
     pub(super) prefix: &'a str,
     /// The beginning of what is meant.
     pub(super) begun: &'a str,
 }
 
-/// What can stand at a place.
+/// The things that can stand at a place.
 #[derive(Debug)]
 pub(super) enum Slot<'a> {
     /// An option of the command.
@@ -29,7 +29,7 @@ pub(super) enum Slot<'a> {
     },
 }
 
-/// What the words before the cursor have used up.
+/// The arguments that the words before the cursor have used up.
 struct Walk<'a> {
     command: &'a Command,
     /// The option whose value comes next, and whether it may be left out.

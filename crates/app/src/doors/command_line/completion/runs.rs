@@ -11,7 +11,7 @@ use crate::runs::ask_which::since;
 use crate::runs::find::status_of;
 use crate::runs::owned::is_owned;
 
-/// Which runs make sense.
+/// The runs that make sense for a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Wanted {
     /// Any run or session.

@@ -3,7 +3,7 @@
 /// The word before the cursor.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct TypedWord {
-    /// What it means, without quotes.
+    /// The word without quotes.
     pub(super) text: String,
     /// The quote that was opened in it and not closed.
     pub(super) quote: Option<char>,

@@ -41,7 +41,7 @@ pub(crate) struct Subagents {
     pub(crate) has_ui: bool,
 }
 
-/// What the command shows: a page, or sentences for a moment.
+/// The output of the command: a page, or sentences for a moment.
 #[derive(Default)]
 pub(super) struct Shown {
     pub(super) page: Vec<Line>,

@@ -1,4 +1,4 @@
-//! What `clean --json` prints.
+//! The JSON of `clean`.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! What `clean` says: what went, project by project, and what stayed and why.
+//! The report of `clean`: the runs that went, project by project, and those that stayed and why.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -16,7 +16,7 @@ use crate::runs::keeping::why_kept::Reason;
 /// How many runs are listed one by one before they are only counted.
 const MOST_LISTED: usize = 20;
 
-/// Whether something happened.
+/// The tense of the report: the removal happened, or it would happen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Tense {
     Did,
@@ -28,12 +28,12 @@ pub(super) struct Report<'a> {
     pub(super) swept: &'a Swept,
     pub(super) sessions: &'a StickySwept,
     pub(super) tense: Tense,
-    /// Whether runs were named one by one.
+    /// This is true if runs were named one by one.
     pub(super) is_named: bool,
     pub(super) now: Timestamp,
 }
 
-/// What went of one project.
+/// The runs of one project that went.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Total {
     pub(super) runs: usize,

@@ -14,7 +14,7 @@ const ANSWER_LINES: usize = 8;
 /// How many characters of a task are shown; the record has all of it.
 const TASK_CHARACTERS: usize = 2000;
 
-/// Where what is said about a label begins.
+/// The column at which the text behind a label begins.
 const MARGIN: usize = 15;
 
 /// Draws runs, each with its facts below its name.

@@ -1,4 +1,4 @@
-//! What `status` shows: the chosen runs with their figures, as JSON and as lines.
+//! The content of `status`: the chosen runs with their figures, as JSON and as lines.
 
 use pi_subagents_delegation::{Status, Timestamp, text};
 use pi_subagents_sessions::{IndexedRun, RecordedRun, Store};
@@ -23,16 +23,16 @@ const FULL_ROWS: usize = 200;
 /// How many runs a terminal lists unless more are asked for: the newest must not scroll away.
 const TERMINAL_ROWS: usize = 50;
 
-/// What there is to be shown.
+/// The runs and figures that are shown.
 pub(super) struct Seen {
     pub(super) counts: Counts,
     /// The chosen runs in their order.
     pub(super) runs: Vec<SeenRun>,
-    /// What all of these used together.
+    /// The figures of all of these together.
     totals: RowTotals,
     /// At most so many of them are listed.
     limit: Option<usize>,
-    /// Whether these runs were asked for by an id.
+    /// This is true if the runs were asked for by an id.
     pub(super) is_named: bool,
 }
 
@@ -178,7 +178,7 @@ impl SeenRun {
     }
 }
 
-/// What `status --json` prints.
+/// The JSON of `status`.
 #[derive(Serialize)]
 pub(super) struct StatusJson {
     counts: Value,
