@@ -44,7 +44,8 @@ pub use pi_subagents_delegation::RunnerChoice;
 pub use pi_subagents_pi_files::{BUILT_IN_TOOLS, Position, Skill, SkillPlaces};
 pub use places::{Folder, FolderDialect, Places, Viewpoint};
 pub use settings::{
-    DefinitionDir, ReadSettings, ResumeMode, Retention, Settings, SettingsFiles, UsedKeys,
+    DefinitionDir, FleetSettings, ReadSettings, ResumeMode, Retention, Settings, SettingsFiles,
+    UsedKeys, WorkerSettings,
 };
 pub use skills::{ResolvedSkills, SkillError, Skills, ignored_skills};
 pub use summary::{choices, listed, listing, name, summary};

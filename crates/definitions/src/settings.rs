@@ -3,13 +3,16 @@
 //! The user's file is read first, then that of the project if it is trusted; a value of the
 //! project takes the place of the user's, and a wrong one changes nothing.
 
+mod fleet;
 mod reader;
 mod user_only;
 mod values;
+mod worker;
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+pub use fleet::FleetSettings;
 use pi_subagents_delegation::{Allowance, RunnerChoice, Scope, nearest};
 use pi_subagents_pi_files::json::Step;
 use pi_subagents_pi_files::{SettingsFile, SettingsFileError};
@@ -17,6 +20,7 @@ use reader::Reader;
 use serde_json::Value;
 pub use user_only::Retention;
 use values::Paths;
+pub use worker::WorkerSettings;
 
 /// The settings of a user in a project.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -53,6 +57,10 @@ pub struct Settings {
     pub retention: Retention,
     /// The words of the command that is run when a background run has ended.
     pub on_end: Option<Vec<String>>,
+    /// The fleet of the user, and what its runs get by default.
+    pub fleet: FleetSettings,
+    /// This machine as a worker.
+    pub worker: WorkerSettings,
 }
 
 /// The part of a settings file that is ours.
@@ -131,6 +139,8 @@ impl Default for Settings {
             default_model: None,
             retention: Retention::default(),
             on_end: None,
+            fleet: FleetSettings::default(),
+            worker: WorkerSettings::default(),
         }
     }
 }
@@ -176,7 +186,8 @@ impl ReadSettings {
             None => self.warnings.extend(misspelt_part(file)),
             Some(Value::Object(subagents)) => {
                 let mut reader = Reader::new(file, subagents);
-                self.settings.take(&mut reader, paths);
+                let broken = self.settings.take(&mut reader, paths);
+                self.broken.extend(broken);
                 let (keys, warnings) = reader.finish();
                 self.warnings.extend(warnings);
                 self.used.push(UsedKeys {

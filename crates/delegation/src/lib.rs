@@ -22,6 +22,7 @@ mod message;
 mod nearest;
 mod pacer;
 mod partial_message;
+mod place;
 mod plan;
 mod policy;
 mod runner_choice;
@@ -45,6 +46,7 @@ pub use message::{AssistantMessage, Message, Part, StopReason, ToolCall, ToolCha
 pub use nearest::nearest;
 pub use pacer::Pacer;
 pub use partial_message::{Activity, PartialMessage};
+pub use place::{Place, Priority, WorkspaceChoice, fits_fleet_name};
 pub use plan::{Limits, Plan, PlannedTask, Program, Refusal, Task, TaskPlan, UsedDefinition};
 pub use policy::{
     Completion, ModelChoice, Runner, SessionPolicy, SystemPrompt, ThinkingLevel, ToolPolicy,

@@ -7,11 +7,15 @@ use serde_json::{Map, Value};
 
 use super::PART;
 
-/// The values of one file. A key that nobody has asked for in the end is unknown.
+/// The values of one object of a file. A key that nobody has asked for in the end is unknown.
 pub(super) struct Reader<'a> {
     file: &'a SettingsFile,
-    subagents: &'a Map<String, Value>,
+    /// The keys that lead to the object.
+    path: Vec<&'static str>,
+    values: &'a Map<String, Value>,
     asked: Vec<&'static str>,
+    /// No key of the object is reported as unknown.
+    is_judged: bool,
     warnings: Vec<String>,
 }
 
@@ -19,26 +23,52 @@ impl<'a> Reader<'a> {
     pub(super) fn new(file: &'a SettingsFile, subagents: &'a Map<String, Value>) -> Self {
         Self {
             file,
-            subagents,
+            path: vec![PART],
+            values: subagents,
             asked: Vec::new(),
+            is_judged: false,
             warnings: Vec::new(),
         }
     }
 
+    /// Reads the object under a key with a reader of its own, if there is one, and takes over what
+    /// that one warns of.
+    pub(super) fn object(&mut self, key: &'static str, read: impl FnOnce(&mut Reader<'a>)) {
+        let Some(value) = self.value(key) else {
+            return;
+        };
+        let Value::Object(values) = value else {
+            return self.warn(key, value, "an object");
+        };
+        let mut inner = Reader {
+            file: self.file,
+            path: self.path.iter().copied().chain([key]).collect(),
+            values,
+            asked: Vec::new(),
+            is_judged: false,
+            warnings: Vec::new(),
+        };
+        read(&mut inner);
+        self.warnings.extend(inner.finish().1);
+    }
+
+    /// Returns the keys that the object has.
+    pub(super) fn keys(&self) -> impl Iterator<Item = &'a str> {
+        self.values.keys().map(String::as_str)
+    }
+
     /// Returns the keys that the file has and somebody asked for, and the warnings.
     pub(super) fn finish(mut self) -> (Vec<&'static str>, Vec<String>) {
-        let (file, subagents) = (self.file, self.subagents);
-        let unknown = subagents
-            .keys()
-            .filter(|key| !self.asked.contains(&key.as_str()));
+        let values = self.values;
+        let is_unknown = |key: &&str| !self.is_judged && !self.asked.contains(key);
+        let unknown = self.keys().filter(is_unknown);
         let unknown = unknown.map(|key| {
             let meant = nearest(key, self.asked.iter().copied())
                 .map_or(String::new(), |meant| format!("; did you mean {meant}?"));
-            let place = file.place(&[Step::Key(PART), Step::Key(key)]);
-            format!("{place}: {PART}.{key} is unknown and ignored{meant}")
+            format!("{} is unknown and ignored{meant}", self.named(key))
         });
         self.warnings.extend(unknown.collect::<Vec<_>>());
-        self.asked.retain(|key| subagents.contains_key(*key));
+        self.asked.retain(|key| values.contains_key(*key));
         (self.asked, self.warnings)
     }
 
@@ -47,10 +77,15 @@ impl<'a> Reader<'a> {
         self.asked.push(key);
     }
 
+    /// Lets every key count as known, because somebody else has judged them.
+    pub(super) fn leave_all(&mut self) {
+        self.is_judged = true;
+    }
+
     /// Returns the value of a key, whatever it is.
     pub(super) fn value(&mut self, key: &'static str) -> Option<&'a Value> {
         self.asked.push(key);
-        self.subagents.get(key)
+        self.values.get(key)
     }
 
     /// Reads a whole number and moves it into its bounds.
@@ -117,6 +152,21 @@ impl<'a> Reader<'a> {
         text
     }
 
+    /// Reads a text that `parse` understands.
+    pub(super) fn parsed<T>(
+        &mut self,
+        key: &'static str,
+        expected: &str,
+        parse: impl FnOnce(&str) -> Option<T>,
+    ) -> Option<T> {
+        let value = self.value(key)?;
+        let parsed = value.as_str().and_then(parse);
+        if parsed.is_none() {
+            self.warn(key, value, expected);
+        }
+        parsed
+    }
+
     /// Reads several texts; a single one need not be in a list.
     pub(super) fn texts(&mut self, key: &'static str) -> Vec<&'a str> {
         let Some(value) = self.value(key) else {
@@ -130,24 +180,29 @@ impl<'a> Reader<'a> {
             .iter()
             .map(|item| item.as_str().filter(|text| !text.is_empty()));
         texts.collect::<Option<_>>().unwrap_or_else(|| {
-            self.warn(key, value, "a list of paths");
+            self.warn(key, value, "a list of texts");
             Vec::new()
         })
     }
 
     /// Warns that a value does not count. The key may be one inside an object: `retention.days`.
     pub(super) fn refuse(&mut self, key: &str, why: &str) {
-        let inside = key.split('.').map(Step::Key);
-        let path: Vec<Step<'_>> = std::iter::once(Step::Key(PART)).chain(inside).collect();
-        let place = self.file.place(&path);
-        self.warnings
-            .push(format!("{place}: {PART}.{key} is ignored: {why}"));
+        let named = self.named(key);
+        self.warnings.push(format!("{named} is ignored: {why}"));
+    }
+
+    /// Names the place and the key of a value, as messages begin.
+    pub(super) fn named(&self, key: &str) -> String {
+        let outer = self.path.iter().copied();
+        let keys: Vec<&str> = outer.chain(key.split('.')).collect();
+        let steps: Vec<Step<'_>> = keys.iter().map(|&key| Step::Key(key)).collect();
+        format!("{}: {}", self.file.place(&steps), keys.join("."))
     }
 
     fn warn(&mut self, key: &str, value: &Value, expected: &str) {
-        let place = self.file.place(&[Step::Key(PART), Step::Key(key)]);
+        let named = self.named(key);
         self.warnings.push(format!(
-            "{place}: {PART}.{key} must be {expected}, not {value}; it is ignored"
+            "{named} must be {expected}, not {value}; it is ignored"
         ));
     }
 }

@@ -2,6 +2,7 @@
 
 use std::fs;
 
+use pi_subagents_delegation::{Place, Priority, WorkspaceChoice};
 use pretty_assertions::assert_eq;
 
 use super::*;
@@ -221,7 +222,7 @@ fn every_setting_has_its_default_its_bounds_and_its_warning() {
       ["prompts", "~/mine", "/abs"] → ["/base/prompts", "/home/u/mine", "/abs"]
       "one" → ["/base/one"]
       ["a", 1] → []
-        ~/settings.json:1:15: subagents.definitionDirs must be a list of paths, not ["a",1]; it is ignored
+        ~/settings.json:1:15: subagents.definitionDirs must be a list of texts, not ["a",1]; it is ignored
     retention, by default Some(30) days, Some(2048000000) bytes
       {"days": 7, "megabytes": 100} → Some(7) days, Some(100000000) bytes
       {"days": 0} → None days, Some(2048000000) bytes
@@ -341,4 +342,86 @@ fn a_missing_file_is_fine_and_a_broken_one_is_told_apart_from_a_wrong_value() {
         ..ReadSettings::default()
     };
     assert_eq!(ReadSettings::of(&files), expected);
+}
+
+#[test]
+fn a_fleet_and_a_worker_have_bounded_values_and_a_warning_for_each_wrong_one() {
+    let (settings, warnings) = parse(
+        r#"{"fleet": {"servers": "nats://127.0.0.1:4222", "nkey": "~/fleet.nk", "ca": "ca.pem",
+            "prefix": "team", "on": "fleet:gpu", "pool": "small", "priority": "high", "retries": 99,
+            "workspace": "none", "history": 0, "maxUpload": 20, "callerLease": 1},
+            "worker": {"name": "build-7", "slots": 2, "pools": ["gpu", "small"], "rank": 12,
+            "root": "/srv/work", "disk": 500, "callers": ["UA"], "environment": ["LANG"]}}"#,
+    );
+    let fleet = FleetSettings {
+        servers: vec!["nats://127.0.0.1:4222".to_owned()],
+        nkey: Some("/home/u/fleet.nk".into()),
+        ca: Some("/base/ca.pem".into()),
+        prefix: "team".to_owned(),
+        on: Place::Fleet {
+            pool: Some("gpu".to_owned()),
+        },
+        pool: "small".to_owned(),
+        priority: Priority::High,
+        retries: 10,
+        workspace: WorkspaceChoice::None,
+        history: 1,
+        max_upload: 20 * MEGABYTE,
+        caller_lease: Duration::from_secs(5),
+    };
+    assert!(fleet.is_configured());
+    let worker = WorkerSettings {
+        name: Some("build-7".to_owned()),
+        slots: 2,
+        pools: vec!["gpu".to_owned(), "small".to_owned()],
+        rank: 9,
+        root: Some("/srv/work".into()),
+        disk: 500 * MEGABYTE,
+        callers: vec!["UA".to_owned()],
+        environment: vec!["LANG".to_owned()],
+    };
+    assert_eq!((settings.fleet, settings.worker), (fleet, worker));
+    assert_eq!(warnings, Vec::<String>::new());
+    let (settings, warnings) = parse(
+        r#"{"fleet": {"on": "cloud", "pool": "a b", "server": "x"}, "worker": {"pools": ["a.b"]}}"#,
+    );
+    assert_eq!(settings, Settings::default());
+    let expected = [
+        "~/settings.json:1:40: subagents.fleet.pool must be a name of letters, digits, - and _, not \"a b\"; it is ignored",
+        "~/settings.json:1:25: subagents.fleet.on must be local, fleet or fleet:POOL, not \"cloud\"; it is ignored",
+        "~/settings.json:1:55: subagents.fleet.server is unknown and ignored; did you mean servers?",
+        "~/settings.json:1:82: subagents.worker.pools is ignored: a.b is not a name of letters, digits, - and _",
+    ];
+    assert_eq!(warnings, expected);
+}
+
+#[test]
+fn a_project_chooses_pool_and_history_and_nothing_else_of_a_fleet() {
+    let root = tempfile::tempdir().unwrap();
+    let project = root.path().join("repo");
+    fs::create_dir_all(project.join(".pi")).unwrap();
+    let read = |theirs: &str| {
+        fs::write(SettingsFile::project_path(&project), theirs).unwrap();
+        ReadSettings::of(&SettingsFiles {
+            agent_dir: root.path(),
+            trusted_project: Some(&project),
+            home: root.path(),
+        })
+    };
+    let allowed = read(r#"{"subagents":{"fleet":{"pool":"gpu","history":5}}}"#);
+    let chosen = (
+        allowed.settings.fleet.pool.as_str(),
+        allowed.settings.fleet.history,
+    );
+    assert_eq!(chosen, ("gpu", 5));
+    assert_eq!((allowed.warnings, allowed.broken), (Vec::new(), Vec::new()));
+    let bad = read(r#"{"subagents":{"fleet":{"servers":["nats://evil:4222"]},"worker":{}}}"#);
+    assert!(!bad.settings.fleet.is_configured());
+    let file = SettingsFile::project_path(&project);
+    let expected = [
+        ":1:24: subagents.fleet.servers: a project may set only pool and history of a fleet; the rest belongs into your own settings",
+        ":1:56: subagents.worker: a project may not set up a worker; this belongs into your own settings",
+    ]
+    .map(|problem| format!("{}{problem}", file.display()));
+    assert_eq!(bad.broken, expected);
 }

@@ -9,8 +9,8 @@ use super::reader::Reader;
 use super::{DefinitionDir, MEGABYTE, ResumeMode, Settings};
 
 impl Settings {
-    /// Takes every value that is there and can be used.
-    pub(super) fn take(&mut self, reader: &mut Reader<'_>, paths: &Paths<'_>) {
+    /// Takes every value that is there and can be used. Returns why the file cannot be used at all.
+    pub(super) fn take(&mut self, reader: &mut Reader<'_>, paths: &Paths<'_>) -> Vec<String> {
         self.take_numbers(reader);
         self.take_choices(reader);
         self.take_paths(reader, paths);
@@ -19,6 +19,9 @@ impl Settings {
             // The extension inside pi reads this one.
             reader.leave("leaveTools");
         }
+        let mut broken = self.take_fleet(reader, paths);
+        broken.extend(self.take_worker(reader, paths));
+        broken
     }
 
     fn take_numbers(&mut self, reader: &mut Reader<'_>) {
@@ -92,7 +95,7 @@ pub(super) struct Paths<'a> {
 }
 
 impl Paths<'_> {
-    fn resolve(&self, text: &str) -> PathBuf {
+    pub(super) fn resolve(&self, text: &str) -> PathBuf {
         match Path::new(text).strip_prefix("~") {
             Ok(rest) => self.home.join(rest),
             Err(_) => self.base.join(text),
