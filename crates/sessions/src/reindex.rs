@@ -8,7 +8,7 @@ use pi_subagents_delegation::{RunId, Task};
 use pi_subagents_files::Directory;
 
 use crate::format::Meta;
-use crate::index::{self, IndexedRun};
+use crate::index::{self, IndexedRun, RemovedRun};
 use crate::record_files::{parse_meta, read_result};
 use crate::run_dir::{self, RunDir};
 use crate::runs_place;
@@ -51,6 +51,25 @@ impl Store {
             }
         }
         entered.len()
+    }
+
+    /// Enters a run again whose removal was noted and whose record is still there: somebody was
+    /// killed between the note and the removal, or a person brought the record back. Returns
+    /// whether there was one.
+    pub fn bring_back(&self, removed: &RemovedRun) -> io::Result<bool> {
+        if !removed.directory.path().exists() {
+            return Ok(false);
+        }
+        let Ok(seal) = Seal::read(self.agent_dir()) else {
+            return Ok(false);
+        };
+        match sealed_meta(&removed.directory, &seal) {
+            Some((meta, task)) if task.run == removed.run => {
+                self.enter(&removed.directory, None, &meta, &task)?;
+                Ok(true)
+            }
+            Some(_) | None => Ok(false),
+        }
     }
 
     /// Returns the places where runs may be, each with the project whose they are by their place.

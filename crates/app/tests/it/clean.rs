@@ -318,6 +318,19 @@ fn a_run_whose_removal_was_only_noted_is_whole() {
 }
 
 #[test]
+fn a_run_whose_removal_was_only_noted_is_removed_by_the_next_rule() {
+    let house = House::with(&[("r-1", 90), ("r-2", 90)]);
+    note_removal(&house.index(), "r-1", &house.directory("r-1"));
+    let (mut removed, kept) = house.cleaned(&["--older", "30d"]);
+    removed.sort();
+    assert_eq!(
+        (removed, kept),
+        (vec!["r-1".to_owned(), "r-2".to_owned()], vec![])
+    );
+    assert_eq!(house.names(), [""; 0]);
+}
+
+#[test]
 fn killed_at_any_moment_it_leaves_every_run_whole_or_gone() {
     const RUNS: usize = 400;
     let house = House::new();

@@ -2,14 +2,32 @@
 
 use std::fs;
 use std::io::Write as _;
-use std::os::unix::fs::DirBuilderExt as _;
+use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::PathBuf;
 
 use pi_subagents::delegation::Timestamp;
 use pi_subagents_testkit::sandbox::CommandOutput;
+use ring::hmac;
 use serde_json::{Value, json};
 
 use crate::stage::Stage;
+
+/// The key with which this user's program seals what it writes.
+const KEY: [u8; 32] = [7; 32];
+
+/// Returns a `meta.json` as the program of this user would have written it.
+fn sealed(meta: &Value) -> String {
+    let document = serde_json::to_string_pretty(meta).unwrap();
+    let key = hmac::Key::new(hmac::HMAC_SHA256, &KEY);
+    let mac = hmac::sign(&key, document.as_bytes());
+    let digits: Vec<String> = mac
+        .as_ref()
+        .iter()
+        .map(|byte| format!("{byte:02x}"))
+        .collect();
+    let open = document.strip_suffix("\n}").unwrap();
+    format!("{open},\n  \"mac\": \"{}\"\n}}", digits.concat())
+}
 
 /// A sandbox with records of runs that ended some days ago.
 pub(crate) struct House {
@@ -44,6 +62,10 @@ impl House {
     pub(crate) fn new() -> Self {
         let stage = Stage::new();
         fs::create_dir_all(stage.sandbox.agent_dir()).unwrap();
+        let key = stage.sandbox.agent_dir().join("subagents-key");
+        let mut options = fs::OpenOptions::new();
+        let key = options.write(true).create_new(true).mode(0o600).open(key);
+        key.unwrap().write_all(&KEY).unwrap();
         Self { stage }
     }
 
@@ -97,7 +119,14 @@ impl House {
             "prompt": "look", "cwd": project, "acceptedAt": at.to_string(), "sequence": 1,
             "project": project, "owner": owner,
         });
-        fs::write(directory.join("meta.json"), meta.to_string()).unwrap();
+        fs::write(directory.join("meta.json"), sealed(&meta)).unwrap();
+        let result = json!({
+            "format": 1, "runId": run, "sessionId": session, "name": format!("name-{run}"),
+            "status": "completed", "exitCode": 0, "ending": {"kind": "completed"},
+            "usage": {"input": 0, "output": 0, "cacheRead": 0, "cacheWrite": 0, "cost": 0.0},
+            "messages": 0, "toolCalls": 0, "endedAt": at.to_string(), "resume": "",
+        });
+        fs::write(directory.join("result.json"), result.to_string()).unwrap();
         fs::write(directory.join("events.jsonl"), "{}\n").unwrap();
         let mut index = fs::OpenOptions::new()
             .create(true)

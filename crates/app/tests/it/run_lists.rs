@@ -25,7 +25,12 @@ fn a_run_without_a_place_is_queued() {
     let arguments = ["delegate", "-", "--runner", "pi", "--concurrency", "1"];
     let delegated = stage.command(&arguments).stdin(tasks.to_string()).spawn();
     wait_for_file(&ready, PATIENCE);
-    let status = stage.command(&["status", "--json"]).run().json();
+    // The child is there before its owner has written that it is.
+    let status = wait_until(PATIENCE, || {
+        let status = stage.command(&["status", "--json"]).run().json();
+        (status["counts"]["running"] == 1).then_some(status)
+    })
+    .expect("the busy run counts as running");
     assert_eq!(
         status["counts"],
         json!({"running": 1, "queued": 1, "completed": 0, "failed": 0, "aborted": 0, "total": 2})

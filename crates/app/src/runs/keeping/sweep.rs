@@ -154,15 +154,15 @@ impl Sweep<'_> {
         Ok(())
     }
 
-    /// Deletes what a removal set aside that was killed.
+    /// Deletes what a removal set aside that was killed, and enters the runs again that it had only
+    /// noted: whether they go is decided anew.
     fn finish_earlier(&mut self) -> Result<(), SweepError> {
         for removed in self.store.removed_runs()? {
-            let deleted = self
-                .planner
-                .removal
-                .delete(&removed.directory, &removed.run);
-            if let Err(error) = deleted {
-                self.swept.fail(&removed.directory, &error);
+            let (directory, run) = (&removed.directory, &removed.run);
+            let deleted = self.planner.removal.delete(directory, run);
+            let finished = deleted.and_then(|_| self.store.bring_back(&removed));
+            if let Err(error) = finished {
+                self.swept.fail(directory, &error);
             }
         }
         Ok(())
