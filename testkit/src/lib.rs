@@ -5,6 +5,8 @@
 //! - [`sandbox`]: a home, an agent directory and a project of a test's own, and commands that run
 //!   in it with a cleared environment and normalised output;
 //! - [`llm`]: an HTTP server that plays a scripted LLM in four wire formats;
+//! - [`fleet`]: real NATS servers, alone or three as a cluster, and a proxy that breaks the way to
+//!   them;
 //! - [`process`]: what `/proc` knows about processes;
 //! - the binaries `misbehave` (a child that speaks pi's RPC protocol and misbehaves by script) and
 //!   `llm-server` (the scripted LLM for use by hand), found by [`bin`].
@@ -21,6 +23,7 @@
 )]
 
 mod binary;
+pub mod fleet;
 pub mod llm;
 pub mod process;
 pub mod sandbox;

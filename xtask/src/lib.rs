@@ -24,6 +24,7 @@ mod faults;
 mod hints;
 mod machine;
 mod mcp_client;
+mod nats;
 mod npm;
 mod process_tree;
 mod real_pi;
@@ -40,7 +41,7 @@ pub type Outcome<T> = Result<T, Box<dyn Error>>;
 const USAGE: &str = "\
 usage: cargo xtask COMMAND
 
-  test [FILTER…]        format, clippy, documentation, build, tidy, real pi, MCP client,
+  test [FILTER…]        format, clippy, documentation, build, tidy, real pi, MCP client, NATS,
                         types of the extension, all tests; FILTER goes to cargo test
   check                 format, clippy, documentation, build, tidy; then the longest files and
                         functions, as a hint
@@ -49,6 +50,7 @@ usage: cargo xtask COMMAND
   faults [--seed N] [--count N] [--pi] [--only N]
                         random faults in rounds, and what must hold after each;
                         --pi also with the real pi, --only plays one round again
+  nats                  fetch the NATS server of the tests into the build directory
   docs                  write the generated documents";
 
 /// Runs the command that the arguments name.
@@ -62,6 +64,7 @@ pub fn run(arguments: &[String]) -> ExitCode {
         "check" => check::check(),
         "bench" => bench::Wishes::parse(rest).and_then(bench::bench),
         "faults" => faults::faults(rest),
+        "nats" => nats::install().map(|program| println!("{}", program.display())),
         "docs" => documents::write_all(),
         "help" | "--help" | "-h" => {
             println!("{USAGE}");

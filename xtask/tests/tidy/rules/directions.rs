@@ -12,6 +12,8 @@ const PROCESSES: &str = "pi-subagents-processes";
 const FILES: &str = "pi-subagents-files";
 /// What pi reads, for those who must read the same.
 const PI_FILES: &str = "pi-subagents-pi-files";
+/// Runs on other machines.
+const FLEET: &str = "pi-subagents-fleet";
 const TESTKIT: &str = "pi-subagents-testkit";
 
 /// What a package may depend on, of ours.
@@ -22,7 +24,7 @@ struct Allowed {
     dev: &'static [&'static str],
 }
 
-const ALLOWED: [Allowed; 13] = [
+const ALLOWED: [Allowed; 14] = [
     Allowed::alone(VOCABULARY),
     Allowed::alone(PROCESSES),
     Allowed::alone(FILES),
@@ -33,6 +35,11 @@ const ALLOWED: [Allowed; 13] = [
     ),
     Allowed::upon("pi-subagents-definitions", &[VOCABULARY, FILES, PI_FILES]),
     Allowed::upon("pi-subagents-engine", &[VOCABULARY, PROCESSES, FILES]),
+    Allowed {
+        package: FLEET,
+        normal: &[VOCABULARY, FILES],
+        dev: &[TESTKIT],
+    },
     Allowed::alone("pi-subagents-mcp"),
     Allowed::upon("pi-subagents-sessions", &[VOCABULARY, FILES]),
     Allowed::upon("pi-subagents-windows", &[VOCABULARY]),
@@ -44,6 +51,7 @@ const ALLOWED: [Allowed; 13] = [
             "pi-subagents-definitions",
             "pi-subagents-engine",
             FILES,
+            FLEET,
             "pi-subagents-mcp",
             PI_FILES,
             "pi-subagents-sessions",

@@ -5,7 +5,7 @@ use xtask::source::{SourceFile, Tree};
 use crate::finding::Finding;
 
 /// The edges, and what crosses there. A file, or a directory with a `/` at its end.
-const EDGES: [(&str, &str); 33] = [
+const EDGES: [(&str, &str); 34] = [
     ("crates/agent/src/event.rs", "records the agent prints"),
     (
         "crates/agent/src/message.rs",
@@ -80,6 +80,10 @@ const EDGES: [(&str, &str); 33] = [
         "what owner and keeper tell each other",
     ),
     ("crates/engine/src/owner/wire.rs", "requests to an owner"),
+    (
+        "crates/fleet/src/wire/",
+        "what the machines of a fleet tell each other",
+    ),
     (
         "crates/pi_files/src/skills.rs",
         "skills of the caller, in orders to a detached process",

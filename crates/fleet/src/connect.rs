@@ -1,0 +1,234 @@
+//! The connection to a fleet. It comes back by itself when it is lost; what is asked meanwhile
+//! fails in bounded time.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_nats::jetstream::{self, Context};
+use async_nats::{Client, ConnectErrorKind, ConnectOptions, Event, ServerError};
+use tokio::sync::watch;
+use tokio::time::timeout;
+
+use crate::address::Address;
+use crate::error::FleetError;
+use crate::keys::Key;
+use crate::names::Names;
+
+/// The longest time to reach one server.
+const ONE_SERVER: Duration = Duration::from_secs(4);
+
+/// The longest time to reach any server.
+const ANY_SERVER: Duration = Duration::from_secs(10);
+
+/// How often the server is asked whether it is there. Two silent answers end a connection.
+const PING: Duration = Duration::from_secs(5);
+
+/// The longest time between two tries to come back.
+const SLOWEST_RETURN: Duration = Duration::from_secs(4);
+
+/// The longest time that an answer is waited for.
+pub(crate) const ANSWER: Duration = Duration::from_secs(5);
+
+/// A fleet that we are connected to. Copies share the connection.
+#[derive(Clone)]
+pub struct Fleet {
+    pub(crate) inner: Arc<Inner>,
+}
+
+pub(crate) struct Inner {
+    pub(crate) client: Client,
+    pub(crate) names: Names,
+    pub(crate) streams: Context,
+    pub(crate) key: Option<Key>,
+    pub(crate) refusals: watch::Receiver<Refusals>,
+    connections: watch::Receiver<u64>,
+}
+
+/// What the server refused, which it tells apart from the request that it refused.
+#[derive(Debug, Default)]
+pub(crate) struct Refusals {
+    pub(crate) last: String,
+}
+
+impl Fleet {
+    /// Connects to a fleet, in bounded time.
+    pub async fn connect(address: &Address) -> Result<Self, FleetError> {
+        let names = Names::new(&address.prefix)?;
+        let (servers, is_encrypted) = address.checked()?;
+        let key = address.nkey.as_ref().map(Key::of_seed).transpose()?;
+        let (refused, refusals) = watch::channel(Refusals::default());
+        let (counted, connections) = watch::channel(0);
+        let mut options = ConnectOptions::new()
+            .name(&address.name)
+            .custom_inbox_prefix(Names::inbox(&address.name))
+            .connection_timeout(ONE_SERVER)
+            .request_timeout(Some(ANSWER))
+            .ping_interval(PING)
+            .require_tls(is_encrypted)
+            // Another server is one that the user has named; a stranger's word does not count.
+            .ignore_discovered_servers()
+            .reconnect_delay_callback(return_delay)
+            .event_callback(move |event| {
+                note(&event, &refused, &counted);
+                std::future::ready(())
+            });
+        if let Some(key) = &key {
+            options = options.nkey(key.seed()?);
+        }
+        if let Some(authority) = &address.authority {
+            check_authority(authority)?;
+            options = options.add_root_certificates(authority.clone());
+        }
+        let connected = timeout(ANY_SERVER, options.connect(servers)).await;
+        let client = connected
+            .map_err(|_| {
+                unreachable(
+                    address,
+                    &format!("no answer within {} s", ANY_SERVER.as_secs()),
+                )
+            })?
+            .map_err(|error| refused_connection(address, &error))?;
+        check_server(&client)?;
+        let mut streams = jetstream::new(client.clone());
+        streams.set_timeout(ANSWER);
+        let inner = Inner {
+            client,
+            names,
+            streams,
+            key,
+            refusals,
+            connections,
+        };
+        Ok(Self {
+            inner: Arc::new(inner),
+        })
+    }
+
+    /// Returns the names of this fleet.
+    pub fn names(&self) -> &Names {
+        &self.inner.names
+    }
+
+    /// Returns our key, if the fleet was given one.
+    pub fn key(&self) -> Option<&Key> {
+        self.inner.key.as_ref()
+    }
+
+    /// Returns the number of connections so far, which changes with each return to a server.
+    pub fn connections(&self) -> watch::Receiver<u64> {
+        self.inner.connections.clone()
+    }
+
+    /// Returns the name and the version of the server that we are connected to.
+    pub fn server(&self) -> (String, String) {
+        let server = self.inner.client.server_info();
+        (server.server_name, server.version)
+    }
+
+    /// Sends what is still to be sent, and closes the connection.
+    pub async fn close(&self) {
+        let flushed = timeout(ANSWER, self.inner.client.flush()).await;
+        if !matches!(flushed, Ok(Ok(()))) {
+            tracing::debug!("the connection to the fleet was closed before all was sent");
+        }
+        // It fails only if the connection is closed already.
+        let _ = self.inner.client.drain().await;
+    }
+}
+
+impl fmt::Debug for Fleet {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (server, version) = self.server();
+        write!(formatter, "Fleet({server} {version})")
+    }
+}
+
+fn return_delay(tries: usize) -> Duration {
+    let doubled = 100_u64.saturating_mul(1 << tries.min(10));
+    Duration::from_millis(doubled).min(SLOWEST_RETURN)
+}
+
+fn note(event: &Event, refused: &watch::Sender<Refusals>, counted: &watch::Sender<u64>) {
+    match event {
+        Event::Connected => counted.send_modify(|count| *count += 1),
+        Event::ServerError(ServerError::Other(said)) => {
+            refused.send_replace(Refusals { last: said.clone() });
+        }
+        other => tracing::debug!("fleet: {other}"),
+    }
+}
+
+fn check_authority(file: &std::path::Path) -> Result<(), FleetError> {
+    const LARGEST: u64 = 1024 * 1024;
+    let bad = |why: String| FleetError::BadAuthority {
+        file: file.display().to_string(),
+        why,
+    };
+    let text =
+        pi_subagents_files::read_own_text(file, LARGEST).map_err(|error| bad(error.to_string()))?;
+    if text.contains("-----BEGIN CERTIFICATE-----") {
+        return Ok(());
+    }
+    Err(bad("it holds no certificate in PEM form".to_owned()))
+}
+
+fn unreachable(address: &Address, why: &str) -> FleetError {
+    FleetError::Unreachable {
+        servers: address.servers.join(", "),
+        why: why.to_owned(),
+    }
+}
+
+fn refused_connection(address: &Address, error: &async_nats::ConnectError) -> FleetError {
+    match error.kind() {
+        ConnectErrorKind::AuthorizationViolation => FleetError::NotLetIn {
+            server: address.servers.join(", "),
+        },
+        _ => unreachable(address, &error.to_string()),
+    }
+}
+
+fn check_server(client: &Client) -> Result<(), FleetError> {
+    let info = client.server_info();
+    if !is_new_enough(&info.version) {
+        return Err(FleetError::OldServer {
+            server: info.server_name,
+            version: info.version,
+        });
+    }
+    if info.jetstream {
+        return Ok(());
+    }
+    Err(FleetError::NoStreams {
+        server: info.server_name,
+    })
+}
+
+/// Returns whether a server knows prioritized pulls and keys that expire.
+fn is_new_enough(version: &str) -> bool {
+    let mut numbers = version
+        .split(['.', '-'])
+        .map(|part| part.parse().unwrap_or(0_u32));
+    let number = (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0));
+    number >= (2, 12)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn servers_from_2_12_on_are_new_enough() {
+        let old = ["2.9.0", "2.11.8", "1.99", "", "two"].map(is_new_enough);
+        let new = ["2.12.0", "2.15.1", "2.12.0-RC.1", "3.0.0"].map(is_new_enough);
+        assert_eq!((old, new), ([false; 5], [true; 4]));
+    }
+
+    #[test]
+    fn returning_is_tried_more_slowly_but_never_given_up() {
+        let delays = [0, 1, 5, 6, 1000].map(return_delay);
+        let milliseconds = delays.map(|delay| delay.as_millis());
+        assert_eq!(milliseconds, [100, 200, 3200, 4000, 4000]);
+    }
+}

@@ -1,0 +1,132 @@
+//! What can go wrong between us and a fleet, in words that say what to do.
+
+use std::time::Duration;
+
+use crate::names::BadName;
+
+/// Why a fleet could not be reached, or did not do what was asked.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum FleetError {
+    /// The address cannot be right.
+    #[error("the fleet's server \"{server}\" cannot be an address: {why}")]
+    BadServer {
+        /// As it was given.
+        server: String,
+        /// What is wrong with it.
+        why: String,
+    },
+    /// No server was named.
+    #[error("no server of the fleet is named; set subagents.fleet.servers")]
+    NoServers,
+    /// A name is not usable.
+    #[error(transparent)]
+    BadName(#[from] BadName),
+    /// The file with the certificate authority cannot be used.
+    #[error("the file {file} with the fleet's certificate authority cannot be read: {why}")]
+    BadAuthority {
+        /// Its path.
+        file: String,
+        /// Why.
+        why: String,
+    },
+    /// The key is not a key.
+    #[error("the fleet's key is not the seed of a user's nkey: {0}")]
+    BadKey(String),
+    /// No server answered.
+    #[error("no server of the fleet can be reached ({servers}): {why}")]
+    Unreachable {
+        /// The servers that were tried.
+        servers: String,
+        /// What the last of them, or the system, said.
+        why: String,
+    },
+    /// The server does not let us in.
+    #[error("the fleet's server {server} refuses our key; is its entry in the server's file?")]
+    NotLetIn {
+        /// The servers that were tried.
+        server: String,
+    },
+    /// The server is too old.
+    #[error(
+        "the fleet's server {server} has version {version}, and a fleet needs 2.12 or newer; \
+         update nats-server"
+    )]
+    OldServer {
+        /// Its name.
+        server: String,
+        /// Its version.
+        version: String,
+    },
+    /// The server has no streams.
+    #[error("the fleet's server {server} runs without JetStream; start it with \"-js\"")]
+    NoStreams {
+        /// Its name.
+        server: String,
+    },
+    /// A stream or a consumer of the fleet is not there.
+    #[error("the fleet is not set up: it has no {what}; run `pi-subagents fleet init`")]
+    NotSetUp {
+        /// What is missing.
+        what: String,
+    },
+    /// Our key does not allow it.
+    #[error("our key may not do this in the fleet: {said}")]
+    NotAllowed {
+        /// What the server said.
+        said: String,
+    },
+    /// Nobody is there for it now.
+    #[error("nobody in the fleet answers to {subject}")]
+    Nobody {
+        /// What was asked.
+        subject: String,
+    },
+    /// The answer did not come in time.
+    #[error("the fleet did not answer to {subject} within {} s", within.as_secs_f32())]
+    NoAnswer {
+        /// What was asked.
+        subject: String,
+        /// How long was waited.
+        within: Duration,
+    },
+    /// The connection is closed, or the message cannot be sent.
+    #[error("the fleet cannot be asked ({subject}): {why}")]
+    NotSent {
+        /// What was to be asked.
+        subject: String,
+        /// Why.
+        why: String,
+    },
+    /// The server said no.
+    #[error("the fleet's server refuses {subject}: {said} (error {code})")]
+    Refused {
+        /// What was asked.
+        subject: String,
+        /// The code of the error.
+        code: u64,
+        /// What the server said.
+        said: String,
+    },
+    /// The answer is not one that we understand.
+    #[error("the fleet's answer to {subject} is not understood: {why}")]
+    Strange {
+        /// What was asked.
+        subject: String,
+        /// What is wrong with it.
+        why: String,
+    },
+}
+
+impl FleetError {
+    /// Returns whether the same request may succeed a little later, without anybody doing
+    /// anything.
+    pub fn is_passing(&self) -> bool {
+        matches!(
+            self,
+            Self::Unreachable { .. }
+                | Self::Nobody { .. }
+                | Self::NoAnswer { .. }
+                | Self::NotSent { .. }
+        )
+    }
+}

@@ -1,0 +1,339 @@
+//! Keys and values on the servers. A value is written only over the revision that its writer has
+//! seen, so that of two writers one learns that it was late.
+//!
+//! The store of the client library is not used: its updates lose the time after which a key
+//! expires, and its errors do not say what was refused.
+
+use std::time::Duration;
+
+use async_nats::{HeaderMap, Message, StatusCode, header};
+use bytes::Bytes;
+use futures_util::StreamExt as _;
+use serde::de::DeserializeOwned;
+use serde_json::json;
+use tokio::time::timeout;
+
+use crate::ask::{parse, server_error};
+use crate::connect::{ANSWER, Fleet};
+use crate::error::FleetError;
+use crate::names::Bucket;
+
+/// The code of the error of a write over another revision than the last.
+const WRONG_REVISION: u64 = 10071;
+
+/// How many values one answer to a list holds.
+const PAGE: u64 = 256;
+
+/// A value and its revision.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Stored<T> {
+    /// What was written.
+    pub value: T,
+    /// The number of the write, which grows.
+    pub revision: u64,
+}
+
+/// The last write to a key: a value, or the mark that there is none any more.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LastWrite {
+    /// The key.
+    pub key: String,
+    /// The value, unless it is gone.
+    pub value: Option<Bytes>,
+    /// The number of the write.
+    pub revision: u64,
+}
+
+/// How a write came out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Written {
+    /// With this revision.
+    At(u64),
+    /// Not at all: somebody else wrote before.
+    Late,
+}
+
+impl Fleet {
+    /// Returns the value of a key, unless there is none.
+    pub async fn read<T: DeserializeOwned>(
+        &self,
+        bucket: &Bucket,
+        key: &str,
+    ) -> Result<Option<Stored<T>>, FleetError> {
+        let Some(last) = self.last_write(bucket, key).await? else {
+            return Ok(None);
+        };
+        let Some(value) = last.value else {
+            return Ok(None);
+        };
+        let value = parse(&bucket.subject(key), &value)?;
+        let revision = last.revision;
+        Ok(Some(Stored { value, revision }))
+    }
+
+    /// Returns the last write to a key, unless there was none.
+    pub async fn last_write(
+        &self,
+        bucket: &Bucket,
+        key: &str,
+    ) -> Result<Option<LastWrite>, FleetError> {
+        let subject = format!(
+            "$JS.API.DIRECT.GET.{}.{}",
+            bucket.stream(),
+            bucket.subject(key)
+        );
+        let answer = match self.ask(&subject, None, Bytes::new()).await {
+            Err(FleetError::Nobody { .. }) => return Err(self.why_nobody(&bucket.stream()).await),
+            other => other?,
+        };
+        if answer.status == Some(StatusCode::NOT_FOUND) {
+            return Ok(None);
+        }
+        last_write(bucket, &subject, &answer).map(Some)
+    }
+
+    /// Writes a value over the revision that was seen; 0 is for a key that was never written.
+    pub async fn write(
+        &self,
+        bucket: &Bucket,
+        key: &str,
+        value: Bytes,
+        over: u64,
+    ) -> Result<Written, FleetError> {
+        let mut headers = HeaderMap::new();
+        headers.insert(
+            header::NATS_EXPECTED_LAST_SUBJECT_SEQUENCE,
+            over.to_string(),
+        );
+        self.put(bucket, key, headers, value).await
+    }
+
+    /// Writes a value that vanishes after a time, whatever was there.
+    pub async fn write_for(
+        &self,
+        bucket: &Bucket,
+        key: &str,
+        value: Bytes,
+        time: Duration,
+    ) -> Result<(), FleetError> {
+        let mut headers = HeaderMap::new();
+        headers.insert(
+            header::NATS_MESSAGE_TTL,
+            format!("{}s", time.as_secs().max(1)),
+        );
+        self.put(bucket, key, headers, value).await.map(drop)
+    }
+
+    /// Writes a value, whatever was there.
+    pub async fn overwrite(
+        &self,
+        bucket: &Bucket,
+        key: &str,
+        value: Bytes,
+    ) -> Result<(), FleetError> {
+        self.put(bucket, key, HeaderMap::new(), value)
+            .await
+            .map(drop)
+    }
+
+    /// Removes a key.
+    pub async fn remove(&self, bucket: &Bucket, key: &str) -> Result<(), FleetError> {
+        let mut headers = HeaderMap::new();
+        headers.insert("KV-Operation", "PURGE");
+        headers.insert(header::NATS_ROLLUP, "sub");
+        self.put(bucket, key, headers, Bytes::new()).await.map(drop)
+    }
+
+    /// Returns the last writes to all keys of a bucket, in the order in which they were made.
+    pub async fn list(&self, bucket: &Bucket) -> Result<Vec<LastWrite>, FleetError> {
+        let mut found: Vec<LastWrite> = Vec::new();
+        let mut from = 1;
+        loop {
+            let (page, is_last) = self.page(bucket, from).await?;
+            let Some(end) = page.last().map(|write| write.revision) else {
+                break;
+            };
+            found.extend(page);
+            if is_last {
+                break;
+            }
+            from = end + 1;
+        }
+        // A key is listed once, with its last write.
+        let mut seen = std::collections::HashSet::new();
+        let mut latest: Vec<LastWrite> = found
+            .into_iter()
+            .rev()
+            .filter(|write| seen.insert(write.key.clone()))
+            .collect();
+        latest.reverse();
+        Ok(latest)
+    }
+
+    /// Returns the writes from a revision on, and whether there are no more.
+    async fn page(&self, bucket: &Bucket, from: u64) -> Result<(Vec<LastWrite>, bool), FleetError> {
+        let subject = format!("$JS.API.DIRECT.GET.{}", bucket.stream());
+        let question = json!({"seq": from, "next_by_subj": bucket.subject(">"), "batch": PAGE});
+        let inbox = self.inner.client.new_inbox();
+        let not_sent = |why: String| FleetError::NotSent {
+            subject: subject.clone(),
+            why,
+        };
+        let client = &self.inner.client;
+        let mut answers = client
+            .subscribe(inbox.clone())
+            .await
+            .map_err(|error| not_sent(error.to_string()))?;
+        let question = question.to_string().into();
+        client
+            .publish_with_reply(subject.clone(), inbox, question)
+            .await
+            .map_err(|error| not_sent(error.to_string()))?;
+        let mut page = Vec::new();
+        loop {
+            let answer = self.next_of_page(&subject, &mut answers).await?;
+            match answer.status {
+                None | Some(StatusCode::OK) => page.push(last_write(bucket, &subject, &answer)?),
+                Some(StatusCode::NOT_FOUND) => return Ok((page, true)),
+                Some(StatusCode::NO_RESPONDERS) => {
+                    return Err(self.why_nobody(&bucket.stream()).await);
+                }
+                // The mark of the end says how many are left.
+                Some(_) => {
+                    let is_last = number(&answer, "Nats-Num-Pending").unwrap_or(0) == 0;
+                    return Ok((page, is_last));
+                }
+            }
+        }
+    }
+
+    async fn next_of_page(
+        &self,
+        subject: &str,
+        answers: &mut async_nats::Subscriber,
+    ) -> Result<Message, FleetError> {
+        let mut refusals = self.inner.refusals.clone();
+        refusals.mark_unchanged();
+        let quoted = format!("\"{subject}\"");
+        let no_answer = || FleetError::NoAnswer {
+            subject: subject.to_owned(),
+            within: ANSWER,
+        };
+        let next = async {
+            loop {
+                tokio::select! {
+                    answer = answers.next() => return answer.ok_or_else(no_answer),
+                    Ok(()) = refusals.changed() => {
+                        let said = refusals.borrow_and_update().last.clone();
+                        if said.contains(&quoted) {
+                            return Err(FleetError::NotAllowed { said });
+                        }
+                    }
+                }
+            }
+        };
+        timeout(ANSWER, next).await.map_err(|_| no_answer())?
+    }
+
+    async fn put(
+        &self,
+        bucket: &Bucket,
+        key: &str,
+        headers: HeaderMap,
+        value: Bytes,
+    ) -> Result<Written, FleetError> {
+        let subject = bucket.subject(key);
+        match self
+            .publish(&subject, &bucket.stream(), headers, value)
+            .await
+        {
+            Ok(receipt) => Ok(Written::At(receipt.sequence)),
+            Err(FleetError::Refused {
+                code: WRONG_REVISION,
+                ..
+            }) => Ok(Written::Late),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Publishes a message into a stream and returns the stream's receipt.
+    pub async fn publish(
+        &self,
+        subject: &str,
+        stream: &str,
+        headers: HeaderMap,
+        payload: Bytes,
+    ) -> Result<Receipt, FleetError> {
+        let answer = match self.ask(subject, Some(headers), payload).await {
+            Err(FleetError::Nobody { .. }) => return Err(self.why_nobody(stream).await),
+            other => other?,
+        };
+        let value: serde_json::Value = parse(subject, &answer.payload)?;
+        if let Some(error) = value.get("error") {
+            return Err(server_error(subject, error));
+        }
+        let Some(sequence) = value["seq"].as_u64() else {
+            return Err(FleetError::Strange {
+                subject: subject.to_owned(),
+                why: "it names no sequence".to_owned(),
+            });
+        };
+        let is_duplicate = value["duplicate"].as_bool().unwrap_or(false);
+        Ok(Receipt {
+            sequence,
+            is_duplicate,
+        })
+    }
+
+    /// Tells a stream that is not there from one whose servers have no leader at the moment.
+    async fn why_nobody(&self, stream: &str) -> FleetError {
+        let subject = format!("$JS.API.STREAM.INFO.{stream}");
+        match self.ask_server(&subject, Bytes::new()).await {
+            Err(error @ FleetError::NotSetUp { .. }) => error,
+            _ => FleetError::Nobody {
+                subject: stream.to_owned(),
+            },
+        }
+    }
+}
+
+/// What a stream says of a message that it took.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Receipt {
+    /// Its number in the stream.
+    pub sequence: u64,
+    /// Whether it had the message already.
+    pub is_duplicate: bool,
+}
+
+fn last_write(bucket: &Bucket, subject: &str, answer: &Message) -> Result<LastWrite, FleetError> {
+    let strange = |why: &str| FleetError::Strange {
+        subject: subject.to_owned(),
+        why: why.to_owned(),
+    };
+    let headers = answer
+        .headers
+        .as_ref()
+        .ok_or_else(|| strange("it has no headers"))?;
+    let revision = number(answer, "Nats-Sequence").ok_or_else(|| strange("it has no revision"))?;
+    let of = headers
+        .get("Nats-Subject")
+        .map(async_nats::HeaderValue::as_str)
+        .unwrap_or_default();
+    let key = bucket
+        .key(of)
+        .ok_or_else(|| strange("it is of another bucket"))?;
+    let is_gone = headers.get(header::NATS_MARKER_REASON).is_some()
+        || headers
+            .get("KV-Operation")
+            .is_some_and(|operation| operation.as_str() != "PUT");
+    Ok(LastWrite {
+        key: key.to_owned(),
+        value: (!is_gone).then(|| answer.payload.clone()),
+        revision,
+    })
+}
+
+fn number(answer: &Message, name: &str) -> Option<u64> {
+    answer.headers.as_ref()?.get(name)?.as_str().parse().ok()
+}

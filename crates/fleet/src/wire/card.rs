@@ -1,0 +1,45 @@
+//! Who is there: cards that their owners renew, and that vanish when they no longer do.
+
+use serde::{Deserialize, Serialize};
+
+/// What a worker says of itself.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct WorkerCard {
+    /// The pools it takes orders from.
+    pub pools: Vec<String>,
+    /// How many runs it has room for.
+    pub slots: u32,
+    /// How many of these places are free.
+    pub free: u32,
+    /// Its rank: 0 is asked first.
+    pub rank: u8,
+    /// The runs it has.
+    pub runs: Vec<String>,
+    /// The version of pi-subagents.
+    pub version: String,
+    /// Its operating system.
+    pub os: String,
+    /// Its processor.
+    pub arch: String,
+    /// The version of pi, if there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pi: Option<String>,
+    /// The models it has keys for.
+    pub models: Vec<String>,
+    /// When it began, by its clock.
+    pub since: String,
+    /// Whether it takes nothing new.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub draining: bool,
+}
+
+/// What a caller says of itself while it waits for its runs.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct CallerCard {
+    /// Who waits, as `user@machine`.
+    pub caller: String,
+    /// Since when, by its clock.
+    pub since: String,
+}

@@ -1,0 +1,181 @@
+//! A run's state in the store, and what is wished for it. A run without an entry is queued.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// The state of a run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "state", rename_all = "lowercase")]
+pub enum RunEntry {
+    /// A worker has it.
+    Running(Running),
+    /// A worker gave it back; another one takes it.
+    Released(Released),
+    /// It has ended, once and for all.
+    Ended(Box<Ended>),
+}
+
+/// A run that a worker has.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Running {
+    /// The worker's name.
+    pub worker: String,
+    /// The number of the delivery that it holds.
+    pub n: u64,
+    /// When it took the run, by its clock.
+    pub since: String,
+    /// Which attempt this is; the first is 1.
+    pub attempt: u32,
+    /// Whether its child was started. An attempt that was not begun is not counted.
+    #[serde(default)]
+    pub begun: bool,
+    /// How often the run was taken from a lost worker, begun or not.
+    #[serde(default)]
+    pub losses: u32,
+}
+
+/// A run that a worker gave back.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Released {
+    /// The number of the delivery that ended so.
+    pub n: u64,
+    /// The worker's name.
+    pub worker: String,
+    /// Which attempt comes next.
+    pub attempt: u32,
+    /// How often the run was taken from a lost worker.
+    #[serde(default)]
+    pub losses: u32,
+}
+
+/// A run that has ended.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Ended {
+    /// The worker that ended it.
+    pub worker: String,
+    /// The number of the delivery that ended it.
+    pub n: u64,
+    /// Which attempt that was.
+    pub attempt: u32,
+    /// The run's state in one word.
+    pub status: String,
+    /// Its exit code.
+    pub exit_code: i32,
+    /// How it ended, as records say it.
+    #[serde(default)]
+    pub ending: Value,
+    /// The files of its record and how long each of them is.
+    #[serde(default)]
+    pub files: BTreeMap<String, u64>,
+    /// What it changed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub result: Option<ResultName>,
+    /// The conversation as it left it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session: Option<SessionName>,
+    /// What it used, as records say it.
+    #[serde(default, skip_serializing_if = "Value::is_null")]
+    pub usage: Value,
+}
+
+/// Where the changes of a run are.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ResultName {
+    /// The object with the bundle.
+    pub object: String,
+    /// The ref in it.
+    #[serde(rename = "ref")]
+    pub reference: String,
+    /// The commit.
+    pub head: String,
+}
+
+/// Where the conversation of a run is.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SessionName {
+    /// The object with the session file.
+    pub object: String,
+    /// The revision of its entry.
+    pub revision: u64,
+}
+
+/// What somebody wishes for a run.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Wish {
+    /// It shall be stopped.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stop: Option<StopWish>,
+    /// The caller has everything of it: the worker may remove its copy.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub kept: bool,
+}
+
+/// Who wants a run to be stopped.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct StopWish {
+    /// Who, as `user@machine`.
+    pub by: String,
+    /// When, by the clock of that machine.
+    pub at: String,
+}
+
+impl RunEntry {
+    /// Returns the number of the delivery that the entry is about.
+    pub fn n(&self) -> u64 {
+        match self {
+            Self::Running(running) => running.n,
+            Self::Released(released) => released.n,
+            Self::Ended(ended) => ended.n,
+        }
+    }
+
+    /// Returns the worker that wrote the entry.
+    pub fn worker(&self) -> &str {
+        match self {
+            Self::Running(running) => &running.worker,
+            Self::Released(released) => &released.worker,
+            Self::Ended(ended) => &ended.worker,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use pretty_assertions::assert_eq;
+
+    #[test]
+    fn entries_are_told_apart_by_their_state_and_what_is_unknown_is_left_out() {
+        let text = r#"{"state":"running","worker":"a","n":2,"since":"now","attempt":1,"mood":1}"#;
+        let entry: RunEntry = serde_json::from_str(text).unwrap();
+        let expected = RunEntry::Running(Running {
+            worker: "a".into(),
+            n: 2,
+            since: "now".into(),
+            attempt: 1,
+            begun: false,
+            losses: 0,
+        });
+        assert_eq!(entry, expected);
+        let ended = RunEntry::Ended(Box::new(Ended {
+            worker: "b".into(),
+            n: 3,
+            attempt: 2,
+            status: "completed".into(),
+            ..Ended::default()
+        }));
+        let text = serde_json::to_string(&ended).unwrap();
+        let expected = r#"{"state":"ended","worker":"b","n":3,"attempt":2,"status":"completed","exitCode":0,"ending":null,"files":{}}"#;
+        assert_eq!(text, expected);
+        assert_eq!(serde_json::from_str::<RunEntry>(&text).unwrap(), ended);
+    }
+}

@@ -1,0 +1,330 @@
+//! An order: a planned task without what belongs to a machine. It names no program, no path of the
+//! caller's machine and no key.
+
+use std::collections::BTreeSet;
+
+use serde::{Deserialize, Serialize};
+
+/// The payload of a message in the work queue.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Order {
+    /// The format of this order, [`super::FORMAT`].
+    pub format: u32,
+    /// The run it becomes.
+    pub run: String,
+    /// The session the run belongs to.
+    pub session: String,
+    /// The call it is part of.
+    pub call: String,
+    /// The name that the caller gave the task.
+    pub name: String,
+    /// Who asks, as `user@machine`.
+    pub caller: String,
+    /// The prompt as the caller gave it.
+    pub asked: String,
+    /// The whole prompt: files, transcript and the caller's words.
+    pub prompt: String,
+    /// The directory the child works in, relative to the workspace.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub relative_cwd: String,
+    /// The definition it uses, if any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub definition: Option<OrderDefinition>,
+    /// The wished kind of child: `pi`, `embedded` or `auto`.
+    pub runner: String,
+    /// Which model answers.
+    pub model: Model,
+    /// Which system prompt the child gets.
+    #[serde(default)]
+    pub system_prompt: OrderSystemPrompt,
+    /// Which tools it has.
+    pub tools: OrderTools,
+    /// The skills of the caller that it uses.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub skills: Vec<OrderSkill>,
+    /// When the run counts as done.
+    pub completion: OrderCompletion,
+    /// The limits of the run.
+    pub limits: OrderLimits,
+    /// Whether the child may use what the repository configures.
+    pub trusted: bool,
+    /// Further arguments for the child.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub arguments: Vec<String>,
+    /// The tools of the session that it continues.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub known_tools: Option<BTreeSet<String>>,
+    /// The conversation it continues, if any.
+    #[serde(default)]
+    pub conversation: Conversation,
+    /// Where its files come from.
+    pub workspace: Workspace,
+    /// The call whose caller waits for it; none for a run in the background.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lease: Option<String>,
+    /// How often it is begun again after its worker was lost.
+    pub retries: u32,
+    /// What a worker must know in order to take it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub requires: Vec<String>,
+    /// When it was given.
+    pub issued: String,
+}
+
+/// How urgent an order is. Workers ask for urgent ones first.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize,
+)]
+#[serde(rename_all = "lowercase")]
+pub enum Priority {
+    /// Before all others.
+    High,
+    /// As usual.
+    #[default]
+    Normal,
+    /// When there is nothing else to do.
+    Low,
+}
+
+impl Priority {
+    /// All of them, the most urgent first.
+    pub const ALL: [Self; 3] = [Self::High, Self::Normal, Self::Low];
+
+    /// Returns the word for it in names and settings.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::High => "high",
+            Self::Normal => "normal",
+            Self::Low => "low",
+        }
+    }
+
+    /// Reads the word for a priority.
+    pub fn of_word(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|one| one.word() == word)
+    }
+}
+
+/// The definition that a task uses.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct OrderDefinition {
+    /// Its name.
+    pub name: String,
+    /// What it says, in one line.
+    pub summary: String,
+}
+
+/// A choice of a model.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Model {
+    /// The provider, if it is named apart.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub provider: Option<String>,
+    /// The model.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    /// How much it thinks.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub thinking: Option<String>,
+}
+
+/// A system prompt.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct OrderSystemPrompt {
+    /// The text in place of the child's own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub replace: Option<String>,
+    /// The texts that are added to it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub append: Vec<String>,
+}
+
+/// The tools of a child.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub enum OrderTools {
+    /// Those that the child has by itself.
+    Default,
+    /// These and no others.
+    Only(Vec<String>),
+    /// None.
+    None,
+}
+
+/// A skill, by its text.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct OrderSkill {
+    /// Its name.
+    pub name: String,
+    /// Its text.
+    pub text: String,
+}
+
+/// When a run counts as done.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub enum OrderCompletion {
+    /// When the child settles.
+    Settled,
+    /// When the child finalizes; it is corrected so many times.
+    Finalized(u32),
+}
+
+/// The limits of a run; times in seconds.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct OrderLimits {
+    /// The time from the start of the child.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub timeout: Option<f64>,
+    /// How long tools may be silent once the time is over.
+    pub extension: f64,
+    /// How many equal tool calls in a row are a loop; 0 for never.
+    pub repetitions: u32,
+    /// How many tokens it may use.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tokens: Option<u64>,
+    /// How many dollars it may cost.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cost: Option<f64>,
+    /// How many turns it may take.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub turns: Option<u32>,
+}
+
+/// The conversation that a run continues.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub enum Conversation {
+    /// None: it begins one.
+    #[default]
+    Fresh,
+    /// The one that the fleet keeps under a key.
+    Sticky(StickyConversation),
+}
+
+/// A conversation that the fleet keeps.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct StickyConversation {
+    /// Its key in the bucket of the sessions.
+    pub key: String,
+    /// The agent it belongs to.
+    pub agent: String,
+}
+
+/// Where the files of a run come from.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub enum Workspace {
+    /// An empty directory.
+    None,
+    /// The same path on both machines.
+    Shared(Shared),
+    /// A repository that the worker clones with its own rights.
+    Clone(Cloned),
+    /// Git bundles among the objects of the fleet.
+    Bundle(Box<Bundle>),
+}
+
+/// A directory that both machines see.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Shared {
+    /// Its absolute path.
+    pub path: String,
+    /// The name of the file in it that proves that it is the same directory.
+    pub token_file: String,
+    /// What the file says.
+    pub token: String,
+}
+
+/// A repository and a commit of it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Cloned {
+    /// Where it is, without credentials.
+    pub url: String,
+    /// The commit.
+    pub commit: String,
+}
+
+/// A repository as bundles: its history, and the working tree on top of it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Bundle {
+    /// The id of the repository.
+    pub repo: String,
+    /// The object with its history.
+    pub base: String,
+    /// The commits at which that history is cut off.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub shallow: Vec<String>,
+    /// The commit that the caller has checked out.
+    pub head: String,
+    /// The commit that holds the caller's working tree.
+    pub commit: String,
+    /// The object with what the base does not hold; none if it holds everything.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub snapshot: Option<String>,
+    /// Where the caller's repository comes from, without credentials.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub origin: Option<String>,
+    /// The repositories inside it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub submodules: Vec<BundledSubmodule>,
+    /// The large files that git keeps apart.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub lfs: Vec<LargeFile>,
+}
+
+/// A repository inside a repository.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct BundledSubmodule {
+    /// Its path in the outer one.
+    pub path: String,
+    /// The object with its bundle.
+    pub object: String,
+    /// The commit that is checked out.
+    pub commit: String,
+}
+
+/// A file that git keeps apart.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct LargeFile {
+    /// Its id.
+    pub oid: String,
+    /// Its size in bytes.
+    pub size: u64,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_field_that_is_not_known_is_refused_wherever_it_stands() {
+        let model: Result<Model, _> = serde_json::from_str(r#"{"model": "a/b", "budget": 1}"#);
+        let error = model.unwrap_err().to_string();
+        assert!(error.contains("unknown field `budget`"), "{error}");
+    }
+
+    #[test]
+    fn priorities_are_read_by_their_words() {
+        let read = ["high", "normal", "low", "urgent"].map(Priority::of_word);
+        let expected = [
+            Some(Priority::High),
+            Some(Priority::Normal),
+            Some(Priority::Low),
+            None,
+        ];
+        assert_eq!(read, expected);
+    }
+}
