@@ -24,7 +24,7 @@ struct Allowed {
     dev: &'static [&'static str],
 }
 
-const ALLOWED: [Allowed; 14] = [
+const ALLOWED: [Allowed; 15] = [
     Allowed::alone(VOCABULARY),
     Allowed::alone(PROCESSES),
     Allowed::alone(FILES),
@@ -43,6 +43,7 @@ const ALLOWED: [Allowed; 14] = [
     Allowed::alone("pi-subagents-mcp"),
     Allowed::upon("pi-subagents-sessions", &[VOCABULARY, FILES]),
     Allowed::upon("pi-subagents-windows", &[VOCABULARY]),
+    Allowed::upon("pi-subagents-workspaces", &[PROCESSES, FILES]),
     Allowed {
         package: "pi-subagents",
         normal: &[
@@ -56,6 +57,7 @@ const ALLOWED: [Allowed; 14] = [
             PI_FILES,
             "pi-subagents-sessions",
             "pi-subagents-windows",
+            "pi-subagents-workspaces",
         ],
         dev: &[TESTKIT],
     },

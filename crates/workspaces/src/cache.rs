@@ -1,0 +1,185 @@
+//! A worker's bare copy of a repository, and the clones that see its objects.
+//!
+//! Nothing is ever collected in it: clones borrow its objects. What it has is known by refs, because
+//! an object may be there without all that it leads to.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use pi_subagents_files::{Directory, create_directories, lock_file};
+
+use crate::bundle::{SENT, with_checks};
+use crate::error::WorkspaceError;
+use crate::git::Git;
+use crate::object_id::{ObjectFormat, ObjectId};
+use crate::repository::{Repository, read_shallow};
+use crate::scratch::{init, see_objects, write_shallow};
+
+/// How long somebody else may be at work on the cache.
+const PATIENCE: Duration = Duration::from_mins(10);
+
+/// A worker's bare copy of a repository.
+#[derive(Debug)]
+pub struct Cache {
+    path: PathBuf,
+    git: Git,
+}
+
+/// The clone that a run works in.
+#[derive(Debug, Clone, Copy)]
+pub struct CheckOut<'a> {
+    /// Where it is made. What is there is removed first.
+    pub path: &'a Path,
+    /// The commit that its HEAD is at; `None` for a repository without one.
+    pub head: Option<&'a ObjectId>,
+    /// The state of its files. What differs from `head` is uncommitted.
+    pub snapshot: &'a ObjectId,
+    /// The branch; `None` for a HEAD of its own.
+    pub branch: Option<&'a str>,
+    /// The address of `origin`, without credentials.
+    pub origin: Option<&'a str>,
+}
+
+impl Cache {
+    /// Opens the cache at a path, and makes it if it is not there.
+    pub fn open(path: &Path, format: ObjectFormat) -> Result<Self, WorkspaceError> {
+        create_directories(path).map_err(WorkspaceError::of_file(path))?;
+        let path = fs::canonicalize(path).map_err(WorkspaceError::of_file(path))?;
+        let cache = Self {
+            git: with_checks(Git::at(&path)),
+            path,
+        };
+        let _held = cache.lock()?;
+        if !cache.path.join("HEAD").exists() {
+            init(&cache.git, &["--bare"], format)?;
+        }
+        Ok(cache)
+    }
+
+    /// Returns whether the cache has a commit with all that it leads to.
+    pub fn has(&self, commit: &ObjectId) -> Result<bool, WorkspaceError> {
+        let name = format!("{}^{{commit}}", have(commit));
+        let found = self
+            .git
+            .maybe_id(&["rev-parse", "--verify", "--quiet", &name])?;
+        Ok(found.as_ref() == Some(commit))
+    }
+
+    /// Takes a commit out of a bundle. `shallow` is the boundary that came along with it.
+    pub fn take(
+        &self,
+        commit: &ObjectId,
+        shallow: &[ObjectId],
+        bundle: &Path,
+    ) -> Result<(), WorkspaceError> {
+        let _held = self.lock()?;
+        if self.has(commit)? {
+            return Ok(());
+        }
+        let mut boundary = read_shallow(&self.path.join("shallow"))?;
+        boundary.extend(shallow.iter().cloned());
+        boundary.sort();
+        boundary.dedup();
+        write_shallow(&self.path, &boundary)?;
+        let name = have(commit);
+        let wish = format!("+{SENT}:{name}");
+        let options = ["fetch", "--quiet", "--no-tags", "--no-write-fetch-head"];
+        let mut arguments: Vec<&std::ffi::OsStr> = options.iter().map(AsRef::as_ref).collect();
+        arguments.extend([bundle.as_os_str(), wish.as_ref()]);
+        self.git.run(&arguments)?;
+        if self.has(commit)? {
+            return Ok(());
+        }
+        self.git.run(&["update-ref", "-d", &name])?;
+        let path = bundle.to_owned();
+        let source = std::io::Error::other(format!("the bundle does not hold the commit {commit}"));
+        Err(WorkspaceError::File { path, source })
+    }
+
+    /// Makes a clone that borrows the objects of the cache, with files as in the snapshot. It has
+    /// no hooks, and what is not committed at the caller's is not committed in it.
+    ///
+    /// `git clone --shared` copies everything if the cache is shallow, so it is made by hand.
+    pub fn check_out(&self, wished: CheckOut<'_>) -> Result<Repository, WorkspaceError> {
+        let path = wished.path;
+        clear(path).map_err(WorkspaceError::of_file(path))?;
+        let git = Git::at(path);
+        init(&git, &[], wished.snapshot.format())?;
+        let git_dir = path.join(".git");
+        see_objects(&git_dir, &self.path)?;
+        write_shallow(&git_dir, &read_shallow(&self.path.join("shallow"))?)?;
+        git.run(&["config", "gc.auto", "0"])?;
+        if let Some(origin) = wished.origin {
+            git.run(&["config", "remote.origin.url", origin])?;
+            git.run(&[
+                "config",
+                "remote.origin.fetch",
+                "+refs/heads/*:refs/remotes/origin/*",
+            ])?;
+        }
+        point_head(&git, wished)?;
+        let workspace = Repository::find(path)?;
+        let git = workspace.git();
+        git.run(&["read-tree", "--reset", "-u", wished.snapshot.as_str()])?;
+        match wished.head {
+            Some(_) => git.run(&["reset", "--quiet", "--mixed"])?,
+            None => git.run(&["read-tree", "--empty"])?,
+        };
+        name_author(git)?;
+        Ok(workspace)
+    }
+
+    fn lock(&self) -> Result<fs::File, WorkspaceError> {
+        Ok(lock_file(&self.path.join("pi-subagents.lock"), PATIENCE)?)
+    }
+}
+
+fn have(commit: &ObjectId) -> String {
+    format!("refs/pi-subagents/have/{commit}")
+}
+
+/// Makes an empty directory where the clone is to be.
+fn clear(path: &Path) -> std::io::Result<()> {
+    let no_name = || std::io::Error::from(std::io::ErrorKind::InvalidInput);
+    let above = path.parent().ok_or_else(no_name)?;
+    let name = Path::new(path.file_name().ok_or_else(no_name)?);
+    create_directories(above)?;
+    let above = Directory::open(above)?;
+    if above.has(name)? {
+        above.remove_tree(name)?;
+    }
+    above.make_new_directory(name).map(|_| ())
+}
+
+fn point_head(git: &Git, wished: CheckOut<'_>) -> Result<(), WorkspaceError> {
+    let branch = wished.branch.map(|branch| format!("refs/heads/{branch}"));
+    match (&branch, wished.head) {
+        (Some(branch), Some(head)) => {
+            git.run(&["update-ref", branch, head.as_str()])?;
+            git.run(&["symbolic-ref", "HEAD", branch])?;
+        }
+        (Some(branch), None) => {
+            git.run(&["symbolic-ref", "HEAD", branch])?;
+        }
+        (None, Some(head)) => {
+            git.run(&["update-ref", "--no-deref", "HEAD", head.as_str()])?;
+        }
+        (None, None) => {}
+    }
+    Ok(())
+}
+
+/// Gives the clone an author if the machine has none, so that a child can commit.
+fn name_author(git: &Git) -> Result<(), WorkspaceError> {
+    if git
+        .try_run(&["var", "GIT_AUTHOR_IDENT"], b"")?
+        .status
+        .success()
+    {
+        return Ok(());
+    }
+    git.run(&["config", "user.name", "pi-subagents"])?;
+    git.run(&["config", "user.email", "pi-subagents@localhost"])?;
+    Ok(())
+}

@@ -1,0 +1,208 @@
+//! What a run has left: its commits, and one commit of everything that it has not committed.
+
+use std::collections::{BTreeSet, HashSet};
+
+use pi_subagents_files::{is_absent, read_own_text};
+
+use crate::error::WorkspaceError;
+use crate::git::Git;
+use crate::index_copy::IndexCopy;
+use crate::object_id::ObjectId;
+use crate::pins::{Pin, pin};
+use crate::repository::{Repository, lines};
+use crate::snapshot::{LeftOut, Rules, Snapshot, Unmerged};
+
+/// At most so many commits are kept beside the result.
+const MOST_LEFT: usize = 20;
+
+/// A longer reflog is read as if it were not there.
+const LARGEST_REFLOG: u64 = 64 * 1024 * 1024;
+
+/// The kind of a workspace, by who else uses its refs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum WorkspaceKind {
+    /// A worktree: its refs are those of the user's repository and stay there.
+    Worktree,
+    /// A clone that is thrown away, with every branch and stash in it.
+    Clone,
+}
+
+/// The state that a run has left.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Captured {
+    /// Everything that is in the workspace and not ignored, as a commit on top of its HEAD.
+    pub result: ObjectId,
+    /// How many commits the run made on the way to the result.
+    pub commits: u64,
+    /// How many files differed from the last commit.
+    pub left_uncommitted: usize,
+    /// Commits of the run that the result does not contain.
+    pub left: Vec<ObjectId>,
+    /// What the result does not hold.
+    pub left_out: Vec<LeftOut>,
+    /// Whether the run changed nothing that would have to be kept.
+    pub is_unchanged: bool,
+}
+
+impl Captured {
+    /// Looks at a workspace and makes a commit of what is not committed. `base` is the state that
+    /// the run began from. Index, HEAD and files are not touched.
+    pub fn take(
+        workspace: &Repository,
+        base: &ObjectId,
+        kind: WorkspaceKind,
+    ) -> Result<Self, WorkspaceError> {
+        let snapshot = snapshot(workspace)?;
+        let mut known = vec![base.clone()];
+        known.extend(workspace.commit_of(&format!("{base}^"))?);
+        let made = made_commits(workspace, snapshot.head.as_ref(), &known)?;
+        known.push(snapshot.commit.clone());
+        let left = left_commits(workspace, kind, &known)?;
+        let is_same = snapshot.tree == workspace.tree_of(base)?;
+        Ok(Self {
+            result: snapshot.commit,
+            commits: made,
+            left_uncommitted: snapshot.uncommitted.len(),
+            is_unchanged: is_same && left.is_empty(),
+            left,
+            left_out: snapshot.left_out,
+        })
+    }
+
+    /// Keeps the result and what was left under the name of a run.
+    pub fn pin(&self, repository: &Repository, run: &str) -> Result<(), WorkspaceError> {
+        for (number, commit) in self.left.iter().enumerate() {
+            pin(repository, run, Pin::Left(number + 1), commit)?;
+        }
+        pin(repository, run, Pin::Result, &self.result)
+    }
+}
+
+/// Takes the snapshot of a workspace in whatever state it is.
+fn snapshot(workspace: &Repository) -> Result<Snapshot, WorkspaceError> {
+    let rules = Rules {
+        unmerged: Unmerged::Recorded,
+        largest_untracked: None,
+        message: "what was left uncommitted",
+    };
+    let copied = IndexCopy::of(workspace);
+    let taken = copied.and_then(|index| Snapshot::with(workspace, index, rules));
+    let taken = taken.or_else(|error| {
+        // The index may be broken. The files are what counts.
+        let index = IndexCopy::empty()?;
+        let Some(head) = workspace.head()? else {
+            return Err(error);
+        };
+        index.git(workspace).run(&["read-tree", head.as_str()])?;
+        Snapshot::with(workspace, index, rules)
+    });
+    taken.map(|(snapshot, _)| snapshot)
+}
+
+fn made_commits(
+    workspace: &Repository,
+    head: Option<&ObjectId>,
+    known: &[ObjectId],
+) -> Result<u64, WorkspaceError> {
+    let Some(head) = head else {
+        return Ok(0);
+    };
+    let mut arguments = vec!["rev-list", "--count", head.as_str(), "--not"];
+    arguments.extend(known.iter().map(ObjectId::as_str));
+    Ok(workspace
+        .git()
+        .line(&arguments)?
+        .parse()
+        .unwrap_or_default())
+}
+
+/// Returns the newest commits that the run had and that nothing else leads to.
+fn left_commits(
+    workspace: &Repository,
+    kind: WorkspaceKind,
+    known: &[ObjectId],
+) -> Result<Vec<ObjectId>, WorkspaceError> {
+    let mut had = reflog(workspace)?;
+    let mut arguments = vec![
+        "rev-list",
+        "--topo-order",
+        "--parents",
+        "--ignore-missing",
+        "--stdin",
+    ];
+    match kind {
+        // Branches of worktrees of ours are deleted one day; all others stay.
+        WorkspaceKind::Worktree => arguments.extend([
+            "--not",
+            "--exclude=pi-subagents/*",
+            "--branches",
+            "--tags",
+            "--remotes",
+            "--not",
+        ]),
+        WorkspaceKind::Clone => had.extend(all_refs(workspace.git())?),
+    }
+    let had = existing(workspace.git(), &had)?;
+    if had.is_empty() {
+        return Ok(Vec::new());
+    }
+    let mut input = lines(had.iter().map(ToString::to_string));
+    input.push_str(&lines(known.iter().map(|id| format!("^{id}"))));
+    let printed = workspace.git().run_with(&arguments, input.as_bytes())?;
+    Ok(tips(&String::from_utf8_lossy(&printed)))
+}
+
+/// Returns the commits of a list, each with its parents, that are no parents themselves.
+fn tips(printed: &str) -> Vec<ObjectId> {
+    let parents: HashSet<&str> = printed
+        .lines()
+        .flat_map(|line| line.split(' ').skip(1))
+        .collect();
+    let commits = printed.lines().filter_map(|line| line.split(' ').next());
+    let tips = commits.filter(|commit| !parents.contains(commit));
+    tips.filter_map(ObjectId::parse).take(MOST_LEFT).collect()
+}
+
+/// Returns every commit that the workspace's HEAD has been at.
+fn reflog(workspace: &Repository) -> Result<BTreeSet<ObjectId>, WorkspaceError> {
+    let file = workspace.git_dir().join("logs/HEAD");
+    let text = match read_own_text(&file, LARGEST_REFLOG) {
+        Ok(text) => text,
+        Err(error) if is_absent(&error) => String::new(),
+        Err(error) => return Err(WorkspaceError::of_file(&file)(error)),
+    };
+    let ids = text.lines().flat_map(|line| line.splitn(3, ' ').take(2));
+    let is_real = |id: &ObjectId| id.as_str().bytes().any(|byte| byte != b'0');
+    Ok(ids.filter_map(ObjectId::parse).filter(is_real).collect())
+}
+
+fn all_refs(git: &Git) -> Result<BTreeSet<ObjectId>, WorkspaceError> {
+    let names = git.line(&["for-each-ref", "--format=%(objectname)"])?;
+    Ok(names.lines().filter_map(ObjectId::parse).collect())
+}
+
+/// Returns those that are commits and still there; a tag leads to its commit.
+fn existing(git: &Git, ids: &BTreeSet<ObjectId>) -> Result<Vec<ObjectId>, WorkspaceError> {
+    let input = lines(ids.iter().map(|id| format!("{id}^{{commit}}")));
+    let arguments = ["cat-file", "--batch-check=%(objectname) %(objecttype)"];
+    let printed = git.run_with(&arguments, input.as_bytes())?;
+    let printed = String::from_utf8_lossy(&printed);
+    let commits = printed
+        .lines()
+        .filter_map(|line| line.strip_suffix(" commit"));
+    Ok(commits.filter_map(ObjectId::parse).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tips_are_those_that_nobody_follows() {
+        let id = |digit: &str| digit.repeat(40);
+        let (a, b, c, d) = (id("a"), id("b"), id("c"), id("d"));
+        let printed = format!("{a} {b}\n{b} {d}\n{c} {d}\n");
+        let found: Vec<String> = tips(&printed).iter().map(ToString::to_string).collect();
+        assert_eq!(found, [a, c]);
+    }
+}

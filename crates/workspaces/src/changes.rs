@@ -1,0 +1,185 @@
+//! The difference between two states: which files, how much, and the patch.
+
+use std::path::PathBuf;
+
+use crate::error::WorkspaceError;
+use crate::git::{GitError, strange};
+use crate::object_id::ObjectId;
+use crate::repository::{Repository, path};
+
+/// A patch above this size is not made.
+pub const LARGEST_PATCH: usize = 20_000_000;
+
+/// A file that differs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ChangedFile {
+    /// Where it is now, below the top of the checkout.
+    pub path: PathBuf,
+    /// What happened to it.
+    pub status: Status,
+    /// Lines that were added and removed; `None` for a binary file.
+    pub lines: Option<(u64, u64)>,
+}
+
+/// What happened to a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Status {
+    /// The file is new.
+    Added,
+    /// The file has another content or mode.
+    Modified,
+    /// The file is gone.
+    Deleted,
+    /// The file has another name.
+    Renamed {
+        /// The old name.
+        from: PathBuf,
+    },
+    /// The file was replaced by a link, or the other way round.
+    TypeChanged,
+}
+
+impl Status {
+    /// Returns the word for it.
+    pub fn word(&self) -> &'static str {
+        match self {
+            Self::Added => "added",
+            Self::Modified => "modified",
+            Self::Deleted => "deleted",
+            Self::Renamed { .. } => "renamed",
+            Self::TypeChanged => "type changed",
+        }
+    }
+}
+
+/// Lists the files in which a result differs from its base.
+pub fn changes(
+    repository: &Repository,
+    base: &ObjectId,
+    result: &ObjectId,
+) -> Result<Vec<ChangedFile>, WorkspaceError> {
+    let ends = [base.as_str(), result.as_str()];
+    let arguments = [
+        "diff-tree",
+        "-r",
+        "-z",
+        "-M",
+        "--no-ext-diff",
+        "--raw",
+        "--numstat",
+    ];
+    let arguments = [&arguments[..], &ends].concat();
+    let printed = repository.git().run(&arguments)?;
+    parse(&printed).ok_or_else(|| strange(&arguments, &printed).into())
+}
+
+/// Makes the patch from a base to a result, as `git apply` reads it; `None` if it has more than
+/// [`LARGEST_PATCH`] bytes.
+pub fn patch(
+    repository: &Repository,
+    base: &ObjectId,
+    result: &ObjectId,
+) -> Result<Option<Vec<u8>>, WorkspaceError> {
+    let ends = [base.as_str(), result.as_str()];
+    let options = [
+        "-r",
+        "-M",
+        "--binary",
+        "--full-index",
+        "--no-ext-diff",
+        "--no-textconv",
+    ];
+    let arguments = [&["diff-tree", "-p", "--no-color"][..], &options, &ends].concat();
+    let git = repository.git().clone().with_most_output(LARGEST_PATCH);
+    match git.run(&arguments) {
+        Ok(patch) => Ok(Some(patch)),
+        Err(GitError::TooMuch { .. }) => Ok(None),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Reads raw entries and then, in the same order, the numbers of lines.
+fn parse(printed: &[u8]) -> Option<Vec<ChangedFile>> {
+    let mut fields = printed.split(|byte| *byte == 0).peekable();
+    let mut files = Vec::new();
+    while fields.peek().is_some_and(|field| field.starts_with(b":")) {
+        files.push(raw_entry(&mut fields)?);
+    }
+    for file in &mut files {
+        file.lines = numbers(&mut fields)?;
+    }
+    Some(files)
+}
+
+/// Reads `:100644 100644 <id> <id> M` and the one or two names after it.
+fn raw_entry<'a>(fields: &mut impl Iterator<Item = &'a [u8]>) -> Option<ChangedFile> {
+    let letter = fields
+        .next()?
+        .rsplit(|byte| *byte == b' ')
+        .next()?
+        .first()?;
+    let name = path(fields.next()?).to_owned();
+    let (path, status) = match letter {
+        b'A' | b'C' => (name, Status::Added),
+        b'D' => (name, Status::Deleted),
+        b'T' => (name, Status::TypeChanged),
+        b'R' => (
+            path(fields.next()?).to_owned(),
+            Status::Renamed { from: name },
+        ),
+        _ => (name, Status::Modified),
+    };
+    Some(ChangedFile {
+        path,
+        status,
+        lines: None,
+    })
+}
+
+/// Reads `1\t2\tname`, or `1\t2\t` and two names after it.
+#[expect(
+    clippy::option_option,
+    reason = "the outer one is about the format, the inner one about the file"
+)]
+fn numbers<'a>(fields: &mut impl Iterator<Item = &'a [u8]>) -> Option<Option<(u64, u64)>> {
+    let field = fields.next()?;
+    let mut parts = field.splitn(3, |byte| *byte == b'\t');
+    let mut number = || std::str::from_utf8(parts.next()?).ok();
+    let (added, removed) = (number()?, number()?);
+    if parts.next()?.is_empty() {
+        fields.next()?;
+        fields.next()?;
+    }
+    Some(added.parse().ok().zip(removed.parse().ok()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_with_line_breaks_renames_and_binary_files_are_read() {
+        let printed = b":100644 100644 a b M\0a\nb\0:100644 100644 a b R090\0old\0new\0:000000 100644 a b A\0image\0\
+                        3\t1\ta\nb\x002\t0\t\0old\0new\0-\t-\timage\0";
+        let expected = [
+            ChangedFile {
+                path: "a\nb".into(),
+                status: Status::Modified,
+                lines: Some((3, 1)),
+            },
+            ChangedFile {
+                path: "new".into(),
+                status: Status::Renamed { from: "old".into() },
+                lines: Some((2, 0)),
+            },
+            ChangedFile {
+                path: "image".into(),
+                status: Status::Added,
+                lines: None,
+            },
+        ];
+        assert_eq!(parse(printed).unwrap(), expected);
+        assert_eq!(parse(b"").unwrap(), []);
+        assert_eq!(parse(b":1 2 3 4 M\0a"), None);
+    }
+}

@@ -1,0 +1,49 @@
+//! # Where runs work: snapshots, copies and results of a repository
+//!
+//! Git is used by its command line only, and started by one module that switches off everything
+//! that could run or ask something (`git`). Nothing here knows sub-agents, runs on disk or screens,
+//! and nothing is asynchronous: callers put it on a thread that may wait.
+//!
+//! A **caller** who sends work to another machine:
+//!
+//! 1. finds the repository ([`Repository::find`]) and takes a [`Snapshot`], which touches nothing;
+//! 2. writes a base ([`bundle_base`]) unless the other side has one that [`Repository::distance`]
+//!    finds near enough, and the rest beyond the base ([`bundle_thin`]);
+//! 3. keeps the snapshot for each run ([`pin`] with [`Pin::Base`]);
+//! 4. takes what comes back out of its file ([`receive_result`]), and shows [`changes`].
+//!
+//! A **worker**:
+//!
+//! 1. opens its [`Cache`] for [`Repository::id`] and takes the bundles it lacks ([`Cache::take`]);
+//! 2. makes the workspace ([`Cache::check_out`]); the child works there;
+//! 3. looks at what was left ([`Captured::take`]) and writes it into a file ([`bundle_result`]).
+//!
+//! Submodules are repositories of their own: both sides do the same for each of [`parts`].
+
+mod bundle;
+mod cache;
+mod capture;
+mod changes;
+mod error;
+mod filters;
+mod git;
+mod index_copy;
+mod object_id;
+mod pins;
+mod piped;
+mod repository;
+mod scratch;
+mod snapshot;
+mod submodules;
+
+pub use bundle::{Bundle, bundle_base, bundle_result, bundle_thin, largest_files, receive_result};
+pub use cache::{Cache, CheckOut};
+pub use capture::{Captured, WorkspaceKind};
+pub use changes::{ChangedFile, LARGEST_PATCH, Status, changes, patch};
+pub use error::WorkspaceError;
+pub use git::{GitError, demand_git};
+pub use object_id::{ObjectFormat, ObjectId};
+pub use pins::{Pin, Pins, pin, unpin};
+pub use repository::Repository;
+pub use snapshot::{LARGEST_UNTRACKED, LeftOut, Snapshot, WhyLeftOut};
+pub use submodules::{Part, parts};

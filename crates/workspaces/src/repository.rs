@@ -1,0 +1,325 @@
+//! A repository with a checkout, as it was found from a directory.
+
+use std::fs::File;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use pi_subagents_files::{lock_file, read_own_text, write_whole_once};
+
+use crate::error::WorkspaceError;
+use crate::filters;
+use crate::git::{Git, failed, strange};
+use crate::object_id::{ObjectFormat, ObjectId};
+
+/// How long somebody else may be at work on the repository.
+const PATIENCE: Duration = Duration::from_mins(10);
+
+/// A file of ours that holds the repository's id.
+const ID_FILE: &str = "pi-subagents-repo";
+
+/// A repository with a checkout.
+#[derive(Debug, Clone)]
+pub struct Repository {
+    git: Git,
+    top: PathBuf,
+    git_dir: PathBuf,
+    common_dir: PathBuf,
+    is_shallow: bool,
+    notes: Vec<String>,
+}
+
+/// The author of the commits that this crate makes.
+const NAME: &str = "pi-subagents";
+const EMAIL: &str = "pi-subagents@localhost";
+
+impl Repository {
+    /// Finds the repository that a directory belongs to.
+    pub fn find(directory: &Path) -> Result<Self, WorkspaceError> {
+        let arguments = [
+            "rev-parse",
+            "--path-format=absolute",
+            "--is-bare-repository",
+            "--is-shallow-repository",
+            "--absolute-git-dir",
+            "--git-common-dir",
+            "--show-toplevel",
+        ];
+        let ended = Git::at(directory).try_run(&arguments, b"")?;
+        let lines: Vec<&[u8]> = ended.stdout.split(|byte| *byte == b'\n').collect();
+        if !ended.status.success() {
+            let directory = directory.to_owned();
+            let said = String::from_utf8_lossy(&ended.stderr);
+            return Err(match lines.first().copied() {
+                Some(b"true") => WorkspaceError::Bare { directory },
+                _ if said.contains("not a git repository") => {
+                    WorkspaceError::NoRepository { directory }
+                }
+                _ => failed(&arguments, &ended).into(),
+            });
+        }
+        // A path with a line break would give more lines.
+        let [_, shallow, git_dir, common_dir, top, b""] = lines.as_slice() else {
+            return Err(strange(&arguments, &ended.stdout).into());
+        };
+        let (git, notes) = filters::without_missing(Git::at(path(top)))?;
+        Ok(Self {
+            git,
+            top: path(top).to_owned(),
+            git_dir: path(git_dir).to_owned(),
+            common_dir: path(common_dir).to_owned(),
+            is_shallow: *shallow == b"true",
+            notes,
+        })
+    }
+
+    /// Returns the directory that holds the checkout.
+    pub fn top(&self) -> &Path {
+        &self.top
+    }
+
+    /// Returns the directory that holds what belongs to this checkout alone, such as its index.
+    pub(crate) fn git_dir(&self) -> &Path {
+        &self.git_dir
+    }
+
+    /// Returns the directory that all worktrees of the repository share.
+    pub fn common_dir(&self) -> &Path {
+        &self.common_dir
+    }
+
+    /// Returns what a user should know about how the repository is read.
+    pub fn notes(&self) -> &[String] {
+        &self.notes
+    }
+
+    /// Returns where a directory lies below the top of the checkout; `None` if it lies outside.
+    pub fn relative(&self, directory: &Path) -> Option<PathBuf> {
+        let real = std::fs::canonicalize(directory).ok()?;
+        let top = std::fs::canonicalize(&self.top).ok()?;
+        real.strip_prefix(top).ok().map(Path::to_owned)
+    }
+
+    pub(crate) fn git(&self) -> &Git {
+        &self.git
+    }
+
+    /// Returns the commit that is checked out; `None` in a repository without one.
+    pub fn head(&self) -> Result<Option<ObjectId>, WorkspaceError> {
+        let arguments = ["rev-parse", "--verify", "--quiet", "HEAD^{commit}"];
+        Ok(self.git.maybe_id(&arguments)?)
+    }
+
+    /// Returns the commit that is checked out, which must be there.
+    pub fn demand_head(&self) -> Result<ObjectId, WorkspaceError> {
+        self.head()?.ok_or_else(|| WorkspaceError::NoCommit {
+            directory: self.top.clone(),
+        })
+    }
+
+    /// Returns the branch that is checked out, if any.
+    pub fn branch(&self) -> Result<Option<String>, WorkspaceError> {
+        let arguments = ["symbolic-ref", "--quiet", "--short", "HEAD"];
+        let ended = self.git.try_run(&arguments, b"")?;
+        let line = String::from_utf8_lossy(&ended.stdout).trim_end().to_owned();
+        Ok(ended.status.success().then_some(line))
+    }
+
+    /// Returns the commit that a revision names; `None` if there is no such commit.
+    pub fn commit_of(&self, revision: &str) -> Result<Option<ObjectId>, WorkspaceError> {
+        let commit = format!("{revision}^{{commit}}");
+        let arguments = [
+            "rev-parse",
+            "--verify",
+            "--quiet",
+            "--end-of-options",
+            &commit,
+        ];
+        Ok(self.git.maybe_id(&arguments)?)
+    }
+
+    /// Returns the tree of a commit.
+    pub fn tree_of(&self, commit: &ObjectId) -> Result<ObjectId, WorkspaceError> {
+        let tree = format!("{commit}^{{tree}}");
+        Ok(self.git.id(&["rev-parse", "--verify", "--quiet", &tree])?)
+    }
+
+    /// Returns how many commits lead from an ancestor to a commit; `None` if the first is unknown
+    /// here or no ancestor.
+    pub fn distance(
+        &self,
+        ancestor: &ObjectId,
+        commit: &ObjectId,
+    ) -> Result<Option<u64>, WorkspaceError> {
+        let (ancestor, commit) = (ancestor.as_str(), commit.as_str());
+        let arguments = ["merge-base", "--is-ancestor", ancestor, commit];
+        if !self.git.try_run(&arguments, b"")?.status.success() {
+            return Ok(None);
+        }
+        let range = format!("{ancestor}..{commit}");
+        let count = self.git.line(&["rev-list", "--count", &range])?;
+        Ok(count.parse().ok())
+    }
+
+    /// Returns the hash by which the repository names its objects.
+    pub fn object_format(&self) -> Result<ObjectFormat, WorkspaceError> {
+        let arguments = ["rev-parse", "--show-object-format"];
+        Ok(match self.git.line(&arguments)?.as_str() {
+            "sha256" => ObjectFormat::Sha256,
+            _ => ObjectFormat::Sha1,
+        })
+    }
+
+    /// Returns the boundary of a shallow repository: the commits whose parents are not here.
+    pub fn shallow(&self) -> Result<Vec<ObjectId>, WorkspaceError> {
+        if !self.is_shallow {
+            return Ok(Vec::new());
+        }
+        read_shallow(&self.common_dir.join("shallow"))
+    }
+
+    /// Returns an id that clones of the repository share: its first commit. A repository whose
+    /// first commit is not here has an id of its own. Either is kept in a file.
+    pub fn id(&self) -> Result<String, WorkspaceError> {
+        let file = self.common_dir.join(ID_FILE);
+        if let Some(id) = read_id(&file) {
+            return Ok(id);
+        }
+        let id = match self.first_commit()? {
+            Some(commit) => commit.as_str().to_owned(),
+            None => self.random_id()?,
+        };
+        // Somebody else may have been first, and a repository that nobody may write to needs none.
+        _ = write_whole_once(&file, format!("{id}\n").as_bytes());
+        Ok(read_id(&file).unwrap_or(id))
+    }
+
+    fn first_commit(&self) -> Result<Option<ObjectId>, WorkspaceError> {
+        if self.is_shallow || self.head()?.is_none() {
+            return Ok(None);
+        }
+        let roots = self.git.line(&["rev-list", "--max-parents=0", "HEAD"])?;
+        Ok(roots.lines().last().and_then(ObjectId::parse))
+    }
+
+    /// Makes an id that nobody else has: the name of an object that holds a new directory's name.
+    fn random_id(&self) -> Result<String, WorkspaceError> {
+        let unique = tempfile::tempdir().map_err(WorkspaceError::of_file(&self.top))?;
+        let pid = std::process::id();
+        let words = format!("{} {pid} {}", unique.path().display(), self.top.display());
+        let arguments = ["hash-object", "--stdin"];
+        let id = self.git.run_with(&arguments, words.as_bytes())?;
+        Ok(String::from_utf8_lossy(&id).trim_end().to_owned())
+    }
+
+    /// Returns the address of `origin` without what stands before an `@` in it, which may be a
+    /// secret.
+    pub fn origin(&self) -> Result<Option<String>, WorkspaceError> {
+        let ended = self
+            .git
+            .try_run(&["config", "--get", "remote.origin.url"], b"")?;
+        let url = String::from_utf8_lossy(&ended.stdout).trim_end().to_owned();
+        Ok((ended.status.success() && !url.is_empty()).then(|| without_credentials(&url)))
+    }
+
+    /// Makes a commit of a tree. It runs no hook and is not signed.
+    pub(crate) fn commit_tree(
+        &self,
+        tree: &ObjectId,
+        parents: &[&ObjectId],
+        message: &str,
+        date: Option<&str>,
+    ) -> Result<ObjectId, WorkspaceError> {
+        let mut git = self.git.clone();
+        for name in ["GIT_AUTHOR_NAME", "GIT_COMMITTER_NAME"] {
+            git = git.with_variable(name, NAME);
+        }
+        for name in ["GIT_AUTHOR_EMAIL", "GIT_COMMITTER_EMAIL"] {
+            git = git.with_variable(name, EMAIL);
+        }
+        for name in ["GIT_AUTHOR_DATE", "GIT_COMMITTER_DATE"] {
+            if let Some(date) = date {
+                git = git.with_variable(name, date);
+            }
+        }
+        let mut arguments = vec!["commit-tree", tree.as_str(), "-m", message];
+        for parent in parents {
+            arguments.extend(["-p", parent.as_str()]);
+        }
+        Ok(git.id(&arguments)?)
+    }
+
+    /// Waits until nobody else of ours changes the repository, and keeps others waiting meanwhile.
+    pub fn lock(&self) -> Result<File, WorkspaceError> {
+        let path = self.common_dir.join("pi-subagents.lock");
+        Ok(lock_file(&path, PATIENCE)?)
+    }
+}
+
+/// Reads the boundary of a shallow repository.
+pub(crate) fn read_shallow(file: &Path) -> Result<Vec<ObjectId>, WorkspaceError> {
+    const LARGEST: u64 = 16 * 1024 * 1024;
+    match read_own_text(file, LARGEST) {
+        Ok(text) => Ok(text.lines().filter_map(ObjectId::parse).collect()),
+        Err(error) if pi_subagents_files::is_absent(&error) => Ok(Vec::new()),
+        Err(error) => Err(WorkspaceError::of_file(file)(error)),
+    }
+}
+
+fn read_id(file: &Path) -> Option<String> {
+    let text = read_own_text(file, 128).ok()?;
+    ObjectId::parse(text.trim_end()).map(|id| id.as_str().to_owned())
+}
+
+/// Removes user and password of an address. The short form of ssh keeps its user, who is no secret.
+fn without_credentials(url: &str) -> String {
+    let Some((scheme, rest)) = url.split_once("://") else {
+        return url.to_owned();
+    };
+    let (host, way) = rest.split_once('/').unwrap_or((rest, ""));
+    match host.rsplit_once('@') {
+        Some((_, host)) => format!("{scheme}://{host}/{way}"),
+        None => url.to_owned(),
+    }
+}
+
+/// Returns the path that git wrote as bytes.
+pub(crate) fn path(bytes: &[u8]) -> &Path {
+    Path::new(std::ffi::OsStr::from_bytes(bytes))
+}
+
+/// Returns the entries of a list that ends each of them with a zero byte.
+pub(crate) fn entries(printed: &[u8]) -> impl Iterator<Item = &[u8]> {
+    printed
+        .split(|byte| *byte == 0)
+        .filter(|entry| !entry.is_empty())
+}
+
+/// Joins lines, each with its end.
+pub(crate) fn lines(lines: impl Iterator<Item = String>) -> String {
+    lines.flat_map(|line| [line, "\n".to_owned()]).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_lose_their_credentials() {
+        for (url, expected) in [
+            (
+                "https://ada:secret@host.example/a/b.git",
+                "https://host.example/a/b.git",
+            ),
+            (
+                "https://token@host.example:8443/a",
+                "https://host.example:8443/a",
+            ),
+            ("https://host.example/a@b", "https://host.example/a@b"),
+            ("git@host.example:a/b.git", "git@host.example:a/b.git"),
+            ("/srv/git/a.git", "/srv/git/a.git"),
+        ] {
+            assert_eq!(without_credentials(url), expected);
+        }
+    }
+}

@@ -1,0 +1,207 @@
+//! A commit of everything that is in a checkout and not ignored, made without touching its index,
+//! its HEAD or its files.
+//!
+//! `git stash create` leaves out untracked files and fails with unmerged ones; `git add -A` fails
+//! if a nested repository has no commit. So the index is copied, tracked files are added to the
+//! copy, and then untracked ones by name.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::error::WorkspaceError;
+use crate::git::Git;
+use crate::index_copy::IndexCopy;
+use crate::object_id::ObjectId;
+use crate::repository::{Repository, entries, path};
+
+/// Untracked files above this size are left out of a snapshot.
+pub const LARGEST_UNTRACKED: u64 = 10_000_000;
+
+/// At most so many unmerged files are named.
+const MOST_NAMED: usize = 10;
+
+/// The state of a checkout as a commit.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Snapshot {
+    /// The commit. In a checkout without changes this is its HEAD.
+    pub commit: ObjectId,
+    /// The tree of the commit.
+    pub tree: ObjectId,
+    /// The commit that is checked out, if any.
+    pub head: Option<ObjectId>,
+    /// The files in which the checkout differs from its HEAD.
+    pub uncommitted: Vec<PathBuf>,
+    /// What is in the checkout, not ignored, and not in the snapshot.
+    pub left_out: Vec<LeftOut>,
+}
+
+/// Something that a snapshot does not hold.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LeftOut {
+    /// Where it is, below the top of the checkout.
+    pub path: PathBuf,
+    /// The reason.
+    pub why: WhyLeftOut,
+}
+
+/// Why a snapshot does not hold something.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum WhyLeftOut {
+    /// It is untracked and has more than [`LARGEST_UNTRACKED`] bytes.
+    TooLarge {
+        /// Its size in bytes.
+        bytes: u64,
+    },
+    /// It is a repository of its own.
+    NestedRepository,
+}
+
+/// What becomes of a file that somebody has not merged yet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Unmerged {
+    /// There is no snapshot.
+    Refused,
+    /// The snapshot holds it with its conflict markers.
+    Recorded,
+}
+
+/// The rules for one snapshot.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Rules<'a> {
+    pub(crate) unmerged: Unmerged,
+    pub(crate) largest_untracked: Option<u64>,
+    pub(crate) message: &'a str,
+}
+
+impl Snapshot {
+    /// Takes a snapshot of a checkout. The same state gives the same commit.
+    pub fn take(repository: &Repository) -> Result<Self, WorkspaceError> {
+        let rules = Rules {
+            unmerged: Unmerged::Refused,
+            largest_untracked: Some(LARGEST_UNTRACKED),
+            message: "the checkout with its uncommitted changes",
+        };
+        Self::with(repository, IndexCopy::of(repository)?, rules).map(|(snapshot, _)| snapshot)
+    }
+
+    /// Returns whether the checkout has no changes that a snapshot would hold.
+    pub fn is_clean(&self) -> bool {
+        self.uncommitted.is_empty()
+    }
+
+    /// Takes a snapshot with an index, and returns the index as it is then: up to date with the
+    /// files.
+    pub(crate) fn with(
+        repository: &Repository,
+        index: IndexCopy,
+        rules: Rules<'_>,
+    ) -> Result<(Self, IndexCopy), WorkspaceError> {
+        let git = index.git(repository);
+        if rules.unmerged == Unmerged::Refused {
+            refuse_unmerged(repository)?;
+        }
+        git.run(&["add", "-u"])?;
+        let (untracked, left_out) = untracked(&git, repository.top(), rules.largest_untracked)?;
+        // A file that is removed in this moment is none.
+        let arguments = ["update-index", "--add", "--remove", "-z", "--stdin"];
+        git.run_with(&arguments, &untracked)?;
+        let tree = git.id(&["write-tree"])?;
+        let head = repository.head()?;
+        let uncommitted = differing(&git, head.as_ref(), &tree)?;
+        let commit = match &head {
+            Some(head) if uncommitted.is_empty() => head.clone(),
+            head => {
+                let date = date_of(&git, head.as_ref())?;
+                let parents: Vec<&ObjectId> = head.iter().collect();
+                repository.commit_tree(&tree, &parents, rules.message, Some(&date))?
+            }
+        };
+        let snapshot = Self {
+            commit,
+            tree,
+            head,
+            uncommitted,
+            left_out,
+        };
+        Ok((snapshot, index))
+    }
+}
+
+/// Refuses a checkout with files that are not merged yet: conflict markers would be taken for what
+/// somebody wrote.
+fn refuse_unmerged(repository: &Repository) -> Result<(), WorkspaceError> {
+    let printed = repository.git().run(&["ls-files", "--unmerged", "-z"])?;
+    let files = entries(&printed).filter_map(|entry| {
+        let at = entry.iter().position(|byte| *byte == b'\t')?;
+        Some(path(&entry[at + 1..]).to_owned())
+    });
+    // A file has up to three entries, one after the other.
+    let mut files: Vec<PathBuf> = files.collect();
+    files.dedup();
+    files.truncate(MOST_NAMED);
+    if files.is_empty() {
+        return Ok(());
+    }
+    Err(WorkspaceError::Unmerged {
+        directory: repository.top().to_owned(),
+        files,
+    })
+}
+
+/// Lists the untracked files that are not ignored, each followed by a zero byte, and those that are
+/// left out.
+fn untracked(
+    git: &Git,
+    top: &Path,
+    largest: Option<u64>,
+) -> Result<(Vec<u8>, Vec<LeftOut>), WorkspaceError> {
+    let arguments = ["ls-files", "--others", "--exclude-standard", "-z"];
+    let printed = git.run(&arguments)?;
+    let (mut taken, mut left_out) = (Vec::new(), Vec::new());
+    for entry in entries(&printed) {
+        if let Some(why) = why_left_out(top, entry, largest) {
+            let path = path(entry).to_owned();
+            left_out.push(LeftOut { path, why });
+        } else {
+            taken.extend_from_slice(entry);
+            taken.push(0);
+        }
+    }
+    Ok((taken, left_out))
+}
+
+fn why_left_out(top: &Path, entry: &[u8], largest: Option<u64>) -> Option<WhyLeftOut> {
+    // Git lists a directory only if it is a repository of its own.
+    if entry.ends_with(b"/") {
+        return Some(WhyLeftOut::NestedRepository);
+    }
+    let bytes = fs::symlink_metadata(top.join(path(entry))).ok()?.len();
+    let is_too_large = largest.is_some_and(|largest| bytes > largest);
+    is_too_large.then_some(WhyLeftOut::TooLarge { bytes })
+}
+
+/// Lists the files in which a tree differs from a commit.
+fn differing(
+    git: &Git,
+    head: Option<&ObjectId>,
+    tree: &ObjectId,
+) -> Result<Vec<PathBuf>, WorkspaceError> {
+    let whole = ["ls-tree", "-r", "-z", "--name-only", "--full-tree"];
+    let between = ["diff-tree", "-r", "-z", "--name-only", "--no-renames"];
+    let printed = match head {
+        Some(head) => git.run(&[&between[..], &[head.as_str(), tree.as_str()]].concat())?,
+        None => git.run(&[&whole[..], &[tree.as_str()]].concat())?,
+    };
+    let files = entries(&printed).map(|entry| path(entry).to_owned());
+    Ok(files.collect())
+}
+
+/// Returns the date of a snapshot: that of its HEAD, so that the same state is the same commit.
+fn date_of(git: &Git, head: Option<&ObjectId>) -> Result<String, WorkspaceError> {
+    let Some(head) = head else {
+        return Ok("@0 +0000".to_owned());
+    };
+    let arguments = ["show", "--no-patch", "--no-show-signature", "--format=%ct"];
+    let seconds = git.line(&[&arguments[..], &[head.as_str()]].concat())?;
+    Ok(format!("@{seconds} +0000"))
+}

@@ -1,0 +1,208 @@
+//! What a run has left, in whatever state.
+
+use std::fs;
+use std::os::unix::fs::{PermissionsExt as _, symlink};
+use std::path::{Path, PathBuf};
+
+use pi_subagents_workspaces::{
+    Captured, ObjectId, Pin, Pins, Repository, Status, WorkspaceKind, changes, patch, pin, unpin,
+};
+use pretty_assertions::assert_eq;
+
+use crate::fixture::{Fixture, git, write};
+
+/// Makes a worktree of a repository, as a run has one.
+fn worktree(fixture: &Fixture) -> (PathBuf, ObjectId) {
+    let path = fixture.place.path().join("worktree");
+    let name = path.to_str().unwrap();
+    fixture.git(&["worktree", "add", "--quiet", "-b", "pi-subagents/run", name]);
+    (path, id(&fixture.git(&["rev-parse", "HEAD"])))
+}
+
+fn id(text: &str) -> ObjectId {
+    ObjectId::parse(text).unwrap()
+}
+
+fn capture(worktree: &Path, base: &ObjectId) -> Captured {
+    let workspace = Repository::find(worktree).unwrap();
+    Captured::take(&workspace, base, WorkspaceKind::Worktree).unwrap()
+}
+
+fn commit(worktree: &Path, message: &str) -> ObjectId {
+    git(worktree, &["add", "-A"]);
+    git(worktree, &["commit", "--quiet", "-m", message]);
+    id(&git(worktree, &["rev-parse", "HEAD"]))
+}
+
+#[test]
+fn a_run_that_changed_nothing_is_unchanged() {
+    let fixture = Fixture::new();
+    let (path, base) = worktree(&fixture);
+    write(&path, "debug.log", "ignored\n");
+    let captured = capture(&path, &base);
+    assert!(captured.is_unchanged);
+    assert_eq!(captured.result, base);
+}
+
+#[test]
+fn everything_that_is_not_ignored_is_in_the_result() {
+    let fixture = Fixture::new();
+    fixture.write("old name.txt", "some\nlines\nthat\nstay\nthe\nsame\n");
+    fixture.write("gone.txt", "gone\n");
+    fixture.commit("more");
+    let (path, base) = worktree(&fixture);
+    write(&path, "committed.txt", "one\n");
+    commit(&path, "its own");
+    write(&path, "kept.txt", "one\ntwo and a half\nthree\n");
+    git(&path, &["mv", "old name.txt", "new name.txt"]);
+    fs::remove_file(path.join("gone.txt")).unwrap();
+    fs::write(path.join("image"), [0, 1, 2, 255]).unwrap();
+    write(&path, "a\nb.txt", "line break\n");
+    write(&path, "run.sh", "#!/bin/sh\n");
+    fs::set_permissions(path.join("run.sh"), fs::Permissions::from_mode(0o755)).unwrap();
+    symlink("kept.txt", path.join("link")).unwrap();
+    write(&path, "debug.log", "ignored\n");
+
+    let captured = capture(&path, &base);
+
+    assert_eq!((captured.commits, captured.left_uncommitted), (1, 8));
+    let repository = fixture.repository();
+    let found = changes(&repository, &base, &captured.result).unwrap();
+    let found: Vec<_> = found
+        .iter()
+        .map(|file| (file.path.to_str().unwrap(), file.status.word(), file.lines))
+        .collect();
+    assert_eq!(
+        found,
+        [
+            ("a\nb.txt", "added", Some((1, 0))),
+            ("committed.txt", "added", Some((1, 0))),
+            ("gone.txt", "deleted", Some((0, 1))),
+            ("image", "added", None),
+            ("kept.txt", "modified", Some((1, 1))),
+            ("link", "added", Some((1, 0))),
+            ("new name.txt", "renamed", Some((0, 0))),
+            ("run.sh", "added", Some((1, 0))),
+        ]
+    );
+    let diff = patch(&repository, &base, &captured.result)
+        .unwrap()
+        .unwrap();
+    let file = fixture.place.path().join("changes.patch");
+    fs::write(&file, diff).unwrap();
+    fixture.git(&["apply", file.to_str().unwrap()]);
+    assert_eq!(fixture.read("kept.txt"), "one\ntwo and a half\nthree\n");
+}
+
+#[test]
+fn commits_that_nothing_leads_to_are_kept_and_survive_a_collection() {
+    let fixture = Fixture::new();
+    let (path, base) = worktree(&fixture);
+    write(&path, "a.txt", "reset away\n");
+    let reset = commit(&path, "reset away");
+    git(&path, &["reset", "--quiet", "--hard", base.as_str()]);
+    git(&path, &["checkout", "--quiet", "--detach"]);
+    write(&path, "b.txt", "detached\n");
+    let detached = commit(&path, "detached");
+    git(&path, &["checkout", "--quiet", "pi-subagents/run"]);
+    write(&path, "c.txt", "result\n");
+
+    let captured = capture(&path, &base);
+    let mut left = captured.left.clone();
+    left.sort();
+    let mut expected = vec![reset, detached];
+    expected.sort();
+    assert_eq!(left, expected);
+    assert!(!captured.is_unchanged);
+
+    let repository = fixture.repository();
+    pin(&repository, "run-1", Pin::Base, &base).unwrap();
+    captured.pin(&repository, "run-1").unwrap();
+    let name = path.to_str().unwrap();
+    fixture.git(&["worktree", "remove", "--force", name]);
+    fixture.git(&["branch", "--quiet", "-D", "pi-subagents/run"]);
+    fixture.git(&["reflog", "expire", "--expire=now", "--all"]);
+    fixture.git(&["gc", "--quiet", "--prune=now"]);
+    for commit in captured.left.iter().chain([&captured.result]) {
+        fixture.git(&["cat-file", "-e", commit.as_str()]);
+    }
+    let pins = Pins::read(&repository, "run-1").unwrap();
+    assert_eq!(pins.base, Some(base));
+    assert_eq!(pins.result, Some(captured.result));
+    assert_eq!(pins.left, captured.left);
+    unpin(&repository, "run-1").unwrap();
+    assert_eq!(Pins::read(&repository, "run-1").unwrap(), Pins::default());
+}
+
+#[test]
+fn commits_on_branches_that_stay_are_not_kept_twice() {
+    let fixture = Fixture::new();
+    let (path, base) = worktree(&fixture);
+    git(&path, &["checkout", "--quiet", "-b", "feature"]);
+    write(&path, "a.txt", "a\n");
+    commit(&path, "on a branch");
+    git(&path, &["checkout", "--quiet", "pi-subagents/run"]);
+    assert_eq!(capture(&path, &base).left, []);
+}
+
+#[test]
+fn a_workspace_in_the_middle_of_a_merge_is_captured_as_it_is() {
+    let fixture = Fixture::new();
+    fixture.git(&["checkout", "--quiet", "-b", "other"]);
+    fixture.write("kept.txt", "other\n");
+    fixture.commit("other");
+    fixture.git(&["checkout", "--quiet", "main"]);
+    let (path, base) = worktree(&fixture);
+    write(&path, "kept.txt", "mine\n");
+    commit(&path, "mine");
+    let merge = std::process::Command::new("git")
+        .args(["merge", "--quiet", "other"])
+        .current_dir(&path)
+        .output()
+        .unwrap();
+    assert!(!merge.status.success());
+    let captured = capture(&path, &base);
+    let kept = format!("{}:kept.txt", captured.result);
+    let kept = fixture.git(&["show", &kept]);
+    assert!(kept.starts_with("<<<<<<< HEAD\nmine\n"), "{kept}");
+}
+
+#[test]
+fn a_broken_index_and_a_lock_lose_nothing() {
+    let fixture = Fixture::new();
+    let (path, base) = worktree(&fixture);
+    write(&path, "a.txt", "a\n");
+    write(&path, "kept.txt", "changed\n");
+    let git_dir = git(&path, &["rev-parse", "--absolute-git-dir"]);
+    fs::write(Path::new(&git_dir).join("index.lock"), "").unwrap();
+    let whole = capture(&path, &base);
+    fs::write(Path::new(&git_dir).join("index"), "no index\n").unwrap();
+    let broken = capture(&path, &base);
+    assert_eq!(whole.result, broken.result);
+    let found = changes(&fixture.repository(), &base, &broken.result).unwrap();
+    let found: Vec<_> = found
+        .iter()
+        .map(|file| (&*file.path, &file.status))
+        .collect();
+    assert_eq!(
+        found,
+        [
+            (Path::new("a.txt"), &Status::Added),
+            (Path::new("kept.txt"), &Status::Modified)
+        ]
+    );
+}
+
+#[test]
+fn a_head_without_a_commit_is_captured() {
+    let fixture = Fixture::new();
+    let (path, base) = worktree(&fixture);
+    git(&path, &["checkout", "--quiet", "--orphan", "fresh"]);
+    write(&path, "a.txt", "a\n");
+    let captured = capture(&path, &base);
+    assert!(!captured.is_unchanged);
+    assert_eq!(
+        fixture.git(&["show", &format!("{}:a.txt", captured.result)]),
+        "a"
+    );
+}

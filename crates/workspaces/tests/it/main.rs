@@ -1,0 +1,13 @@
+//! Tests of workspaces with real repositories and the real git.
+
+#![expect(
+    clippy::disallowed_methods,
+    clippy::unwrap_used,
+    reason = "tests make the files and start the git that they look at, and say where they fail"
+)]
+
+mod fixture;
+
+mod bundles;
+mod captures;
+mod snapshots;
