@@ -7,7 +7,10 @@
 //! - [`wire`]: what the machines tell each other;
 //! - [`address`], [`connect`], [`error`], [`keys`]: the connection, and what can go wrong with it;
 //! - [`setup`]: the streams, buckets and consumers;
-//! - `ask`, [`store`]: one request, and keys with values.
+//! - `ask`, [`store`]: one request, and keys with values;
+//! - `stream_reader`, `run_watch`: what streams and keys say, as it comes;
+//! - `record`: the bytes of a run's record, from the worker to its readers;
+//! - [`blobs`], `control`: large objects, and requests to whoever runs a run.
 //!
 //! Three rules are ours, and everything else is the server's: a run is claimed with the number of
 //! its delivery, it ends by one compare-and-set before its message is acknowledged, and the bytes
@@ -17,16 +20,27 @@
 
 pub mod address;
 mod ask;
+pub mod blobs;
 pub mod connect;
+mod control;
 pub mod error;
 pub mod keys;
 pub mod names;
+mod record;
+mod run_watch;
 pub mod setup;
 pub mod store;
+mod stream_reader;
 pub mod wire;
 
 pub use address::Address;
+pub use blobs::{BlobError, Blobs};
 pub use connect::Fleet;
+pub use control::{Asked, Request, Requests};
 pub use error::FleetError;
 pub use keys::Key;
+pub use record::{
+    ChunkFit, MOST_FILES, RecordChunk, RecordReader, RecordSender, SendError, chunk_fit, travels,
+};
+pub use run_watch::RunWatch;
 pub use setup::Shape;

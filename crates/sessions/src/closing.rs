@@ -6,10 +6,10 @@ use std::io::{self, Write as _};
 use std::time::Duration;
 
 use pi_subagents_delegation::child_protocol::ChildRecord;
-use pi_subagents_delegation::{Ending, Happening, RunEvent, RunSummary, Timestamp};
+use pi_subagents_delegation::{Ending, Happening, RunEvent, RunId, RunSummary, Timestamp};
 use pi_subagents_files as files;
 
-use crate::format::{RunResult, recorded_line};
+use crate::format::{LifeRecord, RunResult, recorded_line};
 use crate::index::{self, IndexedRun};
 use crate::record_files::read_result;
 use crate::recorded_time::RecordedTime;
@@ -23,10 +23,22 @@ use crate::{reserve, sticky, transcript};
 /// How long a process that closes a run waits for another one that closes the same run.
 const CLOSING: Duration = Duration::from_secs(2);
 
+/// How a run that is closed has ended.
+enum End {
+    /// So, unless its events say something else.
+    Presumed(Ending),
+    /// So, whatever its events say.
+    Known(Ending),
+}
+
 impl Store {
     /// Records a run whose owner is gone as interrupted; false when somebody else was faster.
     pub fn close_interrupted(&self, run: &IndexedRun) -> io::Result<bool> {
-        let is_ours = self.close(run, run.without_owner())?;
+        let is_ours = self.close(
+            &run.run,
+            &run.directory,
+            &End::Presumed(run.without_owner()),
+        )?;
         if let Some(session) = run.directory.sticky_file() {
             files::remove_free_lock(&sticky::lock_of(&session));
         }
@@ -36,70 +48,98 @@ impl Store {
     /// Records a run as stopped whose owner lives and could not be asked; false when the owner was
     /// faster. The owner writes nothing more about the run when it goes on.
     pub fn close_stopped(&self, run: &IndexedRun) -> io::Result<bool> {
-        self.close(run, Ending::Stopped)
+        self.close(&run.run, &run.directory, &End::Presumed(Ending::Stopped))
+    }
+
+    /// Records the end of a run that a fleet did, as the fleet tells it; false when somebody else
+    /// was faster.
+    pub fn close_ended(&self, run: &RunId, directory: &RunDir, ending: Ending) -> io::Result<bool> {
+        self.close(run, directory, &End::Known(ending))
     }
 
     /// Writes the end of a run and what its events lack, unless somebody else has.
-    fn close(&self, run: &IndexedRun, ending: Ending) -> io::Result<bool> {
+    fn close(&self, run: &RunId, directory: &RunDir, end: &End) -> io::Result<bool> {
         // Two commands may find the same run; the second one finds it closed. Where it cannot be
         // locked, the worst is a second line in the index.
-        let _alone = files::lock_directory(run.directory.path(), CLOSING);
-        let rest = self.write_end(run, ending)?;
+        let _alone = files::lock_directory(directory.path(), CLOSING);
+        let rest = self.write_end(run, directory, end)?;
         if let Some(rest) = &rest {
             // The result says what happened; perhaps the events could not be written.
-            _ = note(&run.directory, rest);
+            _ = note(directory, rest);
         }
         Ok(rest.is_some())
     }
 
     /// Writes the result and the line of the index; returns what the events lack if it was us.
-    fn write_end(&self, run: &IndexedRun, ending: Ending) -> io::Result<Option<Vec<RunEvent>>> {
-        let at = last_sign(&run.directory);
+    fn write_end(
+        &self,
+        run: &RunId,
+        directory: &RunDir,
+        end: &End,
+    ) -> io::Result<Option<Vec<RunEvent>>> {
+        let at = last_sign(directory);
         // A result that cannot be read stays as it is, but the index gets the end.
-        if let Ok(Some(result)) = read_result(&run.directory) {
+        if let Ok(Some(result)) = read_result(directory) {
             // The owner may have been killed between its last words and the line in the index.
             if self.is_open_in_index(run) {
                 let at = result.ended_at.parse().unwrap_or(at);
                 let used = Used::from(&result);
                 let ending = result.ending.into();
-                index::append_end(&self.index(), &run.run, &ending, at, Some(used))?;
+                index::append_end(&self.index(), run, &ending, at, Some(used))?;
             }
             return Ok(None);
         }
         let mut summary = RunSummary::default();
         let mut known = KnownMessages::default();
-        let read = replay::read_events(&run.directory, |event| {
+        let read = replay::read_events(directory, |event| {
             summary.apply(event);
             known.hear(event);
         });
         let Some(task) = summary.task.clone() else {
             // Its directory was removed or cannot be read; at least it does not run any more.
-            index::append_end(&self.index(), &run.run, &ending, at, None)?;
+            let (End::Presumed(ending) | End::Known(ending)) = end;
+            index::append_end(&self.index(), run, ending, at, None)?;
             return Ok(read.is_err().then(Vec::new));
         };
-        let mut rest = known.missing_in(&run.directory, &run.run);
-        // Or between the end of the run and these words.
-        let ending = summary.ending.clone().unwrap_or(ending);
-        if summary.ending.is_none() {
+        let mut rest = known.missing_in(directory, run);
+        let ending = match end {
+            // Or between the end of the run and these words.
+            End::Presumed(ending) => summary.ending.clone().unwrap_or_else(|| ending.clone()),
+            End::Known(ending) => ending.clone(),
+        };
+        if summary.ending.as_ref() != Some(&ending) {
             rest.push(ended(run, &ending, at));
         }
         for event in &rest {
             summary.apply(event);
         }
         // The room that the owner kept free is for this.
-        reserve::release(&run.directory);
+        reserve::release(directory);
         let result = RunResult::new(&task, &summary, &ending);
         let used = Used::from(&result);
         let result = serde_json::to_vec_pretty(&result)?;
-        let is_ours = run.directory.write_once(run_dir::RESULT, &result)?;
+        let is_ours = directory.write_once(run_dir::RESULT, &result)?;
         let at = summary.ended_at.unwrap_or(at);
-        index::append_end(&self.index(), &run.run, &ending, at, Some(used))?;
+        index::append_end(&self.index(), run, &ending, at, Some(used))?;
         Ok(is_ours.then_some(rest))
     }
 
-    fn is_open_in_index(&self, run: &IndexedRun) -> bool {
+    fn is_open_in_index(&self, run: &RunId) -> bool {
         let open = index::read_open(&self.index()).unwrap_or_default();
-        open.iter().any(|open| open.run == run.run)
+        open.iter().any(|open| open.run == *run)
+    }
+}
+
+impl RunDir {
+    /// Adds a warning to the events of a run that nobody writes at the moment.
+    pub fn warn(&self, warning: &str) -> io::Result<()> {
+        let line = serde_json::to_vec(&LifeRecord::Warned {
+            at: Timestamp::now().to_string(),
+            warning: warning.to_owned(),
+        })?;
+        // The last line may be torn, and must not swallow this one.
+        let lines = [b"\n", line.as_slice(), b"\n"].concat();
+        self.append(run_dir::EVENTS)?.write_all(&lines)
     }
 }
 
@@ -118,9 +158,9 @@ fn last_sign(directory: &RunDir) -> Timestamp {
     signs.max().unwrap_or_else(Timestamp::now)
 }
 
-fn ended(run: &IndexedRun, ending: &Ending, at: Timestamp) -> RunEvent {
+fn ended(run: &RunId, ending: &Ending, at: Timestamp) -> RunEvent {
     RunEvent {
-        run: run.run.clone(),
+        run: run.clone(),
         at,
         happening: Happening::Ended(ending.clone()),
     }

@@ -14,6 +14,7 @@
 //!     child-session.jsonl   the child's own session file
 //!     system-prompt.md      the system prompt of the child, if we gave it one
 //!     result.json           how it ended; written last, by rename
+//!     fleet.json            which delivery of a fleet run the files hold, and from where on
 //!     notified-SESSION      made by the pi that gave this session its notice of a background run
 //! <agent dir>/subagents-index.jsonl        run and session ids → directories
 //! ~/.pi/subagent-sessions/<cwd>/           conversations that several runs continue
@@ -65,7 +66,7 @@ mod used;
 mod write_batch;
 mod writer;
 
-pub use format::recorded_line;
+pub use format::{ending_value, read_ending, recorded_line};
 pub use found::{Candidate, Conversation, FindError, Found, RunIds, find, runs_of_session};
 pub use growing_file::GrowingFile;
 pub use index::{IndexedRun, RemovedRun, RunState};

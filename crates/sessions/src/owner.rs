@@ -19,6 +19,10 @@ pub struct OwnerName {
     /// Set if the owner is detached from its caller; its runs are then background runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub detached: Option<Detached>,
+    /// The prefix of the fleet that does the run. The process named here then only follows it, and
+    /// the run goes on without that process.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fleet: Option<String>,
 }
 
 /// An owner that outlives whoever started it.

@@ -173,6 +173,7 @@ mod tests {
                 start_time: 1,
                 host: "here".to_owned(),
                 socket: None,
+                fleet: None,
                 detached: None,
             },
             state,

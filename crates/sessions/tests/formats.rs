@@ -174,6 +174,7 @@ fn record_the_same(project: &Path) -> (Store, RunDir) {
         start_time: 815,
         host: "here".to_owned(),
         socket: None,
+        fleet: None,
         detached: None,
     };
     let new = NewRun {

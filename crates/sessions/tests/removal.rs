@@ -42,6 +42,7 @@ fn begin(store: &Store, project: &Path, run: &str) {
         start_time: 1,
         host: "elsewhere".to_owned(),
         socket: None,
+        fleet: None,
         detached: None,
     };
     store

@@ -80,6 +80,7 @@ impl Desk {
             start_time: 1,
             host: "here".to_owned(),
             socket: None,
+            fleet: None,
             detached: self.detached.clone(),
         };
         self.store

@@ -48,6 +48,7 @@ pub(super) fn run(number: u32, name: &str, state: RunState) -> IndexedRun {
             start_time: 1,
             host: "here".to_owned(),
             socket: None,
+            fleet: None,
             detached: None,
         },
         state,

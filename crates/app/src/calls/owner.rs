@@ -111,6 +111,7 @@ impl Owner {
                 host: this_host(),
                 socket: socket.as_ref().map(|socket| socket.path().to_owned()),
                 detached,
+                fleet: None,
             },
             known_children,
             recorder,

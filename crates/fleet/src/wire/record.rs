@@ -1,4 +1,4 @@
-//! The headers of a piece of a record: the file, the place in it, and whether it is the whole file.
+//! The headers of a piece of a record: the file and the place in it.
 
 use std::num::ParseIntError;
 
@@ -11,8 +11,6 @@ pub struct RecordHeaders {
     pub file: String,
     /// The offset of the first byte.
     pub at: u64,
-    /// Whether the bytes replace the file.
-    pub is_whole: bool,
 }
 
 /// Headers that do not say where the bytes belong.
@@ -28,7 +26,6 @@ pub enum BadHeaders {
 
 const FILE: &str = "File";
 const AT: &str = "At";
-const WHOLE: &str = "Whole";
 
 impl RecordHeaders {
     /// Returns the headers of a message.
@@ -36,9 +33,6 @@ impl RecordHeaders {
         let mut headers = HeaderMap::new();
         headers.insert(FILE, self.file.as_str());
         headers.insert(AT, self.at.to_string());
-        if self.is_whole {
-            headers.insert(WHOLE, "1");
-        }
         headers
     }
 
@@ -49,7 +43,6 @@ impl RecordHeaders {
         Ok(Self {
             file: file.as_str().to_owned(),
             at: at.as_str().parse()?,
-            is_whole: headers.get(WHOLE).is_some(),
         })
     }
 }
@@ -60,15 +53,9 @@ mod tests {
 
     #[test]
     fn headers_are_read_as_they_are_written() {
-        for is_whole in [false, true] {
-            let file = "events.jsonl".to_owned();
-            let headers = RecordHeaders {
-                file,
-                at: 7,
-                is_whole,
-            };
-            assert_eq!(RecordHeaders::of(&headers.to_headers()), Ok(headers));
-        }
+        let file = "events.jsonl".to_owned();
+        let headers = RecordHeaders { file, at: 7 };
+        assert_eq!(RecordHeaders::of(&headers.to_headers()), Ok(headers));
         let none = RecordHeaders::of(&HeaderMap::new());
         assert_eq!(none, Err(BadHeaders::Missing("File")));
     }

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use pi_subagents_delegation::{Dollars, Ending, Excess, Interruption};
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(
@@ -149,6 +150,17 @@ impl From<EndingRecord> for Ending {
     }
 }
 
+/// Returns an ending as other machines read it.
+pub fn ending_value(ending: &Ending) -> Value {
+    serde_json::to_value(EndingRecord::from(ending)).unwrap_or_default()
+}
+
+/// Reads an ending that another machine has written; `None` if it is none that we know.
+pub fn read_ending(value: Value) -> Option<Ending> {
+    let record: EndingRecord = serde_json::from_value(value).ok()?;
+    Some(record.into())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -196,6 +208,7 @@ mod tests {
             let written = serde_json::to_string(&EndingRecord::from(&ending)).unwrap();
             let read: EndingRecord = serde_json::from_str(&written).unwrap();
             assert_eq!(Ending::from(read), ending, "{written}");
+            assert_eq!(read_ending(ending_value(&ending)), Some(ending));
         }
     }
 }

@@ -10,6 +10,7 @@ mod meta;
 mod result;
 
 pub(crate) use child_session::{MessageEntry, RecoveredMessage, ToldMessage};
+pub use ending::{ending_value, read_ending};
 pub(crate) use life::LifeRecord;
 pub use life::recorded_line;
 pub(crate) use meta::Meta;

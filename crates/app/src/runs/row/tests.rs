@@ -21,6 +21,7 @@ fn owner() -> OwnerName {
         start_time: 1,
         host: "elsewhere".to_owned(),
         socket: None,
+        fleet: None,
         detached: Some(Detached {
             pi_session: Some("pi-1".to_owned()),
         }),

@@ -1,0 +1,88 @@
+//! Requests to whoever runs a run, and their answers. What they mean is the app's business.
+
+use std::time::Duration;
+
+use async_nats::{Client, Message, RequestErrorKind, Subscriber};
+use bytes::Bytes;
+use futures_util::StreamExt as _;
+use pi_subagents_delegation::RunId;
+
+use crate::connect::Fleet;
+
+/// What became of a request.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Asked {
+    /// Whoever runs the run has answered.
+    Answered(Bytes),
+    /// Nobody runs it at the moment.
+    NobodyThere,
+    /// Somebody runs it and has not answered in time, or the servers cannot be reached.
+    Silent,
+}
+
+impl Fleet {
+    /// Asks whoever runs a run, and waits at most so long for the answer.
+    pub async fn ask_run(&self, run: &RunId, request: Bytes, patience: Duration) -> Asked {
+        let subject = self.names().control(run);
+        let request = async_nats::Request::new()
+            .payload(request)
+            .timeout(Some(patience));
+        match self.inner.client.send_request(subject, request).await {
+            Ok(answer) => Asked::Answered(answer.payload),
+            Err(error) if error.kind() == RequestErrorKind::NoResponders => Asked::NobodyThere,
+            Err(_) => Asked::Silent,
+        }
+    }
+
+    /// Takes the requests about a run from now on.
+    pub async fn hear_run(&self, run: &RunId) -> Result<Requests, async_nats::SubscribeError> {
+        Ok(Requests {
+            subscriber: self
+                .inner
+                .client
+                .subscribe(self.names().control(run))
+                .await?,
+            client: self.inner.client.clone(),
+        })
+    }
+}
+
+/// The requests about one run.
+#[derive(Debug)]
+pub struct Requests {
+    subscriber: Subscriber,
+    client: Client,
+}
+
+/// One request.
+#[derive(Debug)]
+pub struct Request {
+    message: Message,
+    client: Client,
+}
+
+impl Requests {
+    /// Waits for the next request; `None` when no more can come.
+    pub async fn next(&mut self) -> Option<Request> {
+        let message = self.subscriber.next().await?;
+        Some(Request {
+            message,
+            client: self.client.clone(),
+        })
+    }
+}
+
+impl Request {
+    /// Returns what is asked.
+    pub fn bytes(&self) -> &[u8] {
+        &self.message.payload
+    }
+
+    /// Answers it.
+    pub async fn answer(self, answer: Bytes) {
+        if let Some(reply) = self.message.reply {
+            // Whoever asked may have left; a server that is away has forgotten the question too.
+            _ = self.client.publish(reply, answer).await;
+        }
+    }
+}

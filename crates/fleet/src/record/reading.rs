@@ -1,0 +1,36 @@
+//! Reads the records of some runs as they come.
+
+use pi_subagents_delegation::RunId;
+
+use super::chunk::{self, RecordChunk};
+use crate::connect::Fleet;
+use crate::stream_reader::{Beginning, StreamReader};
+
+/// A reader of the records of some runs. Nothing is read any more when it is dropped.
+#[derive(Debug)]
+pub struct RecordReader(StreamReader);
+
+impl RecordReader {
+    /// Reads the records of these runs from their first bytes on. It goes on through everything
+    /// that happens to the connection.
+    pub fn start(fleet: &Fleet, runs: &[RunId]) -> Self {
+        let names = fleet.names();
+        let subjects = runs.iter().map(|run| names.records_of(run)).collect();
+        let stream = names.record_stream();
+        Self(StreamReader::start(
+            fleet,
+            stream,
+            subjects,
+            Beginning::First,
+        ))
+    }
+
+    /// Waits for the next chunk. Nothing is lost if this is not waited for to its end.
+    pub async fn next(&mut self) -> RecordChunk {
+        loop {
+            if let Some(chunk) = chunk::read(&self.0.next().await) {
+                return chunk;
+            }
+        }
+    }
+}

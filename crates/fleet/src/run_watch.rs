@@ -1,0 +1,43 @@
+//! Hears how some runs stand, and every change of it.
+
+use pi_subagents_delegation::RunId;
+
+use crate::connect::Fleet;
+use crate::names::{Bucket, run_key};
+use crate::stream_reader::{Beginning, StreamReader};
+use crate::wire::RunEntry;
+
+/// The states of some runs. Nothing is heard any more when it is dropped.
+#[derive(Debug)]
+pub struct RunWatch {
+    reader: StreamReader,
+    bucket: Bucket,
+}
+
+impl Fleet {
+    /// Watches these runs: how they stand now, and every change. A run without an entry says
+    /// nothing.
+    pub fn watch_runs(&self, runs: &[RunId]) -> RunWatch {
+        let bucket = self.names().runs();
+        let subjects = runs.iter().map(|run| bucket.subject(&run_key(run)));
+        let subjects = subjects.collect();
+        let reader = StreamReader::start(self, bucket.stream(), subjects, Beginning::Last);
+        RunWatch { reader, bucket }
+    }
+}
+
+impl RunWatch {
+    /// Waits for the next change. Nothing is lost if this is not waited for to its end.
+    pub async fn next(&mut self) -> (RunId, RunEntry) {
+        loop {
+            let message = self.reader.next().await;
+            let key = self.bucket.key(message.subject.as_str());
+            let run = key.and_then(|key| RunId::parse(key).ok());
+            // An entry that is not understood was written by a newer version, and an empty one says
+            // that the entry is gone.
+            if let (Some(run), Ok(entry)) = (run, serde_json::from_slice(&message.payload)) {
+                return (run, entry);
+            }
+        }
+    }
+}

@@ -1,0 +1,205 @@
+//! Reads the messages of some subjects of a stream in order, through everything that happens to the
+//! connection.
+
+use std::time::{Duration, Instant};
+
+use async_nats::jetstream::Message;
+use async_nats::jetstream::consumer::pull::Config;
+use async_nats::jetstream::consumer::{AckPolicy, DeliverPolicy, PullConsumer};
+use async_nats::jetstream::stream::Stream;
+use futures_util::StreamExt as _;
+use tokio::sync::mpsc;
+use tokio::task::JoinHandle;
+use tokio::time::sleep;
+use tracing::debug;
+
+use crate::connect::Fleet;
+
+/// How many messages come with one pull. With many more, a reader that is slow for a moment is
+/// cut off by the server.
+const BATCH: usize = 16;
+
+/// How long one pull waits for a message.
+const PULL: Duration = Duration::from_secs(2);
+
+/// After so long without a message, the reader asks whether there is one that it should have.
+const SILENCE: Duration = Duration::from_secs(5);
+
+/// The pause before a reader that failed tries again.
+const AGAIN: Duration = Duration::from_millis(500);
+
+/// How long the server remembers a reader that does not pull.
+const REMEMBERED: Duration = Duration::from_mins(1);
+
+/// With which message a reader begins.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Beginning {
+    /// The first of each subject.
+    First,
+    /// The last of each subject.
+    Last,
+}
+
+/// A reader of some subjects. Nothing is read any more when it is dropped.
+#[derive(Debug)]
+pub(crate) struct StreamReader {
+    messages: mpsc::Receiver<Message>,
+    reading: JoinHandle<()>,
+}
+
+impl StreamReader {
+    /// Begins to read.
+    pub(crate) fn start(
+        fleet: &Fleet,
+        stream: String,
+        subjects: Vec<String>,
+        beginning: Beginning,
+    ) -> Self {
+        // As many as come with one pull: a reader that stands still holds no more.
+        let (sender, messages) = mpsc::channel(BATCH);
+        let reading = Reading {
+            fleet: fleet.clone(),
+            stream,
+            subjects,
+            beginning,
+            last: 0,
+            heard: Instant::now(),
+            connections: 0,
+        };
+        Self {
+            messages,
+            reading: tokio::spawn(reading.go_on(sender)),
+        }
+    }
+
+    /// Waits for the next message. Nothing is lost if this is not waited for to its end.
+    pub(crate) async fn next(&mut self) -> Message {
+        match self.messages.recv().await {
+            Some(message) => message,
+            // It ends with the runtime only.
+            None => std::future::pending().await,
+        }
+    }
+}
+
+impl Drop for StreamReader {
+    fn drop(&mut self) {
+        self.reading.abort();
+    }
+}
+
+struct Reading {
+    fleet: Fleet,
+    stream: String,
+    subjects: Vec<String>,
+    beginning: Beginning,
+    /// The last message of the stream that was read; 0 before the first.
+    last: u64,
+    /// When a message was read last, or its absence was made sure of.
+    heard: Instant,
+    /// How often the client had connected when the consumer was made.
+    connections: u64,
+}
+
+/// Nobody reads the messages any more.
+struct Unwanted;
+
+impl Reading {
+    async fn go_on(mut self, messages: mpsc::Sender<Message>) {
+        loop {
+            let read = match self.consumer().await {
+                Ok((stream, consumer)) => self.read(&stream, &consumer, &messages).await,
+                Err(error) => {
+                    debug!(stream = self.stream, %error, "stream cannot be read now");
+                    Ok(())
+                }
+            };
+            if read.is_err() {
+                return;
+            }
+            sleep(AGAIN).await;
+        }
+    }
+
+    /// Makes a consumer that begins behind the last message that was read.
+    async fn consumer(&mut self) -> Result<(Stream, PullConsumer), async_nats::Error> {
+        self.connections = self.connections_now();
+        let stream = self.fleet.inner.streams.get_stream(&self.stream).await?;
+        if stream.cached_info().state.last_sequence < self.last {
+            // A server that lost its disk counts from one again.
+            self.last = 0;
+        }
+        let deliver_policy = match (self.last, self.beginning) {
+            (0, Beginning::First) => DeliverPolicy::All,
+            (0, Beginning::Last) => DeliverPolicy::LastPerSubject,
+            (last, _) => DeliverPolicy::ByStartSequence {
+                start_sequence: last + 1,
+            },
+        };
+        let config = Config {
+            deliver_policy,
+            ack_policy: AckPolicy::None,
+            filter_subjects: self.subjects.clone(),
+            inactive_threshold: REMEMBERED,
+            max_batch: i64::try_from(BATCH).unwrap_or(i64::MAX),
+            memory_storage: true,
+            num_replicas: 1,
+            ..Config::default()
+        };
+        let consumer = stream.create_consumer(config).await?;
+        Ok((stream, consumer))
+    }
+
+    /// Reads until the consumer must be made again.
+    async fn read(
+        &mut self,
+        stream: &Stream,
+        consumer: &PullConsumer,
+        messages: &mpsc::Sender<Message>,
+    ) -> Result<(), Unwanted> {
+        let mut expected = 1;
+        self.heard = Instant::now();
+        while self.connections == self.connections_now() {
+            let pull = consumer.batch().max_messages(BATCH).expires(PULL);
+            let Ok(mut pulled) = pull.messages().await else {
+                return Ok(());
+            };
+            while let Some(Ok(message)) = pulled.next().await {
+                let Ok(info) = message.info() else {
+                    return Ok(());
+                };
+                if info.consumer_sequence != expected {
+                    debug!(expected, "a message was lost on the way");
+                    return Ok(());
+                }
+                expected += 1;
+                self.last = info.stream_sequence;
+                messages.send(message).await.map_err(|_| Unwanted)?;
+                self.heard = Instant::now();
+            }
+            if self.heard.elapsed() >= SILENCE {
+                if self.is_behind(stream).await {
+                    debug!("a reader had fallen silent");
+                    return Ok(());
+                }
+                self.heard = Instant::now();
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns whether the stream has a message for this reader that it has not read.
+    async fn is_behind(&self, stream: &Stream) -> bool {
+        for subject in &self.subjects {
+            let newest = stream.direct_get_last_for_subject(subject).await;
+            if newest.is_ok_and(|newest| newest.sequence > self.last) {
+                return true;
+            }
+        }
+        false
+    }
+
+    fn connections_now(&self) -> u64 {
+        *self.fleet.connections().borrow()
+    }
+}
