@@ -1,8 +1,9 @@
 //! # The commands of the house
 //!
 //! `cargo xtask test` is the test command, `check` the quick look before a commit, `bench`
-//! measures, `faults` breaks things at random, `docs` writes the generated documents. Only the standard library is used, so that
-//! the command is there seconds after a fresh clone.
+//! measures, `faults` breaks things at random, `docs` writes the generated documents, `pictures`
+//! those of the README. Only the standard library is used, so that the command is there seconds
+//! after a fresh clone.
 //!
 //! The rules that the sources obey are no command but a test: see `tests/tidy`.
 
@@ -26,6 +27,7 @@ mod machine;
 mod mcp_client;
 mod nats;
 mod npm;
+mod pictures;
 mod process_tree;
 mod real_pi;
 pub mod source;
@@ -51,7 +53,8 @@ usage: cargo xtask COMMAND
                         random faults in rounds, and what must hold after each;
                         --pi also with the real pi, --only plays one round again
   nats                  fetch the NATS server of the tests into the build directory
-  docs                  write the generated documents";
+  docs                  write the generated documents
+  pictures              write the pictures of the README";
 
 /// Runs the command that the arguments name.
 pub fn run(arguments: &[String]) -> ExitCode {
@@ -66,6 +69,7 @@ pub fn run(arguments: &[String]) -> ExitCode {
         "faults" => faults::faults(rest),
         "nats" => nats::install().map(|program| println!("{}", program.display())),
         "docs" => documents::write_all(),
+        "pictures" => pictures::write_all(),
         "help" | "--help" | "-h" => {
             println!("{USAGE}");
             Ok(())

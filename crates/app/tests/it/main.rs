@@ -70,6 +70,7 @@ mod partial_messages;
 mod pi_children;
 mod pi_door;
 mod pi_trust;
+mod pictures;
 mod planted;
 mod printed_answers;
 mod printing;

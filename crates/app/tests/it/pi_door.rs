@@ -13,5 +13,5 @@ mod registering;
 mod remembering;
 mod screens;
 mod sizes;
-mod stage;
+pub(crate) mod stage;
 mod subagent;

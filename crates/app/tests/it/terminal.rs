@@ -46,6 +46,11 @@ impl Terminal {
 
     /// Starts a command in a terminal of this size.
     pub(crate) fn start_sized(command: SandboxCommand, columns: u16, rows: u16) -> Self {
+        Self::start_in_colour(command.env("NO_COLOR", "1"), columns, rows)
+    }
+
+    /// Starts a command in a terminal of this size that has colours.
+    pub(crate) fn start_in_colour(command: SandboxCommand, columns: u16, rows: u16) -> Self {
         let keyboard = rustix::pty::openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
         rustix::pty::grantpt(&keyboard).unwrap();
         rustix::pty::unlockpt(&keyboard).unwrap();
@@ -55,7 +60,6 @@ impl Terminal {
         tcsetwinsize(&terminal, size(columns, rows)).unwrap();
         let child = command
             .env("TERM", "xterm")
-            .env("NO_COLOR", "1")
             .std_command()
             .stdin(terminal.try_clone().unwrap())
             .stdout(terminal.try_clone().unwrap())
@@ -169,7 +173,12 @@ impl Terminal {
         self.screen.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn text(&self) -> String {
+    /// Hands the screen to somebody who wants more of it than its text.
+    pub(crate) fn with_screen<T>(&self, look: impl FnOnce(&vt100::Screen) -> T) -> T {
+        look(self.parser().screen())
+    }
+
+    pub(crate) fn text(&self) -> String {
         let parser = self.parser();
         let lines = parser.screen().rows(0, parser.screen().size().1);
         let lines: Vec<String> = lines.map(|line| line.trim_end().to_owned()).collect();

@@ -12,6 +12,7 @@ pub(crate) mod licenses;
 mod machine_paths;
 mod module_directions;
 mod named_paths;
+mod pictures;
 mod registries;
 mod serialization;
 mod sources;
@@ -24,7 +25,7 @@ use xtask::source::Tree;
 use crate::finding::Finding;
 
 /// Every rule that needs the tree alone.
-pub(crate) const ALL: [fn(&Tree) -> Vec<Finding>; 16] = [
+pub(crate) const ALL: [fn(&Tree) -> Vec<Finding>; 17] = [
     app_rooms::check,
     banned_crates::check,
     directions::check,
@@ -35,6 +36,7 @@ pub(crate) const ALL: [fn(&Tree) -> Vec<Finding>; 16] = [
     machine_paths::check,
     module_directions::check,
     named_paths::check,
+    pictures::check,
     registries::check,
     serialization::check,
     sources::check,
