@@ -3,12 +3,11 @@
 use std::iter;
 
 use pi_subagents_delegation::{Status, Timestamp, text};
-use pi_subagents_windows::figures::{clock, cost, tokens};
+use pi_subagents_windows::figures::{clock, cost, moment, tokens};
 use pi_subagents_windows::paint::fit;
 use pi_subagents_windows::{Line, Role};
 use unicode_width::UnicodeWidthStr as _;
 
-use super::started::started;
 use crate::attach::list_row::ListRow;
 use crate::attach::model::Model;
 use crate::attach::sorting::{SortBy, Sorting};
@@ -47,7 +46,7 @@ enum Column {
 const BY_IMPORTANCE: [(Column, usize); 7] = [
     (Column::Time, 7),
     (Column::Cost, 6),
-    (Column::Start, 11),
+    (Column::Start, 12),
     (Column::Tokens, 6),
     (Column::Calls, 5),
     (Column::Model, 20),
@@ -74,7 +73,11 @@ impl Columns {
             .filter(|(column, _)| *column != Column::Cost || model.list.has_costs());
         for (column, width) in shown {
             let width = match (column, model.list.oldest()) {
-                (Column::Start, Some(oldest)) => started(oldest, now, &model.zone).width(),
+                // The oldest run of another year is shorter than those of this year.
+                (Column::Start, Some(oldest)) => match moment(oldest, now, &model.zone).width() {
+                    time_of_day @ ..=5 => time_of_day,
+                    _ => width,
+                },
                 _ => width,
             };
             if left >= width + 2 + NARROWEST_TASK + 2 + NARROWEST_DOING || column == Column::Time {
@@ -209,7 +212,7 @@ impl Column {
     fn words(self, row: &ListRow, model: &Model, now: Timestamp) -> String {
         match self {
             Self::Name => row.run.name.clone(),
-            Self::Start => started(row.run.accepted_at, now, &model.zone),
+            Self::Start => moment(row.run.accepted_at, now, &model.zone),
             Self::Time => row.elapsed(now).map(clock).unwrap_or_default(),
             Self::Calls => some(row.calls(), |calls| calls.to_string()),
             Self::Tokens => {

@@ -49,9 +49,13 @@ pub(super) fn list(model: &Model, now: Timestamp, layout: &Layout, canvas: &mut 
         let is_selected = model.selected.as_ref() == Some(&row.run.run);
         let mark = if is_selected { "> " } else { "  " };
         let line = columns.line(mark, row, model, now);
-        let style = match (is_selected, model.focus) {
-            (true, Focus::List) => Style::new().add_modifier(Modifier::REVERSED),
-            (true, Focus::Window) | (false, _) => Style::new(),
+        let (line, style) = match (is_selected, model.focus) {
+            // In one colour: each colour reversed would be a patch of its own.
+            (true, Focus::List) => (
+                Line::new(Role::Plain, &line.text()),
+                Style::new().add_modifier(Modifier::REVERSED),
+            ),
+            (true, Focus::Window) | (false, _) => (line, Style::new()),
         };
         let area = Rect {
             y,

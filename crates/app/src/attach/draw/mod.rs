@@ -4,7 +4,6 @@ mod columns;
 mod footer;
 mod help;
 mod list;
-mod started;
 mod window;
 
 use pi_subagents_delegation::Timestamp;
