@@ -55,7 +55,7 @@ pub use runner_choice::RunnerChoice;
 pub use secret::Secret;
 pub use sink::EventSink;
 pub use summary::{LAST_TEXT_LIMIT, RunSummary};
-pub use usage::Usage;
+pub use usage::{Cost, Usage};
 
 /// A moment of the wall clock, as it is written to disk.
 pub use jiff::{Timestamp, tz::TimeZone};

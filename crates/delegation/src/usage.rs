@@ -25,6 +25,45 @@ impl Usage {
     }
 }
 
+/// The cost of one run, or of several runs together.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Cost {
+    /// No price is known.
+    Unknown,
+    /// All prices are known.
+    Known(f64),
+    /// Only some prices are known; the others come on top.
+    AtLeast(f64),
+}
+
+impl Cost {
+    /// Adds up the costs of several runs. A run without tokens has no price and needs none.
+    pub fn of_all(runs: impl IntoIterator<Item = Usage>) -> Self {
+        let runs = runs.into_iter().filter(|usage| usage.total() > 0);
+        let (mut sum, mut known, mut unknown) = (0.0, 0, 0);
+        for usage in runs {
+            match usage.cost {
+                Some(cost) => {
+                    sum += cost;
+                    known += 1;
+                }
+                None => unknown += 1,
+            }
+        }
+        match (known, unknown) {
+            (0, _) => Self::Unknown,
+            (_, 0) => Self::Known(sum),
+            (_, _) => Self::AtLeast(sum),
+        }
+    }
+}
+
+impl From<Option<f64>> for Cost {
+    fn from(dollars: Option<f64>) -> Self {
+        dollars.map_or(Self::Unknown, Self::Known)
+    }
+}
+
 impl Sum for Usage {
     fn sum<I: Iterator<Item = Self>>(parts: I) -> Self {
         parts.fold(Self::default(), |mut total, part| {
@@ -70,5 +109,19 @@ mod tests {
         assert_eq!(sum, usage(15, None));
         sum += usage(5, Some(1.0));
         assert_eq!(sum, usage(20, None));
+    }
+
+    #[test]
+    fn runs_together_cost_at_least_what_is_known_of_them() {
+        let of_all = |runs: &[(u64, Option<f64>)]| {
+            Cost::of_all(runs.iter().map(|(tokens, cost)| usage(*tokens, *cost)))
+        };
+        assert_eq!(of_all(&[]), Cost::Unknown);
+        assert_eq!(of_all(&[(5, None), (0, Some(0.0))]), Cost::Unknown);
+        assert_eq!(of_all(&[(5, Some(0.5)), (0, None)]), Cost::Known(0.5));
+        assert_eq!(
+            of_all(&[(5, Some(0.5)), (5, None), (5, Some(1.0))]),
+            Cost::AtLeast(1.5)
+        );
     }
 }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use jiff::tz::TimeZone;
-use pi_subagents_delegation::{Timestamp, text};
+use pi_subagents_delegation::{Cost, Timestamp, text};
 
 /// Writes a duration in whole seconds: `7s`, `3m 05s`, `2h 10m`, `4d 2h`.
 pub fn clock(elapsed: Duration) -> String {
@@ -83,11 +83,19 @@ pub fn bytes(number: u64) -> String {
 }
 
 /// Writes dollars; what costs nothing, or nobody knows how much, needs no room.
-pub fn cost(dollars: Option<f64>) -> String {
-    match dollars {
-        Some(dollars) if dollars >= 0.005 => format!("${dollars:.2}"),
-        Some(dollars) if dollars > 0.0 => "<$0.01".to_owned(),
-        Some(_) | None => String::new(),
+/// If only a part of it is known, that is said.
+pub fn cost(cost: impl Into<Cost>) -> String {
+    let (dollars, lead) = match cost.into() {
+        Cost::Known(dollars) => (dollars, ""),
+        Cost::AtLeast(dollars) => (dollars, "at least "),
+        Cost::Unknown => return String::new(),
+    };
+    if dollars >= 0.005 {
+        format!("{lead}${dollars:.2}")
+    } else if dollars > 0.0 && lead.is_empty() {
+        "<$0.01".to_owned()
+    } else {
+        String::new()
     }
 }
 
@@ -96,7 +104,7 @@ pub fn cost(dollars: Option<f64>) -> String {
 pub fn usage_words(
     calls: Option<usize>,
     used_tokens: u64,
-    dollars: Option<f64>,
+    dollars: impl Into<Cost>,
     elapsed: Option<Duration>,
 ) -> String {
     let parts = [
@@ -138,6 +146,8 @@ mod tests {
         assert_eq!(sizes, ["0 B", "812 B", "4.5 kB", "120 MB", "1.2 GB"]);
         let costs = [None, Some(0.0), Some(0.001), Some(1.237)].map(cost);
         assert_eq!(costs, ["", "", "<$0.01", "$1.24"]);
+        let parts = [0.0, 0.001, 1.237].map(|dollars| cost(Cost::AtLeast(dollars)));
+        assert_eq!(parts, ["", "", "at least $1.24"]);
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use pi_subagents_delegation::{
-    PartialMessage, RunEvent, RunId, RunSummary, Status, Timestamp, Usage, text,
+    Cost, PartialMessage, RunEvent, RunId, RunSummary, Status, Timestamp, Usage, text,
 };
 use unicode_width::UnicodeWidthStr;
 
@@ -117,8 +117,9 @@ impl Fleet {
     pub fn headline(&self) -> Line {
         let facts = || self.windows.iter().map(Window::facts);
         let usage: Usage = facts().map(|facts| facts.usage).sum();
+        let cost = Cost::of_all(facts().map(|facts| facts.usage));
         let calls = facts().map(|facts| facts.tool_calls).sum();
-        let used = figures::usage_words(Some(calls), usage.total(), usage.cost, None);
+        let used = figures::usage_words(Some(calls), usage.total(), cost, None);
         if used.is_empty() {
             return self.status_header();
         }

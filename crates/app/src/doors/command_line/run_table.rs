@@ -42,7 +42,7 @@ pub(crate) fn run_table(rows: &[RunRow], sheet: &Sheet, now: Timestamp) -> Vec<L
 pub(crate) fn totals_line(totals: &RowTotals) -> Line {
     let runs = text::count(totals.runs, "run");
     let usage = Usage::from(totals.usage);
-    let used = usage_words(Some(totals.tool_calls), usage.total(), usage.cost, None);
+    let used = usage_words(Some(totals.tool_calls), usage.total(), totals.cost, None);
     let words = [runs, used];
     let words = words.iter().filter(|words| !words.is_empty());
     let words: Vec<&str> = words.map(String::as_str).collect();

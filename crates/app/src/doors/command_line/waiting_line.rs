@@ -82,7 +82,7 @@ fn words(open: &[RunRow], all: usize, elapsed: Duration) -> Line {
     let totals = RowTotals::of(open.iter());
     let usage = Usage::from(totals.usage);
     let calls = Some(totals.tool_calls);
-    let used = usage_words(calls, usage.total(), usage.cost, Some(elapsed));
+    let used = usage_words(calls, usage.total(), totals.cost, Some(elapsed));
     let names = names.join(", ");
     Line::new(
         Role::Plain,

@@ -1,6 +1,6 @@
 //! Adds up what several runs used.
 
-use pi_subagents_delegation::Usage;
+use pi_subagents_delegation::{Cost, Usage};
 use serde::Serialize;
 
 use super::{RowUsage, RunRow};
@@ -12,17 +12,22 @@ pub(crate) struct RowTotals {
     pub(crate) runs: usize,
     pub(crate) tool_calls: usize,
     pub(crate) usage: RowUsage,
+    /// The cost for people; JSON has a cost only if all prices are known.
+    #[serde(skip)]
+    pub(crate) cost: Cost,
 }
 
 impl RowTotals {
     /// Adds up what these runs used.
     pub(crate) fn of<'a>(rows: impl Iterator<Item = &'a RunRow> + Clone) -> Self {
         let usages = rows.clone().filter_map(|row| row.end.usage);
-        let usage: Usage = usages.map(Usage::from).sum();
+        let usages = usages.map(Usage::from);
+        let usage: Usage = usages.clone().sum();
         Self {
             runs: rows.clone().count(),
             tool_calls: rows.filter_map(|row| row.end.tool_calls).sum(),
             usage: usage.into(),
+            cost: Cost::of_all(usages),
         }
     }
 }

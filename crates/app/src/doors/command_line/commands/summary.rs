@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use pi_subagents_delegation::text::{count, one_line};
-use pi_subagents_delegation::{Ending, RunSummary, Status, Task, Timestamp, Usage};
+use pi_subagents_delegation::{Cost, Ending, RunSummary, Status, Task, Timestamp, Usage};
 use pi_subagents_windows::figures::usage_words;
 
 use crate::calls::Answer;
@@ -20,7 +20,8 @@ pub(super) fn summary_line(task: &Task, run: &RunSummary) -> String {
     let lasted = run
         .started_at
         .and_then(|start| between(start, run.ended_at?));
-    let used = used(run.tool_calls, run.usage, lasted);
+    let usage = run.usage;
+    let used = usage_words(Some(run.tool_calls), usage.total(), usage.cost, lasted);
     joined(sentence(task, run), &used)
 }
 
@@ -38,16 +39,14 @@ pub(super) fn total(answer: &Answer) -> Option<String> {
     });
     let counts: Vec<String> = counts.collect();
     let calls = runs.iter().map(|run| run.tool_calls).sum();
-    let usage = runs.iter().map(|run| run.usage).sum();
+    let usages = runs.iter().map(|run| run.usage);
+    let tokens = usages.clone().sum::<Usage>().total();
     let began = runs.iter().filter_map(|run| run.started_at).min();
     let ended = runs.iter().filter_map(|run| run.ended_at).max();
     let lasted = began.and_then(|began| between(began, ended?));
     let words = format!("{}: {}", count(runs.len(), "task"), counts.join(", "));
-    Some(joined(words, &used(calls, usage, lasted)))
-}
-
-fn used(calls: usize, usage: Usage, lasted: Option<Duration>) -> String {
-    usage_words(Some(calls), usage.total(), usage.cost, lasted)
+    let used = usage_words(Some(calls), tokens, Cost::of_all(usages), lasted);
+    Some(joined(words, &used))
 }
 
 fn joined(words: String, figures: &str) -> String {
