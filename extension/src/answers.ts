@@ -1,10 +1,12 @@
 /** Answers the requests of the host with pi's API. */
 
+import { lineList } from "./draw.ts";
 import type { Host } from "./host.ts";
 import type { Json } from "./manifest.ts";
-import type { Session } from "./place.ts";
+import type { Place, Session } from "./place.ts";
 import { select } from "./select.ts";
 import { type Level, say, show, type View } from "./shown.ts";
+import { setWidget } from "./widget.ts";
 
 /** The key of our line in pi's footer. */
 export const FOOTER = "pi-subagents";
@@ -16,7 +18,7 @@ export async function answer(host: Host, method: string, params: Json): Promise<
     return {};
   }
   const { session } = host.place;
-  if (method.startsWith("ui/")) return answerDialog(session, method, params);
+  if (method.startsWith("ui/")) return answerDialog(host.place, method, params);
   if (method === "entry/append") {
     if (isMeantFor(session, params)) append(session, params);
     return {};
@@ -69,7 +71,8 @@ function append(session: Session, { customType, data }: Json): void {
   }
 }
 
-async function answerDialog(session: Session | undefined, method: string, params: Json): Promise<Json | undefined> {
+async function answerDialog(place: Place, method: string, params: Json): Promise<Json | undefined> {
+  const { session } = place;
   if (!session) return {};
   const { pi, ctx } = session;
   const { ui } = ctx;
@@ -80,6 +83,9 @@ async function answerDialog(session: Session | undefined, method: string, params
       return {};
     case "ui/status":
       ui.setStatus(FOOTER, params.text as string | undefined);
+      return {};
+    case "ui/widget":
+      setWidget(place, lineList(params.lines));
       return {};
     case "ui/show":
       show(pi, ctx, params as unknown as View);

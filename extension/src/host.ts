@@ -113,6 +113,7 @@ export class Host {
       cwd: session.ctx.cwd,
       sessionId: sessionManager.getSessionId(),
       sessionFile: sessionManager.getSessionFile(),
+      hasTerminal: session.ctx.mode === "tui",
       entries: reason === "new" ? [] : entriesOf(entriesHere(sessionManager)),
     });
     this.#check(greeting, binary);

@@ -76,7 +76,7 @@ function readManifest(): Manifest {
 
 function placeOfThisProcess(): Place {
   const places = globalThis as unknown as Record<symbol, Place | undefined>;
-  places[PLACE] ??= { session: undefined, host: undefined, protocol: 0, views: undefined, models: [], choices: new Map(), leftToOthers: new Set(), toldOfOthers: new Set() };
+  places[PLACE] ??= { session: undefined, host: undefined, protocol: 0, views: undefined, widgetRows: 0, models: [], choices: new Map(), leftToOthers: new Set(), toldOfOthers: new Set() };
   return places[PLACE];
 }
 
@@ -168,6 +168,7 @@ function followSession(pi: ExtensionAPI, place: Place, { tools }: Manifest): voi
 
   pi.on("session_start", async ({ reason }, ctx) => {
     place.session = { pi, ctx, reason, wasAnnounced: false, held: [] };
+    place.widgetRows = 0;
     const found = toolsOfOthers(pi, needModels);
     if (found.length > 0) (await others()).leave(place, found);
     registerForModels(ctx);

@@ -13,6 +13,8 @@ export interface Place {
   protocol: number;
   /** How tools are drawn, once it was needed. */
   views: typeof import("./views.ts") | undefined;
+  /** How many rows our lines above pi's editor take. */
+  widgetRows: number;
   /** The models that pi had when it was last looked. */
   models: string[];
   /** By the name of a tool: which definitions it takes. */

@@ -26,7 +26,7 @@ export function roomOf(place: Place, callId: string, callLines: number): number 
   const batch = place.host?.batchOf(callId);
   // A call that is over keeps its height, whatever happens below it: it may be far up by now.
   const calls = batch?.total ?? 1;
-  const below = BELOW + (batch ? editorGrowth(place) : 0);
+  const below = BELOW + (batch ? editorGrowth(place) + place.widgetRows : 0);
   const share = Math.floor((rows - below) / calls) - (calls - 1 > 0 ? 1 : 0);
   return Math.max(share - AROUND - callLines, LEAST);
 }

@@ -1,5 +1,5 @@
 //! Follows the background runs of a pi session: writes what pi keeps of them as entries, shows the
-//! counts in pi's footer, and sends pi a notice when a run ends.
+//! counts in pi's footer and what the runs do in a widget, and sends pi a notice when a run ends.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -10,7 +10,7 @@ use tokio::task::JoinSet;
 
 use crate::calls::families::background::notice;
 use crate::calls::service::BackgroundRuns;
-use crate::doors::pi::{HostLink, Level};
+use crate::doors::pi::{HostLink, Level, background_widget};
 use crate::runs::counts::Counts;
 use crate::runs::entries::{
     DONE_MESSAGE, Done, KeptBackgroundRuns, RUN_ENTRY, RunUpdate, UPDATE_ENTRY,
@@ -42,6 +42,10 @@ struct State {
     follower: Option<Follower>,
     /// Tasks that wait for the ends of runs, or for pi to be idle.
     waiting: JoinSet<()>,
+    /// Whether pi has a terminal, in which the widget is seen.
+    has_terminal: bool,
+    /// The task that keeps the widget up to date while runs are open.
+    widget: JoinSet<()>,
 }
 
 impl BackgroundRuns for BackgroundWatch {
@@ -76,11 +80,13 @@ impl BackgroundWatch {
 
     /// Follows the background runs of a session that pi has opened; `kept` is what its entries
     /// tell of them.
-    pub(crate) fn open(&self, session: &str, kept: &KeptBackgroundRuns) {
+    pub(crate) fn open(&self, session: &str, has_terminal: bool, kept: &KeptBackgroundRuns) {
         let shared = &self.shared;
         let mut state = shared.state();
+        shared.drop_widget(&state);
         *state = State {
             session: session.to_owned(),
+            has_terminal,
             ..State::default()
         };
         for row in shared.runs.background() {
@@ -95,7 +101,10 @@ impl BackgroundWatch {
 
     /// Stops following: pi has left the session.
     pub(crate) fn close(&self) {
-        *self.shared.state() = State::default();
+        let mut state = self.shared.state();
+        self.shared.drop_widget(&state);
+        *state = State::default();
+        drop(state);
         self.shared.show_counts();
     }
 
@@ -118,6 +127,7 @@ impl Shared {
         let Some(directory) = row.directory() else {
             return;
         };
+        self.show_widget(state);
         let follower = state.follower.get_or_insert_with(Follower::start);
         let end = follower.end_of_record(&directory);
         let shared = Arc::clone(self);
@@ -131,6 +141,22 @@ impl Shared {
                 shared.announce(&session, &row).await;
             }
         });
+    }
+
+    /// Shows the widget. One that is shown already begins anew, because it may be about to end.
+    fn show_widget(&self, state: &mut State) {
+        if state.has_terminal {
+            let (runs, link) = (Arc::clone(&self.runs), self.link.clone());
+            state.widget = JoinSet::new();
+            state.widget.spawn(background_widget::show(runs, link));
+        }
+    }
+
+    /// Takes away the widget of a session that pi has left.
+    fn drop_widget(&self, state: &State) {
+        if !state.widget.is_empty() {
+            self.link.set_widget(&[]);
+        }
     }
 
     /// Returns the row of a run with its end. Closes the run first if its owner is gone and has

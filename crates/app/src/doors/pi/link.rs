@@ -4,6 +4,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use pi_subagents_delegation::Status;
+use pi_subagents_windows::Line;
 use serde_json::{Value, json};
 use tokio::sync::watch;
 use tokio::time::timeout;
@@ -177,6 +178,14 @@ impl HostLink {
         self.state.idle.subscribe()
     }
 
+    /// Sets the lines above pi's editor, or takes them away if there are none. Only a pi with a
+    /// terminal shows them.
+    pub(crate) fn set_widget(&self, lines: &[Line]) {
+        let lines: Vec<Value> = lines.iter().map(spans_json).collect();
+        self.connection
+            .notify("ui/widget", &json!({"lines": lines}));
+    }
+
     /// Sets the line in pi's footer, or takes it away.
     pub(crate) fn set_status(&self, text: Option<&str>) {
         let params = match text {
@@ -185,4 +194,12 @@ impl HostLink {
         };
         self.connection.notify("ui/status", &params);
     }
+}
+
+/// Returns a line as pi's side reads it.
+pub(super) fn spans_json(line: &Line) -> Value {
+    let spans = line.spans().iter();
+    spans
+        .map(|span| json!({"text": span.text(), "role": span.role().as_str()}))
+        .collect()
 }

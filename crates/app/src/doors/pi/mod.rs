@@ -8,6 +8,7 @@
 //! reasons are in `docs/design/pi-door.md`.
 
 mod background_watch;
+mod background_widget;
 mod callers;
 mod calls;
 mod commands;

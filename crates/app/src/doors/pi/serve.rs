@@ -157,7 +157,7 @@ impl Host {
                     entries: &told.entries,
                 };
                 let kept = self.session_runs.open(&session);
-                self.background.open(session.id, &kept);
+                self.background.open(session.id, told.has_terminal, &kept);
                 let left = LeftRuns::of(&session, &mut self.told_as_left);
                 let (runs, link) = (Arc::clone(&self.session_runs), self.link.clone());
                 self.work.spawn(left.tell(runs, link));

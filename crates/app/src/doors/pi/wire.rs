@@ -275,6 +275,8 @@ pub(super) struct StartParams {
     #[serde(default)]
     pub(super) session_id: String,
     #[serde(default)]
+    pub(super) has_terminal: bool,
+    #[serde(default)]
     pub(super) entries: Vec<Value>,
 }
 

@@ -10,13 +10,14 @@ use serde_json::{Value, json};
 
 use super::stage::PiDoor;
 use crate::real_pi::{RealPi, for_each_pi};
-use crate::terminal::Terminal;
+use crate::terminal::{ENTER, Terminal};
 
 for_each_pi! {
     a_background_agent_outlives_pi_and_the_next_pi_is_told_once,
     a_fork_made_while_it_runs_is_told_and_so_is_the_session_it_was_made_from,
     the_footer_counts_what_is_over_without_a_host_and_passes_over_what_is_no_run,
     a_terminal_shows_what_runs_and_tells_of_its_end,
+    a_widget_shows_what_background_runs_do_until_the_last_is_over,
 }
 
 const PATIENCE: Duration = Duration::from_mins(1);
@@ -182,4 +183,46 @@ fn a_terminal_shows_what_runs_and_tells_of_its_end(pi: RealPi) {
     terminal.answer("fake-model", CTRL_D);
     let (code, screen) = terminal.end();
     assert_eq!(code, Some(0), "{screen}");
+}
+
+fn a_widget_shows_what_background_runs_do_until_the_last_is_over(pi: RealPi) {
+    let script = Script::new().on_every(
+        "Look around.",
+        [
+            Turn::tool_call("bash", json!({"command": "echo 灯台 the lamp"})),
+            Turn::text("All quiet.").gate("quiet"),
+        ],
+    );
+    let door = PiDoor::new(pi, "embedded", script);
+    define_scout(&door);
+    let arguments = json!({"preset": "scout", "task": "Look around."});
+    let words = door.script_call("background_agent", arguments.clone());
+    let mut terminal = Terminal::start_sized(door.pi(&[&words]), 80, 24);
+    let lines = |screen: &str| {
+        let is_ours = |line: &&str| line.starts_with(" ⏳ scout • ");
+        let lines: Vec<String> = screen.lines().filter(is_ours).map(str::to_owned).collect();
+        lines
+    };
+    terminal.wait_for_screen(|screen| {
+        let lines = lines(screen);
+        lines.len() == 1 && lines[0].contains(" • 1 call • ") && lines[0].contains("echo 灯台")
+    });
+    // Five further runs: four have a line, and the others are counted.
+    for _ in 0..5 {
+        let words = door.script_call("background_agent", arguments.clone());
+        terminal.answer("fake-model", &words);
+        terminal.answer(&words, ENTER);
+        terminal.wait_for_screen(|screen| screen.trim_end().contains("Called."));
+    }
+    terminal.wait_for_screen(|screen| {
+        lines(screen).len() == 4 && screen.contains("… and 2 more in the background")
+    });
+    door.server.release("quiet");
+    terminal.wait_for_screen(|screen| {
+        screen.contains("bg: 0 running / 6 total")
+            && lines(screen).is_empty()
+            && !screen.contains("more in the background")
+    });
+    terminal.answer("fake-model", CTRL_D);
+    assert_eq!(terminal.end().0, Some(0));
 }

@@ -4,10 +4,9 @@ mod profile;
 mod subagents;
 
 use pi_subagents_delegation::text::clean;
-use pi_subagents_windows::Line;
 use serde_json::{Value, json};
 
-use super::link::{HostLink, Level};
+use super::link::{HostLink, Level, spans_json};
 use crate::error::CommandError;
 use crate::print::Printed;
 
@@ -70,7 +69,7 @@ fn tell(link: &HostLink, title: &str, printed: &[Printed], error: Option<&Comman
 /// Shows a page, or sentences for a moment, or what went wrong.
 fn tell_lines(link: &HostLink, title: &str, shown: &Shown, error: Option<&CommandError>) {
     if !shown.page.is_empty() {
-        let lines: Vec<Value> = shown.page.iter().map(to_spans).collect();
+        let lines: Vec<Value> = shown.page.iter().map(spans_json).collect();
         link.show(title, &lines);
     }
     for note in &shown.notes {
@@ -79,13 +78,6 @@ fn tell_lines(link: &HostLink, title: &str, shown: &Shown, error: Option<&Comman
     if let Some(error) = error {
         link.notify(&clean(&error.sentence()), Level::Error);
     }
-}
-
-fn to_spans(line: &Line) -> Value {
-    let spans = line.spans().iter();
-    spans
-        .map(|span| json!({"text": span.text(), "role": span.role().as_str()}))
-        .collect()
 }
 
 /// Splits a text into lines of spans.
