@@ -1,6 +1,7 @@
 //! The configuration of a user and of a trusted project, read once for a call.
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
@@ -144,14 +145,29 @@ impl Configuration {
         ignored_skills(definition, found, &directories, &self.trust)
     }
 
-    fn skills_seen_from(&self, cwd: &Path, places: &Places) -> Skills {
-        let own_directories = places.own_directories(cwd);
-        let places = SkillPlaces {
-            cwd,
-            own_directories: &own_directories,
-            home: &places.home,
-            agent_dir: &places.agent_dir,
+    /// Returns the names of the skills that the project would add if somebody trusted it.
+    pub(crate) fn skills_if_trusted(&self, places: &Places) -> BTreeSet<String> {
+        let Some(project) = places.real_project() else {
+            return BTreeSet::new();
         };
-        Skills::discover(&places, &self.trust)
+        let trust = self.trust.clone().and_for_this_call(project);
+        let seen = skills_seen(&places.cwd, places, &trust);
+        let of_project = seen.iter().filter(|skill| skill.file.starts_with(project));
+        of_project.map(|skill| skill.name.clone()).collect()
     }
+
+    fn skills_seen_from(&self, cwd: &Path, places: &Places) -> Skills {
+        skills_seen(cwd, places, &self.trust)
+    }
+}
+
+fn skills_seen(cwd: &Path, places: &Places, trust: &Trust) -> Skills {
+    let own_directories = places.own_directories(cwd);
+    let places = SkillPlaces {
+        cwd,
+        own_directories: &own_directories,
+        home: &places.home,
+        agent_dir: &places.agent_dir,
+    };
+    Skills::discover(&places, trust)
 }

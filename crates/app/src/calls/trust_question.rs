@@ -4,7 +4,9 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use pi_subagents_definitions::{IgnoredReason, RememberError, Settings, Trust, TrustDecision};
+use pi_subagents_definitions::{
+    Asker, IgnoredReason, RememberError, Settings, Trust, TrustDecision,
+};
 use pi_subagents_delegation::Definition;
 use pi_subagents_delegation::text::clean;
 use serde_json::Value;
@@ -25,26 +27,36 @@ const NOT_NOW: &str = "Not now";
 pub(crate) struct TrustQuestion {
     pub(crate) project: PathBuf,
     carried: String,
-    /// The names of its definitions that wait.
+    /// The names of its definitions that wait, and of the user's definitions that want a skill of
+    /// the project.
     definitions: BTreeSet<String>,
     has_settings: bool,
 }
 
 impl TrustQuestion {
     /// Returns the question that waits for a decision, if there is one.
-    pub(crate) fn about(project: &Path, configuration: &Configuration) -> Option<Self> {
-        Some(Self {
-            project: project.to_owned(),
-            carried: carried(configuration, project)?,
-            definitions: waiting(configuration, project)
-                .map(|definition| definition.name.clone())
-                .collect(),
+    pub(crate) fn about(places: &Places, configuration: &Configuration) -> Option<Self> {
+        let project = &places.project;
+        if configuration.trust.of(project) != TrustDecision::Undecided {
+            return None;
+        }
+        let skills = configuration.skills_if_trusted(places);
+        let theirs: Vec<&Definition> = waiting(configuration, project).collect();
+        let wanting = wanting(configuration, &skills);
+        let definitions = theirs.iter().copied().chain(wanting);
+        let question = Self {
+            project: project.clone(),
+            definitions: definitions.map(|one| one.name.clone()).collect(),
             has_settings: Settings::project_has_some(project),
-        })
+            carried: carried(Settings::project_has_some(project), &theirs, &skills),
+        };
+        // Skills that nothing names need no decision.
+        (question.has_settings || !question.definitions.is_empty()).then_some(question)
     }
 
-    /// Returns whether a call depends on the answer: it names a definition of the project, or
-    /// starts something to which the settings of the project would apply.
+    /// Returns whether a call depends on the answer: it names a definition of the project, or one
+    /// that wants a skill of the project, or starts something to which the settings of the project
+    /// would apply.
     pub(crate) fn concerns(&self, arguments: &Value) -> bool {
         let starts_something = arguments
             .as_object()
@@ -104,25 +116,46 @@ pub(crate) fn remember(
     Trust::remember(&places.agent_dir, project, is_trusted).map(|()| true)
 }
 
-/// Describes what the project carries that waits for a decision.
-fn carried(configuration: &Configuration, project: &Path) -> Option<String> {
-    if configuration.trust.of(project) != TrustDecision::Undecided {
-        return None;
-    }
-    let mut names: Vec<String> = waiting(configuration, project).map(named).collect();
+/// Describes everything of the project that a yes lets sub-agents use.
+fn carried(has_settings: bool, definitions: &[&Definition], skills: &BTreeSet<String>) -> String {
+    let mut names: Vec<String> = definitions.iter().map(|one| named(one)).collect();
     names.dedup();
-    let more = names.len().saturating_sub(NAMES_SHOWN);
-    names.truncate(NAMES_SHOWN);
-    let list = match more {
-        0 => names.join(", "),
-        more => format!("{} and {more} more", names.join(", ")),
-    };
-    match (names.is_empty(), Settings::project_has_some(project)) {
-        (true, false) => None,
-        (true, true) => Some("the settings".to_owned()),
-        (false, false) => Some(format!("the definitions ({list})")),
-        (false, true) => Some(format!("the settings and definitions ({list})")),
+    let parts = [
+        has_settings.then(|| "settings".to_owned()),
+        (!names.is_empty()).then(|| format!("definitions ({})", some_of(&names))),
+        (!skills.is_empty()).then(|| {
+            let names: Vec<String> = skills.iter().cloned().collect();
+            format!("skills ({})", some_of(&names))
+        }),
+    ];
+    let parts: Vec<String> = parts.into_iter().flatten().collect();
+    match parts.as_slice() {
+        [first @ .., last] if !first.is_empty() => format!("the {} and {last}", first.join(", ")),
+        few => format!("the {}", few.join("")),
     }
+}
+
+/// Lists as many names as a person reads, and how many more there are.
+fn some_of(names: &[String]) -> String {
+    match names.split_at_checked(NAMES_SHOWN) {
+        Some((first, rest @ [_, ..])) => format!("{} and {} more", first.join(", "), rest.len()),
+        Some(_) | None => names.join(", "),
+    }
+}
+
+/// Returns the usable definitions that want one of these skills.
+fn wanting<'a>(
+    configuration: &'a Configuration,
+    skills: &BTreeSet<String>,
+) -> impl Iterator<Item = &'a Definition> {
+    let usable = configuration.catalogue.effective(Asker::Delegation);
+    usable.into_iter().filter(|definition| {
+        let mut wanted = definition
+            .suggested_skills
+            .iter()
+            .chain(&definition.load_skills);
+        wanted.any(|name| skills.contains(name))
+    })
 }
 
 /// Returns the definitions of a project about which nobody has decided.

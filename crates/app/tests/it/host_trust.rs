@@ -71,6 +71,39 @@ fn a_yes_is_asked_for_once_and_remembered() {
 }
 
 #[test]
+fn a_definition_of_the_user_that_wants_a_skill_of_the_project_is_asked_about() {
+    let stage = Stage::new();
+    let sandbox = &stage.sandbox;
+    sandbox.write(
+        "project/.pi/skills/lamps/SKILL.md",
+        "---\nname: lamps\ndescription: Mends lamps.\n---\nUse a cloth.\n",
+    );
+    for (name, fields) in [("keeper", "loadSkills: lamps\n"), ("other", "")] {
+        sandbox.write(
+            &format!("home/.pi/agent/agent-profiles/{name}.md"),
+            &format!("---\nname: {name}\nmodel: m\n{fields}---\n"),
+        );
+    }
+    let mut shim = Shim::start(&stage);
+    let mut call = |id: &str, profile: &str| {
+        let prompt = json!([{"reply": "done"}]).to_string();
+        let task = json!({"name": "one", "prompt": prompt, "profile": profile});
+        shim.execute(id, "delegate_to_subagents", &json!({"tasks": [task]}))
+    };
+    let (unconcerned, wanting) = (call("c1", "other"), call("c2", "keeper"));
+    let asked = shim.answer("ui/select", &json!({"value": "Yes, from now on"}));
+    assert_eq!(
+        sandbox.normalise(asked["title"].as_str().unwrap()),
+        "Use the skills (lamps) of $PROJECT for sub-agents?"
+    );
+    for id in [unconcerned, wanting] {
+        let text = answer(&shim, &stage, id);
+        assert!(text.starts_with(USED), "{text}");
+    }
+    assert_eq!(shim.told("ui/select").len(), 1);
+}
+
+#[test]
 fn a_no_is_remembered_and_beats_what_pi_says() {
     let stage = repository();
     let mut shim = Shim::start(&stage);

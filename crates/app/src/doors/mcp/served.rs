@@ -164,7 +164,7 @@ impl ServedTools {
                 return Ok(None);
             }
             let configuration = service.configuration(caller);
-            let question = TrustQuestion::about(&project, &configuration);
+            let question = TrustQuestion::about(&caller.places, &configuration);
             Ok(question.filter(|question| question.may_be_asked(&caller.places)))
         };
         let question = self.service.beside(&caller, look).await.ok()??;

@@ -76,7 +76,7 @@ impl Execution {
         }
         let read = |service: &CallService, caller: &Caller| {
             let configuration = Arc::new(service.configuration(caller));
-            let question = TrustQuestion::about(&caller.places.project, &configuration);
+            let question = TrustQuestion::about(&caller.places, &configuration);
             Ok((configuration, question))
         };
         // Files are read where that holds up nobody else.
