@@ -4,6 +4,7 @@
 //! those of emphasis go. Every line break of the author stays, because models mean theirs.
 
 mod blocks;
+mod inert;
 mod inline;
 mod margin;
 mod pieces;
@@ -14,6 +15,7 @@ use pulldown_cmark::{Event, Options, Parser};
 
 use crate::Line;
 use blocks::Blocks;
+pub use inert::inert;
 use pieces::pieces;
 
 /// Renders a text as lines, none wider than `columns`.

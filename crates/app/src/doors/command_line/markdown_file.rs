@@ -1,7 +1,8 @@
 //! A conversation as one Markdown document, which nothing that was said can break.
 //!
 //! What people and models wrote stands in quotations: a fence or a tag that somebody opened ends
-//! with the quotation. Calls and answers of tools stand between fences that are longer than any in
+//! with the quotation, and images of theirs are written as links, because a file that is opened must
+//! not call anybody. Calls and answers of tools stand between fences that are longer than any in
 //! them, folded behind one line each.
 
 use std::fmt::Write as _;
@@ -9,6 +10,7 @@ use std::fmt::Write as _;
 use jiff::tz::TimeZone;
 use pi_subagents_delegation::{Usage, text};
 use pi_subagents_windows::figures::{clock, date_and_time, time_of_day, usage_words};
+use pi_subagents_windows::markdown;
 
 use super::read_conversation::{ReadConversation, ReadRun};
 use super::told::Told;
@@ -153,9 +155,10 @@ fn inline_code(words: &str) -> String {
     }
 }
 
-/// Writes text as a quotation.
+/// Writes text as a quotation in which nothing is loaded from elsewhere.
 fn quoted(words: &str) -> String {
-    let lines = words.trim().lines().map(|line| format!("> {line}"));
+    let words = markdown::inert(words.trim());
+    let lines = words.lines().map(|line| format!("> {line}"));
     let lines: Vec<String> = lines.map(|line| line.trim_end().to_owned()).collect();
     format!("{}\n", lines.join("\n"))
 }
@@ -196,6 +199,10 @@ mod tests {
         assert_eq!(
             quoted("\n# Done\n\n```\nnever closed"),
             "> # Done\n>\n> ```\n> never closed\n"
+        );
+        assert_eq!(
+            quoted("Done. ![](https://x.test/seen.png)"),
+            "> Done. [](https://x.test/seen.png)\n"
         );
         assert_eq!(title("a_b", "# *Look*\nhere"), r"a\_b: \# \*Look\* here");
         assert_eq!(
