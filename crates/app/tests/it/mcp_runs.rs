@@ -196,6 +196,34 @@ fn a_call_that_takes_long_is_answered_in_time_and_outlives_the_server() {
     assert!(waited.ends_with("found it"), "{waited}");
 }
 
+/// A person is told of runs whose client was not there any more, and of no others.
+#[test]
+fn the_command_of_the_user_gets_runs_that_nobody_waited_for() {
+    let stage = Stage::new();
+    let file = stage.path("told");
+    stage.settings(&json!({"onEnd": format!("cat >> {file}")}));
+    let mut patient = server(&stage, &["--answer-within", "600"]);
+    let (text, _) = answered(
+        &mut patient,
+        DELEGATE,
+        &call(&[("waited", json!([{"reply": "x"}]))]),
+    );
+    assert!(text.contains("waited"), "{text}");
+    let mut hurried = server(&stage, &["--answer-within", "1"]);
+    let id = begin(&mut hurried, &waiting(&stage, "long", "found it"));
+    assert!(told(&hurried.answer(id)).0.starts_with("Not over"));
+    go(&stage, "long");
+    let whole = wait_until(PATIENCE, || {
+        let told = fs::read_to_string(&file).ok()?;
+        serde_json::from_str::<Value>(&told).ok()
+    });
+    let run = whole.unwrap();
+    assert_eq!(
+        (&run["name"], &run["output"]),
+        (&json!("long"), &json!("found it"))
+    );
+}
+
 #[test]
 fn a_call_that_is_over_in_time_is_answered_as_ever() {
     let stage = Stage::new();

@@ -13,6 +13,7 @@ use tokio::time::timeout;
 use super::limit::Place;
 use super::order::{AnsweredCall, BegunRun, Order, ProgressReply, Reply, STOP};
 use crate::calls::detached::life::{answer, log_panics, no_record};
+use crate::calls::detached::on_end;
 use crate::calls::owner::Owner;
 use crate::calls::progress::CallProgress;
 use crate::calls::service::CallService;
@@ -33,6 +34,10 @@ pub(super) async fn live<C: Call>(order: Order, call: Result<C, CallError>, sign
         Ok(begun) => begun,
         Err(error) => return answer(&Reply::Refused(error)),
     };
+    let tasks = ready.tasks().iter();
+    let directories: Vec<RunDir> = tasks
+        .filter_map(|planned| Some(RunDir::new(planned.task.directory.as_ref()?)))
+        .collect();
     let (replies, waiting) = mpsc::channel(1);
     let told = tokio::spawn(tell(waiting));
     // There is room for it: it is the first.
@@ -64,14 +69,22 @@ pub(super) async fn live<C: Call>(order: Order, call: Result<C, CallError>, sign
         is_refused: answer.is_refused,
     });
     // The caller may be gone, or stopped; the record has everything.
-    _ = timeout(PATIENCE, async move {
+    let was_told = timeout(PATIENCE, async move {
         _ = replies.send(last).await;
         drop(replies);
-        _ = told.await;
-    })
-    .await;
+        told.await.unwrap_or(false)
+    });
+    let was_told = was_told.await.unwrap_or(false);
+    let known_children = service.owner.known_children.clone();
     if let Some(service) = Arc::into_inner(service) {
         service.owner.leave().await;
+    }
+    // Nobody waited to the end, so these were background runs. Without its places nothing is known
+    // of the settings either.
+    if let (false, Ok(places)) = (was_told, Places::find()) {
+        for directory in directories {
+            on_end::run(&places, &directory, &known_children).await;
+        }
     }
 }
 
@@ -115,16 +128,18 @@ fn begun_runs<C: Call>(ready: &ReadyCall<C>) -> Vec<BegunRun> {
 }
 
 /// Writes to stdout, where somebody may read; a reader that stands still holds up nothing else.
-async fn tell(mut waiting: mpsc::Receiver<Reply>) {
+/// Returns whether somebody has read to the end.
+async fn tell(mut waiting: mpsc::Receiver<Reply>) -> bool {
     let mut stdout = tokio::io::stdout();
     while let Some(reply) = waiting.recv().await {
         let mut line = serde_json::to_vec(&reply).unwrap_or_default();
         line.push(b'\n');
         if stdout.write_all(&line).await.is_err() || stdout.flush().await.is_err() {
             // Nobody reads any more. What else is told goes nowhere.
-            return;
+            return false;
         }
     }
+    true
 }
 
 /// Ends when whoever waits asks for the end. If they go away without a word, the call goes on.
