@@ -39,7 +39,7 @@ impl TeamError {
         match self.0.kind() {
             Kind::Usage => TeamErrorKind::Usage,
             Kind::NotFound => TeamErrorKind::NotFound,
-            Kind::NoAnswer | Kind::Failed => TeamErrorKind::Failed,
+            Kind::NoAnswer | Kind::Failed | Kind::Interrupted => TeamErrorKind::Failed,
         }
     }
 }

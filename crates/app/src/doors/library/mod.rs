@@ -4,6 +4,7 @@ mod failure;
 mod options;
 mod outcome;
 mod task;
+mod tool_names;
 
 use std::num::NonZeroUsize;
 
@@ -14,6 +15,7 @@ pub use self::failure::{TeamError, TeamErrorKind};
 pub use self::options::TeamOptions;
 pub use self::outcome::{Delegated, Outcome};
 pub use self::task::Task;
+use self::tool_names::check_tools;
 use crate::calls::ReadyCall;
 use crate::calls::caller::{Caller, Overrides};
 use crate::calls::families::delegation::DelegateCall;
@@ -58,6 +60,7 @@ impl Team {
         reason = "whoever awaits it has the runtime that it needs"
     )]
     pub async fn open(options: TeamOptions) -> Result<Self, TeamError> {
+        check_tools(options.tools.as_deref().unwrap_or_default(), options.runner)?;
         let places = Places::of_a_program(
             options.cwd.as_deref(),
             options.home.as_deref(),

@@ -88,7 +88,8 @@ impl TeamOptions {
         self
     }
 
-    /// Sets the only tools of all sub-agents; else what a definition says, else the usual ones.
+    /// Sets the only tools of all sub-agents; else what a definition says, else the usual ones. A
+    /// team with a misspelt tool does not open.
     pub fn tools(mut self, tools: impl IntoIterator<Item: Into<String>>) -> Self {
         self.tools = Some(tools.into_iter().map(Into::into).collect());
         self
