@@ -27,6 +27,8 @@ pub(crate) enum Kind {
     NoAnswer,
     /// The command tried and failed.
     Failed,
+    /// A person pressed Ctrl-C at a question.
+    Interrupted,
 }
 
 impl CommandError {
@@ -44,6 +46,10 @@ impl CommandError {
 
     pub(crate) fn failed(message: impl Into<String>) -> Self {
         Self::new(Kind::Failed, message)
+    }
+
+    pub(crate) fn interrupted(message: impl Into<String>) -> Self {
+        Self::new(Kind::Interrupted, message)
     }
 
     fn new(kind: Kind, message: impl Into<String>) -> Self {
@@ -90,6 +96,7 @@ impl CommandError {
             Kind::Usage => 2,
             Kind::NotFound => 3,
             Kind::NoAnswer => 5,
+            Kind::Interrupted => 130,
         }
     }
 
@@ -126,6 +133,7 @@ impl CommandError {
             Kind::NotFound => "notFound",
             Kind::NoAnswer => "noAnswer",
             Kind::Failed => "failed",
+            Kind::Interrupted => "interrupted",
         };
         let message = [slice::from_ref(&self.message), &self.causes].concat();
         json!({"error": {

@@ -97,7 +97,7 @@ pub(crate) fn run(args: &ProfileArgs, printer: Printer) -> Result<ExitCode, Comm
     };
     run_for(args, &seen, &person, printer).map_err(|error| match error.kind() {
         Kind::NotFound => error.or_hint(Door::CommandLine.how_to_get_a_definition()),
-        Kind::Usage | Kind::NoAnswer | Kind::Failed => error,
+        Kind::Usage | Kind::NoAnswer | Kind::Failed | Kind::Interrupted => error,
     })
 }
 

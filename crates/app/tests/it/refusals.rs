@@ -36,7 +36,7 @@ fn calls_that_do_not_fit_are_refused_with_words() {
     );
     assert_eq!(
         refused("{\n  \"tasks\": [\n}"),
-        "error: stdin is not JSON: expected value at line 3 column 1\n"
+        "error: stdin:3:1 is not JSON: a value is missing here\nhint: pi-subagents tools prints the fields of each tool.\n"
     );
     assert_eq!(
         refused(r#"{"tasks":[{"name":"a","prompt":"p"},{"name":"b","prompt":7,"timeout":"x"}]}"#),

@@ -5,7 +5,7 @@ use pretty_assertions::assert_eq;
 
 use crate::prompt_stage::{define, stage, typed};
 use crate::stage::Stage;
-use crate::terminal::{DOWN, ENTER, Terminal};
+use crate::terminal::{CTRL_C, DOWN, ENTER, Terminal};
 
 /// Who did the last run, and what it was told.
 fn last_run(stage: &Stage) -> (String, String) {
@@ -111,24 +111,28 @@ fn a_person_is_asked_which_of_the_two_is_meant() {
     define(&stage, "scout");
     let question = r#"There is no definition "scuot". Did you mean scout?"#;
     for (keys, told) in [
-        (format!("{DOWN}{ENTER}"), Some(("scout", "look around"))),
+        (format!("{DOWN}{ENTER}"), Ok(("scout", "look around"))),
         (
             format!("{DOWN}{DOWN}{ENTER}"),
-            Some(("default", "scuot look around")),
+            Ok(("default", "scuot look around")),
         ),
-        (ENTER.to_owned(), None),
+        (ENTER.to_owned(), Err((2, "Nothing was started"))),
+        (CTRL_C.to_owned(), Err((130, "nothing was started"))),
     ] {
         let words = ["run", "scuot", "look", "around"];
         let mut terminal = Terminal::start(stage.command(&words));
         terminal.wait_for("Neither: start nothing");
         terminal.answer(question, &keys);
         let (code, screen) = terminal.end();
-        if let Some((agent, prompt)) = told {
-            assert_eq!(code, Some(0), "{screen}");
-            assert_eq!(last_run(&stage), (agent.to_owned(), prompt.to_owned()));
-        } else {
-            assert_eq!(code, Some(2), "{screen}");
-            assert!(screen.contains("Nothing was started"), "{screen}");
+        match told {
+            Ok((agent, prompt)) => {
+                assert_eq!(code, Some(0), "{screen}");
+                assert_eq!(last_run(&stage), (agent.to_owned(), prompt.to_owned()));
+            }
+            Err((expected, said)) => {
+                assert_eq!(code, Some(expected), "{screen}");
+                assert!(screen.contains(said), "{screen}");
+            }
         }
     }
 }
@@ -211,7 +215,7 @@ fn delegate_takes_prompts_and_files() {
         .stdin("from a pipe");
     assert_eq!(piped.run().expect_success().stdout, "<from a pipe>\n");
     for (arguments, told) in [
-        (&["notes.txt"][..], "notes.txt is not JSON"),
+        (&["notes.txt"][..], "notes.txt:1:2 is not JSON"),
         (&["missing.json"], "could not read missing.json"),
         (
             &["tasks.json", "Look here"],

@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::Path;
 
+use pi_subagents_pi_files::json;
 use pi_subagents_windows::AtEnd;
 use serde_json::Value;
 
@@ -89,7 +90,10 @@ pub(super) fn read_call(file: &Path) -> Result<(String, Value), CommandError> {
             "It must contain the JSON of a call; pi-subagents tools prints the fields of each tool.",
         ));
     }
-    let value = serde_json::from_str(content.trim_start_matches('\u{feff}'))
-        .map_err(|error| CommandError::usage(format!("{name} is not JSON: {error}")))?;
+    let value = json::parse(&content).map_err(|problem| {
+        let place = problem.place(Path::new(&name));
+        CommandError::usage(format!("{place} is not JSON: {}", problem.message))
+            .hint("pi-subagents tools prints the fields of each tool.")
+    })?;
     Ok((name, value))
 }

@@ -115,7 +115,10 @@ fn ask(
     match person.place(&question, &choices, choices.len() - 1) {
         Ok(Some(0)) => Ok(Some(Meant::definition(close))),
         Ok(Some(1)) => Ok(Some(Meant::default())),
-        Ok(Some(_) | None) | Err(Stopped::Interrupted) => Ok(None),
+        Ok(Some(_) | None) => Ok(None),
+        Err(Stopped::Interrupted) => Err(CommandError::interrupted(
+            "interrupted; nothing was started",
+        )),
         Err(Stopped::Failed(error)) => Err(error),
     }
 }
