@@ -7,7 +7,7 @@ use std::time::Duration;
 use pi_subagents_delegation::{RunSummary, Status, Timestamp, text};
 use pi_subagents_sessions::RecordTail;
 use pi_subagents_windows::figures::usage_words;
-use pi_subagents_windows::{Line, PreviewContext, Role, Room, Window};
+use pi_subagents_windows::{Line, PreviewContext, Role, Room, Window, WindowLine};
 use tokio::task::spawn_blocking;
 use tokio::time::sleep;
 
@@ -124,7 +124,7 @@ impl ShownRun {
             Status::Queued => "queued".to_owned(),
             Status::Running | Status::Completed | Status::Failed | Status::Aborted => used,
         };
-        let newest = self.window.lines(1).last().map(|line| line.text());
+        let newest = self.window.lines(1).last().map(WindowLine::text);
         let newest = newest.unwrap_or_default();
         let line = Line::new(Role::Warning, status.icon())
             .with(Role::Plain, " ")
