@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use super::credentials::{AUTH_FILE, AuthEntry, unusable};
 use super::models_file::MODELS_FILE;
-use super::{ChoiceError, InstalledPi, Keyring, KnownModels, builtin, interpolation};
+use super::{ChoiceError, InstalledPi, Keyring, KnownModels, SCRIPTED, builtin, interpolation};
 use crate::settings::Settings;
 use crate::surroundings::Surroundings;
 
@@ -88,6 +88,13 @@ pub fn model_overview(surroundings: &Surroundings) -> ModelOverview {
         overview.unset.extend(unset);
         let usable = place.map(|key| UsableProvider { name, key });
         overview.usable.extend(usable);
+    }
+    // Nobody else is offered a script in place of a model.
+    if overview.default_provider.as_deref() == Some(SCRIPTED) {
+        overview.usable.push(UsableProvider {
+            name: SCRIPTED.to_owned(),
+            key: KeyPlace::None,
+        });
     }
     overview
 }
