@@ -25,6 +25,10 @@ pub(super) fn print(answer: &Answer, places: &Places, printer: Printer) -> ExitC
         Format::Text => {
             if let Some(answers) = answers(answer) {
                 print_markdown(&answers, places, printer);
+                // On one screen the notes follow the answer.
+                if printer.is_screen() {
+                    printer.note("");
+                }
             }
             print_notes(answer, printer);
         }
