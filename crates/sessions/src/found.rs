@@ -94,7 +94,9 @@ pub enum FindError {
     #[error("run {} (\"{}\") was removed on {}", .0.run, .0.name, minute(.0.removed_at))]
     Removed(Box<RemovedRun>),
     /// It is the beginning of an id, but too little of it to be one by intent.
-    #[error("\"{0}\" is too short: the beginning of an id has at least {SHORTEST} characters")]
+    #[error(
+        "\"{0}\" is too short: the beginning of an id has at least {SHORTEST_BEGINNING} characters"
+    )]
     TooShort(String),
     /// There are not so many runs.
     #[error("there is no {typed}: {}", how_many(*runs))]
@@ -134,7 +136,7 @@ pub enum FindError {
 }
 
 /// A beginning of an id that is shorter than this is refused: a slip of the finger is no id.
-pub(crate) const SHORTEST: usize = 4;
+pub const SHORTEST_BEGINNING: usize = 4;
 
 /// One of several ids with the same beginning.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -200,7 +202,7 @@ pub fn find<R: RunIds + Clone>(runs: &[R], prefix: &str) -> Result<Found<R>, Fin
     if let Some(found) = find_exactly(runs, prefix) {
         return Ok(found);
     }
-    if prefix.chars().count() < SHORTEST {
+    if prefix.chars().count() < SHORTEST_BEGINNING {
         return Err(not_found());
     }
     let ids = ids_beginning_with(runs, prefix);

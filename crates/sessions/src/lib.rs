@@ -67,7 +67,9 @@ mod write_batch;
 mod writer;
 
 pub use format::{ending_value, read_ending, recorded_line};
-pub use found::{Candidate, Conversation, FindError, Found, RunIds, find, runs_of_session};
+pub use found::{
+    Candidate, Conversation, FindError, Found, RunIds, SHORTEST_BEGINNING, find, runs_of_session,
+};
 pub use growing_file::GrowingFile;
 pub use index::{IndexedRun, RemovedRun, RunState};
 pub use owner::{Detached, OwnerName};

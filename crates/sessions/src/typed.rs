@@ -5,7 +5,7 @@ use std::path::Path;
 
 use pi_subagents_delegation::nearest;
 
-use crate::found::{FindError, Found, SHORTEST, find, find_exactly, ids_beginning_with};
+use crate::found::{FindError, Found, SHORTEST_BEGINNING, find, find_exactly, ids_beginning_with};
 use crate::index::IndexedRun;
 
 /// The word that stands for the newest run.
@@ -102,7 +102,8 @@ impl Typed<'_> {
 fn for_a_person(error: FindError, runs: &[IndexedRun]) -> FindError {
     match error {
         FindError::NotFound { id, .. }
-            if id.chars().count() < SHORTEST && !ids_beginning_with(runs, &id).is_empty() =>
+            if id.chars().count() < SHORTEST_BEGINNING
+                && !ids_beginning_with(runs, &id).is_empty() =>
         {
             FindError::TooShort(id)
         }

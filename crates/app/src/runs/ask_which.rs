@@ -2,7 +2,7 @@
 
 use pi_subagents_delegation::Timestamp;
 use pi_subagents_delegation::text::one_line;
-use pi_subagents_sessions::{Candidate, Conversation, FindError};
+use pi_subagents_sessions::{Candidate, Conversation, FindError, SHORTEST_BEGINNING};
 use pi_subagents_windows::figures::ago;
 
 use crate::error::CommandError;
@@ -42,8 +42,15 @@ pub(crate) fn ask_which(error: &FindError, how: impl Fn(&str) -> String) -> Comm
             CommandError::usage(error.to_string()).hint("Type more of the id.")
         }
         FindError::TooShort(_) => CommandError::usage(error.to_string()).hint(HOW_TO_LIST),
-        FindError::NotFound { nearest, .. } => {
+        FindError::NotFound { id, nearest } => {
             let unknown = CommandError::not_found(error.to_string());
+            let unknown = if id.chars().count() < SHORTEST_BEGINNING {
+                unknown.hint(format!(
+                    "The beginning of an id has at least {SHORTEST_BEGINNING} characters."
+                ))
+            } else {
+                unknown
+            };
             let unknown = match nearest {
                 Some(nearest) => unknown.hint(format!("Did you mean \"{}\"?", one_line(nearest))),
                 None => unknown,
