@@ -25,10 +25,8 @@ const PALETTE: [&str; 16] = [
 struct Style {
     colour: String,
     background: Option<String>,
-    is_bold: bool,
-    is_dim: bool,
-    is_italic: bool,
-    is_underlined: bool,
+    /// The attributes of the text beside its colour.
+    marks: String,
 }
 
 /// Some cells of a row that look alike.
@@ -125,16 +123,7 @@ fn draw(svg: &mut String, run: &Run, row: u16) {
             "<rect x=\"{x:.1}\" y=\"{y:.1}\" width=\"{width:.1}\" height=\"{LINE}\" fill=\"{background}\"/>"
         );
     }
-    let mut look = format!("fill=\"{}\"", run.style.colour);
-    let marks = [
-        (run.style.is_bold, " font-weight=\"bold\""),
-        (run.style.is_dim, " opacity=\"0.65\""),
-        (run.style.is_italic, " font-style=\"italic\""),
-        (run.style.is_underlined, " text-decoration=\"underline\""),
-    ];
-    for (_, mark) in marks.into_iter().filter(|(is_set, _)| *is_set) {
-        look.push_str(mark);
-    }
+    let look = format!("fill=\"{}\"{}", run.style.colour, run.style.marks);
     let baseline = y + 13.5;
     let text = escaped(&run.text);
     _ = writeln!(
@@ -150,13 +139,17 @@ fn style_of(cell: &Cell) -> Style {
         let behind = background.take().unwrap_or_else(|| BACKGROUND.to_owned());
         background = Some(std::mem::replace(&mut colour, behind));
     }
+    let marks = [
+        (cell.bold(), " font-weight=\"bold\""),
+        (cell.dim(), " opacity=\"0.65\""),
+        (cell.italic(), " font-style=\"italic\""),
+        (cell.underline(), " text-decoration=\"underline\""),
+    ];
+    let marks = marks.into_iter().filter(|(is_set, _)| *is_set);
     Style {
         colour,
         background,
-        is_bold: cell.bold(),
-        is_dim: cell.dim(),
-        is_italic: cell.italic(),
-        is_underlined: cell.underline(),
+        marks: marks.map(|(_, mark)| mark).collect(),
     }
 }
 
