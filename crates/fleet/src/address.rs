@@ -115,11 +115,16 @@ mod tests {
                 .unwrap_err()
                 .to_string()
         };
-        let said = [
+        assert_eq!(
             refused("ws://nats.example"),
+            "the fleet's server \"ws://nats.example\" cannot be an address: it must begin with \
+             tls:// or nats://, not ws://"
+        );
+        assert_eq!(
             refused("nats://ada:secret@nats.example"),
-        ];
-        insta::assert_snapshot!(said.join("\n"), @"");
+            "the fleet's server \"…@…\" cannot be an address: a password does not belong there; \
+             use a key (subagents.fleet.nkey)"
+        );
         let mut nowhere = Address::new("", "ada");
         nowhere.servers.clear();
         assert_eq!(nowhere.checked().unwrap_err(), FleetError::NoServers);

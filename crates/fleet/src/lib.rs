@@ -10,7 +10,11 @@
 //! - `ask`, [`store`]: one request, and keys with values;
 //! - `stream_reader`, `run_watch`: what streams and keys say, as it comes;
 //! - `record`: the bytes of a run's record, from the worker to its readers;
-//! - [`blobs`], `control`: large objects, and requests to whoever runs a run.
+//! - [`blobs`], `control`: large objects, and requests to whoever runs a run;
+//! - [`claim`], [`ending`], [`lease`]: the rules of who may run and end a run, without a network;
+//! - [`queue`], [`puller`], [`delivery`], `heartbeat`, [`held`]: the life of a run, from its order to
+//!   its end;
+//! - [`runs`], [`presence`]: what the store says of runs, workers and callers.
 //!
 //! Three rules are ours, and everything else is the server's: a run is claimed with the number of
 //! its delivery, it ends by one compare-and-set before its message is acknowledged, and the bytes
@@ -21,13 +25,25 @@
 pub mod address;
 mod ask;
 pub mod blobs;
+mod boot_clock;
+pub mod claim;
 pub mod connect;
 mod control;
+pub mod delivery;
+pub mod ending;
 pub mod error;
+mod heartbeat;
+pub mod held;
+mod kept_key;
 pub mod keys;
+pub mod lease;
 pub mod names;
+pub mod presence;
+pub mod puller;
+pub mod queue;
 mod record;
 mod run_watch;
+pub mod runs;
 pub mod setup;
 pub mod store;
 mod stream_reader;
@@ -35,12 +51,20 @@ pub mod wire;
 
 pub use address::Address;
 pub use blobs::{BlobError, Blobs};
+pub use claim::GiveUp;
 pub use connect::Fleet;
 pub use control::{Asked, Request, Requests};
+pub use delivery::{Claim, Delivery, Terms};
 pub use error::FleetError;
+pub use heartbeat::Standing;
+pub use held::{Held, Kept};
 pub use keys::Key;
+pub use presence::{CallerLease, Presence};
+pub use puller::Puller;
+pub use queue::{PoolLoad, Submission, Submitted};
 pub use record::{
     ChunkFit, MOST_FILES, RecordChunk, RecordReader, RecordSender, SendError, chunk_fit, travels,
 };
 pub use run_watch::RunWatch;
+pub use runs::QueuedEnd;
 pub use setup::Shape;

@@ -1,0 +1,187 @@
+//! Whether a worker may take a run that was delivered to it. This is a rule only.
+//!
+//! The number of the delivery is the fencing token: it grows with each delivery of the same message,
+//! so a delivery that was held up on its way, and comes when a later one was claimed already, is
+//! left alone.
+
+use crate::wire::RunEntry;
+
+/// How often a run may be taken from a lost worker before its child was ever started. An order that
+/// kills every worker must not go round for ever.
+const MOST_LOSSES: u32 = 10;
+
+/// What a worker knows of a run that was delivered to it.
+#[derive(Debug, Clone, Copy)]
+pub struct Facts<'a> {
+    /// The run's entry.
+    pub entry: Option<&'a RunEntry>,
+    /// The number of the delivery.
+    pub n: u64,
+    /// How often the run is begun again after its worker was lost.
+    pub retries: u32,
+    /// Who wants it to be stopped, if anybody does.
+    pub stop: Option<&'a str>,
+    /// Whether the caller who waits for it is gone.
+    pub is_caller_gone: bool,
+}
+
+/// What the worker does.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Decision {
+    /// It acknowledges the message: the run has ended.
+    Acknowledge,
+    /// It does nothing: a later delivery has the run.
+    Leave,
+    /// It takes the run.
+    Take(Taking),
+}
+
+/// How a run is taken.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Taking {
+    /// Which attempt this is.
+    pub attempt: u32,
+    /// How often the run was taken from a lost worker by now.
+    pub losses: u32,
+    /// Why the run is ended and not begun, if it is.
+    pub give_up: Option<GiveUp>,
+}
+
+/// Why a run that was taken is not begun.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum GiveUp {
+    /// Its workers were lost, as often as it was worth.
+    Lost {
+        /// How many were.
+        losses: u32,
+    },
+    /// Somebody wants it to be stopped.
+    Stopped {
+        /// Who.
+        by: String,
+    },
+    /// Nobody waits for it any more.
+    CallerGone,
+}
+
+/// Decides what a worker does with a delivery.
+pub fn decide(facts: &Facts<'_>) -> Decision {
+    let (attempt, losses) = match facts.entry {
+        Some(RunEntry::Ended(_)) => return Decision::Acknowledge,
+        Some(entry) if entry.n() >= facts.n => return Decision::Leave,
+        Some(RunEntry::Running(lost)) => (lost.attempt + u32::from(lost.begun), lost.losses + 1),
+        Some(RunEntry::Released(given)) => (given.attempt, given.losses),
+        None => (1, 0),
+    };
+    let is_lost = attempt > facts.retries.saturating_add(1) || losses > MOST_LOSSES;
+    let give_up = match facts.stop {
+        Some(by) => Some(GiveUp::Stopped { by: by.to_owned() }),
+        None if facts.is_caller_gone => Some(GiveUp::CallerGone),
+        None => is_lost.then_some(GiveUp::Lost { losses }),
+    };
+    Decision::Take(Taking {
+        attempt,
+        losses,
+        give_up,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::wire::{Ended, Released, Running};
+
+    fn facts(entry: Option<&RunEntry>, n: u64) -> Facts<'_> {
+        Facts {
+            entry,
+            n,
+            retries: 1,
+            stop: None,
+            is_caller_gone: false,
+        }
+    }
+
+    fn running(n: u64, attempt: u32, begun: bool, losses: u32) -> RunEntry {
+        let (worker, since) = (String::new(), String::new());
+        RunEntry::Running(Running {
+            worker,
+            n,
+            since,
+            attempt,
+            begun,
+            losses,
+        })
+    }
+
+    fn take(attempt: u32, losses: u32, give_up: Option<GiveUp>) -> Decision {
+        Decision::Take(Taking {
+            attempt,
+            losses,
+            give_up,
+        })
+    }
+
+    #[test]
+    fn a_run_is_taken_if_the_delivery_is_newer_than_its_entry() {
+        assert_eq!(decide(&facts(None, 1)), take(1, 0, None));
+        let entry = running(2, 1, true, 0);
+        let decisions = [1, 2, 3].map(|n| decide(&facts(Some(&entry), n)));
+        assert_eq!(
+            decisions,
+            [Decision::Leave, Decision::Leave, take(2, 1, None)]
+        );
+        let ended = RunEntry::Ended(Box::new(Ended {
+            n: 9,
+            ..Ended::default()
+        }));
+        let decisions = [1, 20].map(|n| decide(&facts(Some(&ended), n)));
+        assert_eq!(decisions, [Decision::Acknowledge, Decision::Acknowledge]);
+    }
+
+    #[test]
+    fn only_an_attempt_that_was_begun_counts() {
+        let not_begun = running(1, 2, false, 1);
+        assert_eq!(decide(&facts(Some(&not_begun), 2)), take(2, 2, None));
+        let worker = String::new();
+        let given = RunEntry::Released(Released {
+            n: 1,
+            worker,
+            attempt: 2,
+            losses: 1,
+        });
+        assert_eq!(decide(&facts(Some(&given), 2)), take(2, 1, None));
+        let begun = running(1, 2, true, 1);
+        let lost = Some(GiveUp::Lost { losses: 2 });
+        assert_eq!(decide(&facts(Some(&begun), 2)), take(3, 2, lost));
+    }
+
+    #[test]
+    fn an_order_that_kills_every_worker_is_given_up() {
+        let entry = running(30, 1, false, MOST_LOSSES);
+        let losses = MOST_LOSSES + 1;
+        let lost = Some(GiveUp::Lost { losses });
+        assert_eq!(decide(&facts(Some(&entry), 31)), take(1, losses, lost));
+    }
+
+    #[test]
+    fn a_run_that_nobody_wants_is_taken_in_order_to_end_it() {
+        let stopped = Facts {
+            stop: Some("ada"),
+            is_caller_gone: true,
+            ..facts(None, 1)
+        };
+        let by = "ada".to_owned();
+        assert_eq!(decide(&stopped), take(1, 0, Some(GiveUp::Stopped { by })));
+        let alone = Facts {
+            is_caller_gone: true,
+            ..facts(None, 1)
+        };
+        assert_eq!(decide(&alone), take(1, 0, Some(GiveUp::CallerGone)));
+        let entry = running(5, 1, true, 0);
+        let late = Facts {
+            stop: Some("ada"),
+            ..facts(Some(&entry), 5)
+        };
+        assert_eq!(decide(&late), Decision::Leave);
+    }
+}

@@ -1,0 +1,188 @@
+//! A run that this worker holds: it begins it, ends it once, or gives it back.
+
+use std::time::Duration;
+
+use jiff::Timestamp;
+use pi_subagents_delegation::RunId;
+use tokio::sync::{Mutex, watch};
+use tokio::time::{Instant, sleep};
+
+use crate::claim::Taking;
+use crate::delivery::{Delivery, acknowledge, give_back};
+use crate::ending::{Next, after_look};
+use crate::error::FleetError;
+use crate::heartbeat::Standing;
+use crate::lease::Holder;
+use crate::names::run_key;
+use crate::runs::json;
+use crate::store::Written;
+use crate::wire::{Ended, Released, RunEntry, Running};
+
+/// How long an entry is tried to be written while the servers do not answer. Nobody can take the
+/// run meanwhile, so that waiting costs nothing but a place of this worker.
+const PATIENCE: Duration = Duration::from_mins(10);
+
+/// The time between two tries.
+const PAUSE: Duration = Duration::from_millis(200);
+
+/// A claimed run. Dropping it lets the run go without a word, and another worker takes it after the
+/// lease.
+#[derive(Debug)]
+pub struct Held {
+    delivery: Delivery,
+    worker: String,
+    attempt: u32,
+    losses: u32,
+    /// The revision of our last write.
+    revision: Mutex<u64>,
+}
+
+/// How a write of the holder came out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kept {
+    /// It is written.
+    Done,
+    /// The run is not ours any more: stop the child, and write nothing.
+    Fenced,
+}
+
+impl Held {
+    pub(crate) fn new(delivery: Delivery, worker: &str, taking: &Taking, revision: u64) -> Self {
+        Self {
+            delivery,
+            worker: worker.to_owned(),
+            attempt: taking.attempt,
+            losses: taking.losses,
+            revision: Mutex::new(revision),
+        }
+    }
+
+    /// Returns the run.
+    pub fn run(&self) -> &RunId {
+        &self.delivery.run
+    }
+
+    /// Returns the number of the delivery, which is part of the names of what the run leaves.
+    pub fn n(&self) -> u64 {
+        self.delivery.n
+    }
+
+    /// Returns which attempt this is; the first is 1.
+    pub fn attempt(&self) -> u32 {
+        self.attempt
+    }
+
+    /// Returns how the holder stands, now and later.
+    pub fn standing(&self) -> watch::Receiver<Standing> {
+        self.delivery.heartbeat.standing()
+    }
+
+    /// Notes that the child is about to be started: from here on the attempt counts.
+    pub async fn begin(&self) -> Result<Kept, FleetError> {
+        let entry = RunEntry::Running(Running {
+            worker: self.worker.clone(),
+            n: self.n(),
+            since: Timestamp::now().to_string(),
+            attempt: self.attempt,
+            begun: true,
+            losses: self.losses,
+        });
+        self.write(&entry).await
+    }
+
+    /// Ends the run, once and for all, and takes its message out of the queue. What names the
+    /// worker, the delivery and the attempt is filled in here.
+    pub async fn end(&self, ended: Ended) -> Result<Kept, FleetError> {
+        let entry = RunEntry::Ended(Box::new(Ended {
+            worker: self.worker.clone(),
+            n: self.n(),
+            attempt: self.attempt,
+            ..ended
+        }));
+        let kept = self.write(&entry).await?;
+        if kept == Kept::Done {
+            acknowledge(&self.delivery.fleet, &self.delivery.ack).await;
+        }
+        Ok(kept)
+    }
+
+    /// Gives the run back, so that another worker takes it at once. The attempt does not count.
+    pub async fn release(self) -> Result<Kept, FleetError> {
+        let entry = RunEntry::Released(Released {
+            n: self.n(),
+            worker: self.worker.clone(),
+            attempt: self.attempt,
+            losses: self.losses,
+        });
+        let kept = self.write(&entry).await?;
+        if kept == Kept::Done {
+            give_back(&self.delivery.fleet, &self.delivery.ack, Duration::ZERO).await?;
+        }
+        Ok(kept)
+    }
+
+    /// Writes an entry over our last one, until it is there or the run belongs to somebody else.
+    async fn write(&self, entry: &RunEntry) -> Result<Kept, FleetError> {
+        let mut revision = self.revision.lock().await;
+        let fleet = &self.delivery.fleet;
+        let (bucket, key, value) = (fleet.names().runs(), run_key(self.run()), json(entry));
+        let end = Instant::now() + PATIENCE;
+        loop {
+            let written = fleet.write(&bucket, &key, value.clone(), *revision).await;
+            let error = match written {
+                Ok(Written::At(now)) => {
+                    *revision = now;
+                    return Ok(Kept::Done);
+                }
+                Ok(Written::Late) => None,
+                Err(error) if error.is_passing() => Some(error),
+                Err(error) => return Err(error),
+            };
+            match self.look(entry, *revision).await {
+                Ok((Next::Done, now)) => {
+                    *revision = now;
+                    return Ok(Kept::Done);
+                }
+                Ok((Next::Fenced, _)) => {
+                    self.delivery.heartbeat.fence();
+                    return Ok(Kept::Fenced);
+                }
+                Ok((Next::Again { over }, _)) => *revision = over,
+                Err(error) if !error.is_passing() => return Err(error),
+                Err(_) => {}
+            }
+            if Instant::now() >= end {
+                return Err(error.unwrap_or_else(|| FleetError::NoAnswer {
+                    subject: key.clone(),
+                    within: PATIENCE,
+                }));
+            }
+            if *self.standing().borrow() == Standing::Fenced {
+                return Ok(Kept::Fenced);
+            }
+            sleep(PAUSE).await;
+        }
+    }
+
+    /// Looks at the entry after a write whose outcome is not known, or that was late.
+    async fn look(&self, wanted: &RunEntry, over: u64) -> Result<(Next, u64), FleetError> {
+        let seen = self.delivery.fleet.entry(self.run()).await?;
+        let entry = seen.as_ref().map(|stored| (&stored.value, stored.revision));
+        if let Some((RunEntry::Released(_), revision)) = entry
+            && entry.is_some_and(|(entry, _)| entry == wanted)
+        {
+            return Ok((Next::Done, revision));
+        }
+        let is_done = entry.is_some_and(|(entry, _)| is_begun(entry) && is_begun(wanted));
+        let holder = Holder {
+            worker: &self.worker,
+            n: self.n(),
+        };
+        let revision = entry.map_or(over, |(_, revision)| revision);
+        Ok((after_look(&holder, entry, is_done, over), revision))
+    }
+}
+
+fn is_begun(entry: &RunEntry) -> bool {
+    matches!(entry, RunEntry::Running(running) if running.begun)
+}

@@ -1,0 +1,89 @@
+//! A key that says that somebody is there. It is written again and again, and vanishes when its
+//! writer no longer does.
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use tokio::sync::watch;
+use tokio::task::JoinHandle;
+use tokio::time::timeout;
+
+use crate::connect::Fleet;
+use crate::error::FleetError;
+use crate::names::Bucket;
+
+/// A key that is kept; it vanishes a while after this was dropped.
+#[derive(Debug)]
+pub(crate) struct KeptKey {
+    fleet: Fleet,
+    bucket: Bucket,
+    key: String,
+    value: watch::Sender<Bytes>,
+    task: JoinHandle<()>,
+}
+
+impl KeptKey {
+    /// Writes a key for the first time, and keeps it from then on.
+    pub(crate) async fn begin(
+        fleet: &Fleet,
+        bucket: Bucket,
+        key: &str,
+        value: Bytes,
+        time: Duration,
+    ) -> Result<Self, FleetError> {
+        fleet.write_for(&bucket, key, value.clone(), time).await?;
+        let (sender, values) = watch::channel(value);
+        let task = tokio::spawn(keep(
+            fleet.clone(),
+            bucket.clone(),
+            key.to_owned(),
+            values,
+            time,
+        ));
+        Ok(Self {
+            fleet: fleet.clone(),
+            bucket,
+            key: key.to_owned(),
+            value: sender,
+            task,
+        })
+    }
+
+    /// Writes another value, at once.
+    pub(crate) fn change(&self, value: Bytes) {
+        self.value.send_if_modified(|current| {
+            let is_new = *current != value;
+            *current = value;
+            is_new
+        });
+    }
+
+    /// Removes the key now.
+    pub(crate) async fn end(self) -> Result<(), FleetError> {
+        self.task.abort();
+        self.fleet.remove(&self.bucket, &self.key).await
+    }
+}
+
+impl Drop for KeptKey {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}
+
+async fn keep(
+    fleet: Fleet,
+    bucket: Bucket,
+    key: String,
+    mut values: watch::Receiver<Bytes>,
+    time: Duration,
+) {
+    loop {
+        // The sender is kept with this task, so that `changed` never fails.
+        let _ = timeout(time / 3, values.changed()).await;
+        let value = values.borrow_and_update().clone();
+        if let Err(error) = fleet.write_for(&bucket, &key, value, time).await {
+            tracing::debug!("fleet: {key} could not be renewed: {error}");
+        }
+    }
+}

@@ -1,0 +1,90 @@
+//! Who is there: workers with their cards, and callers who wait.
+
+use std::time::Duration;
+
+use serde::de::DeserializeOwned;
+
+use crate::connect::Fleet;
+use crate::error::FleetError;
+use crate::kept_key::KeptKey;
+use crate::names::check_name;
+use crate::runs::json;
+use crate::wire::{CallerCard, WorkerCard};
+
+/// A worker's presence; others no longer see it a while after this was dropped.
+#[derive(Debug)]
+pub struct Presence(KeptKey);
+
+impl Presence {
+    /// Tells others what has changed.
+    pub fn tell(&self, card: &WorkerCard) {
+        self.0.change(json(card));
+    }
+
+    /// Leaves, so that others see it at once.
+    pub async fn leave(self) -> Result<(), FleetError> {
+        self.0.end().await
+    }
+}
+
+/// A caller's lease: the word that somebody waits for the runs of a call. It is gone a while after
+/// this was dropped, or its process died.
+#[derive(Debug)]
+pub struct CallerLease(KeptKey);
+
+impl CallerLease {
+    /// Ends the lease now: nobody waits any more.
+    pub async fn end(self) -> Result<(), FleetError> {
+        self.0.end().await
+    }
+}
+
+impl Fleet {
+    /// Makes a worker present, for so long after its last sign.
+    pub async fn be_present(
+        &self,
+        worker: &str,
+        card: &WorkerCard,
+        time: Duration,
+    ) -> Result<Presence, FleetError> {
+        check_name("worker", worker)?;
+        let bucket = self.names().workers();
+        KeptKey::begin(self, bucket, worker, json(card), time)
+            .await
+            .map(Presence)
+    }
+
+    /// Returns the workers that are there, by their names.
+    pub async fn workers(&self) -> Result<Vec<(String, WorkerCard)>, FleetError> {
+        let bucket = self.names().workers();
+        let writes = self.list(&bucket).await?.into_iter();
+        let mut workers: Vec<(String, WorkerCard)> = writes
+            .filter_map(|write| Some((write.key, read_card(&write.value?)?)))
+            .collect();
+        workers.sort_by(|one, other| one.0.cmp(&other.0));
+        Ok(workers)
+    }
+
+    /// Begins to say that somebody waits for the runs of a call, for so long after the last sign.
+    pub async fn caller_lease(
+        &self,
+        call: &str,
+        card: &CallerCard,
+        time: Duration,
+    ) -> Result<CallerLease, FleetError> {
+        let bucket = self.names().leases();
+        KeptKey::begin(self, bucket, call, json(card), time)
+            .await
+            .map(CallerLease)
+    }
+
+    /// Returns whether somebody waits for the runs of a call.
+    pub async fn has_caller(&self, call: &str) -> Result<bool, FleetError> {
+        let write = self.last_write(&self.names().leases(), call).await?;
+        Ok(write.is_some_and(|write| write.value.is_some()))
+    }
+}
+
+fn read_card<T: DeserializeOwned>(bytes: &[u8]) -> Option<T> {
+    serde_json::from_slice(bytes).ok()
+}

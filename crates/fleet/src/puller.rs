@@ -1,0 +1,279 @@
+//! How a worker gets runs: it asks for as many as it has places, the urgent ones first.
+//!
+//! A request that was sent is never forgotten before its end, because the server may already have
+//! answered it, and what it sent would lie unnoticed for a whole lease. So requests live in tasks of
+//! their own; whoever waits for runs may stop waiting at any moment.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::Duration;
+
+use async_nats::{Message, StatusCode};
+use futures_util::StreamExt as _;
+use serde_json::{Value, json};
+use tokio::sync::mpsc;
+use tokio::task::JoinSet;
+use tokio::time::timeout;
+
+use crate::connect::Fleet;
+use crate::delivery::{Delivery, give_back};
+use crate::error::FleetError;
+use crate::lease::Lease;
+use crate::names::{GROUP, Names, check_name};
+use crate::wire::Priority;
+
+/// How long a request waits for runs.
+const LONG: Duration = Duration::from_secs(5);
+
+/// How much longer than it asked for an answer is waited for.
+const GRACE: Duration = Duration::from_secs(3);
+
+/// A worker's way to the queues of its pools.
+#[derive(Debug)]
+pub struct Puller {
+    fleet: Fleet,
+    lease: Lease,
+    rank: u8,
+    queues: Vec<Arc<Queue>>,
+    arrived: mpsc::UnboundedReceiver<Delivery>,
+    arrivals: mpsc::UnboundedSender<Delivery>,
+    /// How many runs may still be taken.
+    places: Arc<AtomicUsize>,
+}
+
+/// The queue of one pool and one priority.
+#[derive(Debug)]
+struct Queue {
+    /// The subject for requests.
+    subject: String,
+    /// Whether a long request is on its way.
+    is_waiting: AtomicBool,
+}
+
+impl Fleet {
+    /// Makes a worker's way to the queues of pools. Of two workers that wait, the one with the lower
+    /// rank gets a run.
+    pub async fn puller(&self, pools: &[String], rank: u8) -> Result<Puller, FleetError> {
+        let mut lease = Duration::MAX;
+        let mut queues = Vec::new();
+        for priority in Priority::ALL {
+            for pool in pools {
+                check_name("pool", pool)?;
+                let info = self.consumer(pool, priority).await?;
+                lease = lease.min(ack_wait(&info)?);
+                let (stream, consumer) =
+                    (self.names().work_stream(), Names::consumer(pool, priority));
+                queues.push(Arc::new(Queue {
+                    subject: format!("$JS.API.CONSUMER.MSG.NEXT.{stream}.{consumer}"),
+                    is_waiting: AtomicBool::new(false),
+                }));
+            }
+        }
+        let (arrivals, arrived) = mpsc::unbounded_channel();
+        Ok(Puller {
+            fleet: self.clone(),
+            lease: Lease { length: lease },
+            rank,
+            queues,
+            arrived,
+            arrivals,
+            places: Arc::new(AtomicUsize::new(0)),
+        })
+    }
+}
+
+impl Puller {
+    /// Returns the lease of the runs, as the fleet was set up.
+    pub fn lease(&self) -> Lease {
+        self.lease
+    }
+
+    /// Returns runs, at most as many as there are free places. Without any it waits for some
+    /// seconds and returns none. It may be dropped while it waits.
+    pub async fn pull(&mut self, free: usize) -> Result<Vec<Delivery>, FleetError> {
+        let mut taken = self.take(free);
+        self.places.store(free - taken.len(), Ordering::SeqCst);
+        if taken.is_empty() && free > 0 {
+            self.ask_all_at_once(free).await?;
+            taken = self.take(free);
+        }
+        if taken.is_empty() && free > 0 {
+            self.ask_for_long();
+            if let Ok(Some(first)) = timeout(LONG, self.arrived.recv()).await {
+                taken.push(first);
+                taken.extend(self.take(free - 1));
+            }
+        }
+        Ok(taken)
+    }
+
+    /// Takes nothing more: what still arrives is given back. It takes some seconds.
+    pub async fn stop(mut self) {
+        self.places.store(0, Ordering::SeqCst);
+        drop(self.arrivals);
+        // The last request that is on its way drops the last sender.
+        while let Some(delivery) = self.arrived.recv().await {
+            hand_back(delivery).await;
+        }
+    }
+
+    fn take(&mut self, most: usize) -> Vec<Delivery> {
+        let next = || self.arrived.try_recv().ok();
+        std::iter::from_fn(next).take(most).collect()
+    }
+
+    /// Asks the queues one after the other for what they have now, the urgent ones first.
+    async fn ask_all_at_once(&mut self, free: usize) -> Result<(), FleetError> {
+        for queue in self.queues.clone() {
+            let left = self.places.load(Ordering::SeqCst).min(free);
+            if left == 0 {
+                break;
+            }
+            let request = self.request(json!({"batch": left, "no_wait": true}), GRACE);
+            // On a task of its own, because this may be dropped.
+            let asked = tokio::spawn(request.send(queue));
+            match asked.await {
+                Ok(outcome) => outcome?,
+                Err(error) => tracing::debug!("fleet: a request for runs was given up: {error}"),
+            }
+        }
+        Ok(())
+    }
+
+    /// Asks all queues that are not asked yet for the next run that comes.
+    fn ask_for_long(&mut self) {
+        for queue in &self.queues {
+            if queue.is_waiting.swap(true, Ordering::SeqCst) {
+                continue;
+            }
+            let wait = json!({"batch": 1, "expires": u64::try_from(LONG.as_nanos()).unwrap_or(0)});
+            let request = self.request(wait, LONG + GRACE);
+            let queue = Arc::clone(queue);
+            tokio::spawn(async move {
+                if let Err(error) = request.send(Arc::clone(&queue)).await {
+                    tracing::debug!("fleet: a request for runs failed: {error}");
+                }
+                queue.is_waiting.store(false, Ordering::SeqCst);
+            });
+        }
+    }
+
+    fn request(&self, mut body: Value, within: Duration) -> PullRequest {
+        body["group"] = json!(GROUP);
+        body["priority"] = json!(self.rank);
+        PullRequest {
+            fleet: self.fleet.clone(),
+            lease: self.lease,
+            body,
+            within,
+            arrivals: self.arrivals.clone(),
+            places: Arc::clone(&self.places),
+        }
+    }
+}
+
+/// One request for runs.
+struct PullRequest {
+    fleet: Fleet,
+    lease: Lease,
+    body: Value,
+    within: Duration,
+    arrivals: mpsc::UnboundedSender<Delivery>,
+    places: Arc<AtomicUsize>,
+}
+
+impl PullRequest {
+    /// Sends the request and takes in what comes, until its end.
+    async fn send(self, queue: Arc<Queue>) -> Result<(), FleetError> {
+        let client = &self.fleet.inner.client;
+        let not_sent = |why: String| FleetError::NotSent {
+            subject: queue.subject.clone(),
+            why,
+        };
+        let inbox = client.new_inbox();
+        let answers = client.subscribe(inbox.clone()).await;
+        let mut answers = answers.map_err(|error| not_sent(error.to_string()))?;
+        let body = self.body.to_string().into();
+        let sent = client
+            .publish_with_reply(queue.subject.clone(), inbox, body)
+            .await;
+        sent.map_err(|error| not_sent(error.to_string()))?;
+        let mut left = self.body["batch"].as_u64().unwrap_or(1);
+        let mut refusals = self.fleet.inner.refusals.clone();
+        refusals.mark_unchanged();
+        let quoted = format!("\"{}\"", queue.subject);
+        let mut extra = JoinSet::new();
+        let end = tokio::time::Instant::now() + self.within;
+        while left > 0 {
+            let message = tokio::select! {
+                message = answers.next() => message,
+                () = tokio::time::sleep_until(end) => None,
+                Ok(()) = refusals.changed() => {
+                    let said = refusals.borrow_and_update().last.clone();
+                    if said.contains(&quoted) {
+                        return Err(FleetError::NotAllowed { said });
+                    }
+                    continue;
+                }
+            };
+            let Some(message) = message else {
+                break;
+            };
+            match message.status {
+                None | Some(StatusCode::OK) => {
+                    left -= 1;
+                    self.take_in(message, &mut extra);
+                }
+                Some(StatusCode::IDLE_HEARTBEAT) => {}
+                Some(StatusCode::NO_RESPONDERS) => {
+                    return Err(FleetError::Nobody {
+                        subject: queue.subject.clone(),
+                    });
+                }
+                // Nothing there, or the time is over.
+                Some(_) => break,
+            }
+        }
+        extra.join_all().await;
+        Ok(())
+    }
+
+    /// Passes a run on, or gives it back if there is no place for it.
+    fn take_in(&self, message: Message, extra: &mut JoinSet<()>) {
+        let Some(delivery) = Delivery::of(&self.fleet, message, self.lease) else {
+            tracing::debug!("fleet: a message in the queue is no order");
+            return;
+        };
+        let has_place = self
+            .places
+            .fetch_update(Ordering::SeqCst, Ordering::SeqCst, |places| {
+                places.checked_sub(1)
+            })
+            .is_ok();
+        let refused = if has_place {
+            self.arrivals.send(delivery).err().map(|error| error.0)
+        } else {
+            Some(delivery)
+        };
+        if let Some(delivery) = refused {
+            extra.spawn(hand_back(delivery));
+        }
+    }
+}
+
+async fn hand_back(delivery: Delivery) {
+    let run = delivery.run().clone();
+    if let Err(error) = give_back(&delivery.fleet, &delivery.ack, Duration::ZERO).await {
+        tracing::debug!("fleet: {} could not be given back: {error}", run.as_str());
+    }
+}
+
+fn ack_wait(info: &Value) -> Result<Duration, FleetError> {
+    let nanoseconds = info["config"]["ack_wait"].as_u64();
+    nanoseconds
+        .map(Duration::from_nanos)
+        .ok_or_else(|| FleetError::Strange {
+            subject: "$JS.API.CONSUMER.INFO".to_owned(),
+            why: "it names no ack_wait".to_owned(),
+        })
+}

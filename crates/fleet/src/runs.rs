@@ -1,0 +1,138 @@
+//! What the store says of runs: their entries, what is wished for them, and whether somebody waits.
+
+use std::collections::HashMap;
+
+use bytes::Bytes;
+use jiff::Timestamp;
+use pi_subagents_delegation::RunId;
+use serde::Serialize;
+
+use crate::connect::Fleet;
+use crate::error::FleetError;
+use crate::names::{run_key, wish_key};
+use crate::store::{Stored, Written};
+use crate::wire::{Ended, RunEntry, StopWish, Wish};
+
+/// How often a write that others prevent is tried again.
+const TRIES: u32 = 20;
+
+/// How a run that was to be ended before anybody took it came out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum QueuedEnd {
+    /// It has ended so.
+    Ended,
+    /// A worker has it, or it has ended otherwise.
+    Taken,
+}
+
+impl Fleet {
+    /// Returns the entry of a run; without one it is queued, or not known.
+    pub async fn entry(&self, run: &RunId) -> Result<Option<Stored<RunEntry>>, FleetError> {
+        self.read(&self.names().runs(), &run_key(run)).await
+    }
+
+    /// Returns the entries of all runs that the fleet remembers.
+    pub async fn entries(&self) -> Result<HashMap<String, RunEntry>, FleetError> {
+        let bucket = self.names().runs();
+        let writes = self.list(&bucket).await?;
+        let states = writes
+            .into_iter()
+            .filter(|write| !write.key.starts_with("want."));
+        let mut entries = HashMap::new();
+        for write in states {
+            // An entry that is not understood was written by a newer version.
+            let entry = write
+                .value
+                .and_then(|value| serde_json::from_slice(&value).ok());
+            if let Some(entry) = entry {
+                entries.insert(write.key, entry);
+            }
+        }
+        Ok(entries)
+    }
+
+    /// Returns who wants a run to be stopped, if anybody does.
+    pub async fn stop_wish(&self, run: &RunId) -> Result<Option<StopWish>, FleetError> {
+        Ok(self.wish(run).await?.and_then(|wish| wish.value.stop))
+    }
+
+    /// Returns what is wished for a run.
+    pub async fn wish(&self, run: &RunId) -> Result<Option<Stored<Wish>>, FleetError> {
+        self.read(&self.names().runs(), &wish_key(run)).await
+    }
+
+    /// Wishes that a run be stopped. Whoever has it sees it with its next sign of life, and whoever
+    /// takes it ends it; `control` is quicker for a run that somebody has.
+    pub async fn wish_stop(&self, run: &RunId, by: &str) -> Result<(), FleetError> {
+        let by = by.to_owned();
+        let at = Timestamp::now().to_string();
+        self.change_wish(run, |wish| {
+            wish.stop = Some(StopWish {
+                by: by.clone(),
+                at: at.clone(),
+            });
+        })
+        .await
+    }
+
+    /// Notes that the caller has everything of a run, so that its worker may remove its copy.
+    pub async fn wish_kept(&self, run: &RunId) -> Result<(), FleetError> {
+        self.change_wish(run, |wish| wish.kept = true).await
+    }
+
+    async fn change_wish(&self, run: &RunId, change: impl Fn(&mut Wish)) -> Result<(), FleetError> {
+        let (bucket, key) = (self.names().runs(), wish_key(run));
+        for _ in 0..TRIES {
+            let seen = self.last_write(&bucket, &key).await?;
+            let over = seen.as_ref().map_or(0, |write| write.revision);
+            let value = seen.and_then(|write| write.value);
+            let mut wish: Wish = value
+                .and_then(|value| serde_json::from_slice(&value).ok())
+                .unwrap_or_default();
+            change(&mut wish);
+            if self.write(&bucket, &key, json(&wish), over).await? != Written::Late {
+                return Ok(());
+            }
+        }
+        Err(too_many(&key))
+    }
+
+    /// Ends a run that no worker has, and takes its order out of the queue. Of this and a worker
+    /// that takes it at the same moment one comes first.
+    pub async fn end_queued(&self, run: &RunId, ended: &Ended) -> Result<QueuedEnd, FleetError> {
+        let (bucket, key) = (self.names().runs(), run_key(run));
+        let ended = RunEntry::Ended(Box::new(ended.clone()));
+        for _ in 0..TRIES {
+            let seen = self.last_write(&bucket, &key).await?;
+            let over = seen.as_ref().map_or(0, |write| write.revision);
+            let value = seen.and_then(|write| write.value);
+            let entry: Option<RunEntry> =
+                value.and_then(|value| serde_json::from_slice(&value).ok());
+            if entry.as_ref() == Some(&ended) {
+                // Our own write, of which no answer came.
+                break;
+            }
+            if matches!(entry, Some(RunEntry::Running(_) | RunEntry::Ended(_))) {
+                return Ok(QueuedEnd::Taken);
+            }
+            if let Written::At(_) = self.write(&bucket, &key, json(&ended), over).await? {
+                break;
+            }
+        }
+        self.withdraw(run).await?;
+        Ok(QueuedEnd::Ended)
+    }
+}
+
+/// Returns a value as the bytes of its JSON.
+pub(crate) fn json(value: &impl Serialize) -> Bytes {
+    // Our messages have string keys and finite numbers, so that this cannot fail.
+    serde_json::to_vec(value).unwrap_or_default().into()
+}
+
+fn too_many(key: &str) -> FleetError {
+    FleetError::NotSent {
+        subject: key.to_owned(),
+        why: format!("others wrote before us {TRIES} times in a row"),
+    }
+}
