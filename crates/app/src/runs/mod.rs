@@ -6,6 +6,7 @@ pub(crate) mod conversation;
 pub(crate) mod counts;
 pub(crate) mod entries;
 pub(crate) mod find;
+pub(crate) mod fleet;
 pub(crate) mod follow;
 pub(crate) mod happened;
 pub(crate) mod keeping;

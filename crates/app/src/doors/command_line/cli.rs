@@ -95,6 +95,9 @@ enum Command {
     /// Wait until runs have ended, print how they ended, and exit with their exit code
     #[command(after_help = examples::WAIT)]
     Wait(Printing<commands::wait::WaitArgs, ResultArgs>),
+    /// Set a fleet up, and make keys for its callers and workers
+    #[command(after_help = examples::FLEET)]
+    Fleet(Printing<commands::fleet::FleetArgs, ResultArgs>),
     /// Remove the records of finished runs
     ///
     /// Without an id, --older or --keep-last it proposes what subagents.retention in the settings
@@ -249,6 +252,7 @@ fn dispatch(command: Command) -> ExitCode {
         Command::Steer(args) => args.run(commands::control::steer),
         Command::Stop(args) => args.run(commands::control::stop),
         Command::Wait(args) => args.run(commands::wait::run),
+        Command::Fleet(args) => args.run(commands::fleet::run),
         Command::Clean(args) => args.run(commands::clean::run),
         Command::Attach(args) => finished(commands::attach::run(&args)),
         Command::Profile(args) => args.run(profiles::run),
@@ -328,14 +332,14 @@ mod tests {
             offered("json"),
             [
                 "tour", "delegate", "run", "spawn", "resume", "status", "output", "session",
-                "steer", "stop", "wait", "clean", "profile", "trust", "doctor", "tools"
+                "steer", "stop", "wait", "fleet", "clean", "profile", "trust", "doctor", "tools"
             ]
         );
         assert_eq!(
             offered("quiet"),
             [
                 "tour", "delegate", "run", "spawn", "resume", "output", "logs", "session",
-                "export", "events", "stop", "wait", "clean", "profile", "trust"
+                "export", "events", "stop", "wait", "fleet", "clean", "profile", "trust"
             ]
         );
     }

@@ -68,6 +68,11 @@ Examples:
   pi-subagents session last~1
   pi-subagents session review | less";
 
+pub(super) const FLEET: &str = "\
+Examples:
+  pi-subagents fleet init --pool default --pool gpu
+  pi-subagents fleet key worker build-7";
+
 pub(super) const LOGS: &str = "\
 Examples:
   pi-subagents logs 9c9fa4 --follow

@@ -13,6 +13,7 @@ pub(crate) mod detached;
 pub(crate) mod doctor;
 pub(crate) mod events;
 pub(crate) mod export;
+pub(crate) mod fleet;
 pub(crate) mod host;
 pub(crate) mod keeper;
 pub(crate) mod logs;

@@ -1,0 +1,72 @@
+//! `fleet init`: makes the queues and stores of a fleet, or updates them.
+
+use std::process::ExitCode;
+
+use clap::Args;
+use pi_subagents_delegation::fits_fleet_name;
+use pi_subagents_fleet::Shape;
+use serde_json::json;
+
+use crate::configuration::Configuration;
+use crate::error::CommandError;
+use crate::places::Places;
+use crate::print::Printer;
+use crate::runs::fleet::connection::{connect, no_fleet, unreachable};
+use crate::runtime::block_on;
+
+pub(super) const EXAMPLES: &str = "\
+Examples:
+  pi-subagents fleet init
+  pi-subagents fleet init --pool default --pool gpu --replicas 3";
+
+#[derive(Args)]
+pub(super) struct InitArgs {
+    /// Pool that the fleet has; may be given several times [default: the setting subagents.fleet.pool, or default]
+    #[arg(long = "pool", value_name = "POOL", value_parser = parse_pool)]
+    pools: Vec<String>,
+    /// On how many servers of a cluster everything is kept
+    #[arg(long, value_name = "1|3", default_value = "1", value_parser = ["1", "3"])]
+    replicas: String,
+}
+
+fn parse_pool(text: &str) -> Result<String, String> {
+    if fits_fleet_name(text) {
+        return Ok(text.to_owned());
+    }
+    Err("a pool has 1 to 32 letters, digits, - and _".to_owned())
+}
+
+pub(super) fn run(args: &InitArgs, printer: Printer) -> Result<ExitCode, CommandError> {
+    let places = Places::find()?;
+    let settings = Configuration::read_once(&places, false).settings.fleet;
+    if !settings.is_configured() {
+        return Err(no_fleet());
+    }
+    let mut pools = args.pools.clone();
+    if pools.is_empty() {
+        pools.push(settings.pool.clone());
+    }
+    let shape = Shape {
+        pools: pools.clone(),
+        replicas: if args.replicas == "3" { 3 } else { 1 },
+        ..Shape::default()
+    };
+    let (server, version) = block_on(async {
+        let fleet = connect(&settings, &places).await?;
+        fleet.set_up(&shape).await.map_err(unreachable)?;
+        let server = fleet.server();
+        fleet.close().await;
+        Ok(server)
+    })?;
+    if printer.is_json() {
+        printer.json(&json!({"server": server, "version": version, "pools": pools, "replicas": shape.replicas}));
+    } else {
+        let named = if pools.len() == 1 { "pool" } else { "pools" };
+        printer.data(&format!(
+            "The fleet is set up on nats-server {version}, with the {named} {}.",
+            pools.join(", ")
+        ));
+        printer.note("\nStart a worker:   pi-subagents worker\nSend it a task:   pi-subagents run --on fleet \"PROMPT\"");
+    }
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,134 @@
+//! `fleet key`: a new key in a file of its own, and the entry of its owner for the server's file.
+
+use std::io::Write as _;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Args, ValueEnum};
+use pi_subagents_delegation::fits_fleet_name;
+use pi_subagents_files::{create_directories, create_new};
+use pi_subagents_fleet::names::Names;
+use pi_subagents_fleet::{Key, Permissions};
+use serde_json::json;
+
+use super::server_entry::server_entry;
+use crate::configuration::Configuration;
+use crate::error::CommandError;
+use crate::places::Places;
+use crate::print::Printer;
+use crate::runs::fleet::connection::caller_name;
+
+pub(super) const EXAMPLES: &str = "\
+Examples:
+  pi-subagents fleet key caller ada
+  pi-subagents fleet key worker build-7 --pool gpu --file build-7.nk";
+
+#[derive(Args)]
+pub(super) struct KeyArgs {
+    /// Who the key is for
+    #[arg(value_enum, value_name = "ROLE")]
+    role: Role,
+    /// Name of the caller or the worker; a worker must be started under this name
+    #[arg(value_parser = parse_name)]
+    name: String,
+    /// Pool that the worker may take tasks from; may be given several times [default: the setting subagents.worker.pools, or default]
+    #[arg(long = "pool", value_name = "POOL", value_parser = parse_name)]
+    pools: Vec<String>,
+    /// File that the key is written into [default: fleet-NAME.nk in the agent directory]
+    #[arg(long, value_name = "FILE")]
+    file: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Role {
+    /// Somebody who sends tasks
+    Caller,
+    /// A machine that does them
+    Worker,
+}
+
+fn parse_name(text: &str) -> Result<String, String> {
+    if fits_fleet_name(text) {
+        return Ok(text.to_owned());
+    }
+    Err("a name has 1 to 32 letters, digits, - and _".to_owned())
+}
+
+pub(super) fn run(args: &KeyArgs, printer: Printer) -> Result<ExitCode, CommandError> {
+    if args.role == Role::Caller && !args.pools.is_empty() {
+        return Err(CommandError::usage(
+            "a caller may send tasks to every pool, so --pool is for workers",
+        ));
+    }
+    let places = Places::find()?;
+    let settings = Configuration::read_once(&places, false).settings;
+    let bad = |error: &dyn std::error::Error| CommandError::failed(error.to_string());
+    let names = Names::new(&settings.fleet.prefix).map_err(|error| bad(&error))?;
+    let key = Key::generate();
+    let pools = if args.pools.is_empty() {
+        &settings.worker.pools
+    } else {
+        &args.pools
+    };
+    let permissions = match args.role {
+        Role::Caller => Permissions::of_caller(&names, &caller_name(&key)),
+        Role::Worker => {
+            Permissions::of_worker(&names, &args.name, pools).map_err(|error| bad(&error))?
+        }
+    };
+    let entry = server_entry(&args.name, &key.public(), &permissions);
+    let file = args.file.as_ref().map_or_else(
+        || places.agent_dir.join(format!("fleet-{}.nk", args.name)),
+        |file| places.cwd.join(file),
+    );
+    write_key(&key, &file)?;
+    let path = file.display();
+    if printer.is_json() {
+        printer.json(&json!({
+            "name": args.name, "publicKey": key.public(), "file": file, "serverEntry": entry,
+            "permissions": {"publish": permissions.publish, "subscribe": permissions.subscribe},
+        }));
+        return Ok(ExitCode::SUCCESS);
+    }
+    printer.note(&format!(
+        "Wrote the key of {} to {path}; keep it secret.",
+        args.name
+    ));
+    printer.note(
+        "Put this entry into accounts.FLEET.users of the server's file, and reload the server:\n",
+    );
+    printer.data(&entry);
+    let machine = match args.role {
+        Role::Caller => "the caller's machine".to_owned(),
+        Role::Worker => format!(
+            "{}, and start it with pi-subagents worker --name {}",
+            args.name, args.name
+        ),
+    };
+    printer.note(&format!(
+        "\nSet \"nkey\": \"{path}\" under subagents.fleet in settings.json on {machine}."
+    ));
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Writes the seed into a new file that only the user may read.
+fn write_key(key: &Key, file: &std::path::Path) -> Result<(), CommandError> {
+    let path = file.display();
+    let failed = |error: &dyn std::error::Error| {
+        CommandError::failed(format!("the key could not be written to {path}")).because(error)
+    };
+    let seed = key.seed().map_err(|error| failed(&error))?;
+    if let Some(above) = file.parent() {
+        create_directories(above).map_err(|error| failed(&error))?;
+    }
+    let mut written = create_new(file).map_err(|error| match error.kind() {
+        std::io::ErrorKind::AlreadyExists => CommandError::usage(format!(
+            "{path} is there already, and a key is never overwritten"
+        ))
+        .hint("Remove the file, or name another with --file."),
+        _ => failed(&error),
+    })?;
+    written
+        .write_all(format!("{seed}\n").as_bytes())
+        .map_err(|error| failed(&error))
+}

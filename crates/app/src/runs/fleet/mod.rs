@@ -1,0 +1,3 @@
+//! Runs that a fleet does.
+
+pub(crate) mod connection;

@@ -1,0 +1,4 @@
+//! Calls on other machines: a real server, and workers with homes of their own.
+
+mod fleet_stage;
+mod setting_up;

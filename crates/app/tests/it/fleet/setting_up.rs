@@ -1,0 +1,180 @@
+//! `fleet init` and `fleet key`, and what they say if something is wrong.
+
+use std::fs::{self, Permissions};
+use std::os::unix::fs::PermissionsExt as _;
+
+use pi_subagents_testkit::fleet::NatsServer;
+use pretty_assertions::assert_eq;
+use serde_json::json;
+
+use super::fleet_stage::FleetStage;
+use crate::stage::Stage;
+
+#[test]
+fn a_fleet_is_set_up_once_and_again() {
+    let fleet = FleetStage::new();
+    let first = fleet.said(&["fleet", "init", "--pool", "default", "--pool", "gpu"]);
+    assert_eq!(
+        first,
+        fleet.said(&["fleet", "init", "--pool", "default", "--pool", "gpu"])
+    );
+    insta::assert_snapshot!(first, @r#"
+    The fleet is set up on nats-server 2.15.1, with the pools default, gpu.
+
+    Start a worker:   pi-subagents worker
+    Send it a task:   pi-subagents run --on fleet "PROMPT"
+    exit 0
+    "#);
+}
+
+#[test]
+fn without_a_fleet_in_the_settings_the_way_to_one_is_said() {
+    let stage = Stage::new();
+    let output = stage.command(&["fleet", "init"]).run();
+    insta::assert_snapshot!(stage.said(&output), @r#"
+    error: no fleet is configured
+    hint: Name its server in settings.json: {"subagents": {"fleet": {"servers": ["nats://127.0.0.1:4222"]}}}
+    hint: docs/fleet.md leads from nothing to a fleet with two workers.
+    "#);
+}
+
+#[test]
+fn a_server_that_is_not_there_is_named_in_bounded_time() {
+    let mut fleet = FleetStage::new();
+    fleet.server.kill();
+    insta::assert_snapshot!(fleet.said(&["fleet", "init"]), @"
+    error: no server of the fleet can be reached (nats://127.0.0.1:<port>): IO error: Connection refused (os error 111)
+    hint: Check subagents.fleet.servers, and that nats-server runs there; pi-subagents doctor tries every step.
+    exit 1
+    ");
+}
+
+#[test]
+fn a_key_is_written_for_its_owner_alone_and_never_overwritten() {
+    let stage = Stage::new();
+    let made = stage
+        .command(&["fleet", "key", "worker", "build-7", "--pool", "gpu"])
+        .run();
+    let text = stage.said(&made);
+    let public = text
+        .split("nkey: ")
+        .nth(1)
+        .unwrap()
+        .split(',')
+        .next()
+        .unwrap();
+    insta::assert_snapshot!(text.replace(public, "<public>"), @r#"
+    # build-7
+    { nkey: <public>, permissions: {
+      publish: { allow: [
+        "pi.rec.>"
+        "pi.say.>"
+        "$KV.PI_RUNS.>"
+        "$KV.PI_SESSIONS.>"
+        "$KV.PI_WORKERS.build-7"
+        "$O.PI_BLOBS.>"
+        "$JS.API.STREAM.INFO.*"
+        "$JS.API.CONSUMER.INFO.PI_WORK.gpu-high"
+        "$JS.API.CONSUMER.MSG.NEXT.PI_WORK.gpu-high"
+        "$JS.ACK.PI_WORK.gpu-high.>"
+        "$JS.API.CONSUMER.INFO.PI_WORK.gpu-normal"
+        "$JS.API.CONSUMER.MSG.NEXT.PI_WORK.gpu-normal"
+        "$JS.ACK.PI_WORK.gpu-normal.>"
+        "$JS.API.CONSUMER.INFO.PI_WORK.gpu-low"
+        "$JS.API.CONSUMER.MSG.NEXT.PI_WORK.gpu-low"
+        "$JS.ACK.PI_WORK.gpu-low.>"
+        "$JS.FC.>"
+        "$JS.API.DIRECT.GET.KV_PI_RUNS"
+        "$JS.API.DIRECT.GET.KV_PI_RUNS.>"
+        "$JS.API.CONSUMER.CREATE.KV_PI_RUNS.>"
+        "$JS.API.CONSUMER.DELETE.KV_PI_RUNS.>"
+        "$JS.API.CONSUMER.MSG.NEXT.KV_PI_RUNS.>"
+        "$JS.API.DIRECT.GET.KV_PI_LEASES"
+        "$JS.API.DIRECT.GET.KV_PI_LEASES.>"
+        "$JS.API.CONSUMER.CREATE.KV_PI_LEASES.>"
+        "$JS.API.CONSUMER.DELETE.KV_PI_LEASES.>"
+        "$JS.API.CONSUMER.MSG.NEXT.KV_PI_LEASES.>"
+        "$JS.API.DIRECT.GET.KV_PI_WORKERS"
+        "$JS.API.DIRECT.GET.KV_PI_WORKERS.>"
+        "$JS.API.CONSUMER.CREATE.KV_PI_WORKERS.>"
+        "$JS.API.CONSUMER.DELETE.KV_PI_WORKERS.>"
+        "$JS.API.CONSUMER.MSG.NEXT.KV_PI_WORKERS.>"
+        "$JS.API.DIRECT.GET.KV_PI_SESSIONS"
+        "$JS.API.DIRECT.GET.KV_PI_SESSIONS.>"
+        "$JS.API.CONSUMER.CREATE.KV_PI_SESSIONS.>"
+        "$JS.API.CONSUMER.DELETE.KV_PI_SESSIONS.>"
+        "$JS.API.CONSUMER.MSG.NEXT.KV_PI_SESSIONS.>"
+        "$JS.API.DIRECT.GET.OBJ_PI_BLOBS"
+        "$JS.API.DIRECT.GET.OBJ_PI_BLOBS.>"
+        "$JS.API.CONSUMER.CREATE.OBJ_PI_BLOBS.>"
+        "$JS.API.CONSUMER.DELETE.OBJ_PI_BLOBS.>"
+        "$JS.API.CONSUMER.MSG.NEXT.OBJ_PI_BLOBS.>"
+      ] }
+      subscribe: { allow: [
+        "_INBOX_build-7.>"
+        "pi.ctl.>"
+      ] }
+      allow_responses: { max: 100000, expires: "1h" }
+    } }
+    Wrote the key of build-7 to $HOME/.pi/agent/fleet-build-7.nk; keep it secret.
+    Put this entry into accounts.FLEET.users of the server's file, and reload the server:
+
+
+    Set "nkey": "$HOME/.pi/agent/fleet-build-7.nk" under subagents.fleet in settings.json on build-7, and start it with pi-subagents worker --name build-7.
+    "#);
+    let file = stage.sandbox.agent_dir().join("fleet-build-7.nk");
+    let permissions = fs::metadata(&file).unwrap().permissions().mode() & 0o777;
+    assert_eq!(permissions, 0o600);
+    assert!(fs::read_to_string(&file).unwrap().starts_with("SU"));
+    let again = stage.command(&["fleet", "key", "worker", "build-7"]).run();
+    insta::assert_snapshot!(stage.said(&again), @"
+    error: $HOME/.pi/agent/fleet-build-7.nk is there already, and a key is never overwritten
+    hint: Remove the file, or name another with --file.
+    ");
+}
+
+#[test]
+fn a_key_that_others_can_read_is_refused() {
+    let fleet = FleetStage::new();
+    let stage = &fleet.stage;
+    stage
+        .command(&["fleet", "key", "caller", "ada"])
+        .run()
+        .expect_success();
+    let file = stage.sandbox.agent_dir().join("fleet-ada.nk");
+    stage.settings(&json!({"fleet": {"servers": [fleet.server.url()], "nkey": file}}));
+    fs::set_permissions(&file, Permissions::from_mode(0o644)).unwrap();
+    insta::assert_snapshot!(fleet.said(&["fleet", "init"]), @"
+    error: the key of the fleet, $HOME/.pi/agent/fleet-ada.nk, can be read by others (its mode is 0644)
+    hint: Run chmod 600 $HOME/.pi/agent/fleet-ada.nk
+    exit 1
+    ");
+}
+
+#[test]
+fn a_server_with_keys_lets_in_who_has_an_entry_and_nobody_else() {
+    let stage = Stage::new();
+    let key = |role: &str, name: &str| {
+        let made = stage.command(&["fleet", "key", role, name, "--json"]).run();
+        made.expect_success().json()
+    };
+    let (ada, eve) = (key("caller", "ada"), key("caller", "eve"));
+    let entry = ada["serverEntry"].as_str().unwrap();
+    let users = format!("accounts {{ FLEET: {{ jetstream: enabled, users: [ {entry} ] }} }}");
+    let server = NatsServer::with_settings(&users);
+    let said = |file: &serde_json::Value| {
+        stage.settings(&json!({"fleet": {"servers": [server.url()], "nkey": file}}));
+        let output = stage.command(&["fleet", "init"]).run();
+        stage
+            .said(&output)
+            .replace(&server.port().to_string(), "<port>")
+    };
+    // A caller may give orders, and may not make queues.
+    let told = [said(&ada["file"]), said(&eve["file"])].join("\n");
+    insta::assert_snapshot!(told, @"
+    error: the fleet's server refuses making PI_WORK: jetstream request timed out (error 0)
+
+    error: the fleet's server nats://127.0.0.1:<port> refuses our key; is its entry in the server's file?
+    hint: Name your key in subagents.fleet.nkey; pi-subagents fleet key makes one and prints its entry for the server's file.
+    ");
+}
