@@ -25,6 +25,10 @@ const PATIENCE: Duration = Duration::from_mins(10);
 /// The time between two tries.
 const PAUSE: Duration = Duration::from_millis(200);
 
+/// How often a write may come too late although the entry that is read is still ours, or older. A
+/// server that lags behind catches up meanwhile; one that lost its disk never does.
+const LATE_AT_MOST: u32 = 50;
+
 /// A claimed run. Dropping it lets the run go without a word, and another worker takes it after the
 /// lease.
 #[derive(Debug)]
@@ -127,18 +131,11 @@ impl Held {
         let fleet = &self.delivery.fleet;
         let (bucket, key, value) = (fleet.names().runs(), run_key(self.run()), json(entry));
         let end = Instant::now() + PATIENCE;
+        let mut late = 0;
         loop {
-            let written = fleet.write(&bucket, &key, value.clone(), *revision).await;
-            let error = match written {
-                Ok(Written::At(now)) => {
-                    *revision = now;
-                    return Ok(Kept::Done);
-                }
-                Ok(Written::Late) => None,
-                Err(error) if error.is_passing() => Some(error),
-                Err(error) => return Err(error),
-            };
-            match self.look(entry, *revision).await {
+            // It looks before it writes: a server that lost its disk counts revisions from the
+            // beginning, and the entry of another worker may have the revision of ours.
+            let mut failure = match self.look(entry, *revision).await {
                 Ok((Next::Done, now)) => {
                     *revision = now;
                     return Ok(Kept::Done);
@@ -147,24 +144,36 @@ impl Held {
                     self.delivery.heartbeat.fence();
                     return Ok(Kept::Fenced);
                 }
-                Ok((Next::Again { over }, _)) => *revision = over,
-                Err(error) if !error.is_passing() => return Err(error),
-                Err(_) => {}
+                Ok((Next::Again { over }, _)) => {
+                    *revision = over;
+                    None
+                }
+                Err(error) => Some(error),
+            };
+            if failure.is_none() {
+                match fleet.write(&bucket, &key, value.clone(), *revision).await {
+                    Ok(Written::At(now)) => {
+                        *revision = now;
+                        return Ok(Kept::Done);
+                    }
+                    Ok(Written::Late) => late += 1,
+                    Err(error) => failure = Some(error),
+                }
             }
-            if Instant::now() >= end {
-                return Err(error.unwrap_or_else(|| FleetError::NoAnswer {
-                    subject: key.clone(),
-                    within: PATIENCE,
-                }));
+            if let Some(error) = failure
+                && (!error.is_passing() || Instant::now() >= end)
+            {
+                return Err(error);
             }
-            if *self.standing().borrow() == Standing::Fenced {
+            if late > LATE_AT_MOST || *self.standing().borrow() == Standing::Fenced {
+                self.delivery.heartbeat.fence();
                 return Ok(Kept::Fenced);
             }
             sleep(PAUSE).await;
         }
     }
 
-    /// Looks at the entry after a write whose outcome is not known, or that was late.
+    /// Looks at the entry, and decides what comes next.
     async fn look(&self, wanted: &RunEntry, over: u64) -> Result<(Next, u64), FleetError> {
         let seen = self.delivery.fleet.entry(self.run()).await?;
         let entry = seen.as_ref().map(|stored| (&stored.value, stored.revision));

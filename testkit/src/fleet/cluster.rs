@@ -36,7 +36,7 @@ impl NatsCluster {
         self.servers.iter().map(NatsServer::url).collect()
     }
 
-    /// Kills the server with a name, and returns whether there is one: `n0`, `n1` or `n2`.
+    /// Kills the server with a name: `n0`, `n1` or `n2`.
     pub fn kill(&mut self, name: &str) {
         let number: usize = name
             .trim_start_matches('n')

@@ -9,7 +9,15 @@
     reason = "tests make the files that they read"
 )]
 
+mod cluster;
 mod connect;
+mod crash_points;
+mod interleavings;
+mod lost_disk;
+mod people;
+mod permissions;
+mod queue;
 mod record;
 mod setup;
 mod stage;
+mod takeover;

@@ -1,0 +1,128 @@
+//! Who is there, who waits, and who wants a run to be stopped.
+
+use std::time::Duration;
+
+use pi_subagents_fleet::wire::{CallerCard, WorkerCard};
+use pi_subagents_fleet::{Claim, Fleet, GiveUp, Standing, Terms};
+use pretty_assertions::assert_eq;
+
+use crate::stage::{PATIENCE, claimed, fleet, next, puller, run_id, submit};
+
+const TIME: Duration = Duration::from_secs(2);
+
+async fn until<T>(mut probe: impl AsyncFnMut() -> Option<T>) -> T {
+    let found = async {
+        loop {
+            if let Some(found) = probe().await {
+                return found;
+            }
+        }
+    };
+    tokio::time::timeout(PATIENCE, found).await.unwrap()
+}
+
+fn card(free: u32) -> WorkerCard {
+    let pools = vec!["default".to_owned()];
+    WorkerCard {
+        pools,
+        slots: 4,
+        free,
+        ..WorkerCard::default()
+    }
+}
+
+async fn names(fleet: &Fleet) -> Vec<String> {
+    fleet
+        .workers()
+        .await
+        .unwrap()
+        .into_iter()
+        .map(|(name, _)| name)
+        .collect()
+}
+
+#[tokio::test]
+async fn workers_are_seen_until_they_leave_or_die() {
+    let (_server, fleet) = fleet().await;
+    assert_eq!(fleet.workers().await.unwrap(), []);
+    let one = fleet.be_present("one", &card(4), TIME).await.unwrap();
+    let two = fleet.be_present("two", &card(4), TIME).await.unwrap();
+    one.tell(&card(1));
+    let told = ("one".to_owned(), card(1));
+    until(async || fleet.workers().await.unwrap().contains(&told).then_some(())).await;
+    assert_eq!(names(&fleet).await, ["one", "two"]);
+    one.leave().await.unwrap();
+    assert_eq!(names(&fleet).await, ["two"]);
+    // It dies, and is seen for its time.
+    drop(two);
+    until(async || names(&fleet).await.is_empty().then_some(())).await;
+}
+
+#[tokio::test]
+async fn a_run_whose_caller_is_gone_is_ended_by_whoever_has_it_or_gets_it() {
+    let (_server, fleet) = fleet().await;
+    let lease = fleet
+        .caller_lease("call", &CallerCard::default(), TIME)
+        .await
+        .unwrap();
+    assert!(fleet.has_caller("call").await.unwrap());
+    let terms = Terms {
+        retries: 1,
+        call: Some("call".to_owned()),
+    };
+    submit(&fleet, "a").await;
+    submit(&fleet, "b").await;
+    let mut puller = puller(&fleet).await;
+    let claim = next(&mut puller).await.claim("w", &terms).await.unwrap();
+    let Claim::Mine(held) = claim else {
+        panic!("{claim:?}");
+    };
+    drop(lease);
+    let mut standing = held.standing();
+    let gone = standing.wait_for(|standing| *standing != Standing::Good);
+    let gone = tokio::time::timeout(PATIENCE, gone)
+        .await
+        .unwrap()
+        .unwrap()
+        .clone();
+    assert_eq!(gone, Standing::CallerGone);
+    let claim = next(&mut puller).await.claim("w", &terms).await.unwrap();
+    assert!(
+        matches!(claim, Claim::GaveUp(GiveUp::CallerGone, _)),
+        "{claim:?}"
+    );
+}
+
+#[tokio::test]
+async fn a_run_that_shall_be_stopped_is_ended_by_whoever_has_it_or_gets_it() {
+    let (_server, fleet) = fleet().await;
+    submit(&fleet, "a").await;
+    submit(&fleet, "b").await;
+    let mut puller = puller(&fleet).await;
+    let held = claimed(next(&mut puller).await, "w").await;
+    for run in ["a", "b"] {
+        fleet.wish_stop(&run_id(run), "ada@laptop").await.unwrap();
+    }
+    let by = "ada@laptop".to_owned();
+    let mut standing = held.standing();
+    let told = standing.wait_for(|standing| *standing != Standing::Good);
+    let told = tokio::time::timeout(PATIENCE, told)
+        .await
+        .unwrap()
+        .unwrap()
+        .clone();
+    assert_eq!(told, Standing::StopWished { by: by.clone() });
+    let claim = next(&mut puller)
+        .await
+        .claim("w", &crate::stage::terms(1))
+        .await
+        .unwrap();
+    let Claim::GaveUp(why, _held) = claim else {
+        panic!("{claim:?}");
+    };
+    assert_eq!(why, GiveUp::Stopped { by });
+    // Two wishes for one run do not undo each other.
+    fleet.wish_kept(&run_id("a")).await.unwrap();
+    let wish = fleet.wish(&run_id("a")).await.unwrap().unwrap().value;
+    assert!(wish.kept && wish.stop.is_some());
+}
