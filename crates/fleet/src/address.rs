@@ -21,7 +21,7 @@ pub struct Address {
     pub authority: Option<PathBuf>,
     /// Our name: a worker's name, or a caller's. Replies come to an inbox with this name.
     pub name: String,
-    /// What all names of the fleet begin with.
+    /// The beginning of all names of the fleet.
     pub prefix: String,
 }
 

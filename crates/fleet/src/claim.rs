@@ -10,7 +10,7 @@ use crate::wire::RunEntry;
 /// kills every worker must not go round for ever.
 const MOST_LOSSES: u32 = 10;
 
-/// What a worker knows of a run that was delivered to it.
+/// The facts that a worker knows of a run that was delivered to it.
 #[derive(Debug, Clone, Copy)]
 pub struct Facts<'a> {
     /// The run's entry.
@@ -21,11 +21,11 @@ pub struct Facts<'a> {
     pub retries: u32,
     /// Who wants it to be stopped, if anybody does.
     pub stop: Option<&'a str>,
-    /// Whether the caller who waits for it is gone.
+    /// This is true if the caller who waits for it is gone.
     pub is_caller_gone: bool,
 }
 
-/// What the worker does.
+/// The decision of a worker.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Decision {
     /// It acknowledges the message: the run has ended.

@@ -45,7 +45,7 @@ pub(crate) struct Inner {
     connections: watch::Receiver<u64>,
 }
 
-/// What the server refused, which it tells apart from the request that it refused.
+/// The refusals of the server, which it tells apart from the requests that it refused.
 #[derive(Debug, Default)]
 pub(crate) struct Refusals {
     pub(crate) last: String,

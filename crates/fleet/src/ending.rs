@@ -4,7 +4,7 @@
 use crate::lease::{Holder, Sight};
 use crate::wire::RunEntry;
 
-/// What comes next.
+/// The next step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Next {
     /// The entry is written: what was read is what was to be written.

@@ -12,7 +12,7 @@ pub enum FleetError {
     BadServer {
         /// As it was given.
         server: String,
-        /// What is wrong with it.
+        /// The fault in it.
         why: String,
     },
     /// No server was named.
@@ -37,7 +37,7 @@ pub enum FleetError {
     Unreachable {
         /// The servers that were tried.
         servers: String,
-        /// What the last of them, or the system, said.
+        /// The words of the last of them, or of the system.
         why: String,
     },
     /// The server does not let us in.
@@ -66,25 +66,25 @@ pub enum FleetError {
     /// A stream or a consumer of the fleet is not there.
     #[error("the fleet is not set up: it has no {what}; run `pi-subagents fleet init`")]
     NotSetUp {
-        /// What is missing.
+        /// The stream or consumer that is missing.
         what: String,
     },
     /// Our key does not allow it.
     #[error("our key may not do this in the fleet: {said}")]
     NotAllowed {
-        /// What the server said.
+        /// The words of the server.
         said: String,
     },
     /// Nobody is there for it now.
     #[error("nobody in the fleet answers to {subject}")]
     Nobody {
-        /// What was asked.
+        /// The subject of the request.
         subject: String,
     },
     /// The answer did not come in time.
     #[error("the fleet did not answer to {subject} within {} s", within.as_secs_f32())]
     NoAnswer {
-        /// What was asked.
+        /// The subject of the request.
         subject: String,
         /// How long was waited.
         within: Duration,
@@ -92,7 +92,7 @@ pub enum FleetError {
     /// The connection is closed, or the message cannot be sent.
     #[error("the fleet cannot be asked ({subject}): {why}")]
     NotSent {
-        /// What was to be asked.
+        /// The subject of the request.
         subject: String,
         /// Why.
         why: String,
@@ -100,19 +100,19 @@ pub enum FleetError {
     /// The server said no.
     #[error("the fleet's server refuses {subject}: {said} (error {code})")]
     Refused {
-        /// What was asked.
+        /// The subject of the request.
         subject: String,
         /// The code of the error.
         code: u64,
-        /// What the server said.
+        /// The words of the server.
         said: String,
     },
     /// The answer is not one that we understand.
     #[error("the fleet's answer to {subject} is not understood: {why}")]
     Strange {
-        /// What was asked.
+        /// The subject of the request.
         subject: String,
-        /// What is wrong with it.
+        /// The fault in it.
         why: String,
     },
 }

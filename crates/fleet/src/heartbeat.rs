@@ -48,7 +48,7 @@ impl Standing {
     }
 }
 
-/// What is looked at with each beat, once a run was claimed.
+/// The run that is looked at with each beat, once it was claimed.
 #[derive(Debug, Clone)]
 pub(crate) struct Watched {
     pub(crate) run: RunId,

@@ -39,7 +39,7 @@ pub struct Holder<'a> {
     pub n: u64,
 }
 
-/// What an entry says to the one who believes to hold its run.
+/// The meaning of an entry for the one who believes to hold its run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sight {
     /// The run is still its own, or it ended it itself.
@@ -67,7 +67,7 @@ impl Holder<'_> {
     }
 }
 
-/// What a holder has seen of its entry, look after look.
+/// The looks of a holder at its entry, one after the other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Looks {
     behind: u32,

@@ -13,7 +13,7 @@
 //! - `record`: the bytes of a run's record, from the worker to its readers;
 //! - [`blobs`], `control`: large objects, and requests to whoever runs a run;
 //! - [`claim`], [`ending`], [`lease`]: the rules of who may run and end a run, without a network;
-//! - [`queue`], [`puller`], [`delivery`], `heartbeat`, [`held`]: the life of a run, from its order to
+//! - [`queue`], [`puller`], [`delivery`], `heartbeat`, [`held`], [`claiming`]: the life of a run, from its order to
 //!   its end;
 //! - [`runs`], [`presence`]: what the store says of runs, workers and callers.
 //!
@@ -28,6 +28,7 @@ mod ask;
 pub mod blobs;
 mod boot_clock;
 pub mod claim;
+pub mod claiming;
 pub mod connect;
 mod control;
 pub mod delivery;
@@ -54,9 +55,10 @@ pub mod wire;
 pub use address::Address;
 pub use blobs::{BlobError, Blobs};
 pub use claim::GiveUp;
+pub use claiming::{Claim, Terms};
 pub use connect::Fleet;
 pub use control::{Asked, Request, Requests};
-pub use delivery::{Claim, Delivery, Terms};
+pub use delivery::Delivery;
 pub use error::FleetError;
 pub use heartbeat::Standing;
 pub use held::{Held, Kept};

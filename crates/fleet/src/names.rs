@@ -211,16 +211,6 @@ pub fn snapshot_object(commit: &str) -> String {
     format!("snap/{commit}")
 }
 
-/// Returns the object that holds a large file.
-pub fn lfs_object(oid: &str) -> String {
-    format!("lfs/{oid}")
-}
-
-/// Returns the object that holds a conversation.
-pub fn session_object(key: &str, revision: u64) -> String {
-    format!("session/{key}/{revision}")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -46,7 +46,7 @@ pub struct Puller {
 struct Queue {
     /// The subject for requests.
     subject: String,
-    /// Whether a long request is on its way.
+    /// This is true while a long request is on its way.
     is_waiting: AtomicBool,
 }
 

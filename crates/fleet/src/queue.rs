@@ -46,7 +46,7 @@ pub enum Submitted {
     Already,
 }
 
-/// What there is to do in a pool.
+/// The work of a pool.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct PoolLoad {
     /// The pool's name.

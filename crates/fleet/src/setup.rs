@@ -18,7 +18,7 @@ const DAY: Duration = Duration::from_hours(24);
 const LARGEST_MESSAGE: i32 = 512 * 1024;
 const MANY_CONSUMERS: i32 = 100_000;
 
-/// What is to be chosen of a fleet's settings.
+/// The settings of a fleet that somebody chooses.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Shape {
     /// The pools; each has three queues.

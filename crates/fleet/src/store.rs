@@ -27,7 +27,7 @@ const PAGE: u64 = 256;
 /// A value and its revision.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Stored<T> {
-    /// What was written.
+    /// The value.
     pub value: T,
     /// The number of the write, which grows.
     pub revision: u64,
@@ -297,12 +297,12 @@ impl Fleet {
     }
 }
 
-/// What a stream says of a message that it took.
+/// The receipt of a stream for a message that it took.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Receipt {
     /// Its number in the stream.
     pub sequence: u64,
-    /// Whether it had the message already.
+    /// This is true if it had the message already.
     pub is_duplicate: bool,
 }
 

@@ -4,6 +4,7 @@
 mod background;
 mod crowd;
 mod figures;
+mod fleet;
 mod installed;
 mod one_turn;
 mod past_runs;
@@ -17,13 +18,14 @@ use crate::Outcome;
 use crate::machine::cargo;
 
 /// What can be measured, by the names that a person types.
-const MEASURES: [&str; 8] = [
+const MEASURES: [&str; 9] = [
     "one-turn",
     "stream",
     "updates",
     "crowd",
     "background",
     "past-runs",
+    "fleet",
     "delegating",
     "installed",
 ];
@@ -81,6 +83,7 @@ pub(crate) fn bench(wishes: Wishes) -> Outcome<()> {
             ("crowd", _) => crowd::measure(crowds)?,
             ("background", _) => background::measure()?,
             ("past-runs", _) => past_runs::measure()?,
+            ("fleet", _) => fleet::measure()?,
             ("delegating", Some(pi)) => pi::compare(pi)?,
             (_, Some(pi)) => installed::measure(pi)?,
             (_, None) => println!(

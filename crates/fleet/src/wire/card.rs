@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// What a worker says of itself.
+/// The card of a worker.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct WorkerCard {
@@ -29,12 +29,12 @@ pub struct WorkerCard {
     pub models: Vec<String>,
     /// When it began, by its clock.
     pub since: String,
-    /// Whether it takes nothing new.
+    /// This is true when it takes nothing new.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub draining: bool,
 }
 
-/// What a caller says of itself while it waits for its runs.
+/// The card of a caller who waits for runs.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct CallerCard {

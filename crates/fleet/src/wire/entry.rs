@@ -29,7 +29,7 @@ pub struct Running {
     pub since: String,
     /// Which attempt this is; the first is 1.
     pub attempt: u32,
-    /// Whether its child was started. An attempt that was not begun is not counted.
+    /// This is true once its child was started. An attempt that was not begun is not counted.
     #[serde(default)]
     pub begun: bool,
     /// How often the run was taken from a lost worker, begun or not.
@@ -72,13 +72,10 @@ pub struct Ended {
     /// The files of its record and how long each of them is.
     #[serde(default)]
     pub files: BTreeMap<String, u64>,
-    /// What it changed.
+    /// The place of its changes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub result: Option<ResultName>,
-    /// The conversation as it left it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub session: Option<SessionName>,
-    /// What it used, as records say it.
+    /// Its usage, as records say it.
     #[serde(default, skip_serializing_if = "Value::is_null")]
     pub usage: Value,
 }
@@ -96,17 +93,7 @@ pub struct ResultName {
     pub head: String,
 }
 
-/// Where the conversation of a run is.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct SessionName {
-    /// The object with the session file.
-    pub object: String,
-    /// The revision of its entry.
-    pub revision: u64,
-}
-
-/// What somebody wishes for a run.
+/// The wishes of somebody for a run.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Wish {

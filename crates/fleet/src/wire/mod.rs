@@ -6,17 +6,15 @@ mod card;
 mod entry;
 mod order;
 mod record;
-mod session;
 
 pub use card::{CallerCard, WorkerCard};
-pub use entry::{Ended, Released, ResultName, RunEntry, Running, SessionName, StopWish, Wish};
+pub use entry::{Ended, Released, ResultName, RunEntry, Running, StopWish, Wish};
 pub use order::{
     Bundle, BundledSubmodule, Cloned, Conversation, LargeFile, Model, Order, OrderCompletion,
     OrderDefinition, OrderLimits, OrderSkill, OrderSystemPrompt, OrderTools, Priority, Shared,
     StickyConversation, Workspace,
 };
 pub use record::RecordHeaders;
-pub use session::SessionEntry;
 
 /// The format of all messages. A reader that knows only older ones refuses newer orders.
 pub const FORMAT: u32 = 1;

@@ -47,7 +47,7 @@ pub struct Order {
     pub completion: OrderCompletion,
     /// The limits of the run.
     pub limits: OrderLimits,
-    /// Whether the child may use what the repository configures.
+    /// This is true if the child may use what the repository configures.
     pub trusted: bool,
     /// Further arguments for the child.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -65,7 +65,7 @@ pub struct Order {
     pub lease: Option<String>,
     /// How often it is begun again after its worker was lost.
     pub retries: u32,
-    /// What a worker must know in order to take it.
+    /// The features that a worker must know in order to take it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub requires: Vec<String>,
     /// When it was given.
@@ -112,7 +112,7 @@ impl Priority {
 pub struct OrderDefinition {
     /// Its name.
     pub name: String,
-    /// What it says, in one line.
+    /// Its summary, in one line.
     pub summary: String,
 }
 
@@ -240,7 +240,7 @@ pub struct Shared {
     pub path: String,
     /// The name of the file in it that proves that it is the same directory.
     pub token_file: String,
-    /// What the file says.
+    /// The text of that file.
     pub token: String,
 }
 

@@ -13,7 +13,7 @@ const WORKERS: usize = 3;
 #[derive(Debug, Clone, Default)]
 struct Message {
     deliveries: u64,
-    /// Whether somebody has it, as far as the server knows.
+    /// This is true if somebody has it, as far as the server knows.
     is_lent: bool,
     is_acknowledged: bool,
 }
@@ -40,7 +40,7 @@ enum Worker {
     Done,
 }
 
-/// What can happen.
+/// A thing that can happen.
 #[derive(Debug, Clone, Copy)]
 enum Step {
     Deliver(usize),

@@ -70,12 +70,12 @@ impl Guarded {
 fn entry(key: &Key, permissions: &Permissions) -> String {
     let list = |subjects: &[String]| format!("[\"{}\"]", subjects.join("\", \""));
     let responses = if permissions.answers {
-        "allow_responses: true"
+        ", allow_responses: true"
     } else {
         ""
     };
     format!(
-        "{{ nkey: {}, permissions: {{ publish: {{ allow: {} }}, subscribe: {{ allow: {} }} {} }} }}",
+        "{{ nkey: {}, permissions: {{ publish: {{ allow: {} }}, subscribe: {{ allow: {} }}{} }} }}",
         key.public(),
         list(&permissions.publish),
         list(&permissions.subscribe),

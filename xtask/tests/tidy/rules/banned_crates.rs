@@ -38,11 +38,17 @@ const BANNED: [(&str, &str); 14] = [
 
 /// Crates that are here in several versions, and who keeps an older one. None of them carries a
 /// runtime, a TLS stack or types that others see.
-const SEVERAL: [(&str, &str); 9] = [
+const SEVERAL: [(&str, &str); 12] = [
     ("base64", "yaml-edit has not moved to 0.23"),
     ("bitflags", "only for systems we do not build for"),
+    (
+        "cpufeatures",
+        "sha2 and curve25519-dalek, of nkeys, use 0.2",
+    ),
     ("getrandom", "ring has not moved on from 0.2"),
     ("hashbrown", "rowan, of yaml-edit, uses 0.14"),
+    ("rand", "nkeys and nuid, of async-nats, use 0.8"),
+    ("rand_core", "as rand"),
     ("similar", "insta uses 2, in tests only"),
     ("syn", "macros are moving from 2 to 3"),
     ("thiserror", "filedescriptor, of crossterm, uses 1"),
