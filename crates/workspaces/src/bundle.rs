@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use crate::capture::Captured;
 use crate::changes::changes;
 use crate::error::WorkspaceError;
-use crate::git::{Git, strange};
+use crate::git::{Git, strange, words};
 use crate::object_id::ObjectId;
 use crate::pins::{Pin, Pins, checked, pin};
 use crate::repository::{Repository, entries, path, read_shallow};
@@ -64,7 +64,7 @@ pub fn bundle_base(
         "--no-write-fetch-head",
         &depth,
     ];
-    let mut arguments: Vec<&std::ffi::OsStr> = options.iter().map(AsRef::as_ref).collect();
+    let mut arguments = words(&options);
     arguments.extend([repository.common_dir().as_os_str(), wish.as_ref()]);
     scratch.git().run(&arguments)?;
     write(scratch.git(), file, &[SENT], &[])?;
@@ -145,7 +145,7 @@ pub fn receive_result(
         format!("+{LEFT}/*:{place}/left/*"),
     ];
     let options = ["fetch", "--quiet", "--no-tags", "--no-write-fetch-head"];
-    let mut arguments: Vec<&std::ffi::OsStr> = options.iter().map(AsRef::as_ref).collect();
+    let mut arguments = words(&options);
     arguments.push(file.as_os_str());
     arguments.extend(wishes.iter().map(AsRef::<std::ffi::OsStr>::as_ref));
     with_checks(repository.git().clone()).run(&arguments)?;
@@ -186,9 +186,9 @@ fn file_size(entry: &[u8]) -> Option<(PathBuf, u64)> {
 
 fn write(git: &Git, file: &Path, names: &[&str], have: &[ObjectId]) -> Result<(), WorkspaceError> {
     let options = ["bundle", "create", "--quiet"];
-    let mut arguments: Vec<&std::ffi::OsStr> = options.iter().map(AsRef::as_ref).collect();
+    let mut arguments = words(&options);
     arguments.push(file.as_os_str());
-    arguments.extend(names.iter().map(AsRef::<std::ffi::OsStr>::as_ref));
+    arguments.extend(words(names));
     let have: Vec<String> = have.iter().map(|id| format!("^{id}")).collect();
     arguments.extend(have.iter().map(AsRef::<std::ffi::OsStr>::as_ref));
     git.run(&arguments)?;

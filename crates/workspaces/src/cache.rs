@@ -11,7 +11,7 @@ use pi_subagents_files::{Directory, create_directories, lock_file};
 
 use crate::bundle::{SENT, with_checks};
 use crate::error::WorkspaceError;
-use crate::git::Git;
+use crate::git::{Git, words};
 use crate::object_id::{ObjectFormat, ObjectId};
 use crate::repository::{Repository, read_shallow};
 use crate::scratch::{init, see_objects, write_shallow};
@@ -85,7 +85,7 @@ impl Cache {
         let name = have(commit);
         let wish = format!("+{SENT}:{name}");
         let options = ["fetch", "--quiet", "--no-tags", "--no-write-fetch-head"];
-        let mut arguments: Vec<&std::ffi::OsStr> = options.iter().map(AsRef::as_ref).collect();
+        let mut arguments = words(&options);
         arguments.extend([bundle.as_os_str(), wish.as_ref()]);
         self.git.run(&arguments)?;
         if self.has(commit)? {

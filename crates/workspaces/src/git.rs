@@ -296,6 +296,11 @@ fn version(text: &str) -> Option<(u32, u32)> {
     Some((parts.next()?.parse().ok()?, parts.next()?.parse().ok()?))
 }
 
+/// Returns words as arguments, beside which paths can stand.
+pub(crate) fn words<'a>(words: &[&'a str]) -> Vec<&'a OsStr> {
+    words.iter().map(|word| OsStr::new(*word)).collect()
+}
+
 /// Returns the error for a command that printed something else than what it should.
 pub(crate) fn strange<A: AsRef<OsStr>>(arguments: &[A], printed: &[u8]) -> GitError {
     let said: String = String::from_utf8_lossy(printed).chars().take(200).collect();

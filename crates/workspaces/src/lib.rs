@@ -18,6 +18,10 @@
 //! 2. makes the workspace ([`Cache::check_out`]); the child works there;
 //! 3. looks at what was left ([`Captured::take`]) and writes it into a file ([`bundle_result`]).
 //!
+//! A run in a **worktree** of the same repository: [`NewWorktree`], [`copy_included`], and at its end
+//! [`Captured::take`] and [`remove_worktree`]. Whoever wants the result sees what fits what by a
+//! [`Matrix`], and brings it into a checkout by a [`Merge`].
+//!
 //! Submodules are repositories of their own: both sides do the same for each of [`parts`].
 
 mod bundle;
@@ -27,14 +31,21 @@ mod changes;
 mod error;
 mod filters;
 mod git;
+mod in_the_way;
+mod included;
 mod index_copy;
+mod matrix;
+mod merge;
+mod merge_tree;
 mod object_id;
 mod pins;
 mod piped;
+mod quarantine;
 mod repository;
 mod scratch;
 mod snapshot;
 mod submodules;
+mod worktree;
 
 pub use bundle::{Bundle, bundle_base, bundle_result, bundle_thin, largest_files, receive_result};
 pub use cache::{Cache, CheckOut};
@@ -42,8 +53,13 @@ pub use capture::{Captured, WorkspaceKind};
 pub use changes::{ChangedFile, LARGEST_PATCH, Status, changes, patch};
 pub use error::WorkspaceError;
 pub use git::{GitError, demand_git};
+pub use included::{Included, copy_included};
+pub use matrix::{Change, Matrix};
+pub use merge::{Merge, Outcome};
+pub use merge_tree::Conflict;
 pub use object_id::{ObjectFormat, ObjectId};
 pub use pins::{Pin, Pins, pin, unpin};
 pub use repository::Repository;
 pub use snapshot::{LARGEST_UNTRACKED, LeftOut, Snapshot, WhyLeftOut};
 pub use submodules::{Part, parts};
+pub use worktree::{NewWorktree, lock_worktree, remove_worktree, unlock_worktree};

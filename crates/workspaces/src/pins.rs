@@ -16,6 +16,8 @@ pub struct Pins {
     pub base: Option<ObjectId>,
     /// The state that the run left.
     pub result: Option<ObjectId>,
+    /// The result that was merged last, if any.
+    pub merged: Option<ObjectId>,
     /// Commits that the run made and that `result` does not contain.
     pub left: Vec<ObjectId>,
 }
@@ -27,11 +29,18 @@ pub enum Pin {
     Base,
     /// The state that the run left.
     Result,
+    /// A result that was merged.
+    Merged,
     /// A commit that the result does not contain, by its number.
     Left(usize),
 }
 
 impl Pins {
+    /// Returns whether there is a result that nobody has merged.
+    pub fn is_unmerged(&self) -> bool {
+        self.result.is_some() && self.result != self.merged
+    }
+
     /// Reads what is kept of a run.
     pub fn read(repository: &Repository, run: &str) -> Result<Self, WorkspaceError> {
         let folder = format!("{}/", folder(run)?);
@@ -46,6 +55,7 @@ impl Pins {
             match (id, name) {
                 (Some(id), Some("base")) => pins.base = Some(id),
                 (Some(id), Some("result")) => pins.result = Some(id),
+                (Some(id), Some("merged")) => pins.merged = Some(id),
                 (Some(id), Some(_)) => pins.left.push(id),
                 (Some(_) | None, _) => {}
             }
@@ -84,6 +94,7 @@ pub(crate) fn ref_of(run: &str, pin: Pin) -> Result<String, WorkspaceError> {
     Ok(match pin {
         Pin::Base => format!("{folder}/base"),
         Pin::Result => format!("{folder}/result"),
+        Pin::Merged => format!("{folder}/merged"),
         Pin::Left(number) => format!("{folder}/left/{number}"),
     })
 }

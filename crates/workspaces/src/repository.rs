@@ -1,5 +1,6 @@
 //! A repository with a checkout, as it was found from a directory.
 
+use std::ffi::OsString;
 use std::fs::File;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
@@ -247,6 +248,36 @@ impl Repository {
             arguments.extend(["-p", parent.as_str()]);
         }
         Ok(git.id(&arguments)?)
+    }
+
+    /// Makes a commit on another one in the name of the user.
+    pub(crate) fn commit_tree_as_user(
+        &self,
+        tree: &ObjectId,
+        parent: &ObjectId,
+        message: &str,
+    ) -> Result<ObjectId, WorkspaceError> {
+        let arguments = [
+            "commit-tree",
+            tree.as_str(),
+            "-p",
+            parent.as_str(),
+            "-F",
+            "-",
+        ];
+        let printed = self.git.run_with(&arguments, message.as_bytes())?;
+        let line = String::from_utf8_lossy(&printed).trim_end().to_owned();
+        let id = ObjectId::parse(&line);
+        id.ok_or_else(|| strange(&arguments, line.as_bytes()).into())
+    }
+
+    /// Returns the same repository with more variables for git.
+    pub(crate) fn with_variables(&self, variables: &[(&'static str, OsString)]) -> Self {
+        let mut repository = self.clone();
+        for (name, value) in variables {
+            repository.git = repository.git.with_variable(name, value);
+        }
+        repository
     }
 
     /// Waits until nobody else of ours changes the repository, and keeps others waiting meanwhile.

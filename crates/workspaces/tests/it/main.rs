@@ -10,4 +10,7 @@ mod fixture;
 
 mod bundles;
 mod captures;
+mod matrices;
+mod merges;
 mod snapshots;
+mod worktrees;

@@ -1,0 +1,111 @@
+//! Which results can be merged into a checkout as it is now, and which of them with each other.
+
+use crate::error::WorkspaceError;
+use crate::merge_tree::{Conflict, Merged, Wished, merge_trees};
+use crate::object_id::ObjectId;
+use crate::quarantine::Quarantine;
+use crate::repository::Repository;
+use crate::snapshot::Snapshot;
+
+/// The change of one run: from a base to a result.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Change {
+    /// The state that the run began from.
+    pub base: ObjectId,
+    /// The state that the run left.
+    pub result: ObjectId,
+}
+
+/// The conflicts between changes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Matrix {
+    /// For each change, its conflicts with the checkout.
+    pub checkout: Vec<Vec<Conflict>>,
+    /// For each change, its conflicts with each other one; none with itself.
+    pub pairs: Vec<Vec<Vec<Conflict>>>,
+}
+
+impl Matrix {
+    /// Compares changes with a checkout, with its uncommitted changes, and with each other. Nothing
+    /// is added to the repository.
+    pub fn of(repository: &Repository, changes: &[Change]) -> Result<Self, WorkspaceError> {
+        let (_quarantine, repository) = Quarantine::of(repository)?;
+        let now = Snapshot::take(&repository)?.commit;
+        let rows = merge_trees(&repository, &rows(&now, changes))?;
+        let merged = commits(&repository, &now, &rows)?;
+        let wished = pairs(&now, changes, &merged);
+        let found = merge_trees(&repository, &wished)?;
+        Ok(Self {
+            checkout: rows.into_iter().map(|row| row.conflicts).collect(),
+            pairs: mirrored(changes.len(), found),
+        })
+    }
+
+    /// Returns whether each change can be merged into the checkout, one after the other.
+    pub fn is_clean(&self) -> bool {
+        let pairs = self.pairs.iter().flatten();
+        self.checkout.iter().chain(pairs).all(Vec::is_empty)
+    }
+}
+
+fn rows(now: &ObjectId, changes: &[Change]) -> Vec<Wished> {
+    let wished = changes.iter().map(|change| Wished {
+        base: Some(change.base.clone()),
+        ours: now.clone(),
+        theirs: change.result.clone(),
+    });
+    wished.collect()
+}
+
+/// Makes a commit of the checkout with each change that fits.
+fn commits(
+    repository: &Repository,
+    now: &ObjectId,
+    rows: &[Merged],
+) -> Result<Vec<Option<ObjectId>>, WorkspaceError> {
+    let commits = rows.iter().map(|row| {
+        if !row.conflicts.is_empty() {
+            return Ok(None);
+        }
+        let commit = repository.commit_tree(&row.tree, &[now], "merged", Some("@0 +0000"));
+        commit.map(Some)
+    });
+    commits.collect()
+}
+
+/// Lists the merges of all pairs. Two changes that fit the checkout are compared as they are in it;
+/// of others the results are.
+fn pairs(now: &ObjectId, changes: &[Change], merged: &[Option<ObjectId>]) -> Vec<Wished> {
+    let mut wished = Vec::new();
+    for (row, one) in changes.iter().enumerate() {
+        for (column, other) in changes.iter().enumerate().skip(row + 1) {
+            wished.push(match (&merged[row], &merged[column]) {
+                (Some(one), Some(other)) => Wished {
+                    base: Some(now.clone()),
+                    ours: one.clone(),
+                    theirs: other.clone(),
+                },
+                (Some(_) | None, _) => Wished {
+                    base: (one.base == other.base).then(|| one.base.clone()),
+                    ours: one.result.clone(),
+                    theirs: other.result.clone(),
+                },
+            });
+        }
+    }
+    wished
+}
+
+/// Lays the pairs out as a square.
+fn mirrored(size: usize, found: Vec<Merged>) -> Vec<Vec<Vec<Conflict>>> {
+    let mut square = vec![vec![Vec::new(); size]; size];
+    let mut found = found.into_iter();
+    for row in 0..size {
+        for column in row + 1..size {
+            let conflicts = found.next().map(|one| one.conflicts).unwrap_or_default();
+            square[row][column].clone_from(&conflicts);
+            square[column][row] = conflicts;
+        }
+    }
+    square
+}

@@ -1,0 +1,46 @@
+//! A place for objects that nobody needs later, so that a look at a merge adds nothing to the
+//! repository.
+
+use std::ffi::OsString;
+use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
+use std::path::Path;
+
+use tempfile::TempDir;
+
+use crate::error::WorkspaceError;
+use crate::repository::Repository;
+
+/// A place for objects. They are gone when it is dropped.
+#[derive(Debug)]
+pub(crate) struct Quarantine {
+    _directory: TempDir,
+}
+
+impl Quarantine {
+    /// Returns a place, and the repository as it writes its objects there.
+    pub(crate) fn of(repository: &Repository) -> Result<(Self, Repository), WorkspaceError> {
+        let directory = tempfile::tempdir().map_err(WorkspaceError::of_file(Path::new("/tmp")))?;
+        let own = quoted(&repository.common_dir().join("objects"));
+        let writing = repository.with_variables(&[
+            ("GIT_OBJECT_DIRECTORY", directory.path().into()),
+            ("GIT_ALTERNATE_OBJECT_DIRECTORIES", own),
+        ]);
+        let quarantine = Self {
+            _directory: directory,
+        };
+        Ok((quarantine, writing))
+    }
+}
+
+/// Writes a path so that git does not take it for a list of paths.
+fn quoted(path: &Path) -> OsString {
+    let mut written = vec![b'"'];
+    for byte in path.as_os_str().as_bytes() {
+        if matches!(byte, b'"' | b'\\') {
+            written.push(b'\\');
+        }
+        written.push(*byte);
+    }
+    written.push(b'"');
+    OsString::from_vec(written)
+}
