@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 pub use fleet::FleetSettings;
-use pi_subagents_delegation::{Allowance, RunnerChoice, Scope, nearest};
+use pi_subagents_delegation::{Allowance, Isolation, RunnerChoice, Scope, nearest};
 use pi_subagents_pi_files::json::Step;
 use pi_subagents_pi_files::{SettingsFile, SettingsFileError};
 use reader::Reader;
@@ -37,6 +37,8 @@ pub struct Settings {
     pub allowance: Allowance,
     /// Which kind of child does the work.
     pub runner: RunnerChoice,
+    /// Where runs work whose task says nothing about it.
+    pub isolation: Isolation,
     /// How many children an owner has at once, 1 to 1000.
     pub max_concurrency: usize,
     /// How many background runs a user has at once, 1 to 1000.
@@ -129,6 +131,7 @@ impl Default for Settings {
             looping_tool_count: 5,
             allowance: Allowance::default(),
             runner: RunnerChoice::Auto,
+            isolation: Isolation::None,
             max_concurrency: 4,
             max_background: 16,
             max_run_disk: 1000 * MEGABYTE,

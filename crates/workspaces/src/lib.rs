@@ -58,8 +58,10 @@ pub use matrix::{Change, Matrix};
 pub use merge::{Merge, Outcome};
 pub use merge_tree::Conflict;
 pub use object_id::{ObjectFormat, ObjectId};
-pub use pins::{Pin, Pins, pin, unpin};
+pub use pins::{Pin, Pins, discard, pin, unpin};
 pub use repository::Repository;
 pub use snapshot::{LARGEST_UNTRACKED, LeftOut, Snapshot, WhyLeftOut};
 pub use submodules::{Part, parts};
-pub use worktree::{NewWorktree, lock_worktree, remove_worktree, unlock_worktree};
+pub use worktree::{
+    NewWorktree, base_of_worktree, lock_worktree, main_checkout, remove_worktree, unlock_worktree,
+};

@@ -9,6 +9,9 @@ use crate::repository::{Repository, lines};
 
 const RUNS: &str = "refs/pi-subagents/runs";
 
+/// Where results are kept that nobody wants.
+const DISCARDED: &str = "refs/pi-subagents/discarded";
+
 /// The commits that are kept of one run.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Pins {
@@ -76,6 +79,23 @@ pub fn pin(
         .git()
         .run(&["update-ref", &name, commit.as_str()])?;
     Ok(())
+}
+
+/// Sets aside what a run left: it is no result any more, and can be found for some time.
+pub fn discard(repository: &Repository, run: &str) -> Result<Option<String>, WorkspaceError> {
+    let pins = Pins::read(repository, run)?;
+    let place = format!("{DISCARDED}/{}", checked(run)?);
+    let result = format!("{place}/result");
+    let git = repository.git();
+    for (number, commit) in pins.left.iter().enumerate() {
+        let name = format!("{place}/left/{}", number + 1);
+        git.run(&["update-ref", &name, commit.as_str()])?;
+    }
+    if let Some(commit) = &pins.result {
+        git.run(&["update-ref", &result, commit.as_str()])?;
+    }
+    unpin(repository, run)?;
+    Ok(pins.result.map(|_| result))
 }
 
 /// Lets go of all that is kept of a run.

@@ -4,12 +4,15 @@
 use std::fs;
 use std::path::Path;
 
-use pi_subagents_files::{Directory, create_directories, is_absent};
+use pi_subagents_files::{Directory, create_directories, is_absent, read_own_text, write_whole};
 
 use crate::error::WorkspaceError;
-use crate::git::words;
+use crate::git::{strange, words};
 use crate::object_id::ObjectId;
-use crate::repository::Repository;
+use crate::repository::{Repository, entries, path};
+
+/// The file in the git directory of a worktree that names the commit it began from.
+const BASE_FILE: &str = "pi-subagents-base";
 
 /// A worktree for one run.
 #[derive(Debug, Clone, Copy)]
@@ -59,6 +62,7 @@ impl NewWorktree<'_> {
         let worktree = Repository::find(self.path)?;
         let path = fs::canonicalize(self.path).map_err(WorkspaceError::of_file(self.path))?;
         if worktree.top() == path {
+            self.note_base(&worktree)?;
             return Ok(worktree);
         }
         let words = format!("git takes {} for its files", worktree.top().display());
@@ -66,9 +70,33 @@ impl NewWorktree<'_> {
         Err(WorkspaceError::File { path, source })
     }
 
+    /// Writes down what it begins from, for whoever works in it later.
+    fn note_base(self, worktree: &Repository) -> Result<(), WorkspaceError> {
+        let file = worktree.git_dir().join(BASE_FILE);
+        let text = format!("{}\n", self.base);
+        write_whole(&file, text.as_bytes()).map_err(WorkspaceError::of_file(&file))
+    }
+
     fn full_branch(self) -> String {
         format!("refs/heads/{}", self.branch)
     }
+}
+
+/// Returns the commit that a worktree of a run began from; `None` for any other checkout.
+pub fn base_of_worktree(checkout: &Repository) -> Option<ObjectId> {
+    let text = read_own_text(&checkout.git_dir().join(BASE_FILE), 128).ok()?;
+    ObjectId::parse(text.trim_end())
+}
+
+/// Returns the checkout that a repository was made with, of which others are worktrees.
+pub fn main_checkout(repository: &Repository) -> Result<std::path::PathBuf, WorkspaceError> {
+    let arguments = ["worktree", "list", "--porcelain", "-z"];
+    let printed = repository.git().run(&arguments)?;
+    let first = entries(&printed)
+        .next()
+        .and_then(|entry| entry.strip_prefix(b"worktree "));
+    let found = first.ok_or_else(|| strange(&arguments, &printed))?;
+    Ok(path(found).to_owned())
 }
 
 /// Lets a worktree be removed: nobody works in it any more. One that is gone is no error.
@@ -137,7 +165,7 @@ fn forget_record(repository: &Repository, path: &Path) -> Result<(), WorkspaceEr
     let wanted = path.join(".git");
     for record in listed.flatten() {
         let file = record.path().join("gitdir");
-        let text = pi_subagents_files::read_own_text(&file, 16 * 1024).unwrap_or_default();
+        let text = read_own_text(&file, 16 * 1024).unwrap_or_default();
         if Path::new(text.trim_end_matches('\n')) == wanted {
             let above = Directory::open(&records).map_err(WorkspaceError::of_file(&records))?;
             let name = record.file_name();

@@ -1,7 +1,7 @@
 //! The outcomes of a call, for every family, in the order of its tasks.
 
 use std::borrow::Cow;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use pi_subagents_delegation::{Ending, LAST_TEXT_LIMIT, RunId, RunSummary, Task};
@@ -15,6 +15,7 @@ use crate::calls::next_steps::Door;
 use crate::calls::service::ToolAnswer;
 use crate::calls::watch::Details;
 use crate::runs::row::RunRow;
+use crate::runs::workspace::Workspace;
 
 /// What came of each task of a call, and what a person should know about it.
 pub(crate) struct Outcomes {
@@ -22,8 +23,18 @@ pub(crate) struct Outcomes {
     pub(super) warnings: Vec<String>,
     /// Runs whose record may lack their answer: the disk did not take all of it.
     unrecorded: HashSet<RunId>,
+    /// The worktrees of those runs that had one of their own.
+    worktrees: Worktrees,
     /// Where the answer is read.
     pub(super) door: Door,
+}
+
+/// The worktrees of a call whose runs had one of their own.
+#[derive(Debug, Default)]
+pub(super) struct Worktrees {
+    pub(super) of_runs: HashMap<RunId, Workspace>,
+    /// Which of their results fit the checkout and each other, if there are several.
+    pub(super) matrix: Option<String>,
 }
 
 /// The answer to a call, as its family words it.
@@ -59,8 +70,25 @@ impl Outcomes {
             runs,
             warnings,
             unrecorded,
+            worktrees: Worktrees::default(),
             door,
         }
+    }
+
+    /// Adds the worktrees of runs.
+    pub(super) fn with_worktrees(mut self, worktrees: Worktrees) -> Self {
+        self.worktrees = worktrees;
+        self
+    }
+
+    /// Returns which results fit the checkout and each other, as a table, if there are several.
+    pub(super) fn matrix(&self) -> Option<&str> {
+        self.worktrees.matrix.as_deref()
+    }
+
+    /// Returns the worktree of a task, if it had one of its own.
+    pub(super) fn worktree(&self, task: &Task) -> Option<&Workspace> {
+        self.worktrees.of_runs.get(&task.run)
     }
 
     /// Returns the tasks whose answer may not be found in their record, each with its answer.
@@ -133,6 +161,16 @@ impl Answer {
         self.outcomes.iter()
     }
 
+    /// Returns which results fit the checkout and each other, as a table, if there are several.
+    pub(crate) fn matrix(&self) -> Option<&str> {
+        self.outcomes.matrix()
+    }
+
+    /// Returns the worktree of a task, if it had one of its own.
+    pub(crate) fn worktree(&self, task: &Task) -> Option<&Workspace> {
+        self.outcomes.worktree(task)
+    }
+
     /// Returns whether the record of a task has all that is needed to read or continue it.
     pub(crate) fn is_recorded(&self, task: &Task) -> bool {
         !self.outcomes.unrecorded.contains(&task.run)
@@ -188,7 +226,7 @@ impl Answer {
     fn runs_json(&self) -> Vec<Value> {
         let has_outputs = self.details != Details::ForPi;
         let runs = self.outcomes.iter();
-        runs.map(|(task, run)| run_json(task, run, has_outputs))
+        runs.map(|(task, run)| run_json(task, run, self.worktree(task), has_outputs))
             .collect()
     }
 

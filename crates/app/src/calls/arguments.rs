@@ -1,5 +1,6 @@
 //! Reads the arguments of a tool call as leniently as pi does, with errors that name the field.
 
+use pi_subagents_delegation::Isolation;
 use serde::de::value::{MapAccessDeserializer, StrDeserializer};
 use serde::de::{DeserializeOwned, Error as _, MapAccess, SeqAccess, Unexpected, Visitor};
 use serde::{Deserialize, Deserializer};
@@ -130,6 +131,18 @@ pub(crate) fn flag<'de, D: Deserializer<'de>>(deserializer: D) -> Result<bool, D
         Value::String(text) if matches!(text.trim(), "" | "false") => Ok(false),
         other => Err(must_be("true or false", &other)),
     }
+}
+
+/// Reads where a run is to work, if anything is said about it.
+pub(crate) fn isolation<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Option<Isolation>, D::Error> {
+    let Some(word) = optional_text(deserializer)? else {
+        return Ok(None);
+    };
+    let known = Isolation::from_word(word.trim());
+    let known = known.ok_or_else(|| must_be("none or worktree", &Value::String(word)))?;
+    Ok(Some(known))
 }
 
 /// Reads a list. A single value is a list of one, and nothing or an empty text an empty list.

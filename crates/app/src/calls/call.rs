@@ -1,12 +1,15 @@
 //! A call that starts runs, from its arguments to its answer. In what the families differ, they
 //! say with their [`Call`].
 
-use pi_subagents_delegation::{Plan, PlannedTask};
+use std::sync::Arc;
+
+use pi_subagents_delegation::{Plan, PlannedTask, RunSummary};
 use pi_subagents_windows::PreviewContext;
 use serde_json::{Map, Value};
+use tokio::task::spawn_blocking;
 use tracing::info;
 
-use super::answer::{Answer, Outcomes};
+use super::answer::{Answer, Outcomes, Worktrees};
 use super::open_run::Opening;
 use super::resolve::Family;
 use super::window_record::WindowRecord;
@@ -21,6 +24,7 @@ use crate::calls::watch::Watch;
 use crate::configuration::Configuration;
 use crate::error::CommandError;
 use crate::places::Places;
+use crate::runs::workspace::{matrix_of_call, settle};
 
 /// A call of a family, read and found to fit.
 pub(crate) trait Call {
@@ -127,9 +131,11 @@ impl<C: Call> ReadyCall<C> {
         });
         let followed = Followed::new(watch, windows.as_ref(), self.context);
         let runs = service.run(plan, &self.panes, followed).await;
+        let worktrees = settled(&runs).await;
         sweeper::start_if_due(&self.places, &service.owner.known_children);
         warnings.extend(self.panes.problem());
         let outcomes = Outcomes::new(runs, warnings, &service.owner.recorder, self.door);
+        let outcomes = outcomes.with_worktrees(worktrees);
         let worded = self.call.word(&outcomes, &notes);
         Answer {
             outcomes,
@@ -138,4 +144,28 @@ impl<C: Call> ReadyCall<C> {
             worded,
         }
     }
+}
+
+/// Keeps what runs have left in worktrees of their own.
+async fn settled(runs: &[Arc<RunSummary>]) -> Worktrees {
+    let tasks = runs.iter().filter_map(|run| run.task.clone());
+    let tasks: Vec<_> = tasks.collect();
+    let settled = spawn_blocking(move || {
+        let found = tasks.iter().filter_map(|task| {
+            let workspace = settle(task.directory.as_deref()?, &task.run)?;
+            Some((task, workspace))
+        });
+        let found: Vec<_> = found.collect();
+        let named = found
+            .iter()
+            .map(|(task, one)| (task.name.clone(), one.clone()));
+        let matrix = matrix_of_call(&named.collect::<Vec<_>>());
+        let of_runs = found.into_iter().map(|(task, one)| (task.run.clone(), one));
+        Worktrees {
+            of_runs: of_runs.collect(),
+            matrix,
+        }
+    });
+    // What could not be looked at now is looked at by the next command.
+    settled.await.unwrap_or_default()
 }

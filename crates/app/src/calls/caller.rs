@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use pi_subagents_definitions::{RunnerChoice, Skill};
-use pi_subagents_delegation::Allowance;
+use pi_subagents_delegation::{Allowance, Isolation};
 use serde::{Deserialize, Serialize};
 
 use crate::calls::next_steps::Door;
@@ -41,6 +41,8 @@ pub(crate) struct Overrides {
     pub(crate) cwd: Option<PathBuf>,
     pub(crate) timeout: Option<Duration>,
     pub(crate) allowance: Allowance,
+    /// Where the runs work.
+    pub(crate) isolation: Option<Isolation>,
     /// The tools of a task without a definition.
     pub(crate) tools: Option<Vec<String>>,
 }

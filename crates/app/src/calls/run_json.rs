@@ -8,6 +8,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::runs::row::RowUsage;
+use crate::runs::workspace::Workspace;
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -32,10 +33,17 @@ struct RunJson<'a> {
     directory: Option<Cow<'a, str>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     finalized: Option<Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    workspace: Option<&'a Workspace>,
 }
 
 /// Describes what came of one task, with or without what its run answered.
-pub(super) fn run_json(task: &Task, run: &RunSummary, has_output: bool) -> Value {
+pub(super) fn run_json(
+    task: &Task,
+    run: &RunSummary,
+    workspace: Option<&Workspace>,
+    has_output: bool,
+) -> Value {
     let time = |at: Option<Timestamp>| at.map(|at| at.to_string());
     let json = RunJson {
         name: &task.name,
@@ -55,6 +63,7 @@ pub(super) fn run_json(task: &Task, run: &RunSummary, has_output: bool) -> Value
         ended_at: time(run.ended_at),
         directory: task.directory.as_deref().map(Path::to_string_lossy),
         finalized: run.finalized.as_ref().map(finalized_json),
+        workspace,
     };
     // It has nothing that JSON cannot say.
     serde_json::to_value(json).unwrap_or_default()

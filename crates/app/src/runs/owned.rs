@@ -7,6 +7,8 @@ use pi_subagents_delegation::{RunId, Timestamp};
 use pi_subagents_engine::{ProcessName, end_leftovers, remove_abandoned_sockets};
 use pi_subagents_sessions::{FindError, IndexedRun, OwnerName, Store};
 
+use crate::runs::workspace::settle;
+
 /// Whose run something is.
 pub(crate) trait OwnerProcess {
     /// Returns the process of the owner, if that is one of this machine.
@@ -63,6 +65,7 @@ fn close(store: &Store, runs: &[IndexedRun]) -> bool {
     for run in &abandoned {
         // A record that cannot be closed now is found again next time.
         _ = store.close_interrupted(run);
+        settle(run.directory.path(), &run.run);
         sockets.extend(run.owner.socket.as_deref().and_then(Path::parent));
     }
     for directory in sockets {

@@ -16,6 +16,7 @@ use pi_subagents_sessions::{RunDir, RunIds};
 use serde::{Deserialize, Serialize};
 
 pub(crate) use self::totals::RowTotals;
+use crate::runs::workspace::Workspace;
 
 /// How much of an answer is kept where the record itself is not far.
 const SHORT_OUTPUT: usize = 2000;
@@ -51,6 +52,9 @@ pub(crate) struct RunRow {
     /// Why the record cannot be read, if it cannot.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) record_problem: Option<String>,
+    /// The worktree of its own, if it has one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) workspace: Option<Workspace>,
     /// The session of the pi that started it, for a background run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) pi_session: Option<String>,

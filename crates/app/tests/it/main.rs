@@ -106,3 +106,4 @@ mod terminal;
 mod tool_lists;
 mod trust;
 mod typed_prompts;
+mod worktrees;

@@ -46,6 +46,7 @@ const ROWS: &[(&str, &[&str])] = &[
     ("maxBackground", &["1", "0", "5000", "[]"]),
     ("maxRunDisk", &["20", "0", "5000000", "\"1GB\""]),
     ("runner", &["\"pi\"", "\"embedded\"", "\"docker\"", "1"]),
+    ("isolation", &["\"worktree\"", "\"none\"", "\"copy\""]),
     ("resume", &["\"session\"", "\"transcript\"", "\"both\""]),
     ("tmux", &["true", "false", "\"yes\""]),
     (
@@ -99,6 +100,7 @@ fn value_of(key: &str, settings: &Settings) -> String {
         "maxBackground" => format!("{}", settings.max_background),
         "maxRunDisk" => format!("{}", settings.max_run_disk),
         "runner" => format!("{:?}", settings.runner),
+        "isolation" => format!("{:?}", settings.isolation),
         "resume" => format!("{:?}", settings.resume),
         "tmux" => format!("{}", settings.tmux),
         "runsDir" => format!("{:?}", settings.runs_dir),
@@ -200,6 +202,11 @@ fn every_setting_has_its_default_its_bounds_and_its_warning() {
         ~/settings.json:1:15: subagents.runner must be one of auto, pi, embedded, not "docker"; it is ignored
       1 → Auto
         ~/settings.json:1:15: subagents.runner must be one of auto, pi, embedded, not 1; it is ignored
+    isolation, by default None
+      "worktree" → Worktree
+      "none" → None
+      "copy" → None
+        ~/settings.json:1:15: subagents.isolation must be one of none, worktree, not "copy"; it is ignored
     resume, by default Transcript
       "session" → Session
       "transcript" → Transcript

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use pi_subagents_delegation::{Dollars, RunnerChoice, Scope};
+use pi_subagents_delegation::{Dollars, Isolation, RunnerChoice, Scope};
 
 use super::reader::Reader;
 use super::{DefinitionDir, MEGABYTE, ResumeMode, Settings};
@@ -59,6 +59,10 @@ impl Settings {
         let runners = RunnerChoice::ALL.map(|runner| (runner.as_str(), runner));
         if let Some(runner) = reader.choice("runner", &runners) {
             self.runner = runner;
+        }
+        let isolations = Isolation::ALL.map(|isolation| (isolation.as_str(), isolation));
+        if let Some(isolation) = reader.choice("isolation", &isolations) {
+            self.isolation = isolation;
         }
         let modes = [
             ("transcript", ResumeMode::Transcript),

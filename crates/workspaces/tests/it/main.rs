@@ -12,5 +12,6 @@ mod bundles;
 mod captures;
 mod matrices;
 mod merges;
+mod properties;
 mod snapshots;
 mod worktrees;

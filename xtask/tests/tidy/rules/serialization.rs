@@ -5,7 +5,7 @@ use xtask::source::{SourceFile, Tree};
 use crate::finding::Finding;
 
 /// The edges, and what crosses there. A file, or a directory with a `/` at its end.
-const EDGES: [(&str, &str); 34] = [
+const EDGES: [(&str, &str); 35] = [
     ("crates/agent/src/event.rs", "records the agent prints"),
     (
         "crates/agent/src/message.rs",
@@ -70,6 +70,10 @@ const EDGES: [(&str, &str); 34] = [
     (
         "crates/delegation/src/child_protocol/",
         "records and commands of children",
+    ),
+    (
+        "crates/delegation/src/isolation.rs",
+        "where a run is to work, in orders to a detached process",
     ),
     (
         "crates/delegation/src/runner_choice.rs",

@@ -57,6 +57,16 @@ impl RunFiles {
         Some((text.as_str(), path.as_path()))
     }
 
+    /// Adds a file to the system prompt.
+    pub(super) fn add_prompt(&mut self, file: PathBuf) {
+        match &mut self.prompts.policy {
+            SystemPrompt::Inherit => self.prompts.policy = SystemPrompt::Append(vec![file]),
+            SystemPrompt::Append(files) | SystemPrompt::Replace { append: files, .. } => {
+                files.push(file);
+            }
+        }
+    }
+
     /// Returns the arguments for what a plan has no field for.
     pub(super) fn further_arguments(&self, patch: Option<&PlanPatch>) -> Vec<String> {
         let mut arguments = patch.map(PlanPatch::further_arguments).unwrap_or_default();

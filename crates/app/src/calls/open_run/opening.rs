@@ -12,6 +12,7 @@ use pi_subagents_sessions::{NewRun, RunDir, SessionTools, tools_of_session};
 use super::conversation::Conversation;
 use super::files::RunFiles;
 use super::kept_tools::{changes, usual_tools};
+use super::worktree::{Wish, isolate};
 use crate::calls::caller::Caller;
 use crate::calls::owner::Owner;
 use crate::calls::resolve::{Asked, Family, ResolvedTask, ResolvedWork, Resolver};
@@ -62,10 +63,23 @@ impl<'a> Opening<'a> {
         let about_runner = about_runner.and_then(|work| work.warning.clone());
         // It is the same for all tasks of a call.
         warnings.extend(about_runner.filter(|warning| !warnings.contains(warning)));
+        let mut cwd = resolved.cwd.clone();
         let ready = resolved.work.and_then(|work| {
             let caller = self.resolver.caller;
-            let files = RunFiles::write(&work, caller, directory.as_ref())?;
+            let mut files = RunFiles::write(&work, caller, directory.as_ref())?;
             let conversation = converse(&resolved.cwd, directory.as_ref())?;
+            let isolated = isolate(&Wish {
+                isolation: work.isolation,
+                cwd: &resolved.cwd,
+                name: &asked.name,
+                run: &run,
+                directory: directory.as_ref(),
+                home: &caller.places.home,
+            })?;
+            if let Some(isolated) = isolated {
+                files.add_prompt(isolated.told);
+                cwd = isolated.cwd;
+            }
             let of_definition = work.patch.as_ref().map_or(&[][..], |patch| &patch.warnings);
             let told = of_definition
                 .iter()
@@ -86,7 +100,7 @@ impl<'a> Opening<'a> {
             session: asked.session.clone(),
             name: asked.name.clone(),
             prompt: asked.prompt.to_owned(),
-            cwd: resolved.cwd,
+            cwd,
             definition: resolved.definition,
             timeout: resolved.timeout,
             directory: directory.map(|made| made.path().to_owned()),

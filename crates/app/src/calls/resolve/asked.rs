@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use pi_subagents_definitions::Asker;
-use pi_subagents_delegation::SessionId;
+use pi_subagents_delegation::{Isolation, SessionId};
 
 /// A family of tools, as far as its tasks are resolved differently.
 #[derive(Debug, Clone, Copy)]
@@ -25,5 +25,7 @@ pub(crate) struct Asked<'a> {
     pub(crate) definition: Option<&'a str>,
     pub(crate) model: Option<&'a str>,
     pub(crate) cwd: Option<&'a Path>,
+    /// Where its run works, if the task says so.
+    pub(crate) isolation: Option<Isolation>,
     pub(crate) timeout: Option<Duration>,
 }

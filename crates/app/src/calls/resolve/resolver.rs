@@ -148,6 +148,10 @@ impl<'a> Resolver<'a> {
                 repetitions: settings.looping_tool_count,
                 allowance: overrides.allowance.or(settings.allowance),
             },
+            isolation: asked
+                .isolation
+                .or(overrides.isolation)
+                .unwrap_or(settings.isolation),
             trusted: self.may_load(runner, &cwd),
             model,
             patch,

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use pi_subagents_definitions::PlanPatch;
 use pi_subagents_delegation::{
-    Limits, Program, Refusal, Runner, Secret, ToolPolicy, UsedDefinition,
+    Isolation, Limits, Program, Refusal, Runner, Secret, ToolPolicy, UsedDefinition,
 };
 
 use super::model::ChosenModel;
@@ -31,6 +31,8 @@ pub(crate) struct ResolvedWork {
     pub(crate) tools: ToolPolicy,
     pub(crate) api_key: Option<Secret>,
     pub(crate) limits: Limits,
+    /// Where the child works.
+    pub(crate) isolation: Isolation,
     /// Whether the child may load what its directory configures for it.
     pub(crate) trusted: bool,
     /// What the caller should know about the program that was chosen.

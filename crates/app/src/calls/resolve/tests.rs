@@ -84,6 +84,7 @@ fn task(definition: Option<&str>) -> Asked<'_> {
         definition,
         model: None,
         cwd: None,
+        isolation: None,
         timeout: None,
     }
 }

@@ -86,6 +86,24 @@ enum Command {
     /// Print the recorded events of a run, one JSON object per line
     #[command(after_help = examples::EVENTS)]
     Events(Printing<commands::events::EventsArgs, QuietArgs>),
+    /// Print what a run has changed in a worktree of its own
+    #[command(after_help = examples::DIFF)]
+    Diff(Printing<commands::diff::DiffArgs, JsonArgs>),
+    /// Bring what runs have changed into this checkout
+    ///
+    /// The changes become uncommitted changes beside yours; nothing of yours is staged, stashed or
+    /// overwritten. Each run is merged whole or not at all: what conflicts is left out and named.
+    /// Exits with 0 if all were merged, 4 if some were, and 1 if none was.
+    #[command(after_help = examples::MERGE)]
+    Merge(Printing<commands::merge::MergeArgs, JsonArgs>),
+    /// List the worktrees in which runs have worked
+    #[command(after_help = examples::WORKTREES)]
+    Worktrees(Printing<commands::worktrees::WorktreesArgs, JsonArgs>),
+    /// Remove worktrees of runs whose results nobody wants
+    ///
+    /// What was in them is kept for a while under a ref, which is printed.
+    #[command(after_help = examples::DISCARD)]
+    Discard(Printing<commands::worktrees::DiscardArgs, QuietArgs>),
     /// Send a message to a running sub-agent, which reads it before its next turn
     #[command(after_help = examples::STEER)]
     Steer(Printing<commands::control::SteerArgs, JsonArgs>),
@@ -249,6 +267,10 @@ fn dispatch(command: Command) -> ExitCode {
         Command::Export(args) => args.run(commands::export::run),
         Command::Events(args) => args.run(commands::events::run),
         Command::Status(args) => args.run(commands::status::run),
+        Command::Diff(args) => args.run(commands::diff::run),
+        Command::Merge(args) => args.run(commands::merge::run),
+        Command::Worktrees(args) => args.run(commands::worktrees::list),
+        Command::Discard(args) => args.run(commands::worktrees::discard),
         Command::Steer(args) => args.run(commands::control::steer),
         Command::Stop(args) => args.run(commands::control::stop),
         Command::Wait(args) => args.run(commands::wait::run),
@@ -331,15 +353,34 @@ mod tests {
         assert_eq!(
             offered("json"),
             [
-                "tour", "delegate", "run", "spawn", "resume", "status", "output", "session",
-                "steer", "stop", "wait", "fleet", "clean", "profile", "trust", "doctor", "tools"
+                "tour",
+                "delegate",
+                "run",
+                "spawn",
+                "resume",
+                "status",
+                "output",
+                "session",
+                "diff",
+                "merge",
+                "worktrees",
+                "steer",
+                "stop",
+                "wait",
+                "fleet",
+                "clean",
+                "profile",
+                "trust",
+                "doctor",
+                "tools"
             ]
         );
         assert_eq!(
             offered("quiet"),
             [
                 "tour", "delegate", "run", "spawn", "resume", "output", "logs", "session",
-                "export", "events", "stop", "wait", "fleet", "clean", "profile", "trust"
+                "export", "events", "discard", "stop", "wait", "fleet", "clean", "profile",
+                "trust"
             ]
         );
     }

@@ -38,6 +38,11 @@ impl Sheet {
         }
     }
 
+    /// Returns how lines become text on it.
+    pub(crate) fn paint(&self) -> Paint {
+        self.paint
+    }
+
     /// Makes what a pipe gets, wherever stdout leads.
     pub(crate) fn of_pipe() -> Self {
         Self {

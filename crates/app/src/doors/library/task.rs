@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use pi_subagents_delegation::SessionId;
+use pi_subagents_delegation::{Isolation, SessionId};
 
 use crate::calls::families::delegation::{FileSpec, Resume, TaskCall};
 
@@ -27,6 +27,7 @@ pub struct Task {
     profile: Option<String>,
     cwd: Option<PathBuf>,
     timeout: Option<Duration>,
+    isolation: Option<Isolation>,
     resume: Option<SessionId>,
     files: Vec<PathBuf>,
 }
@@ -41,6 +42,7 @@ impl Task {
             profile: None,
             cwd: None,
             timeout: None,
+            isolation: None,
             resume: None,
             files: Vec::new(),
         }
@@ -64,6 +66,13 @@ impl Task {
         self
     }
 
+    /// Gives it a git worktree of its own, which begins with the uncommitted changes of its
+    /// directory. `pi-subagents merge` brings back what it changes there.
+    pub fn isolated(mut self) -> Self {
+        self.isolation = Some(Isolation::Worktree);
+        self
+    }
+
     /// Continues an earlier session, whose transcript is put before the prompt.
     pub fn resume(mut self, session: SessionId) -> Self {
         self.resume = Some(session);
@@ -83,6 +92,7 @@ impl Task {
             cwd: self.cwd,
             profile: self.profile,
             timeout: self.timeout,
+            isolation: self.isolation,
             resume: self
                 .resume
                 .map(|session| Resume::Named(session.to_string())),

@@ -11,6 +11,7 @@ use super::{Artifacts, RowEnd, RowOwner, RunRow};
 use crate::runs::entries::{BegunRun, Entry};
 use crate::runs::missing_record::LostRecord;
 use crate::runs::owned::OwnerProcess as _;
+use crate::runs::workspace::Workspace;
 
 /// How much of a task a list shows.
 const SHOWN_TASK: usize = 200;
@@ -67,6 +68,7 @@ impl RunRow {
             requested_model: record.requested_model.clone(),
             resolved_model: record.model.clone(),
             artifacts: Some(Artifacts::of(&record.directory)),
+            workspace: Workspace::read(record.directory.path()),
             pi_session: detached.and_then(|detached| detached.pi_session.clone()),
             status: Status::Running,
             owner: Some(RowOwner::of_record(record)),
@@ -198,6 +200,7 @@ impl RunRow {
             resolved_model: None,
             artifacts: None,
             record_problem: None,
+            workspace: None,
             pi_session: None,
             end: RowEnd::default(),
             owner: None,

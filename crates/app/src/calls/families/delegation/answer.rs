@@ -8,7 +8,13 @@ use crate::calls::answer::Outcomes;
 /// Returns the text of the answer: one line per task, in their order, one per warning, and the
 /// answers that no record keeps.
 pub(super) fn summary(outcomes: &Outcomes) -> String {
-    let lines = outcomes.iter().map(|(task, run)| summary_line(task, run));
+    let lines = outcomes.iter().flat_map(|(task, run)| {
+        let worktree = outcomes.worktree(task);
+        let worktree = worktree.map(|worktree| format!("  {}", worktree.line(task.run.as_str())));
+        [Some(summary_line(task, run)), worktree]
+            .into_iter()
+            .flatten()
+    });
     let warnings = outcomes
         .warnings
         .iter()
@@ -17,7 +23,8 @@ pub(super) fn summary(outcomes: &Outcomes) -> String {
         let name = one_line(&task.name);
         format!("! {name}: its record may lack its answer, which is:\n{answer}")
     });
-    let lines = lines.chain(warnings).chain(answers);
+    let matrix = outcomes.matrix().map(|matrix| format!("\n{matrix}"));
+    let lines = lines.chain(matrix).chain(warnings).chain(answers);
     lines.collect::<Vec<_>>().join("\n")
 }
 

@@ -73,6 +73,7 @@ fn asked<'a>(
         model: None,
         cwd: call.cwd.as_deref(),
         timeout: call.timeout,
+        isolation: call.isolation,
     })
 }
 

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use pi_subagents_delegation::Isolation;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
@@ -44,6 +45,11 @@ struct TaskArguments {
     #[serde(default, deserialize_with = "arguments::optional_number")]
     #[schemars(range(min = 1))]
     timeout: Option<f64>,
+    /// "worktree" gives the sub-agent a git worktree of its own that begins with your uncommitted
+    /// changes; what it changes there waits to be merged.
+    #[serde(default, deserialize_with = "arguments::isolation")]
+    #[schemars(with = "Option<String>", extend("enum" = ["none", "worktree"]))]
+    isolation: Option<Isolation>,
     /// Session id of an earlier sub-agent to continue; its transcript is put before the prompt.
     #[serde(default, deserialize_with = "arguments::optional_text")]
     resume: Option<String>,
@@ -71,6 +77,7 @@ impl TaskArguments {
             timeout: self
                 .timeout
                 .map(|seconds| Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX)),
+            isolation: self.isolation,
             resume: self.resume.map(Resume::Named),
             files: self.files,
         }

@@ -4,6 +4,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use pi_subagents_delegation::Isolation;
+
 use super::attachments::FileSpec;
 use crate::calls::arguments::{self, CallError};
 use crate::calls::open_run::EarlierSession;
@@ -26,6 +28,8 @@ pub(crate) struct TaskCall {
     pub(crate) cwd: Option<PathBuf>,
     pub(crate) profile: Option<String>,
     pub(crate) timeout: Option<Duration>,
+    /// Where it works, if it says so: in its directory or in a worktree of its own.
+    pub(crate) isolation: Option<Isolation>,
     pub(crate) resume: Option<Resume>,
     /// The files that are put before the prompt.
     pub(crate) files: Vec<FileSpec>,

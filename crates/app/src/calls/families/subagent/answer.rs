@@ -18,6 +18,8 @@ pub(super) fn text(call: &SubagentCall, outcomes: &Outcomes, is_new: &[bool]) ->
             parts.push(format!("## {}. {agent}", index + 1));
         }
         parts.push(block(task, run));
+        let worktree = outcomes.worktree(task);
+        parts.extend(worktree.map(|worktree| worktree.line(task.run.as_str())));
         if is_cut(run) {
             let how = outcomes.door.how_to_read(task.session.as_str());
             parts.push(format!("! It said more; {how}"));
@@ -26,6 +28,7 @@ pub(super) fn text(call: &SubagentCall, outcomes: &Outcomes, is_new: &[bool]) ->
             parts.push(format!("! {notice}"));
         }
     }
+    parts.extend(outcomes.matrix().map(str::to_owned));
     let warnings = outcomes.warnings.iter().map(|text| format!("! {text}"));
     let warnings = warnings.collect::<Vec<_>>().join("\n");
     parts.extend((!warnings.is_empty()).then_some(warnings));

@@ -74,6 +74,7 @@ fn asked(name: String, call: &AgentTask) -> Result<Asked<'_>, CommandError> {
         definition: Some(&call.agent),
         model: call.model.as_deref(),
         cwd: call.cwd.as_deref(),
+        isolation: None,
         timeout: call.timeout,
     })
 }

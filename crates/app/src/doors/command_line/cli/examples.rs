@@ -63,6 +63,26 @@ Examples:
   pi-subagents output last
   pi-subagents output 20261115-204209 --json";
 
+pub(super) const DIFF: &str = "\
+Examples:
+  pi-subagents diff last
+  pi-subagents diff api --stat";
+
+pub(super) const MERGE: &str = "\
+Examples:
+  pi-subagents merge api ui --check
+  pi-subagents merge last --commit";
+
+pub(super) const WORKTREES: &str = "\
+Examples:
+  pi-subagents worktrees
+  pi-subagents worktrees --all --json";
+
+pub(super) const DISCARD: &str = "\
+Examples:
+  pi-subagents discard ui
+  pi-subagents discard last --yes";
+
 pub(super) const SESSION: &str = "\
 Examples:
   pi-subagents session last~1

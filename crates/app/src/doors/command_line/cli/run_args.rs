@@ -6,7 +6,7 @@ use std::time::Duration;
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use pi_subagents_definitions::RunnerChoice;
-use pi_subagents_delegation::{Allowance, Dollars};
+use pi_subagents_delegation::{Allowance, Dollars, Isolation};
 
 use crate::calls::caller::Overrides;
 
@@ -23,6 +23,9 @@ pub(crate) struct RunArgs {
     /// Directory in which the sub-agents work [default: the current directory]
     #[arg(long, value_name = "DIR")]
     cwd: Option<PathBuf>,
+    /// Where the sub-agents work [default: the setting subagents.isolation, or none]
+    #[arg(long, value_name = "PLACE", value_parser = isolation_parser())]
+    isolation: Option<Isolation>,
     /// Time limit per task in seconds, unless the task sets its own. A task whose tools are still active may run longer [default: the timeout of the definition, or 600]
     #[arg(long, value_name = "SECONDS", value_parser = parse_timeout)]
     timeout: Option<f64>,
@@ -51,6 +54,7 @@ impl RunArgs {
                 tokens: self.max_tokens,
                 cost: self.max_cost,
             },
+            isolation: self.isolation,
             tools: None,
         }
     }
@@ -89,6 +93,20 @@ fn runner_parser() -> impl TypedValueParser<Value = RunnerChoice> {
     });
     PossibleValuesParser::new(described)
         .try_map(|word| RunnerChoice::from_word(&word).ok_or("there is no such kind of sub-agent"))
+}
+
+/// Offers the words of [`Isolation`], each with its help.
+fn isolation_parser() -> impl TypedValueParser<Value = Isolation> {
+    let described = Isolation::ALL.map(|choice| {
+        PossibleValue::new(choice.as_str()).help(match choice {
+            Isolation::None => "In the directory itself, with everybody else who works there",
+            Isolation::Worktree => {
+                "Each in a git worktree of its own, which begins with your uncommitted changes; merge brings the result back"
+            }
+        })
+    });
+    PossibleValuesParser::new(described)
+        .try_map(|word| Isolation::from_word(&word).ok_or("there is no such place"))
 }
 
 fn parse_timeout(text: &str) -> Result<f64, String> {

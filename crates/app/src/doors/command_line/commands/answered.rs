@@ -85,6 +85,12 @@ fn print_notes(answer: &Answer, printer: Printer) {
         } else {
             printer.complain(&line);
         }
+        if let Some(worktree) = answer.worktree(task) {
+            printer.note(&format!("  {}", worktree.line(task.run.as_str())));
+        }
+    }
+    if let Some(matrix) = answer.matrix() {
+        printer.note(&format!("\n{matrix}\n"));
     }
     if let Some(total) = total(answer) {
         printer.note(&total);

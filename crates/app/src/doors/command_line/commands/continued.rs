@@ -2,12 +2,13 @@
 
 use std::path::{Path, PathBuf};
 
-use pi_subagents_delegation::{RunHistory, RunnerChoice};
+use pi_subagents_delegation::{Isolation, RunHistory, RunnerChoice};
 use pi_subagents_sessions::{IndexedRun, RecordedRun};
 
 use crate::calls::caller::{Caller, Overrides};
 use crate::error::CommandError;
 use crate::runs::known::{KnownRun, KnownSession};
+use crate::runs::workspace::Workspace;
 
 /// A session that goes on, and who asks for it.
 pub(super) struct Continued {
@@ -38,6 +39,7 @@ impl Continued {
                 .as_ref()
                 .map(|task| where_now(&task.cwd, &latest, recorded.as_ref())),
         };
+        begin_again_if_gone(&mut caller.overrides, &latest);
         let definition = task.and_then(|task| Some(task.definition.as_ref()?.name.clone()));
         if definition.is_none()
             && let Some(recorded) = &recorded
@@ -58,6 +60,23 @@ impl Continued {
             agent,
             definition,
         })
+    }
+}
+
+/// Lets a session whose worktree is gone go on in a new one of the same checkout.
+fn begin_again_if_gone(overrides: &mut Overrides, earlier: &IndexedRun) {
+    let Some(workspace) = Workspace::read(earlier.directory.path()) else {
+        return;
+    };
+    let inside = overrides
+        .cwd
+        .as_ref()
+        .and_then(|cwd| cwd.strip_prefix(&workspace.path).ok());
+    if let Some(inside) = inside
+        && !workspace.path.exists()
+    {
+        overrides.cwd = Some(workspace.repository.join(inside));
+        overrides.isolation = overrides.isolation.or(Some(Isolation::Worktree));
     }
 }
 

@@ -1,0 +1,109 @@
+//! `diff`: prints what a run has changed.
+
+use std::process::ExitCode;
+
+use clap::Args;
+use pi_subagents_windows::{Line, Paint, Role};
+use pi_subagents_workspaces::{ChangedFile, changes, patch};
+use serde_json::json;
+
+use super::read_runs::meant;
+use crate::doors::command_line::sheet::Sheet;
+use crate::error::CommandError;
+use crate::places::Places;
+use crate::print::Printer;
+use crate::runs::results::{RunResult, failed};
+use crate::runs::workspace::{WorkspaceFile, files_words};
+
+#[derive(Args)]
+pub(crate) struct DiffArgs {
+    /// Run or session: an id or its beginning, last, last~2, or the name of a task or definition
+    id: String,
+    /// Print one line per file instead of the patch
+    #[arg(long)]
+    stat: bool,
+}
+
+pub(crate) fn run(args: &DiffArgs, printer: Printer) -> Result<ExitCode, CommandError> {
+    let places = Places::find()?;
+    let runs = meant(&args.id, "diff", &places, printer)?;
+    let result = RunResult::of_latest(&runs)?;
+    let change = &result.change;
+    let files = changes(&result.repository, &change.base, &change.result)
+        .map_err(|error| failed(&error))?;
+    if printer.is_json() {
+        printer.json(&to_json(&result, &files));
+        return Ok(ExitCode::SUCCESS);
+    }
+    if args.stat {
+        print_stat(&files, printer);
+    } else {
+        print_patch(&result, &Sheet::of_stdout(&places), printer)?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn to_json(result: &RunResult, files: &[ChangedFile]) -> serde_json::Value {
+    let described: Vec<WorkspaceFile> = files.iter().map(WorkspaceFile::of).collect();
+    json!({
+        "runId": result.run.run.as_str(),
+        "base": result.change.base.as_str(),
+        "result": result.change.result.as_str(),
+        "merged": result.is_merged,
+        "files": described,
+    })
+}
+
+fn print_stat(files: &[ChangedFile], printer: Printer) {
+    let described: Vec<WorkspaceFile> = files.iter().map(WorkspaceFile::of).collect();
+    let widths = described.iter().map(|file| file.path.chars().count());
+    let width = widths.max().unwrap_or_default().min(60);
+    for file in &described {
+        let lines = match (file.added, file.removed) {
+            (Some(added), Some(removed)) => format!("+{added} −{removed}"),
+            _ => "binary".to_owned(),
+        };
+        let (path, status) = (&file.path, &file.status);
+        let from = file
+            .from
+            .as_ref()
+            .map_or(String::new(), |from| format!(" from {from}"));
+        printer.data(&format!("{path:width$}  {lines}  {status}{from}"));
+    }
+    printer.note(&files_words(&described));
+}
+
+/// Prints the patch, in colours on a terminal.
+fn print_patch(result: &RunResult, sheet: &Sheet, printer: Printer) -> Result<(), CommandError> {
+    let change = &result.change;
+    let found = patch(&result.repository, &change.base, &change.result);
+    let Some(text) = found.map_err(|error| failed(&error))? else {
+        let (base, end) = (&change.base, &change.result);
+        return Err(
+            CommandError::failed("the patch has more than 20 MB").hint(format!(
+                "Use --stat, or git diff {base} {end} in {}.",
+                result.repository.top().display()
+            )),
+        );
+    };
+    let text = String::from_utf8_lossy(&text);
+    if sheet.paint() == Paint::Plain {
+        printer.data(&text);
+        return Ok(());
+    }
+    let lines: Vec<Line> = text.lines().map(painted).collect();
+    printer.lines(&lines, Paint::Ansi);
+    Ok(())
+}
+
+fn painted(line: &str) -> Line {
+    let role = match line.as_bytes() {
+        [b'+', b'+', b'+', ..] | [b'-', b'-', b'-', ..] => Role::Strong,
+        [b'+', ..] => Role::Added,
+        [b'-', ..] => Role::Removed,
+        [b'@', b'@', ..] => Role::Muted,
+        [b'd', b'i', b'f', b'f', b' ', ..] => Role::Strong,
+        _ => Role::Plain,
+    };
+    Line::new(role, line)
+}

@@ -1,0 +1,112 @@
+//! How each merge ended, for people and for programs.
+
+use pi_subagents_delegation::text::one_line;
+use pi_subagents_workspaces::{Conflict, Outcome};
+use serde_json::{Value, json};
+
+use super::matrix::conflicts_json;
+use super::name_of;
+use crate::print::Printer;
+use crate::runs::results::RunResult;
+use crate::runs::workspace::{WorkspaceFile, files_words, place};
+
+/// At most so many conflicts are named in a line.
+const MOST_NAMED: usize = 3;
+
+/// A run whose merge was tried.
+pub(super) struct Merged {
+    pub(super) result: RunResult,
+    pub(super) outcome: Outcome,
+}
+
+/// Prints how the merges ended.
+pub(super) fn print_merged(done: &[Merged], problems: &[String], printer: Printer) {
+    if printer.is_json() {
+        let runs: Vec<Value> = done.iter().map(to_json).collect();
+        printer.json(&json!({ "runs": runs, "warnings": problems }));
+        return;
+    }
+    for merged in done {
+        printer.data(&line(merged));
+    }
+    for problem in problems {
+        printer.note(&format!("! {problem}"));
+    }
+}
+
+fn line(merged: &Merged) -> String {
+    let name = name_of(&merged.result.run);
+    match &merged.outcome {
+        Outcome::Merged { files, commit } => {
+            let files: Vec<WorkspaceFile> = files.iter().map(WorkspaceFile::of).collect();
+            let words = files_words(&files);
+            match commit {
+                Some(commit) => format!("✓ {name}: merged as {}, {words}", commit.short()),
+                None => format!("✓ {name}: merged, {words}"),
+            }
+        }
+        Outcome::Nothing => format!("✓ {name}: this checkout has its changes already"),
+        Outcome::Conflicts(conflicts) => {
+            format!("✗ {name}: not merged; conflicts in {}", places(conflicts))
+        }
+        Outcome::NeedsUncommitted(conflicts) => format!(
+            "✗ {name}: not merged; it builds on what is not committed here ({}), so commit that \
+             first or merge without --commit",
+            places(conflicts)
+        ),
+        Outcome::InTheWay(files) => {
+            let files: Vec<String> = files
+                .iter()
+                .map(|file| one_line(&file.display().to_string()))
+                .collect();
+            format!(
+                "✗ {name}: not merged; it would overwrite {}, which git does not keep",
+                files.join(", ")
+            )
+        }
+        Outcome::ChangedMeanwhile(file) => {
+            format!(
+                "✗ {name}: not merged; {} changed while merging; try again",
+                one_line(file)
+            )
+        }
+    }
+}
+
+fn places(conflicts: &[Conflict]) -> String {
+    let named: Vec<String> = conflicts.iter().take(MOST_NAMED).map(place).collect();
+    match conflicts.len().saturating_sub(MOST_NAMED) {
+        0 => named.join(", "),
+        more => format!("{} and {more} more", named.join(", ")),
+    }
+}
+
+fn to_json(merged: &Merged) -> Value {
+    let mut json = json!({
+        "runId": merged.result.run.run.as_str(),
+        "name": merged.result.run.name,
+        "merged": merged.is_in(),
+    });
+    let (key, value) = match &merged.outcome {
+        Outcome::Merged { files, commit } => {
+            let files: Vec<WorkspaceFile> = files.iter().map(WorkspaceFile::of).collect();
+            if let Some(commit) = commit {
+                json["commit"] = commit.as_str().into();
+            }
+            ("files", json!(files))
+        }
+        Outcome::Nothing => ("files", json!([])),
+        Outcome::Conflicts(conflicts) => ("conflicts", conflicts_json(conflicts)),
+        Outcome::NeedsUncommitted(conflicts) => ("needsUncommitted", conflicts_json(conflicts)),
+        Outcome::InTheWay(files) => {
+            let files: Vec<String> = files
+                .iter()
+                .map(|file| file.display().to_string())
+                .collect();
+            ("inTheWay", json!(files))
+        }
+        Outcome::ChangedMeanwhile(file) => ("changedMeanwhile", json!(file)),
+    };
+    json[key] = value;
+    json
+}

@@ -1,0 +1,189 @@
+//! `worktrees` and `discard`: the worktrees of runs, and what becomes of those that nobody wants.
+
+use std::path::Path;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use clap::Args;
+use pi_subagents_delegation::Timestamp;
+use pi_subagents_delegation::text::{count, one_line};
+use pi_subagents_sessions::{IndexedRun, Prefers, Store};
+use pi_subagents_windows::figures;
+use pi_subagents_workspaces::{Repository, discard as set_aside};
+use serde_json::{Value, json};
+
+use crate::doors::command_line::commands::control::runs_of_all;
+use crate::error::CommandError;
+use crate::places::Places;
+use crate::print::Printer;
+use crate::profiles::ask::{self, AtTerminal, Person as _};
+use crate::runs::conversation::of_one_conversation;
+use crate::runs::owned::current_runs;
+use crate::runs::results::failed;
+use crate::runs::typed::TypedIds;
+use crate::runs::workspace::{Workspace, WorkspaceState, settle, take_away};
+
+#[derive(Args)]
+pub(crate) struct WorktreesArgs {
+    /// List also worktrees that were merged, discarded or left unchanged
+    #[arg(long)]
+    all: bool,
+}
+
+#[derive(Args)]
+pub(crate) struct DiscardArgs {
+    /// Runs or sessions: ids or their beginnings, last, last~2, or names of tasks or definitions
+    #[arg(value_name = "ID", required = true)]
+    ids: Vec<String>,
+    /// Do not ask
+    #[arg(long, short)]
+    yes: bool,
+}
+
+/// A run and its worktree.
+struct Found {
+    run: IndexedRun,
+    workspace: Workspace,
+}
+
+/// Lists the worktrees of runs.
+pub(crate) fn list(args: &WorktreesArgs, printer: Printer) -> Result<ExitCode, CommandError> {
+    let places = Places::find()?;
+    let runs = current_runs(&Store::new(&places.agent_dir))?;
+    let found = runs.into_iter().filter_map(|run| {
+        let workspace = if run.is_open() {
+            Workspace::read(run.directory.path())?
+        } else {
+            settle(run.directory.path(), &run.run)?
+        };
+        Some(Found { run, workspace })
+    });
+    let found = found.filter(|found| args.all || is_there(&found.workspace));
+    let found: Vec<Found> = found.collect();
+    if printer.is_json() {
+        printer.json(&found.iter().map(to_json).collect::<Vec<_>>());
+        return Ok(ExitCode::SUCCESS);
+    }
+    if found.is_empty() {
+        printer.note("no run has a worktree of its own");
+        printer.note("hint: --isolation worktree gives each run one.");
+    }
+    for found in &found {
+        printer.data(&lines(found));
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Returns whether a worktree is still to be merged or discarded, or in use.
+fn is_there(workspace: &Workspace) -> bool {
+    match workspace.state {
+        WorkspaceState::Planned | WorkspaceState::Ready => true,
+        WorkspaceState::Captured | WorkspaceState::Uncaptured => true,
+        WorkspaceState::Unchanged | WorkspaceState::Merged | WorkspaceState::Discarded => false,
+    }
+}
+
+fn lines(found: &Found) -> String {
+    let Found { run, workspace } = found;
+    let age = Timestamp::now().duration_since(run.accepted_at);
+    let age = figures::ago(Duration::try_from(age).unwrap_or_default());
+    let mut text = format!("{}  {}  {age}\n", one_line(&run.name), run.run);
+    text += &format!("  {}\n", workspace.line(run.run.as_str()));
+    text += &format!("  {}", workspace.path.display());
+    if !workspace.path.exists() {
+        text += " (gone)";
+    }
+    for note in &workspace.notes {
+        text += &format!("\n  ! {note}");
+    }
+    text
+}
+
+fn to_json(found: &Found) -> Value {
+    json!({
+        "runId": found.run.run.as_str(),
+        "sessionId": found.run.session.as_str(),
+        "name": found.run.name,
+        "workspace": found.workspace,
+    })
+}
+
+/// Removes worktrees whose results nobody wants.
+pub(crate) fn discard(args: &DiscardArgs, printer: Printer) -> Result<ExitCode, CommandError> {
+    let places = Places::find()?;
+    let store = Store::new(&places.agent_dir);
+    let typed = TypedIds {
+        store: &store,
+        places: &places,
+        printer,
+        prefers: Prefers::Newest,
+    };
+    let runs = runs_of_all(typed, &args.ids, "discard", |runs| {
+        of_one_conversation(runs, None)
+    })?;
+    let mut found = Vec::new();
+    for run in runs {
+        found.extend(discardable(run)?);
+    }
+    if found.is_empty() {
+        return Err(CommandError::no_answer(
+            "there is no result that could be discarded",
+        ));
+    }
+    if !args.yes {
+        let person = AtTerminal { places: &places };
+        if !ask::can_ask(&person, printer) {
+            return Err(
+                CommandError::usage("discard asks before it removes something")
+                    .hint("Use --yes to discard without being asked."),
+            );
+        }
+        for found in &found {
+            printer.note(&lines(found));
+        }
+        let question = format!("Discard {}?", count(found.len(), "worktree"));
+        match person.yes(&question, false) {
+            Ok(Some(true)) => {}
+            Ok(_) => return Ok(ask::nothing_written(printer)),
+            Err(stopped) => return stopped.into_result(printer),
+        }
+    }
+    for found in found {
+        discard_one(found, printer)?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Returns a run if it has a worktree that can go.
+fn discardable(run: IndexedRun) -> Result<Option<Found>, CommandError> {
+    if run.is_open() {
+        let hint = format!("pi-subagents stop {} ends it.", run.run);
+        return Err(CommandError::failed(format!("{} is still running", run.run)).hint(hint));
+    }
+    let Some(workspace) = settle(run.directory.path(), &run.run) else {
+        return Ok(None);
+    };
+    if workspace.state == WorkspaceState::Uncaptured {
+        let words = format!(
+            "what {} left could not be kept, so it is not removed",
+            run.run
+        );
+        let hint = format!("Look into {} yourself.", workspace.path.display());
+        return Err(CommandError::failed(words).hint(hint));
+    }
+    Ok(workspace.is_unmerged().then_some(Found { run, workspace }))
+}
+
+fn discard_one(found: Found, printer: Printer) -> Result<(), CommandError> {
+    let Found { run, mut workspace } = found;
+    let repository = Repository::find(&workspace.repository).map_err(|error| failed(&error))?;
+    let kept = set_aside(&repository, run.run.as_str()).map_err(|error| failed(&error))?;
+    let directory: &Path = run.directory.path();
+    take_away(&mut workspace, directory, WorkspaceState::Discarded)
+        .map_err(|error| failed(&error))?;
+    printer.data(&format!("{}: discarded", one_line(&run.name)));
+    if let Some(kept) = kept {
+        printer.note(&format!("hint: git branch NAME {kept} gets it back."));
+    }
+    Ok(())
+}

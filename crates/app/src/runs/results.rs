@@ -1,0 +1,89 @@
+//! What runs have left in git: base and result of a run, wherever it worked.
+
+use std::path::Path;
+
+use pi_subagents_sessions::{IndexedRun, RecordedRun};
+use pi_subagents_workspaces::{Change, Pins, Repository, WorkspaceError};
+
+use crate::error::CommandError;
+use crate::runs::workspace::{Workspace, settle};
+
+/// A run with the change that it made.
+pub(crate) struct RunResult {
+    pub(crate) run: IndexedRun,
+    pub(crate) repository: Repository,
+    pub(crate) change: Change,
+    /// Whether somebody has merged this result.
+    pub(crate) is_merged: bool,
+    /// Its worktree, if it had one.
+    pub(crate) workspace: Option<Workspace>,
+}
+
+impl RunResult {
+    /// Finds the result of the latest of some runs that has one.
+    pub(crate) fn of_latest(runs: &[IndexedRun]) -> Result<Self, CommandError> {
+        let mut without = None;
+        for run in runs.iter().rev() {
+            match Self::of(run)? {
+                Ok(result) => return Ok(result),
+                Err(why) => _ = without.get_or_insert(why),
+            }
+        }
+        Err(without.unwrap_or_else(|| CommandError::not_found("there is no such run")))
+    }
+
+    /// Finds the result of a run; the inner error says why there is none.
+    fn of(run: &IndexedRun) -> Result<Result<Self, CommandError>, CommandError> {
+        if run.is_open() {
+            let words = format!("{} is still running", run.run);
+            let hint = format!("pi-subagents wait {} returns when it has ended.", run.run);
+            return Ok(Err(CommandError::failed(words).hint(hint)));
+        }
+        let workspace = settle(run.directory.path(), &run.run);
+        let Some(repository) = repository_of(run, workspace.as_ref()) else {
+            return Ok(Err(no_result(run, workspace.as_ref())));
+        };
+        let pins = Pins::read(&repository, run.run.as_str()).map_err(|error| failed(&error))?;
+        let is_merged = !pins.is_unmerged();
+        let (Some(base), Some(result)) = (pins.base, pins.result) else {
+            return Ok(Err(no_result(run, workspace.as_ref())));
+        };
+        Ok(Ok(Self {
+            run: run.clone(),
+            repository,
+            change: Change { base, result },
+            is_merged,
+            workspace,
+        }))
+    }
+}
+
+/// Returns the error of a command that git could not help with.
+pub(crate) fn failed(error: &WorkspaceError) -> CommandError {
+    CommandError::failed(error.to_string())
+}
+
+/// Finds the repository that a run worked on.
+fn repository_of(run: &IndexedRun, workspace: Option<&Workspace>) -> Option<Repository> {
+    let find = |directory: &Path| Repository::find(directory).ok();
+    if let Some(workspace) = workspace {
+        return find(&workspace.repository);
+    }
+    let recorded = RecordedRun::read(&run.directory).ok();
+    recorded
+        .and_then(|recorded| find(&recorded.task.cwd))
+        .or_else(|| find(&run.project))
+}
+
+fn no_result(run: &IndexedRun, workspace: Option<&Workspace>) -> CommandError {
+    let id = &run.run;
+    match workspace {
+        Some(workspace) => {
+            CommandError::no_answer(format!("{id} has no result: {}", workspace.line(id.as_str())))
+        }
+        None => CommandError::no_answer(format!(
+            "{id} has no result of its own: it worked in the checkout itself"
+        ))
+        .hint("git diff shows what has changed there. With --isolation worktree each run works in a worktree of its own."),
+    }
+}

@@ -1,0 +1,135 @@
+//! Which runs fit the checkout and each other, as a table.
+
+use pi_subagents_delegation::text::{columns, one_line};
+use pi_subagents_workspaces::{Change, Conflict, Matrix, ObjectId, Repository};
+
+use super::{Workspace, WorkspaceState};
+
+/// Compares the results of the runs of one call, if two or more wait to be merged into the same
+/// checkout. What git cannot compare is not shown: `merge --check` says why.
+pub(crate) fn matrix_of_call(runs: &[(String, Workspace)]) -> Option<String> {
+    let waiting: Vec<&(String, Workspace)> = runs
+        .iter()
+        .filter(|(_, workspace)| workspace.state == WorkspaceState::Captured)
+        .collect();
+    let (_, first) = waiting.first()?;
+    if waiting.len() < 2
+        || waiting
+            .iter()
+            .any(|(_, other)| other.repository != first.repository)
+    {
+        return None;
+    }
+    let changes: Option<Vec<Change>> = waiting.iter().map(|(_, one)| change(one)).collect();
+    let repository = Repository::find(&first.repository).ok()?;
+    let matrix = Matrix::of(&repository, &changes?).ok()?;
+    let names: Vec<String> = waiting.iter().map(|(name, _)| one_line(name)).collect();
+    Some(matrix_table(&names, &matrix))
+}
+
+fn change(workspace: &Workspace) -> Option<Change> {
+    Some(Change {
+        base: ObjectId::parse(&workspace.base.as_ref()?.commit)?,
+        result: ObjectId::parse(&workspace.left.as_ref()?.result)?,
+    })
+}
+
+/// Draws one row per run: first the checkout, then every run.
+pub(crate) fn matrix_table(names: &[String], matrix: &Matrix) -> String {
+    let mut table = vec![Vec::from([String::new(), "checkout".to_owned()])];
+    // One run has nothing but the checkout to be compared with.
+    let shows_pairs = names.len() > 1;
+    if shows_pairs {
+        table[0].extend(names.iter().cloned());
+    }
+    for (row, name) in names.iter().enumerate() {
+        let mut cells = vec![name.clone(), cell(&matrix.checkout[row])];
+        if shows_pairs {
+            cells.extend(matrix.pairs[row].iter().enumerate().map(|(column, pair)| {
+                if column == row {
+                    "–".to_owned()
+                } else {
+                    cell(pair)
+                }
+            }));
+        }
+        table.push(cells);
+    }
+    aligned(&table)
+}
+
+/// Describes the conflicts of one pair: `✗ src/app.rs:40-61 and 2 more`.
+fn cell(conflicts: &[Conflict]) -> String {
+    let Some((first, rest)) = conflicts.split_first() else {
+        return "✓".to_owned();
+    };
+    let more = match rest.len() {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    format!("✗ {}{more}", place(first))
+}
+
+/// Names the place of a conflict: file and lines, or file and kind.
+pub(crate) fn place(conflict: &Conflict) -> String {
+    let path = one_line(&conflict.path.display().to_string());
+    match conflict.lines.first() {
+        Some((first, last)) => format!("{path}:{first}-{last}"),
+        None => format!("{path} ({})", conflict.kind),
+    }
+}
+
+fn aligned(table: &[Vec<String>]) -> String {
+    let width_of = |column: usize| {
+        let widths = table
+            .iter()
+            .filter_map(|row| row.get(column))
+            .map(|cell| columns(cell));
+        widths.max().unwrap_or_default()
+    };
+    let lines = table.iter().map(|row| {
+        let mut line = String::new();
+        for (column, cell) in row.iter().enumerate() {
+            let gap = width_of(column) - columns(cell) + 2;
+            line += cell;
+            line += &" ".repeat(gap);
+        }
+        line.trim_end().to_owned()
+    });
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn conflict(path: &str, kind: &str, lines: &[(usize, usize)]) -> Conflict {
+        Conflict {
+            path: path.into(),
+            kind: kind.to_owned(),
+            lines: lines.to_vec(),
+        }
+    }
+
+    #[test]
+    fn the_table_names_files_and_lines() {
+        let between = vec![conflict("src/app.rs", "contents", &[(40, 61)])];
+        let matrix = Matrix {
+            checkout: vec![
+                vec![],
+                vec![],
+                vec![
+                    conflict("Cargo.toml", "modify/delete", &[]),
+                    conflict("b", "binary", &[]),
+                ],
+            ],
+            pairs: vec![
+                vec![vec![], between.clone(), vec![]],
+                vec![between, vec![], vec![]],
+                vec![vec![], vec![], vec![]],
+            ],
+        };
+        let names = ["api", "ui", "tests"].map(str::to_owned);
+        insta::assert_snapshot!(matrix_table(&names, &matrix), @"");
+    }
+}

@@ -1,0 +1,141 @@
+//! The worktree of a run, as `workspace.json` in its run directory keeps it. The file is written
+//! before anything is made, so that whoever comes after a crash knows what to look for.
+
+mod fitting;
+mod settling;
+mod words;
+
+use std::path::{Path, PathBuf};
+
+use pi_subagents_files::{Directory, sync, write_whole};
+use pi_subagents_workspaces::{ChangedFile, Status};
+use serde::{Deserialize, Serialize};
+
+pub(crate) use self::fitting::{matrix_of_call, matrix_table, place};
+pub(crate) use self::settling::{settle, take_away};
+pub(crate) use self::words::files_words;
+
+const FILE: &str = "workspace.json";
+
+/// A longer file is not ours.
+const LARGEST: u64 = 64 * 1024 * 1024;
+
+/// The worktree of a run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Workspace {
+    pub(crate) state: WorkspaceState,
+    /// The checkout that it is a worktree of.
+    pub(crate) repository: PathBuf,
+    pub(crate) path: PathBuf,
+    pub(crate) branch: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) base: Option<WorkspaceBase>,
+    /// What the run left, once it was looked at.
+    #[serde(flatten)]
+    pub(crate) left: Option<WorkspaceResult>,
+    /// What is missing in it or was not kept, as sentences.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) notes: Vec<String>,
+}
+
+/// How far a worktree is on its way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) enum WorkspaceState {
+    /// It is about to be made.
+    Planned,
+    /// A run works in it, or its owner died.
+    Ready,
+    /// What the run left is kept, and the directory is there.
+    Captured,
+    /// What the run left could not be kept, so the directory stays.
+    Uncaptured,
+    /// The run changed nothing, and the directory is gone.
+    Unchanged,
+    /// The result was merged, and the directory is gone.
+    Merged,
+    /// Nobody wanted the result, and the directory is gone.
+    Discarded,
+}
+
+/// The state that a run began from.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct WorkspaceBase {
+    pub(crate) commit: String,
+    /// How many files of the caller's checkout were not committed.
+    pub(crate) uncommitted: usize,
+}
+
+/// The state that a run left.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct WorkspaceResult {
+    pub(crate) result: String,
+    pub(crate) commits: u64,
+    pub(crate) left_uncommitted: usize,
+    pub(crate) files: Vec<WorkspaceFile>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) patch: Option<PathBuf>,
+}
+
+/// A file that a run changed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct WorkspaceFile {
+    pub(crate) path: String,
+    pub(crate) status: String,
+    /// The old name of a renamed file.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) from: Option<String>,
+    /// Lines; left out for a binary file.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) added: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) removed: Option<u64>,
+}
+
+impl Workspace {
+    /// Reads the worktree of a run; `None` if it has none, or the file cannot be read.
+    pub(crate) fn read(directory: &Path) -> Option<Self> {
+        let directory = Directory::open(directory).ok()?;
+        let bytes = directory.read(Path::new(FILE), LARGEST).ok()?;
+        serde_json::from_slice(&bytes).ok()
+    }
+
+    /// Writes it whole, and makes sure that a crash of the machine does not cost it.
+    pub(crate) fn write(&self, directory: &Path) -> std::io::Result<()> {
+        let path = directory.join(FILE);
+        write_whole(&path, &serde_json::to_vec_pretty(self)?)?;
+        sync(&path)
+    }
+
+    /// Returns whether the result of the run waits for somebody to merge or discard it.
+    pub(crate) fn is_unmerged(&self) -> bool {
+        match self.state {
+            WorkspaceState::Captured | WorkspaceState::Uncaptured => true,
+            WorkspaceState::Planned
+            | WorkspaceState::Ready
+            | WorkspaceState::Unchanged
+            | WorkspaceState::Merged
+            | WorkspaceState::Discarded => false,
+        }
+    }
+}
+
+impl WorkspaceFile {
+    /// Describes a changed file.
+    pub(crate) fn of(file: &ChangedFile) -> Self {
+        Self {
+            path: file.path.display().to_string(),
+            status: file.status.word().to_owned(),
+            from: match &file.status {
+                Status::Renamed { from } => Some(from.display().to_string()),
+                Status::Added | Status::Modified | Status::Deleted | Status::TypeChanged => None,
+            },
+            added: file.lines.map(|(added, _)| added),
+            removed: file.lines.map(|(_, removed)| removed),
+        }
+    }
+}

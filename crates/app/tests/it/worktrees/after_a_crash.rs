@@ -1,0 +1,42 @@
+//! A killed owner loses nothing: the next command keeps what its run left.
+
+use pi_subagents_testkit::wait_until;
+use pretty_assertions::assert_eq;
+use rustix::process::Signal;
+
+use super::stage::WorktreeStage;
+
+#[test]
+fn the_next_command_keeps_what_a_killed_owner_left() {
+    let stage = WorktreeStage::new();
+    let running = stage.command(&[("api", "echo one > a.txt; git add a.txt; git commit -qm one; echo two > b.txt; touch \"$HOME/begun\"; sleep 600")]).spawn();
+    let begun = stage.home_path("begun");
+    wait_until("the child works", || std::path::Path::new(&begun).exists());
+    running.kill(Signal::KILL);
+    running.wait_for_exit();
+    let listed = stage.ours(&["worktrees", "--json"]).run().json();
+    let workspace = &listed[0]["workspace"];
+    assert_eq!(workspace["state"], "captured");
+    assert_eq!(workspace["commits"], 1);
+    assert_eq!(workspace["leftUncommitted"], 1);
+    stage.ours(&["merge", "api"]).run().expect_success();
+    assert_eq!(stage.status(), "?? a.txt\n?? b.txt");
+    assert_eq!(stage.git(&["worktree", "list"]).lines().count(), 1);
+}
+
+#[test]
+fn a_directory_that_somebody_removed_costs_only_what_was_not_committed() {
+    let stage = WorktreeStage::new();
+    let script =
+        "echo one > a.txt; git add a.txt; git commit -qm one; echo two > b.txt; rm -rf \"$(pwd)\"";
+    let output = stage.run(&[("api", script)]);
+    let workspace = &output["runs"][0]["workspace"];
+    assert_eq!(workspace["state"], "captured");
+    assert_eq!(workspace["files"][0]["path"], "a.txt");
+    assert_eq!(
+        workspace["notes"][0],
+        "its directory was removed by somebody else; only what it had committed is kept"
+    );
+    stage.ours(&["merge", "api"]).run().expect_success();
+    assert_eq!(stage.status(), "?? a.txt");
+}

@@ -1,0 +1,162 @@
+//! A repository in a sandbox, and children that run a shell command in worktrees.
+
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::path::PathBuf;
+use std::process::Command;
+
+use pi_subagents_testkit::sandbox::SandboxCommand;
+use serde_json::{Value, json};
+
+use crate::stage::Stage;
+
+/// A sandbox whose project is a repository with one commit.
+pub(super) struct WorktreeStage {
+    stage: Stage,
+}
+
+impl WorktreeStage {
+    pub(super) fn new() -> Self {
+        let stage = Self::without_repository();
+        stage.git(&["init", "--quiet", "--initial-branch=main"]);
+        stage.git(&["config", "user.name", "Ada"]);
+        stage.git(&["config", "user.email", "ada@example.com"]);
+        stage.write("kept.txt", "one\ntwo\nthree\n");
+        stage.git(&["add", "kept.txt"]);
+        stage.git(&["commit", "--quiet", "-m", "first"]);
+        stage
+    }
+
+    pub(super) fn without_repository() -> Self {
+        let stage = Stage::new();
+        let script = json!({"rules": [{
+            "when": "Run: ",
+            "turns": [
+                {"toolCalls": [{"name": "bash", "arguments": {"command": "sh \"$(echo '{{prompt}}' | sed 's/.*Run: //')\""}}]},
+                {"text": "Done."}
+            ]
+        }]});
+        stage.sandbox.write("script.json", &script.to_string());
+        Self { stage }
+    }
+
+    pub(super) fn project(&self) -> PathBuf {
+        self.stage.sandbox.project()
+    }
+
+    pub(super) fn home_path(&self, name: &str) -> String {
+        self.stage.sandbox.home().join(name).display().to_string()
+    }
+
+    pub(super) fn write(&self, name: &str, text: &str) {
+        std::fs::write(self.project().join(name), text).unwrap();
+    }
+
+    pub(super) fn read(&self, name: &str) -> String {
+        std::fs::read_to_string(self.project().join(name)).unwrap()
+    }
+
+    pub(super) fn settings(&self, subagents: &Value) {
+        self.stage.settings(subagents);
+    }
+
+    /// Replaces what differs from run to run, also the names of commits and worktrees.
+    pub(super) fn normalise(&self, text: &str) -> String {
+        let text = self.stage.sandbox.normalise(text);
+        let is_hex = |word: &str| word.bytes().all(|byte| byte.is_ascii_hexdigit());
+        let mut normal = String::new();
+        for piece in text.split_inclusive(|letter: char| !letter.is_ascii_alphanumeric()) {
+            let word = piece.trim_end_matches(|letter: char| !letter.is_ascii_alphanumeric());
+            match word.len() {
+                6 | 8 | 40 if is_hex(word) => normal += &piece.replace(word, "HEX"),
+                _ => normal += piece,
+            }
+        }
+        normal
+    }
+
+    /// Runs git in the project.
+    pub(super) fn git(&self, arguments: &[&str]) -> String {
+        let output = Command::new("git")
+            .args(arguments)
+            .current_dir(self.project())
+            .env("GIT_CONFIG_GLOBAL", "/dev/null")
+            .output()
+            .unwrap();
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(output.status.success(), "git {arguments:?}: {said}");
+        String::from_utf8_lossy(&output.stdout)
+            .trim_end()
+            .to_owned()
+    }
+
+    /// Returns what git says about the checkout, without our own record.
+    pub(super) fn status(&self) -> String {
+        self.git(&[
+            "status",
+            "--porcelain",
+            "--untracked-files=all",
+            "--",
+            ".",
+            ":!.pi",
+        ])
+    }
+
+    /// Our binary with these arguments.
+    pub(super) fn ours(&self, arguments: &[&str]) -> SandboxCommand {
+        self.stage.command(arguments)
+    }
+
+    /// Returns a prompt that makes a child run a shell script.
+    pub(super) fn prompt(&self, script: &str) -> String {
+        let mut hasher = DefaultHasher::new();
+        script.hash(&mut hasher);
+        let name = format!("scripts/{}", hasher.finish());
+        let path = self.stage.sandbox.write(&name, &format!("{script}\n"));
+        format!("Run: {}", path.display())
+    }
+
+    /// `delegate` of tasks that each run a shell script.
+    pub(super) fn plain(&self, tasks: &[(&str, &str)]) -> SandboxCommand {
+        let model = format!("scripted/{}", self.stage.path("script.json"));
+        let options = [
+            "delegate", "--runner", "embedded", "--json", "--model", &model,
+        ];
+        let mut command = self.ours(&options);
+        for (name, script) in tasks {
+            let prompt = self.prompt(script);
+            command = command.arg("--task").arg(format!("{name}={prompt}"));
+        }
+        command
+    }
+
+    /// The same, each in a worktree.
+    pub(super) fn command(&self, tasks: &[(&str, &str)]) -> SandboxCommand {
+        self.plain(tasks).args(["--isolation", "worktree"])
+    }
+
+    /// Runs tasks in worktrees, and returns the JSON of the call.
+    pub(super) fn run(&self, tasks: &[(&str, &str)]) -> Value {
+        self.command(tasks).run().expect_success().json()
+    }
+
+    /// Runs tasks in worktrees, and returns what a person reads about it.
+    pub(super) fn said_by_run(&self, tasks: &[(&str, &str)]) -> String {
+        self.run(tasks)["text"]
+            .as_str()
+            .map(|text| self.normalise(text))
+            .unwrap()
+    }
+
+    /// Returns what a command prints.
+    pub(super) fn said(&self, arguments: &[&str]) -> String {
+        let output = self.ours(arguments).run();
+        self.normalise(&self.stage.said(&output))
+    }
+
+    /// Returns the id of the newest run.
+    pub(super) fn last_run(&self) -> String {
+        let listed = self.ours(&["worktrees", "--all", "--json"]).run().json();
+        let last = listed.as_array().unwrap().last().unwrap().clone();
+        last["runId"].as_str().unwrap().to_owned()
+    }
+}

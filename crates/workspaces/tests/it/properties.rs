@@ -1,0 +1,134 @@
+//! Whatever a child does with git, no commit of it is lost when its worktree is discarded.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use pi_subagents_workspaces::{
+    Captured, NewWorktree, Pin, Repository, WorkspaceKind, discard, pin, remove_worktree,
+};
+use proptest::prelude::*;
+
+use crate::fixture::Fixture;
+
+/// Something that a child does in its worktree.
+#[derive(Debug, Clone)]
+enum Step {
+    Commit(u8),
+    Amend(u8),
+    Write(u8),
+    Stage,
+    ResetHard(u8),
+    ResetSoft,
+    Detach,
+    Branch(u8),
+    BackToOwnBranch,
+    Orphan(u8),
+    Stash,
+    DeleteIndex,
+}
+
+fn steps() -> impl Strategy<Value = Vec<Step>> {
+    let step = prop_oneof![
+        4 => any::<u8>().prop_map(Step::Commit),
+        1 => any::<u8>().prop_map(Step::Amend),
+        2 => any::<u8>().prop_map(Step::Write),
+        1 => Just(Step::Stage),
+        2 => (0..3u8).prop_map(Step::ResetHard),
+        1 => Just(Step::ResetSoft),
+        1 => Just(Step::Detach),
+        1 => (0..3u8).prop_map(Step::Branch),
+        1 => Just(Step::BackToOwnBranch),
+        1 => (0..3u8).prop_map(Step::Orphan),
+        1 => Just(Step::Stash),
+        1 => Just(Step::DeleteIndex),
+    ];
+    proptest::collection::vec(step, 1..12)
+}
+
+/// Runs git as a child does: what it cannot do, it does not do.
+fn try_git(directory: &Path, arguments: &[&str]) -> String {
+    let output = Command::new("git")
+        .args(["-c", "user.name=C", "-c", "user.email=c@example.com"])
+        .args(arguments)
+        .current_dir(directory)
+        .env("GIT_CONFIG_GLOBAL", "/dev/null")
+        .output()
+        .unwrap();
+    String::from_utf8_lossy(&output.stdout)
+        .trim_end()
+        .to_owned()
+}
+
+fn play(path: &Path, step: &Step) {
+    let write = |number: u8| fs::write(path.join("work.txt"), format!("{number}\n")).unwrap();
+    let run = |arguments: &[&str]| drop(try_git(path, arguments));
+    match step {
+        Step::Commit(number) => {
+            write(*number);
+            run(&["add", "-A"]);
+            run(&["commit", "--allow-empty", "-qm", "work"]);
+        }
+        Step::Amend(number) => {
+            write(*number);
+            run(&["commit", "--amend", "-qam", "amended"]);
+        }
+        Step::Write(number) => write(*number),
+        Step::Stage => run(&["add", "-A"]),
+        Step::ResetHard(back) => run(&["reset", "-q", "--hard", &format!("HEAD~{back}")]),
+        Step::ResetSoft => run(&["reset", "-q", "--soft", "HEAD~1"]),
+        Step::Detach => run(&["checkout", "-q", "--detach"]),
+        Step::Branch(number) => run(&["checkout", "-q", "-B", &format!("child-{number}")]),
+        Step::BackToOwnBranch => run(&["checkout", "-q", "pi-subagents/run"]),
+        Step::Orphan(number) => run(&["checkout", "-q", "--orphan", &format!("orphan-{number}")]),
+        Step::Stash => run(&["stash", "-q", "-u"]),
+        Step::DeleteIndex => {
+            let index = try_git(path, &["rev-parse", "--git-path", "index"]);
+            // A child may have deleted it before.
+            _ = fs::remove_file(path.join(PathBuf::from(index)));
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(12))]
+
+    #[test]
+    fn no_commit_of_a_child_is_lost(steps in steps()) {
+        let fixture = Fixture::new();
+        let repository = fixture.repository();
+        let base = repository.demand_head().unwrap();
+        let path = fixture.place.path().join("worktree");
+        let wished = NewWorktree {
+            path: &path,
+            branch: "pi-subagents/run",
+            base: &base,
+            reason: "test",
+        };
+        wished.make(&repository).unwrap();
+        pin(&repository, "run", Pin::Base, &base).unwrap();
+        let mut heads = BTreeSet::new();
+        for step in &steps {
+            play(&path, step);
+            heads.insert(try_git(&path, &["rev-parse", "--verify", "-q", "HEAD"]));
+        }
+        let work = fs::read_to_string(path.join("work.txt")).ok();
+
+        let worktree = Repository::find(&path).unwrap();
+        let captured = Captured::take(&worktree, &base, WorkspaceKind::Worktree).unwrap();
+        captured.pin(&repository, "run").unwrap();
+        discard(&repository, "run").unwrap();
+        remove_worktree(&repository, &path, "pi-subagents/run").unwrap();
+
+        fixture.git(&["reflog", "expire", "--expire=now", "--all"]);
+        fixture.git(&["gc", "--quiet", "--prune=now"]);
+        let reachable = fixture.git(&["rev-list", "--all"]);
+        let reachable: BTreeSet<&str> = reachable.lines().collect();
+        for head in heads.iter().filter(|head| !head.is_empty()) {
+            prop_assert!(reachable.contains(head.as_str()), "{head} is lost after {steps:?}");
+        }
+        let kept = try_git(&fixture.top(), &["show", &format!("{}:work.txt", captured.result)]);
+        prop_assert_eq!(work.as_deref().map(str::trim_end), Some(&*kept).filter(|_| work.is_some()));
+    }
+}
