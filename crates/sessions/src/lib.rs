@@ -13,6 +13,7 @@
 //!     child-extension.cjs   what a pi child loads beside its flags
 //!     child-session.jsonl   the child's own session file
 //!     system-prompt.md      the system prompt of the child, if we gave it one
+//!     workspace.json        its worktree, if it has one of its own
 //!     result.json           how it ended; written last, by rename
 //!     fleet.json            which delivery of a fleet run the files hold, and from where on
 //!     notified-SESSION      made by the pi that gave this session its notice of a background run
