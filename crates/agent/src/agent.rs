@@ -20,12 +20,14 @@ use crate::providers::Provider;
 use crate::queue::Queue;
 use crate::sections::Sections;
 use crate::settings::{CompactionSettings, RetrySettings};
-use crate::tools::{ModelInUse, Tool, ToolSurroundings};
+use crate::tools::{Guarded, ModelInUse, Tool, ToolSurroundings};
 
 /// The parts of an agent that do not change while it lives.
 pub(crate) struct Setup {
     pub(crate) cwd: PathBuf,
     pub(crate) home: PathBuf,
+    /// The directories that are not written to.
+    pub(crate) guarded: Guarded,
     /// The environment of shell commands.
     pub(crate) variables: BTreeMap<String, String>,
     pub(crate) tools: Vec<&'static Tool>,
@@ -152,6 +154,7 @@ impl Agent {
         ToolSurroundings {
             cwd: self.setup.cwd.clone(),
             home: self.setup.home.clone(),
+            guarded: self.setup.guarded.clone(),
             variables: self.setup.variables.clone(),
             session_id: conversation.session_id().to_owned(),
             session_file: conversation.session_file().map(PathBuf::from),

@@ -3,6 +3,10 @@
 //! Pi's flags are not clap's: `-p` may swallow a message, `@file` is an argument anywhere,
 //! and two-letter short flags exist. [`FLAGS`] is the table.
 
+use std::path::PathBuf;
+
+use crate::tools::Guarded;
+
 /// The flags of the command line.
 #[derive(Debug, Default, PartialEq, Eq)]
 #[expect(
@@ -22,6 +26,10 @@ pub(crate) struct Flags {
     pub(crate) exclude_tools: Vec<String>,
     pub(crate) no_tools: bool,
     pub(crate) finalize: bool,
+    /// Directories that are not written to.
+    pub(crate) leave_alone: Vec<String>,
+    /// The directory inside them that is.
+    pub(crate) own: Option<String>,
     pub(crate) no_session: bool,
     pub(crate) session: Option<String>,
     pub(crate) session_id: Option<String>,
@@ -45,6 +53,14 @@ impl Flags {
     /// Returns the mode; text unless the flags ask for another.
     pub(crate) fn mode(&self) -> Mode {
         self.mode.unwrap_or(Mode::Text)
+    }
+
+    /// Returns the directories that are not written to.
+    pub(crate) fn guarded(&self) -> Guarded {
+        Guarded {
+            left_alone: self.leave_alone.iter().map(PathBuf::from).collect(),
+            own: self.own.as_ref().map(PathBuf::from),
+        }
     }
 }
 
@@ -126,6 +142,14 @@ static FLAGS: &[(&[&str], Effect)] = &[
     (
         &["--finalize"],
         Effect::Switch(|flags| flags.finalize = true),
+    ),
+    (
+        &["--leave-alone"],
+        Effect::Value(|flags, value| flags.leave_alone.push(value)),
+    ),
+    (
+        &["--own"],
+        Effect::Value(|flags, value| flags.own = Some(value)),
     ),
     (
         &["--no-session"],

@@ -153,6 +153,7 @@ pub(crate) fn assemble(
         sections: prompt::build(flags, &tools, &cwd, surroundings),
         cwd,
         home: surroundings.home.clone(),
+        guarded: flags.guarded(),
         variables: without_secrets(surroundings),
         tools,
         retry: settings.retry,

@@ -63,5 +63,6 @@ pub use repository::Repository;
 pub use snapshot::{LARGEST_UNTRACKED, LeftOut, Snapshot, WhyLeftOut};
 pub use submodules::{Part, parts};
 pub use worktree::{
-    NewWorktree, base_of_worktree, lock_worktree, main_checkout, remove_worktree, unlock_worktree,
+    NewWorktree, base_of_worktree, is_worktree_locked, lock_worktree, main_checkout,
+    remove_worktree, unlock_worktree,
 };

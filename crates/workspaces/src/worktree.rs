@@ -106,6 +106,12 @@ pub fn unlock_worktree(repository: &Repository, path: &Path) -> Result<(), Works
     Ok(())
 }
 
+/// Returns whether somebody works in a worktree: it is there and locked.
+pub fn is_worktree_locked(path: &Path) -> bool {
+    let worktree = Repository::find(path).ok();
+    worktree.is_some_and(|worktree| worktree.git_dir().join("locked").exists())
+}
+
 /// Locks a worktree again: somebody works in it.
 pub fn lock_worktree(
     repository: &Repository,

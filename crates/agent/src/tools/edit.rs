@@ -67,6 +67,7 @@ pub(super) fn run(
         ));
     }
     let path = paths::resolve(&arguments.path, surroundings);
+    surroundings.guarded.check(&path)?;
     let original = load(&path, &arguments.path)?;
     let (bom, body) = match original.strip_prefix(BOM) {
         Some(body) => (BOM, body),

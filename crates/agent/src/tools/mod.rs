@@ -10,6 +10,7 @@ mod edit;
 mod finalize;
 mod find;
 mod grep;
+mod guarded;
 mod image;
 mod line_window;
 mod ls;
@@ -22,6 +23,7 @@ mod tree;
 mod truncation;
 mod write;
 
+pub(crate) use guarded::Guarded;
 pub(crate) use image::mime_type as image_type;
 pub(crate) use surroundings::{ModelInUse, ToolSurroundings};
 #[cfg(test)]

@@ -3,11 +3,15 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use super::Guarded;
+
 /// Fixed for one call; handed to threads, so it owns everything.
 #[derive(Debug, Clone)]
 pub(crate) struct ToolSurroundings {
     pub(crate) cwd: PathBuf,
     pub(crate) home: PathBuf,
+    /// The directories that are not written to.
+    pub(crate) guarded: Guarded,
     /// The environment that shell commands get, without any key.
     pub(crate) variables: BTreeMap<String, String>,
     pub(crate) session_id: String,

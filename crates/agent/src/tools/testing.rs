@@ -6,7 +6,7 @@ use std::path::Path;
 use serde_json::Value;
 use tokio::sync::mpsc;
 
-use super::{ModelInUse, ToolOutput, ToolSurroundings, Updates, execute, find_tool};
+use super::{Guarded, ModelInUse, ToolOutput, ToolSurroundings, Updates, execute, find_tool};
 use crate::abort::AbortSwitch;
 use crate::message::{Block, ToolCall};
 
@@ -15,6 +15,7 @@ pub(super) fn surroundings(directory: &Path) -> ToolSurroundings {
     ToolSurroundings {
         cwd: directory.to_owned(),
         home: directory.join("home"),
+        guarded: Guarded::default(),
         variables: BTreeMap::from([
             ("PATH".to_owned(), "/usr/local/bin:/usr/bin:/bin".to_owned()),
             ("TMPDIR".to_owned(), directory.display().to_string()),

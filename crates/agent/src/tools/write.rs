@@ -23,6 +23,7 @@ pub(super) fn run(
     _aborted: &Aborted,
 ) -> ToolResult {
     let path = paths::resolve(&arguments.path, surroundings);
+    surroundings.guarded.check(&path)?;
     if let Some(directory) = path.parent() {
         fs::create_dir_all(directory)
             .map_err(|error| paths::failure(&error, "mkdir", directory))?;

@@ -1,6 +1,6 @@
 //! What runs have left in git: base and result of a run, wherever it worked.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use pi_subagents_sessions::{IndexedRun, RecordedRun};
 use pi_subagents_workspaces::{Change, Pins, Repository, WorkspaceError};
@@ -17,6 +17,8 @@ pub(crate) struct RunResult {
     pub(crate) is_merged: bool,
     /// Its worktree, if it had one.
     pub(crate) workspace: Option<Workspace>,
+    /// The directories of earlier runs that worked in the same worktree.
+    pub(crate) earlier: Vec<PathBuf>,
 }
 
 impl RunResult {
@@ -25,7 +27,7 @@ impl RunResult {
         let mut without = None;
         for run in runs.iter().rev() {
             match Self::of(run)? {
-                Ok(result) => return Ok(result),
+                Ok(result) => return Ok(result.with_earlier(runs)),
                 Err(why) => _ = without.get_or_insert(why),
             }
         }
@@ -54,7 +56,24 @@ impl RunResult {
             change: Change { base, result },
             is_merged,
             workspace,
+            earlier: Vec::new(),
         }))
+    }
+
+    /// Finds the other runs of the conversation that worked in the same worktree.
+    fn with_earlier(mut self, runs: &[IndexedRun]) -> Self {
+        let path = self
+            .workspace
+            .as_ref()
+            .map(|workspace| workspace.path.clone());
+        let others = runs.iter().filter(|run| run.run != self.run.run);
+        let directories = others.map(|run| run.directory.path().to_owned());
+        let earlier = directories.filter(|directory| {
+            let workspace = Workspace::read(directory);
+            workspace.is_some_and(|workspace| Some(&workspace.path) == path.as_ref())
+        });
+        self.earlier = earlier.collect();
+        self
     }
 }
 

@@ -1,9 +1,12 @@
 // Written by pi-subagents for one run: what a child of pi needs beside its flags. It is CommonJS,
 // because pi would spend a sixth of a second on turning a new ES module into it.
-const { closeSync, readFileSync } = require("node:fs");
+const { closeSync, readFileSync, realpathSync } = require("node:fs");
+const { basename, dirname, join, resolve, sep } = require("node:path");
+const { homedir } = require("node:os");
 
 const FINALIZE = __FINALIZE__;
 const PROVIDER = __PROVIDER__;
+const GUARD = __GUARD__;
 
 // Where a wire format has its key; all others have it as a bearer token.
 const KEY_HEADERS = {
@@ -23,6 +26,7 @@ module.exports = function (pi) {
     if (provider === "github-copilot") sayWhoAsks(event.headers);
   });
   if (FINALIZE) registerFinalize(pi);
+  if (GUARD !== null) guardCheckout(pi);
 };
 
 // The descriptor is read and closed before anything else can look at it.
@@ -64,6 +68,35 @@ function setHeader(headers, name, value) {
     if (other.toLowerCase() === name.toLowerCase()) delete headers[other];
   }
   headers[name] = value;
+}
+
+// A worktree is of no use if its agent writes to the checkout by a path that it has read somewhere.
+function guardCheckout(pi) {
+  pi.on("tool_call", (event) => {
+    if (event.toolName !== "write" && event.toolName !== "edit") return undefined;
+    const path = event.input?.path ?? event.input?.file_path;
+    if (typeof path !== "string") return undefined;
+    const real = realPath(resolve(process.cwd(), path.replace(/^@/, "").replace(/^~(?=\/|$)/, homedir())));
+    if (isInside(real, GUARD.own)) return undefined;
+    const found = GUARD.leftAlone.find((directory) => isInside(real, directory));
+    if (found === undefined) return undefined;
+    const copy = join(GUARD.own, real.slice(found.length));
+    return { block: true, reason: `That is your caller's checkout. Your copy is ${copy}` };
+  });
+}
+
+function isInside(path, directory) {
+  return path === directory || path.startsWith(directory + sep);
+}
+
+// Where a path leads, as far as the disk knows it; the rest stays as it is.
+function realPath(path) {
+  try {
+    return realpathSync(path);
+  } catch {
+    const above = dirname(path);
+    return above === path ? path : join(realPath(above), basename(path));
+  }
 }
 
 function registerFinalize(pi) {

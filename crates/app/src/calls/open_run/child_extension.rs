@@ -11,6 +11,7 @@ use pi_subagents_pi_files::SettingsFile;
 use pi_subagents_sessions::RunDir;
 use serde_json::Value;
 
+use super::worktree::Isolated;
 use crate::calls::caller::Caller;
 use crate::calls::resolve::provider_of;
 use crate::places::Places;
@@ -26,17 +27,17 @@ const LARGEST_FILE: u64 = 16 << 20;
 /// Writes the extension of a pi child that needs one, and returns its path: a pi without any
 /// extension starts a sixth faster.
 pub(super) fn write_child_extension(
-    patch: Option<&PlanPatch>,
-    model: &ModelChoice,
+    (patch, model, isolated): (Option<&PlanPatch>, &ModelChoice, Option<&Isolated>),
     caller: &Caller,
     directory: &RunDir,
 ) -> io::Result<Option<PathBuf>> {
-    let must_have = patch.is_some_and(|patch| patch.finalize || patch.api_key.is_some());
+    let must_have =
+        isolated.is_some() || patch.is_some_and(|patch| patch.finalize || patch.api_key.is_some());
     if !must_have && !may_ask_copilot(model, caller) {
         return Ok(None);
     }
     let file = directory.path().join("child-extension.cjs");
-    match write_whole(&file, source(patch).as_bytes()) {
+    match write_whole(&file, source(patch, isolated).as_bytes()) {
         Ok(()) => Ok(Some(file)),
         Err(error) if must_have => Err(error),
         // A full disk does not stop a run.
@@ -71,12 +72,14 @@ fn has_copilot(places: &Places) -> bool {
             .is_some_and(|settings| settings.is_ok_and(|settings| settings.mentions(COPILOT)))
 }
 
-fn source(patch: Option<&PlanPatch>) -> String {
+fn source(patch: Option<&PlanPatch>, isolated: Option<&Isolated>) -> String {
     let must_report = patch.is_some_and(|patch| patch.finalize);
     let provider = patch
         .and_then(|patch| provider_of(&patch.model))
         .map_or(Value::Null, Value::from);
+    let guard = isolated.map_or(Value::Null, Isolated::guard);
     SOURCE
         .replacen("__FINALIZE__", &must_report.to_string(), 1)
         .replacen("__PROVIDER__", &provider.to_string(), 1)
+        .replacen("__GUARD__", &guard.to_string(), 1)
 }

@@ -8,6 +8,7 @@ use pi_subagents_files::write_whole;
 use pi_subagents_sessions::RunDir;
 
 use super::child_extension::write_child_extension;
+use super::worktree::Isolated;
 use crate::calls::caller::Caller;
 use crate::calls::resolve::ResolvedWork;
 
@@ -16,6 +17,8 @@ pub(super) struct RunFiles {
     pub(super) prompts: PromptFiles,
     /// What a pi child loads.
     extension: Option<PathBuf>,
+    /// The arguments by which the embedded agent keeps out of its caller's checkout.
+    guard: Vec<String>,
 }
 
 impl RunFiles {
@@ -24,6 +27,7 @@ impl RunFiles {
         work: &ResolvedWork,
         caller: &Caller,
         directory: Option<&RunDir>,
+        isolated: Option<&Isolated>,
     ) -> Result<Self, Refusal> {
         let refuse = |why: &dyn std::fmt::Display| Refusal {
             message: format!("The files that its child needs could not be written: {why}"),
@@ -35,20 +39,35 @@ impl RunFiles {
                 None => Ok(Self {
                     prompts: no_prompts(),
                     extension: None,
+                    guard: Vec::new(),
                 }),
             };
         };
-        let prompts = patch.map_or_else(no_prompts, |patch| patch.prompt_files(directory.path()));
+        let mut prompts =
+            patch.map_or_else(no_prompts, |patch| patch.prompt_files(directory.path()));
         for (path, text) in &prompts.files {
             write_whole(path, text.as_bytes())
                 .map_err(|error| refuse(&format!("{}: {error}", path.display())))?;
         }
+        if let Some(isolated) = isolated {
+            add_prompt(&mut prompts.policy, isolated.told.clone());
+        }
         let extension = match work.runner {
-            Runner::Pi => write_child_extension(patch, &work.model.choice, caller, directory)
-                .map_err(|error| refuse(&error))?,
+            Runner::Pi => {
+                let asked = (patch, &work.model.choice, isolated);
+                write_child_extension(asked, caller, directory).map_err(|error| refuse(&error))?
+            }
             Runner::Embedded => None,
         };
-        Ok(Self { prompts, extension })
+        let guard = match (work.runner, isolated) {
+            (Runner::Embedded, Some(isolated)) => isolated.arguments(),
+            (Runner::Embedded | Runner::Pi, _) => Vec::new(),
+        };
+        Ok(Self {
+            prompts,
+            extension,
+            guard,
+        })
     }
 
     /// Returns the text of the system prompt and the file that carries it.
@@ -57,23 +76,24 @@ impl RunFiles {
         Some((text.as_str(), path.as_path()))
     }
 
-    /// Adds a file to the system prompt.
-    pub(super) fn add_prompt(&mut self, file: PathBuf) {
-        match &mut self.prompts.policy {
-            SystemPrompt::Inherit => self.prompts.policy = SystemPrompt::Append(vec![file]),
-            SystemPrompt::Append(files) | SystemPrompt::Replace { append: files, .. } => {
-                files.push(file);
-            }
-        }
-    }
-
     /// Returns the arguments for what a plan has no field for.
     pub(super) fn further_arguments(&self, patch: Option<&PlanPatch>) -> Vec<String> {
         let mut arguments = patch.map(PlanPatch::further_arguments).unwrap_or_default();
         if let Some(extension) = &self.extension {
             arguments.extend(["--extension".to_owned(), extension.display().to_string()]);
         }
+        arguments.extend(self.guard.iter().cloned());
         arguments
+    }
+}
+
+/// Adds a file to a system prompt.
+fn add_prompt(policy: &mut SystemPrompt, file: PathBuf) {
+    match policy {
+        SystemPrompt::Inherit => *policy = SystemPrompt::Append(vec![file]),
+        SystemPrompt::Append(files) | SystemPrompt::Replace { append: files, .. } => {
+            files.push(file);
+        }
     }
 }
 

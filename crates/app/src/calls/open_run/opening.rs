@@ -66,8 +66,6 @@ impl<'a> Opening<'a> {
         let mut cwd = resolved.cwd.clone();
         let ready = resolved.work.and_then(|work| {
             let caller = self.resolver.caller;
-            let mut files = RunFiles::write(&work, caller, directory.as_ref())?;
-            let conversation = converse(&resolved.cwd, directory.as_ref())?;
             let isolated = isolate(&Wish {
                 isolation: work.isolation,
                 cwd: &resolved.cwd,
@@ -76,8 +74,9 @@ impl<'a> Opening<'a> {
                 directory: directory.as_ref(),
                 home: &caller.places.home,
             })?;
+            let files = RunFiles::write(&work, caller, directory.as_ref(), isolated.as_ref())?;
+            let conversation = converse(&resolved.cwd, directory.as_ref())?;
             if let Some(isolated) = isolated {
-                files.add_prompt(isolated.told);
                 cwd = isolated.cwd;
             }
             let of_definition = work.patch.as_ref().map_or(&[][..], |patch| &patch.warnings);

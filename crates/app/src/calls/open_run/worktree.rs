@@ -15,6 +15,8 @@ use pi_subagents_workspaces::{
     parts, pin,
 };
 
+use serde_json::{Value, json};
+
 use crate::runs::workspace::{Workspace, WorkspaceBase, WorkspaceState};
 
 /// The file that tells the child where it is.
@@ -39,6 +41,27 @@ pub(super) struct Isolated {
     pub(super) cwd: PathBuf,
     /// The file that tells the child about it.
     pub(super) told: PathBuf,
+    /// The worktree.
+    own: PathBuf,
+    /// The caller's checkout and the other worktrees, which the child must not write to.
+    left_alone: Vec<PathBuf>,
+}
+
+impl Isolated {
+    /// Returns the arguments by which the embedded agent leaves the checkout alone.
+    pub(super) fn arguments(&self) -> Vec<String> {
+        let mut arguments = vec!["--own".to_owned(), self.own.display().to_string()];
+        for directory in &self.left_alone {
+            let directory = directory.display().to_string();
+            arguments.extend(["--leave-alone".to_owned(), directory]);
+        }
+        arguments
+    }
+
+    /// Returns the same for the extension of a pi child.
+    pub(super) fn guard(&self) -> Value {
+        json!({ "own": self.own, "leftAlone": self.left_alone })
+    }
 }
 
 /// Makes the worktree of a run, or takes the one that it continues in. Returns `None` for a run that
@@ -139,7 +162,9 @@ impl Wish<'_> {
             .notes
             .extend(notes(&repository, &snapshot, &included)?);
         written(&workspace, directory)?;
-        let cwd = workspace.path.join(inside);
+        let mut cwd = workspace.path.clone();
+        // An empty path would add a slash.
+        cwd.extend(inside.iter());
         // The directory of the task may hold nothing that git knows.
         create_directories(&cwd).map_err(|error| of_file(&cwd, error))?;
         self.ready(&workspace, cwd, directory)
@@ -155,7 +180,16 @@ impl Wish<'_> {
         let told = directory.join(TOLD);
         let text = told_to_child(workspace);
         write_whole(&told, text.as_bytes()).map_err(|error| of_file(&told, error))?;
-        Ok(Isolated { cwd, told })
+        let real = |path: &Path| std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+        let own = real(&workspace.path);
+        let others = own.parent().map(Path::to_owned);
+        let left_alone = [Some(real(&workspace.repository)), others];
+        Ok(Isolated {
+            cwd,
+            told,
+            own,
+            left_alone: left_alone.into_iter().flatten().collect(),
+        })
     }
 
     fn reason(&self) -> String {

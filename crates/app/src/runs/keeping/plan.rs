@@ -8,6 +8,7 @@ use pi_subagents_sessions::{IndexedRun, Removal, RunState};
 
 use super::choice::{Choice, Rule, Session, chosen};
 use super::why_kept::{Facts, Reason, why_kept};
+use crate::runs::workspace::Workspace;
 
 /// The chosen runs.
 #[derive(Debug, Default)]
@@ -126,6 +127,7 @@ impl<'a> Planner<'a> {
                 is_open: run.is_open(),
                 is_continued,
                 is_untold: is_untold(run),
+                is_unmerged: is_unmerged(run),
                 is_named,
                 obstacle: self.removal.obstacle(run).map(|error| error.to_string()),
             };
@@ -164,6 +166,12 @@ fn ended_at(run: &IndexedRun) -> Option<Timestamp> {
         RunState::Open => None,
         RunState::Over { at, .. } => Some(at.max(run.accepted_at)),
     }
+}
+
+/// Returns whether a run has a worktree whose result waits for somebody.
+fn is_unmerged(run: &IndexedRun) -> bool {
+    let workspace = Workspace::read(run.directory.path());
+    workspace.is_some_and(|workspace| workspace.is_unmerged())
 }
 
 /// Returns whether a session of pi was promised a notice of the end of this run and has not got it.

@@ -13,6 +13,8 @@ pub(crate) struct Facts {
     pub(crate) is_continued: bool,
     /// It is a background run whose session of pi was promised a notice and has not got it.
     pub(crate) is_untold: bool,
+    /// It has a worktree with a result that nobody has merged or discarded.
+    pub(crate) is_unmerged: bool,
     /// A person typed its id or that of its session, and so knows of it.
     pub(crate) is_named: bool,
     /// The reason why its directory must not be touched.
@@ -25,6 +27,7 @@ pub(crate) enum Reason {
     Running,
     Continued,
     Untold,
+    Unmerged,
     Obstacle(String),
 }
 
@@ -36,6 +39,9 @@ pub(crate) fn why_kept(facts: &Facts) -> Option<Reason> {
     }
     if let Some(why) = &facts.obstacle {
         return Some(Reason::Obstacle(why.clone()));
+    }
+    if facts.is_unmerged {
+        return Some(Reason::Unmerged);
     }
     if facts.is_untold && !facts.is_named {
         return Some(Reason::Untold);
@@ -50,6 +56,7 @@ impl Reason {
             Self::Running => "running",
             Self::Continued => "continued",
             Self::Untold => "untold",
+            Self::Unmerged => "unmerged",
             Self::Obstacle(_) => "obstacle",
         }
     }
@@ -62,6 +69,7 @@ impl Reason {
             Self::Untold => {
                 "the session of pi that started it has not been told of its end".to_owned()
             }
+            Self::Unmerged => "its worktree was neither merged nor discarded".to_owned(),
             Self::Obstacle(why) => format!("its directory is not touched: {why}"),
         }
     }
@@ -72,6 +80,7 @@ impl Reason {
             Self::Running => "still running",
             Self::Continued => "continued by a later run of their session",
             Self::Untold => "not yet announced to the session of pi that started them",
+            Self::Unmerged => "in worktrees that were neither merged nor discarded",
             Self::Obstacle(_) => "in a directory that is not touched",
         }
     }
@@ -115,6 +124,16 @@ mod tests {
         };
         assert_eq!(why_kept(&facts(false)), Some(Reason::Untold));
         assert_eq!(why_kept(&facts(true)), None);
+    }
+
+    #[test]
+    fn a_run_whose_result_waits_to_be_merged_stays_whoever_names_it() {
+        let facts = Facts {
+            is_unmerged: true,
+            is_named: true,
+            ..Facts::default()
+        };
+        assert_eq!(why_kept(&facts), Some(Reason::Unmerged));
     }
 
     #[test]

@@ -6,8 +6,8 @@ use std::path::Path;
 use pi_subagents_delegation::RunId;
 use pi_subagents_files::write_whole;
 use pi_subagents_workspaces::{
-    Captured, ObjectId, Repository, WorkspaceError, WorkspaceKind, changes, patch, remove_worktree,
-    unlock_worktree, unpin,
+    Captured, ObjectId, Repository, WorkspaceError, WorkspaceKind, changes, is_worktree_locked,
+    patch, remove_worktree, unlock_worktree, unpin,
 };
 
 use super::{Workspace, WorkspaceFile, WorkspaceResult, WorkspaceState};
@@ -43,6 +43,11 @@ pub(crate) fn take_away(
     directory: &Path,
     state: WorkspaceState,
 ) -> Result<(), WorkspaceError> {
+    if is_worktree_locked(&workspace.path) {
+        let source = std::io::Error::other("a later run works in it, so it is not removed");
+        let path = workspace.path.clone();
+        return Err(WorkspaceError::File { path, source });
+    }
     let repository = Repository::find(&workspace.repository)?;
     let _held = repository.lock()?;
     remove_worktree(&repository, &workspace.path, &workspace.branch)?;
@@ -50,6 +55,15 @@ pub(crate) fn take_away(
     // The worktree is gone, whether or not this can be written down.
     _ = workspace.write(directory);
     Ok(())
+}
+
+/// Notes for an earlier run of the same worktree what became of it.
+pub(crate) fn note_state(directory: &Path, state: WorkspaceState) {
+    if let Some(mut workspace) = Workspace::read(directory) {
+        workspace.state = state;
+        // If it cannot be written, the run is only listed once more than it should be.
+        _ = workspace.write(directory);
+    }
 }
 
 impl Workspace {

@@ -1,6 +1,8 @@
 //! A killed owner loses nothing: the next command keeps what its run left.
 
-use pi_subagents_testkit::wait_until;
+use std::time::Duration;
+
+use pi_subagents_testkit::wait_for_file;
 use pretty_assertions::assert_eq;
 use rustix::process::Signal;
 
@@ -11,7 +13,7 @@ fn the_next_command_keeps_what_a_killed_owner_left() {
     let stage = WorktreeStage::new();
     let running = stage.command(&[("api", "echo one > a.txt; git add a.txt; git commit -qm one; echo two > b.txt; touch \"$HOME/begun\"; sleep 600")]).spawn();
     let begun = stage.home_path("begun");
-    wait_until("the child works", || std::path::Path::new(&begun).exists());
+    wait_for_file(&begun, Duration::from_mins(1));
     running.kill(Signal::KILL);
     running.wait_for_exit();
     let listed = stage.ours(&["worktrees", "--json"]).run().json();

@@ -1,6 +1,6 @@
 //! A repository in a sandbox, and children that run a shell command in worktrees.
 
-use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::cell::RefCell;
 use std::path::PathBuf;
 use std::process::Command;
 
@@ -12,6 +12,8 @@ use crate::stage::Stage;
 /// A sandbox whose project is a repository with one commit.
 pub(super) struct WorktreeStage {
     stage: Stage,
+    /// What children have been asked to run.
+    scripts: RefCell<Vec<Value>>,
 }
 
 impl WorktreeStage {
@@ -27,16 +29,10 @@ impl WorktreeStage {
     }
 
     pub(super) fn without_repository() -> Self {
-        let stage = Stage::new();
-        let script = json!({"rules": [{
-            "when": "Run: ",
-            "turns": [
-                {"toolCalls": [{"name": "bash", "arguments": {"command": "sh \"$(echo '{{prompt}}' | sed 's/.*Run: //')\""}}]},
-                {"text": "Done."}
-            ]
-        }]});
-        stage.sandbox.write("script.json", &script.to_string());
-        Self { stage }
+        Self {
+            stage: Stage::new(),
+            scripts: RefCell::default(),
+        }
     }
 
     pub(super) fn project(&self) -> PathBuf {
@@ -57,6 +53,10 @@ impl WorktreeStage {
 
     pub(super) fn settings(&self, subagents: &Value) {
         self.stage.settings(subagents);
+    }
+
+    pub(super) fn models_json(&self, base_url: &str) {
+        self.stage.sandbox.models_json(base_url);
     }
 
     /// Replaces what differs from run to run, also the names of commits and worktrees.
@@ -106,13 +106,24 @@ impl WorktreeStage {
         self.stage.command(arguments)
     }
 
-    /// Returns a prompt that makes a child run a shell script.
+    /// Returns a prompt that makes a child run a shell script. The newest prompt counts, because a
+    /// resumed run reads those before it too.
     pub(super) fn prompt(&self, script: &str) -> String {
-        let mut hasher = DefaultHasher::new();
-        script.hash(&mut hasher);
-        let name = format!("scripts/{}", hasher.finish());
-        let path = self.stage.sandbox.write(&name, &format!("{script}\n"));
-        format!("Run: {}", path.display())
+        let mut scripts = self.scripts.borrow_mut();
+        let word = format!("script-{}", scripts.len());
+        let path = self.stage.sandbox.write(&word, &format!("{script}\n"));
+        let command = format!("sh {}", path.display());
+        scripts.push(json!({
+            "when": format!("Run {word}."),
+            "turns": [
+                {"toolCalls": [{"name": "bash", "arguments": {"command": command}}]},
+                {"text": "Done."}
+            ]
+        }));
+        let newest_first: Vec<&Value> = scripts.iter().rev().collect();
+        let rules = json!({ "rules": newest_first });
+        self.stage.sandbox.write("script.json", &rules.to_string());
+        format!("Run {word}.")
     }
 
     /// `delegate` of tasks that each run a shell script.

@@ -18,7 +18,7 @@ use crate::print::Printer;
 use crate::runs::conversation::of_one_conversation;
 use crate::runs::results::{RunResult, failed};
 use crate::runs::typed::TypedIds;
-use crate::runs::workspace::{WorkspaceState, matrix_table, take_away};
+use crate::runs::workspace::{WorkspaceState, matrix_table, note_state, take_away};
 
 #[derive(Args)]
 pub(crate) struct MergeArgs {
@@ -59,18 +59,20 @@ pub(crate) fn run(args: &MergeArgs, printer: Printer) -> Result<ExitCode, Comman
 /// Returns the checkout that is merged into: the one we were started in, which must be of the
 /// repository that all runs worked on.
 fn checkout(places: &Places, results: &[RunResult]) -> Result<Repository, CommandError> {
-    let checkout = Repository::find(&places.cwd).map_err(|error| failed(&error))?;
-    for result in results {
-        if result.repository.common_dir() != checkout.common_dir() {
-            let words = format!(
-                "{} worked on another repository than this one",
-                result.run.run
-            );
-            let top = result.repository.top().display();
-            return Err(CommandError::usage(words).hint(format!("Change to {top} first.")));
-        }
-    }
-    Ok(checkout)
+    let found = Repository::find(&places.cwd).map_err(|error| failed(&error));
+    let other = |result: &RunResult| match &found {
+        Ok(checkout) => result.repository.common_dir() != checkout.common_dir(),
+        Err(_) => true,
+    };
+    let Some(result) = results.iter().find(|result| other(result)) else {
+        return found;
+    };
+    let words = format!(
+        "{} worked on another repository than this one",
+        result.run.run
+    );
+    let top = result.repository.top().display();
+    Err(CommandError::usage(words).hint(format!("Change to {top} first.")))
 }
 
 fn check(
@@ -134,7 +136,11 @@ fn tidy(checkout: &Repository, result: &mut RunResult) -> Result<(), String> {
         return Ok(());
     }
     take_away(workspace, run.directory.path(), WorkspaceState::Merged)
-        .map_err(|error| named(&error))
+        .map_err(|error| named(&error))?;
+    for directory in &result.earlier {
+        note_state(directory, WorkspaceState::Merged);
+    }
+    Ok(())
 }
 
 /// Words the commit of a run.

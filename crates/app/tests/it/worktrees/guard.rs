@@ -1,0 +1,54 @@
+//! A child in a worktree does not write to its caller's checkout, by whatever path.
+
+use pi_subagents_testkit::llm::{LlmServer, Script, Turn};
+use pretty_assertions::assert_eq;
+use serde_json::json;
+
+use super::stage::WorktreeStage;
+use crate::real_pi::{RealPi, for_each_pi};
+
+for_each_pi! {
+    pi_leaves_the_checkout_alone,
+}
+
+/// Lets a child write to the checkout and then to its own copy.
+fn play(stage: &WorktreeStage, runner: &str, pi: Option<&RealPi>) {
+    let outside = stage.project().join("kept.txt").display().to_string();
+    let script = Script::new().otherwise([
+        Turn::tool_call("write", json!({"path": outside, "content": "escaped\n"})),
+        Turn::tool_call("write", json!({"path": "own.txt", "content": "own\n"})),
+        Turn::text("ok"),
+    ]);
+    let server = LlmServer::start(script);
+    stage.models_json(&server.base_url());
+    let options = [
+        "delegate",
+        "--task",
+        "api=Write.",
+        "--json",
+        "--runner",
+        runner,
+    ];
+    let mut command = stage.ours(&options).args(["--isolation", "worktree"]);
+    if let Some(pi) = pi {
+        command = command.env("PI_SUBAGENTS_PI", pi.program());
+    }
+    let output = command.run().expect_success().json();
+    let workspace = &output["runs"][0]["workspace"];
+    assert_eq!(stage.read("kept.txt"), "one\ntwo\nthree\n");
+    assert_eq!(workspace["files"][0]["path"], "own.txt");
+    let requests = server.requests();
+    let told = requests[1].body.to_string();
+    let copy = format!("{}/kept.txt", workspace["path"].as_str().unwrap());
+    let expected = format!("That is your caller's checkout. Your copy is {copy}");
+    assert!(told.contains(&expected), "{told}");
+}
+
+fn pi_leaves_the_checkout_alone(pi: RealPi) {
+    play(&WorktreeStage::new(), "pi", Some(&pi));
+}
+
+#[test]
+fn the_embedded_agent_leaves_the_checkout_alone() {
+    play(&WorktreeStage::new(), "embedded", None);
+}
