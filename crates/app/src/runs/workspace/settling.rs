@@ -71,6 +71,10 @@ impl Workspace {
     fn capture(&mut self, directory: &Path, run: &RunId) -> Result<(), WorkspaceError> {
         let repository = Repository::find(&self.repository)?;
         let _held = repository.lock()?;
+        if self.state == WorkspaceState::Planned {
+            // No child has worked in it: whoever made it was killed on the way.
+            return self.forget(&repository, run);
+        }
         let base = self
             .base
             .as_ref()

@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use pi_subagents_testkit::wait_for_file;
+use pi_subagents_testkit::{Signal, wait_for_file};
 use pretty_assertions::assert_eq;
-use rustix::process::Signal;
+use serde_json::json;
 
 use super::stage::WorktreeStage;
 
@@ -41,4 +41,38 @@ fn a_directory_that_somebody_removed_costs_only_what_was_not_committed() {
     );
     stage.ours(&["merge", "api"]).run().expect_success();
     assert_eq!(stage.status(), "?? a.txt");
+}
+
+#[test]
+fn a_worktree_whose_owner_was_killed_while_making_it_is_removed() {
+    let stage = WorktreeStage::new();
+    let output = stage.plain(&[("api", "ls")]).run().expect_success().json();
+    let directory = output["runs"][0]["artifacts"]["directory"]
+        .as_str()
+        .unwrap();
+    let path = stage.home_path("half-made");
+    let head = stage.git(&["rev-parse", "HEAD"]);
+    stage.git(&[
+        "worktree",
+        "add",
+        "--quiet",
+        "--lock",
+        "-b",
+        "pi-subagents/api",
+        &path,
+    ]);
+    std::fs::remove_file(format!("{path}/kept.txt")).unwrap();
+    let journal = json!({
+        "state": "planned",
+        "repository": stage.project(),
+        "path": path,
+        "branch": "pi-subagents/api",
+        "base": {"commit": head, "uncommitted": 0},
+    });
+    std::fs::write(format!("{directory}/workspace.json"), journal.to_string()).unwrap();
+    let listed = stage.ours(&["worktrees", "--all", "--json"]).run().json();
+    assert_eq!(listed[0]["workspace"]["state"], "unchanged");
+    assert_eq!(stage.git(&["worktree", "list"]).lines().count(), 1);
+    assert_eq!(stage.git(&["branch", "--format=%(refname:short)"]), "main");
+    assert!(!std::path::Path::new(&path).exists());
 }
