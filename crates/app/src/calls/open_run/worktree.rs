@@ -22,6 +22,9 @@ use crate::runs::workspace::{Workspace, WorkspaceBase, WorkspaceState};
 /// The file that tells the child where it is.
 const TOLD: &str = "workspace.md";
 
+/// At most so many copied files are named.
+const MOST_NAMED: usize = 5;
+
 /// With less room on the disk no worktree is made.
 const LEAST_ROOM: u64 = 1_000_000_000;
 
@@ -271,8 +274,16 @@ fn notes(
     );
     notes.extend(included.notes.iter().cloned());
     if !included.copied.is_empty() {
-        let files = count(included.copied.len(), "ignored file");
-        notes.push(format!("{files} that .worktreeinclude names were copied"));
+        let names = included.copied.iter().take(MOST_NAMED);
+        let names: Vec<String> = names.map(|name| name.display().to_string()).collect();
+        let more = match included.copied.len().saturating_sub(MOST_NAMED) {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        let names = names.join(", ");
+        notes.push(format!(
+            "copied, because .worktreeinclude names them: {names}{more}"
+        ));
     }
     Ok(notes)
 }
@@ -303,7 +314,7 @@ fn told_to_child(workspace: &Workspace) -> String {
             0 => format!("It began from the commit {commit}.\n"),
             files => {
                 let files = count(files, "uncommitted file");
-                format!("It began from your caller's checkout; its {files} are included.\n")
+                format!("It began from your caller's checkout, with {files}.\n")
             }
         };
     }

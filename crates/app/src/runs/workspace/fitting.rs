@@ -130,6 +130,11 @@ mod tests {
             ],
         };
         let names = ["api", "ui", "tests"].map(str::to_owned);
-        insta::assert_snapshot!(matrix_table(&names, &matrix), @"");
+        insta::assert_snapshot!(matrix_table(&names, &matrix), @"
+               checkout                                 api                 ui                  tests
+        api    ✓                                        –                   ✗ src/app.rs:40-61  ✓
+        ui     ✓                                        ✗ src/app.rs:40-61  –                   ✓
+        tests  ✗ Cargo.toml (modify/delete) and 1 more  ✓                   ✓                   –
+        ");
     }
 }

@@ -100,7 +100,15 @@ mod tests {
             WorkspaceState::Discarded,
         ];
         let lines: Vec<String> = states.map(|state| workspace(state).line("37546890")).into();
-        insta::assert_snapshot!(lines.join("\n"), @"");
+        insta::assert_snapshot!(lines.join("\n"), @"
+        worktree: /worktrees/api on the branch pi-subagents/api
+        worktree: /worktrees/api on the branch pi-subagents/api
+        worktree: 2 files +40 −12, 2 commits; not merged (pi-subagents merge 37546890)
+        worktree: what it left is only in /worktrees/api
+        worktree: nothing was changed
+        worktree: 2 files +40 −12, 2 commits; merged
+        worktree: 2 files +40 −12, 2 commits; discarded
+        ");
     }
 
     #[test]

@@ -15,7 +15,7 @@ fn the_next_command_keeps_what_a_killed_owner_left() {
     let begun = stage.home_path("begun");
     wait_for_file(&begun, Duration::from_mins(1));
     running.kill(Signal::KILL);
-    running.wait_for_exit();
+    _ = running.wait_for_exit();
     let listed = stage.ours(&["worktrees", "--json"]).run().json();
     let workspace = &listed[0]["workspace"];
     assert_eq!(workspace["state"], "captured");
