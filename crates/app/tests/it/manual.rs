@@ -46,13 +46,19 @@ fn the_manual_is_printed_or_written_with_a_page_for_each_command() {
     pi-subagents-clean.1
     pi-subagents-completions.1
     pi-subagents-delegate.1
+    pi-subagents-diff.1
+    pi-subagents-discard.1
     pi-subagents-doctor.1
     pi-subagents-events.1
     pi-subagents-export.1
+    pi-subagents-fleet-init.1
+    pi-subagents-fleet-key.1
+    pi-subagents-fleet.1
     pi-subagents-host.1
     pi-subagents-logs.1
     pi-subagents-man.1
     pi-subagents-mcp.1
+    pi-subagents-merge.1
     pi-subagents-output.1
     pi-subagents-profile-create.1
     pi-subagents-profile-delete.1
@@ -72,6 +78,7 @@ fn the_manual_is_printed_or_written_with_a_page_for_each_command() {
     pi-subagents-tour.1
     pi-subagents-trust.1
     pi-subagents-wait.1
+    pi-subagents-worktrees.1
     pi-subagents.1
     ");
 }
