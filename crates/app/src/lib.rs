@@ -22,6 +22,7 @@ mod configuration;
 mod doors;
 mod error;
 mod exit;
+mod locale;
 mod log;
 mod own_commands;
 mod places;

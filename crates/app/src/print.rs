@@ -1,15 +1,17 @@
 //! Prints the results of commands: data to stdout, notes for people to stderr, or both to a page.
 
+use std::borrow::Cow;
 use std::io::{self, ErrorKind, IsTerminal as _, Write as _};
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use pi_subagents_delegation::text::clean;
-use pi_subagents_windows::{Line, Paint};
+use pi_subagents_windows::{Line, Paint, to_ascii};
 use serde::Serialize;
 
 use crate::error::CommandError;
+use crate::locale;
 
 /// How results are printed.
 #[derive(Clone, Copy, Default)]
@@ -212,7 +214,7 @@ impl<'a> Printer<'a> {
         match self.page {
             Some(page) => page.add(Printed::Note(text)),
             // Nothing can be done about a terminal that is gone.
-            None => _ = writeln!(io::stderr(), "{text}"),
+            None => _ = writeln!(io::stderr(), "{}", shown(&text, io::stderr().is_terminal())),
         }
     }
 
@@ -221,8 +223,9 @@ impl<'a> Printer<'a> {
         if self.is_json() {
             self.json(&error.to_json());
         } else {
-            let text = harmless(&error.to_text(), io::stderr().is_terminal());
-            _ = writeln!(io::stderr(), "{text}");
+            let is_terminal = io::stderr().is_terminal();
+            let text = harmless(&error.to_text(), is_terminal);
+            _ = writeln!(io::stderr(), "{}", shown(&text, is_terminal));
         }
         ExitCode::from(error.exit_code())
     }
@@ -231,6 +234,7 @@ impl<'a> Printer<'a> {
 /// Writes to stdout. A reader that left is no error of ours.
 fn write_data(text: &str) {
     let mut stdout = io::stdout().lock();
+    let text = shown(text, stdout.is_terminal());
     let newline = if text.ends_with('\n') { "" } else { "\n" };
     let written = stdout
         .write_all(text.as_bytes())
@@ -259,6 +263,15 @@ pub(crate) fn checked(code: ExitCode) -> ExitCode {
         return ExitCode::FAILURE;
     }
     code
+}
+
+/// Returns a text as a terminal can show it. Anything else gets it as it is.
+fn shown(text: &str, is_terminal: bool) -> Cow<'_, str> {
+    if is_terminal && locale::is_ascii_here() {
+        Cow::Owned(to_ascii(text))
+    } else {
+        Cow::Borrowed(text)
+    }
 }
 
 /// Removes escape sequences and control characters; only a terminal needs spaces for tabs.

@@ -29,7 +29,7 @@ impl<W: Write> Write for AsciiOutput<W> {
 }
 
 /// Returns the text in ASCII, as wide as it was.
-fn to_ascii(text: &str) -> String {
+pub fn to_ascii(text: &str) -> String {
     let mut ascii = String::with_capacity(text.len());
     for character in text.chars() {
         match character {

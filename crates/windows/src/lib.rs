@@ -34,7 +34,7 @@ mod view;
 mod window;
 mod wrap;
 
-pub use ascii::{AsciiOutput, is_ascii_locale};
+pub use ascii::{AsciiOutput, is_ascii_locale, to_ascii};
 pub use body::error_lines;
 pub use event_lines::remarks;
 pub use facts::RunFacts;

@@ -43,6 +43,7 @@ mod errors_in_names;
 mod errors_in_settings;
 mod faults;
 mod finalization;
+mod first_contact;
 mod fleet;
 mod full_disk;
 mod host;

@@ -18,6 +18,7 @@ const BASE: [&str; 11] = [
     "configuration",
     "error",
     "exit",
+    "locale",
     "log",
     "own_commands",
     "places",

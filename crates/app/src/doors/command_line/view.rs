@@ -1,11 +1,12 @@
 //! Shows runs to people: live windows on a terminal, one line per change elsewhere.
 
+use std::ffi::OsStr;
 use std::io::{self, IsTerminal as _, Write};
 
 use pi_subagents_definitions::Settings;
 use pi_subagents_delegation::{EventSink, Timestamp};
 use pi_subagents_windows::{
-    AsciiOutput, AtEnd, Fleet, LiveView, Paint, ProgressLines, Redraw, Terminal, is_ascii_locale,
+    AsciiOutput, AtEnd, Fleet, LiveView, Paint, ProgressLines, Redraw, Terminal,
 };
 use rustix::termios::tcgetwinsize;
 use tokio::signal::unix::{SignalKind, signal};
@@ -13,6 +14,7 @@ use tokio::signal::unix::{SignalKind, signal};
 use crate::calls::caller::Caller;
 use crate::calls::preview::preview_context;
 use crate::doors::command_line::json_stream::JsonStream;
+use crate::locale;
 use crate::places::Places;
 use crate::print::Printer;
 
@@ -74,16 +76,10 @@ fn on_stderr(caller: &Caller, settings: &Settings, at_end: AtEnd) -> Box<dyn Eve
 
 /// Returns stderr, in ASCII if the person's locale knows nothing else.
 fn output(places: &Places) -> Box<dyn Write + Send> {
-    let locales = ["LC_ALL", "LC_CTYPE", "LANG"].map(|name| places.variable(name));
-    let locale = locales
-        .into_iter()
-        .flatten()
-        .find(|locale| !locale.is_empty());
-    match locale {
-        Some(locale) if is_ascii_locale(&locale.to_string_lossy()) => {
-            Box::new(AsciiOutput::new(io::stderr()))
-        }
-        Some(_) | None => Box::new(io::stderr()),
+    if locale::is_ascii(|name| places.variable(name).map(OsStr::to_owned)) {
+        Box::new(AsciiOutput::new(io::stderr()))
+    } else {
+        Box::new(io::stderr())
     }
 }
 
