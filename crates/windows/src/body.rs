@@ -3,9 +3,9 @@
 use pi_subagents_delegation::{Status, text};
 
 use crate::held_call::more_lines;
-use crate::history::{LineKind, WindowLine};
 use crate::paint::fit;
 use crate::partial_message::partial_lines;
+use crate::window_line::{LineKind, WindowLine};
 use crate::wrap::{wrap, wrap_under};
 use crate::{Line, Role, Window};
 

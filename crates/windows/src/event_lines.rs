@@ -3,9 +3,10 @@
 use pi_subagents_delegation::child_protocol::ChildRecord;
 use pi_subagents_delegation::{AssistantMessage, Happening, Message, Part, ToolCall};
 
-use crate::history::{Room, WindowLine};
 use crate::preview::{CallPreview, PreviewContext};
 use crate::report::words_of_report;
+use crate::room::Room;
+use crate::window_line::WindowLine;
 use crate::{Line, Role, markdown};
 
 /// More of one printed line is never shown, and so never copied.

@@ -184,6 +184,11 @@ impl Line {
         }
     }
 
+    /// Adds all spans of another line.
+    pub(crate) fn append(&mut self, mut other: Self) {
+        self.0.append(&mut other.0);
+    }
+
     pub(crate) fn extend(&mut self, spans: impl IntoIterator<Item = Span>) {
         for span in spans {
             self.push(span);

@@ -68,32 +68,33 @@ impl Drawn {
 }
 
 /// A cell with its width, which takes time to find out.
-struct Cell<'a> {
-    line: &'a Line,
+#[derive(Default)]
+struct Cell {
+    line: Line,
     width: usize,
 }
 
 /// Draws rows under their headings. A column without any content is left out. With `columns` the
 /// table is fitted to a terminal of this width; without, nothing is cut.
-pub fn table(columns: &[Column], rows: &[Vec<Line>], room: Option<usize>) -> Vec<Line> {
+pub fn table(columns: &[Column], rows: Vec<Vec<Line>>, room: Option<usize>) -> Vec<Line> {
     let headings: Vec<Line> = columns
         .iter()
         .map(|column| Line::new(Role::Muted, column.heading))
         .collect();
-    let rows: Vec<Vec<Cell<'_>>> = std::iter::once(&headings)
+    let rows: Vec<Vec<Cell>> = std::iter::once(headings)
         .chain(rows)
-        .map(|row| row.iter().map(Cell::of).collect())
+        .map(|row| row.into_iter().map(Cell::of).collect())
         .collect();
     let mut drawn = with_content(columns, &rows, room.is_some());
     if let Some(room) = room {
         leave_out(&mut drawn, room);
         shrink(&mut drawn, room);
     }
-    rows.iter().map(|cells| row(&drawn, cells)).collect()
+    rows.into_iter().map(|cells| row(&drawn, cells)).collect()
 }
 
 /// Returns the columns with something below their headings.
-fn with_content(columns: &[Column], rows: &[Vec<Cell<'_>>], is_fitted: bool) -> Vec<Drawn> {
+fn with_content(columns: &[Column], rows: &[Vec<Cell>], is_fitted: bool) -> Vec<Drawn> {
     let all = columns.iter().enumerate().filter_map(|(place, column)| {
         let cells = rows.iter().skip(1).filter_map(|row| row.get(place));
         let widest = cells
@@ -142,38 +143,40 @@ fn total(widths: impl ExactSizeIterator<Item = usize>) -> usize {
     widths.sum::<usize>() + gaps
 }
 
-fn row(drawn: &[Drawn], cells: &[Cell<'_>]) -> Line {
+/// Draws a row out of its cells. Their spans are moved, because a list may have ten thousand rows.
+fn row(drawn: &[Drawn], mut cells: Vec<Cell>) -> Line {
     let mut line = Line::default();
     // Spaces are added only once something stands behind them.
     let mut spaces = 0;
     for one in drawn {
-        let cell = cells.get(one.place).filter(|cell| cell.width > 0);
+        let cell = cells.get_mut(one.place).filter(|cell| cell.width > 0);
         let Some(cell) = cell else {
             spaces += one.width + GAP;
             continue;
         };
-        let cut = (cell.width > one.width).then(|| fit(cell.line, one.width));
-        let width = cut.as_ref().map_or(cell.width, Line::width);
-        let rest = one.width.saturating_sub(width);
+        let cell = if cell.width > one.width {
+            Cell::of(fit(&cell.line, one.width))
+        } else {
+            std::mem::take(cell)
+        };
+        let rest = one.width.saturating_sub(cell.width);
         let (before, behind) = if one.column.is_number {
             (rest, 0)
         } else {
             (0, rest)
         };
         line = line.with(Role::Plain, &" ".repeat(spaces + before));
-        let spans = cut.as_ref().unwrap_or(cell.line).spans();
-        // They were cleaned when they were made; a list may have ten thousand rows.
-        line.extend(spans.iter().cloned());
+        line.append(cell.line);
         spaces = behind + GAP;
     }
     line
 }
 
-impl<'a> Cell<'a> {
-    fn of(line: &'a Line) -> Self {
+impl Cell {
+    fn of(line: Line) -> Self {
         Self {
-            line,
             width: line.width(),
+            line,
         }
     }
 }
@@ -200,7 +203,7 @@ mod tests {
     }
 
     fn drawn(room: Option<usize>) -> String {
-        let lines = table(&COLUMNS, &rows(), room);
+        let lines = table(&COLUMNS, rows(), room);
         let lines: Vec<String> = lines.iter().map(Line::text).collect();
         format!("\n{}\n", lines.join("\n"))
     }

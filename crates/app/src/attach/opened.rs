@@ -5,6 +5,7 @@ use pi_subagents_sessions::IndexedRun;
 use pi_subagents_windows::{Line, PreviewContext, Role, Room, Window, describe, error_lines};
 
 use super::page::{Page, Place};
+use super::search::Way;
 use super::sheet::{Reading, Sheet};
 use super::transcript::Transcript;
 
@@ -96,8 +97,8 @@ impl Opened {
     }
 
     /// Goes to the next or the previous place that has the words. Returns whether there is any.
-    pub(crate) fn find_next(&mut self, is_down: bool, size: (usize, usize)) -> bool {
-        self.with_sheet(size, |sheet, page| sheet.find_next(is_down, page))
+    pub(crate) fn find_next(&mut self, way: Way, size: (usize, usize)) -> bool {
+        self.with_sheet(size, |sheet, page| sheet.find_next(way, page))
     }
 
     /// Goes back to where the search began.

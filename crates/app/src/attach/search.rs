@@ -1,9 +1,33 @@
 //! Looks for words in a transcript, also in entries that are closed.
 
+use std::ops::Range;
+
 use pi_subagents_windows::Line;
 
 use super::page::{Page, Top};
 use super::sheet::{Search, Sheet};
+
+/// The way on which words are looked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Way {
+    Down,
+    Up,
+}
+
+impl Way {
+    /// Returns the entries behind one on the way, and then those before it with itself.
+    fn others(self, entry: usize, numbers: Range<usize>) -> Vec<usize> {
+        let entry = entry.clamp(numbers.start, numbers.end);
+        let next = (entry + 1).min(numbers.end);
+        match self {
+            Self::Down => (next..numbers.end).chain(numbers.start..next).collect(),
+            Self::Up => {
+                let (above, below) = (numbers.start..entry, entry..numbers.end);
+                above.rev().chain(below.rev()).collect()
+            }
+        }
+    }
+}
 
 impl Sheet {
     /// Begins to look for words from where the reader is.
@@ -23,25 +47,23 @@ impl Sheet {
         search.words = words.to_lowercase();
         search.found = None;
         (self.place, self.open) = search.from.clone();
-        self.find_next(true, page)
+        self.find_next(Way::Down, page)
     }
 
     /// Goes to the next place that has the words, or to the one before; after the last one comes the
     /// first. Returns whether there is any.
-    pub(crate) fn find_next(&mut self, is_down: bool, page: impl Fn(&Self) -> Page<'_>) -> bool {
+    pub(crate) fn find_next(&mut self, way: Way, page: impl Fn(&Self) -> Page<'_>) -> bool {
         let search = self.search.clone();
         let Some(search) = search.filter(|search| !search.words.is_empty()) else {
             return false;
         };
         let (entry, row) = search.found.unwrap_or_else(|| page(self).top(self.place));
-        let found = if is_down {
-            // The top row itself counts, but not the row that was found last.
-            let first = row + usize::from(search.found.is_some());
-            self.find_down(&search.words, (entry, first), &page)
-        } else {
-            self.find_up(&search.words, (entry, row), &page)
+        // The top row itself counts, but not the row that was found last.
+        let row = match way {
+            Way::Down => row + usize::from(search.found.is_some()),
+            Way::Up => row,
         };
-        let Some(found) = found else {
+        let Some(found) = self.find(&search.words, (entry, row), way, &page) else {
             return false;
         };
         let closed = page(self).drawn(found.0).len();
@@ -63,47 +85,31 @@ impl Sheet {
         }
     }
 
-    /// Returns the first row with the words at or below a row, and after the end from the beginning.
-    fn find_down(
+    /// Returns the next row with the words on the way, the row itself included on the way down. After
+    /// the last entry comes the first.
+    fn find(
         &mut self,
         words: &str,
         (entry, row): Top,
+        way: Way,
         page: &impl Fn(&Self) -> Page<'_>,
     ) -> Option<Top> {
-        let numbers = self.transcript.numbers();
-        let here = self.rows_with(entry, words, page);
-        let here = here.into_iter().find(|found| *found >= row);
+        let mut here = self.rows_with(entry, words, page).into_iter();
+        let here = match way {
+            Way::Down => here.find(|found| *found >= row),
+            Way::Up => here.rfind(|found| *found < row),
+        };
         if let Some(row) = here {
             return Some((entry, row));
         }
-        let below = (entry + 1).clamp(numbers.start, numbers.end)..numbers.end;
-        let above = numbers.start..(entry + 1).clamp(numbers.start, numbers.end);
-        let mut others = below.chain(above);
+        let mut others = way.others(entry, self.transcript.numbers()).into_iter();
         others.find_map(|entry| {
             let rows = self.rows_with(entry, words, page);
-            rows.first().map(|row| (entry, *row))
-        })
-    }
-
-    /// Returns the last row with the words above a row, and after the beginning from the end.
-    fn find_up(
-        &mut self,
-        words: &str,
-        (entry, row): Top,
-        page: &impl Fn(&Self) -> Page<'_>,
-    ) -> Option<Top> {
-        let numbers = self.transcript.numbers();
-        let here = self.rows_with(entry, words, page);
-        let here = here.into_iter().rev().find(|found| *found < row);
-        if let Some(row) = here {
-            return Some((entry, row));
-        }
-        let above = numbers.start..entry.clamp(numbers.start, numbers.end);
-        let below = entry.clamp(numbers.start, numbers.end)..numbers.end;
-        let mut others = above.rev().chain(below.rev());
-        others.find_map(|entry| {
-            let rows = self.rows_with(entry, words, page);
-            rows.last().map(|row| (entry, *row))
+            let row = match way {
+                Way::Down => rows.first(),
+                Way::Up => rows.last(),
+            };
+            row.map(|row| (entry, *row))
         })
     }
 

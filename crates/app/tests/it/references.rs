@@ -120,28 +120,19 @@ fn what_leads_nowhere_says_so_and_what_may_have_been_meant() {
     hint: pi-subagents status --all lists the runs of this project.
     [EOF]
     ");
-    insta::assert_snapshot!(refused(&stage, &["stop", "2"]), @r#"
-    --- exit code
-    2
-    [EOF]
-    --- stdout
-    [EOF]
-    --- stderr
-    error: "2" is too short: the beginning of an id has at least 4 characters
-    hint: pi-subagents status --all lists the runs of this project.
-    [EOF]
-    "#);
-    insta::assert_snapshot!(refused(&stage, &["session", "20"]), @r#"
-    --- exit code
-    2
-    [EOF]
-    --- stdout
-    [EOF]
-    --- stderr
-    error: "20" is too short: the beginning of an id has at least 4 characters
-    hint: pi-subagents status --all lists the runs of this project.
-    [EOF]
-    "#);
+    for (command, short) in [("stop", "2"), ("session", "20")] {
+        let output = stage.command(&[command, short]).run();
+        let told = format!(
+            "error: \"{short}\" is too short: the beginning of an id has at least 4 characters\n\
+             hint: pi-subagents status --all lists the runs of this project.\n"
+        );
+        assert_eq!((output.code, output.stderr), (Some(2), told), "{command}");
+    }
+    let unknown = stage.command(&["output", "zz"]).run();
+    let told = "error: there is no run or session \"zz\"\n\
+                hint: The beginning of an id has at least 4 characters.\n\
+                hint: pi-subagents status --all lists the runs of this project.\n";
+    assert_eq!((unknown.code, unknown.stderr.as_str()), (Some(3), told));
     insta::assert_snapshot!(refused(&stage, &["output", "2026"]), @r#"
     --- exit code
     2

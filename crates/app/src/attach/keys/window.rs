@@ -8,6 +8,7 @@ use crate::attach::message::{Effect, Notice};
 use crate::attach::model::{Focus, Model, Purpose};
 use crate::attach::page::Place;
 use crate::attach::scope::Scope;
+use crate::attach::search::Way;
 use crate::attach::sheet::Reading;
 
 impl Model {
@@ -26,8 +27,8 @@ impl Model {
                 self.begin_typing(Purpose::Search);
                 return None;
             }
-            KeyCode::Char('n') => return self.find_next(true),
-            KeyCode::Char('N') => return self.find_next(false),
+            KeyCode::Char('n') => return self.find_next(Way::Down),
+            KeyCode::Char('N') => return self.find_next(Way::Up),
             KeyCode::Up | KeyCode::Char('k') => Reading::Scroll(-1),
             KeyCode::Down | KeyCode::Char('j') => Reading::Scroll(1),
             KeyCode::PageUp => Reading::Scroll(-page),
@@ -73,14 +74,14 @@ impl Model {
         (page.width.into(), page.height.into())
     }
 
-    fn find_next(&mut self, is_down: bool) -> Option<Effect> {
+    fn find_next(&mut self, way: Way) -> Option<Effect> {
         let size = self.page_size();
         let opened = self.opened.as_mut()?;
         let text = match &opened.sheet().search {
             None => "Press / to search the text.".to_owned(),
             Some(search) => format!("\"{}\" is not in the text.", search.words),
         };
-        if !opened.find_next(is_down, size) {
+        if !opened.find_next(way, size) {
             self.notice = Some(Notice::new(Role::Muted, text));
         }
         None

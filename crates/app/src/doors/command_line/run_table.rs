@@ -1,5 +1,7 @@
 //! A table of runs, as `status` and `wait` print it.
 
+use std::borrow::Borrow;
+
 use pi_subagents_delegation::{Status, Timestamp, Usage, text};
 use pi_subagents_windows::figures::{clock, cost, tokens, usage_words};
 use pi_subagents_windows::{Column, Line, Role, table};
@@ -27,12 +29,13 @@ const COLUMNS: [Column; 11] = [
 const LONGEST_TASK: usize = 200;
 
 /// Draws runs in a table, each with a note below it if a person should know something.
-pub(crate) fn run_table(rows: &[RunRow], sheet: &Sheet, now: Timestamp) -> Vec<Line> {
-    let cells: Vec<Vec<Line>> = rows.iter().map(|row| cells(row, sheet, now)).collect();
-    let mut drawn = table(&COLUMNS, &cells, sheet.columns()).into_iter();
+pub(crate) fn run_table(rows: &[impl Borrow<RunRow>], sheet: &Sheet, now: Timestamp) -> Vec<Line> {
+    let cells = rows.iter().map(|row| cells(row.borrow(), sheet, now));
+    let cells: Vec<Vec<Line>> = cells.collect();
+    let mut drawn = table(&COLUMNS, cells, sheet.columns()).into_iter();
     let headings = drawn.next();
     let with_notes = drawn.zip(rows).flat_map(|(line, row)| {
-        let note = note(row).map(|note| sheet.hang(&Line::new(Role::Warning, &note), 3));
+        let note = note(row.borrow()).map(|note| sheet.hang(&Line::new(Role::Warning, &note), 3));
         std::iter::once(line).chain(note.into_iter().flatten())
     });
     headings.into_iter().chain(with_notes).collect()

@@ -1,5 +1,7 @@
 //! `status ID`: everything about a run that fits on a screen.
 
+use std::borrow::Cow;
+
 use pi_subagents_delegation::{Status, Timestamp, Usage, text};
 use pi_subagents_windows::figures::{clock, date_and_time, tokens, usage_words};
 use pi_subagents_windows::{Line, Role};
@@ -18,7 +20,7 @@ const TASK_CHARACTERS: usize = 2000;
 const MARGIN: usize = 15;
 
 /// Draws runs, each with its facts below its name.
-pub(super) fn lines(rows: &[RunRow], sheet: &Sheet, now: Timestamp) -> Vec<Line> {
+pub(super) fn lines(rows: &[Cow<'_, RunRow>], sheet: &Sheet, now: Timestamp) -> Vec<Line> {
     let mut lines = Vec::new();
     for row in rows {
         if !lines.is_empty() {

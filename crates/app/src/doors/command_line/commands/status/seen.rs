@@ -1,5 +1,7 @@
 //! The content of `status`: the chosen runs with their figures, as JSON and as lines.
 
+use std::borrow::Cow;
+
 use pi_subagents_delegation::{Status, Timestamp, text};
 use pi_subagents_sessions::{IndexedRun, RecordedRun, Store};
 use pi_subagents_windows::{Line, Role};
@@ -76,18 +78,18 @@ impl Seen {
     }
 
     /// Returns the rows of at most `limit` runs.
-    fn rows(&self, limit: Option<usize>) -> Vec<RunRow> {
+    fn rows(&self, limit: Option<usize>) -> Vec<Cow<'_, RunRow>> {
         let runs = self.runs.iter().take(limit.unwrap_or(usize::MAX));
         runs.enumerate()
             .map(|(place, run)| match place {
-                _ if self.is_named => run.read(),
-                0..FULL_ROWS => run.read().shortened(),
-                _ => run.row.clone(),
+                _ if self.is_named => Cow::Owned(run.read()),
+                0..FULL_ROWS => Cow::Owned(run.read().shortened()),
+                _ => Cow::Borrowed(&run.row),
             })
             .collect()
     }
 
-    pub(super) fn json(&self) -> StatusJson {
+    pub(super) fn json(&self) -> StatusJson<'_> {
         StatusJson {
             counts: self.counts.json_with_queued(),
             totals: self.totals,
@@ -180,17 +182,18 @@ impl SeenRun {
 
 /// The JSON of `status`.
 #[derive(Serialize)]
-pub(super) struct StatusJson {
+pub(super) struct StatusJson<'a> {
     counts: Value,
     totals: RowTotals,
-    runs: Vec<RunRow>,
+    runs: Vec<Cow<'a, RunRow>>,
 }
 
-impl StatusJson {
+impl StatusJson<'_> {
     /// Writes what is news if it changes: all but the figures of runs under way.
     pub(super) fn news(&self) -> String {
         let mut runs = self.runs.clone();
         for row in runs.iter_mut().filter(|row| !row.is_over()) {
+            let row = row.to_mut();
             row.end.usage = None;
             row.end.tool_calls = None;
         }

@@ -1,0 +1,35 @@
+//! How much a window holds of what it shows.
+
+/// How much one window holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Room {
+    /// How many lines.
+    pub lines: usize,
+    /// How many bytes of text.
+    pub bytes: usize,
+    /// How much of one line.
+    pub line_bytes: usize,
+}
+
+impl Room {
+    /// For a view of the newest lines, each cut to the width of a terminal unless it is expanded.
+    pub const ROLLING: Self = Self {
+        lines: 500,
+        bytes: 128 << 10,
+        line_bytes: 32 << 10,
+    };
+
+    /// For whoever reads a run from its beginning.
+    pub const WHOLE: Self = Self {
+        lines: 100_000,
+        bytes: 32 << 20,
+        line_bytes: 64 << 10,
+    };
+
+    /// For whoever wants to know just what a run does now.
+    pub const LAST_LINE: Self = Self {
+        lines: 1,
+        bytes: 2 << 10,
+        line_bytes: 512,
+    };
+}
