@@ -336,6 +336,7 @@ fn an_id_opens_its_run_or_its_session_at_once() {
     assert_eq!(code, Some(3));
     insta::assert_snapshot!(screen, @r#"
     error: there is no run or session "zzz"
+    hint: The beginning of an id has at least 4 characters.
     hint: pi-subagents status --all lists the runs of this project.
     "#);
 }

@@ -55,11 +55,10 @@ fn doctor_has_colours_and_fits_a_narrow_terminal() {
         };
         let broken: Vec<&str> = screen.lines().filter(|line| !is_line(line)).collect();
         assert_eq!(broken, [""; 0], "{screen}");
-        let colours = terminal.with_screen(|screen| {
-            let cell = |row| screen.cell(row, 0).unwrap().fgcolor();
-            (0..3).map(cell).collect::<Vec<_>>()
-        });
-        assert_eq!(colours, [vt100::Color::Idx(2); 3]);
+        let fine = screen.lines().position(|line| line.starts_with("ok "));
+        let row = u16::try_from(fine.unwrap()).unwrap();
+        let colour = terminal.with_screen(|screen| screen.cell(row, 0).unwrap().fgcolor());
+        assert_eq!(colour, vt100::Color::Idx(2));
         terminal.end();
     }
 }

@@ -179,12 +179,16 @@ impl Shared {
     /// Writes down that a run is over. Returns false if pi is in another session by now.
     fn note_end(&self, session: &str, row: &RunRow) -> bool {
         // Held, so that pi does not change its session between the row and the entry.
-        let state = self.state();
+        let mut state = self.state();
         if state.session != session || !self.runs.put_background(session, row) {
             return false;
         }
         self.keep(session, UPDATE_ENTRY, &RunUpdate::of(row));
-        self.show_counts();
+        if self.show_counts().under_way() == 0 {
+            // At once: the notice of the end comes next.
+            self.drop_widget(&state);
+            state.widget = JoinSet::new();
+        }
         true
     }
 
