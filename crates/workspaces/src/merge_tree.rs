@@ -185,14 +185,19 @@ fn places(text: &[u8]) -> Vec<(usize, usize)> {
     let mut found = Vec::new();
     let mut begun = None;
     for (number, line) in text.split(|byte| *byte == b'\n').enumerate() {
-        if line.starts_with(b"<<<<<<< ") {
+        if is_marker(line, b'<') {
             begun = Some(number + 1);
-        } else if line.starts_with(b">>>>>>> ") {
+        } else if is_marker(line, b'>') {
             found.extend(begun.take().map(|begun| (begun, number + 1)));
         }
     }
     found.truncate(MOST_PLACES);
     found
+}
+
+/// Returns whether a line begins or ends a conflict: seven times the same letter, and a space.
+fn is_marker(line: &[u8], letter: u8) -> bool {
+    line.starts_with(&[letter; 7]) && line.get(7) == Some(&b' ')
 }
 
 #[cfg(test)]
@@ -239,8 +244,10 @@ mod tests {
 
     #[test]
     fn places_are_lines_of_the_merged_file() {
-        let text = b"1\n<<<<<<< a\nA\n=======\nB\n>>>>>>> b\n2\n<<<<<<< a\n=======\n>>>>>>> b\n";
-        assert_eq!(places(text), [(2, 6), (8, 10)]);
-        assert_eq!(places(b"<<<<<<<\n"), []);
+        let (begin, end) = ("<".repeat(7), ">".repeat(7));
+        let text =
+            format!("1\n{begin} a\nA\n=======\nB\n{end} b\n2\n{begin} a\n=======\n{end} b\n");
+        assert_eq!(places(text.as_bytes()), [(2, 6), (8, 10)]);
+        assert_eq!(places(format!("{begin}\n").as_bytes()), []);
     }
 }
