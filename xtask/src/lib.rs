@@ -18,6 +18,7 @@
 )]
 
 mod bench;
+mod browser;
 mod check;
 pub mod dependencies;
 pub mod documents;

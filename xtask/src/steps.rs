@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use crate::Outcome;
 use crate::machine::{cargo, target};
 use crate::process_tree::kill_tree;
-use crate::{faults, mcp_client, nats, real_pi, typescript};
+use crate::{browser, faults, mcp_client, nats, real_pi, typescript};
 
 /// The longest time a step may take. On two cores a cold build takes six minutes and all tests take
 /// four, so a step that takes longer hangs.
@@ -86,6 +86,7 @@ pub(crate) fn test(filter: &[String]) -> Outcome<()> {
     typescript::check(&real_pi::install_all()?)?;
     mcp_client::install()?;
     nats::install()?;
+    browser::install()?;
     run(&[Step::tests(filter)])?;
     if filter.is_empty() {
         faults::short()?;
@@ -138,7 +139,7 @@ pub(crate) fn run(steps: &[Step]) -> Outcome<()> {
 /// Waits for a process, and kills it with everything it started if it takes too long. A test that
 /// hangs has been named by then: the test program prints the name of each test that runs for more
 /// than a minute.
-fn wait_within(mut process: Child, limit: Duration) -> Outcome<ExitStatus> {
+pub(crate) fn wait_within(mut process: Child, limit: Duration) -> Outcome<ExitStatus> {
     let begun = Instant::now();
     loop {
         if let Some(status) = process.try_wait()? {

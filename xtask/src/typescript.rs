@@ -1,4 +1,5 @@
-//! The TypeScript of `extension/`, checked against the types of the real pi.
+//! The TypeScript of `extension/`, checked against the types of the real pi, and the modules of the web
+//! page, whose types stand in their comments.
 
 use std::time::Instant;
 
@@ -11,6 +12,9 @@ use crate::steps::seconds;
 const COMPILER: &str = "typescript@7.0.2";
 const TYPES_OF_NODE: &str = "@types/node@24.19.2";
 
+/// What is checked.
+const PROJECTS: [&str; 2] = ["extension", "crates/page/assets/jsconfig.json"];
+
 /// Checks the types, with a compiler that is installed unless it is there already.
 pub(crate) fn check(pi: &RealPi) -> Outcome<()> {
     let begun = Instant::now();
@@ -19,16 +23,19 @@ pub(crate) fn check(pi: &RealPi) -> Outcome<()> {
     if !compiler.exists() {
         npm::install(&directory, &[COMPILER, TYPES_OF_NODE])?;
     }
-    println!("xtask: types: tsc --project extension");
-    let status = program(pi.node.join("node"))
-        .arg(compiler)
-        .args(["--project", "extension"])
-        .current_dir(root())
-        .status()?;
-    let took = seconds(begun.elapsed());
-    if !status.success() {
-        return Err(format!("types ({status}) after {took}: tsc --project extension").into());
+    for project in PROJECTS {
+        println!("xtask: types: tsc --project {project}");
+        let status = program(pi.node.join("node"))
+            .arg(&compiler)
+            .args(["--project", project])
+            .current_dir(root())
+            .status()?;
+        if !status.success() {
+            let took = seconds(begun.elapsed());
+            return Err(format!("types ({status}) after {took}: tsc --project {project}").into());
+        }
     }
+    let took = seconds(begun.elapsed());
     println!("xtask: types passed in {took}");
     Ok(())
 }

@@ -32,6 +32,7 @@ mod random;
 mod runs;
 mod runtime;
 mod signals;
+mod token_file;
 
 use std::ffi::OsString;
 use std::process::ExitCode;

@@ -13,27 +13,43 @@ pub struct GrowingFile {
     path: PathBuf,
     /// `None` until there is one.
     file: Option<File>,
-    /// How many bytes at the end of the file are read, if it is there already.
-    at_most: Option<u64>,
+    begin: Begin,
     /// The beginning of a line that is not whole yet.
     rest: Vec<u8>,
+    /// The place in the file where that line begins.
+    place: u64,
+}
+
+/// Where the reading of a file begins.
+#[derive(Debug, Clone, Copy)]
+enum Begin {
+    /// At this place.
+    At(u64),
+    /// So many bytes before the end, if it is there already.
+    BeforeEnd(u64),
 }
 
 impl GrowingFile {
     /// Makes a reader of a file from its first line. The file need not be there yet.
     pub fn from_beginning(path: PathBuf) -> Self {
+        Self::from_place(path, 0)
+    }
+
+    /// Makes a reader of a file from a place in it, where a line begins.
+    pub(crate) fn from_place(path: PathBuf, place: u64) -> Self {
         Self {
             path,
             file: None,
-            at_most: None,
+            begin: Begin::At(place),
             rest: Vec::new(),
+            place,
         }
     }
 
     /// Makes a reader that begins so many bytes before the end of the file.
     pub(crate) fn from_last(path: PathBuf, bytes: u64) -> Self {
         Self {
-            at_most: Some(bytes),
+            begin: Begin::BeforeEnd(bytes),
             ..Self::from_beginning(path)
         }
     }
@@ -47,11 +63,27 @@ impl GrowingFile {
         &self.path
     }
 
+    /// Returns the place behind the last line that was passed on.
+    pub(crate) fn place(&self) -> u64 {
+        self.place
+    }
+
     /// Passes on the whole lines of the next bytes, or of more bytes if a line is longer, without
     /// their newlines and without empty ones. Returns whether there was any.
     pub fn next(&mut self, bytes: usize, mut each: impl FnMut(&[u8])) -> io::Result<bool> {
-        if self.file.is_none() {
-            self.file = open(&self.path, self.at_most)?;
+        self.next_placed(bytes, |_, line| each(line))
+    }
+
+    /// Does the same, and passes on the place of each line too.
+    pub(crate) fn next_placed(
+        &mut self,
+        bytes: usize,
+        mut each: impl FnMut(u64, &[u8]),
+    ) -> io::Result<bool> {
+        if self.file.is_none()
+            && let Some((file, place)) = open(&self.path, self.begin)?
+        {
+            (self.file, self.place) = (Some(file), place);
         }
         let Some(file) = &mut self.file else {
             return Ok(false);
@@ -64,7 +96,8 @@ impl GrowingFile {
             if let Some(end) = end {
                 let rest = self.rest.split_off(end + 1);
                 let lines = std::mem::replace(&mut self.rest, rest);
-                split(&lines, &mut each);
+                split(&lines, self.place, &mut each);
+                self.place += lines.len() as u64;
                 return Ok(true);
             }
             if read < bytes {
@@ -74,24 +107,26 @@ impl GrowingFile {
     }
 }
 
-/// Opens a file that may not be there yet, and skips the part that is too old.
-fn open(path: &Path, at_most: Option<u64>) -> io::Result<Option<File>> {
+/// Opens a file that may not be there yet, and returns it with the place where the reading begins.
+fn open(path: &Path, begin: Begin) -> io::Result<Option<(File, u64)>> {
     let mut file = match files::open_plain(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         other => other?,
     };
-    if let Some(at_most) = at_most {
-        let length = file.metadata()?.len();
-        file.seek(SeekFrom::Start(length.saturating_sub(at_most)))?;
-    }
-    Ok(Some(file))
+    let place = match begin {
+        Begin::At(place) => place,
+        Begin::BeforeEnd(bytes) => file.metadata()?.len().saturating_sub(bytes),
+    };
+    file.seek(SeekFrom::Start(place))?;
+    Ok(Some((file, place)))
 }
 
-fn split(mut lines: &[u8], each: &mut impl FnMut(&[u8])) {
+fn split(mut lines: &[u8], mut place: u64, each: &mut impl FnMut(u64, &[u8])) {
     while let Some(end) = memchr(b'\n', lines) {
         if end > 0 {
-            each(&lines[..end]);
+            each(place, &lines[..end]);
         }
+        place += end as u64 + 1;
         lines = &lines[end + 1..];
     }
 }

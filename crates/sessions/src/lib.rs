@@ -42,6 +42,7 @@ mod index;
 mod log;
 mod open_run;
 mod owner;
+mod placed;
 mod problems;
 mod record;
 mod record_files;
@@ -74,6 +75,7 @@ pub use found::{
 pub use growing_file::GrowingFile;
 pub use index::{IndexedRun, RemovedRun, RunState};
 pub use owner::{Detached, OwnerName};
+pub use placed::{PlacedEvent, PlacedReader, event_at, raw_lines};
 pub use problems::RecordProblems;
 pub use record::{RecordedEnd, RecordedRun};
 pub use record_files::RecordError;

@@ -5,3 +5,4 @@ pub(crate) mod command_line;
 pub(crate) mod library;
 pub(crate) mod mcp;
 pub(crate) mod pi;
+pub(crate) mod web;

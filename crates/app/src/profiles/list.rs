@@ -2,35 +2,18 @@
 
 use std::process::ExitCode;
 
-use pi_subagents_definitions::{Asker, listing, summary};
-use pi_subagents_delegation::Definition;
-use serde_json::{Value, json};
+use pi_subagents_definitions::{Asker, listing};
 
-use super::fields;
+use super::listed::listed;
 use super::seen::Seen;
 use crate::print::Printer;
 
 pub(super) fn run(seen: &Seen, printer: Printer) -> ExitCode {
-    let definitions = seen.catalogue().effective(Asker::Delegation);
     if printer.is_json() {
-        let rows: Vec<Value> = definitions.iter().copied().map(row).collect();
-        printer.json(&json!({
-            "profiles": rows,
-            "ignored": seen.ignored(),
-            "notices": seen.notices(),
-            "warnings": seen.warnings(),
-        }));
+        printer.json(&listed(seen));
     } else {
-        printer.data(&listing(&definitions));
+        printer.data(&listing(&seen.catalogue().effective(Asker::Delegation)));
         seen.tell(printer);
     }
     ExitCode::SUCCESS
-}
-
-fn row(definition: &Definition) -> Value {
-    let mut row = fields::to_json(definition);
-    if let Value::Object(row) = &mut row {
-        row.insert("summary".to_owned(), json!(summary(definition)));
-    }
-    row
 }

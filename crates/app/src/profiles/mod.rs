@@ -17,6 +17,7 @@ mod explain;
 mod fields;
 mod flags;
 mod list;
+mod listed;
 mod save;
 pub(crate) mod seen;
 mod show;
@@ -24,3 +25,4 @@ mod starter;
 mod wizard;
 
 pub(crate) use command::{ProfileArgs, run, run_for};
+pub(crate) use listed::seen_definitions;

@@ -17,6 +17,8 @@ pub(crate) mod owner_request;
 pub(crate) mod results;
 pub(crate) mod row;
 pub(crate) mod session_runs;
+pub(crate) mod spans;
+pub(crate) mod trace;
 pub(crate) mod typed;
 pub(crate) mod under_way;
 pub(crate) mod workspace;

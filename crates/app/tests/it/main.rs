@@ -107,4 +107,7 @@ mod terminal;
 mod tool_lists;
 mod trust;
 mod typed_prompts;
+mod web;
+mod web_page;
+mod web_stage;
 mod worktrees;

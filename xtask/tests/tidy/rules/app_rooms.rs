@@ -26,10 +26,11 @@ const BASE: [&str; 12] = [
     "random",
     "runtime",
     "signals",
+    "token_file",
 ];
 
 /// Each room, and the rooms it may use besides itself and the base.
-const ROOMS: [(&str, &[&str]); 8] = [
+const ROOMS: [(&str, &[&str]); 9] = [
     ("runs", &[]),
     ("calls", &["runs"]),
     ("profiles", &["runs", "calls"]),
@@ -37,6 +38,7 @@ const ROOMS: [(&str, &[&str]); 8] = [
     ("doors/library", BELOW_DOORS),
     ("doors/mcp", BELOW_DOORS),
     ("doors/pi", BELOW_DOORS),
+    ("doors/web", BELOW_DOORS),
     // The processes of the other doors begin as commands.
     (
         "doors/command_line",
@@ -48,6 +50,7 @@ const ROOMS: [(&str, &[&str]); 8] = [
             "doors/library",
             "doors/mcp",
             "doors/pi",
+            "doors/web",
         ],
     ),
 ];

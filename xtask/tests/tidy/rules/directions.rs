@@ -24,7 +24,7 @@ struct Allowed {
     dev: &'static [&'static str],
 }
 
-const ALLOWED: [Allowed; 15] = [
+const ALLOWED: [Allowed; 16] = [
     Allowed::alone(VOCABULARY),
     Allowed::alone(PROCESSES),
     Allowed::alone(FILES),
@@ -41,6 +41,7 @@ const ALLOWED: [Allowed; 15] = [
         dev: &[TESTKIT],
     },
     Allowed::alone("pi-subagents-mcp"),
+    Allowed::alone("pi-subagents-page"),
     Allowed::upon("pi-subagents-sessions", &[VOCABULARY, FILES]),
     Allowed::upon("pi-subagents-windows", &[VOCABULARY]),
     Allowed::upon("pi-subagents-workspaces", &[PROCESSES, FILES]),
@@ -54,6 +55,7 @@ const ALLOWED: [Allowed; 15] = [
             FILES,
             FLEET,
             "pi-subagents-mcp",
+            "pi-subagents-page",
             PI_FILES,
             "pi-subagents-sessions",
             "pi-subagents-windows",

@@ -77,12 +77,16 @@ enum Command {
     /// Print the whole conversation of a session, with roles and times
     #[command(after_help = examples::SESSION)]
     Session(Printing<commands::session::SessionArgs, ResultArgs>),
-    /// Write a run or a whole session into one file for other people
+    /// Write runs or a whole session into one file for other people
     ///
-    /// What the record holds is written as it is. Keys that pi-subagents knows are not in it, but
-    /// read it before you pass it on: a transcript may hold anything that the sub-agent has read.
+    /// --markdown writes what the record holds as it is; --html takes out what looks like a key, and
+    /// says what it took out. Read the file before you pass it on: a transcript may hold anything
+    /// that the sub-agent has read.
     #[command(after_help = examples::EXPORT)]
     Export(Printing<commands::export::ExportArgs, QuietArgs>),
+    /// Write what runs spent their time on as a trace that Perfetto and Chrome open
+    #[command(after_help = examples::TRACE)]
+    Trace(Printing<commands::trace::TraceArgs, QuietArgs>),
     /// Print the recorded events of a run, one JSON object per line
     #[command(after_help = examples::EVENTS)]
     Events(Printing<commands::events::EventsArgs, QuietArgs>),
@@ -126,6 +130,12 @@ enum Command {
     /// Watch, read, steer and stop runs on one screen
     #[command(after_help = examples::ATTACH)]
     Attach(commands::attach::AttachArgs),
+    /// Watch, read, steer and stop runs on a page in the browser
+    ///
+    /// The page is served on this machine alone, and only to whoever has the printed address with its
+    /// token. A second call prints the address of the first. Ctrl-C ends the page and stops no run.
+    #[command(after_help = examples::WEB)]
+    Web(commands::web::WebArgs),
     /// List, show, create, edit, delete and explain the definitions of agents
     #[command(after_help = examples::PROFILE)]
     Profile(Box<Printing<profiles::ProfileArgs, ResultArgs>>),
@@ -265,6 +275,7 @@ fn dispatch(command: Command) -> ExitCode {
         Command::Logs(args) => args.run(commands::logs::run),
         Command::Session(args) => args.run(commands::session::run),
         Command::Export(args) => args.run(commands::export::run),
+        Command::Trace(args) => args.run(commands::trace::run),
         Command::Events(args) => args.run(commands::events::run),
         Command::Status(args) => args.run(commands::status::run),
         Command::Diff(args) => args.run(commands::diff::run),
@@ -277,6 +288,7 @@ fn dispatch(command: Command) -> ExitCode {
         Command::Fleet(args) => args.run(commands::fleet::run),
         Command::Clean(args) => args.run(commands::clean::run),
         Command::Attach(args) => finished(commands::attach::run(&args)),
+        Command::Web(args) => finished(commands::web::run(&args)),
         Command::Profile(args) => args.run(profiles::run),
         Command::Trust(args) => args.run(commands::trust::run),
         Command::Doctor(args) => args.run(|_, printer| Ok(commands::doctor::run(printer))),
@@ -379,8 +391,8 @@ mod tests {
             offered("quiet"),
             [
                 "tour", "delegate", "run", "spawn", "resume", "output", "logs", "session",
-                "export", "events", "discard", "stop", "wait", "fleet", "clean", "profile",
-                "trust"
+                "export", "trace", "events", "discard", "stop", "wait", "fleet", "clean",
+                "profile", "trust"
             ]
         );
     }

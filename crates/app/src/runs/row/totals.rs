@@ -30,4 +30,14 @@ impl RowTotals {
             cost: Cost::of_all(usages),
         }
     }
+
+    /// Adds the sums over other runs.
+    pub(crate) fn plus(self, other: Self) -> Self {
+        let usage: Usage = [self.usage, other.usage].into_iter().map(Usage::from).sum();
+        Self {
+            runs: self.runs + other.runs,
+            tool_calls: self.tool_calls + other.tool_calls,
+            usage: usage.into(),
+        }
+    }
 }

@@ -53,6 +53,16 @@ Examples:
   pi-subagents resume last \"And the horn?\"
   pi-subagents resume review - < comments.txt";
 
+pub(super) const WEB: &str = "\
+Examples:
+  pi-subagents web --open
+  pi-subagents web last last~2 --read-only";
+
+pub(super) const TRACE: &str = "\
+Examples:
+  pi-subagents trace last
+  pi-subagents trace last --output lamp.trace.json";
+
 pub(super) const ATTACH: &str = "\
 Examples:
   pi-subagents attach

@@ -1,71 +1,89 @@
-//! `export`: writes a conversation into one file for other people.
+//! `export`: writes runs into one file for other people.
 
-use std::io;
-use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::Args;
-use pi_subagents_files::{self as files, Audience};
+use pi_subagents_page::export_file;
+use serde_json::Value;
 
+use super::read_runs;
+use super::written::WrittenArgs;
 use crate::doors::command_line::markdown_file::markdown_file;
 use crate::doors::command_line::read_conversation::{Scope, read_conversation};
 use crate::doors::command_line::sheet::Sheet;
+use crate::doors::web::export::export_data;
 use crate::error::CommandError;
 use crate::places::Places;
 use crate::print::Printer;
 
 #[derive(Args)]
 pub(crate) struct ExportArgs {
-    /// Run or session: an id or its beginning, last, last~2, or the name of a task or definition
-    id: String,
-    /// Write Markdown, with the calls of tools folded
-    #[arg(long, required = true)]
+    /// Runs or sessions: ids or their beginnings, last, last~2, or names of tasks or definitions
+    #[arg(required = true, value_name = "ID")]
+    ids: Vec<String>,
+    /// Write Markdown, with the calls of tools folded; of one run or session
+    #[arg(long, required_unless_present = "html", conflicts_with = "html")]
     markdown: bool,
-    /// The file to write, or - for stdout [default: subagent-SESSION.md in the current directory]
-    #[arg(long, short, value_name = "FILE")]
-    output: Option<PathBuf>,
-    /// Write the file even if it exists
+    /// Write a page that opens in a browser from disk, without a network: the runs with their timeline, and keys taken out
     #[arg(long)]
-    force: bool,
+    html: bool,
+    #[command(flatten)]
+    written: WrittenArgs,
 }
 
 pub(crate) fn run(args: &ExportArgs, printer: Printer) -> Result<ExitCode, CommandError> {
     let places = Places::find()?;
-    let zone = Sheet::of_stdout(&places).zone().clone();
-    let cwd = places.cwd.clone();
-    let conversation = read_conversation(&places, &args.id, "export", printer, Scope::Meant)?;
-    let page = markdown_file(&conversation, &zone);
-    let to_stdout = args.output.as_deref() == Some(Path::new("-"));
-    if to_stdout {
-        printer.data(&page);
-    } else {
-        let usual = || PathBuf::from(format!("subagent-{}.md", conversation.session()));
-        let file = cwd.join(args.output.clone().unwrap_or_else(usual));
-        write(&file, &page, args.force)?;
-        let name = file.display().to_string();
-        printer.data(&name);
+    if args.html {
+        return html(args, &places, printer);
     }
+    let [id] = args.ids.as_slice() else {
+        return Err(CommandError::usage("--markdown writes one run or session")
+            .hint("Use --html to write several runs into one file."));
+    };
+    let zone = Sheet::of_stdout(&places).zone().clone();
+    let conversation = read_conversation(&places, id, "export", printer, Scope::Meant)?;
+    let page = markdown_file(&conversation, &zone);
+    let usual = format!("subagent-{}.md", conversation.session());
+    args.written.write(&page, &usual, &places, printer)?;
     conversation.note_state(printer);
     Ok(ExitCode::SUCCESS)
 }
 
-fn write(file: &Path, page: &str, is_forced: bool) -> Result<(), CommandError> {
-    let written = if is_forced {
-        files::replace(file, page.as_bytes(), Audience::Private)
-    } else {
-        files::write_whole_once(file, page.as_bytes()).and_then(|is_written| {
-            if is_written {
-                return Ok(());
-            }
-            Err(io::ErrorKind::AlreadyExists.into())
-        })
+/// Writes the runs into a page.
+fn html(args: &ExportArgs, places: &Places, printer: Printer) -> Result<ExitCode, CommandError> {
+    let mut runs = Vec::new();
+    for id in &args.ids {
+        runs.extend(read_runs::meant(id, "export", places, printer)?);
+    }
+    let data = export_data(&runs, &places.home).map_err(|error| {
+        CommandError::failed("could not read the record of a run").because(&error)
+    })?;
+    let usual = match runs.first() {
+        Some(run) => format!("subagent-{}.html", run.session),
+        None => "subagent.html".to_owned(),
     };
-    written.map_err(|error| {
-        let name = file.display();
-        if error.kind() == io::ErrorKind::AlreadyExists {
-            return CommandError::usage(format!("{name} exists already"))
-                .hint("Use --force to write it anew, or --output to name another file.");
-        }
-        CommandError::failed(format!("could not write {name}")).because(&error)
-    })
+    args.written
+        .write(&export_file(&data), &usual, places, printer)?;
+    for note in notes(&data) {
+        printer.note(&note);
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Says what was taken out.
+fn notes(data: &Value) -> Vec<String> {
+    let redacted = data["redacted"].as_array().map_or(&[][..], Vec::as_slice);
+    let mut notes: Vec<String> = redacted
+        .iter()
+        .map(|one| {
+            let (what, times) = (one["what"].as_str(), one["times"].as_u64());
+            format!(
+                "Taken out: {} ({} times)",
+                what.unwrap_or_default(),
+                times.unwrap_or(0)
+            )
+        })
+        .collect();
+    notes.push("Read the file before you pass it on: no program finds every secret.".to_owned());
+    notes
 }

@@ -1,0 +1,39 @@
+//! `trace`: writes what runs spent their time on for a viewer of traces.
+
+use std::process::ExitCode;
+
+use clap::Args;
+
+use super::read_runs;
+use super::written::WrittenArgs;
+use crate::error::CommandError;
+use crate::places::Places;
+use crate::print::Printer;
+use crate::runs::trace::trace;
+
+#[derive(Args)]
+pub(crate) struct TraceArgs {
+    /// Runs or sessions: ids or their beginnings, last, last~2, or names of tasks or definitions
+    #[arg(required = true, value_name = "ID")]
+    ids: Vec<String>,
+    #[command(flatten)]
+    written: WrittenArgs,
+}
+
+pub(crate) fn run(args: &TraceArgs, printer: Printer) -> Result<ExitCode, CommandError> {
+    let places = Places::find()?;
+    let mut runs = Vec::new();
+    for id in &args.ids {
+        runs.extend(read_runs::meant(id, "trace", &places, printer)?);
+    }
+    let trace = trace(&runs, &places.home).map_err(|error| {
+        CommandError::failed("could not read the record of a run").because(&error)
+    })?;
+    let usual = match runs.first() {
+        Some(run) => format!("subagent-{}.trace.json", run.session),
+        None => "subagent.trace.json".to_owned(),
+    };
+    args.written
+        .write(&trace.to_string(), &usual, &places, printer)?;
+    Ok(ExitCode::SUCCESS)
+}

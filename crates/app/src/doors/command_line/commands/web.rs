@@ -1,0 +1,103 @@
+//! `web`: all runs on a page in the browser.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use clap::Args;
+use pi_subagents_page::Power;
+use pi_subagents_sessions::{Prefers, Store};
+
+use super::attach_starter::BackgroundStarter;
+use crate::doors::web::{self, WebOptions};
+use crate::error::CommandError;
+use crate::places::Places;
+use crate::print::Printer;
+use crate::runs::ask_which::ask_which;
+use crate::runs::typed::TypedIds;
+use crate::runtime::block_on;
+
+#[derive(Args)]
+pub(crate) struct WebArgs {
+    /// Runs to show first: ids or their beginnings, last, last~2, or names of tasks or definitions; several are compared
+    ids: Vec<String>,
+    /// Port of 127.0.0.1 on which the page is served; 0 picks a free one [default: 41733, or a free one if that is taken]
+    #[arg(long, value_name = "N")]
+    port: Option<u16>,
+    /// Only look: the page can neither steer nor stop nor continue runs
+    #[arg(long)]
+    read_only: bool,
+    /// Open the page in the browser
+    #[arg(long)]
+    open: bool,
+    /// Show the finished runs of the project of this directory [default: the project of the current directory]
+    #[arg(long, value_name = "DIR", conflicts_with = "all")]
+    project: Option<PathBuf>,
+    /// Show the finished runs of all projects
+    #[arg(long)]
+    all: bool,
+}
+
+pub(crate) fn run(args: &WebArgs) -> Result<ExitCode, CommandError> {
+    let places = Places::find()?;
+    let options = WebOptions {
+        port: args.port,
+        power: if args.read_only {
+            Power::ReadOnly
+        } else {
+            Power::Full
+        },
+        opens: args.open,
+        view: view(args, &places)?,
+    };
+    let starter = Arc::new(BackgroundStarter::new(places.clone()));
+    block_on(web::run(places, options, starter))
+}
+
+/// Returns the part of the address that says what the page shows first.
+fn view(args: &WebArgs, places: &Places) -> Result<String, CommandError> {
+    let mut view = String::new();
+    if args.all {
+        view.push_str("&all=1");
+    } else {
+        let project = match &args.project {
+            Some(directory) => places.seen_from(places.cwd.join(directory)).project,
+            None => places.project.clone(),
+        };
+        view.push_str("&project=");
+        view.push_str(&encoded(&project.to_string_lossy()));
+    }
+    let store = Store::new(&places.agent_dir);
+    let typed = TypedIds {
+        store: &store,
+        places,
+        printer: Printer::for_people(),
+        prefers: Prefers::Running,
+    };
+    let mut runs = Vec::new();
+    for id in &args.ids {
+        let found = typed
+            .runs(id)
+            .map_err(|error| ask_which(&error, |run| format!("pi-subagents web {run}")))?;
+        runs.extend(found.last().map(|run| run.run.to_string()));
+    }
+    match runs.as_slice() {
+        [] => {}
+        [run] => view.extend(["&run=", run]),
+        runs => view.extend(["&compare=", &runs.join(",")]),
+    }
+    Ok(view)
+}
+
+/// Writes a text so that it can stand in an address.
+fn encoded(text: &str) -> String {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~/".contains(&byte);
+    let bytes = text.bytes().map(|byte| {
+        if plain(byte) {
+            char::from(byte).to_string()
+        } else {
+            format!("%{byte:02X}")
+        }
+    });
+    bytes.collect()
+}

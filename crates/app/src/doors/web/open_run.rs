@@ -1,0 +1,110 @@
+//! A run under way, as a tab follows it: what it has used, what it does, and where its time goes.
+
+use pi_subagents_delegation::{PartialMessage, RunSummary, Status, Timestamp};
+use pi_subagents_sessions::{IndexedRun, RecordTail};
+use pi_subagents_windows::{Line, PreviewContext, Room, Window, WindowLine, partial_lines};
+use serde_json::{Value, json};
+
+use super::rows::{Doing, listed, row_of};
+use super::told::millisecond;
+use crate::runs::row::RunRow;
+use crate::runs::spans::{Span, Spans};
+
+/// About how much of a record is read at a time.
+const PIECE: usize = 256 << 10;
+
+/// How wide the line is that says what a run does.
+const COLUMNS: usize = 160;
+
+/// A run that is followed.
+pub(super) struct OpenRun {
+    pub(super) run: IndexedRun,
+    tail: RecordTail,
+    summary: RunSummary,
+    window: Window,
+    spans: Spans,
+    last_at: Option<Timestamp>,
+    is_changed: bool,
+}
+
+impl OpenRun {
+    pub(super) fn new(run: IndexedRun, context: &PreviewContext) -> Self {
+        let window = Window::new(run.run.clone(), context.clone());
+        Self {
+            tail: RecordTail::new(&run.directory),
+            summary: RunSummary::without_text(),
+            window: window.with_room(Room::LAST_LINE),
+            spans: Spans::new(context.clone()),
+            last_at: None,
+            is_changed: true,
+            run,
+        }
+    }
+
+    /// Reads what was written since the last time.
+    pub(super) fn read(&mut self) {
+        // A record that cannot be read tells nothing new; the index tells its end.
+        while let Ok(events) = self.tail.next(PIECE) {
+            if events.is_empty() {
+                return;
+            }
+            self.summary.apply_all(&events);
+            self.window.apply(&events, &self.summary);
+            for event in &events {
+                self.spans.apply(event);
+            }
+            self.last_at = events.last().map(|event| event.at);
+            self.is_changed = true;
+        }
+    }
+
+    /// Takes what its model is writing.
+    pub(super) fn take_partial(&mut self, message: PartialMessage) {
+        if self.window.show_partial(message) {
+            self.last_at = Some(Timestamp::now());
+            self.is_changed = true;
+        }
+    }
+
+    /// Returns its row if that has changed since the last time.
+    pub(super) fn news(&mut self) -> Option<Value> {
+        if !std::mem::take(&mut self.is_changed) {
+            return None;
+        }
+        let doing = Doing {
+            line: self.doing(),
+            last_at: self.last_at,
+        };
+        Some(listed(&self.run, self.row(), Some(&doing)))
+    }
+
+    /// Returns the row of the run as it stands.
+    pub(super) fn row(&self) -> RunRow {
+        row_of(&self.run, Some(&self.summary))
+    }
+
+    /// Returns the spans that were added or changed since the last time.
+    pub(super) fn span_news(&mut self) -> Option<Value> {
+        let steered: Vec<i64> = self
+            .spans
+            .steered
+            .iter()
+            .copied()
+            .map(millisecond)
+            .collect();
+        let (from, spans) = self.spans.news()?;
+        let spans: Vec<Value> = spans.iter().map(Span::json).collect();
+        Some(json!({"from": from, "spans": spans, "steered": steered}))
+    }
+
+    fn doing(&self) -> String {
+        if self.window.status() == Status::Queued {
+            return "queued until another run ends".to_owned();
+        }
+        let partial = self.window.partial();
+        let said =
+            partial.and_then(|partial| partial_lines(partial, 1, COLUMNS).last().map(Line::text));
+        let line = said.or_else(|| self.window.lines(1).last().map(WindowLine::text));
+        line.map(|line| line.trim().to_owned()).unwrap_or_default()
+    }
+}

@@ -1,0 +1,90 @@
+//! Rows as the page reads them: the JSON of `status`, and what a list says beside it.
+
+use pi_subagents_delegation::{RunSummary, Timestamp, text};
+use pi_subagents_sessions::{IndexedRun, RecordedRun};
+use serde_json::{Value, json};
+
+use super::told::millisecond;
+use crate::runs::row::RunRow;
+
+/// How much of a task a list holds.
+const SHOWN_TASK: usize = 300;
+
+/// The part of a row that is known only of a run under way.
+#[derive(Debug, Default)]
+pub(super) struct Doing {
+    /// One line of what it does.
+    pub(super) line: String,
+    /// When it was last heard of.
+    pub(super) last_at: Option<Timestamp>,
+}
+
+/// Returns the row of a run, with what its record and its events so far tell.
+pub(super) fn row_of(run: &IndexedRun, progress: Option<&RunSummary>) -> RunRow {
+    let mut row = match RecordedRun::read(&run.directory) {
+        Ok(mut record) => {
+            if run.is_open() {
+                // The run ended just now. The index will say so, and the counts with it.
+                record.end = None;
+            }
+            RunRow::of_index_and_record(run, &record)
+        }
+        Err(error) => RunRow::with_problem(run, error),
+    };
+    if let Some(summary) = progress {
+        row.take_progress(summary);
+    }
+    row
+}
+
+/// Returns a row for a list.
+pub(super) fn listed(run: &IndexedRun, row: RunRow, doing: Option<&Doing>) -> Value {
+    let outcome = row.outcome_line();
+    let mut row = row.shortened();
+    row.artifacts = None;
+    row.end.output = None;
+    row.task = row
+        .task
+        .map(|task| text::cut_characters(&text::one_line(&text::clean(&task)), SHOWN_TASK));
+    row.name = text::one_line(&text::clean(&row.name));
+    let mut value = whole(run, &row);
+    value["doing"] = match doing {
+        Some(doing) => json!(doing.line),
+        None => json!(text::cut_characters(&outcome, SHOWN_TASK)),
+    };
+    let last_at = doing.and_then(|doing| doing.last_at);
+    value["lastAt"] = json!(last_at.map(millisecond));
+    value
+}
+
+/// Returns all of a row.
+pub(super) fn whole(run: &IndexedRun, row: &RunRow) -> Value {
+    let mut value = serde_json::to_value(row).unwrap_or_default();
+    value["sequence"] = json!(run.sequence);
+    let (group, label) = group_of(run);
+    value["group"] = json!(group);
+    value["groupLabel"] = json!(label);
+    value
+}
+
+/// Returns the call that a run belongs to, by its owner, and how a person calls it. A background run
+/// has an owner of its own; it belongs to the session of pi that wanted it, if there is one.
+fn group_of(run: &IndexedRun) -> (String, String) {
+    let owner = &run.owner;
+    match &owner.detached {
+        Some(detached) => match &detached.pi_session {
+            Some(session) => {
+                let short: String = session.chars().take(8).collect();
+                (
+                    format!("pi {session}"),
+                    format!("pi session {short}, background"),
+                )
+            }
+            None => ("background".to_owned(), "background".to_owned()),
+        },
+        None => (
+            format!("{} {}", owner.pid, owner.start_time),
+            format!("call of process {}", owner.pid),
+        ),
+    }
+}

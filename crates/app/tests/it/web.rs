@@ -1,0 +1,406 @@
+//! The web page as programs see it: who is answered, what is told, and what can be done.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+
+use pi_subagents_testkit::Signal;
+use pretty_assertions::assert_eq;
+use serde_json::{Value, json};
+
+use crate::stage::Stage;
+use crate::web_stage::{WebStage, until};
+
+/// Every address of the server that needs a token, and how it is asked.
+const ROUTES: [(&str, &str); 15] = [
+    ("GET", "/v1/about"),
+    ("GET", "/v1/runs"),
+    ("GET", "/v1/runs/r-1"),
+    ("GET", "/v1/runs/r-1/events"),
+    ("GET", "/v1/runs/r-1/texts?at=0.0"),
+    ("GET", "/v1/runs/r-1/raw"),
+    ("GET", "/v1/spans?runs=r-1"),
+    ("GET", "/v1/usage"),
+    ("GET", "/v1/definitions"),
+    ("GET", "/v1/export.html?runs=r-1"),
+    ("GET", "/v1/trace.json?runs=r-1"),
+    ("GET", "/v1/stream"),
+    ("POST", "/v1/runs/r-1/steer"),
+    ("POST", "/v1/runs/r-1/stop"),
+    ("POST", "/v1/runs/r-1/continue"),
+];
+
+fn rules() -> Value {
+    json!([
+        // A session that goes on is told what was said before, so this comes first.
+        {"when": "Hurry", "turns": [{"text": "I hurry."}]},
+        {"when": "Look", "turns": [
+            {"thinking": "Hm.", "text": "I **look**.", "toolCalls": [{"name": "bash", "arguments": {"command": "seq 1 500"}}]},
+            {"text": "Seen.", "toolCalls": [{"name": "read", "arguments": {"path": "nowhere"}}]},
+            {"text": "All is well."},
+        ]},
+        {"when": "Wait", "turns": [
+            {"toolCalls": [{"name": "bash", "arguments": {"command": "sleep 600"}}]},
+        ]},
+        {"turns": [{"text": "You said: {{prompt}}"}]},
+    ])
+}
+
+#[test]
+fn nobody_is_answered_without_the_token_or_from_another_page() {
+    let web = WebStage::new();
+    let port = web.port();
+    let token = format!("Bearer {}", web.token("subagents-web-token"));
+    let viewing = format!("Bearer {}", web.token("subagents-web-view-token"));
+    let origin = format!("http://127.0.0.1:{port}");
+    let other = format!("http://127.0.0.1:{}", port.wrapping_add(1));
+    let cookie = format!("token={}", web.token("subagents-web-token"));
+    for (method, path) in ROUTES {
+        let status = |headers: &[(&str, &str)]| {
+            let answer = web.ask(method, path, headers, "");
+            for (name, _) in &answer.headers {
+                let is_open = name.starts_with("access-control") || name == "set-cookie";
+                assert!(!is_open, "{path}: {name}");
+            }
+            let policy = answer.header("content-security-policy").unwrap_or_default();
+            assert!(policy.contains("default-src 'none'"), "{path}");
+            assert_eq!(answer.header("x-content-type-options"), Some("nosniff"));
+            assert_eq!(answer.header("cache-control"), Some("no-store"), "{path}");
+            answer.status
+        };
+        let from_us = ("Origin", origin.as_str());
+        assert_eq!(status(&[from_us]), 401, "{path}");
+        assert_eq!(status(&[from_us, ("Authorization", "Bearer 0")]), 401);
+        assert_eq!(status(&[from_us, ("Cookie", &cookie)]), 401, "{path}");
+        let forged = [("Host", "evil.example"), ("Authorization", &token), from_us];
+        assert_eq!(status(&forged), 421, "{path}");
+        for from in [&*other, "http://evil.example", "null"] {
+            let headers = [("Origin", from), ("Authorization", &token)];
+            assert_eq!(status(&headers), 403, "{path} {from}");
+        }
+        let crossed = [
+            from_us,
+            ("Sec-Fetch-Site", "cross-site"),
+            ("Authorization", &token),
+        ];
+        assert_eq!(status(&crossed), 403, "{path}");
+        if method == "POST" {
+            assert_eq!(status(&[("Authorization", &token)]), 403, "{path}");
+            let looking = [from_us, ("Authorization", &*viewing)];
+            assert_eq!(status(&looking), 403, "{path}");
+        }
+        // A browser asks first before it sends a request of another page; nobody says yes.
+        let asked = web.ask("OPTIONS", path, &[("Origin", &*other)], "");
+        assert_eq!(asked.status, 403, "{path}");
+    }
+}
+
+#[test]
+fn a_page_for_looking_has_no_other_routes() {
+    let web = WebStage::of(Stage::new(), &["--read-only"]);
+    assert!(web.url.contains(&web.token("subagents-web-view-token")));
+    for (method, path) in ROUTES {
+        if method == "POST" {
+            let answer = web.post(path, &json!({"message": "x"}));
+            assert_eq!(answer.status, 404, "{path}");
+        }
+    }
+    assert_eq!(web.json("/v1/about")["mayAct"], json!(false));
+}
+
+#[test]
+fn the_address_is_a_secret_of_its_user_and_a_second_call_finds_the_first() {
+    let mut web = WebStage::new();
+    for name in [
+        "subagents-web-token",
+        "subagents-web-view-token",
+        "subagents-web-address.json",
+    ] {
+        let file = web.stage.sandbox.agent_dir().join(name);
+        let mode = fs::metadata(&file).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o600, "{name}");
+    }
+    assert_eq!(web.token("subagents-web-token").len(), 64);
+    let second = web.command(&["web"]).run().expect_success();
+    assert_eq!(second.stdout.trim(), web.url);
+    let looking = web.command(&["web", "--read-only"]).run().expect_success();
+    assert!(
+        looking
+            .stdout
+            .contains(&web.token("subagents-web-view-token"))
+    );
+    // Only this machine can reach it.
+    let listening = format!("0100007F:{:04X} 00000000:0000 0A", web.port());
+    let sockets = fs::read_to_string("/proc/net/tcp").unwrap();
+    assert!(sockets.contains(&listening), "{sockets}");
+    web.running.kill(Signal::INT);
+    until("the page ends", || !web.running.is_running());
+    let address = web
+        .stage
+        .sandbox
+        .agent_dir()
+        .join("subagents-web-address.json");
+    assert!(!address.exists());
+}
+
+#[test]
+fn the_browser_is_given_a_file_and_never_the_token() {
+    let stage = Stage::new();
+    let seen = stage.path("seen");
+    let opener = format!(
+        "#!/bin/sh\nps -o args= -p $$ > {seen}.new\nstat -c %a \"$1\" >> {seen}.new\nmv {seen}.new {seen}\n"
+    );
+    let program = stage.sandbox.write("bin/xdg-open", &opener);
+    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+    let path = format!("{}:/usr/bin:/bin", program.parent().unwrap().display());
+    let running = stage
+        .command(&["web", "--port", "0", "--open"])
+        .env("PATH", path)
+        .spawn();
+    let url = running.wait_for_stdout("\n");
+    until("the browser is opened", || fs::metadata(&seen).is_ok());
+    let seen = fs::read_to_string(&seen).unwrap();
+    let token = url.split("#t=").nth(1).unwrap().split('&').next().unwrap();
+    assert!(!seen.contains(token), "{seen}");
+    assert!(seen.ends_with("\n600\n"), "{seen}");
+    let file = stage.sandbox.agent_dir().join("subagents-web-open.html");
+    assert!(fs::read_to_string(file).unwrap().contains(url.trim()));
+}
+
+#[test]
+fn the_page_and_status_say_the_same_of_the_same_runs() {
+    let web = WebStage::new();
+    let model = web.script(&rules());
+    for name in ["one", "two"] {
+        web.run(name, "Look around", &model);
+    }
+    let status = web.command(&["status", "--all", "--json"]).run().json();
+    let page = web.json("/v1/runs");
+    assert_eq!(page["totals"], status["totals"]);
+    assert_eq!(page["counts"], status["counts"]);
+    let figures = |rows: &Value| -> Vec<Value> {
+        let rows = rows["runs"].as_array().unwrap();
+        let fields = [
+            "runId",
+            "name",
+            "status",
+            "usage",
+            "toolCalls",
+            "startedAt",
+            "endedAt",
+        ];
+        rows.iter()
+            .map(|row| fields.iter().map(|field| row[field].clone()).collect())
+            .collect()
+    };
+    assert_eq!(figures(&page), figures(&status));
+    let usage = web.json("/v1/usage");
+    assert_eq!(usage["totals"], status["totals"]);
+    for by in ["days", "models", "definitions", "callers", "projects"] {
+        assert_eq!(usage[by][0]["totals"], status["totals"], "{by}");
+    }
+    let run = page["runs"][0]["runId"].as_str().unwrap();
+    let shown = web.command(&["status", run, "--json"]).run().json();
+    let whole = web.json(&format!("/v1/runs/{run}"));
+    assert_eq!(whole["usage"], shown["runs"][0]["usage"]);
+    assert_eq!(whole["output"], shown["runs"][0]["output"]);
+    assert_eq!(whole["answer"], json!([["p", "All is well."]]));
+    let first = web.json("/v1/runs?q=all%20is%20well&count=1");
+    assert_eq!(
+        (first["found"].as_u64(), &first["runs"][0]["name"]),
+        (Some(2), &json!("two"))
+    );
+}
+
+#[test]
+fn a_transcript_goes_on_at_its_place_and_gives_whole_texts() {
+    let web = WebStage::new();
+    let run = web.run("one", "Look around", &web.script(&rules()));
+    let read = web.json(&format!("/v1/runs/{run}/events"));
+    let events = read["events"].as_array().unwrap();
+    let kinds: Vec<&str> = events
+        .iter()
+        .map(|event| event["k"].as_str().unwrap())
+        .collect();
+    assert_eq!(
+        kinds,
+        [
+            "task", "started", "thought", "said", "call", "turn", "begun", "done", "result",
+            "said", "call", "turn", "begun", "done", "result", "said", "turn", "ended"
+        ]
+    );
+    let result = &events[8];
+    assert_eq!(
+        (&result["lines"], &result["cut"]),
+        (&json!(500), &json!(true))
+    );
+    let place = format!("{}.{}", result["p"], result["n"]);
+    let texts = web.json(&format!("/v1/runs/{run}/texts?at={place}"));
+    let text = texts["texts"][0]["text"].as_str().unwrap();
+    assert_eq!(text.lines().count(), 500);
+    let failed = &events[14];
+    assert_eq!(failed["failed"], json!(true));
+    // Whoever comes back reads on where it was.
+    let from = events[9]["p"].as_u64().unwrap();
+    let rest = web.json(&format!("/v1/runs/{run}/events?from={from}"));
+    assert_eq!(rest["events"].as_array().unwrap().as_slice(), &events[9..]);
+    assert_eq!(rest["next"], read["next"]);
+    let raw = web.json(&format!("/v1/runs/{run}/raw?from={from}"));
+    assert_eq!(raw["lines"][0][0], json!(from));
+    let spans = web.json(&format!("/v1/spans?runs={run}"));
+    let kinds = spans["spans"][&run]["spans"].as_array().unwrap();
+    let kinds: Vec<&str> = kinds.iter().map(|span| span[0].as_str().unwrap()).collect();
+    assert_eq!(
+        kinds,
+        ["queued", "model", "shell", "model", "read", "model"]
+    );
+    assert_eq!(web.get("/v1/runs/nothing/events").status, 404);
+    assert_eq!(web.get("/v1/runs/..%2f..%2fetc/events").status, 404);
+}
+
+#[test]
+fn a_run_is_followed_steered_stopped_and_continued() {
+    let web = WebStage::new();
+    let model = web.script(&rules());
+    let running = web
+        .command(&["delegate", "--task", "long=Wait here", "--model", &model])
+        .args(["--runner", "embedded", "--json"])
+        .spawn();
+    let works = |piece: &Value| {
+        let rows = piece["rows"].as_array();
+        let rows = rows.into_iter().flatten();
+        rows.into_iter()
+            .any(|row| row["doing"] == "bash → sleep 600 (running)")
+    };
+    let pieces = web.follow("", works);
+    let row = &pieces.last().unwrap()["rows"][0];
+    assert_eq!(
+        (&row["name"], &row["status"]),
+        (&json!("long"), &json!("running"))
+    );
+    let run = row["runId"].as_str().unwrap().to_owned();
+    let empty = web.post(&format!("/v1/runs/{run}/steer"), &json!({"message": " "}));
+    assert_eq!(empty.status, 400);
+    let steered = web.post(
+        &format!("/v1/runs/{run}/steer"),
+        &json!({"message": "Hurry up"}),
+    );
+    assert_eq!(
+        steered.body,
+        r#"{"message":"long reads it before its next turn."}"#
+    );
+    let told = web.follow(&format!("run={run}"), |piece| {
+        let events = piece["events"].as_array();
+        let mut events = events.into_iter().flatten();
+        events.any(|event| event["k"] == "steered" && event["text"] == "Hurry up")
+    });
+    assert!(told.last().unwrap()["place"].as_u64().unwrap() > 0);
+    let stopped = web.post(&format!("/v1/runs/{run}/stop"), &json!({}));
+    assert_eq!(
+        stopped.body,
+        r#"{"message":"long was stopped, and all its processes are gone."}"#
+    );
+    let answer = running.wait().json();
+    assert_eq!(answer["runs"][0]["status"], "aborted");
+    let ended = web.follow("", |piece| {
+        piece["counts"]["aborted"] == json!(1) && piece["counts"]["running"] == json!(0)
+    });
+    assert_eq!(ended.last().unwrap()["totals"]["runs"], json!(1));
+    let again = web.post(
+        &format!("/v1/runs/{run}/continue"),
+        &json!({"message": "Hurry"}),
+    );
+    assert_eq!(again.status, 200, "{}", again.body);
+    let again: Value = serde_json::from_str(&again.body).unwrap();
+    let next = again["run"].as_str().unwrap();
+    web.command(&["wait", next]).run().expect_success();
+    let whole = web.json(&format!("/v1/runs/{next}"));
+    assert_eq!(whole["output"], "I hurry.");
+    let refused = web.post(&format!("/v1/runs/{run}/steer"), &json!({"message": "x"}));
+    assert_eq!(refused.status, 409, "{}", refused.body);
+}
+
+#[test]
+fn an_exported_page_holds_the_run_and_no_key() {
+    let web = WebStage::new();
+    let secret = "sk-proj-0123456789abcdefghij";
+    let rules = json!([{"turns": [
+        {"text": format!("The key is {secret}."), "toolCalls": [{"name": "bash", "arguments": {"command": "seq 1 3"}}]},
+        {"text": "</script><script>alert(1)</script>"},
+    ]}]);
+    let run = web.run("one", "Say the key", &web.script(&rules));
+    let output = web
+        .command(&["export", &run, "--html", "--output", "page.html"])
+        .run();
+    let output = output.expect_success();
+    assert!(
+        output.stderr.contains("Taken out: API key ("),
+        "{}",
+        output.stderr
+    );
+    let file = web.stage.sandbox.project().join("page.html");
+    let page = fs::read_to_string(&file).unwrap();
+    assert!(!page.contains(secret));
+    assert!(!page.contains("<script>alert(1)"));
+    let home = web.stage.sandbox.home().display().to_string();
+    assert!(!page.contains(&home), "the home directory is named");
+    let served = web.get(&format!("/v1/export.html?runs={run}"));
+    assert_eq!(
+        served.header("content-type"),
+        Some("application/octet-stream")
+    );
+    assert!(served.body.contains("[API key removed]"));
+    let again = web
+        .command(&["export", &run, "--html", "--output", "page.html"])
+        .run();
+    assert_eq!(again.code, Some(2), "{}", again.stderr);
+    let both = web.command(&["export", &run, "last", "--markdown"]).run();
+    assert!(
+        both.stderr.contains("--markdown writes one run or session"),
+        "{}",
+        both.stderr
+    );
+}
+
+#[test]
+fn a_trace_has_a_beginning_and_an_end_of_everything() {
+    let web = WebStage::new();
+    let run = web.run("one", "Look around", &web.script(&rules()));
+    let output = web.command(&["trace", &run, "--output", "-"]).run();
+    let trace: Value = serde_json::from_str(&output.expect_success().stdout).unwrap();
+    let events = trace["traceEvents"].as_array().unwrap();
+    let told: Vec<String> = events
+        .iter()
+        .map(|event| {
+            format!(
+                "{} {}",
+                event["ph"].as_str().unwrap(),
+                event["name"].as_str().unwrap()
+            )
+        })
+        .collect();
+    let names = [
+        "queued",
+        "script.json",
+        "bash → seq 1 500",
+        "script.json",
+        "read → nowhere",
+        "script.json",
+    ];
+    let mut expected = vec!["M process_name".to_owned()];
+    for name in names {
+        let name = if name == "script.json" {
+            model_of(&web)
+        } else {
+            name.to_owned()
+        };
+        expected.extend([format!("b {name}"), format!("e {name}")]);
+    }
+    assert_eq!(told, expected);
+    assert_eq!(web.json(&format!("/v1/trace.json?runs={run}")), trace);
+}
+
+/// The model of the script, as a run names it.
+fn model_of(web: &WebStage) -> String {
+    let file = web.stage.sandbox.root().join("script.json");
+    file.display().to_string()
+}

@@ -1,0 +1,244 @@
+// Drives the web page in a real Chromium. The first argument is a JSON object: where playwright is,
+// the browser, the scene to play, and what the scene needs. Prints what was seen as one JSON object.
+
+import { createRequire } from "node:module";
+import { createServer } from "node:http";
+import { readFileSync } from "node:fs";
+
+const asked = JSON.parse(process.argv[2]);
+const { chromium } = createRequire(asked.modules)("playwright-core");
+const browser = await chromium.launch({
+  executablePath: asked.chromium,
+  // A sandbox inside a container of root does not start.
+  args: process.getuid() === 0 ? ["--no-sandbox"] : [],
+});
+
+/** Everything that went wrong on any page. */
+const faults = [];
+/** Addresses that are not ours. */
+const strangers = [];
+
+async function open(url, options = {}) {
+  const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, ...options });
+  const page = await context.newPage();
+  page.setDefaultTimeout(20000);
+  page.on("pageerror", (error) => faults.push(`error: ${error.message}`));
+  page.on("dialog", (dialog) => {
+    faults.push(`dialog: ${dialog.message()}`);
+    dialog.dismiss();
+  });
+  page.on("console", (message) => {
+    const text = message.text();
+    // A server that is away on purpose is no fault of the page.
+    if (message.type() === "error" && !text.includes("ERR_CONNECTION") && !text.includes("ERR_INCOMPLETE")) faults.push(text);
+  });
+  const own = new URL(url).origin;
+  page.on("request", (request) => {
+    const address = request.url();
+    const isOwn = address.startsWith(own) || address.startsWith("data:") || address.startsWith("blob:");
+    if (!isOwn && !address.startsWith("file:")) strangers.push(address);
+  });
+  await page.goto(url);
+  return page;
+}
+
+const names = (page) => page.$$eval(".run b", (found) => found.map((one) => one.textContent));
+const text = (page, selector) => page.$eval(selector, (element) => element.textContent.trim().replace(/\s+/g, " "));
+
+const scenes = {
+  // A fleet at work: it is listed, followed, steered and stopped.
+  async fleet() {
+    const page = await open(asked.url);
+    await page.click('.run:has-text("long")');
+    await page.waitForSelector('.call.running:has-text("sleep 600")');
+    const hidden = await page.evaluate(() => [/[#&]t=/.test(location.hash), document.cookie]);
+    const lanes = await page.$$eval(".for-readers tr td:first-child", (cells) => cells.map((cell) => cell.textContent));
+    await page.fill("#message", "Hurry up");
+    await page.press("#message", "Enter");
+    await page.waitForSelector('.notice:has-text("reads it before its next turn")');
+    await page.waitForSelector('.steer-text:has-text("Hurry up")');
+    const second = await open(asked.url);
+    await second.waitForSelector('.run:has-text("long")');
+    await page.click('button:has-text("Stop…")');
+    await page.click("#stop-yes");
+    await page.waitForSelector('.notice:has-text("was stopped")');
+    await page.waitForSelector('.run.aborted:has-text("long")');
+    await second.waitForSelector('.run.aborted:has-text("long")');
+    return { hidden, lanes: lanes.sort(), composer: await page.getAttribute("#message", "placeholder") };
+  },
+
+  // What is read is a transcript, an answer, changes and a task.
+  async reading() {
+    const page = await open(`${asked.url}&run=${asked.run}`);
+    await page.waitForSelector(".is-ended");
+    const kinds = await page.$$eval(".entry", (found) => found.map((one) => one.className.replace("entry is-", "")));
+    await page.click('.call:has-text("edit") .fold');
+    await page.waitForSelector(".diff .add");
+    const diff = await page.$$eval(".diff .add, .diff .del", (lines) => lines.map((line) => line.textContent.trim()));
+    await page.keyboard.press("o");
+    const answer = await text(page, ".page.said");
+    await page.click('[role=tab]:has-text("Task")');
+    const task = await text(page, ".page .said");
+    await page.click('[role=tab]:has-text("Raw")');
+    await page.waitForSelector(".raw pre");
+    const roles = await page.evaluate(() => ["listbox", "option", "tablist", "tab", "tabpanel"].filter((role) => !document.querySelector(`[role=${role}]`)));
+    const nameless = await page.$$eval("button, input, select, textarea, canvas", (found) => found.filter((one) => one.getAttribute("aria-hidden") !== "true" && !(one.textContent.trim() || one.getAttribute("aria-label"))).length);
+    return { kinds, diff, answer, task, roles, nameless };
+  },
+
+  // Names, tasks, answers and results that would be scripts in a careless page.
+  async hostile() {
+    const page = await open(`${asked.url}&run=${asked.run}`);
+    await page.waitForSelector(".is-ended");
+    await page.keyboard.press("e");
+    await page.waitForSelector(".call .output");
+    for (const tab of ["Answer", "Task", "Raw", "Transcript"]) await page.click(`[role=tab]:has-text("${tab}")`);
+    for (const name of ["History", "Usage", "Definitions", "Runs"]) await page.click(`nav button:has-text("${name}")`);
+    await page.waitForSelector(".run");
+    const seen = await page.evaluate(() => ({
+      pwned: /** @type {any} */ (window).pwned ?? null,
+      scripts: document.querySelectorAll("body script, img, iframe, object, form[action]").length,
+      links: [...document.querySelectorAll(".said a")].map((link) => link.getAttribute("href")),
+    }));
+    const refused = await page.evaluate(() => {
+      try {
+        document.createElement("div").innerHTML = "<b>x</b>";
+        return false;
+      } catch {
+        return true;
+      }
+    });
+    faults.splice(0, faults.length, ...faults.filter((fault) => !fault.includes("TrustedHTML")));
+    return { ...seen, refused, names: await names(page) };
+  },
+
+  // A very long run: few elements, both ends can be reached, and what is read stays where it is.
+  async long() {
+    const page = await open(asked.url);
+    await page.waitForSelector(".bar");
+    const opened = await page.evaluate(async (run) => {
+      const row = document.getElementById(`run-${run}`);
+      const begun = performance.now();
+      row.click();
+      while (!document.querySelector(".is-ended")) await new Promise(requestAnimationFrame);
+      return performance.now() - begun;
+    }, asked.run);
+    await page.waitForSelector(".earlier", { state: "detached" });
+    const elements = await page.$$eval(".pane *", (found) => found.length);
+    const worst = await page.evaluate(async () => {
+      const list = document.querySelector(".pane .virtual");
+      let [last, worst] = [performance.now(), 0];
+      for (let step = 0; step < 60; step++) {
+        list.scrollTop -= 3000;
+        await new Promise(requestAnimationFrame);
+        worst = Math.max(worst, performance.now() - last);
+        last = performance.now();
+      }
+      return worst;
+    });
+    const isFollowed = (await text(page, '.tabs [aria-pressed]')).startsWith("☑");
+    await page.click(".pane .virtual");
+    await page.keyboard.press("g");
+    await page.waitForSelector(".is-task");
+    await page.keyboard.press("G");
+    await page.waitForSelector(".is-ended");
+    return { opened, worst, elements, isFollowed };
+  },
+
+  // The server goes away and comes back; a tab that is not seen keeps no connection.
+  async restart() {
+    const page = await open(asked.url);
+    await page.waitForSelector(".state.live");
+    console.log("ready");
+    await page.waitForSelector(".state.lost");
+    console.log("lost");
+    await page.waitForSelector(".state.live");
+    await page.waitForSelector(`.run:has-text("${asked.later}")`);
+    let requests = 0;
+    page.on("request", () => (requests += 1));
+    await page.waitForTimeout(1500);
+    return { names: await names(page), idle: requests };
+  },
+
+  // A page on another port of this machine, such as a dev server that a sub-agent has started.
+  async stranger() {
+    const other = createServer((_, answer) => answer.setHeader("content-type", "text/html").end("<p>dev server</p>"));
+    await new Promise((done) => other.listen(0, "127.0.0.1", done));
+    const own = await open(asked.url);
+    await own.waitForSelector(".state.live");
+    const page = await own.context().newPage();
+    await page.goto(`http://127.0.0.1:${other.address().port}/`);
+    const origin = new URL(asked.url).origin;
+    const seen = await page.evaluate(async ([origin, routes]) => {
+      const tried = [];
+      for (const [method, path] of routes) {
+        for (const mode of ["cors", "no-cors"]) {
+          try {
+            const answer = await fetch(origin + path, { method, mode, credentials: "include" });
+            tried.push(answer.type === "opaque" ? "opaque" : answer.status);
+          } catch {
+            tried.push("refused");
+          }
+        }
+      }
+      return { tried: [...new Set(tried)], stored: Object.keys(sessionStorage), cookie: document.cookie };
+    }, [origin, asked.routes]);
+    other.close();
+    faults.length = 0;
+    strangers.length = 0;
+    return seen;
+  },
+
+  // Small and large, dark and light: the same content in another place.
+  async sizes() {
+    const seen = {};
+    for (const [name, options] of Object.entries({
+      phone: { viewport: { width: 390, height: 760 }, colorScheme: "dark" },
+      tablet: { viewport: { width: 900, height: 700 }, colorScheme: "light" },
+      dark: { colorScheme: "dark" },
+      light: { colorScheme: "light" },
+    })) {
+      const page = await open(asked.url, options);
+      await page.waitForSelector(".run");
+      const isSeen = (selector) => page.$eval(selector, (element) => element.getBoundingClientRect().width > 0);
+      const before = [await isSeen(".list"), await isSeen(".centre"), await isSeen(".side")];
+      await page.click(".run");
+      await page.waitForSelector(".is-ended", { state: "attached" });
+      const after = [await isSeen(".list"), await isSeen(".centre")];
+      const isWide = await page.evaluate(() => document.documentElement.scrollWidth > innerWidth);
+      const ground = await page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+      const painted = await page.evaluate(() => {
+        const canvas = document.querySelector("canvas");
+        const pixels = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height).data;
+        const colours = new Set();
+        for (let i = 0; i < pixels.length; i += 4) if (pixels[i + 3] > 200) colours.add(`${pixels[i]},${pixels[i + 1]},${pixels[i + 2]}`);
+        return colours.size > 4;
+      });
+      seen[name] = { before, after, isWide, isDark: ground === "rgb(14, 17, 22)", painted };
+      await page.context().close();
+    }
+    return seen;
+  },
+
+  // A file from disk, with the network off.
+  async exported() {
+    const page = await open(`file://${asked.file}`, { offline: true });
+    await page.waitForSelector(".is-ended");
+    await page.click('.call .fold');
+    await page.waitForSelector(".call .output");
+    const output = await text(page, ".call .output");
+    const figures = await text(page, ".foot .sums");
+    return { names: await names(page), output, figures, acts: (await page.$$("#message")).length, source: readFileSync(asked.file).length > 0 };
+  },
+};
+
+try {
+  const seen = await scenes[asked.scene]();
+  if (asked.picture) await browser.contexts()[0].pages()[0].screenshot({ path: asked.picture });
+  console.log(JSON.stringify({ ...seen, faults, strangers }));
+} catch (error) {
+  console.log(JSON.stringify({ failed: String(error), faults, strangers }));
+  process.exitCode = 1;
+} finally {
+  await browser.close();
+}

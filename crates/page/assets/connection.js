@@ -1,0 +1,117 @@
+// The connection to the server: questions, wishes, and one stream per tab. The token stands in a
+// header and nowhere else.
+
+const KEY = "pi-subagents-token";
+
+/** The reason why the server gave no answer. */
+export class Refused extends Error {
+  /** @param {string} message @param {number} status */
+  constructor(message, status) {
+    super(message);
+    this.status = status;
+  }
+}
+
+/** Takes the token out of the address, so that neither the history nor a screenshot keeps it.
+ * @returns {URLSearchParams} what else the address says */
+export function takeToken() {
+  const said = new URLSearchParams(location.hash.slice(1));
+  const token = said.get("t");
+  if (token) {
+    sessionStorage.setItem(KEY, token);
+    said.delete("t");
+    history.replaceState(null, "", said.size > 0 ? `#${said}` : location.pathname);
+  }
+  return said;
+}
+
+export class Connection {
+  constructor() {
+    this.isRecorded = false;
+    /** @type {AbortController | null} */
+    this.streaming = null;
+  }
+
+  headers() {
+    return { authorization: `Bearer ${sessionStorage.getItem(KEY) ?? ""}` };
+  }
+
+  /** Asks a question. @param {string} path @param {Record<string, any>} [query] @returns {Promise<any>} */
+  async ask(path, query = {}) {
+    return (await this.fetch(path, query)).json();
+  }
+
+  /** Fetches something to keep. @param {string} path @param {Record<string, any>} query */
+  async file(path, query) {
+    return (await this.fetch(path, query)).blob();
+  }
+
+  /** @param {string} path @param {Record<string, any>} query */
+  async fetch(path, query) {
+    const answer = await fetch(address(path, query), { headers: this.headers(), cache: "no-store" });
+    return checked(answer);
+  }
+
+  /** Wants something of a run. @param {string} run @param {string} what @param {object} body */
+  async wish(run, what, body) {
+    const answer = await fetch(`v1/runs/${encodeURIComponent(run)}/${what}`, {
+      method: "POST",
+      headers: { ...this.headers(), "content-type": "application/json" },
+      body: JSON.stringify(body),
+    });
+    return (await checked(answer)).json();
+  }
+
+  /** Follows what happens until the stream ends or another one is opened.
+   * @param {Record<string, any>} query @param {(piece: any) => void} each */
+  async follow(query, each) {
+    this.leave();
+    const streaming = new AbortController();
+    this.streaming = streaming;
+    const answer = await fetch(address("stream", query), {
+      headers: this.headers(),
+      signal: streaming.signal,
+      cache: "no-store",
+    });
+    const body = (await checked(answer)).body;
+    if (!body) return;
+    const reader = body.pipeThrough(new TextDecoderStream()).getReader();
+    let rest = "";
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) return;
+      rest += value;
+      const pieces = rest.split("\n\n");
+      rest = pieces.pop() ?? "";
+      for (const piece of pieces) each(JSON.parse(piece.slice("data: ".length)));
+    }
+  }
+
+  /** Closes the stream. */
+  leave() {
+    this.streaming?.abort();
+    this.streaming = null;
+  }
+}
+
+/** @param {string} path @param {Record<string, any>} query */
+function address(path, query) {
+  const said = new URLSearchParams();
+  for (const [name, value] of Object.entries(query)) {
+    if (value !== undefined && value !== null && value !== "") said.set(name, String(value));
+  }
+  return `v1/${path}${said.size > 0 ? `?${said}` : ""}`;
+}
+
+/** @param {Response} answer */
+async function checked(answer) {
+  if (answer.ok) return answer;
+  const text = await answer.text();
+  let message = text.trim();
+  try {
+    message = JSON.parse(text).error ?? message;
+  } catch {
+    // It was no JSON: the words themselves are the message.
+  }
+  throw new Refused(message, answer.status);
+}

@@ -1,0 +1,83 @@
+// Times, tokens and costs as people read them; the same words as in the terminal.
+
+/** @param {number} milliseconds @returns {string} */
+export function clock(milliseconds) {
+  const seconds = Math.max(0, Math.floor(milliseconds / 1000));
+  const two = (/** @type {number} */ number) => String(number).padStart(2, "0");
+  if (seconds < 60) return `${seconds}s`;
+  if (seconds < 3600) return `${Math.floor(seconds / 60)}m ${two(seconds % 60)}s`;
+  if (seconds < 86400) return `${Math.floor(seconds / 3600)}h ${two(Math.floor((seconds % 3600) / 60))}m`;
+  return `${Math.floor(seconds / 86400)}d ${Math.floor((seconds % 86400) / 3600)}h`;
+}
+
+/** Writes a short time: `12 ms`, `3.4 s`, `2m 05s`. @param {number} milliseconds @returns {string} */
+export function took(milliseconds) {
+  if (milliseconds < 1000) return `${Math.max(0, Math.round(milliseconds))} ms`;
+  if (milliseconds < 60000) return `${(milliseconds / 1000).toFixed(1)} s`;
+  return clock(milliseconds);
+}
+
+/** @param {number} number @returns {string} */
+export function tokens(number) {
+  if (number < 1000) return String(number);
+  if (number < 10000) return `${Math.floor(number / 1000)}.${Math.floor((number % 1000) / 100)}k`;
+  if (number < 1000000) return `${Math.floor(number / 1000)}k`;
+  return `${Math.floor(number / 1000000)}.${Math.floor((number % 1000000) / 100000)}M`;
+}
+
+/** Writes dollars; nothing where nobody knows them. @param {number | null | undefined} dollars */
+export function cost(dollars) {
+  if (dollars === null || dollars === undefined || dollars <= 0) return "";
+  return dollars >= 0.005 ? `$${dollars.toFixed(2)}` : "<$0.01";
+}
+
+/** Writes what something cost, or its tokens where no price is known.
+ * @param {import("./types.js").Usage | null | undefined} usage @returns {string} */
+export function spent(usage) {
+  if (!usage) return "";
+  return cost(usage.cost) || (usage.totalTokens > 0 ? tokens(usage.totalTokens) : "");
+}
+
+/** @param {number} at @returns {string} */
+export function timeOfDay(at) {
+  return new Date(at).toLocaleTimeString("en-GB");
+}
+
+/** Writes when something happened, as short as it is clear. @param {number} at @param {number} now */
+export function moment(at, now) {
+  const then = new Date(at);
+  const today = new Date(now);
+  const time = then.toLocaleTimeString("en-GB", { hour: "2-digit", minute: "2-digit" });
+  if (then.toDateString() === today.toDateString()) return time;
+  const day = then.toLocaleDateString("en-US", { month: "short", day: "numeric" });
+  return then.getFullYear() === today.getFullYear() ? `${day} ${time}` : then.toISOString().slice(0, 10);
+}
+
+/** @param {number} number @param {string} noun @returns {string} */
+export function count(number, noun) {
+  return `${number.toLocaleString("en-US")} ${noun}${number === 1 ? "" : "s"}`;
+}
+
+/** Returns the model without its provider. @param {string | undefined} model @returns {string} */
+export function modelId(model) {
+  return model ? model.slice(model.indexOf("/") + 1) : "";
+}
+
+/** Returns when a run began and ended, in milliseconds. @param {import("./types.js").Row} row */
+export function extent(row) {
+  const begin = Date.parse(row.startedAt ?? row.acceptedAt);
+  return { begin, end: row.endedAt ? Date.parse(row.endedAt) : undefined };
+}
+
+/** Returns how long a run took, or has been under way. @param {import("./types.js").Row} row
+ * @param {number} now @returns {string} */
+export function lasted(row, now) {
+  const { begin, end } = extent(row);
+  if (end === undefined && isOver(row)) return "";
+  return clock((end ?? now) - begin);
+}
+
+/** @param {import("./types.js").Row} row @returns {boolean} */
+export function isOver(row) {
+  return row.status !== "running" && row.status !== "queued";
+}

@@ -1,0 +1,162 @@
+// Everything that happened in a run, folded into entries that a person reads.
+
+/** @typedef {import("./types.js").Told} Told */
+/** @typedef {import("./types.js").Item} Item */
+/** @typedef {import("./types.js").Call} Call */
+/** @typedef {import("./types.js").Turn} Turn */
+
+export class Transcript {
+  constructor() {
+    /** @type {Item[]} */
+    this.items = [];
+    /** @type {Map<string, Item>} */
+    this.calls = new Map();
+    /** @type {Turn[]} */
+    this.turns = [];
+    /** @type {Map<string, Item>} Messages that were sent and not read yet. */
+    this.sent = new Map();
+    /** How many answers of the model are complete. */
+    this.answers = 0;
+  }
+
+  /** @param {Told[]} events */
+  apply(events) {
+    for (const event of events) this.add(event);
+  }
+
+  /** @param {Told} event */
+  add(event) {
+    switch (event.k) {
+      case "call":
+        return this.called(event);
+      case "begun":
+        return this.change(event.id, (call) => {
+          call.begin = event.t ?? call.begin;
+        });
+      case "done":
+        return this.change(event.id, (call) => {
+          call.changes = event.changes;
+          call.diff = event.diff;
+          call.end = event.t;
+          call.ended = [event.p, event.n];
+          call.state = event.failed ? "failed" : "done";
+        });
+      case "result":
+        return this.change(event.id, (call) => {
+          call.state = event.failed ? "failed" : "done";
+          call.end ??= event.t;
+          call.words = event.words;
+          call.lines = event.lines;
+          call.text = event.text;
+          call.cut = event.cut;
+          call.answered = [event.p, event.n];
+        });
+      case "turn":
+        return this.turn(event);
+      case "steered":
+        this.sent.set((event.text ?? "").trim(), this.push("steered", event));
+        return;
+      case "told": {
+        // The child repeats a message once it reads it.
+        const words = plain(event.md).trim();
+        const sent = this.sent.get(words);
+        if (sent) this.sent.delete(words);
+        else this.push("told", event);
+        return;
+      }
+      case "ended":
+        for (const item of this.calls.values()) {
+          if (item.call && item.call.state === "running") {
+            item.call.state = "unanswered";
+            item.call.end = event.t;
+          }
+        }
+        this.push("ended", event);
+        return;
+      default:
+        this.push(event.k, event);
+    }
+  }
+
+  /** @param {string} kind @param {Told} event @returns {Item} */
+  push(kind, event) {
+    const item = {
+      key: `${event.p}.${event.n}.${kind}`,
+      kind,
+      t: event.t ?? this.items.at(-1)?.t ?? 0,
+      text: event.text,
+      cut: event.cut,
+      md: event.md,
+      status: event.status,
+      place: /** @type {[number, number]} */ ([event.p, event.n]),
+    };
+    this.items.push(item);
+    return item;
+  }
+
+  /** @param {Told} event */
+  called(event) {
+    const item = this.push("call", event);
+    item.call = {
+      id: event.id ?? "",
+      tool: event.tool ?? "",
+      kind: event.kind ?? "other",
+      title: event.title ?? event.tool ?? "",
+      path: event.path,
+      state: "running",
+      begin: item.t,
+      arguments: event.arguments,
+      called: [event.p, event.n],
+    };
+    this.calls.set(item.call.id, item);
+  }
+
+  /** @param {string | undefined} id @param {(call: Call) => void} change */
+  change(id, change) {
+    const item = this.calls.get(id ?? "");
+    if (item?.call) change(item.call);
+  }
+
+  /** @param {Told} event */
+  turn(event) {
+    this.answers += 1;
+    const [input, output, cacheRead, cacheWrite, cost] = event.usage ?? [];
+    this.turns.push({
+      t: event.t ?? 0,
+      input: input ?? 0,
+      output: output ?? 0,
+      cacheRead: cacheRead ?? 0,
+      cacheWrite: cacheWrite ?? 0,
+      cost: cost ?? null,
+    });
+    if (event.error) this.push("warned", { ...event, text: event.error });
+  }
+}
+
+/** Returns the words of a tree. @param {any} tree @returns {string} */
+export function plain(tree) {
+  if (typeof tree === "string") return tree;
+  if (!Array.isArray(tree)) return "";
+  const isElement = typeof tree[0] === "string" && NAMES.has(tree[0]) && tree.length > 1;
+  return (isElement ? tree.slice(1) : tree).map(plain).join("");
+}
+
+const NAMES = new Set(
+  "p h3 h4 h5 h6 pre ul ol li table thead tr td em strong del code a img blockquote".split(" "),
+);
+
+/** Returns the files that calls have changed, each with its lines. @param {Item[]} items */
+export function changedFiles(items) {
+  /** @type {Map<string, {added: number, removed: number, items: Item[]}>} */
+  const files = new Map();
+  for (const item of items) {
+    const call = item.call;
+    if (!call?.path || call.kind !== "edit" || call.state !== "done") continue;
+    const file = files.get(call.path) ?? { added: 0, removed: 0, items: [] };
+    file.added += call.changes?.[0] ?? 0;
+    file.removed += call.changes?.[1] ?? 0;
+    file.items.push(item);
+    files.set(call.path, file);
+  }
+  return files;
+}

@@ -1,0 +1,63 @@
+// All finished runs, as far back as the index goes, with a search in their records.
+
+import { html, nothing } from "./lit-html.js";
+import { count, lasted, modelId, moment, spent, tokens } from "./figures.js";
+import { VirtualList } from "./virtual.js";
+import { mark } from "./words.js";
+
+/** @typedef {import("./types.js").Row} Row */
+/** @typedef {import("./model.js").Model} Model */
+
+export class History {
+  /** @param {Model} model @param {(message: import("./model.js").Message) => void} dispatch */
+  constructor(model, dispatch) {
+    this.model = model;
+    this.dispatch = dispatch;
+    /** @type {VirtualList<Row>} */
+    this.list = new VirtualList({
+      name: "All runs",
+      estimate: 30,
+      row: (row) => this.row(row),
+      key: (row) => row.runId,
+      scrolled: (isAtEnd) => isAtEnd && dispatch({ type: "moreHistory" }),
+    });
+  }
+
+  view() {
+    const { history, totals } = this.model;
+    const search = (/** @type {SubmitEvent} */ event) => {
+      event.preventDefault();
+      const input = /** @type {HTMLInputElement} */ (document.getElementById("search-history"));
+      this.dispatch({ type: "searchHistory", words: input.value.trim() });
+    };
+    const found = history.isReading && history.rows.length === 0 ? "Reading…" : `${count(history.found, "run")}${history.isAll ? "" : " among the newest 2,000"}`;
+    const sums = !history.words && totals ? ` · ${tokens(totals.usage.totalTokens)} tokens${spent(totals.usage).startsWith("$") ? ` · ${spent(totals.usage)}` : ""}` : "";
+    return html`<main class="wide-page history"><div class="page-head"><h1>History</h1><span class="muted">${found}${sums}</span><span class="space"></span>
+      <form role="search" @submit=${search}><input id="search-history" type="search" placeholder="Words in name, task, model or answer" aria-label="Search all runs"></form></div>
+      <div class="history-row head" aria-hidden="true"><span></span><span>when</span><span>name</span><span>model</span><span class="number">took</span><span class="number">calls</span><span class="number">tokens</span><span class="number">cost</span><span>answer</span></div>
+      ${this.list.element}</main>`;
+  }
+
+  draw() {
+    this.list.show(this.model.history.rows);
+    const { history } = this.model;
+    if (this.list.heights.total < this.list.element.clientHeight && history.rows.length < history.found && !history.isReading) {
+      this.dispatch({ type: "moreHistory" });
+    }
+  }
+
+  /** @param {Row} row */
+  row(row) {
+    const now = Date.now() + this.model.ahead;
+    const open = () => {
+      this.dispatch({ type: "page", page: "runs" });
+      this.dispatch({ type: "select", run: row.runId });
+    };
+    const dollars = spent(row.usage);
+    return html`<div class="history-row" role="listitem"><button class="cover" aria-label=${`Open ${row.name}`} @click=${open}></button>
+      ${mark(row.status)}<span class="muted">${moment(Date.parse(row.acceptedAt), now)}</span><b>${row.name}</b>
+      <span class="muted">${modelId(row.resolvedModel)}</span><span class="number">${lasted(row, now)}</span>
+      <span class="number">${row.toolCalls ?? nothing}</span><span class="number">${row.usage ? tokens(row.usage.totalTokens) : nothing}</span>
+      <span class="number">${dollars.includes("$") ? dollars : nothing}</span><span class="doing">${row.doing ?? nothing}</span></div>`;
+  }
+}

@@ -1,0 +1,151 @@
+// The keys, which are those of attach where both can do the same.
+
+import { html, nothing } from "./lit-html.js";
+import { isOver } from "./figures.js";
+
+/** @typedef {import("./model.js").Model} Model */
+
+/** @type {[string, string][]} */
+const KEYS = [
+  ["j k, ↓ ↑", "select the run below or above"],
+  ["Enter", "open the run, on a small screen"],
+  ["[ ]", "select the tool call above or below"],
+  ["Space", "open or close the selected tool call"],
+  ["e", "open or close all tool calls"],
+  ["g G", "go to the beginning or to the end"],
+  ["f", "follow: stay at the end as it grows, or stop following"],
+  ["o", "read what the run answered, or go back"],
+  ["s", "steer: say something to the run"],
+  ["r", "continue a run that is over with a new prompt"],
+  ["x", "stop the run, after a question"],
+  ["c", "compare the run with others"],
+  ["y Y", "copy the id or the answer of the run"],
+  ["/", "show only runs with these words"],
+  ["a", "show the runs of all projects, or of this one"],
+  ["z", "show all of the timeline"],
+  ["1 … 5", "Runs, History, Compare, Usage, Definitions"],
+  ["Esc", "go back one step"],
+  ["?", "show or hide this help"],
+];
+
+export const PAGES = ["runs", "history", "compare", "usage", "definitions"];
+
+/** @param {Model} model @param {(message: import("./model.js").Message) => void} dispatch */
+export function help(model, dispatch) {
+  if (!model.isHelpShown) return nothing;
+  return html`<div class="help" role="dialog" aria-label="Keys" @click=${() => dispatch({ type: "help" })}><div>
+    <h2>Keys</h2><dl>${KEYS.map(([keys, does]) => html`<dt>${keys}</dt><dd>${does}</dd>`)}</dl>
+    <p class="muted">On the timeline: drag moves, Ctrl and the wheel zoom, Shift and a drag mark a time, a double click shows all.</p></div></div>`;
+}
+
+/** Listens to the keys. @param {Model} model @param {(message: import("./model.js").Message) => void} dispatch */
+export function listen(model, dispatch) {
+  document.addEventListener("keydown", (event) => {
+    const target = /** @type {HTMLElement} */ (event.target);
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    if (/^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName)) {
+      if (event.key === "Escape") target.blur();
+      return;
+    }
+    const isButton = target.tagName === "BUTTON" && (event.key === "Enter" || event.key === " ");
+    if (!isButton && pressed(event.key, model, dispatch)) event.preventDefault();
+  });
+}
+
+/** Does what a key stands for, and returns whether it stands for anything. @param {string} key
+ * @param {Model} model @param {(message: import("./model.js").Message) => void} dispatch @returns {boolean} */
+function pressed(key, model, dispatch) {
+  const opened = model.opened;
+  const row = opened ? (model.rows.get(opened.run) ?? opened.whole) : undefined;
+  const place = model.listed.findIndex((one) => one.runId === model.selected);
+  const to = (/** @type {number} */ by) => {
+    const next = model.listed[Math.max(0, Math.min(model.listed.length - 1, place + by))];
+    if (next) dispatch({ type: "select", run: next.runId });
+  };
+  const number = Number(key);
+  if (number >= 1 && number <= PAGES.length) {
+    dispatch({ type: "page", page: PAGES[number - 1] });
+    return true;
+  }
+  switch (key) {
+    case "?":
+      dispatch({ type: "help" });
+      return true;
+    case "Escape":
+      escape(model, dispatch);
+      return true;
+    case "/":
+      document.getElementById(model.page === "history" ? "search-history" : "search")?.focus();
+      return true;
+    case "a":
+      dispatch({ type: "project", project: model.project ? null : model.about?.project });
+      return true;
+  }
+  if (model.page !== "runs") return false;
+  switch (key) {
+    case "j":
+    case "ArrowDown":
+      to(1);
+      return true;
+    case "k":
+    case "ArrowUp":
+      to(-1);
+      return true;
+    case "z":
+      dispatch({ type: "fit" });
+      return true;
+  }
+  if (!opened || !row) return false;
+  switch (key) {
+    case "Enter":
+      dispatch({ type: "zoom", on: true });
+      return true;
+    case "[":
+    case "]":
+      dispatch({ type: "nextCall", by: key === "]" ? 1 : -1 });
+      return true;
+    case " ":
+      if (opened.chosen) dispatch({ type: "toggle", key: opened.chosen });
+      return true;
+    case "e":
+      dispatch({ type: "toggleAll" });
+      return true;
+    case "g":
+    case "G":
+      dispatch({ type: "toEnd", isEnd: key === "G" });
+      return true;
+    case "f":
+      dispatch({ type: "follow", on: !opened.isFollowed });
+      return true;
+    case "o":
+      dispatch({ type: "tab", tab: model.tab === "answer" ? "transcript" : "answer" });
+      return true;
+    case "s":
+    case "r":
+      if (isOver(row) === (key === "r")) document.getElementById("message")?.focus();
+      return true;
+    case "x":
+      if (!isOver(row) && model.about?.mayAct) dispatch({ type: "askStop", on: true });
+      return true;
+    case "c":
+      dispatch({ type: "compare", run: row.runId });
+      return true;
+    case "y":
+    case "Y":
+      dispatch({ type: "copy", what: key === "y" ? "id" : "answer" });
+      return true;
+    default:
+      return false;
+  }
+}
+
+/** @param {Model} model @param {(message: import("./model.js").Message) => void} dispatch */
+function escape(model, dispatch) {
+  if (model.isHelpShown) dispatch({ type: "help" });
+  else if (model.isStopAsked) dispatch({ type: "askStop", on: false });
+  else if (model.notice) dispatch({ type: "forgetNotice" });
+  else if (model.page !== "runs") dispatch({ type: "page", page: "runs" });
+  else if (model.tab !== "transcript") dispatch({ type: "tab", tab: "transcript" });
+  else if (model.words) dispatch({ type: "words", words: "" });
+  else dispatch({ type: "zoom", on: false });
+}

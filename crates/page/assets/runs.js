@@ -1,0 +1,113 @@
+// The list of runs: those of one call together, the newest call first, and what works before what is
+// over.
+
+import { html, nothing } from "./lit-html.js";
+import { clock, count, isOver, lasted, modelId, moment, spent } from "./figures.js";
+import { filters, groupKey } from "./model.js";
+import { VirtualList } from "./virtual.js";
+import { mark } from "./words.js";
+
+/** @typedef {import("./types.js").Row} Row */
+/** @typedef {import("./model.js").Model} Model */
+/** @typedef {(message: import("./model.js").Message) => void} Dispatch */
+/** @typedef {{heading: string, runs: number, key: string} | Row} Entry */
+
+/** @type {[string, string][]} */
+const FILTERS = [
+  ["all", "All"],
+  ["running", "Running"],
+  ["over", "Over"],
+  ["failed", "Failed"],
+];
+
+export class RunList {
+  /** @param {Model} model @param {Dispatch} dispatch */
+  constructor(model, dispatch) {
+    this.model = model;
+    this.dispatch = dispatch;
+    /** @type {VirtualList<Entry>} */
+    this.list = new VirtualList({
+      name: "Runs",
+      role: "listbox",
+      estimate: 56,
+      row: (entry) => ("heading" in entry ? this.heading(entry) : this.row(entry)),
+      key: (entry) => ("heading" in entry ? entry.key : entry.runId),
+    });
+  }
+
+  view() {
+    const { model } = this;
+    const rows = [...model.rows.values()];
+    const numbers = (/** @type {string} */ filter) => rows.filter(filters[filter]).length;
+    return html`<aside class="list" aria-label="Runs">
+      <div class="filters" role="group" aria-label="Filter">${FILTERS.map(
+        ([filter, name]) =>
+          html`<button class="pill" aria-pressed=${model.filter === filter}
+            @click=${() => this.dispatch({ type: "filter", filter })}>${name} ${numbers(filter)}</button>`,
+      )}</div>
+      ${model.listed.length === 0 ? this.empty() : nothing}${this.list.element}
+    </aside>`;
+  }
+
+  /** Draws the rows, after the frame around them is there. */
+  draw() {
+    const { selected } = this.model;
+    if (selected) this.list.element.setAttribute("aria-activedescendant", `run-${selected}`);
+    this.list.show(entries(this.model.listed, Date.now() + this.model.ahead));
+  }
+
+  empty() {
+    const { model } = this;
+    if (!model.isListed) return html`<p class="empty">Reading the index…</p>`;
+    if (model.words || model.filter !== "all") return html`<p class="empty">No run fits.</p>`;
+    return html`<p class="empty">There are no runs here yet.<br>Start one in a terminal:
+      <code>pi-subagents tour</code></p>`;
+  }
+
+  /** @param {{heading: string, runs: number}} entry */
+  heading(entry) {
+    return html`<div class="group" role="presentation"><b>${entry.heading}</b>
+      ${entry.runs > 1 ? html`<span>${count(entry.runs, "run")}</span>` : nothing}</div>`;
+  }
+
+  /** @param {Row} row */
+  row(row) {
+    const { model } = this;
+    const now = Date.now() + model.ahead;
+    const isSelected = model.selected === row.runId;
+    const figures = [lasted(row, now), spent(row.usage)].filter(Boolean).join(" · ");
+    const age = row.lastAt && !isOver(row) ? clock(now - row.lastAt) : "";
+    return html`<div class="run ${row.status}" role="option" id=${`run-${row.runId}`} aria-selected=${isSelected}
+      @click=${() => this.dispatch({ type: "select", run: row.runId })}>
+      ${mark(row.status)}
+      <span class="who"><b>${row.name}</b> <span class="model">${[row.preset !== row.name ? row.preset : "", modelId(row.resolvedModel)].filter(Boolean).join(" · ")}</span></span>
+      <span class="figures">${figures}</span>
+      <span class="doing">${age ? html`<span class="age" title="since it was last heard of">${age}</span> ` : nothing}${doing(row)}</span>
+    </div>`;
+  }
+}
+
+/** Returns one line of what a run does, or what came of it. @param {Row} row */
+function doing(row) {
+  if (row.ownerStopped) return "its owner is stopped (suspended)";
+  return row.recordProblem ?? (row.doing || row.task || "");
+}
+
+/** @param {Row[]} rows @param {number} now @returns {Entry[]} */
+function entries(rows, now) {
+  /** @type {Entry[]} */
+  const found = [];
+  let last = "";
+  let heading = { heading: "", runs: 0, key: "" };
+  for (const row of rows) {
+    const key = groupKey(row);
+    if (key !== last) {
+      last = key;
+      heading = { heading: `${moment(Date.parse(row.acceptedAt), now)} · ${row.groupLabel}`, runs: 0, key: `heading ${key}` };
+      found.push(heading);
+    }
+    heading.runs += 1;
+    found.push(row);
+  }
+  return found;
+}

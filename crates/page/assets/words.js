@@ -1,0 +1,88 @@
+// Draws what a model wrote, element by element. No text ever becomes HTML.
+
+import { html, nothing } from "./lit-html.js";
+
+/** @param {any[] | null | undefined} tree */
+export function words(tree) {
+  return (tree ?? []).map(node);
+}
+
+/** @param {any} value @returns {any} */
+function node(value) {
+  if (typeof value === "string") return value;
+  if (!Array.isArray(value)) return nothing;
+  const [name, ...inside] = value;
+  switch (name) {
+    case "p":
+      return html`<p>${inside.map(node)}</p>`;
+    case "h3":
+      return html`<h3>${inside.map(node)}</h3>`;
+    case "h4":
+      return html`<h4>${inside.map(node)}</h4>`;
+    case "h5":
+    case "h6":
+      return html`<h5>${inside.map(node)}</h5>`;
+    case "pre":
+      return html`<pre class="code" aria-label=${inside[0] || "code"}>${inside.slice(1).map(node)}</pre>`;
+    case "blockquote":
+      return html`<blockquote>${inside.map(node)}</blockquote>`;
+    case "ul":
+      return html`<ul>${inside.map(node)}</ul>`;
+    case "ol":
+      return html`<ol>${inside.map(node)}</ol>`;
+    case "li":
+      return html`<li>${inside.map(node)}</li>`;
+    case "table":
+      return html`<div class="wide"><table>${inside.map(node)}</table></div>`;
+    case "thead":
+      return html`<tr class="head">${inside.map(node)}</tr>`;
+    case "tr":
+      return html`<tr>${inside.map(node)}</tr>`;
+    case "td":
+      return html`<td>${inside.map(node)}</td>`;
+    case "em":
+      return html`<em>${inside.map(node)}</em>`;
+    case "strong":
+      return html`<strong>${inside.map(node)}</strong>`;
+    case "del":
+      return html`<del>${inside.map(node)}</del>`;
+    case "code":
+      return html`<code>${inside.map(node)}</code>`;
+    case "br":
+      return html`<br>`;
+    case "hr":
+      return html`<hr>`;
+    case "a":
+      return inside[0]
+        ? html`<a href=${inside[0]} target="_blank" rel="noopener noreferrer">${inside.slice(1).map(node)}</a>`
+        : html`<span>${inside.slice(1).map(node)}</span>`;
+    case "img":
+      return html`<span class="muted">[picture: ${(inside[1] ?? []).map(node)} ${inside[0]}]</span>`;
+    default:
+      return html`<p>${inside.map(node)}</p>`;
+  }
+}
+
+/** Draws the lines of a change. @param {string} diff */
+export function changes(diff) {
+  return html`<pre class="diff">${diff.split("\n").map((line) => {
+    const kind = line.startsWith("+") ? "add" : line.startsWith("-") ? "del" : line.startsWith("@@") ? "hunk" : "";
+    return html`<span class=${kind}>${line}\n</span>`;
+  })}</pre>`;
+}
+
+/** The marks of states: their shape says the same as their colour.
+ * @type {Record<string, [string, string]>} */
+export const MARKS = {
+  queued: ["◌", "queued"],
+  running: ["●", "running"],
+  completed: ["✓", "completed"],
+  failed: ["✗", "failed"],
+  aborted: ["■", "stopped"],
+};
+
+/** @param {string} status */
+export function mark(status) {
+  const [shape, name] = MARKS[status] ?? ["?", status];
+  return html`<span class="mark ${status}" role="img" aria-label=${name} title=${name}>${shape}</span>`;
+}

@@ -1,0 +1,88 @@
+//! The files of the page, as they stand in the repository. There is no build step: what is served is
+//! what is read.
+
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+
+use axum::http::{HeaderMap, StatusCode, header};
+use axum::response::{IntoResponse as _, Response};
+
+/// A file of the page.
+pub(crate) struct Asset {
+    pub(crate) name: &'static str,
+    pub(crate) content: &'static str,
+}
+
+macro_rules! assets {
+    ($($name:literal),* $(,)?) => {
+        &[$(Asset { name: $name, content: include_str!(concat!("../assets/", $name)) }),*]
+    };
+}
+
+/// All files of the page. The modules stand in the order in which they use each other.
+pub(crate) const ASSETS: &[Asset] = assets![
+    "index.html",
+    "style.css",
+    "icon.svg",
+    "lit-html.js",
+    "types.js",
+    "figures.js",
+    "fold.js",
+    "heights.js",
+    "connection.js",
+    "recorded.js",
+    "model.js",
+    "words.js",
+    "virtual.js",
+    "runs.js",
+    "transcript.js",
+    "timeline.js",
+    "composer.js",
+    "side.js",
+    "history.js",
+    "compare.js",
+    "usage.js",
+    "definitions.js",
+    "keys.js",
+    "main.js",
+];
+
+/// Returns the file of this name, if the page has one and the browser has not got it already.
+pub(crate) fn asset(name: &str, asked: &HeaderMap) -> Response {
+    let Some(asset) = ASSETS.iter().find(|asset| asset.name == name) else {
+        return (StatusCode::NOT_FOUND, "There is no such file.\n").into_response();
+    };
+    let headers = [
+        (header::CONTENT_TYPE, asset.kind().to_owned()),
+        // The file of another version has another tag; asking for that is cheap.
+        (header::CACHE_CONTROL, "no-cache".to_owned()),
+        (header::ETAG, asset.tag()),
+    ];
+    let held = asked.get(header::IF_NONE_MATCH);
+    if held.is_some_and(|held| held.as_bytes() == asset.tag().as_bytes()) {
+        return (StatusCode::NOT_MODIFIED, headers).into_response();
+    }
+    (headers, asset.content).into_response()
+}
+
+impl Asset {
+    /// Returns whether it is a module that others import.
+    pub(crate) fn is_module(&self) -> bool {
+        self.kind().starts_with("text/javascript")
+    }
+
+    fn kind(&self) -> &'static str {
+        match self.name.rsplit('.').next() {
+            Some("html") => "text/html; charset=utf-8",
+            Some("css") => "text/css; charset=utf-8",
+            Some("js") => "text/javascript; charset=utf-8",
+            Some("svg") => "image/svg+xml",
+            _ => "text/plain; charset=utf-8",
+        }
+    }
+
+    fn tag(&self) -> String {
+        let mut hasher = DefaultHasher::new();
+        self.content.hash(&mut hasher);
+        format!("\"{:016x}\"", hasher.finish())
+    }
+}

@@ -1,0 +1,240 @@
+//! The addresses of the server. Without power there are no routes that change anything.
+
+use std::sync::Arc;
+
+use axum::extract::{DefaultBodyLimit, Extension, Path, RawQuery, State};
+use axum::http::{HeaderMap, StatusCode, header};
+use axum::middleware::from_fn_with_state;
+use axum::response::{IntoResponse as _, Response};
+use axum::routing::{get, post};
+use axum::{Json, Router};
+use serde_json::{Value, json};
+use tokio::sync::watch;
+
+use crate::admission::{Gate, admit, guard};
+use crate::assets::asset;
+use crate::export::export_file;
+use crate::live::Streams;
+use crate::query::Query;
+use crate::runs::{Problem, Question, Runs, View, Wish};
+use crate::token::{Grant, Power};
+
+/// How long the body of a request may be.
+const LONGEST_BODY: usize = 256 << 10;
+
+/// How many runs are listed unless more are asked for, and at most.
+const USUAL_RUNS: usize = 200;
+const MOST_RUNS: usize = 1000;
+
+/// Everything that answers need.
+#[derive(Clone)]
+pub(crate) struct Served {
+    runs: Arc<dyn Runs>,
+    power: Power,
+    streams: Streams,
+}
+
+impl Served {
+    pub(crate) fn new(runs: Arc<dyn Runs>, power: Power, ended: watch::Receiver<()>) -> Self {
+        Self {
+            runs,
+            power,
+            streams: Streams::new(ended),
+        }
+    }
+
+    async fn json(&self, question: Question) -> Response {
+        answered(self.runs.answer(question).await)
+    }
+}
+
+/// Returns the addresses that are served.
+pub(crate) fn router(served: Served, gate: Arc<Gate>) -> Router {
+    let mut api = Router::new()
+        .route("/v1/about", get(about))
+        .route("/v1/runs", get(runs))
+        .route("/v1/runs/{run}", get(run))
+        .route("/v1/runs/{run}/events", get(events))
+        .route("/v1/runs/{run}/texts", get(texts))
+        .route("/v1/runs/{run}/raw", get(raw))
+        .route("/v1/spans", get(spans))
+        .route("/v1/usage", get(usage))
+        .route("/v1/definitions", get(definitions))
+        .route("/v1/export.html", get(export))
+        .route("/v1/trace.json", get(trace))
+        .route("/v1/stream", get(stream));
+    if served.power == Power::Full {
+        api = api
+            .route("/v1/runs/{run}/steer", post(steer))
+            .route("/v1/runs/{run}/stop", post(stop))
+            .route("/v1/runs/{run}/continue", post(go_on));
+    }
+    let api = api
+        .layer(DefaultBodyLimit::max(LONGEST_BODY))
+        .layer(from_fn_with_state(Arc::clone(&gate), admit));
+    // The files of the page hold nothing that is secret.
+    let files = Router::new()
+        .route("/", get(start_page))
+        .route("/{file}", get(file));
+    api.merge(files)
+        .layer(from_fn_with_state(gate, guard))
+        .with_state(served)
+}
+
+async fn start_page(headers: HeaderMap) -> Response {
+    asset("index.html", &headers)
+}
+
+async fn file(Path(file): Path<String>, headers: HeaderMap) -> Response {
+    asset(&file, &headers)
+}
+
+async fn about(State(served): State<Served>, Extension(grant): Extension<Grant>) -> Response {
+    let mut about = match served.runs.answer(Question::About).await {
+        Ok(about) => about,
+        Err(problem) => return refused(&problem),
+    };
+    let may_act = served.power == Power::Full && grant == Grant::Everything;
+    about["mayAct"] = json!(may_act);
+    Json(about).into_response()
+}
+
+async fn runs(State(served): State<Served>, RawQuery(query): RawQuery) -> Response {
+    let query = Query::read(query.as_deref());
+    let question = Question::Runs {
+        project: query.text("project"),
+        words: query.text("q"),
+        from: query.number("from").unwrap_or(0),
+        count: query.number("count").unwrap_or(USUAL_RUNS).min(MOST_RUNS),
+    };
+    served.json(question).await
+}
+
+async fn run(State(served): State<Served>, Path(run): Path<String>) -> Response {
+    served.json(Question::Run { run }).await
+}
+
+async fn events(
+    State(served): State<Served>,
+    Path(run): Path<String>,
+    RawQuery(query): RawQuery,
+) -> Response {
+    let from = Query::read(query.as_deref()).number("from");
+    served.json(Question::Events { run, from }).await
+}
+
+async fn texts(
+    State(served): State<Served>,
+    Path(run): Path<String>,
+    RawQuery(query): RawQuery,
+) -> Response {
+    let places = Query::read(query.as_deref()).places("at");
+    served.json(Question::Texts { run, places }).await
+}
+
+async fn raw(
+    State(served): State<Served>,
+    Path(run): Path<String>,
+    RawQuery(query): RawQuery,
+) -> Response {
+    let from = Query::read(query.as_deref()).number("from").unwrap_or(0);
+    served.json(Question::Raw { run, from }).await
+}
+
+async fn spans(State(served): State<Served>, RawQuery(query): RawQuery) -> Response {
+    let runs = Query::read(query.as_deref()).names("runs");
+    served.json(Question::Spans { runs }).await
+}
+
+async fn usage(State(served): State<Served>, RawQuery(query): RawQuery) -> Response {
+    let project = Query::read(query.as_deref()).text("project");
+    served.json(Question::Usage { project }).await
+}
+
+async fn definitions(State(served): State<Served>, RawQuery(query): RawQuery) -> Response {
+    let project = Query::read(query.as_deref()).text("project");
+    served.json(Question::Definitions { project }).await
+}
+
+async fn export(State(served): State<Served>, RawQuery(query): RawQuery) -> Response {
+    let runs = Query::read(query.as_deref()).names("runs");
+    match served.runs.answer(Question::Export { runs }).await {
+        // It is data here: a browser that is led to this address does not show it.
+        Ok(data) => {
+            let kind = [(header::CONTENT_TYPE, "application/octet-stream")];
+            (kind, export_file(&data)).into_response()
+        }
+        Err(problem) => refused(&problem),
+    }
+}
+
+async fn trace(State(served): State<Served>, RawQuery(query): RawQuery) -> Response {
+    let runs = Query::read(query.as_deref()).names("runs");
+    served.json(Question::Trace { runs }).await
+}
+
+async fn stream(State(served): State<Served>, RawQuery(query): RawQuery) -> Response {
+    let query = Query::read(query.as_deref());
+    let view = View {
+        project: query.text("project"),
+        run: query.text("run"),
+        from: query.number("from").unwrap_or(0),
+    };
+    served.streams.open(|| served.runs.follow(view))
+}
+
+async fn steer(
+    State(served): State<Served>,
+    Path(run): Path<String>,
+    Json(body): Json<Value>,
+) -> Response {
+    match said(&body) {
+        Some(message) => answered(served.runs.act(run, Wish::Steer(message)).await),
+        None => nothing_said(),
+    }
+}
+
+async fn stop(State(served): State<Served>, Path(run): Path<String>) -> Response {
+    answered(served.runs.act(run, Wish::Stop).await)
+}
+
+async fn go_on(
+    State(served): State<Served>,
+    Path(run): Path<String>,
+    Json(body): Json<Value>,
+) -> Response {
+    match said(&body) {
+        Some(prompt) => answered(served.runs.act(run, Wish::Continue(prompt)).await),
+        None => nothing_said(),
+    }
+}
+
+/// Returns the words of a request.
+fn said(body: &Value) -> Option<String> {
+    let words = body.get("message")?.as_str()?.trim();
+    (!words.is_empty()).then(|| words.to_owned())
+}
+
+fn nothing_said() -> Response {
+    refused_with(StatusCode::BAD_REQUEST, "The message is empty.")
+}
+
+fn answered(answer: Result<Value, Problem>) -> Response {
+    match answer {
+        Ok(answer) => Json(answer).into_response(),
+        Err(problem) => refused(&problem),
+    }
+}
+
+fn refused(problem: &Problem) -> Response {
+    let status = if problem.is_not_found {
+        StatusCode::NOT_FOUND
+    } else {
+        StatusCode::CONFLICT
+    };
+    refused_with(status, &problem.message)
+}
+
+fn refused_with(status: StatusCode, message: &str) -> Response {
+    (status, Json(json!({"error": message}))).into_response()
+}
