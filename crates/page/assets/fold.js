@@ -153,7 +153,8 @@ export function changedFiles(items) {
     const call = item.call;
     if (!call?.path || call.kind !== "edit" || call.state !== "done") continue;
     const file = files.get(call.path) ?? { added: 0, removed: 0, items: [] };
-    file.added += call.changes?.[0] ?? 0;
+    // A file that was written whole has no changes beside it, only its lines.
+    file.added += call.changes?.[0] ?? Number(call.title.match(/ \+(\d+)$/)?.[1] ?? 0);
     file.removed += call.changes?.[1] ?? 0;
     file.items.push(item);
     files.set(call.path, file);

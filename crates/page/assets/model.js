@@ -91,9 +91,7 @@ export function update(model, message) {
       return turnTo(model, message.page);
     case "tab":
       model.tab = message.tab;
-      return message.tab === "raw" && model.opened && !model.opened.raw
-        ? [{ do: "raw", run: model.opened.run, from: 0 }]
-        : [];
+      return tabEffects(model);
     case "eventsRead":
       return eventsRead(model, message);
     case "wholeRead":
@@ -175,6 +173,29 @@ export function update(model, message) {
     default:
       return [];
   }
+}
+
+/** Returns what the tab of a run needs. @param {Model} model @returns {Effect[]} */
+function tabEffects(model) {
+  const opened = model.opened;
+  if (!opened) return [];
+  if (model.tab === "raw" && !opened.raw) return [{ do: "raw", run: opened.run, from: 0 }];
+  if (model.tab !== "changes") return [];
+  const short = (/** @type {import("./types.js").Item} */ item) =>
+    item.call?.kind === "edit" && (item.call.changes?.[0] ?? 0) + (item.call.changes?.[1] ?? 0) <= LONGEST_DIFF && !isLock(item.call.path);
+  return opened.transcript.items.filter(short).slice(-MOST_DIFFS).flatMap((item) => {
+    opened.open.add(item.key);
+    return textEffects(opened, item.key);
+  });
+}
+
+/** Longer changes stay folded, and so do those of lock files. */
+const LONGEST_DIFF = 400;
+const MOST_DIFFS = 50;
+
+/** @param {string | undefined} path */
+function isLock(path) {
+  return /(\.lock|-lock\.json|\.lockb)$/.test(path ?? "");
 }
 
 /** @param {Model} model @param {Message} message @returns {Effect[]} */

@@ -73,7 +73,7 @@ function files(items) {
   const changed = [...changedFiles(items)];
   if (changed.length === 0) return nothing;
   return html`<h2>Files changed <em>${changed.length}</em></h2>
-    <div class="files">${changed.map(([path, file]) => html`<div><span class="path">${path}</span><span class="plus">+${file.added}</span><span class="minus">−${file.removed}</span></div>`)}</div>`;
+    <div class="files">${changed.map(([path, file]) => html`<div><span class="path">${path}</span>${file.added ? html`<span class="plus">+${file.added}</span>` : nothing}${file.removed ? html`<span class="minus">−${file.removed}</span>` : nothing}</div>`)}</div>`;
 }
 
 /** @param {Model} model @param {(message: import("./model.js").Message) => void} dispatch */

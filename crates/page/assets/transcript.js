@@ -13,9 +13,6 @@ import { changes, mark, words } from "./words.js";
 
 const TABS = ["transcript", "answer", "changes", "task", "raw"];
 
-/** Longer changes and changes of locks are folded. */
-const LONGEST_DIFF = 400;
-
 /** How many lines of a result are shown at once. */
 const SHOWN_LINES = 400;
 
@@ -261,17 +258,14 @@ export class RunView {
     return html`<div class="page">
       <p class="muted">What edit and write did. A command may have changed more.</p>
       ${files.map(([path, file]) => html`<h2 class="file">${path} <span class="plus">+${file.added}</span> <span class="minus">−${file.removed}</span></h2>
-        ${file.items.map((item) => this.change(path, item))}`)}</div>`;
+        ${file.items.map((item) => this.change(item))}`)}</div>`;
   }
 
-  /** @param {string} path @param {Item} item */
-  change(path, item) {
+  /** @param {Item} item */
+  change(item) {
     const call = /** @type {import("./types.js").Call} */ (item.call);
     const opened = /** @type {Opened} */ (this.model.opened);
-    const size = (call.changes?.[0] ?? 0) + (call.changes?.[1] ?? 0);
-    const isFolded = size > LONGEST_DIFF || /(\.lock|-lock\.json|\.lockb)$/.test(path);
-    const isOpen = opened.open.has(item.key) || (!isFolded && opened.open.has("changes"));
-    if (!isOpen) return html`<button class="fold" @click=${() => this.dispatch({ type: "toggle", key: item.key })}>${timeOfDay(item.t)} ${call.title}</button>`;
+    if (!opened.open.has(item.key)) return html`<button class="fold" @click=${() => this.dispatch({ type: "toggle", key: item.key })}>${timeOfDay(item.t)} ${call.title} — show</button>`;
     return html`<div class="call">${this.inside(item, call)}</div>`;
   }
 

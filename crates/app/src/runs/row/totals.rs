@@ -38,6 +38,26 @@ impl RowTotals {
             runs: self.runs + other.runs,
             tool_calls: self.tool_calls + other.tool_calls,
             usage: usage.into(),
+            cost: self.cost_with(other),
+        }
+    }
+
+    /// Adds the costs. Runs without tokens have no price and need none.
+    fn cost_with(self, other: Self) -> Cost {
+        use Cost::{AtLeast, Known, Unknown};
+        if self.usage.total_tokens == 0 {
+            return other.cost;
+        }
+        if other.usage.total_tokens == 0 {
+            return self.cost;
+        }
+        match (self.cost, other.cost) {
+            (Known(one), Known(two)) => Known(one + two),
+            (Unknown, Unknown) => Unknown,
+            (Unknown, Known(some) | AtLeast(some)) | (Known(some) | AtLeast(some), Unknown) => {
+                AtLeast(some)
+            }
+            (Known(one) | AtLeast(one), Known(two) | AtLeast(two)) => AtLeast(one + two),
         }
     }
 }
