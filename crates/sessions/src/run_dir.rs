@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use pi_subagents_delegation::RunId;
 use pi_subagents_files::Directory;
 
 pub(crate) const META: &str = "meta.json";
@@ -32,6 +33,11 @@ impl RunDir {
     /// Returns the path of the directory.
     pub fn path(&self) -> &Path {
         &self.0
+    }
+
+    /// Returns the run whose directory it is; `None` if its name is no id.
+    pub fn run(&self) -> Option<RunId> {
+        RunId::parse(self.0.file_name()?.to_str()?).ok()
     }
 
     /// Opens it; a link in its place is refused.

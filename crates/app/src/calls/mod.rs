@@ -8,6 +8,7 @@ pub(crate) mod caller;
 mod choices;
 pub(crate) mod detached;
 pub(crate) mod families;
+pub(crate) mod fleet;
 mod followed;
 #[cfg(test)]
 mod never_panics;

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::io;
+use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
 use pi_subagents_delegation::{EventSink, Interruption, Plan, Program, RunId, RunSummary, Secret};
@@ -42,7 +43,8 @@ impl Owner {
         concurrency: usize,
         known_children: KnownChildren,
     ) -> Result<Self, CommandError> {
-        Self::start_as(places, concurrency, known_children, None)
+        let store = Store::new(&places.agent_dir);
+        Self::start_as(places, store, concurrency, known_children, None)
     }
 
     /// Starts the same in a process that outlives its caller.
@@ -53,14 +55,27 @@ impl Owner {
     ) -> Result<Self, CommandError> {
         Self::start_as(
             places,
+            Store::new(&places.agent_dir),
             concurrency,
             KnownChildren::kill_unknown(),
             Some(detached),
         )
     }
 
+    /// Starts the same in a worker of a fleet, which keeps its records apart from those of its user:
+    /// the runs are others'.
+    pub(crate) fn start_worker(
+        places: &Places,
+        root: &Path,
+        slots: usize,
+    ) -> Result<Self, CommandError> {
+        let known_children = KnownChildren::kill_unknown();
+        Self::start_as(places, Store::new(root), slots, known_children, None)
+    }
+
     fn start_as(
         places: &Places,
+        store: Store,
         concurrency: usize,
         known_children: KnownChildren,
         detached: Option<Detached>,
@@ -72,7 +87,6 @@ impl Owner {
                 .hint("ulimit -u prints how many processes and threads this user may have.")
         })?;
         survive_large_files();
-        let store = Store::new(&places.agent_dir);
         close_abandoned(&store);
         let ours = |command: &str| Program {
             path: places.program.clone(),

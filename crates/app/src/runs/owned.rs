@@ -7,6 +7,7 @@ use pi_subagents_delegation::{RunId, Timestamp};
 use pi_subagents_engine::{ProcessName, end_leftovers, remove_abandoned_sockets};
 use pi_subagents_sessions::{FindError, IndexedRun, OwnerName, Store};
 
+use crate::runs::fleet::catch_up;
 use crate::runs::workspace::settle;
 
 /// Whose run something is.
@@ -39,7 +40,8 @@ impl OwnerProcess for IndexedRun {
 /// because it is long after some years.
 pub(crate) fn current_runs(store: &Store) -> Result<Vec<IndexedRun>, FindError> {
     let runs = store.runs()?;
-    if close(store, &runs) {
+    let is_copied = catch_up(store, &runs);
+    if close(store, &runs) || is_copied {
         return store.runs();
     }
     Ok(runs)
@@ -81,8 +83,13 @@ pub(crate) fn is_owned(run: &IndexedRun) -> bool {
     is_alive(&run.owner, run.accepted_at)
 }
 
-/// Returns whether the owner of a run that was accepted at this time is still there.
+/// Returns whether the owner of a run that was accepted at this time is still there. The end of a
+/// run of a fleet is written by whoever catches up with it.
 pub(crate) fn is_alive(owner: &OwnerName, accepted_at: Timestamp) -> bool {
+    if owner.fleet.is_some() {
+        // The fleet has it, and says when it ends.
+        return true;
+    }
     if owner.host != this_host() {
         let age = Timestamp::now().duration_since(accepted_at);
         return age.as_hours() < 24;

@@ -2,3 +2,5 @@
 
 mod fleet_stage;
 mod setting_up;
+mod worker;
+mod worker_stage;

@@ -151,6 +151,8 @@ pub enum OrderTools {
     Default,
     /// These and no others.
     Only(Vec<String>),
+    /// All that the child has by itself, but for these.
+    AllExcept(Vec<String>),
     /// None.
     None,
 }

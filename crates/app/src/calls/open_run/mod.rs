@@ -7,6 +7,7 @@ mod earlier_session;
 mod files;
 mod kept_tools;
 mod opening;
+mod ordered;
 mod worktree;
 
 pub(crate) use conversation::Conversation;

@@ -30,10 +30,10 @@ pub(crate) struct Opening<'a> {
 }
 
 /// A task whose child can be started.
-struct Ready {
-    work: ResolvedWork,
-    files: RunFiles,
-    conversation: Conversation,
+pub(super) struct Ready {
+    pub(super) work: ResolvedWork,
+    pub(super) files: RunFiles,
+    pub(super) conversation: Conversation,
 }
 
 impl<'a> Opening<'a> {
@@ -166,7 +166,12 @@ impl<'a> Opening<'a> {
         }
     }
 
-    fn plan(&self, cwd: &Path, ready: Ready, session_tools: Option<&SessionTools>) -> TaskPlan {
+    pub(super) fn plan(
+        &self,
+        cwd: &Path,
+        ready: Ready,
+        session_tools: Option<&SessionTools>,
+    ) -> TaskPlan {
         let Ready {
             work,
             files,
@@ -207,7 +212,7 @@ impl<'a> Opening<'a> {
     }
 }
 
-fn with_cause(error: &dyn std::error::Error) -> String {
+pub(super) fn with_cause(error: &dyn std::error::Error) -> String {
     match error.source() {
         Some(cause) => format!("{error}: {cause}"),
         None => error.to_string(),

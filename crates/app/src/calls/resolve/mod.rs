@@ -5,6 +5,7 @@ mod asked;
 mod definition;
 mod model;
 mod model_check;
+mod ordered;
 mod resolver;
 mod task;
 #[cfg(test)]
@@ -15,5 +16,6 @@ pub(crate) use asked::{Asked, Family};
 pub(crate) use definition::check_definition;
 pub(crate) use model::provider_of;
 pub(crate) use model_check::model_place;
+pub(crate) use ordered::{NotHere, ordered_directory};
 pub(crate) use resolver::Resolver;
 pub(crate) use task::{ResolvedTask, ResolvedWork};

@@ -121,6 +121,23 @@ impl ChosenModel {
         }
     }
 
+    /// Takes the model of an order, which its caller has chosen.
+    pub(super) fn ordered(choice: ModelChoice) -> Self {
+        let resolved = match &choice {
+            ModelChoice::Inherit => None,
+            ModelChoice::Named {
+                provider, model, ..
+            } => model
+                .as_deref()
+                .map(|model| with_provider(provider.as_deref(), model)),
+        };
+        Self {
+            choice,
+            requested: None,
+            resolved,
+        }
+    }
+
     /// Names a model in place of the child's choice.
     pub(super) fn at(self, provider: &str, id: &str) -> Self {
         let thinking = match self.choice {

@@ -24,8 +24,8 @@ pub(crate) struct Resolver<'a> {
     pub(crate) family: Family,
     pub(crate) caller: &'a Caller,
     pub(crate) configuration: &'a Configuration,
-    runners: Runners<'a>,
-    models: ModelChecks<'a>,
+    pub(super) runners: Runners<'a>,
+    pub(super) models: ModelChecks<'a>,
 }
 
 impl<'a> Resolver<'a> {

@@ -120,6 +120,11 @@ enum Command {
     /// Set a fleet up, and make keys for its callers and workers
     #[command(after_help = examples::FLEET)]
     Fleet(Printing<commands::fleet::FleetArgs, ResultArgs>),
+    /// Do runs of the fleet on this machine until told to stop
+    ///
+    /// SIGTERM and Ctrl-C let runs under way end first; a second signal gives them back to the fleet.
+    #[command(after_help = examples::WORKER)]
+    Worker(commands::worker::WorkerArgs),
     /// Remove the records of finished runs
     ///
     /// Without an id, --older or --keep-last it proposes what subagents.retention in the settings
@@ -285,6 +290,7 @@ fn dispatch(command: Command) -> ExitCode {
         Command::Steer(args) => args.run(commands::control::steer),
         Command::Stop(args) => args.run(commands::control::stop),
         Command::Wait(args) => args.run(commands::wait::run),
+        Command::Worker(args) => finished(commands::worker::run(args)),
         Command::Fleet(args) => args.run(commands::fleet::run),
         Command::Clean(args) => args.run(commands::clean::run),
         Command::Attach(args) => finished(commands::attach::run(&args)),

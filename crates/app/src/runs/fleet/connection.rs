@@ -3,7 +3,7 @@
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
-use pi_subagents_definitions::FleetSettings;
+use pi_subagents_definitions::{FleetSettings, ReadSettings, SettingsFiles};
 use pi_subagents_delegation::Secret;
 use pi_subagents_files::{open_own, read_bounded};
 use pi_subagents_fleet::{Address, Fleet, FleetError, Key};
@@ -17,6 +17,16 @@ const LONGEST_KEY_FILE: u64 = 4096;
 
 /// How many letters of a key name its owner: enough that no two are alike.
 const NAME_FROM_KEY: usize = 32;
+
+/// Returns what the user's own settings say of a fleet.
+pub(crate) fn settings_of_user(places: &Places) -> FleetSettings {
+    let read = ReadSettings::of(&SettingsFiles {
+        agent_dir: &places.agent_dir,
+        trusted_project: None,
+        home: &places.home,
+    });
+    read.settings.fleet
+}
 
 /// Connects to the fleet of the settings as a caller.
 pub(crate) async fn connect(

@@ -49,7 +49,8 @@ impl Owners {
 
 /// Waits until an owner is gone. The end of an owner on another machine is never known.
 pub(super) async fn owner_gone(owner: &OwnerName) {
-    if owner.host != this_host() {
+    // A run of a fleet goes on without the process that follows it.
+    if owner.host != this_host() || owner.fleet.is_some() {
         return std::future::pending().await;
     }
     let name = ProcessName {

@@ -5,11 +5,13 @@ use std::sync::Arc;
 
 use pi_subagents_delegation::Timestamp;
 use pi_subagents_sessions::{IndexedRun, OwnerName, RecordedRun, RunDir};
+use tokio::runtime::Handle;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
 use super::files::FileChanges;
 use super::owners::owner_gone;
+use crate::runs::fleet::{FleetRun, follow_left};
 use crate::runs::owned::is_alive;
 
 /// Follows any number of runs with one set of file events: a user may have few of them.
@@ -65,6 +67,15 @@ impl Follower {
 
     fn follow(&self, directory: &RunDir, owner: &OwnerName, accepted_at: Timestamp) -> FollowedRun {
         self.files.expect_from(owner);
+        if owner.fleet.is_some()
+            && let (Some(run), Ok(runtime)) = (directory.run(), Handle::try_current())
+        {
+            let run = FleetRun {
+                run,
+                directory: directory.clone(),
+            };
+            runtime.spawn(follow_left(run, owner.clone()));
+        }
         FollowedRun {
             directory: directory.clone(),
             owner: owner.clone(),

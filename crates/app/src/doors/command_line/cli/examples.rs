@@ -103,6 +103,11 @@ Examples:
   pi-subagents fleet init --pool default --pool gpu
   pi-subagents fleet key worker build-7";
 
+pub(super) const WORKER: &str = "\
+Examples:
+  pi-subagents worker --slots 4
+  pi-subagents worker --pool gpu --rank 1 --idle-exit 600";
+
 pub(super) const LOGS: &str = "\
 Examples:
   pi-subagents logs 9c9fa4 --follow

@@ -43,5 +43,6 @@ pub(crate) mod warden;
 pub(crate) mod web;
 mod which_agent;
 mod words;
+pub(crate) mod worker;
 pub(crate) mod worktrees;
 mod written;

@@ -1,0 +1,208 @@
+//! A worker at work: it keeps its places filled until it is told to end, and then lets its runs end
+//! or gives them back.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use pi_subagents_agent::{Surroundings, model_overview};
+use pi_subagents_delegation::Timestamp;
+use pi_subagents_fleet::wire::WorkerCard;
+use pi_subagents_fleet::{Delivery, Fleet, Presence, Puller};
+use tokio::sync::watch;
+use tokio::task::JoinSet;
+use tokio::time::{Instant, sleep, sleep_until};
+
+use super::one_run::Worker;
+use super::options::WorkerOptions;
+use super::told::{ready, tell};
+use crate::calls::caller::Caller;
+use crate::calls::owner::Owner;
+use crate::calls::runner::{Asking, find_pi};
+use crate::configuration::Configuration;
+use crate::error::CommandError;
+use crate::places::Places;
+use crate::runs::fleet::connection::{address, unreachable};
+use crate::signals::Signals;
+
+/// How long others see a worker after its last sign.
+const PRESENT: Duration = Duration::from_mins(1);
+
+/// The pause after the fleet could not be asked for runs.
+const ASK_AGAIN: Duration = Duration::from_secs(2);
+
+/// Works until it is told to end.
+pub(crate) async fn work(
+    options: WorkerOptions,
+    places: Places,
+    configuration: Configuration,
+) -> Result<(), CommandError> {
+    let mut signals = Signals::listen()?;
+    let settings = &configuration.settings.fleet;
+    let address = address(settings, Some(&options.name), &places)?;
+    let fleet = Fleet::connect(&address).await.map_err(unreachable)?;
+    let puller = fleet.puller(&options.pools, options.rank).await;
+    let puller = puller.map_err(unreachable)?;
+    let owner = Owner::start_worker(&places, &options.root, options.slots)?;
+    let caller = Caller::at(places);
+    let card = card(&options, &caller);
+    let presence = fleet.be_present(&options.name, &card, PRESENT).await;
+    let presence = presence.map_err(unreachable)?;
+    tell(&ready(&options, &settings.servers.join(", ")));
+    let worker = Arc::new(Worker {
+        fleet,
+        owner: Arc::new(owner),
+        options,
+        caller,
+        configuration,
+        leaves: watch::Sender::new(false),
+    });
+    let mut shift = Shift {
+        worker,
+        runs: JoinSet::new(),
+        presence,
+        card,
+        idle_since: Instant::now(),
+        has_taken: false,
+    };
+    shift.fill_places(puller, &mut signals).await;
+    shift.end(&mut signals).await;
+    Ok(())
+}
+
+/// The time of a worker from its beginning to its end.
+struct Shift {
+    worker: Arc<Worker>,
+    /// The runs under way; each names itself when it is over.
+    runs: JoinSet<String>,
+    presence: Presence,
+    card: WorkerCard,
+    idle_since: Instant,
+    has_taken: bool,
+}
+
+impl Shift {
+    /// Takes runs until it is told to end, has done its one run, or has waited long enough.
+    async fn fill_places(&mut self, mut puller: Puller, signals: &mut Signals) {
+        loop {
+            let free = self.free();
+            let idle_end = self.idle_end();
+            tokio::select! {
+                pulled = puller.pull(free), if free > 0 => match pulled {
+                    Ok(deliveries) => deliveries.into_iter().for_each(|one| self.begin(one)),
+                    Err(error) => {
+                        tell(&format!("no runs can be asked for now: {error}"));
+                        sleep(ASK_AGAIN).await;
+                    }
+                },
+                Some(ended) = self.runs.join_next() => self.ended(ended.unwrap_or_default()),
+                _ = signals.next() => break,
+                () = sleep_until(idle_end.unwrap_or_else(Instant::now)), if idle_end.is_some() => {
+                    tell("nothing to do for long enough");
+                    break;
+                }
+            }
+            if self.is_done() {
+                break;
+            }
+        }
+        self.card.draining = true;
+        self.presence.tell(&self.card);
+        // What is still on its way to us goes back.
+        tokio::spawn(puller.stop());
+    }
+
+    fn free(&self) -> usize {
+        let options = &self.worker.options;
+        match (options.is_once, self.has_taken) {
+            (true, true) => 0,
+            (true, false) => 1,
+            (false, _) => options.slots.saturating_sub(self.runs.len()),
+        }
+    }
+
+    fn idle_end(&self) -> Option<Instant> {
+        let patience = self.worker.options.idle_exit?;
+        self.runs.is_empty().then(|| self.idle_since + patience)
+    }
+
+    fn is_done(&self) -> bool {
+        self.worker.options.is_once && self.has_taken && self.runs.is_empty()
+    }
+
+    fn begin(&mut self, delivery: Delivery) {
+        self.has_taken = true;
+        let run = delivery.run().to_string();
+        self.card.runs.push(run.clone());
+        let serving = Arc::clone(&self.worker).serve(delivery);
+        self.runs.spawn(async move {
+            serving.await;
+            run
+        });
+        self.tell_card();
+    }
+
+    fn ended(&mut self, run: String) {
+        self.idle_since = Instant::now();
+        self.card.runs.retain(|one| *one != run);
+        self.tell_card();
+    }
+
+    fn tell_card(&mut self) {
+        let free = self.worker.options.slots.saturating_sub(self.runs.len());
+        self.card.free = u32::try_from(free).unwrap_or(u32::MAX);
+        self.presence.tell(&self.card);
+    }
+
+    /// Lets the runs end, and gives back what is left when the time is over or a second signal
+    /// comes.
+    async fn end(mut self, signals: &mut Signals) {
+        let options = &self.worker.options;
+        if !self.runs.is_empty() {
+            let (left, drain) = (self.runs.len(), options.drain.as_secs());
+            tell(&format!(
+                "takes nothing new; {left} under way may go on for {drain} s. Ctrl-C again gives them back now."
+            ));
+        }
+        let end = Instant::now() + options.drain;
+        while !self.runs.is_empty() {
+            tokio::select! {
+                Some(ended) = self.runs.join_next() => self.ended(ended.unwrap_or_default()),
+                _ = signals.next() => break,
+                () = sleep_until(end) => break,
+            }
+        }
+        self.worker.leaves.send_replace(true);
+        while self.runs.join_next().await.is_some() {}
+        if let Err(error) = self.presence.leave().await {
+            tell(&format!(
+                "others see this worker for a while still: {error}"
+            ));
+        }
+        self.worker.fleet.close().await;
+        tell("worker has ended");
+    }
+}
+
+/// Returns what a worker says of itself.
+fn card(options: &WorkerOptions, caller: &Caller) -> WorkerCard {
+    let pi = find_pi(caller, Asking::IfNeeded);
+    let models = model_overview(&Surroundings::from(&caller.places));
+    let slots = u32::try_from(options.slots).unwrap_or(u32::MAX);
+    WorkerCard {
+        pools: options.pools.clone(),
+        slots,
+        free: slots,
+        rank: options.rank,
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        os: std::env::consts::OS.to_owned(),
+        arch: std::env::consts::ARCH.to_owned(),
+        pi: pi.ok().map(|pi| pi.version),
+        models: models
+            .usable
+            .iter()
+            .map(|provider| format!("{}/*", provider.name))
+            .collect(),
+        since: Timestamp::now().to_string(),
+        ..WorkerCard::default()
+    }
+}

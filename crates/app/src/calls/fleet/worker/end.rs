@@ -1,0 +1,46 @@
+//! How a run ended, as the fleet is told.
+
+use std::collections::BTreeMap;
+
+use pi_subagents_delegation::{Ending, Interruption, Usage};
+use pi_subagents_fleet::GiveUp;
+use pi_subagents_fleet::wire::Ended;
+use pi_subagents_sessions::ending_value;
+use serde_json::json;
+
+/// Returns the entry of a run that ended so, with the lengths of its files.
+pub(super) fn entry(ending: &Ending, usage: Usage, files: BTreeMap<String, u64>) -> Ended {
+    Ended {
+        status: ending.status().as_str().to_owned(),
+        exit_code: ending.exit_code(),
+        ending: ending_value(ending),
+        files,
+        usage: json!({
+            "input": usage.input,
+            "output": usage.output,
+            "cacheRead": usage.cache_read,
+            "cacheWrite": usage.cache_write,
+            "cost": usage.cost,
+        }),
+        ..Ended::default()
+    }
+}
+
+/// Returns the entry of a run that was never begun.
+pub(super) fn unbegun(ending: &Ending) -> Ended {
+    entry(ending, Usage::default(), BTreeMap::new())
+}
+
+/// Returns how a run ended that was taken only to be ended.
+pub(super) fn given_up(why: &GiveUp) -> Ending {
+    match why {
+        GiveUp::Lost { losses: 0 | 1 } => Ending::Lost {
+            reason: "its worker was lost".to_owned(),
+        },
+        GiveUp::Lost { .. } => Ending::Lost {
+            reason: "its worker was lost, and so was the one after it".to_owned(),
+        },
+        GiveUp::Stopped { .. } => Ending::Stopped,
+        GiveUp::CallerGone => Ending::Interrupted(Interruption::OwnerGone),
+    }
+}

@@ -1,0 +1,70 @@
+//! An order as it came out of the queue: read, and checked for who gave it.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use pi_subagents_fleet::keys::is_signed;
+use pi_subagents_fleet::names::order_object;
+use pi_subagents_fleet::wire::{FORMAT, Order};
+use pi_subagents_fleet::{Delivery, Fleet};
+use serde_json::Value;
+
+/// An order that is larger is not read.
+const LARGEST_ORDER: u64 = 64 << 20;
+
+/// Reads the order of a delivery, or says why it is none that this worker does.
+pub(super) async fn read(
+    fleet: &Fleet,
+    delivery: &Delivery,
+    callers: &[String],
+) -> Result<Order, String> {
+    let payload = delivery.payload();
+    let value: Value = serde_json::from_slice(payload)
+        .map_err(|error| format!("its order is no JSON: {error}"))?;
+    let content = match value.get("object") {
+        None => payload.to_vec(),
+        // Only its own: the name comes from the queue.
+        Some(_) => {
+            let object = order_object(delivery.run());
+            let read = fleet.blobs().read(&object, LARGEST_ORDER).await;
+            read.map_err(|error| error.to_string())?
+        }
+    };
+    check_signature(delivery, &content, callers)?;
+    let format = serde_json::from_slice::<Value>(&content)
+        .ok()
+        .and_then(|value| value.get("format")?.as_u64());
+    if format != Some(u64::from(FORMAT)) {
+        let format = format.map_or("none".to_owned(), |format| format.to_string());
+        return Err(format!(
+            "its order has format {format}, and this worker reads format {FORMAT}; update pi-subagents on the worker or at the caller"
+        ));
+    }
+    let order: Order = serde_json::from_slice(&content).map_err(|error| {
+        format!("this worker does not understand its order: {error}; update pi-subagents on it")
+    })?;
+    if order.run == delivery.run().as_str() {
+        Ok(order)
+    } else {
+        Err("its order is that of another run".to_owned())
+    }
+}
+
+/// Refuses an order that none of these callers has signed. Without any, all orders are taken.
+fn check_signature(delivery: &Delivery, content: &[u8], callers: &[String]) -> Result<(), String> {
+    if callers.is_empty() {
+        return Ok(());
+    }
+    let header = |name: &str| {
+        let value = delivery.headers().get(name)?;
+        Some(value.as_str().to_owned())
+    };
+    let (Some(key), Some(signature)) = (header("Pi-Key"), header("Pi-Signature")) else {
+        return Err("its order is not signed, and this worker takes signed orders only".to_owned());
+    };
+    let signature = URL_SAFE_NO_PAD.decode(signature).unwrap_or_default();
+    if callers.contains(&key) && is_signed(&key, content, &signature) {
+        Ok(())
+    } else {
+        Err("its order is not signed by a caller whom this worker knows".to_owned())
+    }
+}

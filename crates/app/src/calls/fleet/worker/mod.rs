@@ -1,0 +1,15 @@
+//! This machine as a worker of a fleet: it takes runs out of the queue, does them with the engine
+//! that does every run, and sends their records back while they are written.
+
+mod at_work;
+mod copy_out;
+mod end;
+mod given_order;
+mod one_run;
+mod options;
+mod requests;
+mod told;
+mod workplace;
+
+pub(crate) use at_work::work;
+pub(crate) use options::WorkerOptions;

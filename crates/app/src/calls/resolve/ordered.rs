@@ -1,0 +1,161 @@
+//! From an order to what its child is on this machine: the worker's own programs, models and keys.
+
+use std::path::Path;
+use std::time::Duration;
+
+use pi_subagents_definitions::PlanPatch;
+use pi_subagents_delegation::{
+    Allowance, Dollars, Limits, ModelChoice, Refusal, RunnerChoice, ThinkingLevel, ToolPolicy,
+};
+use pi_subagents_fleet::wire::{Model, Order, OrderCompletion, OrderLimits, OrderTools};
+
+use super::definition::Unusable;
+use super::model::ChosenModel;
+use super::resolver::Resolver;
+use super::task::ResolvedWork;
+use crate::calls::runner::ChosenRunner;
+use crate::error::CommandError;
+
+impl Resolver<'_> {
+    /// Resolves an order for this machine, or says why this machine cannot do it.
+    pub(crate) fn resolve_order(&self, order: &Order) -> Result<ResolvedWork, NotHere> {
+        if let [unknown, ..] = order.requires.as_slice() {
+            return Err(NotHere::Refused(format!(
+                "this worker does not know \"{unknown}\", which the order requires; update pi-subagents on it"
+            )));
+        }
+        let choice = RunnerChoice::from_word(&order.runner)
+            .ok_or_else(|| NotHere::Refused(format!("there is no runner \"{}\"", order.runner)))?;
+        let ChosenRunner {
+            runner,
+            program,
+            warning,
+        } = self.runners.resolve(choice).map_err(NotHere::Missing)?;
+        let model = ChosenModel::ordered(model(&order.model));
+        let doubts = self.models.check(&model, runner, None);
+        let doubts = doubts.map_err(|why| NotHere::Missing(missing(why)))?;
+        let patch = patch(order);
+        patch
+            .check_runner(runner)
+            .map_err(|error| NotHere::Missing(error.to_string()))?;
+        Ok(ResolvedWork {
+            runner,
+            program,
+            model,
+            tools: patch.tools.clone(),
+            patch: Some(patch),
+            api_key: None,
+            limits: limits(&order.limits),
+            trusted: order.trusted,
+            warning,
+            doubts,
+        })
+    }
+}
+
+/// Why a worker does not do an order.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum NotHere {
+    /// Something is not on this machine, and may be on another.
+    Missing(String),
+    /// No worker of this version can do it.
+    Refused(String),
+}
+
+impl NotHere {
+    /// Returns the reason, as the run's record says it.
+    pub(crate) fn refusal(&self) -> Refusal {
+        let (Self::Missing(message) | Self::Refused(message)) = self;
+        Refusal {
+            message: message.clone(),
+        }
+    }
+}
+
+fn missing(why: Unusable) -> String {
+    match why {
+        Unusable::Task(refusal) => refusal.message,
+        Unusable::Call(error) => CommandError::sentence(&error),
+    }
+}
+
+fn model(model: &Model) -> ModelChoice {
+    let thinking = model.thinking.as_deref().and_then(ThinkingLevel::from_word);
+    match model {
+        Model {
+            provider: None,
+            model: None,
+            thinking: None,
+        } => ModelChoice::Inherit,
+        Model {
+            provider, model, ..
+        } => ModelChoice::Named {
+            provider: provider.clone(),
+            model: model.clone(),
+            thinking,
+        },
+    }
+}
+
+/// Returns what the caller's definition asked for.
+fn patch(order: &Order) -> PlanPatch {
+    let title = match &order.definition {
+        Some(definition) => format!("definition \"{}\"", definition.name),
+        None => "the task".to_owned(),
+    };
+    let append = order.system_prompt.append.join("\n\n");
+    PlanPatch {
+        title,
+        model: model(&order.model),
+        system_prompt: order.system_prompt.replace.clone(),
+        append_system_prompt: (!append.is_empty()).then_some(append),
+        tools: match &order.tools {
+            OrderTools::Default => ToolPolicy::Inherit,
+            OrderTools::None => ToolPolicy::Nothing,
+            OrderTools::Only(names) => ToolPolicy::Only(names.clone()),
+            OrderTools::AllExcept(names) => ToolPolicy::AllExcept(names.clone()),
+        },
+        no_extensions: false,
+        extensions: Vec::new(),
+        no_skills: false,
+        skills: Vec::new(),
+        no_context_files: false,
+        extra_args: order.arguments.clone(),
+        api_key: None,
+        runner: None,
+        timeout: None,
+        finalize: matches!(order.completion, OrderCompletion::Finalized(_)),
+        warnings: Vec::new(),
+    }
+}
+
+fn limits(limits: &OrderLimits) -> Limits {
+    let time = |seconds: f64| Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX);
+    Limits {
+        timeout: limits.timeout.map(time),
+        extension: time(limits.extension),
+        repetitions: limits.repetitions,
+        allowance: Allowance {
+            tokens: limits.tokens,
+            cost: limits.cost.map(Dollars::new),
+        },
+    }
+}
+
+/// Returns the directory in a workspace that an order names; it never leads out of the workspace.
+pub(crate) fn ordered_directory(
+    workspace: &Path,
+    order: &Order,
+) -> Result<std::path::PathBuf, NotHere> {
+    let relative = Path::new(&order.relative_cwd);
+    let stays_inside = relative
+        .components()
+        .all(|part| matches!(part, std::path::Component::Normal(_)));
+    if !stays_inside {
+        return Err(NotHere::Refused(format!(
+            "\"{}\" leads out of the workspace",
+            order.relative_cwd
+        )));
+    }
+    Ok(workspace.join(relative))
+}

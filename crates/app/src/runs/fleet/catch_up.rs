@@ -1,0 +1,102 @@
+//! Catches up with runs of a fleet whose follower is gone: the fleet has their records, and the
+//! command that looks at them copies what is new.
+
+use std::sync::{Mutex, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use pi_subagents_sessions::{IndexedRun, OwnerName, Store};
+use tokio::time::timeout;
+use tracing::debug;
+
+use super::connection::{connect, settings_of_user};
+use super::follow::{Until, follow_until};
+use super::following::FleetRun;
+use crate::places::Places;
+use crate::runs::owned::OwnerProcess as _;
+
+/// How long a command that looks at runs may be held up by a fleet.
+const PATIENCE: Duration = Duration::from_secs(8);
+
+/// How often one process catches up at most.
+const AGAIN: Duration = Duration::from_secs(5);
+
+/// When this process has caught up last.
+static LAST: Mutex<Option<Instant>> = Mutex::new(None);
+
+/// Copies what is new of the open runs that nobody follows. Returns whether there was any such run.
+pub(crate) fn catch_up(store: &Store, runs: &[IndexedRun]) -> bool {
+    let left: Vec<FleetRun> = runs
+        .iter()
+        .filter(|run| run.is_open() && is_left(&run.owner))
+        .map(|run| FleetRun {
+            run: run.run.clone(),
+            directory: run.directory.clone(),
+        })
+        .collect();
+    if left.is_empty() || !is_time() {
+        return false;
+    }
+    let store = store.clone();
+    // A thread of its own, because the caller may be one of the runtime's.
+    let caught_up = thread::spawn(move || copy_once(store, left)).join();
+    caught_up.unwrap_or(false)
+}
+
+/// Follows a run that nobody else follows until it is over, beside whatever else is done.
+pub(crate) async fn follow_left(run: FleetRun, owner: OwnerName) {
+    if !is_left(&owner) {
+        return;
+    }
+    let Ok(places) = Places::find() else { return };
+    match connect(&settings_of_user(&places), &places).await {
+        Ok(fleet) => {
+            let store = Store::new(&places.agent_dir);
+            follow_until(Until::Over, fleet, store, vec![run], Vec::new()).await;
+        }
+        Err(error) => debug!(error = error.sentence(), "fleet cannot be followed"),
+    }
+}
+
+/// Returns whether the follower of a run is gone, as far as this machine knows.
+fn is_left(owner: &OwnerName) -> bool {
+    owner.fleet.is_some()
+        && !owner
+            .owner_process()
+            .is_some_and(|process| process.is_alive())
+}
+
+fn is_time() -> bool {
+    let mut last = LAST.lock().unwrap_or_else(PoisonError::into_inner);
+    if last.is_some_and(|last| last.elapsed() < AGAIN) {
+        return false;
+    }
+    *last = Some(Instant::now());
+    true
+}
+
+fn copy_once(store: Store, runs: Vec<FleetRun>) -> bool {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build();
+    let (Ok(runtime), Ok(places)) = (runtime, Places::find()) else {
+        return false;
+    };
+    let work = async {
+        let fleet = connect(&settings_of_user(&places), &places).await;
+        let fleet = fleet.map_err(|error| error.sentence())?;
+        follow_until(Until::CaughtUp, fleet, store, runs, Vec::new()).await;
+        Ok(())
+    };
+    let done: Result<Result<(), String>, _> =
+        runtime.block_on(async { timeout(PATIENCE, work).await });
+    match done {
+        Ok(Ok(())) => true,
+        Ok(Err(error)) => {
+            debug!(error, "fleet cannot be asked about runs");
+            false
+        }
+        // What was copied until then is copied.
+        Err(_) => true,
+    }
+}

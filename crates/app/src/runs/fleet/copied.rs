@@ -1,0 +1,150 @@
+//! The copy of a record that a worker writes: which bytes of it are here, and where the next ones
+//! go.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+
+use pi_subagents_files::{Directory, remove_lock, try_lock};
+use pi_subagents_fleet::{ChunkFit, MOST_FILES, RecordChunk, chunk_fit, record_lengths, travels};
+use pi_subagents_sessions::RunDir;
+use serde::{Deserialize, Serialize};
+
+/// The file that says which delivery the copy holds.
+const STATE: &str = "fleet.json";
+
+/// The file that whoever copies the record has locked.
+const LOCK: &str = "fleet.lock";
+
+/// More than this is not read of the state.
+const LARGEST_STATE: u64 = 1 << 20;
+
+/// What is written down about a copy. How many bytes of a file are here is told by its length, so
+/// that a crash leaves nothing untrue.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct State {
+    format: u32,
+    /// The number of the delivery whose bytes are taken; 0 before the first.
+    delivery: u64,
+    /// Where in each file the bytes of this delivery begin; 0 for a file that is not named.
+    begins: BTreeMap<String, u64>,
+}
+
+/// The copy of the record of one run. One process at a time has it.
+#[derive(Debug)]
+pub(super) struct CopiedRecord {
+    directory: Directory,
+    state: State,
+    /// The length of each file here.
+    lengths: BTreeMap<String, u64>,
+    files: BTreeMap<String, File>,
+    /// Nobody else copies the record while this is locked.
+    lock: File,
+    lock_path: PathBuf,
+}
+
+/// A file of which bytes are missing here.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Missing {
+    pub(super) file: String,
+    /// How many of its bytes are here.
+    pub(super) have: u64,
+    /// How many it has.
+    pub(super) all: u64,
+}
+
+impl CopiedRecord {
+    /// Opens the copy in a run directory; `None` if another process copies the record.
+    pub(super) fn open(directory: &RunDir) -> io::Result<Option<Self>> {
+        let lock_path = directory.path().join(LOCK);
+        let Ok(lock) = try_lock(&lock_path)? else {
+            return Ok(None);
+        };
+        let directory = Directory::open_plain(directory.path())?;
+        let state = match directory.read(Path::new(STATE), LARGEST_STATE) {
+            Ok(content) => serde_json::from_slice(&content)?,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => State::default(),
+            Err(error) => return Err(error),
+        };
+        Ok(Some(Self {
+            lengths: record_lengths(&directory)?,
+            directory,
+            state,
+            files: BTreeMap::new(),
+            lock,
+            lock_path,
+        }))
+    }
+
+    /// Returns the number of the delivery whose bytes are taken; 0 before the first.
+    pub(super) fn delivery(&self) -> u64 {
+        self.state.delivery
+    }
+
+    /// Takes the bytes of a newer delivery from now on, behind what is here.
+    pub(super) fn begin(&mut self, delivery: u64) -> io::Result<()> {
+        self.lengths = record_lengths(&self.directory)?;
+        self.state = State {
+            format: 1,
+            delivery,
+            begins: self.lengths.clone(),
+        };
+        let content = serde_json::to_vec(&self.state)?;
+        self.directory.write_whole(Path::new(STATE), &content)
+    }
+
+    /// Takes what is new of a chunk.
+    pub(super) fn take(&mut self, chunk: &RecordChunk) -> io::Result<ChunkFit> {
+        let is_known = self.lengths.contains_key(&chunk.file);
+        if chunk.delivery != self.state.delivery || (!is_known && self.lengths.len() >= MOST_FILES)
+        {
+            return Ok(ChunkFit::Known);
+        }
+        let taken = chunk_fit(self.have(&chunk.file), chunk.at, chunk.bytes.len());
+        if let ChunkFit::New(known) = taken {
+            self.append(&chunk.file, &chunk.bytes[known..])?;
+        }
+        Ok(taken)
+    }
+
+    /// Returns the files that are shorter here than the worker says they are.
+    pub(super) fn missing(&self, files: &BTreeMap<String, u64>) -> Vec<Missing> {
+        let ours = files.iter().filter(|(name, _)| travels(name));
+        let missing = ours.map(|(name, all)| Missing {
+            file: name.clone(),
+            have: self.have(name),
+            all: *all,
+        });
+        missing.filter(|one| one.have < one.all).collect()
+    }
+
+    /// Returns how many bytes of a file of this delivery are here.
+    fn have(&self, name: &str) -> u64 {
+        let begin = self.state.begins.get(name).copied().unwrap_or(0);
+        let length = self.lengths.get(name).copied().unwrap_or(0);
+        length.saturating_sub(begin)
+    }
+
+    fn append(&mut self, name: &str, bytes: &[u8]) -> io::Result<()> {
+        if !self.files.contains_key(name) {
+            let file = self.directory.append(Path::new(name))?;
+            self.files.insert(name.to_owned(), file);
+        }
+        if let Some(file) = self.files.get_mut(name) {
+            let written = file.write_all(bytes);
+            // A write may have been cut short, and the length tells.
+            let length = file.metadata()?.len();
+            self.lengths.insert(name.to_owned(), length);
+            written?;
+        }
+        Ok(())
+    }
+}
+
+impl Drop for CopiedRecord {
+    fn drop(&mut self) {
+        remove_lock(&self.lock_path, &self.lock);
+    }
+}

@@ -1,0 +1,82 @@
+//! Hands the events of a copied record to whoever follows the call.
+
+use std::sync::Arc;
+
+use pi_subagents_delegation::{
+    Ending, EventSink, Happening, RunEvent, RunId, RunSummary, Timestamp,
+};
+use pi_subagents_sessions::{RecordError, RecordTail, RunDir};
+
+/// How many bytes of the record are read at once.
+const READ: usize = 256 << 10;
+
+/// One run's record as far as it was handed on.
+#[derive(Debug)]
+pub(super) struct Fed {
+    tail: RecordTail,
+    summary: RunSummary,
+    /// The last end that stands in the record. It counts when the fleet says so: a worker that lost
+    /// its claim may have written one too.
+    end: Option<RunEvent>,
+}
+
+impl Fed {
+    /// Begins with the first event of the run.
+    pub(super) fn new(directory: &RunDir) -> Self {
+        Self {
+            tail: RecordTail::new(directory),
+            summary: RunSummary::default(),
+            end: None,
+        }
+    }
+
+    /// Hands on what is new, but for the end.
+    pub(super) fn feed(&mut self, sinks: &mut [Box<dyn EventSink>]) -> Result<(), RecordError> {
+        loop {
+            let found = self.tail.next(READ)?;
+            if found.is_empty() {
+                return Ok(());
+            }
+            let mut events = Vec::with_capacity(found.len());
+            for event in found {
+                match &event.happening {
+                    Happening::Ended(_) => self.end = Some(event),
+                    _ => events.push(event),
+                }
+            }
+            self.tell(&events, sinks);
+        }
+    }
+
+    /// Hands on the end, and returns the summary of the run.
+    pub(super) fn end(
+        mut self,
+        run: &RunId,
+        ending: Ending,
+        sinks: &mut [Box<dyn EventSink>],
+    ) -> Arc<RunSummary> {
+        // A record that cannot be read any more is reported by whoever reads it next.
+        _ = self.feed(sinks);
+        let happening = Happening::Ended(ending.clone());
+        let recorded = self.end.take().filter(
+            |event| matches!(&event.happening, Happening::Ended(recorded) if *recorded == ending),
+        );
+        let end = recorded.unwrap_or_else(|| RunEvent {
+            run: run.clone(),
+            at: Timestamp::now(),
+            happening,
+        });
+        self.tell(&[end], sinks);
+        Arc::new(self.summary)
+    }
+
+    fn tell(&mut self, events: &[RunEvent], sinks: &mut [Box<dyn EventSink>]) {
+        if events.is_empty() {
+            return;
+        }
+        self.summary.apply_all(events);
+        for sink in sinks {
+            sink.on_events(events, &self.summary);
+        }
+    }
+}

@@ -1,0 +1,189 @@
+//! Follows the runs of a call until all of them are over: copies their records, hands their events
+//! on, and writes down how they ended.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use pi_subagents_delegation::{EventSink, RunId, RunSummary};
+use pi_subagents_fleet::{Fleet, RecordChunk, RecordReader};
+use pi_subagents_sessions::Store;
+use tokio::task::spawn_blocking;
+use tokio::time::{MissedTickBehavior, interval};
+use tracing::warn;
+
+use super::following::{FleetRun, Following, Standing};
+use super::wants::{WorkerWant, ask_worker};
+
+/// How often is looked at what nobody tells.
+const LOOK: Duration = Duration::from_secs(1);
+
+/// How often the state of each run is read anew, in case its change was not heard.
+const READ_ANEW: u32 = 10;
+
+/// How many looks it takes at least until all that is there has come.
+const FIRST_LOOKS: u32 = 2;
+
+/// The runs of a call, each until it is over.
+struct Runs {
+    fleet: Fleet,
+    store: Store,
+    sinks: Vec<Box<dyn EventSink>>,
+    followed: BTreeMap<RunId, Following>,
+    outcomes: BTreeMap<RunId, Arc<RunSummary>>,
+}
+
+/// Until when runs are followed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Until {
+    /// All of them are over.
+    Over,
+    /// Nothing more comes at the moment.
+    CaughtUp,
+}
+
+/// Follows runs, and returns the summaries of those that are over in the order of the runs. A run
+/// that another process follows is left out.
+pub(crate) async fn follow_until(
+    until: Until,
+    fleet: Fleet,
+    store: Store,
+    runs: Vec<FleetRun>,
+    sinks: Vec<Box<dyn EventSink>>,
+) -> Vec<Arc<RunSummary>> {
+    let ids: Vec<RunId> = runs.iter().map(|run| run.run.clone()).collect();
+    let mut followed = BTreeMap::new();
+    for run in runs {
+        let (id, directory) = (run.run.clone(), run.directory.clone());
+        match Following::begin(run) {
+            Ok(Some(following)) => _ = followed.insert(id, following),
+            Ok(None) => {}
+            Err(error) => {
+                let directory = directory.path().display();
+                warn!(run = %id, %directory, %error, "run cannot be followed");
+            }
+        }
+    }
+    let mut runs = Runs {
+        fleet,
+        store,
+        sinks,
+        followed,
+        outcomes: BTreeMap::new(),
+    };
+    runs.go_on(until).await;
+    ids.iter()
+        .filter_map(|id| runs.outcomes.remove(id))
+        .collect()
+}
+
+impl Runs {
+    async fn go_on(&mut self, until: Until) {
+        let ids: Vec<RunId> = self.followed.keys().cloned().collect();
+        let mut chunks = RecordReader::start(&self.fleet, &ids);
+        let mut entries = self.fleet.watch_runs(&ids);
+        let mut look = interval(LOOK);
+        look.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let mut looks = 0_u32;
+        let mut has_news = true;
+        self.feed_all();
+        while !self.followed.is_empty() {
+            tokio::select! {
+                chunk = chunks.next() => {
+                    has_news = true;
+                    self.take(&chunk).await;
+                }
+                (run, entry) = entries.next() => {
+                    has_news = true;
+                    if let Some(one) = self.followed.get_mut(&run) && one.hear(entry) {
+                        one.feed(&mut self.sinks);
+                        self.settle(&run).await;
+                    }
+                }
+                _ = look.tick() => {
+                    looks = looks.wrapping_add(1);
+                    self.look(looks.is_multiple_of(READ_ANEW)).await;
+                    if until == Until::CaughtUp && !has_news && looks > FIRST_LOOKS {
+                        return;
+                    }
+                    has_news = false;
+                }
+            }
+        }
+    }
+
+    fn feed_all(&mut self) {
+        for one in self.followed.values_mut() {
+            one.feed(&mut self.sinks);
+        }
+    }
+
+    async fn take(&mut self, chunk: &RecordChunk) {
+        let Some(one) = self.followed.get(&chunk.run) else {
+            return;
+        };
+        if one.is_news(chunk) {
+            // The state says who began it, and may be on its way.
+            self.read_entry(&chunk.run).await;
+        }
+        if let Some(one) = self.followed.get_mut(&chunk.run) {
+            one.take(chunk);
+            one.feed(&mut self.sinks);
+        }
+        self.settle(&chunk.run).await;
+    }
+
+    async fn look(&mut self, is_read_anew: bool) {
+        let ids: Vec<RunId> = self.followed.keys().cloned().collect();
+        for run in ids {
+            if is_read_anew {
+                self.read_entry(&run).await;
+            }
+            self.settle(&run).await;
+        }
+    }
+
+    async fn read_entry(&mut self, run: &RunId) {
+        // What cannot be read now is read with the next look.
+        if let Ok(Some(entry)) = self.fleet.entry(run).await
+            && let Some(one) = self.followed.get_mut(run)
+        {
+            one.hear(entry.value);
+        }
+    }
+
+    /// Ends a run that is over, and asks for what is missing of one that may not be.
+    async fn settle(&mut self, run: &RunId) {
+        match self.followed.get_mut(run).map(Following::standing) {
+            Some(Standing::Over) => self.end(run).await,
+            Some(Standing::Lacks(missing)) => {
+                for one in missing {
+                    let want = WorkerWant::Resend {
+                        file: one.file,
+                        at: one.have,
+                    };
+                    // A worker that is gone cannot answer, and the record will say so.
+                    _ = ask_worker(&self.fleet, run, want).await;
+                }
+            }
+            Some(Standing::Open) | None => {}
+        }
+    }
+
+    async fn end(&mut self, run: &RunId) {
+        let Some(one) = self.followed.remove(run) else {
+            return;
+        };
+        let (store, fleet_run, ending) = (self.store.clone(), one.run.clone(), one.ending());
+        let closed =
+            spawn_blocking(move || store.close_ended(&fleet_run.run, &fleet_run.directory, ending));
+        match closed.await {
+            Ok(Ok(_)) => {}
+            Ok(Err(error)) => warn!(%run, %error, "the end of a run is not in its record"),
+            Err(error) => warn!(%run, %error, "the end of a run is not in its record"),
+        }
+        self.outcomes.insert(run.clone(), one.end(&mut self.sinks));
+        // The worker then removes its copy; without the wish it does so later.
+        _ = self.fleet.wish_kept(run).await;
+    }
+}

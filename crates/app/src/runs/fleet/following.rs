@@ -1,0 +1,167 @@
+//! One run that a fleet does, as whoever follows it knows it.
+
+use std::io;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use pi_subagents_delegation::{Ending, EventSink, RunId, RunSummary};
+use pi_subagents_fleet::wire::{Ended, RunEntry};
+use pi_subagents_fleet::{ChunkFit, RecordChunk};
+use pi_subagents_sessions::{RunDir, read_ending};
+use tracing::{debug, warn};
+
+use super::copied::{CopiedRecord, Missing};
+use super::fed::Fed;
+use super::words::{begun_again, incomplete};
+
+/// How long the last bytes of a run that has ended may be under way before they are asked for.
+const UNDER_WAY: Duration = Duration::from_secs(5);
+
+/// How often they are asked for.
+const ASKED: u32 = 3;
+
+/// A run of a fleet and the directory for its record.
+#[derive(Debug, Clone)]
+pub(crate) struct FleetRun {
+    pub(crate) run: RunId,
+    pub(crate) directory: RunDir,
+}
+
+/// A run that is followed.
+#[derive(Debug)]
+pub(super) struct Following {
+    pub(super) run: FleetRun,
+    record: CopiedRecord,
+    fed: Fed,
+    entry: Option<RunEntry>,
+    /// When its last bytes came, or were asked for.
+    moved: Instant,
+    asked: u32,
+}
+
+/// How far a run is.
+#[derive(Debug, PartialEq)]
+pub(super) enum Standing {
+    /// More may come.
+    Open,
+    /// These bytes should be asked for.
+    Lacks(Vec<Missing>),
+    /// It has ended, and nothing more will come.
+    Over,
+}
+
+impl Following {
+    /// Begins to follow a run; `None` if another process does.
+    pub(super) fn begin(run: FleetRun) -> io::Result<Option<Self>> {
+        let Some(record) = CopiedRecord::open(&run.directory)? else {
+            return Ok(None);
+        };
+        Ok(Some(Self {
+            fed: Fed::new(&run.directory),
+            record,
+            run,
+            entry: None,
+            moved: Instant::now(),
+            asked: 0,
+        }))
+    }
+
+    /// Takes the state that the fleet has of the run. Returns true if it was not known.
+    pub(super) fn hear(&mut self, entry: RunEntry) -> bool {
+        if self.entry.as_ref() == Some(&entry) || matches!(self.entry, Some(RunEntry::Ended(_))) {
+            return false;
+        }
+        if entry.n() > self.record.delivery() && !matches!(entry, RunEntry::Released(_)) {
+            let note = begun_again(self.entry.as_ref(), &entry);
+            self.begin_delivery(entry.n(), note.as_deref());
+        }
+        debug!(run = %self.run.run, ?entry, "fleet run has changed");
+        self.entry = Some(entry);
+        self.moved = Instant::now();
+        true
+    }
+
+    /// Returns whether a chunk is of a delivery that is not known yet.
+    pub(super) fn is_news(&self, chunk: &RecordChunk) -> bool {
+        chunk.delivery > self.record.delivery()
+    }
+
+    /// Takes the bytes of a chunk.
+    pub(super) fn take(&mut self, chunk: &RecordChunk) {
+        if self.is_news(chunk) {
+            // Only who has claimed the run with this number writes its record.
+            self.begin_delivery(chunk.delivery, None);
+        }
+        match self.record.take(chunk) {
+            Ok(ChunkFit::New(_)) => self.moved = Instant::now(),
+            Ok(ChunkFit::Known | ChunkFit::Gap) => {}
+            // They are asked for again when the run has ended.
+            Err(error) => warn!(run = %self.run.run, %error, "record cannot be copied"),
+        }
+    }
+
+    /// Returns how far it is. Bytes that are asked for are asked for a few times.
+    pub(super) fn standing(&mut self) -> Standing {
+        let Some(RunEntry::Ended(ended)) = &self.entry else {
+            return Standing::Open;
+        };
+        let missing = self.record.missing(&ended.files);
+        if missing.is_empty() {
+            return Standing::Over;
+        }
+        if self.moved.elapsed() < UNDER_WAY {
+            return Standing::Open;
+        }
+        if self.asked < ASKED {
+            self.asked += 1;
+            self.moved = Instant::now();
+            return Standing::Lacks(missing);
+        }
+        self.warn(&incomplete(&missing, &ended.worker));
+        Standing::Over
+    }
+
+    /// Hands on what is new in the record.
+    pub(super) fn feed(&mut self, sinks: &mut [Box<dyn EventSink>]) {
+        if let Err(error) = self.fed.feed(sinks) {
+            warn!(run = %self.run.run, %error, "copied record cannot be read");
+        }
+    }
+
+    /// Returns what the fleet says of its end.
+    pub(super) fn ended(&self) -> Option<&Ended> {
+        match &self.entry {
+            Some(RunEntry::Ended(ended)) => Some(ended),
+            Some(RunEntry::Running(_) | RunEntry::Released(_)) | None => None,
+        }
+    }
+
+    /// Returns how it ended.
+    pub(super) fn ending(&self) -> Ending {
+        let ended = self.ended().map(|ended| ended.ending.clone());
+        ended.and_then(read_ending).unwrap_or_else(|| Ending::Lost {
+            reason: "its worker did not say how it ended in words that are known here".to_owned(),
+        })
+    }
+
+    /// Hands on the end and gives the summary.
+    pub(super) fn end(self, sinks: &mut [Box<dyn EventSink>]) -> Arc<RunSummary> {
+        let ending = self.ending();
+        self.fed.end(&self.run.run, ending, sinks)
+    }
+
+    fn begin_delivery(&mut self, delivery: u64, note: Option<&str>) {
+        if let Some(note) = note {
+            self.warn(note);
+        }
+        if let Err(error) = self.record.begin(delivery) {
+            warn!(run = %self.run.run, %error, "record of a new delivery cannot be begun");
+        }
+    }
+
+    fn warn(&self, note: &str) {
+        if let Err(error) = self.run.directory.warn(note) {
+            warn!(run = %self.run.run, %error, note, "note is not in the record");
+        }
+    }
+}

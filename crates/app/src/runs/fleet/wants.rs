@@ -1,0 +1,86 @@
+//! What can be asked of the worker that runs a run.
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use pi_subagents_delegation::RunId;
+use pi_subagents_engine::OwnerReply;
+use pi_subagents_fleet::{Asked, Fleet};
+use serde::{Deserialize, Serialize};
+
+/// How long a worker may take to answer. It gives a stubborn tree six seconds.
+const TO_ANSWER: Duration = Duration::from_secs(10);
+
+/// What is asked of a worker about one of its runs. It reads what an owner is asked on its socket
+/// too.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct WorkerRequest {
+    pub(crate) run: String,
+    pub(crate) want: WorkerWant,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) enum WorkerWant {
+    /// Its end; answered when nothing of it is left.
+    Stop,
+    /// That its child gets a message before its next turn.
+    Steer { message: String },
+    /// That a file of its record is sent again from this byte on.
+    Resend { file: String, at: u64 },
+}
+
+/// What became of a request to a worker.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum WorkerReply {
+    Replied(OwnerReply),
+    /// No worker has the run at the moment.
+    NobodyThere,
+    /// A worker has it and did not answer, or the fleet cannot be reached.
+    Silent,
+}
+
+/// Asks the worker that has a run.
+pub(crate) async fn ask_worker(fleet: &Fleet, run: &RunId, want: WorkerWant) -> WorkerReply {
+    let request = WorkerRequest {
+        run: run.to_string(),
+        want,
+    };
+    let request = Bytes::from(serde_json::to_vec(&request).unwrap_or_default());
+    match fleet.ask_run(run, request, TO_ANSWER).await {
+        Asked::Answered(answer) => match serde_json::from_slice(&answer) {
+            Ok(reply) => WorkerReply::Replied(reply),
+            Err(_) => WorkerReply::Silent,
+        },
+        Asked::NobodyThere => WorkerReply::NobodyThere,
+        Asked::Silent => WorkerReply::Silent,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use pi_subagents_engine::{OwnerRequest, Want};
+
+    use super::*;
+
+    #[test]
+    fn a_worker_reads_what_an_owner_is_asked() {
+        let message = "go on".to_owned();
+        let asked = [
+            (Want::Stop, WorkerWant::Stop),
+            (
+                Want::Steer {
+                    message: message.clone(),
+                },
+                WorkerWant::Steer { message },
+            ),
+        ];
+        for (want, expected) in asked {
+            let run = "r-1".to_owned();
+            let text = serde_json::to_string(&OwnerRequest { run, want }).unwrap();
+            let read: WorkerRequest = serde_json::from_str(&text).unwrap();
+            assert_eq!(read.want, expected, "{text}");
+        }
+    }
+}

@@ -1,0 +1,94 @@
+//! The sentences in the record of a fleet run that its workers did not write.
+
+use pi_subagents_fleet::wire::RunEntry;
+
+use super::copied::Missing;
+
+/// Says why a run begins again; `None` for its first beginning.
+pub(super) fn begun_again(before: Option<&RunEntry>, now: &RunEntry) -> Option<String> {
+    let RunEntry::Running(running) = now else {
+        return None;
+    };
+    let worker = &running.worker;
+    match before {
+        Some(RunEntry::Running(lost)) => Some(format!(
+            "worker {} was lost; begun again on {worker}",
+            lost.worker
+        )),
+        Some(RunEntry::Released(released)) => Some(format!(
+            "worker {} gave the run back; begun again on {worker}",
+            released.worker
+        )),
+        Some(RunEntry::Ended(_)) | None => (running.attempt > 1).then(|| {
+            format!(
+                "an earlier worker was lost; begun again on {worker} (attempt {})",
+                running.attempt
+            )
+        }),
+    }
+}
+
+/// Says which bytes of a record never came.
+pub(super) fn incomplete(missing: &[Missing], worker: &str) -> String {
+    let files = missing.iter().map(|one| {
+        let lost = one.all - one.have;
+        format!("the last {lost} bytes of {}", one.file)
+    });
+    let files: Vec<String> = files.collect();
+    format!(
+        "this record is incomplete: {} did not come from worker {worker}",
+        files.join(" and ")
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use pi_subagents_fleet::wire::{Released, Running};
+
+    use super::*;
+
+    fn running(worker: &str, n: u64, attempt: u32) -> RunEntry {
+        RunEntry::Running(Running {
+            worker: worker.to_owned(),
+            n,
+            since: String::new(),
+            attempt,
+            begun: true,
+            losses: 0,
+        })
+    }
+
+    #[test]
+    fn a_new_beginning_names_both_workers() {
+        let (first, second) = (running("build-7", 1, 1), running("build-9", 2, 2));
+        let released = RunEntry::Released(Released {
+            n: 1,
+            worker: "build-7".to_owned(),
+            attempt: 1,
+            losses: 0,
+        });
+        let said = [
+            begun_again(None, &first),
+            begun_again(Some(&first), &second),
+            begun_again(Some(&released), &second),
+            begun_again(None, &second),
+            begun_again(Some(&first), &released),
+        ];
+        let said: Vec<&str> = said
+            .iter()
+            .map(|said| said.as_deref().unwrap_or("-"))
+            .collect();
+        insta::assert_snapshot!(said.join("\n"), @"");
+    }
+
+    #[test]
+    fn what_never_came_is_named() {
+        let missing = |file: &str, have, all| Missing {
+            file: file.to_owned(),
+            have,
+            all,
+        };
+        let missing = [missing("events.jsonl", 10, 30), missing("stderr.log", 0, 5)];
+        insta::assert_snapshot!(incomplete(&missing, "build-7"), @"");
+    }
+}

@@ -1,0 +1,113 @@
+//! A worker: it does orders, is asked about them, loses them, and gives them back.
+
+use pi_subagents_testkit::process;
+use pi_subagents_testkit::{wait_for_file, wait_until};
+use pretty_assertions::assert_eq;
+use rustix::process::Signal;
+use serde_json::json;
+
+use super::worker_stage::{PATIENCE, Yard, order};
+
+/// Returns the lines that a worker printed, without their times.
+fn lines(stderr: &str) -> String {
+    let line = |line: &str| {
+        line.split_once(' ')
+            .map_or(line, |(_, rest)| rest)
+            .to_owned()
+    };
+    let lines: Vec<String> = stderr.lines().map(line).collect();
+    lines.join("\n")
+}
+
+#[test]
+fn a_worker_does_an_order_and_sends_its_record() {
+    let yard = Yard::new();
+    let machine = yard.worker("build-7", &["--once"]);
+    let order = order(1, &json!([{"reply": "All is well."}]));
+    yard.submit(&order);
+    let ended = yard.end_of(&order.run);
+    assert_eq!(
+        (
+            ended.worker.as_str(),
+            ended.attempt,
+            ended.status.as_str(),
+            ended.exit_code
+        ),
+        ("build-7", 1, "completed", 0)
+    );
+    let record = yard.record_of(&order.run, &ended);
+    let events = String::from_utf8(record["events.jsonl"].clone()).unwrap();
+    assert!(events.contains("All is well."), "{events}");
+    let output = machine.worker.wait();
+    let port = yard.server.port().to_string();
+    let said = lines(&output.stderr).replace(&port, "<port>");
+    insta::assert_snapshot!(said, @"");
+    assert_eq!(output.code, Some(0));
+}
+
+#[test]
+fn a_run_of_a_killed_worker_is_begun_again_by_another_and_ends_once() {
+    let yard = Yard::new();
+    let first = yard.worker("build-7", &[]);
+    let begun = first.stage.path("begun");
+    let order = order(2, &json!([{"touch": begun}, {"hang": true}]));
+    yard.submit(&order);
+    wait_for_file(&begun, PATIENCE);
+    let tree = process::descendants(first.worker.pid());
+    first.worker.kill(Signal::KILL);
+    let second = yard.worker("build-9", &["--rank", "1"]);
+    second.worker.wait_for_stderr("attempt 2");
+    assert_eq!(process::wait_until_gone(&tree, PATIENCE), Ok(()));
+    let run = pi_subagents_delegation::RunId::parse(&order.run).unwrap();
+    yard.wait(yard.fleet.wish_stop(&run, "ada")).unwrap();
+    let ended = yard.end_of(&order.run);
+    assert_eq!(
+        (ended.worker.as_str(), ended.attempt, ended.status.as_str()),
+        ("build-9", 2, "aborted")
+    );
+}
+
+#[test]
+fn a_worker_that_is_told_to_end_gives_back_what_it_cannot_finish() {
+    let yard = Yard::new();
+    let first = yard.worker("build-7", &["--drain", "0"]);
+    let begun = first.stage.path("begun");
+    let order = order(3, &json!([{"touch": begun}, {"hang": true}]));
+    yard.submit(&order);
+    wait_for_file(&begun, PATIENCE);
+    first.worker.kill(Signal::TERM);
+    let output = first.worker.wait();
+    let said = lines(&output.stderr).replace(&yard.server.port().to_string(), "<port>");
+    insta::assert_snapshot!(said, @"");
+    let second = yard.worker("build-9", &[]);
+    // It did not count as an attempt.
+    second.worker.wait_for_stderr("took");
+    assert!(
+        wait_until(PATIENCE, || {
+            let said = second.worker.stderr();
+            said.contains("took").then_some(!said.contains("attempt 2"))
+        })
+        .unwrap()
+    );
+}
+
+#[test]
+fn orders_that_cannot_be_done_are_refused_with_the_reason() {
+    let yard = Yard::new();
+    let _machine = yard.worker("build-7", &[]);
+    let mut strange = order(4, &json!([]));
+    strange.requires = vec!["gate".to_owned()];
+    yard.submit(&strange);
+    let mut nowhere = order(5, &json!([]));
+    nowhere.relative_cwd = "../secret".to_owned();
+    yard.submit(&nowhere);
+    let reasons = [&strange, &nowhere].map(|order| {
+        let ended = yard.end_of(&order.run);
+        format!(
+            "{}: {}",
+            ended.status,
+            ended.ending["message"].as_str().unwrap()
+        )
+    });
+    insta::assert_snapshot!(reasons.join("\n"), @"");
+}

@@ -1,0 +1,153 @@
+//! Workers with homes of their own, and a caller that speaks to the fleet directly.
+
+use std::collections::BTreeMap;
+use std::future::Future;
+use std::time::Duration;
+
+use pi_subagents_delegation::RunId;
+use pi_subagents_fleet::wire::{Ended, Order, Priority, RunEntry};
+use pi_subagents_fleet::{Address, ChunkFit, Fleet, RecordReader, Shape, Submission, chunk_fit};
+use pi_subagents_testkit::fleet::NatsServer;
+use pi_subagents_testkit::sandbox::RunningCommand;
+use serde_json::{Value, json};
+use tokio::runtime::Runtime;
+use tokio::time::timeout;
+
+use crate::stage::Stage;
+
+/// The longest time that anything here may take.
+pub(crate) const PATIENCE: Duration = Duration::from_mins(1);
+
+/// A fleet with a short lease, and a caller.
+pub(crate) struct Yard {
+    pub(crate) server: NatsServer,
+    pub(crate) fleet: Fleet,
+    runtime: Runtime,
+}
+
+/// A worker on a machine of its own.
+pub(crate) struct WorkerMachine {
+    pub(crate) stage: Stage,
+    pub(crate) worker: RunningCommand,
+}
+
+impl Yard {
+    pub(crate) fn new() -> Self {
+        let server = NatsServer::start();
+        let runtime = Runtime::new().unwrap();
+        let fleet = runtime.block_on(async {
+            let fleet = Fleet::connect(&Address::new(&server.url(), "ada"))
+                .await
+                .unwrap();
+            let shape = Shape {
+                lease: Duration::from_secs(3),
+                record_bytes: 1_000_000_000,
+                ..Shape::default()
+            };
+            fleet.set_up(&shape).await.unwrap();
+            fleet
+        });
+        Self {
+            server,
+            fleet,
+            runtime,
+        }
+    }
+
+    /// Starts a worker and waits until it takes runs.
+    pub(crate) fn worker(&self, name: &str, arguments: &[&str]) -> WorkerMachine {
+        let stage = Stage::new();
+        stage.settings(&json!({"fleet": {"servers": [self.server.url()]}}));
+        let worker = stage
+            .command(&["worker", "--name", name])
+            .args(arguments)
+            .spawn();
+        worker.wait_for_stderr("takes");
+        WorkerMachine { stage, worker }
+    }
+
+    pub(crate) fn wait<T>(&self, work: impl Future<Output = T>) -> T {
+        self.runtime
+            .block_on(async { timeout(PATIENCE, work).await })
+            .expect("it takes too long")
+    }
+
+    /// Gives the order for a run of the child that misbehaves.
+    pub(crate) fn submit(&self, order: &Order) {
+        let run = RunId::parse(&order.run).unwrap();
+        let submission = Submission {
+            run: &run,
+            pool: "default",
+            priority: Priority::Normal,
+            payload: serde_json::to_vec(order).unwrap().into(),
+            headers: Default::default(),
+        };
+        self.wait(self.fleet.submit(&submission)).unwrap();
+    }
+
+    /// Waits for the end of a run.
+    pub(crate) fn end_of(&self, run: &str) -> Ended {
+        let run = RunId::parse(run).unwrap();
+        self.wait(async {
+            let mut watch = self.fleet.watch_runs(std::slice::from_ref(&run));
+            loop {
+                if let (_, RunEntry::Ended(ended)) = watch.next().await {
+                    return *ended;
+                }
+            }
+        })
+    }
+
+    /// Reads the files of a delivery of a run, as the ended entry says they are.
+    pub(crate) fn record_of(&self, run: &str, ended: &Ended) -> BTreeMap<String, Vec<u8>> {
+        let run = RunId::parse(run).unwrap();
+        self.wait(async {
+            let mut reader = RecordReader::start(&self.fleet, std::slice::from_ref(&run));
+            let mut files: BTreeMap<String, Vec<u8>> = BTreeMap::new();
+            let is_whole = |files: &BTreeMap<String, Vec<u8>>| {
+                let have = |name: &str| files.get(name).map_or(0, Vec::len) as u64;
+                ended
+                    .files
+                    .iter()
+                    .all(|(name, length)| have(name) >= *length)
+            };
+            while !is_whole(&files) {
+                let chunk = reader.next().await;
+                if chunk.delivery != ended.n {
+                    continue;
+                }
+                let copy = files.entry(chunk.file).or_default();
+                if let ChunkFit::New(known) =
+                    chunk_fit(copy.len() as u64, chunk.at, chunk.bytes.len())
+                {
+                    copy.extend_from_slice(&chunk.bytes[known..]);
+                }
+            }
+            files
+        })
+    }
+}
+
+/// Returns an order for the child that misbehaves.
+pub(crate) fn order(number: u32, script: &Value) -> Order {
+    let order = json!({
+        "format": 1,
+        "run": format!("20261116-120000-000-{number:06x}"),
+        "session": format!("{number:016x}"),
+        "call": "call-1",
+        "name": "review",
+        "caller": "ada@laptop",
+        "asked": script.to_string(),
+        "prompt": script.to_string(),
+        "runner": "pi",
+        "model": {},
+        "tools": "default",
+        "completion": "settled",
+        "limits": {"extension": 30.0, "repetitions": 0},
+        "trusted": false,
+        "workspace": "none",
+        "retries": 1,
+        "issued": "2026-11-16T12:00:00Z",
+    });
+    serde_json::from_value(order).unwrap()
+}
