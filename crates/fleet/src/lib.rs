@@ -42,17 +42,20 @@ pub mod lease;
 pub mod names;
 pub mod permissions;
 pub mod presence;
+mod probe;
 pub mod puller;
 pub mod queue;
 mod record;
 mod run_watch;
 pub mod runs;
 pub mod setup;
+mod signing;
 pub mod store;
 mod stream_reader;
 pub mod wire;
 
 pub use address::Address;
+pub use async_nats::HeaderMap;
 pub use blobs::{BlobError, Blobs};
 pub use claim::GiveUp;
 pub use claiming::{Claim, Terms};
@@ -65,11 +68,14 @@ pub use held::{Held, Kept};
 pub use keys::Key;
 pub use permissions::Permissions;
 pub use presence::{CallerLease, Presence};
+pub use probe::Probe;
 pub use puller::Puller;
 pub use queue::{PoolLoad, Submission, Submitted};
 pub use record::{
-    ChunkFit, MOST_FILES, RecordChunk, RecordReader, RecordSender, SendError, chunk_fit, travels,
+    ChunkFit, MOST_FILES, RecordChunk, RecordReader, RecordSender, SendError, chunk_fit,
+    record_lengths, travels,
 };
 pub use run_watch::RunWatch;
 pub use runs::QueuedEnd;
 pub use setup::Shape;
+pub use signing::signer;

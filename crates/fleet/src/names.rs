@@ -206,6 +206,12 @@ pub fn base_object(repository: &str, commit: &str, depth: u32) -> String {
     format!("base/{repository}/{commit}-{depth}")
 }
 
+/// Returns the commit whose history an object holds, if it is one that holds a history.
+pub fn base_commit(object: &str) -> Option<&str> {
+    let (_, last) = object.strip_prefix("base/")?.rsplit_once('/')?;
+    last.split_once('-').map(|(commit, _)| commit)
+}
+
 /// Returns the object that holds the snapshot of a working tree.
 pub fn snapshot_object(commit: &str) -> String {
     format!("snap/{commit}")

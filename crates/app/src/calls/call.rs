@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use pi_subagents_delegation::{Plan, PlannedTask, RunSummary};
+use pi_subagents_delegation::RunSummary;
 use pi_subagents_windows::PreviewContext;
 use serde_json::{Map, Value};
 use tokio::task::spawn_blocking;
@@ -14,13 +14,16 @@ use super::open_run::Opening;
 use super::resolve::Family;
 use super::window_record::WindowRecord;
 use crate::calls::caller::Caller;
+use crate::calls::fleet::{self, Departure};
 use crate::calls::followed::Followed;
 use crate::calls::next_steps::Door;
+use crate::calls::opened_task::{OpenedTask, sorted};
 use crate::calls::preview::preview_context;
 use crate::calls::service::CallService;
 use crate::calls::sweeper;
 use crate::calls::tmux::Panes;
 use crate::calls::watch::Watch;
+use crate::calls::work::Work;
 use crate::configuration::Configuration;
 use crate::error::CommandError;
 use crate::places::Places;
@@ -59,9 +62,9 @@ pub(crate) struct Worded {
     pub(crate) notices: Vec<String>,
 }
 
-/// The plan of a call whose runs are open, with what the answer must say.
+/// The tasks of a call whose runs are open, with what the answer must say.
 pub(crate) struct Opened<Notes> {
-    pub(crate) plan: Plan,
+    pub(crate) tasks: Vec<OpenedTask>,
     pub(crate) warnings: Vec<String>,
     pub(crate) notes: Notes,
 }
@@ -77,21 +80,26 @@ pub(crate) struct ReadyCall<C: Call> {
     door: Door,
     /// The directory of its caller.
     places: Places,
+    /// The way to the fleet, if it works there.
+    departure: Option<Departure>,
 }
 
 impl<C: Call> ReadyCall<C> {
-    /// Resolves a call and opens its runs: from here on they have a directory and a record.
+    /// Resolves a call and opens its runs: from here on they have a directory and a record. A call
+    /// for a fleet brings the way there.
     pub(crate) fn new(
         service: &CallService,
         call: C,
-        caller: &Caller,
-        configuration: &Configuration,
+        (caller, configuration): (&Caller, &Configuration),
+        departure: Option<Departure>,
     ) -> Result<Self, CommandError> {
         let _alone = service.open_alone();
         let settings = &configuration.settings;
         let opening = Opening::new(C::FAMILY, (caller, configuration), &service.owner);
-        let opened = call.open_runs(&opening)?;
-        let (tasks, warnings) = (opened.plan.tasks.len(), opened.warnings.len());
+        let mut opened = call.open_runs(&opening.towards(departure.as_ref()))?;
+        let about_files = departure.iter().flat_map(|one| &one.files.warnings);
+        opened.warnings.extend(about_files.cloned());
+        let (tasks, warnings) = (opened.tasks.len(), opened.warnings.len());
         info!(door = ?caller.door, tasks, warnings, "call resolved");
         Ok(Self {
             call,
@@ -101,12 +109,13 @@ impl<C: Call> ReadyCall<C> {
             panes: Panes::of(&caller.places, settings),
             door: caller.door,
             places: caller.places.clone(),
+            departure,
         })
     }
 
     /// Returns its tasks with everything resolved, in their order.
-    pub(crate) fn tasks(&self) -> &[PlannedTask] {
-        &self.opened.plan.tasks
+    pub(crate) fn tasks(&self) -> &[OpenedTask] {
+        &self.opened.tasks
     }
 
     /// Returns the warnings that a person should read.
@@ -117,7 +126,7 @@ impl<C: Call> ReadyCall<C> {
     /// Runs it and waits for its end.
     pub(crate) async fn run(self, service: &CallService, watch: Watch) -> Answer {
         let Opened {
-            plan,
+            tasks,
             mut warnings,
             notes,
         } = self.opened;
@@ -130,7 +139,16 @@ impl<C: Call> ReadyCall<C> {
             )
         });
         let followed = Followed::new(watch, windows.as_ref(), self.context);
-        let runs = service.run(plan, &self.panes, followed).await;
+        let runs = match self.departure {
+            None => {
+                let work = Work::here(&service.owner, sorted(tasks).here);
+                service.run(work, &self.panes, followed).await
+            }
+            Some(departure) => {
+                let work = fleet::work(departure, tasks, &service.owner);
+                service.run(work, &self.panes, followed).await
+            }
+        };
         let worktrees = settled(&runs).await;
         sweeper::start_if_due(&self.places, &service.owner.known_children);
         warnings.extend(self.panes.problem());

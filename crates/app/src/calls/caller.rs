@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use pi_subagents_definitions::{RunnerChoice, Skill};
-use pi_subagents_delegation::{Allowance, Isolation};
+use pi_subagents_delegation::{Allowance, Isolation, Place, Priority, WorkspaceChoice};
 use serde::{Deserialize, Serialize};
 
 use crate::calls::next_steps::Door;
@@ -45,6 +45,18 @@ pub(crate) struct Overrides {
     pub(crate) isolation: Option<Isolation>,
     /// The tools of a task without a definition.
     pub(crate) tools: Option<Vec<String>>,
+    /// Where the tasks work.
+    pub(crate) fleet: FleetWishes,
+}
+
+/// What a call asks of a fleet; the settings say the rest.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct FleetWishes {
+    pub(crate) on: Option<Place>,
+    pub(crate) priority: Option<Priority>,
+    pub(crate) retries: Option<u32>,
+    pub(crate) workspace: Option<WorkspaceChoice>,
 }
 
 /// A pi that calls us, as it describes itself.
@@ -75,6 +87,14 @@ impl Caller {
     /// project.
     pub(crate) fn is_trusting_pi(&self) -> bool {
         self.pi.is_some() && self.trusts_project
+    }
+
+    /// Returns the directory in which their tasks work, unless a task names another.
+    pub(crate) fn working_directory(&self) -> PathBuf {
+        match &self.overrides.cwd {
+            Some(cwd) => self.places.cwd.join(cwd),
+            None => self.places.cwd.clone(),
+        }
     }
 
     /// Returns somebody at this place who uses the command line, and about whom nothing else is

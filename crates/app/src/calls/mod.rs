@@ -14,6 +14,7 @@ mod followed;
 mod never_panics;
 pub(crate) mod next_steps;
 pub(crate) mod open_run;
+mod opened_task;
 pub(crate) mod owner;
 pub(crate) mod preview;
 pub(crate) mod progress;
@@ -30,6 +31,7 @@ mod updates;
 pub(crate) mod watch;
 mod window_json;
 mod window_record;
+mod work;
 
 pub(crate) use answer::{Answer, whole_output};
 pub(crate) use arguments::CallError;

@@ -13,6 +13,7 @@ use pi_subagents_engine::{
 use pi_subagents_sessions::{Detached, OwnerName, Recorder, Store};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use tokio::runtime::Handle;
+use tokio::sync::watch;
 use tokio::task::{JoinHandle, spawn_blocking};
 use tracing::debug;
 use tracing::field::display;
@@ -34,6 +35,8 @@ pub(crate) struct Owner {
     engine: Engine,
     dispatcher: JoinHandle<()>,
     socket: Option<OwnerSocket>,
+    /// Whether somebody wants all runs to end.
+    ending: watch::Sender<bool>,
 }
 
 impl Owner {
@@ -133,6 +136,7 @@ impl Owner {
             engine,
             dispatcher,
             socket,
+            ending: watch::Sender::new(false),
         })
     }
 
@@ -179,12 +183,21 @@ impl Owner {
 
     /// Ends all runs because of this signal. A second call ends them at once.
     pub(crate) fn shut_down(&self, signal: i32) {
+        self.ending.send_replace(true);
         self.engine.shut_down(Interruption::Signal(signal));
     }
 
     /// Ends all runs because their caller is gone without a word.
     pub(crate) fn abandon(&self) {
+        self.ending.send_replace(true);
         self.engine.shut_down(Interruption::OwnerGone);
+    }
+
+    /// Waits until all runs are to end, for work that the engine does not do.
+    pub(crate) async fn interrupted(&self) {
+        let mut ending = self.ending.subscribe();
+        // It fails only if this owner is gone.
+        _ = ending.wait_for(|is_ending| *is_ending).await;
     }
 
     /// Does some work; a signal ends all runs under way, a second one at once.

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use pi_subagents_definitions::CatalogueCache;
-use pi_subagents_delegation::{Plan, RunId, RunSummary, Usage};
+use pi_subagents_delegation::{RunSummary, Usage};
 use pi_subagents_engine::KnownChildren;
 use serde_json::{Value, json};
 use tokio::task::spawn_blocking;
@@ -13,11 +13,13 @@ use tracing::{debug, info};
 
 use crate::calls::caller::Caller;
 use crate::calls::families::{background, delegation, runs, subagent};
+use crate::calls::fleet::Departure;
 use crate::calls::followed::Followed;
 use crate::calls::owner::Owner;
 use crate::calls::tmux::Panes;
 use crate::calls::updates::due;
 use crate::calls::watch::Watch;
+use crate::calls::work::Work;
 use crate::calls::{Call, ReadyCall, check_fields};
 use crate::configuration::Configuration;
 use crate::error::CommandError;
@@ -193,10 +195,15 @@ impl CallService {
         configuration: Option<Arc<Configuration>>,
         watch: Watch,
     ) -> Result<ToolAnswer, CommandError> {
+        let configuration = if let Some(configuration) = configuration {
+            configuration
+        } else {
+            let read = |service: &Self, caller: &Caller| Ok(service.configuration(caller));
+            Arc::new(self.beside(caller, read).await?)
+        };
+        let departure = Departure::prepare(caller, &configuration, true).await?;
         let open = move |service: &Self, caller: &Caller| {
-            let configuration =
-                configuration.unwrap_or_else(|| Arc::new(service.configuration(caller)));
-            ReadyCall::new(service, call, caller, &configuration)
+            ReadyCall::new(service, call, (caller, &configuration), departure)
         };
         let ready = self.beside(caller, open).await?;
         Ok(ready.run(self, watch).await.to_tool_answer())
@@ -248,10 +255,11 @@ impl CallService {
         )
     }
 
-    /// Runs a plan to its end. If it is cancelled or dropped, its runs are stopped, and no others.
+    /// Does the work of a call to its end. If it is cancelled or dropped, its runs are stopped, and
+    /// no others.
     pub(crate) async fn run(
         &self,
-        plan: Plan,
+        work: Work<'_>,
         panes: &Panes,
         followed: Followed,
     ) -> Vec<Arc<RunSummary>> {
@@ -264,17 +272,9 @@ impl CallService {
         sinks.extend(starts);
         tokio::pin!(opening);
         let mut is_opening = true;
-        let runs: Vec<_> = plan
-            .tasks
-            .iter()
-            .map(|planned| planned.task.run.clone())
-            .collect();
-        let work = self.owner.run(plan, sinks);
-        tokio::pin!(work);
-        let mut under_way = UnderWay {
-            owner: &self.owner,
-            runs,
-        };
+        let Work { begin, stop } = work;
+        let mut work = begin(sinks);
+        let mut under_way = UnderWay { stop: Some(stop) };
         let mut is_cancelled = false;
         loop {
             let wake = tokio::select! {
@@ -285,7 +285,7 @@ impl CallService {
             };
             match wake {
                 Wake::Done(outcomes) => {
-                    under_way.runs.clear();
+                    under_way.stop = None;
                     if is_opening {
                         // A tmux that hangs keeps nobody.
                         _ = timeout(LAST_PANES, opening).await;
@@ -293,9 +293,9 @@ impl CallService {
                     return outcomes;
                 }
                 Wake::Cancelled => {
-                    info!(runs = under_way.runs.len(), "call was cancelled");
+                    info!("call was cancelled");
                     is_cancelled = true;
-                    self.owner.stop(&under_way.runs);
+                    under_way.stop();
                 }
                 Wake::Opened => is_opening = false,
                 Wake::Due => {
@@ -318,14 +318,22 @@ enum Wake {
     Due,
 }
 
-/// The runs of a call, which end when nobody waits for it any more.
+/// The work of a call, which ends when nobody waits for it any more.
 struct UnderWay<'a> {
-    owner: &'a Owner,
-    runs: Vec<RunId>,
+    /// None once it is over.
+    stop: Option<Box<dyn Fn() + Send + Sync + 'a>>,
+}
+
+impl UnderWay<'_> {
+    fn stop(&self) {
+        if let Some(stop) = &self.stop {
+            stop();
+        }
+    }
 }
 
 impl Drop for UnderWay<'_> {
     fn drop(&mut self) {
-        self.owner.stop(&self.runs);
+        self.stop();
     }
 }

@@ -1,6 +1,8 @@
 //! Requests to the owner of a run, whichever process of this user that is: to steer it, to stop
 //! it, to wait for its end.
 
+use std::time::Duration;
+
 use pi_subagents_delegation::text::one_line;
 use pi_subagents_engine::{
     AskError, OwnerAddress, OwnerReply, OwnerRequest, Want, ask, end_without_owner,
@@ -8,15 +10,38 @@ use pi_subagents_engine::{
 use pi_subagents_sessions::{IndexedRun, Store};
 use tokio::sync::mpsc;
 use tokio::task::{JoinSet, spawn_blocking};
+use tokio::time::timeout;
 
 use crate::error::CommandError;
-use crate::runs::follow::FollowedRun;
+use crate::runs::fleet::control;
+use crate::runs::follow::{FollowedRun, Follower};
 use crate::runs::owned::{OwnerProcess as _, is_owned};
+
+/// How long the last bytes of a run that a fleet has stopped may be under way.
+const COPYING: Duration = Duration::from_secs(15);
 
 /// Asks the owner of a run, whichever process that is.
 pub(crate) async fn request(run: &IndexedRun, want: Want) -> Result<OwnerReply, CommandError> {
+    if run.owner.fleet.is_some() {
+        return ask_fleet(run, want).await;
+    }
     let asked = ask_owner(run, want).await;
     asked.map_err(|error| error.for_person(run))
+}
+
+/// Asks the worker of a run that a fleet does.
+async fn ask_fleet(run: &IndexedRun, want: Want) -> Result<OwnerReply, CommandError> {
+    let fleet = control::fleet_of_user().await?;
+    let reply = match want {
+        Want::Stop => control::stop(&fleet, &run.run).await,
+        Want::Steer { message } => control::steer(&fleet, &run.run, message).await,
+        // The copy of its record grows here, and its end is written beside it.
+        Want::Wait | Want::PartialMessages { .. } => Ok(OwnerReply::Refused {
+            message: format!("run {} works in a fleet", run.run),
+        }),
+    };
+    fleet.close().await;
+    reply
 }
 
 /// Why the owner of a run did not do what it was asked for.
@@ -103,6 +128,13 @@ pub(crate) async fn stop_run(
     store: &Store,
     run: &IndexedRun,
 ) -> Result<Option<String>, CommandError> {
+    if run.owner.fleet.is_some() {
+        let copied = Follower::start().end_of(run);
+        ask_fleet(run, Want::Stop).await?;
+        // Its end is here when the copy of its record is whole.
+        _ = timeout(COPYING, copied.over()).await;
+        return Ok(None);
+    }
     let error = match ask_owner(run, Want::Stop).await {
         // An owner that has forgotten the run has ended it by itself.
         Ok(OwnerReply::Done | OwnerReply::Refused { .. }) => return Ok(None),
@@ -138,6 +170,9 @@ pub(crate) async fn wait_for_one(
     followed: FollowedRun,
     tell: &mpsc::Sender<String>,
 ) {
+    if run.owner.fleet.is_some() {
+        return followed.over().await;
+    }
     match ask_owner(run, Want::Wait).await {
         Ok(_) => return,
         Err(NotAsked::NoAnswer(AskError::Stopped { pid })) => {

@@ -1,5 +1,7 @@
 //! Calls on other machines: a real server, and workers with homes of their own.
 
+mod bad_input;
+mod calls;
 mod fleet_stage;
 mod setting_up;
 mod worker;

@@ -1,5 +1,11 @@
 //! Which files of a run directory travel.
 
+use std::collections::BTreeMap;
+use std::io;
+use std::path::Path;
+
+use pi_subagents_files::Directory;
+
 /// How many files of one run travel; a run that writes more has a record that says so.
 pub const MOST_FILES: usize = 256;
 
@@ -8,6 +14,9 @@ const LOGS: [&str; 4] = ["events.jsonl", "stdout.log", "stderr.log", "transcript
 
 /// Files that a run writes beside its logs, by how their names begin and end.
 const OTHERS: [(&str, &str); 2] = [("long-line-", ".txt"), ("pi-bash-", ".log")];
+
+/// More entries of a run directory are not looked at.
+const MOST_ENTRIES: usize = 10_000;
 
 /// How long the middle of such a name may be.
 const LONGEST_MIDDLE: usize = 64;
@@ -21,6 +30,20 @@ pub fn travels(name: &str) -> bool {
             .is_some_and(is_plain)
     });
     is_other || LOGS.contains(&name)
+}
+
+/// Returns the files of a run directory that travel, with their lengths.
+pub fn record_lengths(directory: &Directory) -> io::Result<BTreeMap<String, u64>> {
+    let entries = directory.list(MOST_ENTRIES)?;
+    let names = entries.into_iter().filter(|entry| !entry.is_link);
+    let names = names.filter_map(|entry| entry.name.into_string().ok());
+    let files = names.filter(|name| travels(name)).take(MOST_FILES);
+    files
+        .map(|name| {
+            let length = directory.open_file(Path::new(&name))?.metadata()?.len();
+            Ok((name, length))
+        })
+        .collect()
 }
 
 fn is_plain(middle: &str) -> bool {

@@ -13,7 +13,7 @@ mod receiving;
 mod sending;
 
 pub use chunk::RecordChunk;
-pub use files::{MOST_FILES, travels};
+pub use files::{MOST_FILES, record_lengths, travels};
 pub use reading::RecordReader;
 pub use receiving::{ChunkFit, chunk_fit};
 pub use sending::{RecordSender, SendError};

@@ -16,7 +16,7 @@ use pi_subagents_files::Directory;
 use tokio::time::sleep;
 use tracing::debug;
 
-use super::files::{MOST_FILES, travels};
+use super::files::record_lengths;
 use crate::connect::Fleet;
 use crate::wire::RecordHeaders;
 
@@ -31,9 +31,6 @@ const TO_CONFIRM: Duration = Duration::from_secs(5);
 
 /// The pause before unconfirmed bytes are sent again, at first and at most.
 const AGAIN: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(2));
-
-/// More entries of a run directory are not looked at.
-const MOST_ENTRIES: usize = 10_000;
 
 /// Why the record of a run cannot be sent.
 #[derive(Debug, thiserror::Error)]
@@ -240,25 +237,13 @@ impl RecordSender {
     }
 
     /// Returns the files that travel with their lengths.
-    fn lengths(&self) -> Result<Vec<(String, u64)>, SendError> {
-        let unreadable = |source| SendError::Unreadable {
+    fn lengths(&self) -> Result<BTreeMap<String, u64>, SendError> {
+        let opened = Directory::open_plain(&self.directory);
+        let lengths = opened.and_then(|directory| record_lengths(&directory));
+        lengths.map_err(|source| SendError::Unreadable {
             path: self.directory.clone(),
             source,
-        };
-        let directory = Directory::open_plain(&self.directory).map_err(unreadable)?;
-        let entries = directory.list(MOST_ENTRIES).map_err(unreadable)?;
-        let names = entries.into_iter().filter(|entry| !entry.is_link);
-        let names = names.filter_map(|entry| entry.name.into_string().ok());
-        let mut lengths = Vec::new();
-        for name in names.filter(|name| travels(name)).take(MOST_FILES) {
-            let file = directory.open_file(Path::new(&name));
-            let length = file.and_then(|file| Ok(file.metadata()?.len()));
-            lengths.push((
-                name.clone(),
-                length.map_err(|error| self.unreadable(&name, error))?,
-            ));
-        }
-        Ok(lengths)
+        })
     }
 
     fn unreadable(&self, name: &str, source: io::Error) -> SendError {

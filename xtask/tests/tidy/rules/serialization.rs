@@ -5,7 +5,7 @@ use xtask::source::{SourceFile, Tree};
 use crate::finding::Finding;
 
 /// The edges, and what crosses there. A file, or a directory with a `/` at its end.
-const EDGES: [(&str, &str); 35] = [
+const EDGES: [(&str, &str); 37] = [
     ("crates/agent/src/event.rs", "records the agent prints"),
     (
         "crates/agent/src/message.rs",
@@ -36,6 +36,10 @@ const EDGES: [(&str, &str); 35] = [
     (
         "crates/app/src/doors/command_line/message_json.rs",
         "what session --json prints",
+    ),
+    (
+        "crates/app/src/calls/fleet/bundled.rs",
+        "the note of what a fleet has of a repository",
     ),
     (
         "crates/app/src/doors/command_line/read_conversation.rs",
@@ -74,6 +78,10 @@ const EDGES: [(&str, &str); 35] = [
     (
         "crates/delegation/src/isolation.rs",
         "where a run is to work, in orders to a detached process",
+    ),
+    (
+        "crates/delegation/src/place.rs",
+        "where a call works, in orders to a detached process",
     ),
     (
         "crates/delegation/src/runner_choice.rs",

@@ -4,7 +4,6 @@ use std::fs::File;
 use std::io::{self, BufRead as _, Read as _, Write as _};
 use std::path::PathBuf;
 
-use pi_subagents_delegation::Plan;
 use pi_subagents_files::append_own;
 use pi_subagents_sessions::{RecordedRun, RunDir};
 use rustix::stdio::dup2_stdout;
@@ -16,9 +15,12 @@ use crate::calls::Call as _;
 use crate::calls::detached::{on_end, whole_call};
 use crate::calls::families::delegation::DelegateCall;
 use crate::calls::families::subagent::{AgentTask, SubagentCall, check_agent, new_session};
+use crate::calls::fleet::{self, Departure};
 use crate::calls::open_run::Opening;
+use crate::calls::opened_task::{OpenedTask, sorted};
 use crate::calls::owner::Owner;
 use crate::calls::sweeper;
+use crate::calls::work::Work;
 use crate::configuration::Configuration;
 use crate::error::CommandError;
 use crate::places::Places;
@@ -56,20 +58,27 @@ pub(crate) async fn live() -> Result<(), CommandError> {
 
 /// Runs a task for whose end nobody waits.
 async fn run_one(order: Order, signals: &mut Signals) {
-    let (owner, plan, directory) = match take_over(order) {
-        Ok((owner, plan, taken)) => {
-            let directory = taken.row.directory();
-            if let Some(directory) = &directory {
+    let TakenWork {
+        owner,
+        tasks,
+        departure,
+        directory,
+    } = match take_over(order).await {
+        Ok((work, taken)) => {
+            if let Some(directory) = &work.directory {
                 log_panics(directory.path().join("owner.log"));
             }
             answer(&Reply::TakenOver(Box::new(taken)));
-            (owner, plan, directory)
+            work
         }
         Err(error) => return answer(&Reply::Refused(error)),
     };
     let known_children = owner.known_children.clone();
-    let work = owner.run(plan, Vec::new());
-    owner.until_signalled(signals, work).await;
+    let Work { begin, .. } = match departure {
+        None => Work::here(&owner, sorted(tasks).here),
+        Some(departure) => fleet::work(departure, tasks, &owner),
+    };
+    owner.until_signalled(signals, begin(Vec::new())).await;
     owner.leave().await;
     // Without its places nothing is known of the settings either.
     if let (Some(directory), Ok(places)) = (directory, Places::find()) {
@@ -78,8 +87,17 @@ async fn run_one(order: Order, signals: &mut Signals) {
     }
 }
 
+/// A run that was taken over, ready to begin.
+struct TakenWork {
+    owner: Owner,
+    tasks: Vec<OpenedTask>,
+    /// The way to the fleet, if the run works there.
+    departure: Option<Departure>,
+    directory: Option<RunDir>,
+}
+
 /// Becomes the owner of the run: from here on its record names us.
-fn take_over(order: Order) -> Result<(Owner, Plan, TakenOver), CommandError> {
+async fn take_over(order: Order) -> Result<(TakenWork, TakenOver), CommandError> {
     let places = Places::find()?;
     let owner = Owner::start_detached(&places, order.caller.detached(), order.concurrency)?;
     let caller = order.caller.into_caller(places);
@@ -87,9 +105,11 @@ fn take_over(order: Order) -> Result<(Owner, Plan, TakenOver), CommandError> {
     let task = one_task(&order.arguments)?;
     check_agent(&task.agent, &configuration, caller.door)?;
     let place = Place::take(&owner, &caller, configuration.settings.max_background, 1)?;
+    let departure = Departure::prepare(&caller, &configuration, false).await?;
     let opening = Opening::new(SubagentCall::FAMILY, (&caller, &configuration), &owner);
+    let opening = opening.towards(departure.as_ref());
     let mut opened = SubagentCall::Single(task).open_runs(&opening)?;
-    let task = opened.plan.tasks.first();
+    let task = opened.tasks.first();
     if let Some(planned) = task
         && opened.notes.contains(&true)
     {
@@ -106,7 +126,13 @@ fn take_over(order: Order) -> Result<(Owner, Plan, TakenOver), CommandError> {
         refusal: task.and_then(|planned| Some(planned.work.as_ref().err()?.message.clone())),
         warnings: opened.warnings,
     };
-    Ok((owner, opened.plan, taken))
+    let work = TakenWork {
+        directory: taken.row.directory(),
+        owner,
+        tasks: opened.tasks,
+        departure,
+    };
+    Ok((work, taken))
 }
 
 fn one_task(arguments: &Value) -> Result<AgentTask, CommandError> {

@@ -14,6 +14,7 @@ use super::limit::Place;
 use super::order::{AnsweredCall, BegunRun, Order, ProgressReply, Reply, STOP};
 use crate::calls::detached::life::{answer, log_panics, no_record};
 use crate::calls::detached::on_end;
+use crate::calls::fleet::Departure;
 use crate::calls::owner::Owner;
 use crate::calls::progress::CallProgress;
 use crate::calls::service::CallService;
@@ -30,7 +31,11 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// Runs a call to its end.
 pub(super) async fn live<C: Call>(order: Order, call: Result<C, CallError>, signals: &mut Signals) {
     let begun = call.map_err(CommandError::from);
-    let (service, ready) = match begun.and_then(|call| begin(order, call)) {
+    let begun = match begun {
+        Ok(call) => begin(order, call).await,
+        Err(error) => Err(error),
+    };
+    let (service, ready) = match begun {
         Ok(begun) => begun,
         Err(error) => return answer(&Reply::Refused(error)),
     };
@@ -89,7 +94,10 @@ pub(super) async fn live<C: Call>(order: Order, call: Result<C, CallError>, sign
 }
 
 /// Becomes the owner of the runs: from here on their records name us.
-fn begin<C: Call>(order: Order, call: C) -> Result<(Arc<CallService>, ReadyCall<C>), CommandError> {
+async fn begin<C: Call>(
+    order: Order,
+    call: C,
+) -> Result<(Arc<CallService>, ReadyCall<C>), CommandError> {
     let places = Places::find()?;
     let detached = order.caller.detached();
     let owner = Owner::start_detached(&places, detached, order.concurrency)?;
@@ -98,7 +106,8 @@ fn begin<C: Call>(order: Order, call: C) -> Result<(Arc<CallService>, ReadyCall<
     let configuration = Configuration::read_once(&caller.places, caller.trusts_project);
     let most = configuration.settings.max_background;
     let _place = Place::take(&service.owner, &caller, most, call.task_count())?;
-    let ready = ReadyCall::new(&service, call, &caller, &configuration)?;
+    let departure = Departure::prepare(&caller, &configuration, false).await?;
+    let ready = ReadyCall::new(&service, call, (&caller, &configuration), departure)?;
     for planned in ready.tasks() {
         let directory = planned.task.directory.as_ref();
         let is_recorded = directory.is_some_and(|path| RunDir::new(path).meta().exists());

@@ -1,3 +1,18 @@
-//! Runs that work on other machines: this machine as a worker of a fleet.
+//! A call whose runs work on other machines: where it goes, what travels, and how it is followed.
 
+mod bundled;
+mod departure;
+mod destination;
+mod dry_run;
+mod order;
+mod sent_files;
+mod shared_sinks;
+mod submit;
+mod under_way;
 pub(crate) mod worker;
+
+pub(crate) use departure::Departure;
+pub(crate) use destination::Destination;
+pub(crate) use dry_run::DryRun;
+pub(crate) use order::Ordered;
+pub(crate) use under_way::work;

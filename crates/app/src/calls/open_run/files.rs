@@ -10,7 +10,7 @@ use pi_subagents_sessions::RunDir;
 use super::child_extension::write_child_extension;
 use super::worktree::Isolated;
 use crate::calls::caller::Caller;
-use crate::calls::resolve::ResolvedWork;
+use crate::calls::resolve::{ChosenProgram, ResolvedWork};
 
 /// The files of one child.
 pub(super) struct RunFiles {
@@ -52,12 +52,13 @@ impl RunFiles {
         if let Some(isolated) = isolated {
             add_prompt(&mut prompts.policy, isolated.told.clone());
         }
-        let extension = match work.runner {
-            Runner::Pi => {
+        let extension = match (&work.program, work.runner) {
+            (ChosenProgram::Here(_), Runner::Pi) => {
                 let asked = (patch, &work.model.choice, isolated);
                 write_child_extension(asked, caller, directory).map_err(|error| refuse(&error))?
             }
-            Runner::Embedded => None,
+            // A worker of a fleet writes its own.
+            (ChosenProgram::OnWorker(_), _) | (ChosenProgram::Here(_), Runner::Embedded) => None,
         };
         let guard = match (work.runner, isolated) {
             (Runner::Embedded, Some(isolated)) => isolated.arguments(),

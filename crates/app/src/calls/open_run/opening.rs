@@ -4,18 +4,18 @@ use std::path::Path;
 use std::sync::Arc;
 
 use pi_subagents_definitions::Asker;
-use pi_subagents_delegation::{
-    Completion, PlannedTask, Refusal, RunId, Task, TaskPlan, ToolPolicy,
-};
-use pi_subagents_sessions::{NewRun, RunDir, SessionTools, tools_of_session};
+use pi_subagents_delegation::{Completion, Isolation, Refusal, RunId, Task, TaskPlan, ToolPolicy};
+use pi_subagents_sessions::{NewRun, OwnerName, RunDir, SessionTools, tools_of_session};
 
 use super::conversation::Conversation;
 use super::files::RunFiles;
 use super::kept_tools::{changes, usual_tools};
 use super::worktree::{Wish, isolate};
 use crate::calls::caller::Caller;
+use crate::calls::fleet::{Departure, Ordered};
+use crate::calls::opened_task::{OpenedTask, OpenedWork};
 use crate::calls::owner::Owner;
-use crate::calls::resolve::{Asked, Family, ResolvedTask, ResolvedWork, Resolver};
+use crate::calls::resolve::{Asked, ChosenProgram, Family, ResolvedTask, ResolvedWork, Resolver};
 use crate::configuration::Configuration;
 use crate::error::CommandError;
 use crate::random;
@@ -27,6 +27,8 @@ const CORRECTIONS: u32 = 3;
 pub(crate) struct Opening<'a> {
     pub(crate) resolver: Resolver<'a>,
     pub(crate) owner: &'a Owner,
+    /// The way to the fleet, if the call works there.
+    departure: Option<&'a Departure>,
 }
 
 /// A task whose child can be started.
@@ -45,7 +47,18 @@ impl<'a> Opening<'a> {
         Self {
             resolver: Resolver::new(family, caller, configuration),
             owner,
+            departure: None,
         }
+    }
+
+    /// Opens runs that work in a fleet, if this is the way there.
+    pub(crate) fn towards(self, departure: Option<&'a Departure>) -> Self {
+        Self { departure, ..self }
+    }
+
+    /// Returns whether the runs work in a fleet.
+    pub(crate) fn is_for_fleet(&self) -> bool {
+        self.departure.is_some()
     }
 
     /// Opens the run of one task, ready or refused. Once the directory of the run is there,
@@ -56,7 +69,7 @@ impl<'a> Opening<'a> {
         resolved: ResolvedTask,
         warnings: &mut Vec<String>,
         converse: impl FnOnce(&Path, Option<&RunDir>) -> Result<Conversation, Refusal>,
-    ) -> Result<PlannedTask, CommandError> {
+    ) -> Result<OpenedTask, CommandError> {
         let run = random::new_run_id()?;
         let directory = self.make_directory(&run, &asked.name, warnings);
         let about_runner = resolved.work.as_ref().ok();
@@ -67,7 +80,12 @@ impl<'a> Opening<'a> {
         let ready = resolved.work.and_then(|work| {
             let caller = self.resolver.caller;
             let isolated = isolate(&Wish {
-                isolation: work.isolation,
+                isolation: if self.is_for_fleet() {
+                    // On its worker it has a directory of its own.
+                    Isolation::None
+                } else {
+                    work.isolation
+                },
                 cwd: &resolved.cwd,
                 name: &asked.name,
                 run: &run,
@@ -107,8 +125,17 @@ impl<'a> Opening<'a> {
             known_tools: session_tools.as_ref().map(|tools| tools.now.clone()),
         });
         self.record(asked, &task, ready.as_ref().ok(), warnings);
-        let work = ready.map(|ready| Box::new(self.plan(&task.cwd, ready, session_tools.as_ref())));
-        Ok(PlannedTask { task, work })
+        let work = ready.and_then(|ready| match self.departure {
+            None => {
+                let plan = self.plan(&task.cwd, ready, session_tools.as_ref())?;
+                Ok(OpenedWork::Here(Box::new(plan)))
+            }
+            Some(departure) => {
+                let order = departure.order(ordered(&task, ready)?)?;
+                Ok(OpenedWork::Fleet(Box::new(order)))
+            }
+        });
+        Ok(OpenedTask { task, work })
     }
 
     /// Makes the directory of a run; a run without one has no record, but it runs.
@@ -143,7 +170,7 @@ impl<'a> Opening<'a> {
         let begun = self.owner.store.begin(&NewRun {
             task,
             project: &self.resolver.caller.places.project,
-            owner: &self.owner.name,
+            owner: &self.owner_name(),
             runner: work.map(|work| work.runner.as_str()),
             requested_model: model.and_then(|model| model.requested.as_deref()),
             model: model.and_then(|model| model.resolved.as_deref()),
@@ -153,8 +180,9 @@ impl<'a> Opening<'a> {
             }),
             system_prompt: ready.and_then(|ready| ready.files.system_prompt()),
             sticky_agent: match self.resolver.family.asker {
-                Asker::Subagent => asked.definition,
-                Asker::Delegation => None,
+                // A worker keeps the conversation, so the next run is told what was said.
+                Asker::Subagent if !self.is_for_fleet() => asked.definition,
+                Asker::Subagent | Asker::Delegation => None,
             },
         });
         if let Err(error) = begun {
@@ -166,20 +194,34 @@ impl<'a> Opening<'a> {
         }
     }
 
+    /// Returns who owns the runs: this process, which only follows those of a fleet.
+    fn owner_name(&self) -> OwnerName {
+        OwnerName {
+            fleet: self
+                .departure
+                .map(|departure| departure.settings.prefix.clone()),
+            ..self.owner.name.clone()
+        }
+    }
+
     pub(super) fn plan(
         &self,
         cwd: &Path,
         ready: Ready,
         session_tools: Option<&SessionTools>,
-    ) -> TaskPlan {
+    ) -> Result<TaskPlan, Refusal> {
         let Ready {
             work,
             files,
             conversation,
         } = ready;
+        let completion = completion(&work);
         let must_report = work.must_report();
+        let ChosenProgram::Here(program) = work.program else {
+            return Err(without_departure());
+        };
         let mut extra_arguments = files.further_arguments(work.patch.as_ref());
-        if work.program.keeps_tools && !work.tools.names_all() {
+        if program.keeps_tools && !work.tools.names_all() {
             let project = work.trusted.then_some(cwd);
             let usual = usual_tools(&self.resolver.caller.places.agent_dir, project);
             let changes = session_tools.and_then(|tools| changes(tools, &usual, must_report));
@@ -189,26 +231,53 @@ impl<'a> Opening<'a> {
                     .flat_map(|all| ["--tools".to_owned(), all]),
             );
         }
-        TaskPlan {
+        Ok(TaskPlan {
             runner: work.runner,
-            program: work.program,
+            program,
             prompt: conversation.prompt,
             model: work.model.choice,
             extra_arguments,
             system_prompt: files.prompts.policy,
             tools: work.tools,
             session: conversation.session,
-            completion: if must_report {
-                Completion::Finalized {
-                    corrections: CORRECTIONS,
-                }
-            } else {
-                Completion::LastMessage
-            },
+            completion,
             limits: work.limits,
             trusted: work.trusted,
             api_key: work.api_key,
+        })
+    }
+}
+
+/// Returns what an order says of a task that can be started on a worker.
+fn ordered(task: &Task, ready: Ready) -> Result<Ordered<'_>, Refusal> {
+    let completion = completion(&ready.work);
+    let ChosenProgram::OnWorker(runner) = ready.work.program else {
+        return Err(without_departure());
+    };
+    Ok(Ordered {
+        task,
+        work: ready.work,
+        runner,
+        prompt: ready.conversation.prompt,
+        completion,
+    })
+}
+
+fn completion(work: &ResolvedWork) -> Completion {
+    if work.must_report() {
+        Completion::Finalized {
+            corrections: CORRECTIONS,
         }
+    } else {
+        Completion::LastMessage
+    }
+}
+
+/// Refuses a task that was resolved for another place than the one its call works at.
+fn without_departure() -> Refusal {
+    Refusal {
+        message: "this is a bug in pi-subagents: the task was resolved for another machine"
+            .to_owned(),
     }
 }
 

@@ -26,8 +26,8 @@ impl Opening<'_> {
         mut work: ResolvedWork,
     ) -> Result<PlannedTask, CommandError> {
         let bad_id = |error| CommandError::failed("the order has no usable id").because(&error);
-        let run = RunId::parse(&order.run).map_err(|error| bad_id(error))?;
-        let session = SessionId::parse(&order.session).map_err(|error| bad_id(error))?;
+        let run = RunId::parse(&order.run).map_err(bad_id)?;
+        let session = SessionId::parse(&order.session).map_err(bad_id)?;
         let settings = &self.resolver.configuration.settings;
         let store = self.owner.store.with_runs_dir(settings.runs_dir.clone());
         let directory = store.make_directory(None, &run).map_err(|error| {
@@ -53,7 +53,7 @@ impl Opening<'_> {
             record_limit: settings.max_run_disk,
             known_tools: order.known_tools.clone(),
         });
-        let files = RunFiles::write(&work, self.resolver.caller, Some(&directory));
+        let files = RunFiles::write(&work, self.resolver.caller, Some(&directory), None);
         let ready = files.map(|files| Ready {
             conversation: Conversation {
                 prompt: order.prompt.clone(),
@@ -64,7 +64,7 @@ impl Opening<'_> {
             files,
         });
         self.record_order(&task, ready.as_ref().ok())?;
-        let work = ready.map(|ready| self.plan(&task.cwd, ready, None));
+        let work = ready.and_then(|ready| self.plan(&task.cwd, ready, None));
         Ok(PlannedTask {
             task,
             work: work.map(Box::new),

@@ -18,4 +18,4 @@ pub(crate) use model::provider_of;
 pub(crate) use model_check::model_place;
 pub(crate) use ordered::{NotHere, ordered_directory};
 pub(crate) use resolver::Resolver;
-pub(crate) use task::{ResolvedTask, ResolvedWork};
+pub(crate) use task::{ChosenProgram, ResolvedTask, ResolvedWork};

@@ -5,14 +5,15 @@ use std::time::Duration;
 
 use pi_subagents_definitions::PlanPatch;
 use pi_subagents_delegation::{
-    Allowance, Dollars, Limits, ModelChoice, Refusal, RunnerChoice, ThinkingLevel, ToolPolicy,
+    Allowance, Dollars, Isolation, Limits, ModelChoice, Refusal, RunnerChoice, ThinkingLevel,
+    ToolPolicy,
 };
 use pi_subagents_fleet::wire::{Model, Order, OrderCompletion, OrderLimits, OrderTools};
 
 use super::definition::Unusable;
 use super::model::ChosenModel;
 use super::resolver::Resolver;
-use super::task::ResolvedWork;
+use super::task::{ChosenProgram, ResolvedWork};
 use crate::calls::runner::ChosenRunner;
 use crate::error::CommandError;
 
@@ -40,11 +41,12 @@ impl Resolver<'_> {
             .map_err(|error| NotHere::Missing(error.to_string()))?;
         Ok(ResolvedWork {
             runner,
-            program,
+            program: ChosenProgram::Here(program),
             model,
             tools: patch.tools.clone(),
             patch: Some(patch),
             api_key: None,
+            isolation: Isolation::None,
             limits: limits(&order.limits),
             trusted: order.trusted,
             warning,

@@ -5,16 +5,18 @@ use std::time::Duration;
 
 use pi_subagents_definitions::PlanPatch;
 use pi_subagents_delegation::{
-    Definition, Limits, ModelChoice, Refusal, Runner, Secret, ToolPolicy, UsedDefinition,
+    Definition, Limits, ModelChoice, Refusal, Runner, RunnerChoice, Secret, ToolPolicy,
+    UsedDefinition,
 };
 
 use super::asked::{Asked, Family};
 use super::definition::{Unusable, find_definition, patch_of, used};
 use super::model::{ChosenModel, Sources, provider_of};
 use super::model_check::ModelChecks;
-use super::task::{ResolvedTask, ResolvedWork};
+use super::task::{ChosenProgram, ResolvedTask, ResolvedWork};
 use super::working_directory::working_directory;
 use crate::calls::caller::Caller;
+use crate::calls::fleet::Destination;
 use crate::calls::runner::{ChosenRunner, Runners};
 use crate::configuration::Configuration;
 use crate::error::CommandError;
@@ -47,7 +49,21 @@ impl<'a> Resolver<'a> {
     /// with a single task refuses that task.
     pub(crate) fn resolve(&self, tasks: &[Asked<'_>]) -> Result<Vec<ResolvedTask>, CommandError> {
         self.configuration.check()?;
+        self.destination()?;
         tasks.iter().map(|asked| self.resolve_one(asked)).collect()
+    }
+
+    /// Returns where in the fleet the tasks work; none if they work here.
+    pub(crate) fn destination(&self) -> Result<Option<Destination>, CommandError> {
+        Destination::of(
+            &self.caller.overrides.fleet,
+            &self.configuration.settings.fleet,
+        )
+    }
+
+    /// Returns whether the tasks work on a worker of a fleet.
+    pub(crate) fn is_for_fleet(&self) -> bool {
+        matches!(self.destination(), Ok(Some(_)))
     }
 
     /// Returns what the answer of a call must say beside what its runs say: what is wrong with
@@ -111,14 +127,11 @@ impl<'a> Resolver<'a> {
             .runner
             .or(definition.and_then(|definition| definition.runner))
             .unwrap_or(settings.runner);
-        let ChosenRunner {
+        let ResolvedRunner {
             runner,
             program,
             warning,
-        } = self
-            .runners
-            .resolve(choice)
-            .map_err(|message| Unusable::Task(Refusal { message }))?;
+        } = self.runner(choice).map_err(Unusable::Task)?;
         let wished = asked.model.or(overrides.model.as_deref());
         let default_model = settings.default_model.as_deref();
         let model = ChosenModel::choose(Sources {
@@ -129,9 +142,16 @@ impl<'a> Resolver<'a> {
             runner,
         })
         .map_err(Unusable::Task)?;
-        let model = self.models.insist_on_default(model, default_model, runner);
-        let choosing = definition.filter(|_| wished.is_none());
-        let doubts = self.models.check(&model, runner, choosing)?;
+        let (model, doubts) = match &program {
+            ChosenProgram::Here(_) => {
+                let model = self.models.insist_on_default(model, default_model, runner);
+                let choosing = definition.filter(|_| wished.is_none());
+                let doubts = self.models.check(&model, runner, choosing)?;
+                (model, doubts)
+            }
+            // The worker has models of its own, and checks this one.
+            ChosenProgram::OnWorker(_) => (model, Vec::new()),
+        };
         let patch = definition
             .map(|found| patch_of(found, runner, &cwd, (self.caller, self.configuration)))
             .transpose()?;
@@ -161,6 +181,31 @@ impl<'a> Resolver<'a> {
         Ok((cwd, work))
     }
 
+    /// Returns the kind of child and its program. A worker of a fleet finds them for itself.
+    fn runner(&self, choice: RunnerChoice) -> Result<ResolvedRunner, Refusal> {
+        if self.is_for_fleet() {
+            return Ok(ResolvedRunner {
+                runner: match choice {
+                    RunnerChoice::Embedded => Runner::Embedded,
+                    RunnerChoice::Auto | RunnerChoice::Pi => Runner::Pi,
+                },
+                program: ChosenProgram::OnWorker(choice),
+                warning: None,
+            });
+        }
+        let chosen = self.runners.resolve(choice);
+        let ChosenRunner {
+            runner,
+            program,
+            warning,
+        } = chosen.map_err(|message| Refusal { message })?;
+        Ok(ResolvedRunner {
+            runner,
+            program: ChosenProgram::Here(program),
+            warning,
+        })
+    }
+
     /// Returns whether the child may load what its directory configures for it. The embedded agent
     /// reads settings and skills and runs nothing of a project; a pi would also run its extensions
     /// and MCP servers, about which only pi's own question asks.
@@ -188,6 +233,13 @@ impl<'a> Resolver<'a> {
             .or(patch.and_then(|patch| patch.timeout))
             .or(self.family.timeout)
     }
+}
+
+/// The kind of child that does a task, here or on a worker.
+struct ResolvedRunner {
+    runner: Runner,
+    program: ChosenProgram,
+    warning: Option<String>,
 }
 
 /// Returns the key of a definition, unless the call chose a model of another provider than the

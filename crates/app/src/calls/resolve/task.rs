@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use pi_subagents_definitions::PlanPatch;
 use pi_subagents_delegation::{
-    Isolation, Limits, Program, Refusal, Runner, Secret, ToolPolicy, UsedDefinition,
+    Isolation, Limits, Program, Refusal, Runner, RunnerChoice, Secret, ToolPolicy, UsedDefinition,
 };
 
 use super::model::ChosenModel;
@@ -23,8 +23,10 @@ pub(crate) struct ResolvedTask {
 
 /// The child of a resolved task.
 pub(crate) struct ResolvedWork {
+    /// The kind of child. Of a task for a fleet only its worker knows it; until then it counts as
+    /// pi, which can do more.
     pub(crate) runner: Runner,
-    pub(crate) program: Program,
+    pub(crate) program: ChosenProgram,
     pub(crate) model: ChosenModel,
     /// What the definition of the task asks for, if there is one.
     pub(crate) patch: Option<PlanPatch>,
@@ -39,6 +41,15 @@ pub(crate) struct ResolvedWork {
     pub(crate) warning: Option<String>,
     /// A warning for the caller about the model that was chosen.
     pub(crate) doubts: Vec<String>,
+}
+
+/// The program that does a task.
+#[derive(Debug, Clone)]
+pub(crate) enum ChosenProgram {
+    /// This one, on this machine.
+    Here(Program),
+    /// The one that a worker of a fleet finds for this choice.
+    OnWorker(RunnerChoice),
 }
 
 impl ResolvedWork {

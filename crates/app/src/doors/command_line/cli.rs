@@ -3,6 +3,7 @@
 
 mod aliases;
 pub(crate) mod examples;
+mod fleet_args;
 mod output_args;
 mod run_args;
 mod suggestions;
@@ -14,6 +15,7 @@ use std::process::ExitCode;
 use clap::error::ErrorKind;
 use clap::{ArgMatches, Args, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 
+pub(crate) use self::fleet_args::DryRunArgs;
 use self::output_args::{
     AnswerArgs, FollowedArgs, JsonArgs, LAST, NoArgs, Printing, QuietArgs, ResultArgs, finished,
 };
@@ -125,6 +127,9 @@ enum Command {
     /// SIGTERM and Ctrl-C let runs under way end first; a second signal gives them back to the fleet.
     #[command(after_help = examples::WORKER)]
     Worker(commands::worker::WorkerArgs),
+    /// List the workers of the fleet
+    #[command(after_help = examples::WORKERS)]
+    Workers(Printing<NoArgs, JsonArgs>),
     /// Remove the records of finished runs
     ///
     /// Without an id, --older or --keep-last it proposes what subagents.retention in the settings
@@ -149,8 +154,8 @@ enum Command {
     Trust(Printing<commands::trust::TrustArgs, ResultArgs>),
     /// Check that everything is set up, and say how to fix what is not
     ///
-    /// Exits with 1 if something required does not work. It makes no network requests and calls no
-    /// model.
+    /// Exits with 1 if something required does not work. It makes no network requests, except to the
+    /// servers of a fleet that your settings name, and calls no model.
     #[command(after_help = examples::DOCTOR)]
     Doctor(Printing<NoArgs, JsonArgs>),
     /// Serve the tools to an MCP client over stdin and stdout
@@ -292,6 +297,7 @@ fn dispatch(command: Command) -> ExitCode {
         Command::Wait(args) => args.run(commands::wait::run),
         Command::Worker(args) => finished(commands::worker::run(args)),
         Command::Fleet(args) => args.run(commands::fleet::run),
+        Command::Workers(args) => args.run(|_, printer| commands::workers::run(printer)),
         Command::Clean(args) => args.run(commands::clean::run),
         Command::Attach(args) => finished(commands::attach::run(&args)),
         Command::Web(args) => finished(commands::web::run(&args)),
@@ -386,6 +392,7 @@ mod tests {
                 "stop",
                 "wait",
                 "fleet",
+                "workers",
                 "clean",
                 "profile",
                 "trust",

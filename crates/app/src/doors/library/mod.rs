@@ -19,6 +19,7 @@ use self::tool_names::check_tools;
 use crate::calls::ReadyCall;
 use crate::calls::caller::{Caller, Overrides};
 use crate::calls::families::delegation::DelegateCall;
+use crate::calls::fleet::Departure;
 use crate::calls::service::CallService;
 use crate::calls::watch::Watch;
 use crate::configuration::Configuration;
@@ -137,7 +138,9 @@ impl Team {
             ..Watch::nobody()
         };
         let configuration = self.service.configuration(&self.caller);
-        let ready = ReadyCall::new(&self.service, call, &self.caller, &configuration)?;
+        let departure = Departure::prepare(&self.caller, &configuration, true).await?;
+        let seen = (&self.caller, &configuration);
+        let ready = ReadyCall::new(&self.service, call, seen, departure)?;
         Ok(Delegated::new(&ready.run(&self.service, watch).await))
     }
 

@@ -5,6 +5,7 @@ use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use pi_subagents_engine::ProcessName;
 use pi_subagents_sessions::{IndexedRun, OwnerName, Store};
 use tokio::time::timeout;
 use tracing::debug;
@@ -60,10 +61,7 @@ pub(crate) async fn follow_left(run: FleetRun, owner: OwnerName) {
 
 /// Returns whether the follower of a run is gone, as far as this machine knows.
 fn is_left(owner: &OwnerName) -> bool {
-    owner.fleet.is_some()
-        && !owner
-            .owner_process()
-            .is_some_and(|process| process.is_alive())
+    owner.fleet.is_some() && !owner.owner_process().is_some_and(ProcessName::is_alive)
 }
 
 fn is_time() -> bool {
@@ -91,12 +89,11 @@ fn copy_once(store: Store, runs: Vec<FleetRun>) -> bool {
     let done: Result<Result<(), String>, _> =
         runtime.block_on(async { timeout(PATIENCE, work).await });
     match done {
-        Ok(Ok(())) => true,
         Ok(Err(error)) => {
             debug!(error, "fleet cannot be asked about runs");
             false
         }
-        // What was copied until then is copied.
-        Err(_) => true,
+        // If the time was over before, what was copied until then is copied.
+        Ok(Ok(())) | Err(_) => true,
     }
 }

@@ -1,5 +1,6 @@
 //! Hands the events of a copied record to whoever follows the call.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use pi_subagents_delegation::{
@@ -30,6 +31,11 @@ impl Fed {
         }
     }
 
+    /// Returns the directory here that the run was asked to work in.
+    pub(super) fn cwd(&self) -> Option<PathBuf> {
+        self.summary.task.as_ref().map(|task| task.cwd.clone())
+    }
+
     /// Hands on what is new, but for the end.
     pub(super) fn feed(&mut self, sinks: &mut [Box<dyn EventSink>]) -> Result<(), RecordError> {
         loop {
@@ -52,14 +58,14 @@ impl Fed {
     pub(super) fn end(
         mut self,
         run: &RunId,
-        ending: Ending,
+        ending: &Ending,
         sinks: &mut [Box<dyn EventSink>],
     ) -> Arc<RunSummary> {
         // A record that cannot be read any more is reported by whoever reads it next.
         _ = self.feed(sinks);
         let happening = Happening::Ended(ending.clone());
         let recorded = self.end.take().filter(
-            |event| matches!(&event.happening, Happening::Ended(recorded) if *recorded == ending),
+            |event| matches!(&event.happening, Happening::Ended(recorded) if recorded == ending),
         );
         let end = recorded.unwrap_or_else(|| RunEvent {
             run: run.clone(),

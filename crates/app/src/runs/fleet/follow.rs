@@ -13,6 +13,7 @@ use tokio::time::{MissedTickBehavior, interval};
 use tracing::warn;
 
 use super::following::{FleetRun, Following, Standing};
+use super::results::fetch_result;
 use super::wants::{WorkerWant, ask_worker};
 
 /// How often is looked at what nobody tells.
@@ -174,6 +175,12 @@ impl Runs {
         let Some(one) = self.followed.remove(run) else {
             return;
         };
+        if let (Some(result), Some(cwd)) = (one.result(), one.cwd()) {
+            let fetched = fetch_result(&self.fleet, run, &cwd, &result).await;
+            let note = fetched
+                .unwrap_or_else(|error| format!("what it changed could not be fetched: {error}"));
+            one.warn(&note);
+        }
         let (store, fleet_run, ending) = (self.store.clone(), one.run.clone(), one.ending());
         let closed =
             spawn_blocking(move || store.close_ended(&fleet_run.run, &fleet_run.directory, ending));

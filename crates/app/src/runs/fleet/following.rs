@@ -1,11 +1,12 @@
 //! One run that a fleet does, as whoever follows it knows it.
 
 use std::io;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use pi_subagents_delegation::{Ending, EventSink, RunId, RunSummary};
-use pi_subagents_fleet::wire::{Ended, RunEntry};
+use pi_subagents_fleet::wire::{Ended, ResultName, RunEntry};
 use pi_subagents_fleet::{ChunkFit, RecordChunk};
 use pi_subagents_sessions::{RunDir, read_ending};
 use tracing::{debug, warn};
@@ -147,7 +148,7 @@ impl Following {
     /// Hands on the end and gives the summary.
     pub(super) fn end(self, sinks: &mut [Box<dyn EventSink>]) -> Arc<RunSummary> {
         let ending = self.ending();
-        self.fed.end(&self.run.run, ending, sinks)
+        self.fed.end(&self.run.run, &ending, sinks)
     }
 
     fn begin_delivery(&mut self, delivery: u64, note: Option<&str>) {
@@ -159,7 +160,18 @@ impl Following {
         }
     }
 
-    fn warn(&self, note: &str) {
+    /// Returns where its changes are, if it has made any.
+    pub(super) fn result(&self) -> Option<ResultName> {
+        self.ended()?.result.clone()
+    }
+
+    /// Returns the directory here that it was asked to work in.
+    pub(super) fn cwd(&self) -> Option<PathBuf> {
+        self.fed.cwd()
+    }
+
+    /// Adds a note for people to its record.
+    pub(super) fn warn(&self, note: &str) {
         if let Err(error) = self.run.directory.warn(note) {
             warn!(run = %self.run.run, %error, note, "note is not in the record");
         }

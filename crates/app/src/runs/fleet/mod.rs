@@ -3,13 +3,16 @@
 
 mod catch_up;
 pub(crate) mod connection;
+pub(crate) mod control;
 mod copied;
 mod fed;
 mod follow;
 mod following;
+mod results;
 mod wants;
 mod words;
 
 pub(crate) use catch_up::{catch_up, follow_left};
+pub(crate) use follow::{Until, follow_until};
 pub(crate) use following::FleetRun;
 pub(crate) use wants::{WorkerRequest, WorkerWant};

@@ -78,7 +78,13 @@ mod tests {
             .iter()
             .map(|said| said.as_deref().unwrap_or("-"))
             .collect();
-        insta::assert_snapshot!(said.join("\n"), @"");
+        insta::assert_snapshot!(said.join("\n"), @"
+        -
+        worker build-7 was lost; begun again on build-9
+        worker build-7 gave the run back; begun again on build-9
+        an earlier worker was lost; begun again on build-9 (attempt 2)
+        -
+        ");
     }
 
     #[test]
@@ -89,6 +95,6 @@ mod tests {
             all,
         };
         let missing = [missing("events.jsonl", 10, 30), missing("stderr.log", 0, 5)];
-        insta::assert_snapshot!(incomplete(&missing, "build-7"), @"");
+        insta::assert_snapshot!(incomplete(&missing, "build-7"), @"this record is incomplete: the last 20 bytes of events.jsonl and the last 5 bytes of stderr.log did not come from worker build-7");
     }
 }

@@ -1,9 +1,17 @@
 //! What the tests of fleets share: a server, and a user whose settings name it.
 
+use std::path::Path;
+use std::time::Duration;
+
 use pi_subagents_testkit::fleet::NatsServer;
+use pi_subagents_testkit::sandbox::{RunningCommand, Sandbox};
+use pi_subagents_testkit::wait_until;
 use serde_json::json;
 
 use crate::stage::Stage;
+
+/// How long a worker may take to be there.
+const PATIENCE: Duration = Duration::from_mins(1);
 
 /// A user with a fleet.
 pub(crate) struct FleetStage {
@@ -14,10 +22,56 @@ pub(crate) struct FleetStage {
 impl FleetStage {
     /// Starts a server and names it in the settings of a user. The fleet is not set up.
     pub(crate) fn new() -> Self {
+        Self::of(Stage::new())
+    }
+
+    /// Does the same for a user whose project is a repository with a commit, and sets the fleet up.
+    pub(crate) fn with_git() -> Self {
+        let sandbox = Sandbox::with_git();
+        sandbox.write("project/readme.md", "A lamp.\n");
+        for arguments in [&["add", "."][..], &["commit", "--quiet", "--message=lamp"]] {
+            let git = sandbox.command(Path::new("git")).args(arguments);
+            git.cwd(sandbox.project()).run().expect_success();
+        }
+        let fleet = Self::of(Stage { sandbox });
+        fleet
+            .stage
+            .command(&["fleet", "init"])
+            .run()
+            .expect_success();
+        fleet
+    }
+
+    fn of(stage: Stage) -> Self {
         let server = NatsServer::start();
-        let stage = Stage::new();
         stage.settings(&json!({"fleet": {"servers": [server.url()]}}));
         Self { stage, server }
+    }
+
+    /// Does the same, and sets the fleet up.
+    pub(crate) fn set_up() -> Self {
+        let fleet = Self::new();
+        fleet
+            .stage
+            .command(&["fleet", "init"])
+            .run()
+            .expect_success();
+        fleet
+    }
+
+    /// Starts a worker with a directory of its own; it ends with the guard.
+    pub(crate) fn worker(&self, name: &str) -> RunningCommand {
+        let root = self.stage.path(&format!("worker-{name}"));
+        let worker = self
+            .stage
+            .command(&["worker", "--name", name, "--root", &root, "--slots", "8"])
+            .spawn();
+        let is_there = || {
+            let listed = self.stage.command(&["workers", "--json"]).run().json();
+            listed["workers"].to_string().contains(name).then_some(())
+        };
+        wait_until(PATIENCE, is_there).expect("the worker is there");
+        worker
     }
 
     /// Returns what a command printed, without what differs from test to test.

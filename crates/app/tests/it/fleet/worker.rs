@@ -41,7 +41,12 @@ fn a_worker_does_an_order_and_sends_its_record() {
     let output = machine.worker.wait();
     let port = yard.server.port().to_string();
     let said = lines(&output.stderr).replace(&port, "<port>");
-    insta::assert_snapshot!(said, @"");
+    insta::assert_snapshot!(said, @r#"
+    worker build-7 takes up to 4 runs at once from pool default of nats://127.0.0.1:<port>. Ctrl-C lets them end first.
+    took 20261116-120000-000-000001 "review" of ada@laptop
+    completed 20261116-120000-000-000001 "review", 110 tokens • <$0.01 • 0s
+    worker has ended
+    "#);
     assert_eq!(output.code, Some(0));
 }
 
@@ -78,7 +83,13 @@ fn a_worker_that_is_told_to_end_gives_back_what_it_cannot_finish() {
     first.worker.kill(Signal::TERM);
     let output = first.worker.wait();
     let said = lines(&output.stderr).replace(&yard.server.port().to_string(), "<port>");
-    insta::assert_snapshot!(said, @"");
+    insta::assert_snapshot!(said, @r#"
+    worker build-7 takes up to 4 runs at once from pool default of nats://127.0.0.1:<port>. Ctrl-C lets them end first.
+    took 20261116-120000-000-000003 "review" of ada@laptop
+    takes nothing new; 1 under way may go on for 0 s. Ctrl-C again gives them back now.
+    gave back 20261116-120000-000-000003 "review"
+    worker has ended
+    "#);
     let second = yard.worker("build-9", &[]);
     // It did not count as an attempt.
     second.worker.wait_for_stderr("took");
@@ -109,5 +120,8 @@ fn orders_that_cannot_be_done_are_refused_with_the_reason() {
             ended.ending["message"].as_str().unwrap()
         )
     });
-    insta::assert_snapshot!(reasons.join("\n"), @"");
+    insta::assert_snapshot!(reasons.join("\n"), @r#"
+    failed: this worker does not know "gate", which the order requires; update pi-subagents on it
+    failed: "../secret" leads out of the workspace
+    "#);
 }

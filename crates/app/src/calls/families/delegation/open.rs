@@ -4,8 +4,8 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use pi_subagents_definitions::Asker;
-use pi_subagents_delegation::{Plan, SessionPolicy};
+use pi_subagents_definitions::{Asker, ResumeMode};
+use pi_subagents_delegation::SessionPolicy;
 use pi_subagents_sessions::RunDir;
 
 use super::attachments::with_files;
@@ -51,7 +51,7 @@ pub(super) fn open_runs(
         tasks.push(opening.open_run(asked, resolved, &mut warnings, converse)?);
     }
     Ok(Opened {
-        plan: Plan { tasks },
+        tasks,
         warnings,
         notes: (),
     })
@@ -85,7 +85,12 @@ fn conversation(
     cwd: &Path,
     directory: Option<&RunDir>,
 ) -> Conversation {
-    let mode = opening.resolver.configuration.settings.resume;
+    let mode = if opening.is_for_fleet() {
+        // Session files stay where they are.
+        ResumeMode::Transcript
+    } else {
+        opening.resolver.configuration.settings.resume
+    };
     let (prompt, missing) = match earlier {
         Some(earlier) => earlier.prepare_prompt(&call.prompt, mode, directory),
         None => (call.prompt.clone(), None),

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use pi_subagents_definitions::Asker;
-use pi_subagents_delegation::{Plan, Refusal, SessionPolicy};
+use pi_subagents_delegation::{Refusal, SessionPolicy};
 use pi_subagents_sessions::{RunDir, StickySession};
 
 use super::schema::{AgentTask, SubagentCall};
@@ -46,7 +46,7 @@ pub(super) fn open_runs(
         .collect();
     check_apart(&sessions)?;
     let mut opened = Opened {
-        plan: Plan { tasks: Vec::new() },
+        tasks: Vec::new(),
         warnings: opening.resolver.warnings(&asked),
         notes: NamedNewSession::new(),
     };
@@ -56,9 +56,12 @@ pub(super) fn open_runs(
         let is_new = call.session.is_some() && resolved.work.is_ok() && !is_known;
         opened.notes.push(is_new);
         let planned = opening.open_run(asked, resolved, &mut opened.warnings, |_, directory| {
+            if opening.is_for_fleet() {
+                return converse_in_fleet(call, session);
+            }
             converse(call, session, directory)
         })?;
-        opened.plan.tasks.push(planned);
+        opened.tasks.push(planned);
     }
     Ok(opened)
 }
@@ -120,6 +123,25 @@ fn check_apart(sessions: &[Option<Result<StickySession, Refusal>>]) -> Result<()
         }
     }
     Ok(())
+}
+
+/// Begins a conversation that a worker keeps. One that is kept here stays here.
+fn converse_in_fleet(
+    call: &AgentTask,
+    session: Option<Result<StickySession, Refusal>>,
+) -> Result<Conversation, Refusal> {
+    if let Some(Ok(session)) = session
+        && session.is_known()
+    {
+        return Err(Refusal {
+            message: "the conversation of this session is on this machine and does not travel to a fleet; use --on local, or pi-subagents resume, which tells the sub-agent what was said".to_owned(),
+        });
+    }
+    Ok(Conversation {
+        prompt: call.task.clone(),
+        session: SessionPolicy::Nowhere,
+        warnings: Vec::new(),
+    })
 }
 
 /// Makes the sticky file in which the child goes on, and which knows what was said before.

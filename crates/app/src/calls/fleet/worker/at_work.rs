@@ -82,19 +82,19 @@ struct Shift {
 
 impl Shift {
     /// Takes runs until it is told to end, has done its one run, or has waited long enough.
-    async fn fill_places(&mut self, mut puller: Puller, signals: &mut Signals) {
+    async fn fill_places(&mut self, mut queues: Puller, signals: &mut Signals) {
         loop {
             let free = self.free();
             let idle_end = self.idle_end();
             tokio::select! {
-                pulled = puller.pull(free), if free > 0 => match pulled {
+                pulled = queues.pull(free), if free > 0 => match pulled {
                     Ok(deliveries) => deliveries.into_iter().for_each(|one| self.begin(one)),
                     Err(error) => {
                         tell(&format!("no runs can be asked for now: {error}"));
                         sleep(ASK_AGAIN).await;
                     }
                 },
-                Some(ended) = self.runs.join_next() => self.ended(ended.unwrap_or_default()),
+                Some(ended) = self.runs.join_next() => self.ended(&ended.unwrap_or_default()),
                 _ = signals.next() => break,
                 () = sleep_until(idle_end.unwrap_or_else(Instant::now)), if idle_end.is_some() => {
                     tell("nothing to do for long enough");
@@ -108,7 +108,7 @@ impl Shift {
         self.card.draining = true;
         self.presence.tell(&self.card);
         // What is still on its way to us goes back.
-        tokio::spawn(puller.stop());
+        tokio::spawn(queues.stop());
     }
 
     fn free(&self) -> usize {
@@ -141,9 +141,9 @@ impl Shift {
         self.tell_card();
     }
 
-    fn ended(&mut self, run: String) {
+    fn ended(&mut self, run: &str) {
         self.idle_since = Instant::now();
-        self.card.runs.retain(|one| *one != run);
+        self.card.runs.retain(|one| one != run);
         self.tell_card();
     }
 
@@ -166,7 +166,7 @@ impl Shift {
         let end = Instant::now() + options.drain;
         while !self.runs.is_empty() {
             tokio::select! {
-                Some(ended) = self.runs.join_next() => self.ended(ended.unwrap_or_default()),
+                Some(ended) = self.runs.join_next() => self.ended(&ended.unwrap_or_default()),
                 _ = signals.next() => break,
                 () = sleep_until(end) => break,
             }

@@ -1,11 +1,8 @@
 //! An order as it came out of the queue: read, and checked for who gave it.
 
-use base64::Engine as _;
-use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use pi_subagents_fleet::keys::is_signed;
 use pi_subagents_fleet::names::order_object;
 use pi_subagents_fleet::wire::{FORMAT, Order};
-use pi_subagents_fleet::{Delivery, Fleet};
+use pi_subagents_fleet::{Delivery, Fleet, signer};
 use serde_json::Value;
 
 /// An order that is larger is not read.
@@ -20,14 +17,13 @@ pub(super) async fn read(
     let payload = delivery.payload();
     let value: Value = serde_json::from_slice(payload)
         .map_err(|error| format!("its order is no JSON: {error}"))?;
-    let content = match value.get("object") {
-        None => payload.to_vec(),
+    let content = if value.get("object").is_none() {
+        payload.to_vec()
+    } else {
         // Only its own: the name comes from the queue.
-        Some(_) => {
-            let object = order_object(delivery.run());
-            let read = fleet.blobs().read(&object, LARGEST_ORDER).await;
-            read.map_err(|error| error.to_string())?
-        }
+        let object = order_object(delivery.run());
+        let read = fleet.blobs().read(&object, LARGEST_ORDER).await;
+        read.map_err(|error| error.to_string())?
     };
     check_signature(delivery, &content, callers)?;
     let format = serde_json::from_slice::<Value>(&content)
@@ -54,17 +50,9 @@ fn check_signature(delivery: &Delivery, content: &[u8], callers: &[String]) -> R
     if callers.is_empty() {
         return Ok(());
     }
-    let header = |name: &str| {
-        let value = delivery.headers().get(name)?;
-        Some(value.as_str().to_owned())
-    };
-    let (Some(key), Some(signature)) = (header("Pi-Key"), header("Pi-Signature")) else {
-        return Err("its order is not signed, and this worker takes signed orders only".to_owned());
-    };
-    let signature = URL_SAFE_NO_PAD.decode(signature).unwrap_or_default();
-    if callers.contains(&key) && is_signed(&key, content, &signature) {
-        Ok(())
-    } else {
-        Err("its order is not signed by a caller whom this worker knows".to_owned())
+    match signer(content, delivery.headers()) {
+        Some(key) if callers.contains(&key) => Ok(()),
+        Some(_) => Err("its order is not signed by a caller whom this worker knows".to_owned()),
+        None => Err("its order is not signed, and this worker takes signed orders only".to_owned()),
     }
 }

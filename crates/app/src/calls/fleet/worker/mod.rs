@@ -2,6 +2,7 @@
 //! that does every run, and sends their records back while they are written.
 
 mod at_work;
+mod bundled;
 mod copy_out;
 mod end;
 mod given_order;

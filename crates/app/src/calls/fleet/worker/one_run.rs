@@ -5,19 +5,21 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use pi_subagents_delegation::{Ending, Interruption, Plan, PlannedTask, RunId, RunSummary};
-use pi_subagents_fleet::wire::Order;
+use pi_subagents_fleet::wire::{Ended, Order, Workspace};
 use pi_subagents_fleet::{
     Claim, Delivery, Fleet, FleetError, Held, Kept, Requests, Standing, Terms,
 };
+use pi_subagents_sessions::RunDir;
 use tokio::sync::watch;
 use tokio::task::spawn_blocking;
 use tokio::time::{sleep, timeout};
 use tracing::{debug, warn};
 
+use super::bundled::BundledWorkspace;
 use super::copy_out::CopyOut;
 use super::options::WorkerOptions;
 use super::told::{ended, named, not_begun, tell, took};
-use super::workplace::Workplace;
+use super::workplace::{Workplace, own_directory};
 use super::{end, given_order, requests};
 use crate::calls::Call as _;
 use crate::calls::caller::Caller;
@@ -53,6 +55,8 @@ pub(super) struct Worker {
 /// A run that can begin.
 struct Prepared {
     planned: PlannedTask,
+    /// Its clone, if its files travelled as git objects.
+    clone: Option<BundledWorkspace>,
     /// Its directory goes with this.
     _workplace: Workplace,
 }
@@ -137,9 +141,14 @@ impl Worker {
 
     async fn hold(self: &Arc<Self>, held: Held, order: Order) -> Result<(), FleetError> {
         tell(&took(&order, held.attempt()));
-        let (worker, ordered, n) = (Arc::clone(self), order.clone(), held.n());
-        let prepared = spawn_blocking(move || worker.prepare(&ordered, n)).await;
-        let prepared = prepared.unwrap_or_else(|error| Err(panicked(&error)));
+        let prepared = match self.make_clone(&order, held.n()).await {
+            Ok(clone) => {
+                let (worker, ordered, n) = (Arc::clone(self), order.clone(), held.n());
+                let prepared = spawn_blocking(move || worker.prepare(&ordered, n, clone)).await;
+                prepared.unwrap_or_else(|error| Err(panicked(&error)))
+            }
+            Err(why) => Err(why),
+        };
         let prepared = match prepared {
             Ok(prepared) => prepared,
             Err(why) => {
@@ -159,9 +168,13 @@ impl Worker {
 
     /// Gives a run its directory, its files and its plan on this machine. Each delivery has a run id
     /// of its own here, so two workers on one machine do not meet.
-    fn prepare(&self, order: &Order, n: u64) -> Result<Prepared, NotHere> {
-        let local = format!("{}-{n}", order.run);
-        let id = RunId::parse(&local).map_err(|error| NotHere::Refused(error.to_string()))?;
+    fn prepare(
+        &self,
+        order: &Order,
+        n: u64,
+        clone: Option<BundledWorkspace>,
+    ) -> Result<Prepared, NotHere> {
+        let (local, id) = local_id(order, n)?;
         let workplace = Workplace::prepare(&self.options.root, order, &id);
         let workplace = workplace.map_err(NotHere::Refused)?;
         let opening = self.opening();
@@ -175,8 +188,20 @@ impl Worker {
             .map_err(|error| NotHere::Refused(error.sentence()))?;
         Ok(Prepared {
             planned,
+            clone,
             _workplace: workplace,
         })
+    }
+
+    /// Makes the clone of an order whose files travelled as git objects.
+    async fn make_clone(&self, order: &Order, n: u64) -> Result<Option<BundledWorkspace>, NotHere> {
+        let Workspace::Bundle(bundle) = &order.workspace else {
+            return Ok(None);
+        };
+        let root = &self.options.root;
+        let path = own_directory(root, &local_id(order, n)?.1);
+        let made = BundledWorkspace::make(&self.fleet, root, bundle, path).await;
+        made.map(Some).map_err(NotHere::Refused)
     }
 
     async fn run(
@@ -217,11 +242,26 @@ impl Worker {
         let ending = ending.unwrap_or_else(|| Ending::Lost {
             reason: "its worker does not know how it ended".to_owned(),
         });
+        let result = match &prepared.clone {
+            Some(clone) => clone.send_result(&self.fleet, held.run(), held.n()).await,
+            None => Ok(None),
+        };
+        let result = result.unwrap_or_else(|error| {
+            let note = format!("what this run changed is lost: {error}");
+            tell(&format!("{}: {note}", order.run));
+            // The caller reads it in the record; if it cannot be written, our own words are left.
+            _ = RunDir::new(&directory).warn(&note);
+            None
+        });
         let Some(files) = finished(&copy, &held).await else {
             tell(&lost(&order));
             return Ok(());
         };
-        match held.end(end::entry(&ending, summary.usage, files)).await? {
+        let entry = Ended {
+            result,
+            ..end::entry(&ending, summary.usage, files)
+        };
+        match held.end(entry).await? {
             Kept::Done => tell(&ended(&order, &ending, &summary)),
             Kept::Fenced => {
                 tell(&lost(&order));
@@ -303,6 +343,13 @@ impl Worker {
         _ = timeout(KEPT, kept).await;
         copy.remove();
     }
+}
+
+/// Returns the id of a delivery on this machine, as text and as an id.
+fn local_id(order: &Order, n: u64) -> Result<(String, RunId), NotHere> {
+    let local = format!("{}-{n}", order.run);
+    let id = RunId::parse(&local).map_err(|error| NotHere::Refused(error.to_string()))?;
+    Ok((local, id))
 }
 
 /// Waits until the fleet has the whole record of a run; `None` if the run is lost meanwhile.

@@ -27,14 +27,18 @@ impl Workplace {
     pub(super) fn prepare(root: &Path, order: &Order, run: &RunId) -> Result<Self, String> {
         let (top, own) = match &order.workspace {
             Workspace::None => {
-                let own = root.join("ws").join(run.as_str());
+                let own = own_directory(root, run);
                 create_directories(&own)
                     .map_err(|error| format!("{} could not be made: {error}", own.display()))?;
                 (own.clone(), Some(own))
             }
             Workspace::Shared(shared) => (shared_directory(shared)?, None),
             Workspace::Clone(_) => return Err(unknown("clone")),
-            Workspace::Bundle(_) => return Err(unknown("bundle")),
+            // The clone has been made there.
+            Workspace::Bundle(_) => {
+                let own = own_directory(root, run);
+                (own.clone(), Some(own))
+            }
         };
         let place = Self {
             cwd: ordered_directory(&top, order).map_err(|why| why.refusal().message)?,
@@ -63,6 +67,11 @@ impl Drop for Workplace {
             tracing::warn!(directory = %own.display(), %error, "workspace cannot be removed");
         }
     }
+}
+
+/// Returns the directory that is made for a run and goes with it.
+pub(super) fn own_directory(root: &Path, run: &RunId) -> PathBuf {
+    root.join("ws").join(run.as_str())
 }
 
 fn unknown(kind: &str) -> String {

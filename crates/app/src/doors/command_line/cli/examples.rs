@@ -108,6 +108,11 @@ Examples:
   pi-subagents worker --slots 4
   pi-subagents worker --pool gpu --rank 1 --idle-exit 600";
 
+pub(super) const WORKERS: &str = "\
+Examples:
+  pi-subagents workers
+  pi-subagents workers --json";
+
 pub(super) const LOGS: &str = "\
 Examples:
   pi-subagents logs 9c9fa4 --follow

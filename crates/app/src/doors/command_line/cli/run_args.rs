@@ -8,6 +8,7 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use pi_subagents_definitions::RunnerChoice;
 use pi_subagents_delegation::{Allowance, Dollars, Isolation};
 
+use super::fleet_args::FleetArgs;
 use crate::calls::caller::Overrides;
 
 /// Options of every command that starts runs. The help is that of `delegate`; where another command
@@ -35,6 +36,8 @@ pub(crate) struct RunArgs {
     /// Token limit per run, such as 200000, 200k or 2m. A run that has reached it is stopped before its next tool call [default: the setting subagents.maxTokens, or no limit]
     #[arg(long, value_name = "N", value_parser = parse_tokens)]
     max_tokens: Option<u64>,
+    #[command(flatten)]
+    fleet: FleetArgs,
     /// Use the definitions, settings and skills of this project, for this call only
     #[arg(long)]
     pub(crate) trust: bool,
@@ -56,6 +59,7 @@ impl RunArgs {
             },
             isolation: self.isolation,
             tools: None,
+            fleet: self.fleet.wishes(),
         }
     }
 }

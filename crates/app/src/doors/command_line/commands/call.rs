@@ -8,6 +8,7 @@ use pi_subagents_windows::AtEnd;
 use serde_json::Value;
 
 use crate::calls::caller::Caller;
+use crate::calls::fleet::Departure;
 use crate::calls::service::CallService;
 use crate::calls::watch::{Details, Watch};
 use crate::calls::{Answer, Call, ReadyCall};
@@ -47,6 +48,7 @@ pub(super) fn answer_after_windows<C: Call>(
     let concurrency = concurrency.or(settings.max_concurrency);
     block_on(async {
         let mut signals = Signals::listen_to_pause()?;
+        let departure = Departure::prepare(caller, configuration, true).await?;
         let service = CallService::open(&caller.places, concurrency)?;
         let watch = Watch {
             sinks: view::sinks(caller, settings, printer, at_end),
@@ -58,7 +60,7 @@ pub(super) fn answer_after_windows<C: Call>(
             ..Watch::nobody()
         };
         let work = async {
-            let ready = ReadyCall::new(&service, call, caller, configuration)?;
+            let ready = ReadyCall::new(&service, call, (caller, configuration), departure)?;
             Ok(ready.run(&service, watch).await)
         };
         let answer = service.owner.until_signalled(&mut signals, work).await;

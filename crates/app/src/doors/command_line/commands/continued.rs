@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use pi_subagents_delegation::{Isolation, RunHistory, RunnerChoice};
+use pi_subagents_delegation::{Isolation, Place, RunHistory, RunnerChoice};
 use pi_subagents_sessions::{IndexedRun, RecordedRun};
 
 use crate::calls::caller::{Caller, Overrides};
@@ -45,6 +45,11 @@ impl Continued {
             && let Some(recorded) = &recorded
         {
             keep_child(&mut caller.overrides, recorded);
+        }
+        if latest.owner.fleet.is_some() {
+            // It goes on where it was.
+            let place = Place::Fleet { pool: None };
+            caller.overrides.fleet.on.get_or_insert(place);
         }
         let agent = recorded.and_then(|run| run.sticky_agent);
         if (agent.is_some() || definition.is_some()) && latest.project != caller.places.project {

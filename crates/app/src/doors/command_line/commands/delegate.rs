@@ -10,9 +10,10 @@ use crate::calls::check_fields;
 use crate::calls::families::delegation::{self, DelegateCall, TaskCall};
 use crate::calls::next_steps::Door;
 use crate::configuration::Configuration;
-use crate::doors::command_line::cli::{ConcurrencyArgs, RunArgs};
+use crate::doors::command_line::cli::{ConcurrencyArgs, DryRunArgs, RunArgs};
 use crate::doors::command_line::commands::answered::print;
 use crate::doors::command_line::commands::call::{answer_of, read_call};
+use crate::doors::command_line::commands::dry_run;
 use crate::doors::command_line::commands::short_name::short_name;
 use crate::doors::command_line::commands::words::joined;
 use crate::doors::command_line::view;
@@ -38,6 +39,8 @@ pub(crate) struct DelegateArgs {
     run: RunArgs,
     #[command(flatten)]
     concurrency: ConcurrencyArgs,
+    #[command(flatten)]
+    dry_run: DryRunArgs,
 }
 
 fn parse_task(text: &str) -> Result<(String, String), String> {
@@ -61,6 +64,9 @@ pub(crate) fn run(
     if let Some(profile) = &args.profile {
         delegation::check_profile(profile, &configuration, caller.door)?;
         call.profile = Some(profile.clone());
+    }
+    if args.dry_run.dry_run {
+        return dry_run::print(&caller, &configuration, printer);
     }
     let answer = answer_of(call, (&caller, &configuration), args.concurrency, printer)?;
     Ok(print(&answer, &caller.places, printer))

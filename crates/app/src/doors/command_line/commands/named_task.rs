@@ -10,7 +10,7 @@ use super::option_place::OptionPlace;
 use super::which_agent::{Meant, what_is_meant};
 use crate::calls::families::subagent::AgentTask;
 use crate::configuration::Configuration;
-use crate::doors::command_line::cli::RunArgs;
+use crate::doors::command_line::cli::{DryRunArgs, RunArgs};
 use crate::doors::command_line::commands::call::read_call;
 use crate::doors::command_line::commands::words::joined;
 use crate::error::CommandError;
@@ -42,6 +42,8 @@ pub(crate) struct NamedTaskArgs {
     session: Option<SessionId>,
     #[command(flatten)]
     pub(super) run: RunArgs,
+    #[command(flatten)]
+    pub(super) dry_run: DryRunArgs,
 }
 
 fn parse_session(text: &str) -> Result<SessionId, String> {

@@ -10,11 +10,12 @@ use crate::calls::families::delegation::{DelegateCall, Resume, TaskCall};
 use crate::calls::families::subagent::{AgentTask, SubagentCall};
 use crate::calls::open_run::EarlierSession;
 use crate::configuration::Configuration;
-use crate::doors::command_line::cli::{ConcurrencyArgs, RunArgs};
+use crate::doors::command_line::cli::{ConcurrencyArgs, DryRunArgs, RunArgs};
 use crate::doors::command_line::commands::answered::print;
 use crate::doors::command_line::commands::call::answer_of;
 use crate::doors::command_line::commands::continued::Continued;
 use crate::doors::command_line::commands::delegate::caller;
+use crate::doors::command_line::commands::dry_run;
 use crate::doors::command_line::commands::option_place::OptionPlace;
 use crate::doors::command_line::commands::words::joined;
 use crate::error::CommandError;
@@ -40,6 +41,8 @@ pub(crate) struct ResumeArgs {
     prompt: Vec<String>,
     #[command(flatten)]
     run: RunArgs,
+    #[command(flatten)]
+    dry_run: DryRunArgs,
 }
 
 pub(crate) fn run(args: &ResumeArgs, printer: Printer<'static>) -> Result<ExitCode, CommandError> {
@@ -70,6 +73,9 @@ pub(crate) fn run(args: &ResumeArgs, printer: Printer<'static>) -> Result<ExitCo
     } = continued;
     let alone = ConcurrencyArgs::default();
     let configuration = Configuration::read_once(&caller.places, caller.trusts_project);
+    if args.dry_run.dry_run {
+        return dry_run::print(&caller, &configuration, printer);
+    }
     let seen = (&caller, &configuration);
     let answer = if let Some(agent) = agent {
         answer_of(sticky(&latest, agent, prompt), seen, alone, printer)?

@@ -12,6 +12,7 @@ use crate::doors::command_line::cli::ConcurrencyArgs;
 use crate::doors::command_line::commands::answered::print;
 use crate::doors::command_line::commands::call::answer_of;
 use crate::doors::command_line::commands::delegate::caller;
+use crate::doors::command_line::commands::dry_run;
 use crate::doors::command_line::commands::named_task::{self, NamedTaskArgs};
 use crate::error::CommandError;
 use crate::print::Printer;
@@ -34,6 +35,9 @@ pub(crate) fn run(args: &RunTaskArgs, printer: Printer<'static>) -> Result<ExitC
     let configuration = Configuration::read_once(&caller.places, caller.trusts_project);
     let seen = (&caller, &configuration);
     let call = call_of(&args.task, seen, printer)?;
+    if args.task.dry_run.dry_run {
+        return dry_run::print(&caller, &configuration, printer);
+    }
     let answer = answer_of(call, seen, args.concurrency, printer)?;
     Ok(print(&answer, &caller.places, printer))
 }

@@ -6,6 +6,7 @@ use clap::Args;
 use pi_subagents_engine::KnownChildren;
 
 use super::delegate::caller;
+use super::dry_run;
 use super::named_task::{self, NamedTaskArgs};
 use crate::calls::check_fields;
 use crate::calls::families::background;
@@ -30,6 +31,9 @@ pub(crate) fn run(args: &SpawnArgs, printer: Printer) -> Result<ExitCode, Comman
     let configuration = Configuration::read_once(&caller.places, caller.trusts_project);
     let arguments = args.task.json((&caller.places, &configuration), printer)?;
     check_fields(background::BACKGROUND, &arguments, caller.door)?;
+    if args.task.dry_run.dry_run {
+        return dry_run::print(&caller, &configuration, printer);
+    }
     // This process ends before its child does, and has no other.
     let known_children = KnownChildren::spare_unknown();
     let spawned = block_on(background::spawn(&arguments, &caller, &known_children))?;

@@ -1,6 +1,7 @@
 //! `status`: lists the runs in progress, and the finished ones; with an id it shows a run whole.
 
 mod choice;
+mod fleet;
 mod one;
 mod seen;
 mod watch;
@@ -24,6 +25,10 @@ use crate::runs::under_way::UnderWay;
 use crate::runtime::block_on;
 
 #[derive(Args, Clone)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "every one is an option that is given or not"
+)]
 pub(crate) struct StatusArgs {
     /// Run or session to show in full: an id or its beginning, last, last~2, or the name of a task or definition
     id: Option<String>,
@@ -42,6 +47,9 @@ pub(crate) struct StatusArgs {
     /// Which runs come first: the newest (age), the most expensive (cost), the longest (time), by name, or by state with the running ones first (status)
     #[arg(long, value_enum, default_value_t = Sort::Age, hide_default_value = true, conflicts_with = "id")]
     sort: Sort,
+    /// List the pools of the fleet instead: how many runs are queued and running, and which workers take them
+    #[arg(long, conflicts_with_all = ["id", "all", "since", "failed", "limit", "watch"])]
+    fleet: bool,
     /// Print the list again whenever something changes, until you interrupt it or the named run has ended
     #[arg(long)]
     watch: bool,
@@ -62,6 +70,9 @@ impl StatusArgs {
 
 pub(crate) fn run(args: &StatusArgs, printer: Printer) -> Result<ExitCode, CommandError> {
     let places = Places::find()?;
+    if args.fleet {
+        return fleet::run(&places, printer);
+    }
     let store = Store::new(&places.agent_dir);
     let args = with_whole_id(args, &store, &places, printer)?;
     if args.watch {

@@ -4,12 +4,12 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use pi_subagents_definitions::RunnerChoice;
-use pi_subagents_delegation::{RunSummary, Task};
+use pi_subagents_delegation::{Place, RunSummary, Task};
 use pi_subagents_windows::AtEnd;
 use serde_json::json;
 
 use crate::calls::Answer;
-use crate::calls::caller::Overrides;
+use crate::calls::caller::{FleetWishes, Overrides};
 use crate::calls::families::delegation::{DelegateCall, TaskCall};
 use crate::configuration::Configuration;
 use crate::doors::command_line::cli::{ConcurrencyArgs, RunArgs};
@@ -61,6 +61,10 @@ pub(crate) fn run(printer: Printer<'static>) -> Result<ExitCode, CommandError> {
         model: Some(model.to_owned()),
         timeout: Some(Duration::from_mins(1)),
         tools: Some(TOOLS.map(str::to_owned).into()),
+        fleet: FleetWishes {
+            on: Some(Place::Local),
+            ..FleetWishes::default()
+        },
         ..Overrides::default()
     };
     let configuration = Configuration::read_once(&caller.places, caller.trusts_project);

@@ -1,9 +1,11 @@
 //! `doctor`: checks that everything is set up, and says how to fix what is not. It looks at files
-//! and at the environment. It makes no network requests, calls no model and changes nothing.
+//! and at the environment. It speaks to the fleet if the settings name one, and to nobody else on
+//! the network; it calls no model and changes nothing.
 
 mod check;
 mod definitions;
 mod directories;
+mod fleet;
 mod logs;
 mod machine;
 mod models;
@@ -58,7 +60,7 @@ pub(crate) fn run(printer: Printer) -> ExitCode {
 fn examine(places: Places) -> Vec<Check> {
     let seen = Seen::from(places, false, Door::CommandLine);
     let pi = runner::look_for_pi(&seen);
-    vec![
+    let mut checks = vec![
         machine::program(&seen),
         machine::platform(),
         directories::agent_directory(&seen),
@@ -74,7 +76,9 @@ fn examine(places: Places) -> Vec<Check> {
         retention::retention(&seen),
         runs::background(&seen),
         pi_package::pi_package(&seen, pi.is_ok()),
-    ]
+    ];
+    checks.extend(fleet::fleet(&seen));
+    checks
 }
 
 /// Makes the only check there is without a home directory.

@@ -1,0 +1,83 @@
+//! A call on its way to a fleet: connected, and with its files where workers find them. All of this
+//! happens before a run is opened, so a fleet that cannot be used leaves no trace.
+
+use pi_subagents_definitions::FleetSettings;
+use pi_subagents_delegation::{Refusal, Task};
+use pi_subagents_fleet::wire::Order;
+use pi_subagents_fleet::{Fleet, FleetError};
+
+use super::Destination;
+use super::order::{FleetCall, Ordered, order_of};
+use super::sent_files::SentFiles;
+use crate::calls::caller::Caller;
+use crate::configuration::Configuration;
+use crate::error::CommandError;
+use crate::random;
+use crate::runs::fleet::connection::{caller_of, connect, unreachable};
+
+/// A call that is ready to leave.
+pub(crate) struct Departure {
+    pub(crate) fleet: Fleet,
+    pub(crate) call: FleetCall,
+    pub(crate) settings: FleetSettings,
+    pub(crate) files: SentFiles,
+}
+
+impl Departure {
+    /// Connects to the fleet of a call and sends the files of its project; none if the call works
+    /// here.
+    pub(crate) async fn prepare(
+        caller: &Caller,
+        configuration: &Configuration,
+        is_waited_for: bool,
+    ) -> Result<Option<Self>, CommandError> {
+        configuration.check()?;
+        let settings = &configuration.settings.fleet;
+        let destination = Destination::of(&caller.overrides.fleet, settings)?;
+        let Some(destination) = destination else {
+            return Ok(None);
+        };
+        let fleet = connect(settings, &caller.places).await?;
+        check_set_up(&fleet, &destination.pool).await?;
+        let cwd = caller.working_directory();
+        let files = SentFiles::send(&fleet, destination.workspace, &cwd, settings).await?;
+        Ok(Some(Self {
+            fleet,
+            call: FleetCall {
+                id: random::new_run_id()?.to_string(),
+                caller: caller_of(&caller.places),
+                is_waited_for,
+                destination,
+            },
+            settings: settings.clone(),
+            files,
+        }))
+    }
+
+    /// Makes the order of a task, or says what of it cannot travel.
+    pub(crate) fn order(&self, ordered: Ordered<'_>) -> Result<Order, Refusal> {
+        let task: &Task = ordered.task;
+        let (workspace, relative_cwd) = self.files.of_task(&task.cwd)?;
+        let order = order_of(ordered, &self.call)?;
+        Ok(Order {
+            workspace,
+            relative_cwd,
+            ..order
+        })
+    }
+}
+
+/// Fails if the fleet has no queue for a pool.
+async fn check_set_up(fleet: &Fleet, pool: &str) -> Result<(), CommandError> {
+    let missing = fleet
+        .missing(&[pool.to_owned()])
+        .await
+        .map_err(unreachable)?;
+    let Some(first) = missing.into_iter().next() else {
+        return Ok(());
+    };
+    let error = FleetError::NotSetUp { what: first };
+    Err(CommandError::failed(error.to_string()).hint(format!(
+        "For this pool: pi-subagents fleet init --pool {pool}"
+    )))
+}

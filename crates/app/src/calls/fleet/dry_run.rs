@@ -1,0 +1,101 @@
+//! What would travel to a fleet, for somebody who wants to know it before.
+
+use pi_subagents_delegation::WorkspaceChoice;
+use serde_json::{Value, json};
+
+use super::bundled;
+use super::destination::Destination;
+use crate::calls::caller::Caller;
+use crate::configuration::Configuration;
+use crate::error::CommandError;
+use crate::runs::fleet::connection::{connect, unreachable};
+
+/// A call that has not left.
+pub(crate) struct DryRun {
+    destination: Destination,
+    /// The workers that take runs of the pool.
+    workers: Vec<String>,
+    /// What would be sent of the project, a line each.
+    files: Vec<String>,
+    /// How many bytes of it.
+    bytes: u64,
+}
+
+impl DryRun {
+    /// Finds out what would travel. Nothing is sent.
+    pub(crate) async fn look(
+        caller: &Caller,
+        configuration: &Configuration,
+    ) -> Result<Self, CommandError> {
+        configuration.check()?;
+        let settings = &configuration.settings.fleet;
+        let destination = Destination::of(&caller.overrides.fleet, settings)?;
+        let destination = destination.ok_or_else(|| {
+            CommandError::usage(
+                "--dry-run says what would travel to a fleet, and this call stays on this machine",
+            )
+            .hint("Add --on fleet.")
+        })?;
+        let fleet = connect(settings, &caller.places).await?;
+        let cwd = caller.working_directory();
+        let (files, bytes) = match destination.workspace {
+            WorkspaceChoice::Bundle => {
+                let packed = bundled::pack(&fleet, &cwd, settings).await?;
+                (packed.described(), packed.bytes())
+            }
+            WorkspaceChoice::Shared => {
+                let line = format!(
+                    "directory   {}, which the workers must see too",
+                    cwd.display()
+                );
+                (vec![line], 0)
+            }
+            WorkspaceChoice::None => (vec!["directory   an empty one".to_owned()], 0),
+        };
+        let workers = fleet.workers().await.map_err(unreachable)?;
+        fleet.close().await;
+        let takes = |pools: &[String]| pools.contains(&destination.pool);
+        let workers = workers.into_iter().filter(|(_, card)| takes(&card.pools));
+        Ok(Self {
+            workers: workers.map(|(name, _)| name).collect(),
+            destination,
+            files,
+            bytes,
+        })
+    }
+
+    /// Describes it for a person.
+    pub(crate) fn lines(&self) -> Vec<String> {
+        let workers = match self.workers.as_slice() {
+            [] => "which no worker takes runs of at the moment".to_owned(),
+            names => format!("with the workers {}", names.join(", ")),
+        };
+        let again = match self.destination.retries {
+            0 => "never begun again".to_owned(),
+            1 => "begun again once if its worker is lost".to_owned(),
+            number => format!("begun again up to {number} times if its worker is lost"),
+        };
+        let mut lines = vec![
+            format!("pool        {}, {workers}", self.destination.pool),
+            format!(
+                "priority    {}, {again}",
+                self.destination.priority.as_str()
+            ),
+        ];
+        lines.extend(self.files.iter().cloned());
+        lines
+    }
+
+    /// Describes it for a program.
+    pub(crate) fn json(&self) -> Value {
+        json!({
+            "pool": self.destination.pool,
+            "priority": self.destination.priority.as_str(),
+            "retries": self.destination.retries,
+            "workspace": self.destination.workspace.as_str(),
+            "workers": self.workers,
+            "files": self.files,
+            "bytes": self.bytes,
+        })
+    }
+}

@@ -1,0 +1,129 @@
+//! The files of a project on their way to workers.
+
+use std::path::{Path, PathBuf};
+
+use pi_subagents_definitions::FleetSettings;
+use pi_subagents_delegation::{Refusal, RunId, WorkspaceChoice};
+use pi_subagents_files::write_whole;
+use pi_subagents_fleet::Fleet;
+use pi_subagents_fleet::wire::{Shared, Workspace};
+use pi_subagents_workspaces::{ObjectId, Pin, Repository, pin};
+
+use crate::error::CommandError;
+use crate::random;
+
+/// The files that the runs of a call find on their worker.
+pub(crate) struct SentFiles {
+    /// The directory that the workspace stands for; none if it is empty.
+    root: Option<PathBuf>,
+    workspace: Workspace,
+    /// The repository and its snapshot, if they travelled.
+    bundled: Option<(Repository, ObjectId)>,
+    /// The file that proves that a directory is shared; removed when the call is over.
+    _token: Option<TokenFile>,
+    /// What a person should know about them.
+    pub(crate) warnings: Vec<String>,
+}
+
+impl SentFiles {
+    /// Sends the files of the project that a directory is in.
+    pub(crate) async fn send(
+        fleet: &Fleet,
+        choice: WorkspaceChoice,
+        cwd: &Path,
+        settings: &FleetSettings,
+    ) -> Result<Self, CommandError> {
+        match choice {
+            WorkspaceChoice::None => Ok(Self {
+                root: None,
+                workspace: Workspace::None,
+                bundled: None,
+                _token: None,
+                warnings: Vec::new(),
+            }),
+            WorkspaceChoice::Shared => Self::share(cwd),
+            WorkspaceChoice::Bundle => super::bundled::send(fleet, cwd, settings).await,
+        }
+    }
+
+    /// Makes the files that were sent as bundles.
+    pub(super) fn bundled(
+        repository: Repository,
+        snapshot: ObjectId,
+        workspace: Workspace,
+        warnings: Vec<String>,
+    ) -> Self {
+        Self {
+            root: Some(repository.top().to_owned()),
+            workspace,
+            bundled: Some((repository, snapshot)),
+            _token: None,
+            warnings,
+        }
+    }
+
+    /// Keeps the snapshot that a run begins from, so that its changes can be shown and merged.
+    pub(super) fn keep_for(&self, run: &RunId) {
+        if let Some((repository, snapshot)) = &self.bundled {
+            // Without it the result is shown against the commit that is checked out.
+            _ = pin(repository, run.as_str(), Pin::Base, snapshot);
+        }
+    }
+
+    /// Leaves a token in a directory that workers see under the same path.
+    fn share(cwd: &Path) -> Result<Self, CommandError> {
+        let token = random::new_secret()?;
+        let name = format!(".pi-subagents-shared-{}", &token[..8]);
+        let file = TokenFile(cwd.join(&name));
+        write_whole(&file.0, token.as_bytes()).map_err(|error| {
+            CommandError::failed(format!(
+                "the file that proves that {} is shared could not be written",
+                cwd.display()
+            ))
+            .because(&error)
+        })?;
+        Ok(Self {
+            root: Some(cwd.to_owned()),
+            workspace: Workspace::Shared(Shared {
+                path: cwd.display().to_string(),
+                token_file: name,
+                token,
+            }),
+            bundled: None,
+            _token: Some(file),
+            warnings: Vec::new(),
+        })
+    }
+
+    /// Returns the workspace of a task and its directory in it.
+    pub(super) fn of_task(&self, cwd: &Path) -> Result<(Workspace, String), Refusal> {
+        let Some(root) = &self.root else {
+            return Ok((self.workspace.clone(), String::new()));
+        };
+        let inside = match &self.bundled {
+            Some((repository, _)) => repository.relative(cwd),
+            None => cwd.strip_prefix(root).ok().map(Path::to_owned),
+        };
+        let relative = inside.ok_or_else(|| Refusal {
+            message: format!(
+                "{} is not in {}, whose files travel with this call; use --on local for it, or a call of its own",
+                cwd.display(),
+                root.display()
+            ),
+        })?;
+        let relative = relative.to_str().ok_or_else(|| Refusal {
+            message: format!("{} is not text, and cannot travel", cwd.display()),
+        })?;
+        Ok((self.workspace.clone(), relative.to_owned()))
+    }
+}
+
+/// A file that is removed with the call.
+struct TokenFile(PathBuf);
+
+impl Drop for TokenFile {
+    fn drop(&mut self) {
+        // Somebody may have removed it already.
+        _ = std::fs::remove_file(&self.0);
+    }
+}

@@ -1,0 +1,84 @@
+//! Gives the orders of a call to the fleet.
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use pi_subagents_delegation::{Priority, RunId, Timestamp};
+use pi_subagents_fleet::names::order_object;
+use pi_subagents_fleet::wire::{self, CallerCard, Order};
+use pi_subagents_fleet::{CallerLease, Submission};
+use serde_json::json;
+
+use super::departure::Departure;
+use crate::error::CommandError;
+use crate::runs::fleet::connection::unreachable;
+
+/// A longer order travels as an object, and its message names it.
+const LONGEST_MESSAGE: usize = 256 << 10;
+
+/// How long it may take to find out whether there is a worker.
+const LOOK: Duration = Duration::from_secs(3);
+
+impl Departure {
+    /// Begins to say that somebody waits for the runs of the call, if somebody does.
+    pub(super) async fn lease(&self) -> Result<Option<CallerLease>, CommandError> {
+        if !self.call.is_waited_for {
+            return Ok(None);
+        }
+        let card = CallerCard {
+            caller: self.call.caller.clone(),
+            since: Timestamp::now().to_string(),
+        };
+        let time = self.settings.caller_lease;
+        let lease = self.fleet.caller_lease(&self.call.id, &card, time).await;
+        lease.map(Some).map_err(unreachable)
+    }
+
+    /// Puts an order into the queue of its pool, signed with the caller's key if they have one.
+    pub(super) async fn submit(&self, run: &RunId, order: &Order) -> Result<(), CommandError> {
+        let content = serde_json::to_vec(order)
+            .map_err(|error| CommandError::failed("the order cannot be written").because(&error))?;
+        let headers = self.fleet.signature(&content).map_err(unreachable)?;
+        let payload = if content.len() > LONGEST_MESSAGE {
+            let name = order_object(run);
+            let sent = self.fleet.blobs().put_bytes(&name, content.into()).await;
+            sent.map_err(|error| {
+                CommandError::failed("the order could not be sent").because(&error)
+            })?;
+            Bytes::from(json!({"object": name}).to_string())
+        } else {
+            Bytes::from(content)
+        };
+        let submission = Submission {
+            run,
+            pool: &self.call.destination.pool,
+            priority: priority(self.call.destination.priority),
+            payload,
+            headers,
+        };
+        let submitted = self.fleet.submit(&submission).await;
+        submitted.map(drop).map_err(unreachable)
+    }
+
+    /// Says why the runs stay queued for now, if no worker takes runs of the pool.
+    pub(super) async fn why_queued(&self) -> Option<String> {
+        let pool = &self.call.destination.pool;
+        let workers = tokio::time::timeout(LOOK, self.fleet.workers()).await;
+        let workers = workers.ok()?.ok()?;
+        let takes = |card: &wire::WorkerCard| card.pools.iter().any(|one| one == pool);
+        if workers.iter().any(|(_, card)| takes(card)) {
+            return None;
+        }
+        Some(format!(
+            "no worker is in pool {pool}; the run is queued until one comes (pi-subagents worker --pool {pool})"
+        ))
+    }
+}
+
+fn priority(priority: Priority) -> wire::Priority {
+    match priority {
+        Priority::High => wire::Priority::High,
+        Priority::Normal => wire::Priority::Normal,
+        Priority::Low => wire::Priority::Low,
+    }
+}

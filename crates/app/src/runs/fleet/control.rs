@@ -1,0 +1,74 @@
+//! Steers and stops runs of a fleet, from whichever machine.
+
+use pi_subagents_delegation::{Ending, RunId};
+use pi_subagents_engine::OwnerReply;
+use pi_subagents_fleet::Fleet;
+use pi_subagents_fleet::wire::Ended;
+use pi_subagents_sessions::ending_value;
+use tokio::task::JoinSet;
+
+use super::connection::{caller_of, connect, settings_of_user, unreachable};
+use super::wants::{WorkerReply, WorkerWant, ask_worker};
+use crate::error::CommandError;
+use crate::places::Places;
+
+/// Connects to the fleet of this user.
+pub(crate) async fn fleet_of_user() -> Result<Fleet, CommandError> {
+    let places = Places::find()?;
+    connect(&settings_of_user(&places), &places).await
+}
+
+/// Stops runs and returns when the workers have stopped them, as far as they answer.
+pub(crate) async fn stop_all(fleet: &Fleet, runs: &[RunId]) {
+    let mut asked = JoinSet::new();
+    for run in runs {
+        let (fleet, run) = (fleet.clone(), run.clone());
+        asked.spawn(async move { stop(&fleet, &run).await });
+    }
+    while asked.join_next().await.is_some() {}
+}
+
+/// Stops a run: the worker that has it is asked, and a run that is queued is taken out of its
+/// queue. The wish is written down first, so that it also holds for a worker that takes the run
+/// meanwhile.
+pub(crate) async fn stop(fleet: &Fleet, run: &RunId) -> Result<OwnerReply, CommandError> {
+    let by = caller_of(&Places::find()?);
+    fleet.wish_stop(run, &by).await.map_err(unreachable)?;
+    match ask_worker(fleet, run, WorkerWant::Stop).await {
+        WorkerReply::Replied(reply) => Ok(reply),
+        WorkerReply::NobodyThere => {
+            // Whoever takes it later finds the wish; where nobody does, it ends here.
+            let ended = Ended {
+                status: Ending::Stopped.status().as_str().to_owned(),
+                exit_code: Ending::Stopped.exit_code(),
+                ending: ending_value(&Ending::Stopped),
+                ..Ended::default()
+            };
+            fleet.end_queued(run, &ended).await.map_err(unreachable)?;
+            Ok(OwnerReply::Done)
+        }
+        WorkerReply::Silent => Err(silent(run)),
+    }
+}
+
+/// Sends a message to the child of a run.
+pub(crate) async fn steer(
+    fleet: &Fleet,
+    run: &RunId,
+    message: String,
+) -> Result<OwnerReply, CommandError> {
+    match ask_worker(fleet, run, WorkerWant::Steer { message }).await {
+        WorkerReply::Replied(reply) => Ok(reply),
+        WorkerReply::NobodyThere => Ok(OwnerReply::Refused {
+            message: format!(
+                "no worker has run {run} at the moment: it is queued, or it has ended"
+            ),
+        }),
+        WorkerReply::Silent => Err(silent(run)),
+    }
+}
+
+fn silent(run: &RunId) -> CommandError {
+    CommandError::failed(format!("the worker of run {run} did not answer"))
+        .hint("pi-subagents workers shows which workers are there.")
+}

@@ -1,0 +1,210 @@
+//! Calls whose runs work on workers: answers, steering, stopping, and what leaves no trace.
+
+use std::time::Duration;
+
+use pi_subagents_testkit::{wait_for_file, wait_until};
+use pretty_assertions::assert_eq;
+use serde_json::{Value, json};
+
+use super::fleet_stage::FleetStage;
+use crate::stage::{Outcome, call, completed, outcomes};
+
+const PATIENCE: Duration = Duration::from_mins(1);
+
+/// The options of a call to the fleet whose runs need no files.
+const ON_FLEET: [&str; 4] = ["--on", "fleet", "--workspace", "none"];
+
+#[test]
+fn sixteen_tasks_over_two_workers_answer_in_their_order() {
+    let fleet = FleetStage::set_up();
+    let _workers = [fleet.worker("build-7"), fleet.worker("build-9")];
+    let names: Vec<String> = (1..=16).map(|number| format!("task {number}")).collect();
+    let tasks: Vec<(&str, Value)> = names
+        .iter()
+        .map(|name| {
+            (
+                name.as_str(),
+                json!([{"reply": format!("answer of {name}")}]),
+            )
+        })
+        .collect();
+    let answered = fleet.stage.delegate(&call(&tasks)).args(ON_FLEET).run();
+    let expected: Vec<Outcome> = names
+        .iter()
+        .map(|name| completed(name, &format!("answer of {name}")))
+        .collect();
+    assert_eq!(outcomes(&answered), expected, "{answered}");
+    // Every reader finds the copies of the records here.
+    let listed = fleet
+        .stage
+        .command(&["status", "--all", "--json"])
+        .run()
+        .json();
+    assert_eq!(listed["runs"].as_array().map(Vec::len), Some(16));
+    let said = fleet.stage.command(&["output", "last"]).run();
+    assert_eq!(said.stdout, "answer of task 16\n");
+}
+
+#[test]
+fn a_run_is_steered_and_stopped_from_another_process() {
+    let fleet = FleetStage::set_up();
+    let _worker = fleet.worker("build-7");
+    let stage = &fleet.stage;
+    let tasks = [
+        (
+            "steered",
+            json!([{"touch": stage.path("steered")}, {"waitForFile": stage.path("go")}, {"reply": "done"}]),
+        ),
+        (
+            "stopped",
+            json!([{"touch": stage.path("stopped")}, {"say": "so far"}, {"hang": true}]),
+        ),
+    ];
+    let caller = stage.delegate(&call(&tasks)).args(ON_FLEET).spawn();
+    for name in ["steered", "stopped"] {
+        wait_for_file(stage.path(name), PATIENCE);
+    }
+    let steered = stage.command(&["steer", "steered", "be brief"]).run();
+    assert_eq!(
+        steered.stdout, "steered reads it before its next turn.\n",
+        "{steered}"
+    );
+    let stopped = stage.command(&["stop", "stopped"]).run();
+    assert!(
+        stopped.stdout.starts_with("stopped stopped (session: "),
+        "{stopped}"
+    );
+    std::fs::write(stage.path("go"), "").unwrap();
+    let answered = caller.wait();
+    let stopped = Outcome {
+        name: "stopped".to_owned(),
+        status: "aborted".to_owned(),
+        exit_code: 143,
+        error: Some("Stopped on request.".to_owned()),
+        output: Some("so far".to_owned()),
+    };
+    assert_eq!(
+        outcomes(&answered),
+        [completed("steered", "done"), stopped],
+        "{answered}"
+    );
+}
+
+#[test]
+fn a_run_without_a_worker_stays_queued_says_so_and_can_be_stopped() {
+    let fleet = FleetStage::set_up();
+    let stage = &fleet.stage;
+    let caller = stage
+        .delegate(&call(&[("idle", json!([]))]))
+        .args(ON_FLEET)
+        .spawn();
+    let queued = || {
+        let listed = stage.command(&["status", "--json"]).run().json();
+        (listed["runs"][0]["status"] == "queued").then_some(())
+    };
+    wait_until(PATIENCE, queued).expect("a run that is queued");
+    let pools = fleet.said(&["status", "--fleet"]);
+    insta::assert_snapshot!(pools, @"
+    POOL     QUEUED  RUNNING  WORKERS
+    default       1        0  no worker
+    exit 0
+    ");
+    let stopped = stage.command(&["stop", "idle"]).run();
+    assert!(
+        stopped.stdout.starts_with("stopped idle (session: "),
+        "{stopped}"
+    );
+    let answered = caller.wait();
+    assert_eq!(outcomes(&answered)[0].status, "aborted", "{answered}");
+    let warnings = answered.json()["warnings"].to_string();
+    assert!(
+        warnings.contains("no worker is in pool default"),
+        "{warnings}"
+    );
+}
+
+#[test]
+fn a_background_run_goes_on_without_its_caller() {
+    let fleet = FleetStage::set_up();
+    let _worker = fleet.worker("build-7");
+    let stage = &fleet.stage;
+    let script = json!([{"touch": stage.path("begun")}, {"waitForFile": stage.path("go")}, {"reply": "done"}]);
+    let spawned = stage
+        .command(&[
+            "spawn",
+            "--on",
+            "fleet",
+            "--workspace",
+            "none",
+            "--runner",
+            "pi",
+            "--json",
+        ])
+        .arg(script.to_string())
+        .run();
+    let run = spawned.json()["runId"].as_str().unwrap().to_owned();
+    wait_for_file(stage.path("begun"), PATIENCE);
+    std::fs::write(stage.path("go"), "").unwrap();
+    let waited = stage.command(&["wait", &run]).run();
+    assert_eq!(waited.code, Some(0), "{waited}");
+    assert_eq!(stage.command(&["output", &run]).run().stdout, "done\n");
+}
+
+#[test]
+fn a_worker_that_knows_its_callers_takes_signed_orders_only() {
+    let fleet = FleetStage::set_up();
+    let stage = &fleet.stage;
+    let made = stage.command(&["fleet", "key", "caller", "ada", "--json"]);
+    let key = made.run().expect_success().json();
+    let settings = |nkey: &Value| {
+        stage.settings(&json!({
+            "fleet": {"servers": [fleet.server.url()], "nkey": nkey},
+            "worker": {"callers": [key["publicKey"]]},
+        }));
+    };
+    settings(&key["file"]);
+    let _worker = fleet.worker("build-7");
+    let task = call(&[("task", json!([{"reply": "done"}]))]);
+    let signed = stage.delegate(&task).args(ON_FLEET).run();
+    assert_eq!(outcomes(&signed), [completed("task", "done")], "{signed}");
+    // Somebody whom the server lets in, without a key.
+    stage.settings(&json!({"fleet": {"servers": [fleet.server.url()]}}));
+    let unsigned = stage.delegate(&task).args(ON_FLEET).run();
+    let error = outcomes(&unsigned)[0].error.clone().unwrap();
+    let expected = "its order is not signed, and this worker takes signed orders only";
+    assert!(error.contains(expected), "{unsigned}");
+}
+
+#[test]
+fn the_files_of_a_repository_travel_and_what_was_changed_comes_back() {
+    let fleet = FleetStage::with_git();
+    let stage = &fleet.stage;
+    stage
+        .sandbox
+        .write("project/notes.txt", "not committed yet\n");
+    let dry = fleet.said(&["run", "x", "--on", "fleet", "--dry-run", "--json"]);
+    assert!(dry.contains("1 uncommitted file"), "{dry}");
+    let _worker = fleet.worker("build-7");
+    // The child goes on only if the file is where it works.
+    let script = json!([{"waitForFile": "notes.txt"}, {"touch": "new.txt"}, {"reply": "done"}]);
+    let answered = stage
+        .delegate(&call(&[("task", script)]))
+        .args(["--on", "fleet"])
+        .run();
+    assert_eq!(
+        outcomes(&answered),
+        [completed("task", "done")],
+        "{answered}"
+    );
+    let run = answered.json()["runs"][0]["runId"]
+        .as_str()
+        .unwrap()
+        .to_owned();
+    let warnings = answered.json()["warnings"].to_string();
+    let expected = format!("1 file +0 −0; not merged (pi-subagents merge {run})");
+    assert!(warnings.contains(&expected), "{warnings}");
+    assert!(
+        !stage.sandbox.project().join("new.txt").exists(),
+        "the checkout was touched"
+    );
+}

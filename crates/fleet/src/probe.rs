@@ -1,0 +1,37 @@
+//! Looks at a fleet for somebody who wants to know whether it works.
+
+use std::time::{Duration, Instant};
+
+use bytes::Bytes;
+use jiff::Timestamp;
+
+use crate::connect::Fleet;
+use crate::error::FleetError;
+
+/// What a look at a fleet shows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Probe {
+    /// How long a question and its answer took.
+    pub round_trip: Duration,
+    /// How far our clock is behind the server's, in seconds; negative if it is ahead.
+    pub behind: i64,
+}
+
+impl Fleet {
+    /// Asks the server for the stream of the orders, and compares clocks.
+    pub async fn probe(&self) -> Result<Probe, FleetError> {
+        let subject = format!("$JS.API.STREAM.INFO.{}", self.names().work_stream());
+        let begin = Instant::now();
+        let answer = self.ask_server(&subject, Bytes::new()).await?;
+        let round_trip = begin.elapsed();
+        let theirs = answer["ts"]
+            .as_str()
+            .and_then(|text| text.parse::<Timestamp>().ok());
+        let theirs = theirs.ok_or_else(|| FleetError::Strange {
+            subject,
+            why: "it does not say the time".to_owned(),
+        })?;
+        let behind = theirs.duration_since(Timestamp::now()).as_secs();
+        Ok(Probe { round_trip, behind })
+    }
+}
