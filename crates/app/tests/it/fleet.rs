@@ -4,5 +4,6 @@ mod bad_input;
 mod calls;
 mod fleet_stage;
 mod setting_up;
+mod survived;
 mod worker;
 mod worker_stage;

@@ -4,13 +4,14 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use pi_subagents_delegation::{Priority, RunId, Timestamp};
+use pi_subagents_fleet::CallerLease;
 use pi_subagents_fleet::names::order_object;
 use pi_subagents_fleet::wire::{self, CallerCard, Order};
-use pi_subagents_fleet::{CallerLease, Submission};
 use serde_json::json;
 
 use super::departure::Departure;
 use crate::error::CommandError;
+use crate::runs::fleet::GivenOrder;
 use crate::runs::fleet::connection::unreachable;
 
 /// A longer order travels as an object, and its message names it.
@@ -35,7 +36,11 @@ impl Departure {
     }
 
     /// Puts an order into the queue of its pool, signed with the caller's key if they have one.
-    pub(super) async fn submit(&self, run: &RunId, order: &Order) -> Result<(), CommandError> {
+    pub(super) async fn submit(
+        &self,
+        run: &RunId,
+        order: &Order,
+    ) -> Result<GivenOrder, CommandError> {
         let content = serde_json::to_vec(order)
             .map_err(|error| CommandError::failed("the order cannot be written").because(&error))?;
         let headers = self.fleet.signature(&content).map_err(unreachable)?;
@@ -49,15 +54,14 @@ impl Departure {
         } else {
             Bytes::from(content)
         };
-        let submission = Submission {
-            run,
-            pool: &self.call.destination.pool,
+        let given = GivenOrder {
+            pool: self.call.destination.pool.clone(),
             priority: priority(self.call.destination.priority),
             payload,
             headers,
         };
-        let submitted = self.fleet.submit(&submission).await;
-        submitted.map(drop).map_err(unreachable)
+        given.give(&self.fleet, run).await.map_err(unreachable)?;
+        Ok(given)
     }
 
     /// Says why the runs stay queued for now, if no worker takes runs of the pool.

@@ -151,14 +151,14 @@ async fn give(
             (Some(directory), Ok(_)) => departure
                 .submit(&task.run, &order)
                 .await
-                .map(|()| RunDir::new(directory))
+                .map(|given| (RunDir::new(directory), given))
                 .map_err(|error| error.sentence()),
             // A worker would end it at once, because nobody seems to wait for it.
             (Some(_), Err(error)) => Err(error.sentence()),
             (None, _) => Err("a run of a fleet needs a directory for its record".to_owned()),
         };
         match submitted {
-            Ok(directory) => {
+            Ok((directory, order)) => {
                 departure.files.keep_for(&task.run);
                 if let Some(idle) = &idle {
                     // The window says it too.
@@ -167,6 +167,7 @@ async fn give(
                 given.runs.push(FleetRun {
                     run: task.run.clone(),
                     directory,
+                    order: Some(order),
                 });
             }
             Err(message) => given.refused.push(PlannedTask {

@@ -33,6 +33,7 @@ pub(crate) fn catch_up(store: &Store, runs: &[IndexedRun]) -> bool {
         .map(|run| FleetRun {
             run: run.run.clone(),
             directory: run.directory.clone(),
+            order: None,
         })
         .collect();
     if left.is_empty() || !is_time() {

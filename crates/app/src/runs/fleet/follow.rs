@@ -22,6 +22,9 @@ const LOOK: Duration = Duration::from_secs(1);
 /// How often the state of each run is read anew, in case its change was not heard.
 const READ_ANEW: u32 = 10;
 
+/// How many looks lie between two questions whether the fleet knows of the runs at all.
+const RECONCILE: u32 = 30;
+
 /// How many looks it takes at least until all that is there has come.
 const FIRST_LOOKS: u32 = 2;
 
@@ -104,6 +107,9 @@ impl Runs {
                 _ = look.tick() => {
                     looks = looks.wrapping_add(1);
                     self.look(looks.is_multiple_of(READ_ANEW)).await;
+                    if looks.is_multiple_of(RECONCILE) {
+                        self.reconcile().await;
+                    }
                     if until == Until::CaughtUp && !has_news && looks > FIRST_LOOKS {
                         return;
                     }
@@ -141,6 +147,25 @@ impl Runs {
                 self.read_entry(&run).await;
             }
             self.settle(&run).await;
+        }
+    }
+
+    /// Gives the orders again of which the fleet knows nothing any more.
+    async fn reconcile(&mut self) {
+        let ids: Vec<RunId> = self.followed.keys().cloned().collect();
+        for run in ids {
+            let entry = self.fleet.entry(&run).await;
+            let is_known = match entry {
+                Ok(None) => !matches!(self.fleet.is_queued(&run).await, Ok(false)),
+                // What cannot be asked is not forgotten.
+                Ok(Some(_)) | Err(_) => true,
+            };
+            let one = self.followed.get_mut(&run);
+            if let Some(order) = one.and_then(|one| one.note_known(is_known))
+                && let Err(error) = order.give(&self.fleet, &run).await
+            {
+                warn!(%run, %error, "order cannot be given again");
+            }
         }
     }
 

@@ -13,6 +13,7 @@ use tracing::{debug, warn};
 
 use super::copied::{CopiedRecord, Missing};
 use super::fed::Fed;
+use super::given::GivenOrder;
 use super::words::{begun_again, incomplete};
 
 /// How long the last bytes of a run that has ended may be under way before they are asked for.
@@ -21,11 +22,19 @@ const UNDER_WAY: Duration = Duration::from_secs(5);
 /// How often they are asked for.
 const ASKED: u32 = 3;
 
+/// How many looks in a row must find nothing of a run before it counts as forgotten.
+const FORGOTTEN: u32 = 2;
+
+/// The note in the record of a run that the fleet has forgotten.
+const FORGOTTEN_NOTE: &str = "the fleet has lost this run; its order is given again";
+
 /// A run of a fleet and the directory for its record.
 #[derive(Debug, Clone)]
 pub(crate) struct FleetRun {
     pub(crate) run: RunId,
     pub(crate) directory: RunDir,
+    /// Its order, where whoever follows it can give it again.
+    pub(crate) order: Option<GivenOrder>,
 }
 
 /// A run that is followed.
@@ -38,6 +47,8 @@ pub(super) struct Following {
     /// When its last bytes came, or were asked for.
     moved: Instant,
     asked: u32,
+    /// How many looks in a row found nothing of it in the fleet.
+    unknown: u32,
 }
 
 /// How far a run is.
@@ -64,6 +75,7 @@ impl Following {
             entry: None,
             moved: Instant::now(),
             asked: 0,
+            unknown: 0,
         }))
     }
 
@@ -99,6 +111,20 @@ impl Following {
             // They are asked for again when the run has ended.
             Err(error) => warn!(run = %self.run.run, %error, "record cannot be copied"),
         }
+    }
+
+    /// Notes whether the fleet knows of the run. Returns the order to be given again if it has
+    /// forgotten it: a server that lost its disk has, and what comes then is counted from one.
+    pub(super) fn note_known(&mut self, is_known: bool) -> Option<GivenOrder> {
+        self.unknown = if is_known { 0 } else { self.unknown + 1 };
+        if self.unknown < FORGOTTEN {
+            return None;
+        }
+        let order = self.run.order.clone()?;
+        self.unknown = 0;
+        self.entry = None;
+        self.begin_delivery(0, Some(FORGOTTEN_NOTE));
+        Some(order)
     }
 
     /// Returns how far it is. Bytes that are asked for are asked for a few times.

@@ -73,6 +73,7 @@ impl Follower {
             let run = FleetRun {
                 run,
                 directory: directory.clone(),
+                order: None,
             };
             runtime.spawn(follow_left(run, owner.clone()));
         }

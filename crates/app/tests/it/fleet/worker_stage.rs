@@ -6,7 +6,9 @@ use std::time::Duration;
 
 use pi_subagents_delegation::RunId;
 use pi_subagents_fleet::wire::{Ended, Order, Priority, RunEntry};
-use pi_subagents_fleet::{Address, ChunkFit, Fleet, RecordReader, Shape, Submission, chunk_fit};
+use pi_subagents_fleet::{
+    Address, ChunkFit, Fleet, HeaderMap, RecordReader, Shape, Submission, chunk_fit,
+};
 use pi_subagents_testkit::fleet::NatsServer;
 use pi_subagents_testkit::sandbox::RunningCommand;
 use serde_json::{Value, json};
@@ -54,10 +56,17 @@ impl Yard {
         }
     }
 
+    /// Returns a user whose calls can go to the fleet.
+    pub(crate) fn caller(&self) -> Stage {
+        let stage = Stage::new();
+        let fleet = json!({"servers": [self.server.url()], "callerLease": 5});
+        stage.settings(&json!({"fleet": fleet}));
+        stage
+    }
+
     /// Starts a worker and waits until it takes runs.
     pub(crate) fn worker(&self, name: &str, arguments: &[&str]) -> WorkerMachine {
-        let stage = Stage::new();
-        stage.settings(&json!({"fleet": {"servers": [self.server.url()]}}));
+        let stage = self.caller();
         let worker = stage
             .command(&["worker", "--name", name])
             .args(arguments)
@@ -80,7 +89,7 @@ impl Yard {
             pool: "default",
             priority: Priority::Normal,
             payload: serde_json::to_vec(order).unwrap().into(),
-            headers: Default::default(),
+            headers: HeaderMap::new(),
         };
         self.wait(self.fleet.submit(&submission)).unwrap();
     }

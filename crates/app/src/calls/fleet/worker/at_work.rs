@@ -12,6 +12,7 @@ use tokio::sync::watch;
 use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep, sleep_until};
 
+use super::ground;
 use super::one_run::Worker;
 use super::options::WorkerOptions;
 use super::told::{ready, tell};
@@ -42,7 +43,9 @@ pub(crate) async fn work(
     let fleet = Fleet::connect(&address).await.map_err(unreachable)?;
     let puller = fleet.puller(&options.pools, options.rank).await;
     let puller = puller.map_err(unreachable)?;
+    let _ground = ground::take(&options.root)?;
     let owner = Owner::start_worker(&places, &options.root, options.slots)?;
+    ground::clear(&options.root, &owner.store);
     let caller = Caller::at(places);
     let card = card(&options, &caller);
     let presence = fleet.be_present(&options.name, &card, PRESENT).await;

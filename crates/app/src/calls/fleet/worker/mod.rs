@@ -6,6 +6,7 @@ mod bundled;
 mod copy_out;
 mod end;
 mod given_order;
+mod ground;
 mod one_run;
 mod options;
 mod requests;

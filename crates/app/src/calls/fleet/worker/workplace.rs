@@ -8,6 +8,7 @@ use pi_subagents_delegation::RunId;
 use pi_subagents_files::{Directory, create_directories};
 use pi_subagents_fleet::wire::{Order, Shared, Workspace};
 
+use super::ground::WORKSPACES;
 use crate::calls::resolve::ordered_directory;
 
 /// More than this is not read of the file that proves that a directory is shared.
@@ -71,7 +72,7 @@ impl Drop for Workplace {
 
 /// Returns the directory that is made for a run and goes with it.
 pub(super) fn own_directory(root: &Path, run: &RunId) -> PathBuf {
-    root.join("ws").join(run.as_str())
+    root.join(WORKSPACES).join(run.as_str())
 }
 
 fn unknown(kind: &str) -> String {

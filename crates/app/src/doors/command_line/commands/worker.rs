@@ -32,7 +32,7 @@ pub(crate) struct WorkerArgs {
     /// Name of this worker in the fleet [default: the name of this machine]
     #[arg(long, value_name = "NAME", value_parser = fleet_name)]
     name: Option<String>,
-    /// Directory for records and workspaces [default: subagents-worker in the agent directory]
+    /// Directory for records and workspaces [default: subagents-worker/NAME in the agent directory]
     #[arg(long, value_name = "DIR")]
     root: Option<PathBuf>,
     /// Do one run, then exit
@@ -67,15 +67,15 @@ fn options(args: WorkerArgs, configuration: &Configuration, places: &Places) -> 
     };
     let root = args.root.map(|root| places.cwd.join(root));
     let root = root.or_else(|| settings.root.clone());
+    let name = args.name.or_else(|| settings.name.clone());
+    let name = name.unwrap_or_else(name_of_machine);
+    let own_root = || places.agent_dir.join("subagents-worker").join(&name);
     WorkerOptions {
-        name: args
-            .name
-            .or_else(|| settings.name.clone())
-            .unwrap_or_else(name_of_machine),
         pools,
         slots: args.slots.map_or(settings.slots, usize::from),
         rank: args.rank.unwrap_or(settings.rank),
-        root: root.unwrap_or_else(|| places.agent_dir.join("subagents-worker")),
+        root: root.unwrap_or_else(own_root),
+        name,
         is_once: args.once,
         idle_exit: args.idle_exit.map(Duration::from_secs),
         drain: Duration::from_secs(args.drain),

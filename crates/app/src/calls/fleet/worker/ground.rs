@@ -1,0 +1,83 @@
+//! The directory of a worker: one process at a time has it, and finds nothing in it that a killed
+//! one has left.
+
+use std::fs::File;
+use std::io;
+use std::path::Path;
+use std::time::Duration;
+
+use pi_subagents_delegation::Timestamp;
+use pi_subagents_files::{Directory, LockError, create_directories, is_absent, lock_file};
+use pi_subagents_sessions::{QuietIndex, Removal, Store};
+use tracing::warn;
+
+use crate::error::CommandError;
+
+/// The directory below it in which the workspaces are.
+pub(super) const WORKSPACES: &str = "ws";
+
+/// More workspaces are not looked at.
+const MOST_WORKSPACES: usize = 100_000;
+
+/// Takes the directory for this process, until the file is closed.
+pub(super) fn take(root: &Path) -> Result<File, CommandError> {
+    let failed = |why: &dyn std::error::Error| {
+        let text = format!("the worker's directory {} cannot be used", root.display());
+        CommandError::failed(text).because(why)
+    };
+    create_directories(root).map_err(|error| failed(&error))?;
+    lock_file(&root.join("worker.lock"), Duration::ZERO).map_err(|error| match error {
+        LockError::Held { holder, .. } => {
+            let holder = holder.unwrap_or_else(|| "another process".to_owned());
+            CommandError::failed(format!(
+                "another worker uses the directory {} ({holder})",
+                root.display()
+            ))
+            .hint("Give this one a directory of its own with --root.")
+        }
+        LockError::Io { source, .. } => failed(&source),
+    })
+}
+
+/// Removes what an earlier process has left: workspaces, and records that nobody asks this process
+/// for. What cannot be removed stays until the next time.
+pub(super) fn clear(root: &Path, store: &Store) {
+    if let Err(error) = remove_workspaces(root) {
+        warn!(root = %root.display(), %error, "workspaces of an earlier worker are left");
+    }
+    if let Err(error) = remove_records(store) {
+        warn!(root = %root.display(), error, "records of an earlier worker are left");
+    }
+}
+
+fn remove_workspaces(root: &Path) -> io::Result<()> {
+    let workspaces = match Directory::open_plain(&root.join(WORKSPACES)) {
+        Err(error) if is_absent(&error) => return Ok(()),
+        other => other?,
+    };
+    for entry in workspaces.list(MOST_WORKSPACES)? {
+        if entry.is_directory {
+            workspaces.remove_tree(Path::new(&entry.name))?;
+        }
+    }
+    Ok(())
+}
+
+fn remove_records(store: &Store) -> Result<(), String> {
+    let runs = store.runs().map_err(|error| error.to_string())?;
+    let over = runs.iter().filter(|run| !run.is_open());
+    let mut removal = Removal::new(store);
+    let index = QuietIndex::wait(store, Timestamp::now()).map_err(|error| error.to_string())?;
+    let mut aside = Vec::new();
+    for run in over {
+        // Its directory may be gone: its caller had everything.
+        if index.set_aside(&mut removal, run).is_ok() {
+            aside.push(run);
+        }
+    }
+    for run in aside {
+        let deleted = removal.delete(&run.directory, &run.run);
+        deleted.map_err(|error| error.to_string())?;
+    }
+    index.compact().map_err(|error| error.to_string())
+}
