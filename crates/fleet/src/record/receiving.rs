@@ -41,8 +41,8 @@ mod tests {
     }
 
     proptest! {
-        /// A sender that goes back at any time, and chunks that are lost until it does, leave the
-        /// reader with the bytes of the file and nothing else.
+        /// Leaves the reader with the bytes of the file and nothing else, wherever the sender goes
+        /// back and whichever chunks are lost until it does.
         #[test]
         fn whatever_comes_twice_or_again_leaves_the_same_bytes(
             file in proptest::collection::vec(any::<u8>(), 0..200),

@@ -14,6 +14,7 @@ use super::connection::{connect, settings_of_user};
 use super::follow::{Until, follow_until};
 use super::following::FleetRun;
 use crate::places::Places;
+use crate::runs::follow::process_gone;
 use crate::runs::owned::OwnerProcess as _;
 
 /// How long a command that looks at runs may be held up by a fleet.
@@ -45,9 +46,12 @@ pub(crate) fn catch_up(store: &Store, runs: &[IndexedRun]) -> bool {
     caught_up.unwrap_or(false)
 }
 
-/// Follows a run that nobody else follows until it is over, beside whatever else is done.
+/// Follows a run until it is over, beside whatever else is done, once nobody else does.
 pub(crate) async fn follow_left(run: FleetRun, owner: OwnerName) {
     if !is_left(&owner) {
+        process_gone(&owner).await;
+    }
+    if run.directory.result().exists() {
         return;
     }
     let Ok(places) = Places::find() else { return };

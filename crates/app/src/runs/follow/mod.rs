@@ -6,5 +6,5 @@ mod owners;
 mod run;
 
 pub(crate) use files::FileChanges;
-pub(crate) use owners::Owners;
+pub(crate) use owners::{Owners, process_gone};
 pub(crate) use run::{FollowedRun, Follower};

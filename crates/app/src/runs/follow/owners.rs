@@ -47,12 +47,17 @@ impl Owners {
     }
 }
 
-/// Waits until an owner is gone. The end of an owner on another machine is never known.
+/// Waits until nobody is left who could end a run. The end of an owner on another machine is never
+/// known, and a run of a fleet goes on without the process that follows it.
 pub(super) async fn owner_gone(owner: &OwnerName) {
-    // A run of a fleet goes on without the process that follows it.
     if owner.host != this_host() || owner.fleet.is_some() {
         return std::future::pending().await;
     }
+    process_gone(owner).await;
+}
+
+/// Waits until the process of an owner on this machine is gone.
+pub(crate) async fn process_gone(owner: &OwnerName) {
     let name = ProcessName {
         pid: owner.pid,
         start_time: owner.start_time,

@@ -33,7 +33,7 @@ fn run_directory(stage: &Stage) -> PathBuf {
 
 /// Returns the lines of ours in the events of a run, each with its most telling field.
 fn life(directory: &Path) -> Vec<String> {
-    let events = fs::read_to_string(directory.join("events.jsonl")).unwrap();
+    let events = fs::read_to_string(directory.join("events.jsonl")).unwrap_or_default();
     let lines = events
         .lines()
         .filter_map(|line| serde_json::from_str::<Value>(line).ok());
@@ -53,6 +53,15 @@ fn life(directory: &Path) -> Vec<String> {
     ours.filter_map(|line| word(&line)).collect()
 }
 
+/// Waits until the record here says that the child was started.
+fn wait_until_copied(stage: &Stage) {
+    let is_copied = || {
+        let life = life(&run_directory(stage));
+        life.contains(&"run_started".to_owned()).then_some(())
+    };
+    wait_until(PATIENCE, is_copied).expect("a copied record");
+}
+
 #[test]
 fn a_call_whose_worker_is_killed_goes_on_with_another_and_says_so() {
     let yard = Yard::new();
@@ -61,6 +70,7 @@ fn a_call_whose_worker_is_killed_goes_on_with_another_and_says_so() {
     let tasks = [("review", task(&stage))];
     let calling = stage.delegate(&call(&tasks)).args(ON_FLEET).spawn();
     wait_for_file(stage.path("begun"), PATIENCE);
+    wait_until_copied(&stage);
     first.worker.kill(Signal::KILL);
     let second = yard.worker("build-9", &[]);
     second.worker.wait_for_stderr("attempt 2");

@@ -86,7 +86,7 @@ fn a_worker_that_is_told_to_end_gives_back_what_it_cannot_finish() {
     insta::assert_snapshot!(said, @r#"
     worker build-7 takes up to 4 runs at once from pool default of nats://127.0.0.1:<port>. Ctrl-C lets them end first.
     took 20261116-120000-000-000003 "review" of ada@laptop
-    takes nothing new; 1 under way may go on for 0 s. Ctrl-C again gives them back now.
+    takes nothing new; 1 run under way may go on for 0 s. Ctrl-C again gives back what is left now.
     gave back 20261116-120000-000-000003 "review"
     worker has ended
     "#);

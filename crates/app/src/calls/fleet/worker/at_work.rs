@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use pi_subagents_agent::{Surroundings, model_overview};
 use pi_subagents_delegation::Timestamp;
+use pi_subagents_delegation::text::count;
 use pi_subagents_fleet::wire::WorkerCard;
 use pi_subagents_fleet::{Delivery, Fleet, Presence, Puller};
 use tokio::sync::watch;
@@ -161,9 +162,9 @@ impl Shift {
     async fn end(mut self, signals: &mut Signals) {
         let options = &self.worker.options;
         if !self.runs.is_empty() {
-            let (left, drain) = (self.runs.len(), options.drain.as_secs());
+            let (left, drain) = (count(self.runs.len(), "run"), options.drain.as_secs());
             tell(&format!(
-                "takes nothing new; {left} under way may go on for {drain} s. Ctrl-C again gives them back now."
+                "takes nothing new; {left} under way may go on for {drain} s. Ctrl-C again gives back what is left now."
             ));
         }
         let end = Instant::now() + options.drain;

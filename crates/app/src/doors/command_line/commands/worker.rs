@@ -32,7 +32,7 @@ pub(crate) struct WorkerArgs {
     /// Name of this worker in the fleet [default: the name of this machine]
     #[arg(long, value_name = "NAME", value_parser = fleet_name)]
     name: Option<String>,
-    /// Directory for records and workspaces [default: subagents-worker/NAME in the agent directory]
+    /// Directory for records and workspaces [default: one of its own in the agent directory]
     #[arg(long, value_name = "DIR")]
     root: Option<PathBuf>,
     /// Do one run, then exit
