@@ -27,7 +27,10 @@ export class RunView {
       estimate: 44,
       row: (item, place) => this.item(item, place),
       key: (item) => item.key,
-      scrolled: (isAtEnd) => this.dispatch({ type: "follow", on: isAtEnd }),
+      scrolled: (isAtEnd) => {
+        // Only a change is drawn anew; the list itself has drawn its rows.
+        if (this.model.opened?.isFollowed !== isAtEnd) this.dispatch({ type: "follow", on: isAtEnd });
+      },
     });
   }
 

@@ -23,6 +23,9 @@ use crate::runs::row::{RowTotals, RunRow};
 /// How many finished runs a tab is told of; History asks for the others.
 const FINISHED: usize = 200;
 
+/// How many finished runs are added up at a time.
+const AT_A_TIME: usize = 250;
+
 /// About how much of the open run's record is told at once.
 const PIECE: usize = 256 << 10;
 
@@ -58,6 +61,25 @@ struct Finished {
     counts: Vec<pi_subagents_delegation::Status>,
     totals: RowTotals,
     today: RowTotals,
+}
+
+impl Finished {
+    /// Adds up finished runs, some at a time: after some years there are very many.
+    fn of(runs: &[IndexedRun], today: Timestamp) -> Self {
+        let nothing = RowTotals::of([].iter());
+        let mut sums = Self {
+            counts: runs.iter().map(status_of).collect(),
+            totals: nothing,
+            today: nothing,
+        };
+        for some in runs.chunks(AT_A_TIME) {
+            let rows: Vec<RunRow> = some.iter().map(RunRow::of_index).collect();
+            let new = rows.iter().filter(|row| row.accepted_at >= today);
+            sums.totals = sums.totals.plus(RowTotals::of(rows.iter()));
+            sums.today = sums.today.plus(RowTotals::of(new));
+        }
+        sums
+    }
 }
 
 impl Tab {
@@ -150,12 +172,7 @@ impl Tab {
         self.open.retain(|run, _| known.contains(run));
         let (open, finished): (Vec<_>, Vec<_>) = runs.into_iter().partition(IndexedRun::is_open);
         let today = today(&self.zone);
-        let rows: Vec<RunRow> = finished.iter().map(RunRow::of_index).collect();
-        self.finished = Some(Finished {
-            counts: finished.iter().map(status_of).collect(),
-            totals: RowTotals::of(rows.iter()),
-            today: RowTotals::of(rows.iter().filter(|row| row.accepted_at >= today)),
-        });
+        self.finished = Some(Finished::of(&finished, today));
         let mut told = Vec::new();
         for run in finished.into_iter().rev().take(FINISHED) {
             if self.told.get(&run.run) == Some(&run) {
