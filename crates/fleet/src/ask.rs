@@ -36,7 +36,11 @@ impl Fleet {
         payload: Bytes,
         within: Duration,
     ) -> Result<Message, FleetError> {
-        let mut request = Request::new().payload(payload).timeout(Some(within));
+        let Some(left) = self.when_connected(within).await else {
+            let subject = subject.to_owned();
+            return Err(FleetError::NoAnswer { subject, within });
+        };
+        let mut request = Request::new().payload(payload).timeout(Some(left));
         if let Some(headers) = headers {
             request = request.headers(headers);
         }

@@ -5,10 +5,11 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
+use async_nats::connection::State;
 use async_nats::jetstream::{self, Context};
 use async_nats::{Client, ConnectErrorKind, ConnectOptions, Event, ServerError};
 use tokio::sync::watch;
-use tokio::time::timeout;
+use tokio::time::{Instant, sleep, timeout};
 
 use crate::address::Address;
 use crate::error::FleetError;
@@ -26,6 +27,9 @@ const PING: Duration = Duration::from_secs(5);
 
 /// The longest time between two tries to come back.
 const SLOWEST_RETURN: Duration = Duration::from_secs(4);
+
+/// How often a lost connection is looked at by whoever needs it.
+const LOOK_AGAIN: Duration = Duration::from_millis(10);
 
 /// The longest time that an answer is waited for.
 pub(crate) const ANSWER: Duration = Duration::from_secs(5);
@@ -124,6 +128,20 @@ impl Fleet {
     pub fn server(&self) -> (String, String) {
         let server = self.inner.client.server_info();
         (server.server_name, server.version)
+    }
+
+    /// Waits for the connection if it is lost, and returns how much is left of the time. A request
+    /// that is made without a connection is kept by the client library and sent much later: a run
+    /// that it asks for then comes to nobody, and one that it gives back is another worker's.
+    pub(crate) async fn when_connected(&self, within: Duration) -> Option<Duration> {
+        let begun = Instant::now();
+        while self.inner.client.connection_state() != State::Connected {
+            if begun.elapsed() >= within {
+                return None;
+            }
+            sleep(LOOK_AGAIN).await;
+        }
+        Some(within.saturating_sub(begun.elapsed()))
     }
 
     /// Sends what is still to be sent, and closes the connection.

@@ -190,6 +190,9 @@ impl PullRequest {
             subject: queue.subject.clone(),
             why,
         };
+        if self.fleet.when_connected(GRACE).await.is_none() {
+            return Err(not_sent("there is no connection".to_owned()));
+        }
         let inbox = client.new_inbox();
         let answers = client.subscribe(inbox.clone()).await;
         let mut answers = answers.map_err(|error| not_sent(error.to_string()))?;

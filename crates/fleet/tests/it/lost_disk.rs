@@ -4,7 +4,7 @@ use pi_subagents_fleet::{Kept, Submitted};
 use pretty_assertions::assert_eq;
 
 use crate::stage::{
-    PATIENCE, claimed, completed, fleet, next, puller, run_id, shape, state, submit,
+    PATIENCE, claimed, completed, connected, fleet, next, puller, run_id, shape, state, submit,
 };
 
 #[tokio::test]
@@ -19,6 +19,22 @@ async fn a_run_goes_on_while_its_server_restarts() {
     let (kept, ()) = tokio::join!(held.end(completed()), async { server.restart() });
     assert_eq!(kept, Ok(Kept::Done));
     assert_eq!(state(&fleet, "a").await, "ended w 1");
+}
+
+#[tokio::test]
+async fn whoever_asked_for_runs_while_the_server_was_away_takes_none_unnoticed() {
+    let (mut server, fleet) = fleet().await;
+    submit(&fleet, "a").await;
+    let away = connected(&server, "away").await;
+    let mut asking = puller(&away).await;
+    server.kill();
+    assert!(asking.pull(1).await.is_err());
+    server.restart();
+    let back = async { while away.pool_load("default").await.is_err() {} };
+    tokio::time::timeout(PATIENCE, back).await.unwrap();
+    asking.stop().await;
+    let mut other = puller(&connected(&server, "other").await).await;
+    assert_eq!(next(&mut other).await.n(), 1);
 }
 
 #[tokio::test]
