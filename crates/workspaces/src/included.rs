@@ -83,8 +83,8 @@ fn copy(source: &Directory, name: &Path, to: &Path) -> io::Result<bool> {
     }
     let mut file = source.open_file(name)?;
     let mode = file.metadata()?.permissions().mode() & 0o777;
-    let mut made = open_new(&target, mode)?;
-    io::copy(&mut file, &mut made)?;
+    let mut copy = open_new(&target, mode)?;
+    io::copy(&mut file, &mut copy)?;
     Ok(true)
 }
 

@@ -99,13 +99,10 @@ fn pairs(now: &ObjectId, changes: &[Change], merged: &[Option<ObjectId>]) -> Vec
 /// Lays the pairs out as a square.
 fn mirrored(size: usize, found: Vec<Merged>) -> Vec<Vec<Vec<Conflict>>> {
     let mut square = vec![vec![Vec::new(); size]; size];
-    let mut found = found.into_iter();
-    for row in 0..size {
-        for column in row + 1..size {
-            let conflicts = found.next().map(|one| one.conflicts).unwrap_or_default();
-            square[row][column].clone_from(&conflicts);
-            square[column][row] = conflicts;
-        }
+    let pairs = (0..size).flat_map(|row| (row + 1..size).map(move |column| (row, column)));
+    for ((row, column), one) in pairs.zip(found) {
+        square[row][column].clone_from(&one.conflicts);
+        square[column][row] = one.conflicts;
     }
     square
 }
