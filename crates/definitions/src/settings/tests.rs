@@ -358,7 +358,7 @@ fn a_fleet_and_a_worker_have_bounded_values_and_a_warning_for_each_wrong_one() {
             "prefix": "team", "on": "fleet:gpu", "pool": "small", "priority": "high", "retries": 99,
             "workspace": "none", "history": 0, "maxUpload": 20, "callerLease": 1},
             "worker": {"name": "build-7", "slots": 2, "pools": ["gpu", "small"], "rank": 12,
-            "root": "/srv/work", "disk": 500, "callers": ["UA"], "environment": ["LANG"]}}"#,
+            "root": "/srv/work", "callers": ["UA"]}}"#,
     );
     let fleet = FleetSettings {
         servers: vec!["nats://127.0.0.1:4222".to_owned()],
@@ -383,9 +383,7 @@ fn a_fleet_and_a_worker_have_bounded_values_and_a_warning_for_each_wrong_one() {
         pools: vec!["gpu".to_owned(), "small".to_owned()],
         rank: 9,
         root: Some("/srv/work".into()),
-        disk: 500 * MEGABYTE,
         callers: vec!["UA".to_owned()],
-        environment: vec!["LANG".to_owned()],
     };
     assert_eq!((settings.fleet, settings.worker), (fleet, worker));
     assert_eq!(warnings, Vec::<String>::new());

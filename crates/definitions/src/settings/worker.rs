@@ -4,10 +4,10 @@ use std::path::PathBuf;
 
 use pi_subagents_delegation::{Scope, fits_fleet_name};
 
+use super::Settings;
 use super::fleet::{NAME, fleet_name};
 use super::reader::Reader;
 use super::values::Paths;
-use super::{MEGABYTE, Settings};
 
 const WORKER: &str = "worker";
 
@@ -24,12 +24,8 @@ pub struct WorkerSettings {
     pub rank: u8,
     /// The directory for workspaces and caches.
     pub root: Option<PathBuf>,
-    /// How many bytes that directory may take.
-    pub disk: u64,
     /// The public keys of the callers whose orders it takes; if there are none, it takes all.
     pub callers: Vec<String>,
-    /// The variables of its environment that its children see beside those they need.
-    pub environment: Vec<String>,
 }
 
 impl Default for WorkerSettings {
@@ -40,9 +36,7 @@ impl Default for WorkerSettings {
             pools: vec!["default".to_owned()],
             rank: 0,
             root: None,
-            disk: 20_000 * MEGABYTE,
             callers: Vec::new(),
-            environment: Vec::new(),
         }
     }
 }
@@ -83,11 +77,7 @@ impl WorkerSettings {
             self.rank = u8::try_from(rank).unwrap_or(9);
         }
         self.root = reader.text("root").map(|text| paths.resolve(text));
-        if let Some(megabytes) = reader.number("disk", 100, 100_000_000) {
-            self.disk = megabytes * MEGABYTE;
-        }
-        let owned = |texts: Vec<&str>| texts.into_iter().map(str::to_owned).collect();
-        self.callers = owned(reader.texts("callers"));
-        self.environment = owned(reader.texts("environment"));
+        let callers = reader.texts("callers").into_iter();
+        self.callers = callers.map(str::to_owned).collect();
     }
 }

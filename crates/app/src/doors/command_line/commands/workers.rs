@@ -56,7 +56,7 @@ pub(crate) fn run(printer: Printer) -> Result<ExitCode, CommandError> {
         .iter()
         .map(|(name, card)| cells(name, card, &sheet, now))
         .collect();
-    let mut lines = table(&COLUMNS, &rows, sheet.columns());
+    let mut lines = table(&COLUMNS, rows, sheet.columns());
     let free: u32 = workers.iter().map(|(_, card)| card.free).sum();
     let words = format!(
         "{}, {} free",

@@ -70,7 +70,7 @@ pub(super) fn run(places: &Places, printer: Printer) -> Result<ExitCode, Command
             ]
         })
         .collect();
-    printer.painted(&sheet.text(&table(&COLUMNS, &rows, sheet.columns())));
+    printer.painted(&sheet.text(&table(&COLUMNS, rows, sheet.columns())));
     Ok(ExitCode::SUCCESS)
 }
 
