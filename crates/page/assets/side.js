@@ -78,12 +78,12 @@ function files(items) {
 
 /** @param {Model} model @param {(message: import("./model.js").Message) => void} dispatch */
 function also(model, dispatch) {
-  if (model.connection === "recorded") return nothing;
   const run = /** @type {string} */ (model.opened?.run);
+  const isRecorded = model.connection === "recorded";
   return html`<h2>Also</h2><div class="buttons">
     <button aria-pressed=${model.compared.has(run)} @click=${() => dispatch({ type: "compare", run })}>${model.compared.has(run) ? "Compared ✓" : "Compare"}</button>
-    <button @click=${() => dispatch({ type: "download", what: "export.html", run })}>Export HTML</button>
-    <button @click=${() => dispatch({ type: "download", what: "trace.json", run })}>Perfetto trace</button></div>`;
+    ${isRecorded ? nothing : html`<button @click=${() => dispatch({ type: "download", what: "export.html", run })}>Export HTML</button>
+    <button @click=${() => dispatch({ type: "download", what: "trace.json", run })}>Perfetto trace</button>`}</div>`;
 }
 
 /** @param {{what: string, times: number}[]} list */
