@@ -19,7 +19,7 @@
 //!
 //! Three rules are ours, and everything else is the server's: a run is claimed with the number of
 //! its delivery, it ends by one compare-and-set before its message is acknowledged, and the bytes
-//! of its record go back to where they were lost. `docs/design/fleet.md` says why.
+//! of its record go back to where they were lost. `docs/design/fleet-queue.md` says why.
 //!
 //! The crate knows no engine, no session files and no windows: the app puts them together.
 

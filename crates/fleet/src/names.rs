@@ -112,11 +112,6 @@ impl Names {
         self.bucket("WORKERS")
     }
 
-    /// Returns the bucket of the sessions.
-    pub fn sessions(&self) -> Bucket {
-        self.bucket("SESSIONS")
-    }
-
     /// Returns the bucket of the objects.
     pub fn blobs(&self) -> String {
         format!("{}_BLOBS", self.upper)

@@ -21,9 +21,7 @@ impl Permissions {
         let (subjects, streams) = (names.subjects(), names.streams());
         let work = names.work_stream();
         let mut publish = vec![format!("{subjects}work.>"), format!("{subjects}ctl.>")];
-        publish.extend(
-            ["RUNS", "LEASES", "SESSIONS"].map(|bucket| format!("$KV.{streams}{bucket}.>")),
-        );
+        publish.extend(["RUNS", "LEASES"].map(|bucket| format!("$KV.{streams}{bucket}.>")));
         publish.extend([
             format!("$O.{}.>", names.blobs()),
             "$JS.API.STREAM.INFO.*".to_owned(),
@@ -53,7 +51,6 @@ impl Permissions {
             format!("{subjects}rec.>"),
             format!("{subjects}say.>"),
             format!("$KV.{streams}RUNS.>"),
-            format!("$KV.{streams}SESSIONS.>"),
             format!("$KV.{streams}WORKERS.{name}"),
             format!("$O.{}.>", names.blobs()),
             "$JS.API.STREAM.INFO.*".to_owned(),
@@ -82,7 +79,7 @@ impl Permissions {
 
 /// Returns what everybody needs who reads buckets and objects, and records where they may.
 fn reading(names: &Names, records: bool) -> Vec<String> {
-    let kv = ["RUNS", "LEASES", "WORKERS", "SESSIONS"];
+    let kv = ["RUNS", "LEASES", "WORKERS"];
     let mut streams: Vec<String> = kv
         .iter()
         .map(|bucket| format!("KV_{}{bucket}", names.streams()))

@@ -8,6 +8,7 @@ use async_nats::jetstream::stream::{
     Compression, Config, DiscardPolicy, RetentionPolicy, StorageType,
 };
 use bytes::Bytes;
+use serde_json::json;
 
 use crate::connect::Fleet;
 use crate::error::FleetError;
@@ -55,21 +56,30 @@ impl Fleet {
             check_name("pool", pool)?;
         }
         for config in streams(self.names(), shape) {
-            let name = config.name.clone();
-            let made = self.inner.streams.create_or_update_stream(config).await;
-            made.map_err(|error| not_made(&name, &error.to_string()))?;
+            self.make_stream(&config).await?;
         }
         let work = self.names().work_stream();
         for config in consumers(self.names(), shape) {
-            let name = config.durable_name.clone().unwrap_or_default();
-            let made = self
-                .inner
-                .streams
-                .create_consumer_on_stream(config, &work)
-                .await;
-            made.map_err(|error| not_made(&name, &error.to_string()))?;
+            let name = config.durable_name.as_deref().unwrap_or_default();
+            let subject = format!("$JS.API.CONSUMER.DURABLE.CREATE.{work}.{name}");
+            let wanted = json!({"stream_name": work, "config": config});
+            self.ask_server(&subject, wanted.to_string().into()).await?;
         }
         Ok(())
+    }
+
+    /// Makes a stream, or updates it if it is there.
+    async fn make_stream(&self, config: &Config) -> Result<(), FleetError> {
+        let name = &config.name;
+        let info = format!("$JS.API.STREAM.INFO.{name}");
+        let verb = match self.ask_server(&info, Bytes::new()).await {
+            Ok(_) => "UPDATE",
+            Err(FleetError::NotSetUp { .. }) => "CREATE",
+            Err(error) => return Err(error),
+        };
+        let subject = format!("$JS.API.STREAM.{verb}.{name}");
+        let wanted = json!(config).to_string();
+        self.ask_server(&subject, wanted.into()).await.map(drop)
     }
 
     /// Returns the names of what a fleet with these pools needs and does not have.
@@ -98,14 +108,6 @@ impl Fleet {
     }
 }
 
-fn not_made(name: &str, why: &str) -> FleetError {
-    FleetError::Refused {
-        subject: format!("making {name}"),
-        code: 0,
-        said: why.to_owned(),
-    }
-}
-
 /// Returns the streams of a fleet, those behind its buckets included.
 fn streams(names: &Names, shape: &Shape) -> Vec<Config> {
     vec![
@@ -118,10 +120,6 @@ fn streams(names: &Names, shape: &Shape) -> Vec<Config> {
         },
         bucket(names.leases().name(), shape),
         bucket(names.workers().name(), shape),
-        Config {
-            max_messages_per_subject: 4,
-            ..bucket(names.sessions().name(), shape)
-        },
         objects(names, shape),
     ]
 }

@@ -120,7 +120,7 @@ pub(crate) async fn writes_per_second(fleet: &Fleet, many: usize) -> f64 {
         writing.spawn(async move {
             let card = CallerCard::default();
             fleet
-                .caller_lease(&call, &card, Duration::from_secs(60))
+                .caller_lease(&call, &card, Duration::from_mins(1))
                 .await
                 .unwrap();
         });

@@ -58,9 +58,9 @@ async fn no_run_is_lost_and_none_ends_twice_when_the_leader_and_then_all_servers
     let servers = cluster.urls().join(",");
     let workers = ["first", "second"]
         .map(|name| WorkerProcess::start(&servers, name, 8, Duration::from_millis(100)));
-    workers
-        .iter()
-        .for_each(|worker| drop(worker.wait_for("ready")));
+    for worker in &workers {
+        worker.wait_for("ready");
+    }
     for number in 0..RUNS {
         let submission = Submission {
             run: &run_id(&format!("r{number}")),
@@ -111,8 +111,8 @@ async fn endings(servers: &[String]) -> BTreeMap<usize, usize> {
         *endings.entry(message.subject.to_string()).or_default() += count;
     }
     let mut counted = BTreeMap::new();
-    endings
-        .values()
-        .for_each(|&count| *counted.entry(count).or_default() += 1);
+    for &count in endings.values() {
+        *counted.entry(count).or_default() += 1;
+    }
     counted
 }

@@ -137,7 +137,7 @@ impl World {
             Step::EndQueued => {
                 let (entry, over) = self.seen();
                 if matches!(entry, None | Some(RunEntry::Released(_))) {
-                    let ended = RunEntry::Ended(Box::new(Ended::default()));
+                    let ended = RunEntry::Ended(Box::default());
                     assert!(self.write(ended, over));
                 }
             }
