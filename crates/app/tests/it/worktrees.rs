@@ -122,3 +122,20 @@ fn a_resumed_run_goes_on_in_its_worktree() {
         .expect_success();
     assert_eq!(third.json()["runs"][0]["workspace"]["files"][0]["added"], 1);
 }
+
+#[test]
+fn a_session_that_a_tool_resumes_goes_on_in_its_worktree() {
+    let stage = WorktreeStage::new();
+    let first = stage.run(&[("api", "echo one > a.txt")]);
+    let session = first["runs"][0]["sessionId"].as_str().unwrap();
+    let prompt = stage.prompt("echo two >> a.txt");
+    let call = json!({"tasks": [{"name": "api", "prompt": prompt, "resume": session}]});
+    let again = stage.call(&call);
+    let workspace = &again["runs"][0]["workspace"];
+    assert_eq!(workspace["path"], first["runs"][0]["workspace"]["path"]);
+    assert_eq!(workspace["files"][0]["added"], 2);
+    let call = json!({"tasks": [{"name": "b", "prompt": prompt, "isolation": "worktree"}]});
+    let asked = stage.call(&call);
+    assert_eq!(asked["runs"][0]["workspace"]["state"], "captured");
+    assert_eq!(stage.status(), "");
+}

@@ -3,25 +3,30 @@
 use std::borrow::Cow;
 use std::fmt;
 use std::io;
+use std::path::Path;
 
 use pi_subagents_definitions::ResumeMode;
-use pi_subagents_delegation::{RunHistory, RunId, SessionId};
+use pi_subagents_delegation::{Isolation, RunHistory, RunId, SessionId};
 use pi_subagents_files::{create_new, open_own};
 use pi_subagents_sessions::{RunDir, transcript};
 
 use crate::runs::known::{KnownRun, KnownSession};
 use crate::runs::missing_record::{LostRecord, what_is_missing};
+use crate::runs::workspace::Workspace;
 
 /// A session with the runs it has had.
 pub(crate) struct EarlierSession {
     session: KnownSession,
     /// A run of the session whose history has been read already.
     read: Option<(RunId, RunHistory)>,
+    /// The worktree of its latest run, if that had one.
+    workspace: Option<Workspace>,
 }
 
 impl EarlierSession {
     pub(crate) fn new(session: KnownSession) -> Self {
         Self {
+            workspace: workspace_of(&session),
             session,
             read: None,
         }
@@ -30,6 +35,7 @@ impl EarlierSession {
     /// Hands on the history of a run of the session, so that it is not read again.
     pub(crate) fn with_history(session: KnownSession, run: RunId, history: RunHistory) -> Self {
         Self {
+            workspace: workspace_of(&session),
             session,
             read: Some((run, history)),
         }
@@ -41,6 +47,17 @@ impl EarlierSession {
 
     pub(crate) fn is_running(&self) -> bool {
         self.session.is_running()
+    }
+
+    /// Returns the worktree in which the session goes on, if it is still there.
+    pub(crate) fn worktree(&self) -> Option<&Path> {
+        let workspace = self.workspace.as_ref()?;
+        workspace.path.is_dir().then_some(workspace.path.as_path())
+    }
+
+    /// Returns where the next run works if nobody says so: in a worktree if the session had one.
+    pub(crate) fn isolation(&self) -> Option<Isolation> {
+        self.workspace.as_ref().map(|_| Isolation::Worktree)
     }
 
     /// Prepares the prompt of a run that goes on with this session. Where the settings want it, the
@@ -91,6 +108,12 @@ impl EarlierSession {
         });
         copied.is_ok()
     }
+}
+
+/// Reads the worktree of the latest run of a session.
+fn workspace_of(session: &KnownSession) -> Option<Workspace> {
+    let latest = session.runs.last().and_then(KnownRun::record)?;
+    Workspace::read(latest.directory.path())
 }
 
 impl fmt::Debug for EarlierSession {

@@ -7,6 +7,7 @@ mod json_stream;
 mod log_lines;
 mod markdown_file;
 mod message_json;
+mod pager;
 mod read_conversation;
 pub(crate) mod run_table;
 pub(crate) mod sheet;

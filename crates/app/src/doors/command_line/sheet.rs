@@ -43,6 +43,11 @@ impl Sheet {
         self.paint
     }
 
+    /// Returns whether so many lines are more than it shows at once.
+    pub(crate) fn is_longer(&self, lines: usize) -> bool {
+        self.rows.is_some_and(|rows| lines >= rows)
+    }
+
     /// Makes what a pipe gets, wherever stdout leads.
     pub(crate) fn of_pipe() -> Self {
         Self {

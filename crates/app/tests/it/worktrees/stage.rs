@@ -145,6 +145,16 @@ impl WorktreeStage {
         self.plain(tasks).args(["--isolation", "worktree"])
     }
 
+    /// Makes a call as a tool gets it, and returns its JSON.
+    pub(super) fn call(&self, call: &Value) -> Value {
+        let model = format!("scripted/{}", self.stage.path("script.json"));
+        let options = [
+            "delegate", "-", "--runner", "embedded", "--json", "--model", &model,
+        ];
+        let command = self.ours(&options).stdin(call.to_string());
+        command.run().expect_success().json()
+    }
+
     /// Runs tasks in worktrees, and returns the JSON of the call.
     pub(super) fn run(&self, tasks: &[(&str, &str)]) -> Value {
         self.command(tasks).run().expect_success().json()

@@ -10,7 +10,7 @@ use pi_subagents_sessions::RunDir;
 
 use super::attachments::with_files;
 use super::earlier::find_earlier;
-use super::task::{DelegateCall, TaskCall};
+use super::task::{DelegateCall, Resume, TaskCall};
 use crate::calls::call::Opened;
 use crate::calls::open_run::{Conversation, EarlierSession, Opening};
 use crate::calls::resolve::{Asked, Family};
@@ -60,8 +60,10 @@ pub(super) fn open_runs(
 fn asked<'a>(
     call: &'a TaskCall,
     default_profile: Option<&'a str>,
-    earlier: Option<&EarlierSession>,
+    earlier: Option<&'a EarlierSession>,
 ) -> Result<Asked<'a>, CommandError> {
+    // Whoever found the session has also decided where it goes on.
+    let named = earlier.filter(|_| matches!(call.resume, Some(Resume::Named(_))));
     Ok(Asked {
         name: call.name.clone(),
         prompt: &call.prompt,
@@ -71,9 +73,12 @@ fn asked<'a>(
         },
         definition: call.profile.as_deref().or(default_profile),
         model: None,
-        cwd: call.cwd.as_deref(),
+        cwd: call
+            .cwd
+            .as_deref()
+            .or(named.and_then(EarlierSession::worktree)),
         timeout: call.timeout,
-        isolation: call.isolation,
+        isolation: call.isolation.or(named.and_then(EarlierSession::isolation)),
     })
 }
 

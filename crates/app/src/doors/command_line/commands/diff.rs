@@ -8,6 +8,7 @@ use pi_subagents_workspaces::{ChangedFile, changes, patch};
 use serde_json::json;
 
 use super::read_runs::meant;
+use crate::doors::command_line::pager;
 use crate::doors::command_line::sheet::Sheet;
 use crate::error::CommandError;
 use crate::places::Places;
@@ -38,7 +39,7 @@ pub(crate) fn run(args: &DiffArgs, printer: Printer) -> Result<ExitCode, Command
     if args.stat {
         print_stat(&files, printer);
     } else {
-        print_patch(&result, &Sheet::of_stdout(&places), printer)?;
+        print_patch(&result, &places, printer)?;
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -73,8 +74,8 @@ fn print_stat(files: &[ChangedFile], printer: Printer) {
     printer.note(&files_words(&described));
 }
 
-/// Prints the patch, in colours on a terminal.
-fn print_patch(result: &RunResult, sheet: &Sheet, printer: Printer) -> Result<(), CommandError> {
+/// Prints the patch, in colours on a terminal, and in a pager if it is longer than that.
+fn print_patch(result: &RunResult, places: &Places, printer: Printer) -> Result<(), CommandError> {
     let change = &result.change;
     let found = patch(&result.repository, &change.base, &change.result);
     let Some(text) = found.map_err(|error| failed(&error))? else {
@@ -87,12 +88,19 @@ fn print_patch(result: &RunResult, sheet: &Sheet, printer: Printer) -> Result<()
         );
     };
     let text = String::from_utf8_lossy(&text);
+    let sheet = Sheet::of_stdout(places);
     if sheet.paint() == Paint::Plain {
         printer.data(&text);
         return Ok(());
     }
     let lines: Vec<Line> = text.lines().map(painted).collect();
-    printer.lines(&lines, Paint::Ansi);
+    let page: String = lines
+        .iter()
+        .map(|line| Paint::Ansi.line(line) + "\n")
+        .collect();
+    if !(sheet.is_longer(lines.len()) && pager::show(&page, places)) {
+        printer.lines(&lines, Paint::Ansi);
+    }
     Ok(())
 }
 
