@@ -115,7 +115,7 @@ fn what_models_fill_in_or_misspell_is_understood_inside_pi(pi: RealPi) {
     assert_eq!(
         door.sandbox.normalise(&delegated.text),
         "✓ task 1: completed (session: <session-1>)\n\
-         ! tasks[0].model is unknown and was ignored; known are name, prompt, cwd, profile, timeout, resume, files"
+         ! tasks[0].model is unknown and was ignored; known are name, prompt, cwd, profile, timeout, isolation, resume, files"
     );
     let told = request_with(&door, "Write a poem.").to_string();
     assert!(told.contains("=== notes.txt ==="), "{told}");
