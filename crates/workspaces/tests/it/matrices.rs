@@ -48,14 +48,14 @@ fn cell(conflicts: &[Conflict]) -> String {
 }
 
 fn table(matrix: &Matrix) -> String {
-    let mut text = String::new();
+    let mut text = Vec::new();
     for (row, checkout) in matrix.checkout.iter().enumerate() {
-        text += &format!("{row} checkout: {}\n", cell(checkout));
+        text.push(format!("{row} checkout: {}", cell(checkout)));
         for (column, pair) in matrix.pairs[row].iter().enumerate().skip(row + 1) {
-            text += &format!("{row} {column}: {}\n", cell(pair));
+            text.push(format!("{row} {column}: {}", cell(pair)));
         }
     }
-    text
+    text.join("\n")
 }
 
 #[test]

@@ -140,7 +140,7 @@ fn several_changes_are_merged_one_after_the_other() {
         })
     });
     let again = change(&fixture, |top| {
-        fs::write(top.join("kept.txt"), "other\n").unwrap()
+        fs::write(top.join("kept.txt"), "other\n").unwrap();
     });
     let mut merge = Merge::begin(&fixture.repository()).unwrap();
     for change in &changes {
@@ -202,7 +202,7 @@ fn a_change_on_uncommitted_work_has_no_commit_of_its_own() {
         .unwrap()
         .commit;
     let mut change = change(&fixture, |top| {
-        fs::write(top.join("kept.txt"), "user and child\n").unwrap()
+        fs::write(top.join("kept.txt"), "user and child\n").unwrap();
     });
     change.base = base;
     let mut merge = Merge::begin(&fixture.repository()).unwrap();

@@ -304,31 +304,33 @@ fn left_out(left: &LeftOut) -> String {
 fn told_to_child(workspace: &Workspace) -> String {
     let (path, branch) = (workspace.path.display(), &workspace.branch);
     let project = workspace.repository.display();
-    let mut text = format!(
-        "# Your worktree\n\n\
-         You work in a git worktree of your own: {path}, on the branch {branch}.\n"
-    );
-    if let Some(base) = &workspace.base {
+    let begun = workspace.base.as_ref().map(|base| {
         let commit = base.commit.get(..8).unwrap_or_default();
-        text += &match base.uncommitted {
-            0 => format!("It began from the commit {commit}.\n"),
+        match base.uncommitted {
+            0 => format!("It began from the commit {commit}."),
             files => {
                 let files = count(files, "uncommitted file");
-                format!("It began from your caller's checkout, with {files}.\n")
+                format!("It began from your caller's checkout, with {files}.")
             }
-        };
-    }
-    text += &format!(
+        }
+    });
+    let mut lines = vec![
+        "# Your worktree\n".to_owned(),
+        format!("You work in a git worktree of your own: {path}, on the branch {branch}."),
+    ];
+    lines.extend(begun);
+    lines.push(format!(
         "The checkout at {project} is your caller's. Change nothing there: a path below it means the \
-         same path below {path}.\n\
-         You may commit or not; both are kept and shown to your caller.\n\
-         Files that git ignores, such as build output and installed packages, are not here unless a \
-         line below says so.\n"
+         same path below {path}."
+    ));
+    lines.push("You may commit or not; both are kept and shown to your caller.".to_owned());
+    lines.push(
+        "Files that git ignores, such as build output and installed packages, are not here unless a \
+         line below says so."
+            .to_owned(),
     );
-    for note in &workspace.notes {
-        text += &format!("- {note}\n");
-    }
-    text
+    lines.extend(workspace.notes.iter().map(|note| format!("- {note}")));
+    lines.join("\n") + "\n"
 }
 
 #[cfg(test)]

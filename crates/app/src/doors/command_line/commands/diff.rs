@@ -98,7 +98,7 @@ fn print_patch(result: &RunResult, places: &Places, printer: Printer) -> Result<
         .iter()
         .map(|line| Paint::Ansi.line(line) + "\n")
         .collect();
-    if !(sheet.is_longer(lines.len()) && pager::show(&page, places)) {
+    if !(sheet.is_longer(lines.len()) && pager::show(&page.join("\n"), places)) {
         printer.lines(&lines, Paint::Ansi);
     }
     Ok(())

@@ -77,8 +77,10 @@ pub(crate) fn list(args: &WorktreesArgs, printer: Printer) -> Result<ExitCode, C
 /// Returns whether a worktree is still to be merged or discarded, or in use.
 fn is_there(workspace: &Workspace) -> bool {
     match workspace.state {
-        WorkspaceState::Planned | WorkspaceState::Ready => true,
-        WorkspaceState::Captured | WorkspaceState::Uncaptured => true,
+        WorkspaceState::Planned
+        | WorkspaceState::Ready
+        | WorkspaceState::Captured
+        | WorkspaceState::Uncaptured => true,
         WorkspaceState::Unchanged | WorkspaceState::Merged | WorkspaceState::Discarded => false,
     }
 }
@@ -87,16 +89,18 @@ fn lines(found: &Found) -> String {
     let Found { run, workspace } = found;
     let age = Timestamp::now().duration_since(run.accepted_at);
     let age = figures::ago(Duration::try_from(age).unwrap_or_default());
-    let mut text = format!("{}  {}  {age}\n", one_line(&run.name), run.run);
-    text += &format!("  {}\n", workspace.line(run.run.as_str()));
-    text += &format!("  {}", workspace.path.display());
-    if !workspace.path.exists() {
-        text += " (gone)";
-    }
-    for note in &workspace.notes {
-        text += &format!("\n  ! {note}");
-    }
-    text
+    let gone = if workspace.path.exists() {
+        ""
+    } else {
+        " (gone)"
+    };
+    let mut lines = vec![
+        format!("{}  {}  {age}", one_line(&run.name), run.run),
+        format!("  {}", workspace.line(run.run.as_str())),
+        format!("  {}{gone}", workspace.path.display()),
+    ];
+    lines.extend(workspace.notes.iter().map(|note| format!("  ! {note}")));
+    lines.join("\n")
 }
 
 fn to_json(found: &Found) -> Value {
