@@ -94,10 +94,7 @@ fn print_patch(result: &RunResult, places: &Places, printer: Printer) -> Result<
         return Ok(());
     }
     let lines: Vec<Line> = text.lines().map(painted).collect();
-    let page: String = lines
-        .iter()
-        .map(|line| Paint::Ansi.line(line) + "\n")
-        .collect();
+    let page: Vec<String> = lines.iter().map(|line| Paint::Ansi.line(line)).collect();
     if !(sheet.is_longer(lines.len()) && pager::show(&page.join("\n"), places)) {
         printer.lines(&lines, Paint::Ansi);
     }
