@@ -121,7 +121,7 @@ impl Wish<'_> {
         written(&workspace, directory)?;
         pin(worktree, self.run.as_str(), Pin::Base, base)?;
         lock_worktree(worktree, worktree.top(), &self.reason())?;
-        self.ready(&workspace, self.cwd.to_owned(), directory)
+        ready(&workspace, self.cwd.to_owned(), directory)
     }
 
     fn make(&self, directory: &Path) -> Result<Isolated, WorkspaceError> {
@@ -170,34 +170,33 @@ impl Wish<'_> {
         cwd.extend(inside.iter());
         // The directory of the task may hold nothing that git knows.
         create_directories(&cwd).map_err(|error| of_file(&cwd, error))?;
-        self.ready(&workspace, cwd, directory)
-    }
-
-    /// Tells the child where it is.
-    fn ready(
-        &self,
-        workspace: &Workspace,
-        cwd: PathBuf,
-        directory: &Path,
-    ) -> Result<Isolated, WorkspaceError> {
-        let told = directory.join(TOLD);
-        let text = told_to_child(workspace);
-        write_whole(&told, text.as_bytes()).map_err(|error| of_file(&told, error))?;
-        let real = |path: &Path| std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-        let own = real(&workspace.path);
-        let others = own.parent().map(Path::to_owned);
-        let left_alone = [Some(real(&workspace.repository)), others];
-        Ok(Isolated {
-            cwd,
-            told,
-            own,
-            left_alone: left_alone.into_iter().flatten().collect(),
-        })
+        ready(&workspace, cwd, directory)
     }
 
     fn reason(&self) -> String {
         format!("pi-subagents {}", self.run)
     }
+}
+
+/// Tells the child where it is.
+fn ready(
+    workspace: &Workspace,
+    cwd: PathBuf,
+    directory: &Path,
+) -> Result<Isolated, WorkspaceError> {
+    let told = directory.join(TOLD);
+    let text = told_to_child(workspace);
+    write_whole(&told, text.as_bytes()).map_err(|error| of_file(&told, error))?;
+    let real = |path: &Path| std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    let own = real(&workspace.path);
+    let others = own.parent().map(Path::to_owned);
+    let left_alone = [Some(real(&workspace.repository)), others];
+    Ok(Isolated {
+        cwd,
+        told,
+        own,
+        left_alone: left_alone.into_iter().flatten().collect(),
+    })
 }
 
 /// Returns the folder of all worktrees. It is in no project, where tools that look upwards would

@@ -103,11 +103,12 @@ fn print_patch(result: &RunResult, places: &Places, printer: Printer) -> Result<
 
 fn painted(line: &str) -> Line {
     let role = match line.as_bytes() {
-        [b'+', b'+', b'+', ..] | [b'-', b'-', b'-', ..] => Role::Strong,
+        [b'+', b'+', b'+', ..] | [b'-', b'-', b'-', ..] | [b'd', b'i', b'f', b'f', b' ', ..] => {
+            Role::Strong
+        }
         [b'+', ..] => Role::Added,
         [b'-', ..] => Role::Removed,
         [b'@', b'@', ..] => Role::Muted,
-        [b'd', b'i', b'f', b'f', b' ', ..] => Role::Strong,
         _ => Role::Plain,
     };
     Line::new(role, line)
