@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::stage::PiDoor;
 use crate::real_pi::{RealPi, for_each_pi};
-use crate::terminal::{ENTER, Terminal};
+use crate::terminal::Terminal;
 
 for_each_pi! {
     a_background_agent_outlives_pi_and_the_next_pi_is_told_once,
@@ -196,27 +196,29 @@ fn a_widget_shows_what_background_runs_do_until_the_last_is_over(pi: RealPi) {
     let door = PiDoor::new(pi, "embedded", script);
     define_scout(&door);
     let arguments = json!({"preset": "scout", "task": "Look around."});
-    let words = door.script_call("background_agent", arguments.clone());
-    let mut terminal = Terminal::start_sized(door.pi(&[&words]), 80, 24);
+    let call = || Turn::tool_call("background_agent", arguments.clone());
+    let words = "Start six of them, please.";
+    let mut turns: Vec<Turn> = std::iter::repeat_with(call).take(6).collect();
+    turns.push(Turn::text("Called."));
+    door.server.add(Rule {
+        user: Some(words.to_owned()),
+        turns,
+        ..Rule::default()
+    });
+    let mut terminal = Terminal::start_sized(door.pi(&[words]), 80, 24);
     let lines = |screen: &str| {
         let is_ours = |line: &&str| line.starts_with(" ⏳ scout • ");
         let lines: Vec<String> = screen.lines().filter(is_ours).map(str::to_owned).collect();
         lines
     };
+    // Four have a line, and the others are counted.
     terminal.wait_for_screen(|screen| {
         let lines = lines(screen);
-        lines.len() == 1 && lines[0].contains(" • 1 call • ") && lines[0].contains("echo 灯台")
+        lines.len() == 4
+            && lines.iter().any(|line| line.contains("bash → echo 灯台"))
+            && screen.contains("… and 2 more in the background")
     });
-    // Five further runs: four have a line, and the others are counted.
-    for _ in 0..5 {
-        let words = door.script_call("background_agent", arguments.clone());
-        terminal.answer("fake-model", &words);
-        terminal.answer(&words, ENTER);
-        terminal.wait_for_screen(|screen| screen.trim_end().contains("Called."));
-    }
-    terminal.wait_for_screen(|screen| {
-        lines(screen).len() == 4 && screen.contains("… and 2 more in the background")
-    });
+    terminal.wait_for("Called.");
     door.server.release("quiet");
     terminal.wait_for_screen(|screen| {
         screen.contains("bg: 0 running / 6 total")
