@@ -50,6 +50,8 @@ pub struct PlanPatch {
     pub runner: Option<RunnerChoice>,
     /// How long the run may take, if the definition says so.
     pub timeout: Option<Duration>,
+    /// A command that must pass before the run counts as completed.
+    pub gate: Option<String>,
     /// Whether the run must end with a report.
     pub finalize: bool,
     /// What its author should know whenever it is used.
@@ -97,6 +99,7 @@ impl PlanPatch {
             api_key: definition.api_key.clone(),
             runner: definition.runner,
             timeout: definition.timeout,
+            gate: definition.gate.clone(),
             finalize: definition.finalize,
             warnings: given.warnings,
         })

@@ -57,6 +57,10 @@ pub struct Settings {
     pub default_model: Option<String>,
     /// The rule by which old records are removed.
     pub retention: Retention,
+    /// Commands that run tests, beside those that everybody knows; each as its first words.
+    pub test_commands: Vec<String>,
+    /// The commands that a model may name as gates of its tasks.
+    pub gates: Vec<String>,
     /// The words of the command that is run when a background run has ended.
     pub on_end: Option<Vec<String>>,
     /// The fleet of the user, and what its runs get by default.
@@ -141,6 +145,8 @@ impl Default for Settings {
             definition_dirs: Vec::new(),
             default_model: None,
             retention: Retention::default(),
+            test_commands: Vec::new(),
+            gates: Vec::new(),
             on_end: None,
             fleet: FleetSettings::default(),
             worker: WorkerSettings::default(),

@@ -63,6 +63,8 @@ pub struct Definition {
     pub runner: Option<RunnerChoice>,
     /// How long a run may take.
     pub timeout: Option<Duration>,
+    /// A command that must pass before a run counts as completed.
+    pub gate: Option<String>,
     /// Its runs end with a report, not with their last text.
     pub finalize: bool,
 }
@@ -104,6 +106,7 @@ impl Definition {
             extra_args: Vec::new(),
             runner: None,
             timeout: None,
+            gate: None,
             finalize: dialect.finalizes(),
         }
     }
@@ -138,6 +141,7 @@ impl Definition {
             Field::ExtraArgs => some(&self.extra_args).map(FieldValue::Texts),
             Field::Runner => self.runner.map(|runner| FieldValue::Text(runner.as_str())),
             Field::Timeout => self.timeout.map(FieldValue::Time),
+            Field::Gate => text(self.gate.as_deref()),
             Field::Finalize => (self.finalize || self.origins.contains_key(&field))
                 .then_some(FieldValue::Switch(self.finalize)),
             Field::Body => text(self.body.as_deref()),

@@ -20,6 +20,15 @@ pub enum Ending {
         /// How often it was corrected.
         corrections: u32,
     },
+    /// The child was done, and a gate did not pass.
+    GateFailed {
+        /// The gate's command.
+        command: String,
+        /// How it ended, in a few words.
+        reason: String,
+        /// How often it was run.
+        attempts: u32,
+    },
     /// The model could not be asked or failed for good.
     ModelError {
         /// What the provider or the child said.
@@ -162,6 +171,7 @@ impl Ending {
             Self::Stopped | Self::Interrupted(_) => Status::Aborted,
             Self::ReportedError { .. }
             | Self::NeverFinalized { .. }
+            | Self::GateFailed { .. }
             | Self::ModelError { .. }
             | Self::Refused { .. }
             | Self::SessionInUse { .. }
@@ -182,6 +192,7 @@ impl Ending {
             Self::Exited { code: 0, .. }
             | Self::ReportedError { .. }
             | Self::NeverFinalized { .. }
+            | Self::GateFailed { .. }
             | Self::ModelError { .. }
             | Self::Refused { .. }
             | Self::SessionInUse { .. }
@@ -209,6 +220,16 @@ impl Ending {
             Self::NeverFinalized { corrections } => format!(
                 "The sub-agent never called subagent_finalize, although it was told {corrections} times."
             ),
+            Self::GateFailed {
+                command,
+                reason,
+                attempts: 0 | 1,
+            } => format!("The gate `{command}` failed: {reason}."),
+            Self::GateFailed {
+                command,
+                reason,
+                attempts,
+            } => format!("The gate `{command}` still fails after {attempts} attempts: {reason}."),
             Self::SessionInUse {
                 session,
                 file,

@@ -31,6 +31,7 @@ pub enum Field {
     ExtraArgs,
     Runner,
     Timeout,
+    Gate,
     Finalize,
     Body,
 }
@@ -75,7 +76,7 @@ impl fmt::Display for FieldValue<'_> {
 
 impl Field {
     /// All fields, in the order people read them.
-    pub const ALL: [Self; 21] = [
+    pub const ALL: [Self; 22] = [
         Self::Name,
         Self::Description,
         Self::Provider,
@@ -95,6 +96,7 @@ impl Field {
         Self::ExtraArgs,
         Self::Runner,
         Self::Timeout,
+        Self::Gate,
         Self::Finalize,
         Self::Body,
     ];
@@ -123,6 +125,7 @@ impl Field {
             (Self::ExtraArgs, _) => "extraArgs",
             (Self::Runner, _) => "runner",
             (Self::Timeout, _) => "timeout",
+            (Self::Gate, _) => "gate",
             (Self::Finalize, _) => "finalize",
             (Self::Body, _) => "body",
         }

@@ -51,6 +51,9 @@ impl RunHistory {
         if matches!(event.happening, Happening::Corrected(_)) && self.summary.corrections == 0 {
             self.text_before_correction = self.last_text();
         }
+        if matches!(event.happening, Happening::Gated(_)) {
+            self.text_before_correction = None;
+        }
         self.summary.apply(event);
         if let Happening::Said {
             record: ChildRecord::MessageEnded(message),

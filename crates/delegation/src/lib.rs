@@ -5,7 +5,7 @@
 //! In reading order: a caller's [`Task`] is resolved to a [`Plan`]; the engine turns the plan into
 //! [`RunEvent`]s; everybody else consumes those through an [`EventSink`]. A child speaks
 //! [`child_protocol`]; how a run ended is an [`Ending`]; what it amounted to is a fold over its
-//! events ([`RunSummary`], [`RunHistory`]).
+//! events ([`RunSummary`], [`RunHistory`], [`Receipt`]).
 
 mod allowance;
 pub mod child_protocol;
@@ -16,6 +16,7 @@ mod event;
 mod failed_call;
 mod field;
 mod finalized;
+mod gate;
 mod history;
 mod ids;
 mod isolation;
@@ -26,6 +27,7 @@ mod partial_message;
 mod place;
 mod plan;
 mod policy;
+pub mod receipt;
 mod runner_choice;
 mod secret;
 mod sink;
@@ -41,6 +43,7 @@ pub use event::{Happening, RunEvent, Started};
 pub use failed_call::CallFailure;
 pub use field::{Field, FieldValue, Origin};
 pub use finalized::{FINALIZE_TOOL, Finalized};
+pub use gate::{Gate, GateStep, Gated};
 pub use history::{Gap, MAX_MESSAGES_PER_RUN, RunHistory};
 pub use ids::{BadId, RunId, SessionId};
 pub use isolation::Isolation;
@@ -53,6 +56,7 @@ pub use plan::{Limits, Plan, PlannedTask, Program, Refusal, Task, TaskPlan, Used
 pub use policy::{
     Completion, ModelChoice, Runner, SessionPolicy, SystemPrompt, ThinkingLevel, ToolPolicy,
 };
+pub use receipt::{Receipt, Witness};
 pub use runner_choice::RunnerChoice;
 pub use secret::Secret;
 pub use sink::EventSink;

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::{
-    Allowance, Completion, ModelChoice, RunId, Runner, Secret, SessionId, SessionPolicy,
+    Allowance, Completion, Gate, ModelChoice, RunId, Runner, Secret, SessionId, SessionPolicy,
     SystemPrompt, ToolPolicy,
 };
 
@@ -50,6 +50,8 @@ pub struct Task {
     pub record_limit: u64,
     /// The tools of the session that it continues, because its child lists only new ones.
     pub known_tools: Option<BTreeSet<String>>,
+    /// Commands that run tests, beside those that everybody knows; each as its first words.
+    pub test_commands: Vec<String>,
 }
 
 /// A definition that a task uses.
@@ -84,6 +86,8 @@ pub struct TaskPlan {
     pub session: SessionPolicy,
     /// When the run counts as done.
     pub completion: Completion,
+    /// The commands that must pass before the run counts as completed, in their order.
+    pub gates: Vec<Gate>,
     /// The limits of the run.
     pub limits: Limits,
     /// Whether the child may use what the project's directory configures.

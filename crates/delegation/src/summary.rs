@@ -8,8 +8,8 @@ use jiff::Timestamp;
 use crate::child_protocol::ChildRecord;
 use crate::text;
 use crate::{
-    AssistantMessage, Ending, FINALIZE_TOOL, Finalized, Happening, Message, RunEvent, Runner,
-    Status, StopReason, Task, ToolChange, Usage,
+    AssistantMessage, Ending, FINALIZE_TOOL, Finalized, GateStep, Happening, Message, Receipt,
+    RunEvent, Runner, Status, StopReason, Task, ToolChange, Usage, Witness,
 };
 
 /// How much of the last text is held in memory; the record on disk has all of it.
@@ -63,6 +63,8 @@ pub struct RunSummary {
     pub finalized: Option<Finalized>,
     /// The warnings for people.
     pub warnings: Vec<String>,
+    /// What was seen of the run.
+    pub witness: Witness,
     /// Whether the last text is left out.
     is_without_text: bool,
 }
@@ -92,6 +94,7 @@ impl RunSummary {
 
     /// Adds one more event of the run.
     pub fn apply(&mut self, event: &RunEvent) {
+        self.witness.apply(event);
         match &event.happening {
             Happening::Accepted(task) => {
                 self.task = Some(Arc::clone(task));
@@ -115,6 +118,13 @@ impl RunSummary {
                 }
                 self.corrections += 1;
             }
+            Happening::Gated(gated) => {
+                if matches!(gated.step, GateStep::Failed { .. }) {
+                    // What it reported did not hold; the next report counts.
+                    self.finalized = None;
+                    self.text_before_correction = None;
+                }
+            }
             Happening::Ended(ending) => {
                 self.ended_at = Some(event.at);
                 self.ending = Some(ending.clone());
@@ -136,6 +146,11 @@ impl RunSummary {
                 .as_deref()
                 .or(self.last_text.as_deref()),
         }
+    }
+
+    /// Returns the receipt of the run, or `None` before anything was seen of it.
+    pub fn receipt(&self) -> Option<Receipt> {
+        Some(self.witness.receipt()).filter(|receipt| !receipt.is_empty())
     }
 
     /// Returns the state of the run.

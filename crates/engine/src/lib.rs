@@ -32,6 +32,7 @@ mod completion;
 mod control_group;
 mod dispatcher;
 mod engine;
+mod gate;
 mod guards;
 mod keeper;
 mod known_children;

@@ -5,6 +5,7 @@ use pi_subagents_delegation::{Decision, Ending, Happening};
 use tracing::warn;
 
 use crate::child::{LaunchError, LaunchedChild, SessionLock, launch, lock_session};
+use crate::gate::{Gates, run_gates};
 use crate::request::{SteerError, UnitRequest};
 use crate::room::{Patience, Place};
 use crate::run_progress::RunProgress;
@@ -46,6 +47,10 @@ async fn run_children(unit: &mut Unit, lock: Option<&SessionLock>) -> Result<End
         let progress =
             progress.get_or_insert_with(|| RunProgress::begin(&unit.task, &mut unit.plan));
         match Running::new(unit, progress, child).run().await {
+            Outcome::Over(Ending::Completed) => match run_gates(unit, progress).await {
+                Gates::Over(ending) => return Ok(ending),
+                Gates::Mend(prompt) => progress.prompt = prompt,
+            },
             Outcome::Over(ending) => return Ok(ending),
             Outcome::Again(prompt) => progress.prompt = prompt,
         }

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use pi_subagents_delegation::{Ending, Status, Task, Timestamp, Usage};
+use pi_subagents_delegation::{Ending, Receipt, Status, Task, Timestamp, Usage};
 
 use crate::OwnerName;
 use crate::format::RunResult;
@@ -54,6 +54,8 @@ pub struct RecordedEnd {
     pub usage: Usage,
     /// How often a tool was called.
     pub tool_calls: usize,
+    /// What was seen of it.
+    pub receipt: Option<Receipt>,
     /// When its child started.
     pub started_at: Option<String>,
     /// When it was over.
@@ -104,6 +106,7 @@ impl From<RunResult> for RecordedEnd {
             stop_reason: result.stop_reason,
             usage: result.usage.into(),
             tool_calls: result.tool_calls,
+            receipt: result.receipt,
             started_at: result.started_at,
             ended_at: result.ended_at,
             incomplete: result.incomplete,

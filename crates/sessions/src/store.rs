@@ -222,6 +222,7 @@ fn meta(run: &NewRun<'_>, at: Timestamp, sequence: u64) -> Meta {
         sticky_agent: run.sticky_agent.map(str::to_owned),
         tools: run.tools.clone(),
         known_tools: task.known_tools.clone(),
+        test_commands: task.test_commands.clone(),
         system_prompt: run.system_prompt.map(|(text, _)| text.to_owned()),
         system_prompt_path: run.system_prompt.map(|(_, path)| path.to_owned()),
         timeout_seconds: task.timeout.map(|timeout| timeout.as_secs_f64()),

@@ -168,6 +168,7 @@ fn record_the_same(project: &Path) -> (Store, RunDir) {
         directory: Some(directory.path().to_owned()),
         record_limit: 1 << 20,
         known_tools: None,
+        test_commands: Vec::new(),
     });
     let owner = OwnerName {
         pid: 4711,

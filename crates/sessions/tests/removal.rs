@@ -36,6 +36,7 @@ fn begin(store: &Store, project: &Path, run: &str) {
         directory: Some(directory.path().to_owned()),
         record_limit: 1 << 30,
         known_tools: None,
+        test_commands: Vec::new(),
     });
     let owner = OwnerName {
         pid: 1,

@@ -74,6 +74,7 @@ impl Desk {
             directory: Some(directory.path().to_owned()),
             record_limit: self.record_limit,
             known_tools: None,
+            test_commands: Vec::new(),
         });
         let owner = OwnerName {
             pid: 1,

@@ -1,7 +1,9 @@
 //! The lines that an event adds to a window or to the progress in a log.
 
 use pi_subagents_delegation::child_protocol::ChildRecord;
-use pi_subagents_delegation::{AssistantMessage, Happening, Message, Part, ToolCall};
+use pi_subagents_delegation::{
+    AssistantMessage, GateStep, Gated, Happening, Message, Part, ToolCall,
+};
 
 use crate::preview::{CallPreview, PreviewContext};
 use crate::report::words_of_report;
@@ -37,10 +39,32 @@ pub(crate) fn lines_of(happening: &Happening, context: &PreviewContext, room: Ro
         Happening::Warned(warning) => words(Role::Warning, &format!("warning: {warning}")),
         Happening::Steered(message) => words(Role::Accent, &format!("steered: {message}")),
         Happening::Corrected(message) => words(Role::Accent, &format!("corrected: {message}")),
+        Happening::Gated(gated) => words(gate_role(gated), &gate_words(gated)),
         Happening::Accepted(_)
         | Happening::Started(_)
         | Happening::Stopping(_)
         | Happening::Ended(_) => Vec::new(),
+    }
+}
+
+fn gate_role(gated: &Gated) -> Role {
+    match gated.step {
+        GateStep::Began => Role::Accent,
+        GateStep::Passed => Role::Success,
+        GateStep::Failed { .. } => Role::Failed,
+    }
+}
+
+/// Says what happened to a gate.
+pub fn gate_words(gated: &Gated) -> String {
+    let command = &gated.command;
+    match &gated.step {
+        GateStep::Began if gated.attempt > 1 => {
+            format!("gate: {command} (attempt {})", gated.attempt)
+        }
+        GateStep::Began => format!("gate: {command}"),
+        GateStep::Passed => format!("gate passed: {command}"),
+        GateStep::Failed { reason } => format!("gate failed ({reason}): {command}"),
     }
 }
 

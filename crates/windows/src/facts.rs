@@ -33,6 +33,8 @@ pub struct RunFacts {
     pub tools: Option<usize>,
     /// How often a tool was called.
     pub tool_calls: usize,
+    /// The gate that is being run, if one is.
+    pub gate: Option<String>,
 }
 
 impl RunFacts {
@@ -51,5 +53,6 @@ impl RunFacts {
         self.usage = summary.usage;
         self.tools = summary.tools.as_ref().map(BTreeSet::len);
         self.tool_calls = summary.tool_calls;
+        self.gate = summary.witness.running_gate().map(str::to_owned);
     }
 }

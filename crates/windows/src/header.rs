@@ -109,6 +109,7 @@ fn segments(window: &Window, files: usize, now: Timestamp) -> Vec<Segment> {
         ),
         used(usage_words(None, 0, facts.usage.cost, None), Rank::Cost),
         todos(window).map(|text| segment(Rank::Kept, Role::Accent, text)),
+        gate(window).map(|text| segment(Rank::Kept, Role::Accent, text)),
         state(window).map(|text| segment(Rank::Kept, Role::Warning, text)),
         clock(window, now).map(|text| segment(Rank::Kept, Role::Muted, text)),
     ]
@@ -135,6 +136,20 @@ fn role(status: Status) -> Role {
         Status::Completed => Role::Success,
         Status::Failed | Status::Aborted => Role::Failed,
     }
+}
+
+/// How many columns the command of a gate takes.
+const GATE_COLUMNS: usize = 30;
+
+/// Draws the gate that is being run.
+fn gate(window: &Window) -> Option<String> {
+    let facts = window.facts();
+    let command = facts.gate.as_ref().filter(|_| facts.ending.is_none())?;
+    let command = text::one_line(&text::clean(command));
+    Some(format!(
+        "gate: {}",
+        text::cut_columns(&command, GATE_COLUMNS)
+    ))
 }
 
 /// Draws the model: in brackets behind the definition that chose it, or alone.

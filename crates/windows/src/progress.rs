@@ -243,7 +243,8 @@ impl<W: Write + Send> ProgressLines<W> {
             Happening::Said { .. }
             | Happening::Warned(_)
             | Happening::Steered(_)
-            | Happening::Corrected(_) => {
+            | Happening::Corrected(_)
+            | Happening::Gated(_) => {
                 self.print_queued(event);
                 self.changed(event);
             }

@@ -44,6 +44,7 @@ impl Todos {
                 tool,
                 is_error,
                 details,
+                ..
             } if is_about_todos(tool) => {
                 let arguments = self.calls.remove(call_id).unwrap_or_default();
                 if !is_error {

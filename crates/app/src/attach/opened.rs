@@ -2,7 +2,9 @@
 
 use pi_subagents_delegation::{Happening, RunEvent, RunSummary, Status};
 use pi_subagents_sessions::IndexedRun;
-use pi_subagents_windows::{Line, PreviewContext, Role, Room, Window, describe, error_lines};
+use pi_subagents_windows::{
+    Line, PreviewContext, Role, Room, Window, describe, error_lines, receipt_facts,
+};
 
 use super::page::{Page, Place};
 use super::search::Way;
@@ -20,8 +22,9 @@ pub(crate) struct Opened {
     summary: RunSummary,
     /// Everything that happened in the run.
     happened: Sheet,
-    /// What it answered, where that is shown instead of what happened.
-    answer: Option<Sheet>,
+    /// What it answered, or its receipt, where that is shown instead of what happened, with its
+    /// title.
+    answer: Option<(&'static str, Sheet)>,
     context: PreviewContext,
     pub(crate) is_gone: bool,
 }
@@ -53,13 +56,35 @@ impl Opened {
         self.happened.transcript.apply(events);
     }
 
+    /// Shows the receipt in place of what happened; false if nothing was seen of the run yet.
+    pub(crate) fn show_receipt(&mut self) -> bool {
+        let Some(receipt) = self.summary.receipt() else {
+            return false;
+        };
+        let facts = receipt_facts(&receipt, usize::MAX).into_iter();
+        let lines = facts.map(|(label, _, words)| format!("{label:10}{words}"));
+        let text = lines.collect::<Vec<_>>().join("\n");
+        self.show("receipt of ", &text);
+        true
+    }
+
     /// Shows an answer in place of what happened.
     pub(crate) fn show_answer(&mut self, text: &str) {
-        self.answer = Some(Sheet {
+        self.show("answer of ", text);
+    }
+
+    fn show(&mut self, title: &'static str, text: &str) {
+        let sheet = Sheet {
             transcript: Transcript::of_text(text),
             place: Place::BEGINNING,
             ..Sheet::default()
-        });
+        };
+        self.answer = Some((title, sheet));
+    }
+
+    /// Returns the words before the run's id: what is shown in place of what happened.
+    pub(crate) fn title(&self) -> &'static str {
+        self.answer.as_ref().map_or("", |(title, _)| title)
     }
 
     /// Goes back from the answer to what happened; false if that was shown already.
@@ -73,7 +98,8 @@ impl Opened {
 
     /// Returns what is read: what happened, or what the run answered.
     pub(crate) fn sheet(&self) -> &Sheet {
-        self.answer.as_ref().unwrap_or(&self.happened)
+        let answer = self.answer.as_ref().map(|(_, sheet)| sheet);
+        answer.unwrap_or(&self.happened)
     }
 
     /// Returns the page that is read, in so many columns and rows.
@@ -119,7 +145,8 @@ impl Opened {
     ) -> T {
         let tail = self.tail();
         let context = self.context.clone();
-        let sheet = self.answer.as_mut().unwrap_or(&mut self.happened);
+        let answer = self.answer.as_mut().map(|(_, sheet)| sheet);
+        let sheet = answer.unwrap_or(&mut self.happened);
         act(sheet, &|sheet| {
             Page::new(sheet, tail.clone(), context.clone(), size)
         })

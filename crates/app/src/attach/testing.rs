@@ -204,6 +204,7 @@ pub(super) fn accepted(run: &IndexedRun, prompt: &str) -> Happening {
         directory: None,
         record_limit: 0,
         known_tools: None,
+        test_commands: Vec::new(),
     }))
 }
 

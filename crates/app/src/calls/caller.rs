@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use pi_subagents_definitions::{RunnerChoice, Skill};
-use pi_subagents_delegation::{Allowance, Isolation, Place, Priority, WorkspaceChoice};
+use pi_subagents_delegation::{Allowance, Gate, Isolation, Place, Priority, WorkspaceChoice};
 use serde::{Deserialize, Serialize};
 
 use crate::calls::next_steps::Door;
@@ -45,6 +45,10 @@ pub(crate) struct Overrides {
     pub(crate) isolation: Option<Isolation>,
     /// The tools of a task without a definition.
     pub(crate) tools: Option<Vec<String>>,
+    /// The gates of every task that names none itself.
+    pub(crate) gates: Vec<Gate>,
+    /// How often a sub-agent is told that a gate of its own or of its definition fails.
+    pub(crate) gate_retries: Option<u32>,
     /// Where the tasks work.
     pub(crate) fleet: FleetWishes,
 }

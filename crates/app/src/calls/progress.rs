@@ -101,6 +101,7 @@ impl Standing {
             | Happening::Warned(_)
             | Happening::Steered(_)
             | Happening::Corrected(_)
+            | Happening::Gated(_)
             | Happening::Stopping(_) => {}
         }
     }

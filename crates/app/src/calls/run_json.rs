@@ -3,7 +3,9 @@
 use std::borrow::Cow;
 use std::path::Path;
 
-use pi_subagents_delegation::{Ending, Finalized, RunSummary, Runner, StopReason, Task, Timestamp};
+use pi_subagents_delegation::{
+    Ending, Finalized, Receipt, RunSummary, Runner, StopReason, Task, Timestamp,
+};
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -28,6 +30,8 @@ struct RunJson<'a> {
     stop_reason: Option<&'a str>,
     usage: RowUsage,
     tool_calls: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    receipt: Option<Receipt>,
     started_at: Option<String>,
     ended_at: Option<String>,
     directory: Option<Cow<'a, str>>,
@@ -59,6 +63,7 @@ pub(super) fn run_json(
         stop_reason: run.stop_reason.as_ref().map(StopReason::as_word),
         usage: RowUsage::from(run.usage),
         tool_calls: run.tool_calls,
+        receipt: run.receipt(),
         started_at: time(run.started_at),
         ended_at: time(run.ended_at),
         directory: task.directory.as_deref().map(Path::to_string_lossy),

@@ -50,6 +50,9 @@ fn log(run: &RunId, happening: &Happening) {
         Happening::Warned(text) => debug!(%run, bytes = text.len(), "a person was warned"),
         Happening::Steered(text) => info!(%run, bytes = text.len(), "run steered"),
         Happening::Corrected(_) => info!(%run, "child corrected"),
+        Happening::Gated(gated) => {
+            info!(%run, attempt = gated.attempt, step = ?gated.step, "gate");
+        }
         Happening::Stopping(decision) => info!(%run, ?decision, "run is stopped"),
         Happening::Ended(ending) => log_ending(run, ending),
     }
@@ -108,6 +111,7 @@ fn kind(ending: &Ending) -> &'static str {
         Ending::Completed => "completed",
         Ending::ReportedError { .. } => "reported error",
         Ending::NeverFinalized { .. } => "never finalized",
+        Ending::GateFailed { .. } => "gate failed",
         Ending::ModelError { .. } => "model error",
         Ending::Refused { .. } => "refused",
         Ending::SessionInUse { .. } => "session in use",

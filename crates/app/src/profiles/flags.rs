@@ -79,6 +79,9 @@ pub(super) struct FieldArgs {
     /// Time limit per run in seconds
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     timeout: Option<Duration>,
+    /// Command that must pass before a run counts as completed, such as "cargo test"
+    #[arg(long, value_name = "CMD")]
+    gate: Option<String>,
     /// Whether runs must end with a report (the answer is then the report, not the last text)
     #[arg(long, value_name = "BOOL", num_args = 0..=1, default_missing_value = "true")]
     finalize: Option<bool>,
@@ -177,6 +180,9 @@ impl FieldArgs {
         definition.thinking = self.thinking.or(definition.thinking);
         definition.runner = self.runner.or(definition.runner);
         definition.timeout = self.timeout.or(definition.timeout);
+        if self.gate.is_some() {
+            definition.gate.clone_from(&self.gate);
+        }
         definition.finalize = self.finalize.unwrap_or(definition.finalize);
     }
 
@@ -224,6 +230,7 @@ pub(super) fn unset(definition: &mut Definition, field: Field) {
         Field::ExtraArgs => definition.extra_args.clear(),
         Field::Runner => definition.runner = None,
         Field::Timeout => definition.timeout = None,
+        Field::Gate => definition.gate = None,
         Field::Finalize => {
             definition.finalize = definition.dialect.finalizes();
             definition.origins.remove(&Field::Finalize);
@@ -274,6 +281,7 @@ fn flag(field: Field) -> &'static str {
         Field::ExtraArgs => "extra-args",
         Field::Runner => "runner",
         Field::Timeout => "timeout",
+        Field::Gate => "gate",
         Field::Finalize => "finalize",
         Field::Body => "system-prompt",
     }

@@ -183,6 +183,7 @@ impl Entry {
             directory: None,
             record_limit: 0,
             known_tools: None,
+            test_commands: Vec::new(),
         };
         let accepted = [Happening::Accepted(Arc::new(task))];
         let prompt = self.prompt_if_gone();

@@ -5,6 +5,7 @@ use pi_subagents_delegation::child_protocol::ChildRecord;
 use pi_subagents_delegation::{
     Ending, Happening, Message, Part, RunEvent, RunSummary, Runner, Timestamp, ToolCall,
 };
+use pi_subagents_windows::gate_words;
 
 /// Something that happened in a run.
 #[derive(Debug, Clone, PartialEq)]
@@ -81,6 +82,7 @@ impl Teller {
             }
             Happening::Complained(words) => one(What::Complained(words.clone())),
             Happening::Warned(words) => one(What::Warned(words.clone())),
+            Happening::Gated(gated) => one(What::Warned(gate_words(gated))),
             Happening::Ended(ending) => one(What::Ended(ending.clone())),
             // The child repeats what it is told as a message, once it reads it.
             Happening::Accepted(_)

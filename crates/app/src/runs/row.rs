@@ -11,7 +11,7 @@ mod totals;
 
 use std::path::PathBuf;
 
-use pi_subagents_delegation::{RunId, SessionId, Status, Timestamp, Usage, text};
+use pi_subagents_delegation::{Receipt, RunId, SessionId, Status, Timestamp, Usage, text};
 use pi_subagents_sessions::{RunDir, RunIds};
 use serde::{Deserialize, Serialize};
 
@@ -95,6 +95,9 @@ pub(crate) struct RowEnd {
     /// How often it called a tool.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) tool_calls: Option<usize>,
+    /// What was seen of it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) receipt: Option<Receipt>,
     /// What its record lacks, as sentences.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) incomplete: Vec<String>,
@@ -144,10 +147,11 @@ pub(crate) struct RowUsage {
 }
 
 impl RunRow {
-    /// Cuts the answer to what an entry or a list can hold.
+    /// Cuts the answer and the receipt to what an entry or a list can hold.
     pub(crate) fn shortened(mut self) -> Self {
         let shorten = |output: String| text::cut_characters(&output, SHORT_OUTPUT);
         self.end.output = self.end.output.map(shorten);
+        self.end.receipt = self.end.receipt.map(Receipt::shortened);
         self
     }
 

@@ -55,11 +55,12 @@ fn an_answer_is_handed_over_when_its_record_cannot_be_written() {
     };
     let text = stage.sandbox.normalise(&text);
     let mut lines: Vec<&str> = text.lines().collect();
-    lines[1..3].sort_unstable();
+    lines[2..4].sort_unstable();
     assert_eq!(
         lines,
         [
             "\u{2713} a: completed (session: <session-1>)",
+            "  saw: no tool call, 31 turns, 3.4k tokens, $0.01",
             &too_large("events.jsonl"),
             &too_large("transcript.log"),
             "! a: its record may lack its answer, which is:",

@@ -40,7 +40,9 @@ fn a_call_is_answered_with_its_windows_and_what_it_consumed() {
     let session = result["details"]["sessionIds"][0].as_str().unwrap();
     assert_eq!(
         text(&result),
-        format!("✓ one: completed (session: {session})")
+        format!(
+            "✓ one: completed (session: {session})\n  saw: no tool call, 1 turn, 110 tokens, <$0.01"
+        )
     );
     assert_eq!(
         result["details"]["windows"][0]["allMessages"][0]["text"],
@@ -75,7 +77,9 @@ fn calls_at_once_are_answered_each_and_one_of_them_can_be_cancelled() {
     let session = result["details"]["sessionIds"][0].as_str().unwrap();
     assert_eq!(
         text(&result),
-        format!("✗ stopped: error — Stopped on request. (session: {session})")
+        format!(
+            "✗ stopped: error — Stopped on request. (session: {session})\n  saw: no tool call, 2 turns, 110 tokens, <$0.01"
+        )
     );
     assert_eq!(wait_until_gone(&[pid], PATIENCE), Ok(()));
     assert_eq!(shim.output(session), Ok("stopped so far".to_owned()));

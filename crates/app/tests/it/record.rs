@@ -173,6 +173,7 @@ fn a_file_that_cannot_be_written_stops_the_record_and_not_the_run() {
         stage.sandbox.normalise(text),
         "\
 ✓ a: completed (session: <session-1>)
+  saw: no tool call, 101 turns, 11k tokens, $0.05
 ! a: could not write $PROJECT/.pi/subagents/runs/<run-1>/transcript.log: Is a directory (os error 21)"
     );
 }

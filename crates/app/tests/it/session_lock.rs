@@ -100,6 +100,7 @@ fn plan(script: String) -> Plan {
         directory: None,
         record_limit: 0,
         known_tools: None,
+        test_commands: Vec::new(),
     };
     let work = TaskPlan {
         runner: Runner::Pi,
@@ -118,6 +119,7 @@ fn plan(script: String) -> Plan {
             lock: root.join(LOCK),
         },
         completion: completion(),
+        gates: Vec::new(),
         limits: Limits {
             timeout: None,
             extension: Duration::ZERO,

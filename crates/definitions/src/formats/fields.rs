@@ -87,6 +87,7 @@ fn take(
         Field::ExtraArgs => taken(&mut definition.extra_args, words(entry)?),
         Field::Runner => return runner(definition, entry),
         Field::Timeout => taken(&mut definition.timeout, seconds(entry)?),
+        Field::Gate => taken(&mut definition.gate, text(entry)?),
         Field::Finalize => switched(&mut definition.finalize, entry)?,
     };
     Ok(note)
@@ -191,6 +192,7 @@ fn is_set(definition: &Definition, field: Field) -> bool {
         Field::ExtraArgs => !definition.extra_args.is_empty(),
         Field::Runner => definition.runner.is_some(),
         Field::Timeout => definition.timeout.is_some(),
+        Field::Gate => definition.gate.is_some(),
         Field::Body => definition.body.is_some(),
     }
 }

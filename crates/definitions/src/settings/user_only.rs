@@ -11,6 +11,7 @@ use super::{MEGABYTE, Settings};
 
 const RETENTION: &str = "retention";
 const ON_END: &str = "onEnd";
+const GATES: &str = "gates";
 
 /// How long the records of runs are kept, and how much room those of one project may take.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -47,13 +48,16 @@ impl Settings {
     pub(super) fn take_user_only(&mut self, reader: &mut Reader<'_>, scope: Scope) {
         let (retention, on_end) = (reader.value(RETENTION), reader.value(ON_END));
         if scope == Scope::Project {
-            for (key, value) in [(RETENTION, retention), (ON_END, on_end)] {
+            let gates = reader.value(GATES);
+            for (key, value) in [(RETENTION, retention), (ON_END, on_end), (GATES, gates)] {
                 if value.is_some() {
                     reader.refuse(key, "only your own settings may have it");
                 }
             }
             return;
         }
+        let gates = reader.texts(GATES).into_iter();
+        self.gates.extend(gates.map(str::to_owned));
         match retention {
             None => {}
             Some(Value::Bool(false)) => self.retention = Retention::NEVER,

@@ -8,12 +8,19 @@ use pi_subagents_delegation::{Dollars, Isolation, RunnerChoice, Scope};
 use super::reader::Reader;
 use super::{DefinitionDir, MEGABYTE, ResumeMode, Settings};
 
+/// How many commands that run tests are kept.
+const MOST_TEST_COMMANDS: usize = 50;
+
+/// How long such a command may be.
+const LONGEST_TEST_COMMAND: usize = 200;
+
 impl Settings {
     /// Takes every value that is there and can be used. Returns why the file cannot be used at all.
     pub(super) fn take(&mut self, reader: &mut Reader<'_>, paths: &Paths<'_>) -> Vec<String> {
         self.take_numbers(reader);
         self.take_choices(reader);
         self.take_paths(reader, paths);
+        self.take_test_commands(reader);
         self.take_user_only(reader, paths.scope);
         if paths.scope == Scope::Global {
             // The extension inside pi reads this one.
@@ -87,6 +94,14 @@ impl Settings {
                 path: paths.resolve(text),
                 scope: paths.scope,
             }));
+    }
+
+    /// Takes the commands that run tests: those of the user, and those of a trusted project.
+    fn take_test_commands(&mut self, reader: &mut Reader<'_>) {
+        let commands = reader.texts("testCommands").into_iter();
+        let commands = commands.filter(|command| command.len() <= LONGEST_TEST_COMMAND);
+        self.test_commands.extend(commands.map(str::to_owned));
+        self.test_commands.truncate(MOST_TEST_COMMANDS);
     }
 }
 

@@ -5,10 +5,10 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::fields::{Object, Scalar};
-use super::message::{WireMessage, WireUsage};
+use super::message::{Content, WireMessage, WireUsage};
 use super::record::{ChildLine, ChildRecord, ModelName, Question, Response, ResponseData};
 use super::surrogates;
-use crate::Usage;
+use crate::{Usage, text};
 
 /// Decodes one line, given without its newline.
 pub fn decode(line: &[u8]) -> ChildLine {
@@ -91,6 +91,11 @@ fn record(kind: &str, wire: Wire<'_>) -> ChildRecord {
             tool: wire.tool_name.words(),
             is_error: wire.is_error.is_true(),
             details: tool_details(wire.result),
+            last_line: if wire.is_error.is_true() {
+                last_line(wire.result)
+            } else {
+                String::new()
+            },
         },
         "auto_retry_start" => ChildRecord::Retrying {
             attempt: wire.attempt.count(),
@@ -191,6 +196,22 @@ const DETAILS_LIMIT: usize = 256 * 1024;
 fn tool_details(result: Raw<'_>) -> Option<Value> {
     let details = read::<WireResult<'_>>(result)?.details?;
     (details.get().len() <= DETAILS_LIMIT).then(|| value(Some(details)))
+}
+
+/// How many characters of a line are kept.
+const LINE_LIMIT: usize = 500;
+
+/// Returns the last line of a result's text.
+fn last_line(result: Raw<'_>) -> String {
+    #[derive(Deserialize)]
+    struct WireText {
+        #[serde(default)]
+        content: Content,
+    }
+    let text = read::<WireText>(result).and_then(|result| result.content.text());
+    let text = text.unwrap_or_default();
+    let line = text.lines().next_back().unwrap_or_default();
+    text::cut_characters(line, LINE_LIMIT)
 }
 
 fn compaction_usage(result: Raw<'_>) -> Usage {

@@ -99,7 +99,14 @@ fn is_first(sections: Raw<'_>) -> bool {
 
 /// Content is a string or a list of parts; parts we cannot read are left out.
 #[derive(Debug, Default)]
-struct Content(Vec<Part>);
+pub(super) struct Content(Vec<Part>);
+
+impl Content {
+    /// Joins the parts of text with newlines; `None` where there are none.
+    pub(super) fn text(self) -> Option<String> {
+        Message::User(self.0).text()
+    }
+}
 
 impl<'de> Shape<'de> for Content {
     fn of_text(text: &str) -> Self {

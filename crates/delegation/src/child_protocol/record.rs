@@ -46,6 +46,8 @@ pub enum ChildRecord {
         is_error: bool,
         /// The details of the result beside its text.
         details: Option<Value>,
+        /// The last line of a failed tool's text; empty for a tool that did not fail.
+        last_line: String,
     },
     /// The model failed and is asked again.
     Retrying {

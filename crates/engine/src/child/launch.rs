@@ -1,6 +1,7 @@
 //! Starts a child. The only place that does, through the keeper that will end its whole tree.
 
 use std::error::Error as _;
+use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, Write as _};
 use std::os::fd::{AsFd as _, OwnedFd};
@@ -15,6 +16,7 @@ use pi_subagents_delegation::{
 use pi_subagents_processes::ProcessName;
 use rustix::pipe::{PipeFlags, pipe_with};
 use tokio::process::Command;
+use tokio::task::JoinHandle;
 use tokio::time::{Instant, timeout};
 use tracing::debug;
 
@@ -142,17 +144,7 @@ pub(crate) async fn launch(
     let (stderr, child_stderr) = pipe()?;
     let (ours, keepers) = UnixStream::pair()?;
     let child_ends = [keepers.into(), child_stdout, child_stderr];
-    let mut process = start_keeper(launcher, task, plan, child_ends)?;
-    let pid = process.id().ok_or(LaunchError::KeeperGone)?;
-    let name = ProcessName::of(pid);
-    let program = plan.program.path.display();
-    debug!(run = %task.run, keeper = pid, %program, "keeper started");
-    let known_children = launcher.known_children.clone();
-    let reaped = tokio::spawn(async move {
-        // How the keeper itself exits says nothing about the run.
-        _ = process.wait().await;
-        known_children.ended(pid);
-    });
+    let (name, reaped) = start_keeper(launcher, task, Secrets::of(plan.runner), child_ends)?;
     let key = plan.api_key.as_ref().map(Secret::expose);
     let key = key.map(secret_pipe).transpose()?;
     let secrets = secrets_for(launcher, plan).map(|secrets| secret_pipe(&secrets));
@@ -262,7 +254,61 @@ fn pipe() -> Result<(OwnedFd, OwnedFd), LaunchError> {
     Ok(pipe_with(PipeFlags::CLOEXEC).map_err(io::Error::from)?)
 }
 
-/// Starts a keeper. Its stdin is the control socket; its stdout and stderr are the child's.
+/// A command of a gate that runs.
+#[derive(Debug)]
+pub(crate) struct LaunchedCommand {
+    /// Its stdout and stderr.
+    pub(crate) output: OwnedFd,
+    pub(crate) keeper: KeeperLink,
+}
+
+/// Starts a command with `sh -c` in the directory of the run, under a keeper of its own. It gets no
+/// input and no keys.
+pub(crate) async fn launch_command(
+    launcher: &Launcher,
+    task: &Task,
+    command: &str,
+) -> Result<LaunchedCommand, LaunchError> {
+    let (stdin, _closed) = pipe()?;
+    let (output, child_stdout) = pipe()?;
+    let child_stderr = child_stdout.try_clone()?;
+    let (ours, keepers) = UnixStream::pair()?;
+    let child_ends = [keepers.into(), child_stdout, child_stderr];
+    let (name, reaped) = start_keeper(launcher, task, Secrets::LeftOut, child_ends)?;
+    let nothing = [Handed::Key, Handed::Lock, Handed::Secrets].map(|handed| (handed, None));
+    hand_over(&ours, stdin.as_fd(), nothing)?;
+    drop(stdin);
+    let mut keeper = KeeperLink::new(name, reaped, ours)?;
+    let words = ["/bin/sh", "-c", command].map(OsString::from);
+    let command = ChildCommand {
+        file_limit: launcher.file_limit,
+        words: words.into(),
+    };
+    match first_report(&mut keeper, &command).await? {
+        Some(Report::Started { .. }) => Ok(LaunchedCommand { output, keeper }),
+        Some(Report::CouldNotStart { reason, .. }) => Err(LaunchError::Child(reason)),
+        _ => Err(LaunchError::KeeperGone),
+    }
+}
+
+/// Whether a child has the variables that hold secrets in its environment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Secrets {
+    Inherited,
+    LeftOut,
+}
+
+impl Secrets {
+    fn of(runner: Runner) -> Self {
+        match runner {
+            Runner::Pi => Self::Inherited,
+            Runner::Embedded => Self::LeftOut,
+        }
+    }
+}
+
+/// Starts a keeper. Its stdin is the control socket; its stdout and stderr are the child's. Returns
+/// its name, and a task that ends when the keeper has ended.
 #[expect(
     clippy::disallowed_methods,
     reason = "this is the one place where children start"
@@ -270,9 +316,9 @@ fn pipe() -> Result<(OwnedFd, OwnedFd), LaunchError> {
 fn start_keeper(
     launcher: &Launcher,
     task: &Task,
-    plan: &TaskPlan,
+    secrets: Secrets,
     [control, stdout, stderr]: [OwnedFd; 3],
-) -> Result<tokio::process::Child, LaunchError> {
+) -> Result<(ProcessName, JoinHandle<()>), LaunchError> {
     let keeper = &launcher.keeper;
     let mut command = Command::new(&keeper.path);
     // A process group of its own, so that Ctrl-C reaches the owner and nobody else.
@@ -296,18 +342,25 @@ fn start_keeper(
         .stdin(Stdio::from(control))
         .stdout(Stdio::from(stdout))
         .stderr(Stdio::from(stderr));
-    if plan.runner == Runner::Embedded {
+    if secrets == Secrets::LeftOut {
         for name in launcher.secrets.keys() {
             command.env_remove(name);
         }
     }
-    launcher
-        .known_children
-        .start(|| command.spawn())
-        .map_err(|source| LaunchError::Keeper {
-            program: keeper.path.display().to_string(),
-            source,
-        })
+    let started = launcher.known_children.start(|| command.spawn());
+    let mut process = started.map_err(|source| LaunchError::Keeper {
+        program: keeper.path.display().to_string(),
+        source,
+    })?;
+    let pid = process.id().ok_or(LaunchError::KeeperGone)?;
+    debug!(run = %task.run, keeper = pid, "keeper started");
+    let known_children = launcher.known_children.clone();
+    let reaped = tokio::spawn(async move {
+        // How the keeper itself exits says nothing about the run.
+        _ = process.wait().await;
+        known_children.ended(pid);
+    });
+    Ok((ProcessName::of(pid), reaped))
 }
 
 /// Makes a descriptor from which a secret can be read once.

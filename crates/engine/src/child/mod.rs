@@ -10,8 +10,10 @@ mod outbox;
 mod session_lock;
 mod stderr;
 
-pub(crate) use inbox::Inbox;
-pub(crate) use launch::{LaunchError, LaunchedChild, launch, lock_session};
+pub(crate) use inbox::{Inbox, Splitter};
+pub(crate) use launch::{
+    LaunchError, LaunchedChild, LaunchedCommand, launch, launch_command, lock_session,
+};
 pub(crate) use lines::{Line, LineReader};
 pub(crate) use memory::LineMemory;
 pub(crate) use outbox::Outbox;

@@ -1,7 +1,9 @@
 //! The records of a child, and what follows from them for the run.
 
 use pi_subagents_delegation::child_protocol::{ChildRecord, Command, Question, Response};
-use pi_subagents_delegation::{AssistantMessage, Decision, Ending, Happening, Message};
+use pi_subagents_delegation::{
+    AssistantMessage, Decision, Ending, FINALIZE_TOOL, Happening, Message,
+};
 use tokio::time::Instant;
 
 use super::Running;
@@ -10,6 +12,9 @@ use crate::completion::Verdict;
 use crate::model_check::Checked;
 use crate::stopping::{AFTER_ITS_REPORT, Phase};
 use crate::tool_check::HadTools;
+
+/// The tools that change nothing.
+const READING_TOOLS: [&str; 5] = ["read", "grep", "find", "ls", FINALIZE_TOOL];
 
 /// What follows from a record.
 enum Consequence {
@@ -60,6 +65,9 @@ impl Running<'_> {
                 ..
             } => {
                 self.tool_was_at_work();
+                if !is_error && !READING_TOOLS.contains(&tool.as_str()) {
+                    self.progress.gates.note_deed();
+                }
                 if !is_error
                     && let Some(ending) = self.progress.reports.ending(tool, details.as_ref())
                 {

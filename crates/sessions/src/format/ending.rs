@@ -21,6 +21,11 @@ pub(crate) enum EndingRecord {
     NeverFinalized {
         corrections: u32,
     },
+    GateFailed {
+        command: String,
+        reason: String,
+        attempts: u32,
+    },
     ModelError {
         message: String,
     },
@@ -72,6 +77,15 @@ impl From<&Ending> for EndingRecord {
             Ending::Completed => Self::Completed,
             Ending::ReportedError { error } => Self::ReportedError { error },
             Ending::NeverFinalized { corrections } => Self::NeverFinalized { corrections },
+            Ending::GateFailed {
+                command,
+                reason,
+                attempts,
+            } => Self::GateFailed {
+                command,
+                reason,
+                attempts,
+            },
             Ending::ModelError { message } => Self::ModelError { message },
             Ending::Refused { message } => Self::Refused { message },
             Ending::SessionInUse {
@@ -115,6 +129,15 @@ impl From<EndingRecord> for Ending {
             EndingRecord::Completed => Self::Completed,
             EndingRecord::ReportedError { error } => Self::ReportedError { error },
             EndingRecord::NeverFinalized { corrections } => Self::NeverFinalized { corrections },
+            EndingRecord::GateFailed {
+                command,
+                reason,
+                attempts,
+            } => Self::GateFailed {
+                command,
+                reason,
+                attempts,
+            },
             EndingRecord::ModelError { message } => Self::ModelError { message },
             EndingRecord::Refused { message } => Self::Refused { message },
             EndingRecord::SessionInUse {
@@ -172,6 +195,11 @@ mod tests {
             Ending::Completed,
             Ending::ReportedError { error: text("e") },
             Ending::NeverFinalized { corrections: 3 },
+            Ending::GateFailed {
+                command: text("c"),
+                reason: text("r"),
+                attempts: 3,
+            },
             Ending::ModelError { message: text("m") },
             Ending::Refused { message: text("r") },
             Ending::SessionInUse {

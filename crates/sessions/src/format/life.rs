@@ -2,7 +2,9 @@
 
 use std::borrow::Cow;
 
-use pi_subagents_delegation::{Decision, Happening, RunEvent, Runner, Started, Timestamp};
+use pi_subagents_delegation::{
+    Decision, GateStep, Gated, Happening, RunEvent, Runner, Started, Timestamp,
+};
 use serde::{Deserialize, Serialize};
 
 use super::FORMAT;
@@ -31,6 +33,16 @@ pub(crate) enum LifeRecord {
     Steered { at: String, message: String },
     #[serde(rename = "run_corrected")]
     Corrected { at: String, message: String },
+    #[serde(rename = "run_gated")]
+    Gated {
+        at: String,
+        command: String,
+        attempt: u32,
+        /// It is `began`, `passed` or `failed`.
+        step: String,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        reason: Option<String>,
+    },
     #[serde(rename = "run_stopping")]
     Stopping { at: String, decision: String },
     #[serde(rename = "run_ended")]
@@ -89,6 +101,7 @@ impl LifeRecord {
                 at,
                 message: message.clone(),
             },
+            Happening::Gated(gated) => Self::gated(at, gated),
             Happening::Stopping(decision) => Self::Stopping {
                 at,
                 decision: decision_word(*decision).to_owned(),
@@ -101,6 +114,21 @@ impl LifeRecord {
                 return None;
             }
         })
+    }
+
+    fn gated(at: String, gated: &Gated) -> Self {
+        let (step, reason) = match &gated.step {
+            GateStep::Began => ("began", None),
+            GateStep::Passed => ("passed", None),
+            GateStep::Failed { reason } => ("failed", Some(reason.clone())),
+        };
+        Self::Gated {
+            at,
+            command: gated.command.clone(),
+            attempt: gated.attempt,
+            step: step.to_owned(),
+            reason,
+        }
     }
 
     /// Returns the line that says when the records behind it were seen.
@@ -118,6 +146,7 @@ impl LifeRecord {
         | Self::Warned { at, .. }
         | Self::Steered { at, .. }
         | Self::Corrected { at, .. }
+        | Self::Gated { at, .. }
         | Self::Stopping { at, .. }
         | Self::Ended { at, .. }) = self;
         at.parse().ok()
@@ -144,6 +173,23 @@ impl LifeRecord {
             Self::Warned { warning, .. } => Happening::Warned(warning),
             Self::Steered { message, .. } => Happening::Steered(message),
             Self::Corrected { message, .. } => Happening::Corrected(message),
+            Self::Gated {
+                command,
+                attempt,
+                step,
+                reason,
+                ..
+            } => Happening::Gated(Gated {
+                command,
+                attempt,
+                step: match step.as_str() {
+                    "began" => GateStep::Began,
+                    "passed" => GateStep::Passed,
+                    _ => GateStep::Failed {
+                        reason: reason.unwrap_or_default(),
+                    },
+                },
+            }),
             Self::Ended { ending, .. } => Happening::Ended(ending.into()),
         })
     }

@@ -43,6 +43,9 @@ pub(crate) struct Meta {
     /// The tools of the session it goes on with.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) known_tools: Option<BTreeSet<String>>,
+    /// Commands that run tests, beside those that everybody knows.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) test_commands: Vec<String>,
     /// The system prompt of the child.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) system_prompt: Option<String>,
@@ -96,6 +99,7 @@ impl Meta {
             // It was a limit of the owner, who alone writes.
             record_limit: 0,
             known_tools: self.known_tools.clone(),
+            test_commands: self.test_commands.clone(),
         }))
     }
 

@@ -1,6 +1,8 @@
 //! `result.json`: how a run ended and what it amounted to.
 
-use pi_subagents_delegation::{Ending, RunSummary, StopReason, Task, Timestamp, Usage, text};
+use pi_subagents_delegation::{
+    Ending, Receipt, RunSummary, StopReason, Task, Timestamp, Usage, text,
+};
 use serde::{Deserialize, Serialize};
 
 use super::FORMAT;
@@ -30,6 +32,9 @@ pub(crate) struct RunResult {
     pub(crate) usage: UsageRecord,
     pub(crate) messages: usize,
     pub(crate) tool_calls: usize,
+    /// What was seen of the run; nothing for a run that never got as far as an answer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) receipt: Option<Receipt>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) accepted_at: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -105,6 +110,7 @@ impl RunResult {
             usage: summary.usage.into(),
             messages: summary.messages,
             tool_calls: summary.tool_calls,
+            receipt: summary.receipt(),
             accepted_at: summary.accepted_at.map(time),
             started_at: summary.started_at.map(time),
             ended_at: time(summary.ended_at.unwrap_or_else(Timestamp::now)),

@@ -44,6 +44,7 @@ pub(crate) fn task(name: &str) -> Task {
         directory: None,
         record_limit: 0,
         known_tools: None,
+        test_commands: Vec::new(),
     }
 }
 

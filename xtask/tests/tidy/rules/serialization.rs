@@ -5,7 +5,7 @@ use xtask::source::{SourceFile, Tree};
 use crate::finding::Finding;
 
 /// The edges, and what crosses there. A file, or a directory with a `/` at its end.
-const EDGES: [(&str, &str); 37] = [
+const EDGES: [(&str, &str); 39] = [
     ("crates/agent/src/event.rs", "records the agent prints"),
     (
         "crates/agent/src/message.rs",
@@ -74,6 +74,14 @@ const EDGES: [(&str, &str); 37] = [
     (
         "crates/delegation/src/child_protocol/",
         "records and commands of children",
+    ),
+    (
+        "crates/delegation/src/gate.rs",
+        "gates, in orders to a detached process",
+    ),
+    (
+        "crates/delegation/src/receipt/",
+        "receipts, in records, rows and answers",
     ),
     (
         "crates/delegation/src/isolation.rs",

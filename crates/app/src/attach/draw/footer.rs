@@ -112,8 +112,13 @@ fn keys_of_window(model: &Model) -> Vec<(&'static str, &'static str)> {
 
 fn keys_of_run(row: &ListRow) -> Vec<(&'static str, &'static str)> {
     if row.is_running() {
-        vec![("s", "steer"), ("x", "stop"), ("o", "answer")]
+        vec![
+            ("s", "steer"),
+            ("x", "stop"),
+            ("o", "answer"),
+            ("i", "receipt"),
+        ]
     } else {
-        vec![("r", "resume"), ("o", "answer")]
+        vec![("r", "resume"), ("o", "answer"), ("i", "receipt")]
     }
 }

@@ -101,11 +101,7 @@ fn named(model: &Model, opened: &Opened, page: &Page<'_>) -> Line {
         Focus::List => Role::Muted,
         Focus::Window => Role::Accent,
     };
-    let what = if opened.shows_answer() {
-        "answer of "
-    } else {
-        ""
-    };
+    let what = opened.title();
     let place = page.percent(opened.sheet().place);
     let place = place
         .map(|percent| format!("── {percent}% "))

@@ -64,6 +64,10 @@ impl Model {
             }
             KeyCode::Char('a') => Some(self.show_more_or_fewer()),
             KeyCode::Char('o') => self.show_answer(),
+            KeyCode::Char('i') => {
+                self.show_receipt();
+                None
+            }
             KeyCode::Char('s') => {
                 self.begin_steering();
                 None
@@ -104,6 +108,16 @@ impl Model {
         }
         let run = opened.run.clone();
         Some(Effect::ReadAnswer(run, AnswerUse::Show))
+    }
+
+    fn show_receipt(&mut self) {
+        let Some(opened) = self.opened.as_mut() else {
+            return;
+        };
+        if !opened.hide_answer() && !opened.show_receipt() {
+            let text = format!("Nothing was seen of {} yet.", opened.run.name);
+            self.notice = Some(Notice::new(Role::Muted, text));
+        }
     }
 
     fn begin_steering(&mut self) {

@@ -41,7 +41,7 @@ const fn both(keys: &'static str, does: &'static str) -> Key {
 }
 
 /// Every key and what it does, in the words of the help.
-pub(crate) const KEYS: [Key; 29] = [
+pub(crate) const KEYS: [Key; 30] = [
     list("↑ ↓, k j", "select the run above or below"),
     list("PgUp PgDn, g G", "go up or down a page, or to an end"),
     list("Enter", "open the run: its window gets the screen"),
@@ -72,6 +72,7 @@ pub(crate) const KEYS: [Key; 29] = [
     both("Tab", "switch between the list and the window"),
     both("a", "show the runs of all projects, or of this one"),
     both("o", "read what the run answered, or go back"),
+    both("i", "see what the run did: files, commands, tests"),
     both(
         "s",
         "steer: send a message that it reads before its next turn",

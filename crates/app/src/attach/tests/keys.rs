@@ -10,6 +10,7 @@ use crate::attach::message::{AnswerUse, Effect, Message, Notice};
 use crate::attach::model::{Leaving, Mode};
 use crate::attach::scope::Scope;
 use crate::attach::testing::{Desk, accepted, ended, open, over, said, started, team};
+use crate::attach::tests::window::with_calls;
 
 #[test]
 fn a_long_window_is_read_from_its_beginning_and_followed_to_its_end() {
@@ -226,11 +227,42 @@ fn q_closes_a_window_and_leaves_the_list() {
 }
 
 #[test]
+fn a_receipt_is_a_page_of_its_own() {
+    let mut desk = Desk::new(60, 12);
+    with_calls(&mut desk);
+    desk.press("i");
+    insta::assert_snapshot!(desk.screen(), @"
+    Sub-agents: 1 running
+    > ⏳ review      12s  Review the l...  bash → sleep 60 (r...
+    ── receipt of 20261115-000000-001-aaaaaa ───────────────────
+    ⏳ review • 3 calls • 7.5k tokens • $0.05 • 12s
+    saw       5 turns, calls: bash 2, edit 1 (1 failed)
+    commands  → 0  cargo test --workspace echo 日本
+    tests     unclear, because its exit code is hidden: cargo
+    test --workspace echo 日本 → 0
+    look at   the rest of its command line hides how the last
+    test ended
+
+    ? help  q leave  ↑↓ select  Enter open  s steer  x stop
+    ");
+    desk.press("i");
+    assert!(!desk.model.opened.as_ref().unwrap().shows_answer());
+}
+
+#[test]
+fn a_run_that_has_not_answered_has_no_receipt() {
+    let mut desk = Desk::new(60, 12);
+    desk.sees(&[over(1, "plan")]);
+    desk.press("i");
+    assert_eq!(desk.footer(), "Nothing was seen of plan yet.");
+}
+
+#[test]
 fn keys_that_are_kept_for_later_do_nothing() {
     let mut desk = Desk::new(80, 14);
     team(&mut desk);
     let before = desk.screen();
-    desk.press("id!");
+    desk.press("d!");
     assert_eq!((desk.screen(), desk.effects.len()), (before, 0));
 }
 

@@ -105,7 +105,7 @@ fn a_run_that_begins_appears_and_one_that_ends_stays_selected() {
 
 
 
-    ? help  q leave  ↑↓ select  Enter open  r resume  o answer  n new  / filter
+    ? help  q leave  ↑↓ select  Enter open  r resume  o answer  i receipt  n new
     ");
 }
 
@@ -232,7 +232,7 @@ fn a_deleted_record_is_said_to_be_gone() {
     So far.
     The record of this run was deleted; this is what had been read of it.
 
-    ? help  q leave  ↑↓ select  Enter open  s steer  x stop  o answer  n new  / filter
+    ? help  q leave  ↑↓ select  Enter open  s steer  x stop  o answer  i receipt  n new
     ");
     assert_eq!(desk.model.followed().len(), 1);
 }

@@ -123,6 +123,7 @@ impl<'a> Opening<'a> {
             directory: directory.map(|made| made.path().to_owned()),
             record_limit: self.resolver.configuration.settings.max_run_disk,
             known_tools: session_tools.as_ref().map(|tools| tools.now.clone()),
+            test_commands: self.resolver.configuration.settings.test_commands.clone(),
         });
         self.record(asked, &task, ready.as_ref().ok(), warnings);
         let work = ready.and_then(|ready| match self.departure {
@@ -241,6 +242,7 @@ impl<'a> Opening<'a> {
             tools: work.tools,
             session: conversation.session,
             completion,
+            gates: work.gates,
             limits: work.limits,
             trusted: work.trusted,
             api_key: work.api_key,

@@ -28,4 +28,6 @@ pub(crate) struct Asked<'a> {
     /// Where its run works, if the task says so.
     pub(crate) isolation: Option<Isolation>,
     pub(crate) timeout: Option<Duration>,
+    /// The commands that must pass, as the task names them.
+    pub(crate) gates: &'a [String],
 }

@@ -3,6 +3,7 @@
 
 mod asked;
 mod definition;
+mod gates;
 mod model;
 mod model_check;
 mod ordered;

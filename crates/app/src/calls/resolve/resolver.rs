@@ -11,6 +11,7 @@ use pi_subagents_delegation::{
 
 use super::asked::{Asked, Family};
 use super::definition::{Unusable, find_definition, patch_of, used};
+use super::gates::gates_of;
 use super::model::{ChosenModel, Sources, provider_of};
 use super::model_check::ModelChecks;
 use super::task::{ChosenProgram, ResolvedTask, ResolvedWork};
@@ -155,7 +156,9 @@ impl<'a> Resolver<'a> {
         let patch = definition
             .map(|found| patch_of(found, runner, &cwd, (self.caller, self.configuration)))
             .transpose()?;
+        let gates = gates_of(asked, patch.as_ref(), (self.caller, settings));
         let work = ResolvedWork {
+            gates: gates.map_err(Unusable::Task)?,
             runner,
             program,
             tools: self.tools_of(patch.as_ref()),

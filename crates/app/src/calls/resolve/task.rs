@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use pi_subagents_definitions::PlanPatch;
 use pi_subagents_delegation::{
-    Isolation, Limits, Program, Refusal, Runner, RunnerChoice, Secret, ToolPolicy, UsedDefinition,
+    Gate, Isolation, Limits, Program, Refusal, Runner, RunnerChoice, Secret, ToolPolicy,
+    UsedDefinition,
 };
 
 use super::model::ChosenModel;
@@ -32,6 +33,8 @@ pub(crate) struct ResolvedWork {
     pub(crate) patch: Option<PlanPatch>,
     pub(crate) tools: ToolPolicy,
     pub(crate) api_key: Option<Secret>,
+    /// The commands that must pass, in their order.
+    pub(crate) gates: Vec<Gate>,
     pub(crate) limits: Limits,
     /// Where the child works.
     pub(crate) isolation: Isolation,

@@ -86,6 +86,7 @@ fn task(definition: Option<&str>) -> Asked<'_> {
         cwd: None,
         isolation: None,
         timeout: None,
+        gates: &[],
     }
 }
 

@@ -72,7 +72,7 @@ enum Command {
     Status(Printing<commands::status::StatusArgs, JsonArgs>),
     /// Print the answer of a run
     #[command(after_help = examples::OUTPUT)]
-    Output(Printing<commands::output::IdArgs, ResultArgs>),
+    Output(Printing<commands::output::OutputArgs, ResultArgs>),
     /// Print what happened in a run as a readable log, and follow it while it goes on
     #[command(after_help = examples::LOGS)]
     Logs(Printing<commands::logs::LogsArgs, QuietArgs>),

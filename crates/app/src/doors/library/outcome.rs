@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use pi_subagents_delegation::{Ending, RunId, RunSummary, SessionId, Status, Task, Usage};
+use pi_subagents_delegation::{Ending, Receipt, RunId, RunSummary, SessionId, Status, Task, Usage};
 
 use crate::calls::Answer;
 
@@ -50,6 +50,9 @@ pub struct Outcome {
     pub error: Option<String>,
     /// What it consumed.
     pub usage: Usage,
+    /// What was seen of it: calls, changed files, commands, tests. Nothing of a task that was
+    /// refused.
+    pub receipt: Option<Receipt>,
     /// Where its record lies.
     pub directory: Option<PathBuf>,
 }
@@ -76,6 +79,7 @@ impl Outcome {
             output: run.output().map(str::to_owned),
             error: run.ending.as_ref().and_then(Ending::message),
             usage: run.usage,
+            receipt: run.receipt(),
             directory: task.directory.clone(),
         }
     }

@@ -30,6 +30,7 @@ pub struct Task {
     isolation: Option<Isolation>,
     resume: Option<SessionId>,
     files: Vec<PathBuf>,
+    gates: Vec<String>,
 }
 
 impl Task {
@@ -45,6 +46,7 @@ impl Task {
             isolation: None,
             resume: None,
             files: Vec::new(),
+            gates: Vec::new(),
         }
     }
 
@@ -85,6 +87,13 @@ impl Task {
         self
     }
 
+    /// Adds a command that must pass before the task counts as completed; else that of its
+    /// definition. It runs in the directory of the task, through `sh -c`.
+    pub fn gate(mut self, command: impl Into<String>) -> Self {
+        self.gates.push(command.into());
+        self
+    }
+
     pub(super) fn into_call(self) -> TaskCall {
         TaskCall {
             name: self.name,
@@ -97,6 +106,7 @@ impl Task {
                 .resume
                 .map(|session| Resume::Named(session.to_string())),
             files: self.files.into_iter().map(FileSpec::Path).collect(),
+            gates: self.gates,
         }
     }
 }

@@ -149,6 +149,7 @@ impl RunRow {
         if summary.started_at.is_some() {
             self.end.usage = Some(summary.usage.into());
             self.end.tool_calls = Some(summary.tool_calls);
+            self.end.receipt = summary.receipt();
         }
     }
 
@@ -243,6 +244,7 @@ impl RunRow {
             stop_reason: end.stop_reason.clone(),
             usage: Some(end.usage.into()),
             tool_calls: Some(end.tool_calls),
+            receipt: end.receipt.clone(),
             incomplete: end.incomplete.clone(),
             resume: Some(end.resume.clone()),
         };

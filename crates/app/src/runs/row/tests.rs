@@ -2,7 +2,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use pi_subagents_delegation::{ModelChoice, Task, UsedDefinition};
+use pi_subagents_delegation::{ModelChoice, Receipt, Task, UsedDefinition};
 use pi_subagents_sessions::{
     Detached, IndexedRun, OwnerName, RecordedEnd, RecordedRun, RunDir, RunState, Used,
 };
@@ -60,6 +60,7 @@ fn recorded(end: Option<RecordedEnd>) -> RecordedRun {
         directory: Some(PathBuf::from("/runs/r1")),
         record_limit: 0,
         known_tools: None,
+        test_commands: Vec::new(),
     };
     RecordedRun {
         task: Arc::new(task),
@@ -89,6 +90,11 @@ fn end() -> RecordedEnd {
             ..Usage::default()
         },
         tool_calls: 3,
+        receipt: Some(Receipt {
+            turns: 2,
+            tools: [("read".to_owned(), 3)].into(),
+            ..Receipt::default()
+        }),
         started_at: Some(at(2).to_string()),
         ended_at: at(9).to_string(),
         incomplete: Vec::new(),
@@ -137,6 +143,11 @@ fn a_row_has_what_is_known() {
                 "cost": 0.25,
             },
             "toolCalls": 3,
+            "receipt": {
+                "turns": 2, "tools": {"read": 3}, "toolErrors": 0, "models": [],
+                "files": {"changed": [], "edits": 0, "source": "calls"},
+                "commands": [], "commandCount": 0, "tests": {"state": "notSeen"}, "flags": [],
+            },
             "resume": "pi-subagents resume talk PROMPT",
             "background": true, "project": "/project", "ownerPid": 7, "directory": "/runs/r1",
         })

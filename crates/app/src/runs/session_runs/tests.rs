@@ -22,6 +22,7 @@ fn task(run: &str, session: &str) -> Task {
         directory: None,
         record_limit: 0,
         known_tools: None,
+        test_commands: Vec::new(),
     }
 }
 

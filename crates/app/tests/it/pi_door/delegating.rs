@@ -114,8 +114,9 @@ fn what_models_fill_in_or_misspell_is_understood_inside_pi(pi: RealPi) {
     assert!(!delegated.is_error, "{delegated:?}");
     assert_eq!(
         door.sandbox.normalise(&delegated.text),
-        "✓ task 1: completed (session: <session-1>)\n\
-         ! tasks[0].model is unknown and was ignored; known are name, prompt, cwd, profile, timeout, isolation, resume, files"
+        "✓ task 1: completed (session: <session-1>)\n  \
+           saw: no tool call, 1 turn, 110 tokens, <$0.01\n\
+         ! tasks[0].model is unknown and was ignored; known are name, prompt, cwd, profile, timeout, isolation, resume, files, gate"
     );
     let told = request_with(&door, "Write a poem.").to_string();
     assert!(told.contains("=== notes.txt ==="), "{told}");
@@ -139,8 +140,10 @@ fn every_tool_answers_as_the_command_line_does(pi: RealPi) {
         assert!(!delegated.is_error, "{runner}: {delegated:?}");
         assert_eq!(
             door.sandbox.normalise(&delegated.text),
-            "✓ reader: completed (session: <session-1>)\n\
-             ✓ writer: completed (session: <session-2>) (profile: poet, model=fake/fake-model, custom-system-prompt, tools=[read], loadSkills=[haiku])\n\
+            "✓ reader: completed (session: <session-1>)\n  \
+               saw: 2 turns, 1 call, 220 tokens, <$0.01\n\
+             ✓ writer: completed (session: <session-2>) (profile: poet, model=fake/fake-model, custom-system-prompt, tools=[read], loadSkills=[haiku])\n  \
+               saw: no tool call, 1 turn, 110 tokens, <$0.01\n\
              ✗ nobody: error — Unknown profile: \"missing\". Available profiles: poet (session: <session-3>)",
             "{runner}"
         );
@@ -224,7 +227,7 @@ fn a_call_has_sixteen_tasks_at_most(pi: RealPi) {
     let said: Vec<&str> = sixteen
         .text
         .lines()
-        .map(|line| line.split_once(" (session").unwrap().0)
+        .filter_map(|line| Some(line.split_once(" (session")?.0))
         .collect();
     assert_eq!(said, lines);
     assert_eq!(sixteen.usage["input"], 1600);

@@ -82,8 +82,11 @@ fn an_abort_ends_the_sub_agents_and_keeps_what_they_said(pi: RealPi) {
         wait_until_quick_is_over(&mut parent);
         parent.rpc.send(&json!({"type": "abort"}));
         let answer = parent.settle();
+        // How often an aborted model answered differs from child to child.
+        let text = door.sandbox.normalise(&answer.text);
+        let ends = text.lines().filter(|line| !line.starts_with("  saw: "));
         assert_eq!(
-            door.sandbox.normalise(&answer.text),
+            ends.collect::<Vec<_>>().join("\n"),
             "✓ quick: completed (session: <session-1>)\n✗ slow: error — Stopped on request. (session: <session-2>)",
             "{runner}"
         );
@@ -171,7 +174,9 @@ fn the_runs_of_a_killed_pi_are_listed_read_and_resumed_by_the_next(pi: RealPi) {
     let resumed = pi.call("delegate_to_subagents", again);
     assert_eq!(
         resumed.text,
-        format!("✓ again: completed (session: {slow})")
+        format!(
+            "✓ again: completed (session: {slow})\n  saw: no tool call, 1 turn, 110 tokens, <$0.01"
+        )
     );
     pi.rpc.finish();
 

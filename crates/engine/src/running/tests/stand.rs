@@ -262,6 +262,7 @@ fn task() -> Task {
         directory: None,
         record_limit: 0,
         known_tools: None,
+        test_commands: Vec::new(),
     }
 }
 
@@ -275,6 +276,7 @@ pub(super) fn plan(limits: Limits) -> TaskPlan {
         tools: ToolPolicy::Inherit,
         session: SessionPolicy::Nowhere,
         completion: Completion::LastMessage,
+        gates: Vec::new(),
         limits,
         trusted: false,
         extra_arguments: Vec::new(),

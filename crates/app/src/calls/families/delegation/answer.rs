@@ -2,18 +2,21 @@
 
 use pi_subagents_delegation::text::one_line;
 use pi_subagents_delegation::{Ending, RunSummary, Status, Task};
+use pi_subagents_windows::receipt_lines_with_figures;
 
 use crate::calls::answer::Outcomes;
 
-/// Returns the text of the answer: one line per task, in their order, one per warning, and the
-/// answers that no record keeps.
+/// Returns the text of the answer: a line per task with its receipt, in their order, one per
+/// warning, and the answers that no record keeps.
 pub(super) fn summary(outcomes: &Outcomes) -> String {
     let lines = outcomes.iter().flat_map(|(task, run)| {
+        let receipt = run.receipt();
+        let seen = receipt.map(|receipt| receipt_lines_with_figures(&receipt));
         let worktree = outcomes.worktree(task);
         let worktree = worktree.map(|worktree| format!("  {}", worktree.line(task.run.as_str())));
-        [Some(summary_line(task, run)), worktree]
-            .into_iter()
-            .flatten()
+        std::iter::once(summary_line(task, run))
+            .chain(seen.into_iter().flatten())
+            .chain(worktree)
     });
     let warnings = outcomes
         .warnings

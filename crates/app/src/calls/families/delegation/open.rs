@@ -79,6 +79,7 @@ fn asked<'a>(
             .or(named.and_then(EarlierSession::worktree)),
         timeout: call.timeout,
         isolation: call.isolation.or(named.and_then(EarlierSession::isolation)),
+        gates: &call.gates,
     })
 }
 

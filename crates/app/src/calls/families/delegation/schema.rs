@@ -56,6 +56,9 @@ struct TaskArguments {
     /// Files to read and put before the prompt.
     #[serde(default, deserialize_with = "arguments::list")]
     files: Vec<FileSpec>,
+    /// Command that must pass before the task counts as completed; only commands that the user has listed in the setting subagents.gates.
+    #[serde(default, deserialize_with = "arguments::optional_text")]
+    gate: Option<String>,
 }
 
 impl DelegateCall {
@@ -80,6 +83,7 @@ impl TaskArguments {
             isolation: self.isolation,
             resume: self.resume.map(Resume::Named),
             files: self.files,
+            gates: self.gate.into_iter().collect(),
         }
     }
 }

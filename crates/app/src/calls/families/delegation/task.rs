@@ -31,6 +31,8 @@ pub(crate) struct TaskCall {
     /// Where it works, if it says so: in its directory or in a worktree of its own.
     pub(crate) isolation: Option<Isolation>,
     pub(crate) resume: Option<Resume>,
+    /// The commands that must pass before it counts as completed.
+    pub(crate) gates: Vec<String>,
     /// The files that are put before the prompt.
     pub(crate) files: Vec<FileSpec>,
 }

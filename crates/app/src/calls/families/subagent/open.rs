@@ -79,6 +79,7 @@ fn asked(name: String, call: &AgentTask) -> Result<Asked<'_>, CommandError> {
         cwd: call.cwd.as_deref(),
         isolation: None,
         timeout: call.timeout,
+        gates: &[],
     })
 }
 

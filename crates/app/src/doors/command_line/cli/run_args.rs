@@ -6,7 +6,7 @@ use std::time::Duration;
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use pi_subagents_definitions::RunnerChoice;
-use pi_subagents_delegation::{Allowance, Dollars, Isolation};
+use pi_subagents_delegation::{Allowance, Dollars, Gate, Isolation};
 
 use super::fleet_args::FleetArgs;
 use crate::calls::caller::Overrides;
@@ -36,6 +36,12 @@ pub(crate) struct RunArgs {
     /// Token limit per run, such as 200000, 200k or 2m. A run that has reached it is stopped before its next tool call [default: the setting subagents.maxTokens, or no limit]
     #[arg(long, value_name = "N", value_parser = parse_tokens)]
     max_tokens: Option<u64>,
+    /// Command that must pass before a run counts as completed, such as "cargo test". If it fails, the sub-agent is told and may mend it. May be given several times [default: the gate of the definition]
+    #[arg(long = "gate", value_name = "CMD", value_parser = parse_gate)]
+    gates: Vec<String>,
+    /// How often a sub-agent is told that a gate fails [default: 2]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=20))]
+    gate_retries: Option<u32>,
     #[command(flatten)]
     fleet: FleetArgs,
     /// Use the definitions, settings and skills of this project, for this call only
@@ -59,8 +65,17 @@ impl RunArgs {
             },
             isolation: self.isolation,
             tools: None,
+            gates: self.gates.iter().map(Gate::new).collect(),
+            gate_retries: self.gate_retries,
             fleet: self.fleet.wishes(),
         }
+    }
+}
+
+fn parse_gate(text: &str) -> Result<String, String> {
+    match text.trim() {
+        "" => Err("a gate is a command, such as \"cargo test\"".to_owned()),
+        command => Ok(command.to_owned()),
     }
 }
 

@@ -4,6 +4,7 @@ use std::process::ExitCode;
 
 use pi_subagents_delegation::text::one_line;
 use pi_subagents_delegation::{RunSummary, Status, Task};
+use pi_subagents_windows::receipt_lines;
 use serde_json::{Map, Value, json};
 
 use super::rendered::print_markdown;
@@ -84,6 +85,10 @@ fn print_notes(answer: &Answer, printer: Printer) {
             printer.note(&line);
         } else {
             printer.complain(&line);
+        }
+        let receipt = run.receipt();
+        for line in receipt.iter().flat_map(receipt_lines) {
+            printer.note(&line);
         }
         if let Some(worktree) = answer.worktree(task) {
             printer.note(&format!("  {}", worktree.line(task.run.as_str())));

@@ -4,15 +4,20 @@ use std::process::ExitCode;
 
 use clap::Args;
 use pi_subagents_sessions::{Prefers, Store};
+use pi_subagents_windows::{Line, Role, receipt_facts};
 
 use crate::calls::families::delegation::ReadSession;
 use crate::configuration::Configuration;
 use crate::doors::command_line::commands::rendered::print_markdown;
+use crate::doors::command_line::sheet::Sheet;
 use crate::error::CommandError;
 use crate::places::Places;
 use crate::print::Printer;
 use crate::runs::ask_which::ask_which;
 use crate::runs::typed::TypedIds;
+
+/// The column at which the facts of a receipt begin.
+const MARGIN: usize = 10;
 
 #[derive(Args)]
 pub(crate) struct IdArgs {
@@ -20,9 +25,21 @@ pub(crate) struct IdArgs {
     id: String,
 }
 
-pub(crate) fn output(args: &IdArgs, printer: Printer) -> Result<ExitCode, CommandError> {
-    let (session, places, max_lines) = read(&args.id, "output", printer)?;
+#[derive(Args)]
+pub(crate) struct OutputArgs {
+    #[command(flatten)]
+    id: IdArgs,
+    /// Print the receipt in place of the answer: calls, changed files, commands with exit codes, tests, as they were seen
+    #[arg(long)]
+    receipt: bool,
+}
+
+pub(crate) fn output(args: &OutputArgs, printer: Printer) -> Result<ExitCode, CommandError> {
+    let (session, places, max_lines) = read(&args.id.id, "output", printer)?;
     let session = session.only_meant()?;
+    if args.receipt {
+        return print_receipt(&session, &places, printer);
+    }
     if let Some(why) = session.why_no_answer() {
         return Err(why);
     }
@@ -36,6 +53,31 @@ pub(crate) fn output(args: &IdArgs, printer: Printer) -> Result<ExitCode, Comman
             printer.note(&problem);
         }
     }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn print_receipt(
+    session: &ReadSession,
+    places: &Places,
+    printer: Printer,
+) -> Result<ExitCode, CommandError> {
+    let latest = session.runs().last();
+    let Some(receipt) = latest.and_then(|(_, history)| history.summary.receipt()) else {
+        let error = CommandError::no_answer("nothing was seen of this run: it has not answered");
+        return Err(error.hint("See how it stands: pi-subagents status ID"));
+    };
+    if printer.is_json() {
+        printer.json(&receipt);
+        return Ok(ExitCode::SUCCESS);
+    }
+    let sheet = Sheet::of_stdout(places);
+    let facts = receipt_facts(&receipt, usize::MAX).into_iter();
+    let lines = facts.flat_map(|(label, role, words)| {
+        let line = Line::new(Role::Muted, &format!("{label:MARGIN$}")).with(role, &words);
+        sheet.hang(&line, MARGIN)
+    });
+    printer.painted(&sheet.text(&lines.collect::<Vec<_>>()));
+    note_state(session, printer);
     Ok(ExitCode::SUCCESS)
 }
 

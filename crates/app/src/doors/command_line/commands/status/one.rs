@@ -2,9 +2,9 @@
 
 use std::borrow::Cow;
 
-use pi_subagents_delegation::{Status, Timestamp, Usage, text};
+use pi_subagents_delegation::{Receipt, Status, Timestamp, Usage, text};
 use pi_subagents_windows::figures::{clock, date_and_time, tokens, usage_words};
-use pi_subagents_windows::{Line, Role};
+use pi_subagents_windows::{Line, Role, receipt_facts};
 
 use crate::doors::command_line::run_table::{mark, one_line, role_of};
 use crate::doors::command_line::sheet::Sheet;
@@ -12,6 +12,9 @@ use crate::runs::row::{RowUsage, RunRow};
 
 /// How many lines of an answer are shown.
 const ANSWER_LINES: usize = 8;
+
+/// How many lines of each list of a receipt are shown.
+const RECEIPT_LINES: usize = 8;
 
 /// How many characters of a task are shown; the record has all of it.
 const TASK_CHARACTERS: usize = 2000;
@@ -70,6 +73,7 @@ fn facts(row: &RunRow, sheet: &Sheet) -> Vec<Fact> {
     facts.of_task(row);
     facts.of_time(row, sheet);
     facts.of_usage(row.end.usage, row.end.tool_calls);
+    facts.of_receipt(row.end.receipt.as_ref());
     facts.of_place(row);
     facts.of_end(row);
     facts.next_steps(row);
@@ -146,6 +150,11 @@ impl Facts {
             parts => format!(" ({})", parts.join(", ")),
         };
         self.add("used", Role::Plain, format!("{words}{parts}"));
+    }
+
+    fn of_receipt(&mut self, receipt: Option<&Receipt>) {
+        let facts = receipt.map(|receipt| receipt_facts(receipt, RECEIPT_LINES));
+        self.0.extend(facts.into_iter().flatten());
     }
 
     fn of_place(&mut self, row: &RunRow) {

@@ -1,0 +1,59 @@
+//! Bounded counts: names come from models, which may invent as many as they like.
+
+use std::collections::BTreeMap;
+
+use super::SeenModel;
+use crate::{AssistantMessage, Usage, text};
+
+/// How many names of tools are kept.
+const MAX_TOOLS: usize = 50;
+
+/// The name under which all further tools are counted.
+const OTHER_TOOLS: &str = "(others)";
+
+/// How many models are kept.
+const MAX_MODELS: usize = 20;
+
+/// How many characters of a name are kept.
+const MAX_NAME: usize = 100;
+
+/// Counts a call of a tool.
+pub(super) fn count_tool(tools: &mut BTreeMap<String, usize>, name: &str) {
+    let name = text::cut_characters(name, MAX_NAME);
+    let is_full = tools.len() >= MAX_TOOLS && !tools.contains_key(&name);
+    let name = if is_full {
+        OTHER_TOOLS.to_owned()
+    } else {
+        name
+    };
+    *tools.entry(name).or_default() += 1;
+}
+
+/// Counts an answer for the model that gave it.
+pub(super) fn count_answer(models: &mut Vec<(SeenModel, Usage)>, answer: &AssistantMessage) {
+    let is_its = |(seen, _): &&mut (SeenModel, Usage)| {
+        seen.provider == answer.provider && seen.model == answer.model
+    };
+    if let Some((seen, usage)) = models.iter_mut().find(is_its) {
+        seen.answers += 1;
+        *usage += answer.usage;
+    } else if models.len() < MAX_MODELS {
+        let seen = SeenModel {
+            provider: answer.provider.clone(),
+            model: answer.model.clone(),
+            answers: 1,
+            ..SeenModel::default()
+        };
+        models.push((seen, answer.usage));
+    }
+}
+
+/// Returns the models with what their answers used.
+pub(super) fn with_usage(models: &[(SeenModel, Usage)]) -> Vec<SeenModel> {
+    let with_usage = models.iter().map(|(seen, usage)| SeenModel {
+        tokens: usage.total(),
+        cost: usage.cost,
+        ..seen.clone()
+    });
+    with_usage.collect()
+}

@@ -1,0 +1,260 @@
+//! The receipt of a run: what we ourselves saw of it, and nothing that its model claims.
+//!
+//! A [`Witness`] folds the events of a run into a [`Receipt`]. Shell commands are taken apart in
+//! `command_line.rs`; which of them are tests is a table in `test_programs.rs`.
+
+mod changed_files;
+mod command_line;
+mod counted;
+mod flag;
+mod pending;
+mod test_programs;
+mod test_verdict;
+mod witness;
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+pub use flag::Flag;
+pub use test_verdict::TestState;
+pub use witness::Witness;
+
+/// How many commands a receipt lists: the last ones.
+pub const MAX_COMMANDS: usize = 50;
+
+/// How many changed files a receipt lists: the first ones.
+pub const MAX_FILES: usize = 200;
+
+/// How many commands and files a short receipt lists.
+const SHORT_COMMANDS: usize = 5;
+const SHORT_FILES: usize = 20;
+
+/// What was seen of a run.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Receipt {
+    /// How often the model answered.
+    pub turns: usize,
+    /// How often each tool was called.
+    pub tools: BTreeMap<String, usize>,
+    /// How many calls failed.
+    pub tool_errors: usize,
+    /// The models that answered, in the order of their first answers.
+    pub models: Vec<SeenModel>,
+    /// The files that were changed.
+    pub files: SeenFiles,
+    /// The last shell commands, in the order of their ends.
+    pub commands: Vec<SeenCommand>,
+    /// The number of all shell commands.
+    pub command_count: usize,
+    /// What the tests say.
+    pub tests: SeenTests,
+    /// The last gate that was run, if the run has any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub gate: Option<SeenGate>,
+    /// What somebody should look at.
+    pub flags: Vec<Flag>,
+}
+
+/// A model that answered.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct SeenModel {
+    /// Its provider, as the child names it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub provider: Option<String>,
+    /// Its id there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    /// How often it answered.
+    pub answers: usize,
+    /// The tokens of these answers, of every kind.
+    pub tokens: u64,
+    /// Dollars, or `None` when a price is unknown.
+    pub cost: Option<f64>,
+}
+
+/// The files that successful calls of `edit` and `write` changed.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct SeenFiles {
+    /// Paths, relative to the run's directory if they are below it.
+    pub changed: Vec<String>,
+    /// The calls that changed files which are not listed, because the list is full.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub unlisted: usize,
+    /// The number of all calls that changed a file.
+    pub edits: usize,
+    /// How the changes are known.
+    pub source: FileSource,
+}
+
+/// How changed files are known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum FileSource {
+    /// From calls of tools. What shell commands changed is not known.
+    #[default]
+    Calls,
+}
+
+/// A shell command that has ended.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct SeenCommand {
+    /// The command line, up to a limit.
+    pub command: String,
+    /// How it ended.
+    #[serde(flatten)]
+    pub end: CommandEnd,
+    /// How long it took, if its start was seen.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seconds: Option<f64>,
+    /// The kind of command, if it is one that we know.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kind: Option<CommandKind>,
+}
+
+/// How a shell command ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct CommandEnd {
+    /// Its exit code, if there is one.
+    pub exit: Option<i32>,
+    /// What ended it, if it has no exit code.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cut: Option<CutShort>,
+}
+
+/// What ended a command that has no exit code.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum CutShort {
+    /// Its own time limit.
+    TimedOut,
+    /// The end of the run, or of the turn.
+    Aborted,
+    /// Something that was not said.
+    Unknown,
+}
+
+/// A kind of command.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum CommandKind {
+    /// It runs tests.
+    Test,
+}
+
+/// What the tests of a run say.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct SeenTests {
+    /// In one word.
+    pub state: TestState,
+    /// The last test, if one was seen.
+    #[serde(flatten)]
+    pub last: Option<SeenTest>,
+}
+
+/// A gate, as it stands.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SeenGate {
+    /// Its command, up to a limit.
+    pub command: String,
+    /// In one word.
+    pub state: GateState,
+    /// How often it was run.
+    pub attempts: u32,
+}
+
+/// How a gate stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum GateState {
+    /// It is being run.
+    Running,
+    /// It passed.
+    Passed,
+    /// It failed.
+    Failed,
+}
+
+/// A test that was seen.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SeenTest {
+    /// Its command line, up to a limit.
+    pub command: String,
+    /// How that ended.
+    #[serde(flatten)]
+    pub end: CommandEnd,
+    /// Whether no call changed a file since it began.
+    pub after_last_change: bool,
+}
+
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde hands the field over by reference"
+)]
+fn is_zero(number: &usize) -> bool {
+    *number == 0
+}
+
+impl Receipt {
+    /// Returns the number of all calls of tools.
+    pub fn calls(&self) -> usize {
+        self.tools.values().sum()
+    }
+
+    /// Returns the receipt with short lists, for a place that holds many runs.
+    #[must_use]
+    pub fn shortened(mut self) -> Self {
+        let skipped = self.commands.len().saturating_sub(SHORT_COMMANDS);
+        self.commands.drain(..skipped);
+        let files = &mut self.files;
+        files.unlisted += files.changed.len().saturating_sub(SHORT_FILES);
+        files.changed.truncate(SHORT_FILES);
+        self
+    }
+
+    /// Returns whether nothing was seen of the run.
+    pub fn is_empty(&self) -> bool {
+        self.turns == 0 && self.tools.is_empty()
+    }
+}
+
+impl CommandEnd {
+    /// Returns the end of a command with this exit code.
+    pub(crate) fn exited(code: i32) -> Self {
+        Self {
+            exit: Some(code),
+            cut: None,
+        }
+    }
+
+    fn cut_short(cut: CutShort) -> Self {
+        Self {
+            exit: None,
+            cut: Some(cut),
+        }
+    }
+
+    /// Reads how a shell command ended. Both kinds of child mark a command that did not exit with
+    /// 0 as an error, and say in its last line why.
+    pub(crate) fn read(is_error: bool, last_line: &str) -> Self {
+        if !is_error {
+            return Self::exited(0);
+        }
+        let code = last_line.strip_prefix("Command exited with code ");
+        if let Some(code) = code.and_then(|code| code.trim().parse().ok()) {
+            return Self::exited(code);
+        }
+        Self::cut_short(if last_line.starts_with("Command timed out after ") {
+            CutShort::TimedOut
+        } else if last_line == "Command aborted" {
+            CutShort::Aborted
+        } else {
+            CutShort::Unknown
+        })
+    }
+}

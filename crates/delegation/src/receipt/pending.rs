@@ -1,0 +1,82 @@
+//! Calls of tools that have begun and not ended.
+
+use std::collections::VecDeque;
+
+use jiff::Timestamp;
+use serde_json::Value;
+
+use crate::text;
+
+/// How many calls are remembered at once; the oldest is forgotten first.
+const MAX_PENDING: usize = 200;
+
+/// How many characters of a command are kept.
+const MAX_COMMAND: usize = 300;
+
+/// What a call does, as far as a receipt needs it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Deed {
+    /// It runs a shell command.
+    Command {
+        /// The command, cut for the receipt.
+        shown: String,
+        /// Whether it runs tests, and what its exit code says about them.
+        test: Option<super::test_verdict::TestPlace>,
+    },
+    /// It changes a file.
+    Change(String),
+    /// Anything else.
+    Other,
+}
+
+/// A call under way.
+#[derive(Debug, Clone)]
+pub(super) struct Pending {
+    pub(super) id: String,
+    pub(super) deed: Deed,
+    /// When it began, if that was seen.
+    pub(super) began: Option<Timestamp>,
+    /// Its place in the order of all that was seen.
+    pub(super) order: u64,
+}
+
+/// The calls under way.
+#[derive(Debug, Clone, Default)]
+pub(super) struct PendingCalls(VecDeque<Pending>);
+
+impl PendingCalls {
+    /// Returns the call with this id.
+    pub(super) fn find(&mut self, id: &str) -> Option<&mut Pending> {
+        self.0.iter_mut().find(|call| call.id == id)
+    }
+
+    pub(super) fn add(&mut self, call: Pending) {
+        if self.0.len() >= MAX_PENDING {
+            self.0.pop_front();
+        }
+        self.0.push_back(call);
+    }
+
+    /// Takes out the call with this id.
+    pub(super) fn take(&mut self, id: &str) -> Option<Pending> {
+        let at = self.0.iter().position(|call| call.id == id)?;
+        self.0.remove(at)
+    }
+}
+
+impl Deed {
+    /// Reads what a call does from its tool and arguments.
+    pub(super) fn read(tool: &str, arguments: &Value, test_commands: &[String]) -> Self {
+        let word = |field: &str| arguments.get(field).and_then(Value::as_str);
+        match tool {
+            "bash" => word("command").map_or(Self::Other, |command| Self::Command {
+                shown: text::cut_characters(command.trim(), MAX_COMMAND),
+                test: super::test_verdict::TestPlace::find(command, test_commands),
+            }),
+            "edit" | "write" => {
+                word("path").map_or(Self::Other, |path| Self::Change(path.to_owned()))
+            }
+            _ => Self::Other,
+        }
+    }
+}

@@ -1,0 +1,157 @@
+//! What the exit code of a command line says about the test in it.
+
+use serde::{Deserialize, Serialize};
+
+use super::command_line::{CommandLine, Joint, Simple};
+use super::test_programs::runs_tests;
+use super::{CommandEnd, CutShort};
+
+/// What is known about the last test of a run, in one word.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum TestState {
+    /// It passed, and no call has changed a file since it began.
+    Passed,
+    /// It did not pass.
+    Failed,
+    /// It passed, and files were changed after it had begun.
+    Stale,
+    /// The exit code of its command line does not say how it ended.
+    Unclear,
+    /// No test was seen. That does not mean that none was run.
+    #[default]
+    NotSeen,
+}
+
+/// Where a test stands in its command line: what a success and what a failure of the line mean.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct TestPlace {
+    /// Whether the line succeeds only if the test does.
+    proves_success: bool,
+    /// Whether the line fails only if the test does.
+    proves_failure: bool,
+}
+
+impl TestPlace {
+    /// Finds the last test of a command line.
+    pub(super) fn find(command: &str, test_commands: &[String]) -> Option<Self> {
+        let line = CommandLine::read(command);
+        let is_test = |command: &Simple| {
+            runs_tests(&command.words, test_commands)
+                || line.is_tangled && runs_tests(behind_keyword(command), test_commands)
+        };
+        let at = line.commands.iter().rposition(is_test)?;
+        if line.is_tangled {
+            return Some(Self::hidden());
+        }
+        Some(Self::of(&line.commands, at))
+    }
+
+    fn hidden() -> Self {
+        Self {
+            proves_success: false,
+            proves_failure: false,
+        }
+    }
+
+    fn of(commands: &[Simple], at: usize) -> Self {
+        let (before, after) = (&commands[..at], &commands[at + 1..]);
+        let is_and = |command: &Simple| command.joint == Some(Joint::And);
+        let pipes_fail = before.iter().any(|command| {
+            command.words.first().is_some_and(|word| word == "set")
+                && command.words.iter().any(|word| word == "pipefail")
+        });
+        let last = commands.last().and_then(|command| command.joint);
+        // What follows the test, up to the end of the line.
+        let follows = &commands[at..commands.len() - 1];
+        let is_sound = |command: &Simple| {
+            is_and(command) || (pipes_fail && command.joint == Some(Joint::Pipe))
+        };
+        let is_reached = before.iter().all(|command| match command.joint {
+            Some(Joint::And) => is_harmless(command),
+            Some(Joint::Then | Joint::Background) => true,
+            Some(Joint::Or | Joint::Pipe) | None => false,
+        });
+        let alternatives = after.is_empty()
+            || follows
+                .iter()
+                .all(|command| command.joint == Some(Joint::Or));
+        Self {
+            proves_success: last.is_none() && follows.iter().all(is_sound) && !is_optional(before),
+            proves_failure: last.is_none() && alternatives && is_reached,
+        }
+    }
+
+    /// Returns what a command line that ended like this says about its test.
+    pub(super) fn judge(self, end: CommandEnd) -> TestState {
+        match end {
+            CommandEnd { exit: Some(0), .. } if self.proves_success => TestState::Passed,
+            CommandEnd { exit: Some(0), .. } => TestState::Unclear,
+            CommandEnd { exit: Some(_), .. } if self.proves_failure => TestState::Failed,
+            // A line that is only a test and hangs has not passed.
+            CommandEnd {
+                cut: Some(CutShort::TimedOut),
+                ..
+            } if self.proves_failure => TestState::Failed,
+            CommandEnd { .. } => TestState::Unclear,
+        }
+    }
+}
+
+/// Returns the words behind a keyword: `do cargo test`.
+fn behind_keyword(command: &Simple) -> &[String] {
+    command.words.get(1..).unwrap_or_default()
+}
+
+/// Returns whether the test is skipped when a command before it succeeds: `ls x || cargo test`.
+fn is_optional(before: &[Simple]) -> bool {
+    before
+        .last()
+        .is_some_and(|command| command.joint == Some(Joint::Or))
+}
+
+/// Returns whether a command before the test hardly ever fails.
+fn is_harmless(command: &Simple) -> bool {
+    let harmless = [
+        "cd", "echo", "export", "mkdir", "pushd", "set", "source", ".", "true",
+    ];
+    let first = command.words.first();
+    first.is_some_and(|word| harmless.contains(&word.as_str()) || word.contains('='))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn states(command: &str) -> Option<(TestState, TestState)> {
+        let place = TestPlace::find(command, &[])?;
+        let exited = |code| place.judge(CommandEnd::exited(code));
+        Some((exited(0), exited(101)))
+    }
+
+    #[test]
+    fn an_exit_code_says_only_what_it_proves() {
+        use TestState::{Failed, Passed, Unclear};
+        for (command, on_success, on_failure) in [
+            ("cargo test", Passed, Failed),
+            ("cd a && cargo test", Passed, Failed),
+            ("cargo fmt; cargo test", Passed, Failed),
+            ("cargo test 2>&1 > log", Passed, Failed),
+            // The build may have failed, or the push.
+            ("cargo build && cargo test", Passed, Unclear),
+            ("cargo test && git push", Passed, Unclear),
+            ("cargo test | tail -5", Unclear, Unclear),
+            ("set -o pipefail; cargo test | tail -5", Passed, Unclear),
+            ("cargo test || true", Unclear, Failed),
+            ("cargo test; echo done", Unclear, Unclear),
+            ("cargo test &", Unclear, Unclear),
+            ("ls x || cargo test", Unclear, Unclear),
+            ("(cd a; cargo test)", Unclear, Unclear),
+            ("for a in b; do cargo test; done", Unclear, Unclear),
+        ] {
+            assert_eq!(states(command), Some((on_success, on_failure)), "{command}");
+        }
+        assert_eq!(states("cargo build"), None);
+        assert_eq!(states("cat > a <<E\ncargo test\nE"), None);
+    }
+}

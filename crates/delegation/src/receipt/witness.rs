@@ -1,0 +1,229 @@
+//! Watches the events of a run and writes its receipt.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use serde_json::Value;
+
+use super::counted::{count_answer, count_tool, with_usage};
+use super::pending::{Deed, Pending, PendingCalls};
+use super::test_verdict::{TestPlace, TestState};
+use super::{
+    CommandEnd, CommandKind, Flag, GateState, MAX_COMMANDS, Receipt, SeenCommand, SeenGate,
+    SeenModel, SeenTest, SeenTests,
+};
+use crate::child_protocol::ChildRecord;
+use crate::text;
+use crate::{AssistantMessage, Ending, GateStep, Gated, Happening, Message, RunEvent, Task, Usage};
+
+/// How many characters of a gate are kept.
+const MAX_GATE: usize = 300;
+
+/// The fold that makes a receipt. It is bounded, however long a run is.
+#[derive(Debug, Clone, Default)]
+pub struct Witness {
+    task: Option<Arc<Task>>,
+    /// The receipt so far, without what is derived at its end.
+    receipt: Receipt,
+    models: Vec<(SeenModel, Usage)>,
+    commands: VecDeque<SeenCommand>,
+    pending: PendingCalls,
+    /// Counts what was seen, so that starts and ends have an order.
+    order: u64,
+    last_test: Option<LastTest>,
+    /// The place of the last change of a file in that order.
+    last_change: u64,
+    is_completed: bool,
+}
+
+#[derive(Debug, Clone)]
+struct LastTest {
+    command: String,
+    end: CommandEnd,
+    state: TestState,
+    /// When it began, in the order of all that was seen.
+    began: u64,
+}
+
+impl Witness {
+    /// Returns the receipt of what was seen so far.
+    pub fn receipt(&self) -> Receipt {
+        let mut receipt = Receipt {
+            models: with_usage(&self.models),
+            commands: self.commands.iter().cloned().collect(),
+            tests: self.tests(),
+            ..self.receipt.clone()
+        };
+        receipt.flags = Flag::of(&receipt, self.is_completed);
+        receipt
+    }
+
+    /// Returns the command of the gate that is being run, if one is.
+    pub fn running_gate(&self) -> Option<&str> {
+        let gate = self.receipt.gate.as_ref();
+        let running = gate.filter(|gate| gate.state == GateState::Running);
+        running.map(|gate| gate.command.as_str())
+    }
+
+    /// Adds one more event of the run.
+    pub fn apply(&mut self, event: &RunEvent) {
+        match &event.happening {
+            Happening::Accepted(task) => self.task = Some(Arc::clone(task)),
+            Happening::Said { record, .. } => self.add_record(record, event.at),
+            Happening::Gated(gated) => self.gate_moved(gated),
+            Happening::Ended(ending) => self.is_completed = *ending == Ending::Completed,
+            Happening::Started(_)
+            | Happening::Printed(_)
+            | Happening::Complained(_)
+            | Happening::Warned(_)
+            | Happening::Steered(_)
+            | Happening::Corrected(_)
+            | Happening::Stopping(_) => {}
+        }
+    }
+
+    fn gate_moved(&mut self, gated: &Gated) {
+        self.receipt.gate = Some(SeenGate {
+            command: text::cut_characters(&gated.command, MAX_GATE),
+            state: match &gated.step {
+                GateStep::Began => GateState::Running,
+                GateStep::Passed => GateState::Passed,
+                GateStep::Failed { .. } => GateState::Failed,
+            },
+            attempts: gated.attempt,
+        });
+    }
+
+    fn add_record(&mut self, record: &ChildRecord, at: Timestamp) {
+        match record {
+            ChildRecord::MessageEnded(Message::Assistant(answer)) => self.add_answer(answer),
+            ChildRecord::ToolStarted {
+                call_id,
+                tool,
+                arguments,
+            } => self.call_began(call_id, tool, arguments, Some(at)),
+            ChildRecord::ToolEnded {
+                call_id,
+                is_error,
+                last_line,
+                ..
+            } => self.call_ended(call_id, *is_error, last_line, Some(at)),
+            // What is taken over from a session file has messages only.
+            ChildRecord::MessageEnded(Message::ToolResult(result)) => {
+                let text = if result.is_error {
+                    result.text()
+                } else {
+                    String::new()
+                };
+                let last_line = text.lines().next_back().unwrap_or_default();
+                self.call_ended(&result.call_id, result.is_error, last_line, None);
+            }
+            _ => {}
+        }
+    }
+
+    fn add_answer(&mut self, answer: &AssistantMessage) {
+        self.receipt.turns += 1;
+        count_answer(&mut self.models, answer);
+        for call in answer.tool_calls() {
+            self.call_began(&call.id, &call.name, &call.arguments, None);
+        }
+    }
+
+    /// Notes a call. A child names each call twice, in its message and when it begins; calls
+    /// inside other calls begin without a message.
+    fn call_began(&mut self, id: &str, tool: &str, arguments: &Value, at: Option<Timestamp>) {
+        self.order += 1;
+        if let Some(known) = self.pending.find(id) {
+            known.began = at.or(known.began);
+            known.order = self.order;
+            return;
+        }
+        count_tool(&mut self.receipt.tools, tool);
+        let test_commands = self.task.as_ref().map(|task| task.test_commands.as_slice());
+        self.pending.add(Pending {
+            id: id.to_owned(),
+            deed: Deed::read(tool, arguments, test_commands.unwrap_or_default()),
+            began: at,
+            order: self.order,
+        });
+    }
+
+    /// Notes the end of a call, the first time it is told.
+    fn call_ended(&mut self, id: &str, is_error: bool, last_line: &str, at: Option<Timestamp>) {
+        let Some(call) = self.pending.take(id) else {
+            return;
+        };
+        self.order += 1;
+        self.receipt.tool_errors += usize::from(is_error);
+        match &call.deed {
+            Deed::Command { shown, test } => {
+                let end = CommandEnd::read(is_error, last_line);
+                self.command_ended(&call, shown, *test, end, at);
+            }
+            Deed::Change(path) if !is_error => {
+                let cwd = self.task.as_ref().map(|task| task.cwd.as_path());
+                self.receipt.files.add(path, cwd);
+                self.last_change = self.order;
+            }
+            Deed::Change(_) | Deed::Other => {}
+        }
+    }
+
+    fn command_ended(
+        &mut self,
+        call: &Pending,
+        shown: &str,
+        test: Option<TestPlace>,
+        end: CommandEnd,
+        at: Option<Timestamp>,
+    ) {
+        self.receipt.command_count += 1;
+        if self.commands.len() >= MAX_COMMANDS {
+            self.commands.pop_front();
+        }
+        self.commands.push_back(SeenCommand {
+            command: shown.to_owned(),
+            end,
+            seconds: at.and_then(|at| Some(seconds_between(call.began?, at))),
+            kind: test.map(|_| CommandKind::Test),
+        });
+        if let Some(place) = test {
+            self.last_test = Some(LastTest {
+                command: shown.to_owned(),
+                end,
+                state: place.judge(end),
+                began: call.order,
+            });
+        }
+    }
+
+    fn tests(&self) -> SeenTests {
+        let Some(test) = &self.last_test else {
+            return SeenTests::default();
+        };
+        let is_after = test.began > self.last_change;
+        let state = match test.state {
+            TestState::Passed if !is_after => TestState::Stale,
+            other => other,
+        };
+        let last = Some(SeenTest {
+            command: test.command.clone(),
+            end: test.end,
+            after_last_change: is_after,
+        });
+        SeenTests { state, last }
+    }
+}
+
+/// Returns the time between two moments in seconds, to a thousandth.
+fn seconds_between(begin: Timestamp, end: Timestamp) -> f64 {
+    let milliseconds = end.duration_since(begin).as_millis().max(0);
+    let milliseconds = u32::try_from(milliseconds).unwrap_or(u32::MAX);
+    f64::from(milliseconds) / 1000.0
+}
+
+#[cfg(test)]
+#[path = "witness_tests.rs"]
+mod tests;

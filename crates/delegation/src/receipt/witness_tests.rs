@@ -1,0 +1,330 @@
+use bytes::Bytes;
+use pretty_assertions::assert_eq;
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+use super::super::{CutShort, Receipt};
+use super::*;
+use crate::RunId;
+use crate::child_protocol::{ChildLine, decode};
+
+/// A run that is told line by line, one second apart.
+#[derive(Default)]
+struct Told {
+    witness: Witness,
+    seconds: i64,
+}
+
+impl Told {
+    fn line(&mut self, line: &Value) -> &mut Self {
+        let line = line.to_string();
+        let ChildLine::Record(record) = decode(line.as_bytes()) else {
+            panic!("{line} is no record");
+        };
+        self.happens(Happening::Said {
+            line: Bytes::from(line),
+            record,
+        })
+    }
+
+    fn happens(&mut self, happening: Happening) -> &mut Self {
+        self.seconds += 1;
+        self.witness.apply(&RunEvent {
+            run: RunId::parse("20261116-000000-001-aaaaaa").unwrap(),
+            at: Timestamp::from_second(self.seconds).unwrap(),
+            happening,
+        });
+        self
+    }
+
+    /// Tells of an answer with one call, of the call, and of its result, as children do.
+    fn call(&mut self, id: &str, tool: &str, arguments: &Value, result: &Value) -> &mut Self {
+        self.asked(&[(id, tool, arguments)]);
+        self.done(id, tool, arguments, result)
+    }
+
+    fn asked(&mut self, calls: &[(&str, &str, &Value)]) -> &mut Self {
+        let calls = calls.iter().map(|(id, tool, arguments)| {
+            json!({"type": "toolCall", "id": id, "name": tool, "arguments": arguments})
+        });
+        let content: Vec<Value> = calls.collect();
+        self.line(&json!({"type": "message_end", "message": {
+            "role": "assistant", "content": content, "provider": "test", "model": "small",
+            "usage": {"input": 100, "output": 10, "cost": {"total": 0.25}}}}))
+    }
+
+    fn done(&mut self, id: &str, tool: &str, arguments: &Value, result: &Value) -> &mut Self {
+        let is_error = result.get("error").is_some();
+        let text = result.get("error").or(result.get("text")).cloned();
+        let content = json!([{"type": "text", "text": text}]);
+        self.line(&json!({"type": "tool_execution_start", "toolCallId": id, "toolName": tool, "args": arguments}));
+        self.line(
+            &json!({"type": "tool_execution_end", "toolCallId": id, "toolName": tool,
+            "isError": is_error, "result": {"content": content}}),
+        );
+        self.line(
+            &json!({"type": "message_end", "message": {"role": "toolResult", "toolCallId": id,
+            "toolName": tool, "isError": is_error, "content": content}}),
+        )
+    }
+
+    fn bash(&mut self, id: &str, command: &str, error: Option<&str>) -> &mut Self {
+        let result = match error {
+            Some(error) => json!({"error": error}),
+            None => json!({"text": "fine"}),
+        };
+        self.call(id, "bash", &json!({"command": command}), &result)
+    }
+
+    fn edit(&mut self, id: &str, path: &str) -> &mut Self {
+        self.call(
+            id,
+            "edit",
+            &json!({"path": path, "edits": []}),
+            &json!({"text": "ok"}),
+        )
+    }
+
+    fn ended(&mut self) -> Receipt {
+        self.happens(Happening::Ended(Ending::Completed));
+        self.witness.receipt()
+    }
+}
+
+#[test]
+fn a_run_with_every_tool() {
+    let mut told = Told::default();
+    for (number, tool) in ["read", "grep", "find", "ls"].into_iter().enumerate() {
+        told.call(
+            &number.to_string(),
+            tool,
+            &json!({"path": "a"}),
+            &json!({"text": ""}),
+        );
+    }
+    told.edit("e1", "src/a.rs")
+        .edit("e2", "./src/a.rs")
+        .call(
+            "w1",
+            "write",
+            &json!({"path": "b.rs", "content": ""}),
+            &json!({"text": ""}),
+        )
+        .call(
+            "w2",
+            "write",
+            &json!({"path": "/c"}),
+            &json!({"error": "EACCES"}),
+        )
+        .bash(
+            "b1",
+            "cargo test",
+            Some("failed\n\nCommand exited with code 101"),
+        )
+        .edit("e3", "src/a.rs")
+        .bash("b2", "cargo test", None);
+    insta::assert_snapshot!(serde_json::to_string_pretty(&told.ended()).unwrap(), @r#"
+    {
+      "turns": 11,
+      "tools": {
+        "bash": 2,
+        "edit": 3,
+        "find": 1,
+        "grep": 1,
+        "ls": 1,
+        "read": 1,
+        "write": 2
+      },
+      "toolErrors": 2,
+      "models": [
+        {
+          "provider": "test",
+          "model": "small",
+          "answers": 11,
+          "tokens": 1210,
+          "cost": 2.75
+        }
+      ],
+      "files": {
+        "changed": [
+          "src/a.rs",
+          "b.rs"
+        ],
+        "edits": 4,
+        "source": "calls"
+      },
+      "commands": [
+        {
+          "command": "cargo test",
+          "exit": 101,
+          "seconds": 1.0,
+          "kind": "test"
+        },
+        {
+          "command": "cargo test",
+          "exit": 0,
+          "seconds": 1.0,
+          "kind": "test"
+        }
+      ],
+      "commandCount": 2,
+      "tests": {
+        "state": "passed",
+        "command": "cargo test",
+        "exit": 0,
+        "afterLastChange": true
+      },
+      "flags": []
+    }
+    "#);
+}
+
+#[test]
+fn the_ends_of_commands_are_read_from_their_last_lines() {
+    let mut told = Told::default();
+    told.bash("a", "true", None)
+        .bash("b", "false", Some("Command exited with code 1"))
+        .bash(
+            "c",
+            "kill -9 $$",
+            Some("half\n\nCommand exited with code 137"),
+        )
+        .bash("d", "sleep 9", Some("Command timed out after 1 seconds"))
+        .bash("e", "sleep 9", Some("half\n\nCommand aborted"))
+        .bash("f", "x", Some("Working directory does not exist: /x"))
+        .bash("g", "echo 'Command exited with code 3'", None);
+    let receipt = told.ended();
+    let ends: Vec<(Option<i32>, Option<CutShort>)> = receipt
+        .commands
+        .iter()
+        .map(|seen| (seen.end.exit, seen.end.cut))
+        .collect();
+    assert_eq!(
+        ends,
+        [
+            (Some(0), None),
+            (Some(1), None),
+            (Some(137), None),
+            (None, Some(CutShort::TimedOut)),
+            (None, Some(CutShort::Aborted)),
+            (None, Some(CutShort::Unknown)),
+            (Some(0), None),
+        ]
+    );
+    assert_eq!(receipt.commands[0].seconds, Some(1.0));
+}
+
+#[test]
+fn a_change_after_a_test_makes_it_stale() {
+    let state = |told: &mut Told| {
+        let receipt = told.ended();
+        (receipt.tests.state, receipt.flags)
+    };
+    let mut passed = Told::default();
+    passed.edit("e", "a").bash("t", "cargo test", None);
+    assert_eq!(state(&mut passed), (TestState::Passed, vec![]));
+    let mut stale = Told::default();
+    stale.bash("t", "cargo test", None).edit("e", "a");
+    assert_eq!(
+        state(&mut stale),
+        (TestState::Stale, vec![Flag::ChangedAfterTest])
+    );
+    let mut beside = Told::default();
+    let (test, edit) = (json!({"command": "cargo test"}), json!({"path": "a"}));
+    beside.asked(&[("t", "bash", &test), ("e", "edit", &edit)]);
+    beside.line(&json!({"type": "tool_execution_start", "toolCallId": "t", "toolName": "bash", "args": test}));
+    beside.done("e", "edit", &edit, &json!({"text": ""}));
+    beside.line(&json!({"type": "tool_execution_end", "toolCallId": "t", "toolName": "bash", "isError": false, "result": {}}));
+    assert_eq!(
+        state(&mut beside),
+        (TestState::Stale, vec![Flag::ChangedAfterTest])
+    );
+    let mut failed = Told::default();
+    failed.bash("t", "cargo test", Some("Command exited with code 101"));
+    assert_eq!(
+        state(&mut failed),
+        (TestState::Failed, vec![Flag::LastTestFailed])
+    );
+    let mut hidden = Told::default();
+    hidden.bash("t", "cargo test | tail", None);
+    assert_eq!(
+        state(&mut hidden),
+        (TestState::Unclear, vec![Flag::TestHidden])
+    );
+}
+
+#[test]
+fn a_run_without_a_tool_is_flagged_and_one_that_was_refused_is_not() {
+    let mut told = Told::default();
+    told.asked(&[]);
+    let receipt = told.ended();
+    assert_eq!(
+        (receipt.calls(), receipt.flags),
+        (0, vec![Flag::NoToolUsed])
+    );
+    assert_eq!(Witness::default().receipt(), Receipt::default());
+}
+
+#[test]
+fn messages_alone_are_enough_as_a_session_file_has_them() {
+    let mut told = Told::default();
+    told.asked(&[("b", "bash", &json!({"command": "make test"}))]);
+    told.line(&json!({"type": "message_end", "message": {"role": "toolResult", "toolCallId": "b",
+        "toolName": "bash", "isError": true, "content": [{"type": "text", "text": "no\n\nCommand exited with code 2"}]}}));
+    let receipt = told.ended();
+    assert_eq!(receipt.tests.state, TestState::Failed);
+    assert_eq!(
+        receipt.tests.last.map(|test| test.end),
+        Some(CommandEnd::exited(2))
+    );
+    assert_eq!(receipt.tool_errors, 1);
+}
+
+#[test]
+fn a_receipt_stays_small_however_long_a_run_is() {
+    let mut told = Told::default();
+    for number in 0..10_000 {
+        let id = number.to_string();
+        told.bash(&id, &format!("echo {}", "x".repeat(2000)), None);
+        told.edit(&format!("e{id}"), &format!("src/{id}.rs"));
+        told.asked(&[(&format!("lost{id}"), &format!("tool{id}"), &json!({}))]);
+    }
+    let receipt = told.ended();
+    assert_eq!(
+        (receipt.command_count, receipt.commands.len()),
+        (10_000, MAX_COMMANDS)
+    );
+    assert_eq!(
+        (receipt.files.changed.len(), receipt.files.unlisted),
+        (200, 9800)
+    );
+    assert_eq!(receipt.tools.len(), 51);
+    assert_eq!(receipt.calls(), 30_000);
+    assert!(serde_json::to_string(&receipt).unwrap().len() < 64 << 10);
+}
+
+proptest! {
+    #[test]
+    fn no_order_of_records_breaks_a_receipt(steps in proptest::collection::vec((0..4_u8, 0..3_u8, 0..2_u8), 0..60)) {
+        let mut told = Told::default();
+        for (step, id, tool) in steps {
+            let id = id.to_string();
+            let (tool, arguments) = match tool {
+                0 => ("bash", json!({"command": "cargo test"})),
+                _ => ("edit", json!({"path": "a"})),
+            };
+            match step {
+                0 => told.asked(&[(&id, tool, &arguments)]),
+                1 => told.line(&json!({"type": "tool_execution_start", "toolCallId": id, "toolName": tool, "args": arguments})),
+                2 => told.line(&json!({"type": "tool_execution_end", "toolCallId": id, "toolName": tool, "isError": false})),
+                _ => told.done(&id, tool, &arguments, &json!({"error": "x"})),
+            };
+        }
+        let receipt = told.ended();
+        prop_assert!(receipt.command_count + receipt.files.edits <= receipt.calls());
+        prop_assert!(receipt.tool_errors <= receipt.calls());
+        let written = serde_json::to_string(&receipt).unwrap();
+        let read: Receipt = serde_json::from_str(&written).unwrap();
+        prop_assert_eq!(read, receipt);
+    }
+}

@@ -1,0 +1,228 @@
+//! One run of a gate's command, from its start until nothing of it is left.
+
+use std::time::Duration;
+
+use pi_subagents_delegation::{Decision, Gate};
+use tokio::sync::mpsc;
+use tokio::time::{Instant, sleep_until};
+use tracing::info;
+
+use super::output::GateOutput;
+use crate::child::{Inbox, LaunchedCommand, launch_command};
+use crate::completion::Exit;
+use crate::keeper::{KeeperLink, Report};
+use crate::request::{SteerError, UnitRequest};
+use crate::stopping::Pace;
+use crate::sweep::end_leftovers;
+use crate::unit::Unit;
+
+/// How long a command that ran out of time may take to end.
+const GRACE: Duration = Duration::from_secs(2);
+
+/// How long a keeper may take to report that nothing is left, beyond the grace of its order.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// How long the pipe of a command that is gone is read.
+const DRAIN: Duration = Duration::from_secs(1);
+
+/// How a gate's command ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum GateEnd {
+    /// It exited by itself.
+    Exited(i32),
+    /// It died of a signal.
+    Signalled(i32),
+    /// It took longer than this.
+    TimedOut(Duration),
+    /// It could not be run, or nobody saw its end.
+    Unknown(String),
+    /// The run was to end.
+    Ended(Decision),
+}
+
+impl GateEnd {
+    /// Returns why the gate has not passed, in a few words, or `None` if it has.
+    pub(super) fn reason(&self) -> Option<String> {
+        Some(match self {
+            Self::Exited(0) => return None,
+            Self::Exited(126) => "exit 126: it cannot be executed".to_owned(),
+            Self::Exited(127) => "exit 127: the command was not found".to_owned(),
+            Self::Exited(code) => format!("exit {code}"),
+            Self::Signalled(signal) => format!("it was killed by signal {signal}"),
+            Self::TimedOut(limit) => format!("it did not end within {}s", limit.as_secs()),
+            Self::Unknown(why) => why.clone(),
+            Self::Ended(_) => "the run was ended".to_owned(),
+        })
+    }
+
+    /// Returns whether a sub-agent could do anything about it. If the command could not be run or
+    /// did not end by itself, nothing was proved.
+    pub(super) fn is_mendable(&self) -> bool {
+        match self {
+            Self::Exited(126 | 127) => false,
+            Self::Exited(_) => true,
+            Self::Signalled(_) | Self::TimedOut(_) | Self::Unknown(_) | Self::Ended(_) => false,
+        }
+    }
+}
+
+/// Runs the command of a gate in the directory of the run.
+pub(super) async fn run_command(unit: &mut Unit, gate: &Gate) -> (GateEnd, GateOutput) {
+    let launched = launch_command(&unit.launcher, &unit.task, &gate.command).await;
+    let LaunchedCommand { output, keeper } = match launched {
+        Ok(launched) => launched,
+        Err(error) => {
+            let why = format!("it could not be started: {error}");
+            return (GateEnd::Unknown(why), GateOutput::default());
+        }
+    };
+    let inbox = match Inbox::new(output, GateOutput::default()) {
+        Ok(inbox) => inbox,
+        Err(error) => {
+            // The keeper ends the command when its link is dropped.
+            let why = format!("its output cannot be read: {error}");
+            return (GateEnd::Unknown(why), GateOutput::default());
+        }
+    };
+    let mut running = RunningCommand {
+        keeper,
+        output: inbox,
+        output_is_open: true,
+        alarm: Instant::now() + gate.timeout,
+        limit: gate.timeout,
+        end: None,
+        is_ending: false,
+        is_gone: false,
+        pause: None,
+    };
+    while !running.is_gone {
+        let wake = running.next(unit).await;
+        running.handle(wake, unit).await;
+    }
+    running.finish().await
+}
+
+/// Everything that can wake us while a command runs.
+enum Wake {
+    OutputClosed,
+    Keeper(Option<Report>),
+    Asked(UnitRequest),
+    Alarm,
+}
+
+struct RunningCommand {
+    keeper: KeeperLink,
+    output: Inbox<GateOutput>,
+    output_is_open: bool,
+    /// When the command, or then its keeper, has taken too long.
+    alarm: Instant,
+    limit: Duration,
+    end: Option<GateEnd>,
+    is_ending: bool,
+    is_gone: bool,
+    /// Whoever pauses us waits until this is dropped.
+    pause: Option<mpsc::Sender<()>>,
+}
+
+impl RunningCommand {
+    async fn next(&mut self, unit: &mut Unit) -> Wake {
+        loop {
+            let alarm = self.alarm;
+            let wake = tokio::select! {
+                _ = self.output.next(), if self.output_is_open => Wake::OutputClosed,
+                report = self.keeper.next() => Wake::Keeper(report),
+                Some(request) = unit.requests.recv() => Wake::Asked(request),
+                () = sleep_until(alarm) => Wake::Alarm,
+            };
+            match wake {
+                Wake::OutputClosed => self.output_is_open = false,
+                other => return other,
+            }
+        }
+    }
+
+    async fn handle(&mut self, wake: Wake, unit: &Unit) {
+        match wake {
+            Wake::OutputClosed => {}
+            Wake::Keeper(Some(report)) => self.keeper_reported(&report),
+            Wake::Keeper(None) => self.keeper_died(unit).await,
+            Wake::Asked(UnitRequest::End(decision)) => {
+                self.end = Some(GateEnd::Ended(decision));
+                self.stop(Pace::of(decision).grace);
+            }
+            Wake::Asked(UnitRequest::Pause { paused }) => {
+                self.keeper.pause();
+                self.pause = Some(paused);
+            }
+            Wake::Asked(UnitRequest::Resume { pause }) => {
+                self.keeper.resume();
+                self.alarm += pause;
+            }
+            Wake::Asked(UnitRequest::Steer { answer, .. }) => {
+                // The asker may have left.
+                _ = answer.send(Err(SteerError::Ending(unit.task.run.clone())));
+            }
+            Wake::Alarm if self.is_ending => {
+                self.keeper.kill();
+                self.keeper_died(unit).await;
+            }
+            Wake::Alarm => {
+                info!(run = %unit.task.run, "a gate took too long");
+                self.end.get_or_insert(GateEnd::TimedOut(self.limit));
+                self.stop(GRACE);
+            }
+        }
+    }
+
+    fn keeper_reported(&mut self, report: &Report) {
+        match report {
+            Report::Exited { code, signal } => {
+                let end = match Exit::new(*code, *signal) {
+                    Exit::Code(code) => GateEnd::Exited(code),
+                    Exit::Signal(signal) => GateEnd::Signalled(signal),
+                    Exit::Unknown => GateEnd::Unknown("nobody saw how it exited".to_owned()),
+                };
+                self.end.get_or_insert(end);
+                self.expect_end(Duration::ZERO);
+            }
+            Report::Gone { .. } => self.is_gone = true,
+            Report::Paused => self.pause = None,
+            Report::Stopping => {
+                self.end.get_or_insert(GateEnd::Ended(Decision::Stop));
+            }
+            Report::Overdue | Report::Started { .. } | Report::CouldNotStart { .. } => {}
+        }
+    }
+
+    fn stop(&mut self, grace: Duration) {
+        self.keeper.stop(grace);
+        self.expect_end(grace);
+    }
+
+    fn expect_end(&mut self, grace: Duration) {
+        self.is_ending = true;
+        self.alarm = Instant::now() + grace + PATIENCE;
+    }
+
+    /// Ends what a dead keeper kept: the owner has inherited it.
+    async fn keeper_died(&mut self, unit: &Unit) {
+        let run = unit.task.run.clone();
+        // The task cannot fail: it does not panic and nobody aborts it.
+        _ = tokio::task::spawn_blocking(move || end_leftovers(std::slice::from_ref(&run))).await;
+        let lost = || GateEnd::Unknown("its keeper was killed".to_owned());
+        self.end.get_or_insert_with(lost);
+        self.is_gone = true;
+    }
+
+    /// Reads the rest of the output. Returns how the command ended, and what it printed.
+    async fn finish(mut self) -> (GateEnd, GateOutput) {
+        if self.output_is_open {
+            // A process that nobody could end may hold the pipe.
+            _ = tokio::time::timeout(DRAIN, self.output.next()).await;
+        }
+        let output = std::mem::take(self.output.splitter_mut());
+        self.keeper.ended().await;
+        let unknown = || GateEnd::Unknown("nobody saw how it exited".to_owned());
+        (self.end.unwrap_or_else(unknown), output)
+    }
+}

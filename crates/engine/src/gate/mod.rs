@@ -1,0 +1,97 @@
+//! The gates of a run: commands of the user that are run when the sub-agent says that it is done.
+//!
+//! A gate runs between two children, under a keeper of its own (`command.rs`). Whether its failure
+//! ends the run or is told to the next child is a pure rule (`rule.rs`); the words for the child
+//! are in `prompt.rs`. See `docs/design/gates.md`.
+
+mod command;
+mod log;
+mod output;
+mod prompt;
+mod rule;
+
+use pi_subagents_delegation::{Decision, Ending, Gate, GateStep, Gated, Happening};
+use tokio::time::Instant;
+
+use self::command::{GateEnd, run_command};
+pub(crate) use self::rule::Attempts;
+use self::rule::Verdict;
+use crate::run_progress::RunProgress;
+use crate::unit::Unit;
+
+/// What the gates of a run mean for it.
+pub(crate) enum Gates {
+    /// The run is over.
+    Over(Ending),
+    /// Another child gets this prompt.
+    Mend(String),
+}
+
+/// Runs all gates of a run in their order, until one of them does not pass.
+pub(crate) async fn run_gates(unit: &mut Unit, progress: &mut RunProgress) -> Gates {
+    let began = Instant::now();
+    let gates = unit.plan.gates.clone();
+    for (place, gate) in gates.iter().enumerate() {
+        if let Some(outcome) = run_gate(unit, progress, place, gate).await {
+            // What a gate takes is not the time of the sub-agent.
+            if let Some(deadline) = &mut progress.deadline {
+                deadline.paused(began.elapsed());
+            }
+            return outcome;
+        }
+    }
+    Gates::Over(Ending::Completed)
+}
+
+/// Runs one gate. Returns `None` if it has passed.
+async fn run_gate(
+    unit: &mut Unit,
+    progress: &mut RunProgress,
+    place: usize,
+    gate: &Gate,
+) -> Option<Gates> {
+    let attempt = progress.gates.begin(place);
+    report(unit, gate, attempt, GateStep::Began).await;
+    let (end, output) = run_command(unit, gate).await;
+    log::write(unit, progress.gates.next_log(), gate, &end, &output);
+    if let GateEnd::Ended(decision) = end {
+        return Some(Gates::Over(ended(unit, decision).await));
+    }
+    let Some(reason) = end.reason() else {
+        report(unit, gate, attempt, GateStep::Passed).await;
+        return None;
+    };
+    let failed = GateStep::Failed {
+        reason: reason.clone(),
+    };
+    report(unit, gate, attempt, failed).await;
+    let can_go_on = unit.plan.session.file().is_some();
+    let is_mendable = end.is_mendable() && can_go_on;
+    Some(match progress.gates.judge(place, gate, is_mendable) {
+        Verdict::Mend => {
+            progress.gates.tell();
+            Gates::Mend(prompt::failed(gate, &reason, &output.tail()))
+        }
+        Verdict::Over(why) => Gates::Over(Ending::GateFailed {
+            command: gate.command.clone(),
+            reason: why.map_or(reason.clone(), |why| format!("{reason}, {why}")),
+            attempts: attempt,
+        }),
+    })
+}
+
+async fn ended(unit: &mut Unit, decision: Decision) -> Ending {
+    unit.report(Happening::Stopping(decision)).await;
+    decision.ending()
+}
+
+async fn report(unit: &mut Unit, gate: &Gate, attempt: u32, step: GateStep) {
+    let gated = Gated {
+        command: gate.command.clone(),
+        attempt,
+        step,
+    };
+    unit.report(Happening::Gated(gated)).await;
+    // People look at the screen while a gate runs.
+    unit.send_events().await;
+}

@@ -1,0 +1,127 @@
+//! Decides whether a gate that failed ends its run.
+
+use pi_subagents_delegation::Gate;
+
+/// What follows from a gate that failed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Verdict {
+    /// The sub-agent is told, and may mend it.
+    Mend,
+    /// The run is over, with a reason beside the gate's own.
+    Over(Option<&'static str>),
+}
+
+/// How often the gates of a run were run, and what was done in between.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Attempts {
+    /// How often each gate was run.
+    runs: Vec<u32>,
+    /// How often the sub-agent was told about each gate.
+    told: Vec<u32>,
+    /// How many gates were run altogether.
+    logs: u32,
+    /// Whether the sub-agent was told of a failure and has done nothing since.
+    is_idle: bool,
+}
+
+impl Attempts {
+    /// Notes that a gate is run. Returns how often that is.
+    pub(super) fn begin(&mut self, place: usize) -> u32 {
+        let needed = self.runs.len().max(place + 1);
+        self.runs.resize(needed, 0);
+        self.told.resize(needed, 0);
+        self.runs[place] += 1;
+        self.runs[place]
+    }
+
+    /// Returns the number of the next log.
+    pub(super) fn next_log(&mut self) -> u32 {
+        self.logs += 1;
+        self.logs
+    }
+
+    /// Notes that the sub-agent is told of a failure.
+    pub(super) fn tell(&mut self) {
+        self.is_idle = true;
+    }
+
+    /// Notes that the sub-agent has used a tool that may have changed something.
+    pub(crate) fn note_deed(&mut self) {
+        self.is_idle = false;
+    }
+
+    /// Judges a gate that has failed. Counts what the sub-agent is told.
+    pub(super) fn judge(&mut self, place: usize, gate: &Gate, is_mendable: bool) -> Verdict {
+        if !is_mendable {
+            return Verdict::Over(None);
+        }
+        if self.is_idle {
+            return Verdict::Over(Some("and the sub-agent changed nothing after it was told"));
+        }
+        let told = &mut self.told[place];
+        if *told >= gate.retries {
+            return Verdict::Over(None);
+        }
+        *told += 1;
+        Verdict::Mend
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn gate(retries: u32) -> Gate {
+        Gate {
+            retries,
+            ..Gate::new("make check")
+        }
+    }
+
+    #[test]
+    fn a_sub_agent_that_changes_nothing_gets_no_second_try() {
+        let mut attempts = Attempts::default();
+        attempts.begin(0);
+        assert_eq!(attempts.judge(0, &gate(2), true), Verdict::Mend);
+        attempts.tell();
+        attempts.begin(0);
+        assert!(matches!(
+            attempts.judge(0, &gate(2), true),
+            Verdict::Over(Some(_))
+        ));
+    }
+
+    #[test]
+    fn what_no_model_can_mend_is_not_told() {
+        let mut attempts = Attempts::default();
+        attempts.begin(0);
+        assert_eq!(attempts.judge(0, &gate(9), false), Verdict::Over(None));
+    }
+
+    proptest! {
+        #[test]
+        fn a_sub_agent_is_never_told_more_often_than_it_has_retries(
+            retries in 0..5_u32,
+            rounds in proptest::collection::vec((0..2_usize, any::<bool>(), any::<bool>()), 0..40),
+        ) {
+            let mut attempts = Attempts::default();
+            let mut told = [0; 2];
+            for (place, is_mendable, does_something) in rounds {
+                attempts.begin(place);
+                match attempts.judge(place, &gate(retries), is_mendable) {
+                    Verdict::Mend => {
+                        attempts.tell();
+                        told[place] += 1;
+                    }
+                    Verdict::Over(_) => break,
+                }
+                if does_something {
+                    attempts.note_deed();
+                }
+            }
+            prop_assert!(told.iter().all(|told| *told <= retries));
+        }
+    }
+}
