@@ -382,6 +382,7 @@ mod tests {
             directory: None,
             record_limit: 0,
             known_tools: None,
+            test_commands: Vec::new(),
         }
     }
 }

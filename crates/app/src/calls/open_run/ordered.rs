@@ -52,6 +52,7 @@ impl Opening<'_> {
             directory: Some(directory.path().to_owned()),
             record_limit: settings.max_run_disk,
             known_tools: order.known_tools.clone(),
+            test_commands: settings.test_commands.clone(),
         });
         let files = RunFiles::write(&work, self.resolver.caller, Some(&directory), None);
         let ready = files.map(|files| Ready {

@@ -40,6 +40,8 @@ impl Resolver<'_> {
             .check_runner(runner)
             .map_err(|error| NotHere::Missing(error.to_string()))?;
         Ok(ResolvedWork {
+            // A task with a gate is not sent away.
+            gates: Vec::new(),
             runner,
             program: ChosenProgram::Here(program),
             model,
@@ -123,6 +125,7 @@ fn patch(order: &Order) -> PlanPatch {
         skills: Vec::new(),
         no_context_files: false,
         extra_args: order.arguments.clone(),
+        gate: None,
         api_key: None,
         runner: None,
         timeout: None,
