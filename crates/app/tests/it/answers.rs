@@ -210,13 +210,20 @@ fn the_summary_has_one_line_per_task_with_its_profile_in_brackets() {
         .run();
     insta::assert_snapshot!(answer_text(&stage, &output.json()), @r#"
     ✓ none: completed (session: <1>)
+      saw: no tool call, 1 turn, 110 tokens, <$0.01
     ✓ bare: completed (session: <2>) (profile: bare)
+      saw: no tool call, 1 turn, 110 tokens, <$0.01
     ✓ full: completed (session: <3>) (profile: full, model=large, thinking=xhigh, custom-system-prompt, appended-system-prompt, tools=[read,ls], suggestedSkills=[web], loadSkills=[style])
+      saw: no tool call, 1 turn, 110 tokens, <$0.01
     ✗ provider: error — Profile "provider" names the provider "fake" and no model, and the default model is not of that provider. Add "model: ID" to $SANDBOX/home/.pi/agent/agent-profiles/provider.md. (session: <4>) (profile: provider, provider=fake, excludeTools=[bash,write])
     ✓ nothing: completed (session: <5>) (profile: nothing, no-tools)
+      saw: no tool call, 1 turn, 110 tokens, <$0.01
     ✓ quiet: completed (session: <6>) (profile: quiet, thinking=off, appended-system-prompt)
+      saw: no tool call, 1 turn, 110 tokens, <$0.01
     ✗ fails: error — first line second line (session: <7>) (profile: bare)
+      saw: no tool call, 1 turn
     ✗ 日本 👩‍👩‍👧: error — first line second line (session: <8>)
+      saw: no tool call, 1 turn
     "#);
 }
 

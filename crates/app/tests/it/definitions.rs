@@ -100,7 +100,9 @@ fn a_definition_of_an_untrusted_project_is_named_once_where_another_one_is_used(
     let output = stage.delegate_to("embedded", &call).run().expect_success();
     insta::assert_snapshot!(answer_text(&stage, &output.json()), @r#"
     ✓ a: completed (session: <1>) (profile: helper, model=fake/fake-model, custom-system-prompt)
+      saw: no tool call, 1 turn, 110 tokens, <$0.01
     ✓ b: completed (session: <2>) (profile: helper, model=fake/fake-model, custom-system-prompt)
+      saw: no tool call, 1 turn, 110 tokens, <$0.01
     ! Ignored 1 definition of $SANDBOX/project, which is not trusted yet: helper. Run "pi-subagents trust --yes" to allow that.
     "#);
     let silent = json!({"tasks": [{"name": "c", "prompt": "hello"}]});

@@ -138,6 +138,7 @@ fn a_record_that_has_reached_its_limit_says_so_and_keeps_the_answer() {
     assert_eq!(outcomes(&output), [completed("a", "the finding")]);
     insta::assert_snapshot!(stage.sandbox.normalise(&text_of(&output)), @"
     ✓ a: completed (session: <session-1>)
+      saw: no tool call, 101 turns, 11k tokens, $0.05
     ! a: its record has reached the limit of 1 MB (maxRunDisk in settings.json); what its sub-agent said after that is not recorded, except its answer
     ");
     let answer = output.json();

@@ -168,7 +168,7 @@ fn a_gate_whose_owner_is_killed_ends_with_it() {
         .spawn();
     wait_for_file(&pid, PATIENCE);
     running.kill(Signal::KILL);
-    running.wait_for_exit();
+    _ = running.wait_for_exit();
     expect_gone(&pid);
     let status = stage.command(&["status", "--all", "--json"]).run().json();
     assert_eq!(status["runs"][0]["status"], "aborted");

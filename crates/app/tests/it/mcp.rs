@@ -168,7 +168,9 @@ fn a_delegation_tells_its_progress_and_answers_with_text_and_details() {
     let text = answer["text"][0].as_str().unwrap();
     insta::assert_snapshot!(stage.sandbox.normalise(text), @"
     ✓ a: completed (session: <session-1>)
+      saw: no tool call, 1 turn, 110 tokens, <$0.01
     ✓ b: completed (session: <session-2>)
+      saw: no tool call, 1 turn, 110 tokens, <$0.01
     ");
     let told: Vec<f64> = client
         .progress("both")

@@ -50,7 +50,10 @@ fn a_task_goes_on_while_its_client_asks_and_ends_with_the_answer_of_the_call() {
     assert_eq!(outputs(&answer), [("a", "done")]);
     assert_eq!(answer["isError"], false);
     let text = answer["text"][0].as_str().unwrap();
-    insta::assert_snapshot!(stage.sandbox.normalise(text), @"✓ a: completed (session: <session-1>)");
+    insta::assert_snapshot!(stage.sandbox.normalise(text), @"
+    ✓ a: completed (session: <session-1>)
+      saw: no tool call, 1 turn, 110 tokens, <$0.01
+    ");
     assert_eq!(client.leave().code, Some(0));
 }
 
@@ -82,7 +85,10 @@ fn cancelling_a_task_ends_its_children_and_no_others() {
     assert!(!exists(started));
     assert!(exists(other));
     let message = ended["message"].as_str().unwrap();
-    insta::assert_snapshot!(stage.sandbox.normalise(message), @"✗ one: error — Stopped on request. (session: <session-1>)");
+    insta::assert_snapshot!(stage.sandbox.normalise(message), @"
+    ✗ one: error — Stopped on request. (session: <session-1>)
+      saw: no tool call, 1 turn
+    ");
     assert_eq!(client.leave().code, Some(0));
     assert_eq!(wait_until_gone(&[other], PATIENCE), Ok(()));
 }

@@ -465,6 +465,7 @@ fn a_record_that_is_gone_is_named_and_hides_nothing_else() {
     a  four
     a  ✓ completed after <duration>
     ✓ a: completed (session: <session-1>) • 110 tokens • <$0.01 • <duration>
+      saw: no tool call, 1 turn
     ! a: the record of run <run-1> is gone: $PROJECT/.pi/subagents/runs/<run-1> does not exist; the sub-agent is not told what was said in it
 
     Continue it:  pi-subagents resume <session-1> "PROMPT"
