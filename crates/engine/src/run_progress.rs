@@ -4,8 +4,7 @@ use pi_subagents_delegation::{Runner, Task, TaskPlan};
 use tokio::time::Instant;
 
 use crate::completion::{LastAnswer, Reports};
-use crate::gate::Attempts;
-use crate::guards::{Deadline, Repetition, Spending};
+use crate::guards::{Deadline, GateAttempts, Repetition, Spending};
 use crate::model_check::ModelCheck;
 use crate::tool_check::ToolCheck;
 
@@ -24,7 +23,7 @@ pub(crate) struct RunProgress {
     pub(crate) deadline: Option<Deadline>,
     pub(crate) repetition: Repetition,
     pub(crate) spending: Spending,
-    pub(crate) gates: Attempts,
+    pub(crate) gates: GateAttempts,
     /// How often the owner was asked to shut down.
     pub(crate) shutdowns: u32,
 }
@@ -41,7 +40,7 @@ impl RunProgress {
             deadline: Deadline::new(Instant::now(), &plan.limits),
             repetition: Repetition::new(plan.limits.repetitions),
             spending: Spending::new(plan.limits.allowance),
-            gates: Attempts::default(),
+            gates: GateAttempts::default(),
             shutdowns: 0,
         }
     }

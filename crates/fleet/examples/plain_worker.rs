@@ -12,7 +12,7 @@
 use std::time::Duration;
 
 use pi_subagents_fleet::wire::Ended;
-use pi_subagents_fleet::{Address, Claim, Delivery, Fleet, Terms};
+use pi_subagents_fleet::{Address, Claim, Delivery, Fleet, Standing, Terms};
 
 #[tokio::main(flavor = "multi_thread", worker_threads = 2)]
 async fn main() {
@@ -62,7 +62,7 @@ async fn run(delivery: Delivery, worker: String, work: Duration) {
     let mut standing = held.standing();
     tokio::select! {
         () = tokio::time::sleep(work) => {}
-        lost = standing.wait_for(|standing| standing.is_lost()) => {
+        lost = standing.wait_for(Standing::is_lost) => {
             return println!("lost {run} {:?}", lost.map(|standing| standing.clone()));
         }
     }

@@ -65,6 +65,14 @@ mod tests {
         assert!(file.contains(r"\u003c/script>\u003cscript>alert(1)"));
     }
 
+    /// Leaves out comments, in which types are imported.
+    fn without_comments(code: &str) -> String {
+        let mut parts = code.split("/*");
+        let first = parts.next().unwrap_or_default().to_owned();
+        let behind = parts.filter_map(|part| part.split_once("*/"));
+        behind.fold(first, |code, (_, rest)| code + rest)
+    }
+
     #[test]
     fn the_file_asks_nobody_for_anything() {
         let file = export_file(&json!({}));
@@ -72,7 +80,8 @@ mod tests {
             assert!(!file.contains(address), "{address}");
         }
         for module in ASSETS.iter().filter(|asset| asset.is_module()) {
-            assert!(!module.content.contains("import("), "{}", module.name);
+            let code = without_comments(module.content);
+            assert!(!code.contains("import("), "{}", module.name);
             assert!(file.contains(&format!("\"{}\":\"data:", module.name)));
         }
     }

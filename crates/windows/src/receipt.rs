@@ -20,7 +20,7 @@ pub type ReceiptFact = (&'static str, Role, String);
 /// Writes the lines under a run's summary that has figures of its own: what was seen, and what to
 /// look at.
 pub fn receipt_lines(receipt: &Receipt) -> Vec<String> {
-    lines(seen_parts(receipt), receipt)
+    lines(&seen_parts(receipt), receipt)
 }
 
 /// Writes the lines under a run's summary that has no figures: these stand here too.
@@ -35,12 +35,12 @@ pub fn receipt_lines_with_figures(receipt: &Receipt) -> Vec<String> {
     }
     let dollars: Option<f64> = receipt.models.iter().map(|model| model.cost).sum();
     parts.extend(Some(cost(dollars)).filter(|cost| !cost.is_empty()));
-    lines(parts, receipt)
+    lines(&parts, receipt)
 }
 
 /// Writes one line, and a second one if somebody should look at anything. That no tool was used
 /// stands in the first line already.
-fn lines(seen: Vec<String>, receipt: &Receipt) -> Vec<String> {
+fn lines(seen: &[String], receipt: &Receipt) -> Vec<String> {
     let flags = receipt.flags.iter();
     let flags = flags.filter(|flag| **flag != Flag::NoToolUsed);
     let flags: Vec<&str> = flags.map(|flag| flag.words()).collect();

@@ -179,7 +179,7 @@ fn expect_gone(pid_file: &str) {
         let text = fs::read_to_string(pid_file).ok()?;
         (!text.trim().is_empty()).then(|| text.trim().to_owned())
     });
-    let process = format!("/proc/{}", pid.expect("the gate writes its pid"));
+    let process = format!("/proc/{}", pid.unwrap());
     let gone = wait_until(PATIENCE, || (!fs::exists(&process).unwrap()).then_some(()));
     assert!(gone.is_some(), "{process} is still there");
 }

@@ -76,8 +76,12 @@ fn the_manual_is_printed_or_written_with_a_page_for_each_command() {
     pi-subagents-stop.1
     pi-subagents-tools.1
     pi-subagents-tour.1
+    pi-subagents-trace.1
     pi-subagents-trust.1
     pi-subagents-wait.1
+    pi-subagents-web.1
+    pi-subagents-worker.1
+    pi-subagents-workers.1
     pi-subagents-worktrees.1
     pi-subagents.1
     ");

@@ -28,9 +28,9 @@ fn an_isolated_run_changes_nothing_in_the_checkout_and_its_result_is_kept() {
     assert_eq!(stage.status(), " M kept.txt");
     let patch = std::fs::read_to_string(workspace["patch"].as_str().unwrap()).unwrap();
     assert!(patch.contains("+changed by the caller\n"), "{patch}");
-    let path = workspace["path"].as_str().unwrap();
+    let place = workspace["path"].as_str().unwrap();
     let home = stage.home_path(".pi/subagent-worktrees");
-    assert!(path.starts_with(&home), "{path}");
+    assert!(place.starts_with(&home), "{place}");
 }
 
 #[test]

@@ -118,15 +118,15 @@ fn without_assignments<'a, 'b>(words: &'a [&'b str]) -> &'a [&'b str] {
 /// Leaves out wrappers with their options and numbers: `timeout 60 cargo test`.
 fn without_wrappers<'a, 'b>(words: &'a [&'b str]) -> &'a [&'b str] {
     let mut words = words;
-    let mut is_wrapped = false;
+    let mut is_behind_one = false;
     while let Some(first) = words.first() {
         let is_wrapper = WRAPPERS.contains(&program_name(first));
-        let is_argument = is_wrapped
+        let is_argument = is_behind_one
             && (first.starts_with('-') || first.starts_with(|c: char| c.is_ascii_digit()));
         if !is_wrapper && !is_argument {
             break;
         }
-        is_wrapped = true;
+        is_behind_one = true;
         words = without_assignments(&words[1..]);
     }
     words

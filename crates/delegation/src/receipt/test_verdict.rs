@@ -87,9 +87,9 @@ impl TestPlace {
         match end {
             CommandEnd { exit: Some(0), .. } if self.proves_success => TestState::Passed,
             CommandEnd { exit: Some(0), .. } => TestState::Unclear,
-            CommandEnd { exit: Some(_), .. } if self.proves_failure => TestState::Failed,
-            // A line that is only a test and hangs has not passed.
-            CommandEnd {
+            // A line that is only a test and hangs has not passed either.
+            CommandEnd { exit: Some(_), .. }
+            | CommandEnd {
                 cut: Some(CutShort::TimedOut),
                 ..
             } if self.proves_failure => TestState::Failed,

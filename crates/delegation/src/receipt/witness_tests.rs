@@ -216,17 +216,17 @@ fn the_ends_of_commands_are_read_from_their_last_lines() {
 
 #[test]
 fn a_change_after_a_test_makes_it_stale() {
-    let state = |told: &mut Told| {
+    let seen = |told: &mut Told| {
         let receipt = told.ended();
         (receipt.tests.state, receipt.flags)
     };
     let mut passed = Told::default();
     passed.edit("e", "a").bash("t", "cargo test", None);
-    assert_eq!(state(&mut passed), (TestState::Passed, vec![]));
+    assert_eq!(seen(&mut passed), (TestState::Passed, vec![]));
     let mut stale = Told::default();
     stale.bash("t", "cargo test", None).edit("e", "a");
     assert_eq!(
-        state(&mut stale),
+        seen(&mut stale),
         (TestState::Stale, vec![Flag::ChangedAfterTest])
     );
     let mut beside = Told::default();
@@ -236,19 +236,19 @@ fn a_change_after_a_test_makes_it_stale() {
     beside.done("e", "edit", &edit, &json!({"text": ""}));
     beside.line(&json!({"type": "tool_execution_end", "toolCallId": "t", "toolName": "bash", "isError": false, "result": {}}));
     assert_eq!(
-        state(&mut beside),
+        seen(&mut beside),
         (TestState::Stale, vec![Flag::ChangedAfterTest])
     );
     let mut failed = Told::default();
     failed.bash("t", "cargo test", Some("Command exited with code 101"));
     assert_eq!(
-        state(&mut failed),
+        seen(&mut failed),
         (TestState::Failed, vec![Flag::LastTestFailed])
     );
     let mut hidden = Told::default();
     hidden.bash("t", "cargo test | tail", None);
     assert_eq!(
-        state(&mut hidden),
+        seen(&mut hidden),
         (TestState::Unclear, vec![Flag::TestHidden])
     );
 }

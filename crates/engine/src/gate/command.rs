@@ -58,11 +58,7 @@ impl GateEnd {
     /// Returns whether a sub-agent could do anything about it. If the command could not be run or
     /// did not end by itself, nothing was proved.
     pub(super) fn is_mendable(&self) -> bool {
-        match self {
-            Self::Exited(126 | 127) => false,
-            Self::Exited(_) => true,
-            Self::Signalled(_) | Self::TimedOut(_) | Self::Unknown(_) | Self::Ended(_) => false,
-        }
+        matches!(self, Self::Exited(code) if !matches!(code, 126 | 127))
     }
 }
 

@@ -1,21 +1,19 @@
 //! The gates of a run: commands of the user that are run when the sub-agent says that it is done.
 //!
 //! A gate runs between two children, under a keeper of its own (`command.rs`). Whether its failure
-//! ends the run or is told to the next child is a pure rule (`rule.rs`); the words for the child
+//! ends the run or is told to the next child is a pure rule (`guards/gates.rs`); the words for the child
 //! are in `prompt.rs`. See `docs/design/gates.md`.
 
 mod command;
 mod log;
 mod output;
 mod prompt;
-mod rule;
 
 use pi_subagents_delegation::{Decision, Ending, Gate, GateStep, Gated, Happening};
 use tokio::time::Instant;
 
 use self::command::{GateEnd, run_command};
-pub(crate) use self::rule::Attempts;
-use self::rule::Verdict;
+use crate::guards::GateVerdict;
 use crate::run_progress::RunProgress;
 use crate::unit::Unit;
 
@@ -68,11 +66,11 @@ async fn run_gate(
     let can_go_on = unit.plan.session.file().is_some();
     let is_mendable = end.is_mendable() && can_go_on;
     Some(match progress.gates.judge(place, gate, is_mendable) {
-        Verdict::Mend => {
+        GateVerdict::Mend => {
             progress.gates.tell();
             Gates::Mend(prompt::failed(gate, &reason, &output.tail()))
         }
-        Verdict::Over(why) => Gates::Over(Ending::GateFailed {
+        GateVerdict::Over(why) => Gates::Over(Ending::GateFailed {
             command: gate.command.clone(),
             reason: why.map_or(reason.clone(), |why| format!("{reason}, {why}")),
             attempts: attempt,

@@ -2,9 +2,11 @@
 //! [`Decision`](pi_subagents_delegation::Decision) out; only the unit sleeps.
 
 mod deadline;
+mod gates;
 mod repetition;
 mod spending;
 
 pub(crate) use deadline::Deadline;
+pub(crate) use gates::{GateAttempts, GateVerdict};
 pub(crate) use repetition::Repetition;
 pub(crate) use spending::Spending;

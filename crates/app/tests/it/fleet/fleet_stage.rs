@@ -70,7 +70,7 @@ impl FleetStage {
             let listed = self.stage.command(&["workers", "--json"]).run().json();
             listed["workers"].to_string().contains(name).then_some(())
         };
-        wait_until(PATIENCE, is_there).expect("the worker is there");
+        assert!(wait_until(PATIENCE, is_there).is_some(), "no worker {name}");
         worker
     }
 

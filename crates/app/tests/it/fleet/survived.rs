@@ -59,7 +59,8 @@ fn wait_until_copied(stage: &Stage) {
         let life = life(&run_directory(stage));
         life.contains(&"run_started".to_owned()).then_some(())
     };
-    wait_until(PATIENCE, is_copied).expect("a copied record");
+    let copied = wait_until(PATIENCE, is_copied);
+    assert!(copied.is_some(), "the record is not copied");
 }
 
 #[test]

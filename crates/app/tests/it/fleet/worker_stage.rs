@@ -78,7 +78,7 @@ impl Yard {
     pub(crate) fn wait<T>(&self, work: impl Future<Output = T>) -> T {
         self.runtime
             .block_on(async { timeout(PATIENCE, work).await })
-            .expect("it takes too long")
+            .unwrap()
     }
 
     /// Gives the order for a run of the child that misbehaves.

@@ -28,9 +28,8 @@ const TERMINAL_ROWS: usize = 50;
 /// The runs and figures that are shown.
 pub(super) struct Seen {
     pub(super) counts: Counts,
-    /// The chosen runs in their order. Each has its own place in memory, because ten thousand of them
-    /// are sorted.
-    pub(super) runs: Vec<Box<SeenRun>>,
+    /// The chosen runs in their order.
+    pub(super) runs: Vec<SeenRun>,
     /// The figures of all of these together.
     totals: RowTotals,
     /// At most so many of them are listed.
@@ -62,9 +61,8 @@ impl Seen {
         // After some years there are very many runs, and most of them are only counted.
         let is_listed = |run: &IndexedRun| args.id.is_some() || choice.lists(run.is_open());
         let (listed, others): (Vec<_>, Vec<_>) = runs.into_iter().partition(is_listed);
-        let listed = listed.into_iter();
-        let listed = listed.map(|run| Box::new(SeenRun::look(run, under_way)));
-        let mut runs: Vec<Box<SeenRun>> = listed.filter(|run| choice.counts(&run.row)).collect();
+        let listed = listed.into_iter().map(|run| SeenRun::look(run, under_way));
+        let mut runs: Vec<SeenRun> = listed.filter(|run| choice.counts(&run.row)).collect();
         let states = runs.iter().map(|run| run.row.status);
         let counts = Counts::of(states.chain(others.iter().map(status_of)));
         if args.id.is_none() {

@@ -4,7 +4,7 @@ use pi_subagents_delegation::Gate;
 
 /// What follows from a gate that failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Verdict {
+pub(crate) enum GateVerdict {
     /// The sub-agent is told, and may mend it.
     Mend,
     /// The run is over, with a reason beside the gate's own.
@@ -13,7 +13,7 @@ pub(super) enum Verdict {
 
 /// How often the gates of a run were run, and what was done in between.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Attempts {
+pub(crate) struct GateAttempts {
     /// How often each gate was run.
     runs: Vec<u32>,
     /// How often the sub-agent was told about each gate.
@@ -24,9 +24,9 @@ pub(crate) struct Attempts {
     is_idle: bool,
 }
 
-impl Attempts {
+impl GateAttempts {
     /// Notes that a gate is run. Returns how often that is.
-    pub(super) fn begin(&mut self, place: usize) -> u32 {
+    pub(crate) fn begin(&mut self, place: usize) -> u32 {
         let needed = self.runs.len().max(place + 1);
         self.runs.resize(needed, 0);
         self.told.resize(needed, 0);
@@ -35,13 +35,13 @@ impl Attempts {
     }
 
     /// Returns the number of the next log.
-    pub(super) fn next_log(&mut self) -> u32 {
+    pub(crate) fn next_log(&mut self) -> u32 {
         self.logs += 1;
         self.logs
     }
 
     /// Notes that the sub-agent is told of a failure.
-    pub(super) fn tell(&mut self) {
+    pub(crate) fn tell(&mut self) {
         self.is_idle = true;
     }
 
@@ -51,19 +51,19 @@ impl Attempts {
     }
 
     /// Judges a gate that has failed. Counts what the sub-agent is told.
-    pub(super) fn judge(&mut self, place: usize, gate: &Gate, is_mendable: bool) -> Verdict {
+    pub(crate) fn judge(&mut self, place: usize, gate: &Gate, is_mendable: bool) -> GateVerdict {
         if !is_mendable {
-            return Verdict::Over(None);
+            return GateVerdict::Over(None);
         }
         if self.is_idle {
-            return Verdict::Over(Some("and the sub-agent changed nothing after it was told"));
+            return GateVerdict::Over(Some("and the sub-agent changed nothing after it was told"));
         }
         let told = &mut self.told[place];
         if *told >= gate.retries {
-            return Verdict::Over(None);
+            return GateVerdict::Over(None);
         }
         *told += 1;
-        Verdict::Mend
+        GateVerdict::Mend
     }
 }
 
@@ -82,22 +82,22 @@ mod tests {
 
     #[test]
     fn a_sub_agent_that_changes_nothing_gets_no_second_try() {
-        let mut attempts = Attempts::default();
+        let mut attempts = GateAttempts::default();
         attempts.begin(0);
-        assert_eq!(attempts.judge(0, &gate(2), true), Verdict::Mend);
+        assert_eq!(attempts.judge(0, &gate(2), true), GateVerdict::Mend);
         attempts.tell();
         attempts.begin(0);
         assert!(matches!(
             attempts.judge(0, &gate(2), true),
-            Verdict::Over(Some(_))
+            GateVerdict::Over(Some(_))
         ));
     }
 
     #[test]
     fn what_no_model_can_mend_is_not_told() {
-        let mut attempts = Attempts::default();
+        let mut attempts = GateAttempts::default();
         attempts.begin(0);
-        assert_eq!(attempts.judge(0, &gate(9), false), Verdict::Over(None));
+        assert_eq!(attempts.judge(0, &gate(9), false), GateVerdict::Over(None));
     }
 
     proptest! {
@@ -106,16 +106,16 @@ mod tests {
             retries in 0..5_u32,
             rounds in proptest::collection::vec((0..2_usize, any::<bool>(), any::<bool>()), 0..40),
         ) {
-            let mut attempts = Attempts::default();
+            let mut attempts = GateAttempts::default();
             let mut told = [0; 2];
             for (place, is_mendable, does_something) in rounds {
                 attempts.begin(place);
                 match attempts.judge(place, &gate(retries), is_mendable) {
-                    Verdict::Mend => {
+                    GateVerdict::Mend => {
                         attempts.tell();
                         told[place] += 1;
                     }
-                    Verdict::Over(_) => break,
+                    GateVerdict::Over(_) => break,
                 }
                 if does_something {
                     attempts.note_deed();
