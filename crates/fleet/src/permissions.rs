@@ -93,6 +93,8 @@ fn reading(names: &Names, records: bool) -> Vec<String> {
         subjects.extend([
             format!("$JS.API.DIRECT.GET.{stream}"),
             format!("$JS.API.DIRECT.GET.{stream}.>"),
+            // A reader of several subjects has no name, and a named one has a name behind it.
+            format!("$JS.API.CONSUMER.CREATE.{stream}"),
             format!("$JS.API.CONSUMER.CREATE.{stream}.>"),
             format!("$JS.API.CONSUMER.DELETE.{stream}.>"),
             format!("$JS.API.CONSUMER.MSG.NEXT.{stream}.>"),

@@ -3,6 +3,7 @@
 mod bad_input;
 mod calls;
 mod fleet_stage;
+mod permitted;
 mod setting_up;
 mod survived;
 mod worker;

@@ -43,7 +43,11 @@ async function open(url, options = {}) {
 }
 
 const names = (page) => page.$$eval(".run b", (found) => found.map((one) => one.textContent));
-const text = (page, selector) => page.$eval(selector, (element) => element.textContent.trim().replace(/\s+/g, " "));
+/** Waits until an element is there: what a click opens may be fetched first. */
+const text = async (page, selector) => {
+  const element = await page.waitForSelector(selector, { state: "attached" });
+  return element.evaluate((found) => found.textContent.trim().replace(/\s+/g, " "));
+};
 
 const scenes = {
   // A fleet at work: it is listed, followed, steered and stopped.

@@ -19,6 +19,17 @@ pub(crate) struct FleetStage {
     pub(crate) server: NatsServer,
 }
 
+/// Makes a user whose project is a repository with a commit.
+pub(crate) fn git_project() -> Stage {
+    let sandbox = Sandbox::with_git();
+    sandbox.write("project/readme.md", "A lamp.\n");
+    for arguments in [&["add", "."][..], &["commit", "--quiet", "--message=lamp"]] {
+        let git = sandbox.command(Path::new("git")).args(arguments);
+        git.cwd(sandbox.project()).run().expect_success();
+    }
+    Stage { sandbox }
+}
+
 impl FleetStage {
     /// Starts a server and names it in the settings of a user. The fleet is not set up.
     pub(crate) fn new() -> Self {
@@ -27,13 +38,7 @@ impl FleetStage {
 
     /// Does the same for a user whose project is a repository with a commit, and sets the fleet up.
     pub(crate) fn with_git() -> Self {
-        let sandbox = Sandbox::with_git();
-        sandbox.write("project/readme.md", "A lamp.\n");
-        for arguments in [&["add", "."][..], &["commit", "--quiet", "--message=lamp"]] {
-            let git = sandbox.command(Path::new("git")).args(arguments);
-            git.cwd(sandbox.project()).run().expect_success();
-        }
-        let fleet = Self::of(Stage { sandbox });
+        let fleet = Self::of(git_project());
         fleet
             .stage
             .command(&["fleet", "init"])
