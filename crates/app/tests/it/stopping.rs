@@ -329,14 +329,20 @@ fn what_a_child_leaves_behind_when_it_is_done_is_ended() {
 #[test]
 fn an_interrupted_run_is_found_at_the_next_start_and_says_how_to_go_on() {
     let family = Family::start(&[json!({"say": "half of it"})]);
+    let run = || {
+        let status = family.stage.command(&["status", "--all", "--json"]).run();
+        status.json()["runs"][0].clone()
+    };
+    // A killed owner takes along what it has heard and not yet written.
+    let is_written = || {
+        let directory = run()["directory"].as_str()?.to_owned();
+        let events = fs::read_to_string(format!("{directory}/events.jsonl")).ok()?;
+        events.contains("half of it").then_some(())
+    };
+    wait_until(PATIENCE, is_written).expect("the words in the record");
     family.owner.kill(Signal::KILL);
     let run = wait_until(PATIENCE, || {
-        let status = family
-            .stage
-            .command(&["status", "--all", "--json"])
-            .run()
-            .json();
-        let run = status["runs"][0].clone();
+        let run = run();
         (run["status"] == "aborted").then_some(run)
     })
     .expect("the run to be recorded as interrupted");
