@@ -45,8 +45,11 @@ impl Tree {
             Event::End(_) => self.end(),
             Event::Text(text) | Event::Html(text) | Event::InlineHtml(text) => self.text(&text),
             Event::Code(text) => self.put(json!(["code", clean(&text)])),
-            Event::SoftBreak => self.text("\n"),
-            Event::HardBreak => self.put(json!(["br"])),
+            // A model ends lines where it means to, and terminals show them so.
+            Event::SoftBreak | Event::HardBreak => {
+                self.text("\n");
+                self.put(json!(["br"]));
+            }
             Event::Rule => self.put(json!(["hr"])),
             Event::TaskListMarker(is_done) => self.text(if is_done { "☑ " } else { "☐ " }),
             Event::FootnoteReference(_) | Event::InlineMath(_) | Event::DisplayMath(_) => {}
@@ -210,6 +213,13 @@ mod tests {
             ]])
         );
         assert_eq!(markdown("\u{1b}[31mred\u{202e}"), json!([["p", "[31mred"]]));
+    }
+
+    #[test]
+    fn lines_end_where_the_model_ended_them() {
+        let expected = json!([["p", "one\n", ["br"], "two"]]);
+        assert_eq!(markdown("one\ntwo"), expected);
+        assert_eq!(markdown("one  \ntwo"), expected);
     }
 
     #[test]
