@@ -184,6 +184,6 @@ async fn settled(runs: &[Arc<RunSummary>]) -> Worktrees {
             matrix,
         }
     });
-    // What could not be looked at now is looked at by the next command.
+    // The next command looks at what this one could not look at.
     settled.await.unwrap_or_default()
 }

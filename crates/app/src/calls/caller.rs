@@ -53,7 +53,7 @@ pub(crate) struct Overrides {
     pub(crate) fleet: FleetWishes,
 }
 
-/// What a call asks of a fleet; the settings say the rest.
+/// The wishes of a call about its fleet; the settings say the rest.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct FleetWishes {

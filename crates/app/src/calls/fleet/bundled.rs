@@ -46,7 +46,7 @@ pub(super) struct Packed {
     base: Base,
     /// The bundle of the base, unless the fleet has it.
     new_base: Option<(PathBuf, Bundle)>,
-    /// What leads from the base to the snapshot, unless the base holds it.
+    /// The objects that lead from the base to the snapshot, unless the base holds them.
     thin: Option<(PathBuf, Bundle)>,
     /// The bundles are in it.
     _scratch: TempDir,
@@ -99,7 +99,7 @@ pub(super) async fn pack(
     on_thread(move || write_bundles(looked, known, history, most)).await
 }
 
-/// What is seen of a repository before anything is written.
+/// The state of a repository before anything is written.
 struct Looked {
     repository: Repository,
     snapshot: Snapshot,

@@ -1,4 +1,4 @@
-//! What would travel to a fleet, for somebody who wants to know it before.
+//! Says what would travel to a fleet, for somebody who wants to know it before.
 
 use pi_subagents_delegation::WorkspaceChoice;
 use serde_json::{Value, json};
@@ -15,7 +15,7 @@ pub(crate) struct DryRun {
     destination: Destination,
     /// The workers that take runs of the pool.
     workers: Vec<String>,
-    /// What would be sent of the project, a line each.
+    /// The parts of the project that would be sent, a line each.
     files: Vec<String>,
     /// How many bytes of it.
     bytes: u64,

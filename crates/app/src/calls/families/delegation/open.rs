@@ -62,7 +62,7 @@ fn asked<'a>(
     default_profile: Option<&'a str>,
     earlier: Option<&'a EarlierSession>,
 ) -> Result<Asked<'a>, CommandError> {
-    // Whoever found the session has also decided where it goes on.
+    // The place where a session goes on was decided when the session was found.
     let named = earlier.filter(|_| matches!(call.resume, Some(Resume::Named(_))));
     Ok(Asked {
         name: call.name.clone(),
