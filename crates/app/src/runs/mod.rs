@@ -11,6 +11,7 @@ pub(crate) mod follow;
 pub(crate) mod happened;
 pub(crate) mod keeping;
 pub(crate) mod known;
+pub(crate) mod merging;
 pub(crate) mod missing_record;
 pub(crate) mod owned;
 pub(crate) mod owner_request;

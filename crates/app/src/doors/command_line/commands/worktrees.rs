@@ -1,6 +1,5 @@
 //! `worktrees` and `discard`: the worktrees of runs, and what becomes of those that nobody wants.
 
-use std::path::Path;
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -9,7 +8,6 @@ use pi_subagents_delegation::Timestamp;
 use pi_subagents_delegation::text::{count, one_line};
 use pi_subagents_sessions::{IndexedRun, Prefers, Store};
 use pi_subagents_windows::figures;
-use pi_subagents_workspaces::{Repository, discard as set_aside};
 use serde_json::{Value, json};
 
 use crate::doors::command_line::commands::control::runs_of_all;
@@ -18,10 +16,10 @@ use crate::places::Places;
 use crate::print::Printer;
 use crate::profiles::ask::{self, AtTerminal, Person as _};
 use crate::runs::conversation::of_one_conversation;
+use crate::runs::merging::Discardable;
 use crate::runs::owned::current_runs;
-use crate::runs::results::failed;
 use crate::runs::typed::TypedIds;
-use crate::runs::workspace::{Workspace, WorkspaceState, settle, take_away};
+use crate::runs::workspace::{Workspace, WorkspaceState, settle};
 
 #[derive(Args)]
 pub(crate) struct WorktreesArgs {
@@ -69,7 +67,7 @@ pub(crate) fn list(args: &WorktreesArgs, printer: Printer) -> Result<ExitCode, C
         printer.note("hint: --isolation worktree gives each run one.");
     }
     for found in &found {
-        printer.data(&lines(found));
+        printer.data(&lines(&found.run, &found.workspace));
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -85,8 +83,7 @@ fn is_there(workspace: &Workspace) -> bool {
     }
 }
 
-fn lines(found: &Found) -> String {
-    let Found { run, workspace } = found;
+fn lines(run: &IndexedRun, workspace: &Workspace) -> String {
     let age = Timestamp::now().duration_since(run.accepted_at);
     let age = figures::ago(Duration::try_from(age).unwrap_or_default());
     let gone = if workspace.path.exists() {
@@ -127,7 +124,7 @@ pub(crate) fn discard(args: &DiscardArgs, printer: Printer) -> Result<ExitCode, 
     })?;
     let mut found = Vec::new();
     for run in runs {
-        found.extend(discardable(run)?);
+        found.extend(Discardable::of(run)?);
     }
     if found.is_empty() {
         return Err(CommandError::no_answer(
@@ -143,7 +140,7 @@ pub(crate) fn discard(args: &DiscardArgs, printer: Printer) -> Result<ExitCode, 
             );
         }
         for found in &found {
-            printer.note(&lines(found));
+            printer.note(&lines(&found.run, &found.workspace));
         }
         let question = format!("Discard {}?", count(found.len(), "worktree"));
         match person.yes(&question, false) {
@@ -153,41 +150,12 @@ pub(crate) fn discard(args: &DiscardArgs, printer: Printer) -> Result<ExitCode, 
         }
     }
     for found in found {
-        discard_one(found, printer)?;
+        let name = one_line(&found.run.name);
+        let kept = found.discard()?;
+        printer.data(&format!("{name}: discarded"));
+        if let Some(kept) = kept {
+            printer.note(&format!("hint: git branch NAME {kept} gets it back."));
+        }
     }
     Ok(ExitCode::SUCCESS)
-}
-
-/// Returns a run if it has a worktree that can go.
-fn discardable(run: IndexedRun) -> Result<Option<Found>, CommandError> {
-    if run.is_open() {
-        let hint = format!("pi-subagents stop {} ends it.", run.run);
-        return Err(CommandError::failed(format!("{} is still running", run.run)).hint(hint));
-    }
-    let Some(workspace) = settle(run.directory.path(), &run.run) else {
-        return Ok(None);
-    };
-    if workspace.state == WorkspaceState::Uncaptured {
-        let words = format!(
-            "what {} left could not be kept, so it is not removed",
-            run.run
-        );
-        let hint = format!("Look into {} yourself.", workspace.path.display());
-        return Err(CommandError::failed(words).hint(hint));
-    }
-    Ok(workspace.is_unmerged().then_some(Found { run, workspace }))
-}
-
-fn discard_one(found: Found, printer: Printer) -> Result<(), CommandError> {
-    let Found { run, mut workspace } = found;
-    let repository = Repository::find(&workspace.repository).map_err(|error| failed(&error))?;
-    let kept = set_aside(&repository, run.run.as_str()).map_err(|error| failed(&error))?;
-    let directory: &Path = run.directory.path();
-    take_away(&mut workspace, directory, WorkspaceState::Discarded)
-        .map_err(|error| failed(&error))?;
-    printer.data(&format!("{}: discarded", one_line(&run.name)));
-    if let Some(kept) = kept {
-        printer.note(&format!("hint: git branch NAME {kept} gets it back."));
-    }
-    Ok(())
 }

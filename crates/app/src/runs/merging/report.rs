@@ -4,33 +4,35 @@ use pi_subagents_delegation::text::one_line;
 use pi_subagents_workspaces::{Conflict, Outcome};
 use serde_json::{Value, json};
 
-use super::matrix::conflicts_json;
-use super::name_of;
-use crate::print::Printer;
-use crate::runs::results::RunResult;
+use super::fit::conflicts_json;
+use super::{Merged, name_of};
 use crate::runs::workspace::{WorkspaceFile, files_words, place};
 
 /// At most so many conflicts are named in a line.
 const MOST_NAMED: usize = 3;
 
-/// A run whose merge was tried.
-pub(super) struct Merged {
-    pub(super) result: RunResult,
-    pub(super) outcome: Outcome,
+/// How the merges of some runs ended.
+pub(crate) struct MergeReport {
+    pub(crate) merged: Vec<Merged>,
+    /// What could not be tidied up afterwards.
+    pub(crate) warnings: Vec<String>,
 }
 
-/// Prints how the merges ended.
-pub(super) fn print_merged(done: &[Merged], problems: &[String], printer: Printer) {
-    if printer.is_json() {
-        let runs: Vec<Value> = done.iter().map(to_json).collect();
-        printer.json(&json!({ "runs": runs, "warnings": problems }));
-        return;
+impl MergeReport {
+    /// Says of each run how its merge ended.
+    pub(crate) fn lines(&self) -> Vec<String> {
+        self.merged.iter().map(line).collect()
     }
-    for merged in done {
-        printer.data(&line(merged));
+
+    /// Describes the same for programs.
+    pub(crate) fn to_json(&self) -> Value {
+        let runs: Vec<Value> = self.merged.iter().map(to_json).collect();
+        json!({ "runs": runs, "warnings": self.warnings })
     }
-    for problem in problems {
-        printer.note(&format!("! {problem}"));
+
+    /// Returns how many runs are in the checkout now.
+    pub(crate) fn merged_count(&self) -> usize {
+        self.merged.iter().filter(|merged| merged.is_in()).count()
     }
 }
 

@@ -1,0 +1,128 @@
+//! Brings what runs have changed into a checkout, says what would fit, and sets aside what nobody
+//! wants. All doors use it; none of it prints or asks.
+
+mod discarding;
+mod fit;
+mod report;
+
+use std::path::Path;
+
+use pi_subagents_delegation::text::one_line;
+use pi_subagents_sessions::IndexedRun;
+use pi_subagents_workspaces::{Merge, Outcome, Pin, Repository, pin};
+
+pub(crate) use self::discarding::Discardable;
+pub(crate) use self::fit::Fit;
+pub(crate) use self::report::MergeReport;
+use crate::error::CommandError;
+use crate::runs::results::{RunResult, failed};
+use crate::runs::workspace::{WorkspaceState, note_state, take_away};
+
+/// The form that a merged result has in the checkout.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum MergedAs {
+    /// Uncommitted changes, beside those that are there.
+    Changes,
+    /// A commit of each run on HEAD.
+    Commits,
+}
+
+/// A run whose merge was tried.
+pub(crate) struct Merged {
+    pub(crate) result: RunResult,
+    pub(crate) outcome: Outcome,
+}
+
+/// Returns the checkout that is merged into: the one of a directory, which must be of the repository
+/// that all runs worked on.
+pub(crate) fn checkout_at(
+    directory: &Path,
+    results: &[RunResult],
+) -> Result<Repository, CommandError> {
+    let found = Repository::find(directory).map_err(|error| failed(&error));
+    let other = |result: &RunResult| match &found {
+        Ok(checkout) => result.repository.common_dir() != checkout.common_dir(),
+        Err(_) => true,
+    };
+    let Some(result) = results.iter().find(|result| other(result)) else {
+        return found;
+    };
+    let words = format!(
+        "{} worked on another repository than this one",
+        result.run.run
+    );
+    let top = result.repository.top().display();
+    Err(CommandError::usage(words).hint(format!("Change to {top} first.")))
+}
+
+/// Merges results in the given order, each whole or not at all. What is merged loses its worktree.
+pub(crate) fn merge(
+    checkout: &Repository,
+    results: Vec<RunResult>,
+    merged_as: MergedAs,
+) -> Result<MergeReport, CommandError> {
+    let mut merging = Merge::begin(checkout).map_err(|error| failed(&error))?;
+    let mut merged = Vec::new();
+    for result in results {
+        let outcome = match merged_as {
+            MergedAs::Changes => merging.apply(&result.change),
+            MergedAs::Commits => merging.commit(&result.change, &message(&result.run)),
+        };
+        let outcome = outcome.map_err(|error| failed(&error))?;
+        merged.push(Merged { result, outcome });
+    }
+    drop(merging);
+    let mut warnings = Vec::new();
+    for one in merged.iter_mut().filter(|merged| merged.is_in()) {
+        warnings.extend(tidy(checkout, &mut one.result).err());
+    }
+    Ok(MergeReport { merged, warnings })
+}
+
+impl Merged {
+    /// Returns whether the checkout has the change now.
+    pub(crate) fn is_in(&self) -> bool {
+        match &self.outcome {
+            Outcome::Merged { .. } | Outcome::Nothing => true,
+            Outcome::Conflicts(_)
+            | Outcome::NeedsUncommitted(_)
+            | Outcome::InTheWay(_)
+            | Outcome::ChangedMeanwhile(_) => false,
+        }
+    }
+}
+
+/// Notes that a result was merged, and removes the worktree that it came from.
+fn tidy(checkout: &Repository, result: &mut RunResult) -> Result<(), String> {
+    let run = &result.run;
+    let named = |error: &dyn std::fmt::Display| format!("{}: {error}", name_of(run));
+    pin(
+        checkout,
+        run.run.as_str(),
+        Pin::Merged,
+        &result.change.result,
+    )
+    .map_err(|error| named(&error))?;
+    let Some(workspace) = &mut result.workspace else {
+        return Ok(());
+    };
+    // Somebody who merges from inside it wants to stay there.
+    if checkout.top() == workspace.path {
+        return Ok(());
+    }
+    take_away(workspace, run.directory.path(), WorkspaceState::Merged)
+        .map_err(|error| named(&error))?;
+    for directory in &result.earlier {
+        note_state(directory, WorkspaceState::Merged);
+    }
+    Ok(())
+}
+
+/// Words the commit of a run.
+fn message(run: &IndexedRun) -> String {
+    format!("{}\n\nSub-agent-run: {}\n", name_of(run), run.run)
+}
+
+fn name_of(run: &IndexedRun) -> String {
+    one_line(&run.name)
+}
