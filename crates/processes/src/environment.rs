@@ -6,11 +6,11 @@ use std::time::Duration;
 
 use crate::{Stat, all_processes};
 
-/// How often, and after which pause, processes that become other programs are looked at.
+/// The number of looks, with a pause after each, at processes that are becoming other programs.
 const LOOKS: u32 = 100;
 const LOOK_AGAIN: Duration = Duration::from_millis(1);
 
-/// How much of an environment is read in one go.
+/// The number of bytes of an environment that are read in one go.
 const LARGE_ENVIRONMENT: usize = 128 << 10;
 
 /// Returns whether a process has this `NAME=value` in its environment.
@@ -186,7 +186,7 @@ mod tests {
     fn all_carriers_are_seen_in_one_pass() {
         let mut started = [(); 3].map(|()| start("/bin/sleep", &["1000"]));
         let mut wanted = started.each_ref().map(Child::id);
-        // Those that still become their program would be seen later than the others.
+        // A process that is still becoming its program would be seen later than the others.
         for pid in wanted {
             while !carries(pid, MARK) {}
         }

@@ -10,7 +10,7 @@ use crate::{Stat, start_time};
 pub struct ProcessName {
     /// The number of the process.
     pub pid: u32,
-    /// When the process started, in ticks since boot.
+    /// The time at which the process started, in ticks since boot.
     pub start_time: u64,
 }
 

@@ -7,7 +7,7 @@ use rustix::process::{WaitOptions, waitpid};
 
 use crate::name::raw;
 
-/// How long a killed child may take to be dead, and how often that is looked at.
+/// The time that a killed child may take to be dead, and the pause between two looks.
 const TO_DIE: Duration = Duration::from_millis(500);
 const LOOK_AGAIN: Duration = Duration::from_millis(1);
 

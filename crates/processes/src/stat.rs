@@ -14,15 +14,16 @@ pub struct Stat {
     pub parent: u32,
     /// The number of its process group, unless the process is just vanishing.
     pub group: Option<u32>,
-    /// Whether the process is dead and waits to be reaped.
+    /// True if the process is dead and waits to be reaped.
     pub is_zombie: bool,
-    /// Whether somebody stopped the process: it does nothing until it is continued.
+    /// True if somebody stopped the process. It then does nothing until it is continued.
     pub is_stopped: bool,
-    /// When the process started, in ticks since boot. No other process has the same number and
-    /// start time.
+    /// The time at which the process started, in ticks since boot. No other process has the same
+    /// number and start time.
     pub start_time: u64,
     is_of_kernel: bool,
-    /// Where the environment begins and ends in memory; 0 while the process becomes another program.
+    /// The addresses at which the environment begins and ends in memory; 0 while the process
+    /// becomes another program.
     environment: (u64, u64),
 }
 
@@ -72,13 +73,13 @@ pub fn start_time(pid: u32) -> Option<u64> {
     (!stat.is_zombie).then_some(stat.start_time)
 }
 
-/// Returns the name a process goes by, of at most 15 characters; `None` for one that is gone.
+/// Returns the name a process goes by, of at most 15 characters; `None` if the process is gone.
 pub fn process_name(pid: u32) -> Option<String> {
     let name = fs::read_to_string(format!("/proc/{pid}/comm")).ok()?;
     Some(name.trim_end_matches('\n').to_owned())
 }
 
-/// Gives this process a name, of which the system keeps at most 15 characters.
+/// Gives this process a name. The system keeps at most 15 characters of it.
 pub fn name_this_process(name: &str) -> io::Result<()> {
     fs::write("/proc/self/comm", name)
 }

@@ -1,4 +1,4 @@
-//! Which processes descend from which, and signals for all descendants of one.
+//! Finds the descendants of a process, and sends signals to all of them.
 
 use std::collections::{HashMap, HashSet};
 use std::time::{Duration, Instant};
@@ -7,17 +7,18 @@ use rustix::process::Signal;
 
 use crate::{ProcessName, Stat, all_processes, children};
 
-/// How long a tree that grows all the time is followed in one go.
+/// The time for which a growing tree is followed in one go.
 const TO_FOLLOW: Duration = Duration::from_millis(100);
 
 /// A look at a tree ends at this number of processes.
 const MOST_DESCENDANTS: usize = 100_000;
 
-/// Returns children, grandchildren and so on of a process, parents before their children, and
-/// dead ones that nobody has reaped yet.
+/// Returns the children, grandchildren and so on of a process, parents before their children. Dead
+/// processes that nobody has reaped yet are included.
 ///
-/// When a process dies during the walk, its children become those of a subreaper, so the list of
-/// the ancestor is read again at the end: a subreaper finds there what it has inherited.
+/// If a process dies during the walk, its children become children of a subreaper. So the list of
+/// the ancestor is read again at the end: a subreaper finds there the processes that it has
+/// inherited.
 pub fn descendants(ancestor: u32) -> Vec<ProcessName> {
     if children(ancestor).is_none() {
         let all = children_of_all();
