@@ -15,9 +15,9 @@ use crate::refusal::Refusal;
 pub struct Entry {
     /// Its name.
     pub name: OsString,
-    /// Whether it is a link.
+    /// True if the entry is a link.
     pub is_link: bool,
-    /// Whether it is a directory itself, not by a link.
+    /// True if the entry itself is a directory; false for a link to one.
     pub is_directory: bool,
 }
 

@@ -1,5 +1,5 @@
-//! Locks between processes. Nobody waits for one without end: whoever holds it may be stopped, or
-//! may have nothing to do with us.
+//! Locks between processes. Nobody waits for a lock without end, because its holder may be stopped,
+//! or may have nothing to do with us.
 
 use std::fs::{self, File};
 use std::io;
@@ -12,7 +12,7 @@ use rustix::fs::{CWD, FlockOperation, Mode, OFlags, flock, openat};
 use rustix::io::Errno;
 use tracing::{debug, warn};
 
-/// How long a waiting process sleeps before it looks again, at first and at most.
+/// The pauses between two tries of a waiting process: the first one, and the longest.
 const LOOK_AGAIN: (Duration, Duration) = (Duration::from_millis(1), Duration::from_millis(20));
 
 /// Why a lock was not taken.
@@ -31,7 +31,7 @@ pub enum LockError {
     Io {
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The error of the system.
         source: io::Error,
     },
 }
@@ -96,9 +96,10 @@ pub fn try_lock(path: &Path) -> io::Result<Result<File, File>> {
     }
 }
 
-/// Removes a lock and frees it. Whoever opened it before and takes it after sees that it is gone.
+/// Removes a lock and frees it. A process that opened the file before, and locks it afterwards,
+/// sees that the file is gone.
 pub fn remove_lock(path: &Path, held: &File) {
-    // One that stays behind is taken again all the same.
+    // A file that could not be removed can still be locked by the next process.
     _ = fs::remove_file(path);
     // It fails for no open file.
     _ = flock(held, FlockOperation::Unlock);

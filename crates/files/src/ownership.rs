@@ -1,4 +1,4 @@
-//! Whose a file is, and who else may write it.
+//! The owner of a file, and the other users who may write it.
 
 use std::fs::{self, File};
 use std::io;
@@ -14,7 +14,7 @@ const WRITABLE_BY_GROUP: u32 = 0o020;
 /// Only the owner of an entry may remove or rename it.
 const STICKY: u32 = 0o1000;
 
-/// Whose a file or directory is.
+/// The owner of a file or directory, together with who else may write it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ownership {
     /// It belongs to this user, and nobody else may write it.

@@ -1,9 +1,9 @@
-//! Which directory is a project, and which of those above a directory may be looked at.
+//! Finds the project of a directory, and decides which directories above it may be looked at.
 //!
-//! Git learned it the hard way: whoever takes the nearest marked directory above for the project
-//! obeys everybody who can make a directory there. So, as with git's `safe.directory`, only
+//! Git learned it the hard way: a program that takes the nearest marked directory above for the
+//! project obeys everybody who can make a directory there. So, as with git's `safe.directory`, only
 //! directories of the user or of root count, and only as long as nobody else may write into them.
-//! Root's count too, because root could change our program as well.
+//! Root's directories count too, because root could change our program as well.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -84,7 +84,7 @@ pub(crate) fn is_repository(git: &Path) -> bool {
 fn is_written_into(pi: &Path) -> bool {
     let holds_other_than = |directory: &Path, ours: &str| {
         let entries = Directory::open(directory).and_then(|directory| directory.list(MANY));
-        // Where there are too many to be listed, not all of them are ours.
+        // If there are too many entries to be listed, not all of them are ours.
         entries.map_or_else(
             |error| crate::Refusal::of(&error).is_some(),
             |entries| entries.iter().any(|entry| entry.name != ours),

@@ -15,14 +15,14 @@ use crate::directory::Directory;
 use crate::opening::open_without_links;
 use crate::regular::regular;
 
-/// Who may read a file that is written.
+/// The users who may read a file that is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Audience {
     /// The user alone.
     Private,
-    /// Those whom the user's umask allows.
+    /// The users whom the umask allows.
     Ordinary,
-    /// Those whom these permissions and the user's umask allow.
+    /// The users whom these permissions and the umask allow.
     Mode(u32),
 }
 

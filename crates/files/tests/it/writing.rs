@@ -1,4 +1,4 @@
-//! What is written is for the user alone, whole, and never behind a link.
+//! Written files are for the user alone, whole, and never behind a link.
 
 use std::fs;
 use std::io::Write as _;
