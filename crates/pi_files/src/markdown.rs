@@ -8,13 +8,13 @@ use pi_subagents_files::{Refusal, read_own};
 
 use crate::problem::{Position, Problem};
 
-/// How long a frontmatter may be, in bytes.
+/// The length of the longest frontmatter, in bytes.
 const LONGEST_FRONTMATTER: usize = 1024 * 1024;
 
-/// How long a body may be, in bytes.
+/// The length of the longest body, in bytes.
 const LONGEST_BODY: usize = 16 * 1024 * 1024;
 
-/// How long a whole file may be, in bytes.
+/// The length of the longest file, in bytes.
 pub const LONGEST_FILE: u64 = (LONGEST_FRONTMATTER + LONGEST_BODY) as u64;
 
 /// A line that begins or ends a frontmatter.
@@ -23,9 +23,9 @@ const FENCE: &str = "---";
 /// The parts of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Markdown<'a> {
-    /// What stands between the fences; its first line is line 2 of the file.
+    /// The text between the fences; its first line is line 2 of the file.
     pub frontmatter: &'a str,
-    /// What follows the closing fence.
+    /// The text after the closing fence.
     pub body: &'a str,
     /// The line the body begins at.
     pub body_line: usize,

@@ -14,9 +14,9 @@ pub struct Position {
 /// Something that makes a file useless.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Problem {
-    /// Where in the file it is, if that is known.
+    /// The place in the file, if it is known.
     pub position: Option<Position>,
-    /// What is wrong.
+    /// The description of the problem.
     pub message: String,
     /// The name that the file gives to its content, where that could be read.
     pub name: Option<String>,

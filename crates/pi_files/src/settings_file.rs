@@ -17,10 +17,10 @@ const PROJECT_FILE: &str = ".pi/settings.json";
 /// A larger settings file is not read.
 const LARGEST_FILE: u64 = 4 << 20;
 
-/// A settings file; one that does not exist holds nothing.
+/// A settings file. A file that does not exist holds no settings.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SettingsFile {
-    /// Where it is.
+    /// The path of the file.
     pub path: PathBuf,
     text: String,
     values: Map<String, Value>,
@@ -63,7 +63,7 @@ impl SettingsFile {
 
     /// Reads the settings that came with a project.
     ///
-    /// Whether the project is trusted is a question for the caller.
+    /// The caller decides before whether the project is trusted.
     pub fn of_project(project: &Path) -> Result<Self, SettingsFileError> {
         let path = Self::project_path(project);
         let content = Directory::open(project)

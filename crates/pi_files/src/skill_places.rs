@@ -20,10 +20,11 @@ pub struct SkillPlaces<'a> {
     pub agent_dir: &'a Path,
 }
 
-/// How deep a folder of skills is searched.
+/// The number of levels to which a folder of skills is searched.
 const DEEPEST: usize = 8;
 
-/// How much of a folder is searched: a link in it may lead to everything there is.
+/// The number of entries of a folder that are looked at. There must be a bound, because a link in
+/// the folder may lead to the whole disk.
 const MOST_ENTRIES: usize = 10_000;
 
 /// A folder or file that may hold skills.
@@ -34,7 +35,7 @@ pub(super) struct SkillPlace {
     plain_files: PlainFiles,
 }
 
-/// Where plain markdown files count as skills, beside the files named `SKILL.md`.
+/// The levels on which plain markdown files count as skills, beside the files named `SKILL.md`.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum PlainFiles {
     AtRoot,
@@ -126,7 +127,8 @@ impl SkillPlaces<'_> {
 
     /// Returns the plain paths of pi's own `skills` setting; patterns are left to pi.
     ///
-    /// A file that cannot be read names nothing; whoever reads the settings warns about it.
+    /// A file that cannot be read names no path. The warning about it comes from the code that
+    /// reads the settings.
     fn named_in(
         &self,
         settings: Result<SettingsFile, SettingsFileError>,

@@ -19,7 +19,7 @@ pub struct Skill {
     pub name: String,
     /// Its file.
     pub file: PathBuf,
-    /// What it is good for.
+    /// The purpose of the skill.
     pub description: String,
 }
 
@@ -28,12 +28,12 @@ pub struct Skill {
 pub struct FoundSkill {
     /// The skill.
     pub skill: Skill,
-    /// Whether a prompt must not mention it (`disable-model-invocation`). A definition may still
-    /// name it.
+    /// True if a prompt must not mention the skill (`disable-model-invocation`). A definition may
+    /// still name it.
     pub is_hidden: bool,
 }
 
-/// What was found in the places of skills.
+/// The skills of all places, and the files that are not usable.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct FoundSkills {
     /// The skills, the strongest place first. Only the first skill of a name is here.
@@ -92,8 +92,8 @@ impl FoundSkills {
     }
 }
 
-/// Returns the real path of a project's file, relative to the project. What does not exist leads
-/// nowhere.
+/// Returns the real path of a project's file, relative to the project. The path is empty if the
+/// file does not exist.
 fn beneath(project: &Path, file: &Path) -> Result<PathBuf, Problem> {
     let (Ok(project), Ok(real)) = (fs::canonicalize(project), fs::canonicalize(file)) else {
         return Ok(PathBuf::new());

@@ -16,7 +16,7 @@ use crate::problem::{Position, Problem};
 pub struct Node {
     /// The value.
     pub value: Value,
-    /// Where it begins.
+    /// The place where the node begins.
     pub position: Position,
 }
 
@@ -42,7 +42,7 @@ pub enum Value {
 pub struct Entry {
     /// The key.
     pub key: String,
-    /// Where the key begins.
+    /// The place where the key begins.
     pub position: Position,
     /// The value.
     pub value: Node,
@@ -208,7 +208,7 @@ fn as_written(source: &str, location: Location) -> String {
         .to_owned()
 }
 
-/// What the parser hands over; a number's text is taken from the source afterwards.
+/// The value that the parser returns. The text of a number is taken from the source afterwards.
 enum Tree {
     Null,
     Bool(bool),
