@@ -1,4 +1,4 @@
-//! How long a catalogue takes: `cargo run --release --example load_many [FOLDER]`.
+//! Measures how long a catalogue takes to load: `cargo run --release --example load_many [FOLDER]`.
 #![expect(
     clippy::disallowed_methods,
     reason = "an example makes the files that it reads"

@@ -12,7 +12,7 @@ use crate::folder::markdown_files;
 use crate::places::Places;
 use crate::trust::Trust;
 
-/// How long a catalogue is kept at most.
+/// The longest time for which a catalogue is kept.
 const LIFETIME: Duration = Duration::from_secs(5);
 
 /// Catalogues by working directory.
@@ -30,7 +30,7 @@ struct Kept {
     catalogue: Arc<Catalogue>,
 }
 
-/// What changes when a file does.
+/// The path and state of a file or folder. They are compared to notice that it changed.
 #[derive(Debug, PartialEq, Eq)]
 struct Stamp {
     path: PathBuf,

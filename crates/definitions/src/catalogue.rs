@@ -68,14 +68,14 @@ pub struct UnknownDefinition {
     asker: Asker,
     name: String,
     available: String,
-    /// What is wrong with the files that should hold it.
+    /// The problems of the files that should hold the definition.
     pub unusable: Vec<Warning>,
     /// The definitions of that name that are ignored.
     pub ignored: Vec<Ignored>,
 }
 
 impl Catalogue {
-    /// Reads all folders. What a project holds counts only if it is trusted.
+    /// Reads all folders. The folders of a project count only if the project is trusted.
     pub fn load(places: &Places, trust: &Trust) -> Self {
         let mut catalogue = Self::default();
         for (index, folder) in places.folders.iter().enumerate() {

@@ -15,7 +15,7 @@ pub use tools::{GivenTools, ParentTools, Surroundings, tools_of};
 use crate::skills::ResolvedSkills;
 use crate::validation::{Invalid, validate};
 
-/// What a definition changes in the plan of a task.
+/// The changes that a definition makes in the plan of a task.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[expect(
     clippy::struct_excessive_bools,
@@ -24,13 +24,13 @@ use crate::validation::{Invalid, validate};
 pub struct PlanPatch {
     /// The definition, as sentences name it.
     pub title: String,
-    /// Which model answers.
+    /// The model that answers.
     pub model: ModelChoice,
     /// The text that replaces the child's system prompt.
     pub system_prompt: Option<String>,
     /// The text that follows it.
     pub append_system_prompt: Option<String>,
-    /// Which tools the child has.
+    /// The tools that the child has.
     pub tools: ToolPolicy,
     /// No extension but those named is loaded.
     pub no_extensions: bool,
@@ -46,24 +46,24 @@ pub struct PlanPatch {
     pub extra_args: Vec<String>,
     /// The key of the provider; it travels on a descriptor, never in arguments.
     pub api_key: Option<Secret>,
-    /// Which kind of child, if the definition says so.
+    /// The kind of child, if the definition names one.
     pub runner: Option<RunnerChoice>,
-    /// How long the run may take, if the definition says so.
+    /// The time limit of the run, if the definition sets one.
     pub timeout: Option<Duration>,
     /// A command that must pass before the run counts as completed.
     pub gate: Option<String>,
-    /// Whether the run must end with a report.
+    /// True if the run must end with a report.
     pub finalize: bool,
-    /// What its author should know whenever it is used.
+    /// The warnings for the author of the definition. They are shown whenever it is used.
     pub warnings: Vec<String>,
 }
 
 /// The files that carry a system prompt.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PromptFiles {
-    /// How the plan refers to them.
+    /// The form in which the plan refers to the files.
     pub policy: SystemPrompt,
-    /// What must be written where, before the child starts.
+    /// The files with their contents, which must be written before the child starts.
     pub files: Vec<(PathBuf, String)>,
 }
 

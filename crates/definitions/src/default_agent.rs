@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 use pi_subagents_delegation::{Definition, Dialect, Scope};
 
-/// What it is called; a user's definition of that name takes its place.
+/// The name of the default agent. A user's definition with this name takes its place.
 pub const DEFAULT_AGENT: &str = "default";
 
 /// Returns the definition that says nothing: the child has its default tools and prompt, and the

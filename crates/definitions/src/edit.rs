@@ -34,10 +34,10 @@ pub enum SaveError {
     Broken {
         /// The file.
         file: PathBuf,
-        /// What is wrong with it.
+        /// The problem that was found in it.
         reason: String,
     },
-    /// What would be written does not read back as what was meant.
+    /// The text to be written does not read back as the definition that was meant.
     #[error("{} cannot be changed without losing something; edit it by hand", .0.display())]
     Unfaithful(PathBuf),
     /// The disk said no.
@@ -70,7 +70,7 @@ pub fn save(definition: &Definition) -> Result<(), SaveError> {
         file: definition.file.clone(),
         source,
     };
-    // A link stays a link: what it leads to is replaced.
+    // A link stays a link: the file it leads to is replaced.
     let target = fs::canonicalize(&definition.file).unwrap_or_else(|_| definition.file.clone());
     if let Some(folder) = target.parent() {
         fs::create_dir_all(folder).map_err(write_error)?;
@@ -87,7 +87,7 @@ pub fn save(definition: &Definition) -> Result<(), SaveError> {
     files::replace(&target, content.as_bytes(), audience).map_err(write_error)
 }
 
-/// Deletes the file of a definition; of a link, only the link.
+/// Deletes the file of a definition. If the file is a link, only the link is deleted.
 pub fn delete(file: &Path) -> Result<(), DeleteError> {
     fs::remove_file(file).map_err(|source| DeleteError {
         file: file.to_owned(),

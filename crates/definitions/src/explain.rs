@@ -17,7 +17,7 @@ pub struct Explanation {
     pub name: String,
     /// The format of the file.
     pub dialect: Dialect,
-    /// Whose it is.
+    /// The scope of the definition.
     pub scope: Scope,
     /// The file.
     pub file: PathBuf,
@@ -44,7 +44,7 @@ pub struct Row {
     pub value: String,
     /// The line of the file, if it was written and is no default.
     pub line: Option<u32>,
-    /// What it would be without this file.
+    /// The values that would count without this file.
     pub shadows: Vec<ShadowedValue>,
 }
 

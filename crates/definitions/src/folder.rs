@@ -15,7 +15,7 @@ use crate::warning::Warning;
 /// More entries of a folder are not looked at: a clone may bring any number of them.
 const MOST_ENTRIES: usize = 10_000;
 
-/// What a folder holds, in the order of the names of its files.
+/// The contents of a folder, in the order of the names of its files.
 #[derive(Debug, Default)]
 pub(crate) struct Contents {
     pub(crate) files: Vec<LoadedFile>,

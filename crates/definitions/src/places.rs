@@ -20,17 +20,18 @@ pub struct Places {
 pub struct Folder {
     /// The folder itself.
     pub path: PathBuf,
-    /// What its files are.
+    /// The dialect of its files.
     pub dialect: FolderDialect,
-    /// Whose they are.
+    /// The scope of its files.
     pub scope: Scope,
     /// The project they came with, or the user's directory; trust is asked for it.
     pub owner: PathBuf,
-    /// How many directories above the working directory it belongs.
+    /// The number of directories from the working directory up to the directory that the folder
+    /// belongs to.
     pub distance: usize,
 }
 
-/// What the files of a folder are.
+/// The rule that gives the files of a folder their dialect.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FolderDialect {
     /// All are of one dialect.

@@ -29,27 +29,28 @@ pub struct Settings {
     pub max_lines_per_window: usize,
     /// Columns of a preview where there is no terminal, at least 20.
     pub command_preview_width: usize,
-    /// How long tools may be silent once a run's time is over, at most 300 s.
+    /// The time for which tools may be silent once a run's time is over, at most 300 s.
     pub extend_timeout_debounce: Duration,
-    /// How many equal tool calls in a row are a loop, at most 50; 0 for never.
+    /// The number of equal tool calls in a row that count as a loop, at most 50; 0 for never.
     pub looping_tool_count: u32,
-    /// What each run may consume.
+    /// The limits of what each run may consume.
     pub allowance: Allowance,
-    /// Which kind of child does the work.
+    /// The kind of child that does the work.
     pub runner: RunnerChoice,
-    /// Where runs work whose task says nothing about it.
+    /// The place where a run works if its task names none.
     pub isolation: Isolation,
-    /// How many children an owner has at once, 1 to 1000.
+    /// The largest number of children that an owner has at once, 1 to 1000.
     pub max_concurrency: usize,
-    /// How many background runs a user has at once, 1 to 1000.
+    /// The largest number of background runs that a user has at once, 1 to 1000.
     pub max_background: usize,
-    /// How many bytes the files of one run may take, from a megabyte to a terabyte.
+    /// The largest number of bytes that the files of one run may take, from a megabyte to a
+    /// terabyte.
     pub max_run_disk: u64,
-    /// What a resumed run starts from.
+    /// The starting point of a resumed run.
     pub resume: ResumeMode,
-    /// Whether foreground runs inside tmux open a pane each.
+    /// True if foreground runs inside tmux open a pane each.
     pub tmux: bool,
-    /// Where run directories are made, instead of in the project.
+    /// The directory in which run directories are made, instead of the project.
     pub runs_dir: Option<PathBuf>,
     /// Further folders of definitions.
     pub definition_dirs: Vec<DefinitionDir>,
@@ -72,7 +73,7 @@ pub struct Settings {
 /// The part of a settings file that is ours.
 const PART: &str = "subagents";
 
-/// What `maxRunDisk` counts in.
+/// The unit of `maxRunDisk`.
 const MEGABYTE: u64 = 1_000_000;
 
 /// A folder of definitions that a settings file names.
@@ -80,11 +81,11 @@ const MEGABYTE: u64 = 1_000_000;
 pub struct DefinitionDir {
     /// The folder.
     pub path: PathBuf,
-    /// Whose settings name it.
+    /// The scope of the settings that name it.
     pub scope: Scope,
 }
 
-/// What a resumed run starts from.
+/// The starting point of a resumed run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ResumeMode {
     /// A transcript of the earlier runs, put before the prompt.
@@ -122,7 +123,7 @@ pub struct SettingsFiles<'a> {
     pub agent_dir: &'a Path,
     /// The project if it is trusted; relative paths of its file begin here.
     pub trusted_project: Option<&'a Path>,
-    /// What `~` stands for.
+    /// The directory that `~` stands for.
     pub home: &'a Path,
 }
 
@@ -178,7 +179,7 @@ impl ReadSettings {
     fn add_file(&mut self, file: Result<SettingsFile, SettingsFileError>, paths: &Paths<'_>) {
         match file {
             Ok(file) => self.add(&file, paths),
-            // Whoever made that link did not mean a file of the project.
+            // The author of such a link did not mean a file of the project.
             Err(error @ SettingsFileError::LeadsOut { .. }) => {
                 self.warnings.push(error.to_string());
             }

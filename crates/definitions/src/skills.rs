@@ -35,9 +35,9 @@ pub enum SkillError {
     /// There are no such skills.
     #[error("Unknown skills: {unknown}. Available skills: {available}")]
     Unknown {
-        /// Those asked for in vain.
+        /// The skills that were asked for and do not exist.
         unknown: String,
-        /// Those there are.
+        /// The skills that exist.
         available: String,
     },
     /// A skill is there but cannot be read.
@@ -47,7 +47,7 @@ pub enum SkillError {
         name: String,
         /// Its file.
         file: PathBuf,
-        /// What is wrong with it.
+        /// The reason why it cannot be used.
         reason: String,
     },
 }

@@ -5,16 +5,16 @@ use pi_subagents_delegation::{BodyUse, Definition, Dialect, ThinkingLevel, text}
 use crate::asker::Asker;
 use crate::default_agent::{DEFAULT_AGENT, default_agent};
 
-/// How much of a description is shown.
+/// The number of characters of a description that are shown.
 const DESCRIPTION: usize = 120;
 
-/// How much of a system prompt is shown.
+/// The number of characters of a system prompt that are shown.
 const PROMPT: usize = 60;
 
-/// How much a model is told about what it can choose from.
+/// The number of characters in a model's list of the definitions it can choose from.
 const CHOICES: usize = 700;
 
-/// What a list says when there is nothing to list.
+/// The text of a list that has no entries.
 const NO_PROFILES: &str = "No subagent profiles found. Add .md files to ~/.pi/agent/agent-profiles/ or .pi/agent-profiles/.";
 
 /// Describes a definition in one line: `profile: NAME, model=…, thinking=…`.

@@ -1,7 +1,7 @@
-//! Which projects a person has said yes to.
+//! The user's decisions about which projects are trusted.
 //!
-//! Pi's own decisions are read, ours are kept beside them in a file of their own and beat them.
-//! In both the nearest ancestor with a decision counts, and all paths are real ones.
+//! Pi's decisions are read too. Ours are kept in a file of their own beside pi's, and they beat
+//! pi's. In both files the nearest ancestor with a decision counts, and all paths are real ones.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -29,18 +29,18 @@ pub struct Trust {
     pis: BTreeMap<PathBuf, bool>,
 }
 
-/// What was decided about a directory.
+/// The decision about a directory.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TrustDecision {
-    /// What it holds may be used.
+    /// The files of the directory may be used.
     Trusted(TrustSource),
-    /// What it holds must not be used.
+    /// The files of the directory must not be used.
     Refused(TrustSource),
     /// Nobody has been asked.
     Undecided,
 }
 
-/// Where a decision comes from.
+/// The origin of a decision.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TrustSource {
     /// It holds for this call only.
@@ -176,7 +176,8 @@ fn read_object(file: &Path) -> io::Result<Map<String, Value>> {
     }
 }
 
-/// How long another process that decides is waited for, which takes it milliseconds.
+/// The time for which we wait for another process that writes a decision. Writing one takes
+/// milliseconds.
 const LOCK_PATIENCE: Duration = Duration::from_secs(2);
 
 fn write_decision(

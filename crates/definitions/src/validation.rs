@@ -52,7 +52,7 @@ pub enum Invalid {
     ToolPattern {
         /// The dialect and name of the definition.
         title: String,
-        /// What the list holds.
+        /// The entry of the list.
         tool: String,
     },
     /// The allow list has only names that no tool has.

@@ -11,17 +11,17 @@ use pi_subagents_pi_files::{Position, Problem};
 pub struct Warning {
     /// The file.
     pub file: PathBuf,
-    /// Where in it, if that is known.
+    /// The place in the file, if it is known.
     pub position: Option<Position>,
-    /// What is wrong.
+    /// The text of the warning.
     pub message: String,
-    /// Whether the file is of any use.
+    /// The consequence for the file.
     pub verdict: Verdict,
     /// The name of the definition in it, where that could be read.
     pub name: Option<String>,
 }
 
-/// What a warning means for its file.
+/// The consequence of a warning for its file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
     /// The file is used.

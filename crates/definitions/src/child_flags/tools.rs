@@ -1,4 +1,4 @@
-//! Which tools a child has.
+//! Decides which tools a child has.
 
 use pi_subagents_delegation::{
     Definition, Dialect, FINALIZE_TOOL, Field, Runner, ToolPolicy, nearest,
@@ -19,10 +19,10 @@ const OUR_TOOLS: [&str; 8] = [
     FINALIZE_TOOL,
 ];
 
-/// What is known about tools where a child is started.
+/// The facts about tools in the place where a child is started.
 #[derive(Debug, Clone, Copy)]
 pub struct Surroundings<'a> {
-    /// Which kind of child it is.
+    /// The kind of child.
     pub runner: Runner,
     /// The tools of the pi that asks, if one does.
     pub parent: Option<ParentTools<'a>>,
@@ -31,7 +31,7 @@ pub struct Surroundings<'a> {
 /// The tools of a pi.
 #[derive(Debug, Clone, Copy)]
 pub struct ParentTools<'a> {
-    /// Those that are switched on.
+    /// The tools that are switched on.
     pub active: &'a [String],
     /// All that it knows; none where it did not tell.
     pub all: &'a [String],
@@ -40,9 +40,9 @@ pub struct ParentTools<'a> {
 /// The tools that a definition gives to a child, and what its author should know about them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GivenTools {
-    /// Which ones the child has.
+    /// The tools that the child has.
     pub policy: ToolPolicy,
-    /// What is odd about the lists.
+    /// The warnings about odd entries of the lists.
     pub warnings: Vec<String>,
 }
 
@@ -142,7 +142,7 @@ fn is_built_in(name: &str) -> bool {
 /// The tools that a child may be given by name.
 struct KnownTools<'a> {
     names: Vec<&'a str>,
-    /// Whether there can be no others.
+    /// True if no other tools can exist.
     are_all: bool,
 }
 
@@ -199,8 +199,8 @@ impl<'a> KnownTools<'a> {
             .filter(|name| !self.names.contains(&name.as_str()))
     }
 
-    /// Says what is odd about a name. One that no slip explains may be that of a tool which
-    /// nobody has told us of.
+    /// Returns a warning about a name that is no known tool. A name that resembles no known tool
+    /// may be that of a tool we cannot know, unless all tools are known.
     fn doubt(&self, name: &str) -> Option<String> {
         match nearest(name, self.names.iter().copied()) {
             Some(meant) => Some(format!(

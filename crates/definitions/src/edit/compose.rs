@@ -3,7 +3,7 @@
 use pi_subagents_delegation::{Definition, Field, FieldValue};
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
-/// What is written for a field.
+/// The value that is written for a field.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Written {
     Text(String),

@@ -1,4 +1,4 @@
-//! Which key of a frontmatter is which field.
+//! The table from the keys of a frontmatter to the fields of a definition.
 
 use pi_subagents_delegation::{Dialect, Field, nearest};
 

@@ -22,7 +22,7 @@ use crate::warning::{Verdict, Warning};
 pub(crate) use fields::fits as fits_name;
 use keys::field_of;
 
-/// Where a text comes from.
+/// The origin of a text.
 #[derive(Debug, Clone)]
 pub(crate) struct Source {
     pub(crate) file: PathBuf,
@@ -30,7 +30,7 @@ pub(crate) struct Source {
     pub(crate) scope: Scope,
 }
 
-/// Reads a definition; what is merely odd about it is a warning.
+/// Reads a definition. Whatever is merely odd about it becomes a warning.
 pub(crate) fn parse(source: &Source, bytes: &[u8]) -> Result<(Definition, Vec<Warning>), Problem> {
     let text = markdown::text_of(bytes)?;
     let markdown = markdown::split(text)?;

@@ -28,21 +28,21 @@ pub struct FleetSettings {
     pub ca: Option<PathBuf>,
     /// The word with which all subjects begin.
     pub prefix: String,
-    /// Where calls work that do not say it.
+    /// The place where a call works if it names none.
     pub on: Place,
     /// The pool of calls that name none.
     pub pool: String,
     /// The priority of calls that name none.
     pub priority: Priority,
-    /// How often a run is begun again whose worker was lost, at most 10.
+    /// The number of times that a run is begun again after its worker was lost, at most 10.
     pub retries: u32,
-    /// How the files of a project get to a worker.
+    /// The way in which the files of a project get to a worker.
     pub workspace: WorkspaceChoice,
-    /// How many commits travel with a project, 1 to 10,000.
+    /// The number of commits that travel with a project, 1 to 10,000.
     pub history: u32,
-    /// How many bytes of a project travel at most.
+    /// The largest number of bytes of a project that travel.
     pub max_upload: u64,
-    /// How long a foreground call may be silent before its runs are stopped, 5 to 600 s.
+    /// The time for which a foreground call may be silent before its runs are stopped, 5 to 600 s.
     pub caller_lease: Duration,
 }
 
@@ -144,10 +144,10 @@ impl FleetSettings {
     }
 }
 
-/// What a name of a pool or a worker must be, for the sentence about one that is not.
+/// The description of a valid name of a pool or a worker, for the error about an invalid one.
 pub(super) const NAME: &str = "a name of letters, digits, - and _";
 
-/// Reads the name of a pool, of a worker, or the word with which subjects begin.
+/// Reads the name of a pool or a worker, or the word with which subjects begin.
 pub(super) fn fleet_name(text: &str) -> Option<String> {
     fits_fleet_name(text).then(|| text.to_owned())
 }

@@ -13,7 +13,7 @@ const RETENTION: &str = "retention";
 const ON_END: &str = "onEnd";
 const GATES: &str = "gates";
 
-/// How long the records of runs are kept, and how much room those of one project may take.
+/// The limits of age and size for the records of one project's runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Retention {
     /// A session goes when its last run ended longer ago than this; `None` for never.

@@ -8,10 +8,10 @@ use pi_subagents_delegation::{Dollars, Isolation, RunnerChoice, Scope};
 use super::reader::Reader;
 use super::{DefinitionDir, MEGABYTE, ResumeMode, Settings};
 
-/// How many commands that run tests are kept.
+/// The largest number of commands that count as tests.
 const MOST_TEST_COMMANDS: usize = 50;
 
-/// How long such a command may be.
+/// The length of the longest such command.
 const LONGEST_TEST_COMMAND: usize = 200;
 
 impl Settings {
@@ -105,7 +105,7 @@ impl Settings {
     }
 }
 
-/// How the paths of a file are meant.
+/// The directories and the scope by which the paths of a settings file are understood.
 #[derive(Clone, Copy)]
 pub(super) struct Paths<'a> {
     pub(super) base: &'a Path,

@@ -1,4 +1,4 @@
-//! The settings of a worker: what it offers to a fleet, and from whom it takes orders.
+//! The settings of a worker: its offer to a fleet, and the callers from whom it takes orders.
 
 use std::path::PathBuf;
 
@@ -16,7 +16,7 @@ const WORKER: &str = "worker";
 pub struct WorkerSettings {
     /// Its name; otherwise that of the machine.
     pub name: Option<String>,
-    /// How many runs it does at once, 1 to 1000.
+    /// The number of runs that it does at once, 1 to 1000.
     pub slots: usize,
     /// The pools it takes runs from.
     pub pools: Vec<String>,

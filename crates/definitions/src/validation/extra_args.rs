@@ -1,11 +1,11 @@
-//! Which further arguments a definition may give to a child.
+//! The rules for further arguments that a definition gives to a child.
 //!
-//! No shell ever sees them; the documented refusals of shell syntax stand all the same, and the
-//! flags that matter are those by which a child would leave the engine's control.
+//! No shell ever sees these arguments; the documented refusals of shell syntax stand all the same.
+//! The flags that matter are those by which a child would leave the engine's control.
 
 use super::Invalid;
 
-/// How much of an unsafe argument is shown.
+/// The number of characters of an unsafe argument that are shown.
 const SHOWN: usize = 40;
 
 /// The flags that decide over tools.

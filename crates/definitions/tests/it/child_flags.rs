@@ -105,7 +105,7 @@ fn skills_of(definition: &Definition) -> ResolvedSkills {
     }
 }
 
-/// Where no pi calls.
+/// Makes the surroundings of a child that no pi calls.
 fn outside(runner: Runner) -> Surroundings<'static> {
     Surroundings {
         runner,
@@ -163,7 +163,7 @@ fn every_field_becomes_its_flag_in_every_dialect() {
 
 #[test]
 fn any_two_fields_give_what_each_gives_alone() {
-    // Those that speak of the same thing are in the snapshot, each combination by itself.
+    // The fields that concern the same setting are in the snapshot, each combination by itself.
     let alone = |name: &str| {
         [
             "provider",

@@ -1,4 +1,4 @@
-//! Whatever lies in a folder, loading never panics and never hides a good file.
+//! Loading never panics and never hides a good file, whatever lies in a folder.
 
 use std::fs;
 

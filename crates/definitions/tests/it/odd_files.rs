@@ -34,7 +34,7 @@ fn lay_out(sandbox: &Sandbox) {
     lay_out_generated(sandbox);
 }
 
-/// What cannot be kept in a repository.
+/// Writes the files that cannot be kept in a repository.
 fn lay_out_generated(sandbox: &Sandbox) {
     let profile = |name: &str| format!(".pi/agent/agent-profiles/{name}.md");
     let utf16: Vec<u8> = "\u{feff}---\nname: x\n---\n"

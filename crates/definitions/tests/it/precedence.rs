@@ -1,4 +1,4 @@
-//! Which definition of a name counts, and what is ignored.
+//! The order of definitions with the same name, and the files that are ignored.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -11,7 +11,7 @@ use pi_subagents_delegation::{Dialect, Scope};
 
 use crate::sandbox::{Sandbox, global_folder};
 
-/// Where the definition of a name that counts was written, and what it hides.
+/// Returns the descriptions of the effective definition and of those it hides, in this order.
 fn order(catalogue: &Catalogue, asker: Asker) -> String {
     let found = catalogue.find("a", asker).unwrap();
     let all = [found.definition].into_iter().chain(found.shadowed);

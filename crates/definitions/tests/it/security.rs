@@ -1,4 +1,4 @@
-//! What a definition is refused for, row by row of the documents.
+//! The refusals of definitions, row by row of the documents.
 
 use std::path::Path;
 
