@@ -20,10 +20,11 @@ use crate::store::Store;
 use crate::used::Used;
 use crate::{reserve, sticky, transcript};
 
-/// How long a process that closes a run waits for another one that closes the same run.
+/// The time for which a process that closes a run waits for another process that closes the same
+/// run.
 const CLOSING: Duration = Duration::from_secs(2);
 
-/// How a run that is closed has ended.
+/// The ending of a run that is closed.
 enum End {
     /// So, unless its events say something else.
     Presumed(Ending),

@@ -1,23 +1,23 @@
-//! How much of the disk a run takes, and when that is enough.
+//! Measures the disk space that a run takes, and decides when its record is full.
 
 use std::fs;
 use std::time::{Duration, Instant};
 
 use crate::run_dir::RunDir;
 
-/// How long a look at the files that others write holds good.
+/// The time for which a look at the files that others write holds good.
 const LOOK_AGAIN: Duration = Duration::from_secs(1);
 
-/// How many bytes we may write before we look again.
+/// The number of bytes that we may write before we look again.
 const LOOK_AGAIN_AFTER: u64 = 16 << 20;
 
-/// What the files of one run take.
+/// The disk space that the files of one run take.
 #[derive(Debug)]
 pub(crate) struct DiskUse {
     limit: u64,
-    /// What the directory held when it was looked at last.
+    /// The size of the directory at the last look.
     found: u64,
-    /// What we have written since.
+    /// The bytes that we have written since.
     written: u64,
     looked_at: Option<Instant>,
     is_full: bool,

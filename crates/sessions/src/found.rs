@@ -36,7 +36,7 @@ impl RunIds for RemovedRun {
     }
 }
 
-/// What an id stands for.
+/// The run or session that an id stands for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Found<R> {
     /// One run.
@@ -103,7 +103,7 @@ pub enum FindError {
     TooFar {
         /// The word that was asked for.
         typed: String,
-        /// How many runs there are.
+        /// The number of runs.
         runs: usize,
     },
     /// Several begin with it.
@@ -114,7 +114,7 @@ pub enum FindError {
     Ambiguous {
         /// The word that was asked for.
         prefix: String,
-        /// What begins with it.
+        /// The ids that begin with it.
         candidates: Vec<Candidate>,
     },
     /// Several conversations share this session id.
@@ -122,7 +122,7 @@ pub enum FindError {
     Shared {
         /// The word that was asked for.
         session: String,
-        /// What it may mean.
+        /// The conversations that it may mean.
         conversations: Vec<Conversation>,
     },
     /// The index cannot be read.
@@ -130,7 +130,7 @@ pub enum FindError {
     Unreadable {
         /// The index.
         path: String,
-        /// What the system said.
+        /// The error of the system.
         source: io::Error,
     },
 }

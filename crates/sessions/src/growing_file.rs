@@ -20,7 +20,7 @@ pub struct GrowingFile {
     place: u64,
 }
 
-/// Where the reading of a file begins.
+/// The place where the reading of a file begins.
 #[derive(Debug, Clone, Copy)]
 enum Begin {
     /// At this place.

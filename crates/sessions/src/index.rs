@@ -32,32 +32,32 @@ pub struct IndexedRun {
     pub name: String,
     /// The definition it was given to, if any.
     pub preset: Option<String>,
-    /// Where its record is.
+    /// The directory of its record.
     pub directory: RunDir,
     /// The project its owner was started in.
     pub project: PathBuf,
-    /// When it was taken on, by the clock of that time.
+    /// The time at which it was accepted, by the clock of that time.
     pub accepted_at: Timestamp,
     /// Its place among all runs: each has a higher number than those that began before it.
     pub sequence: u64,
-    /// Who owns it.
+    /// The process that owns the run.
     pub owner: OwnerName,
-    /// What the index knows of its end.
+    /// The run's end, as far as the index knows it.
     pub state: RunState,
 }
 
-/// What the index knows of a run's end.
+/// The end of a run, as far as the index knows it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum RunState {
     /// Nothing: it runs, or its owner is gone.
     Open,
     /// It is over.
     Over {
-        /// How.
+        /// The status of the run.
         status: Status,
         /// With which exit code.
         exit_code: i32,
-        /// When.
+        /// The time of the end.
         at: Timestamp,
         /// The figures of the run, unless nobody knows them.
         used: Option<Used>,
@@ -75,7 +75,7 @@ pub struct RemovedRun {
     pub name: String,
     /// The directory in which its record was.
     pub directory: RunDir,
-    /// When it was removed.
+    /// The time of the removal.
     pub removed_at: Timestamp,
 }
 

@@ -9,7 +9,8 @@ pub(crate) enum Log {
     Transcript,
 }
 
-/// Whose lines they are: a record that may not grow any more still gets ours, which are few.
+/// The author of a line. A record that may not grow any more still takes the lines of the owner,
+/// which are few.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Origin {
     Child,

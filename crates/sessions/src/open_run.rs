@@ -35,7 +35,7 @@ pub(crate) struct OpenRun {
     /// `None` for a file that could not be written: what follows a gap would only mislead.
     files: HashMap<Log, Option<BufWriter<File>>>,
     disk: DiskUse,
-    /// What its record lacks, as sentences.
+    /// The parts that are missing in its record, as sentences.
     lacks: Vec<String>,
     /// Set if somebody else has ended the run while its owner was stopped. They wrote the rest too.
     is_closed: bool,
@@ -53,7 +53,7 @@ impl OpenRun {
         }
     }
 
-    /// Writes lines, given without their last newline. What the child says is left out once the
+    /// Writes lines, given without their last newline. The child's lines are left out once the
     /// record is full.
     pub(crate) fn append(&mut self, log: Log, origin: Origin, lines: &[u8]) -> Result<(), Problem> {
         if self.was_closed() {

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 pub struct OwnerName {
     /// Its pid.
     pub pid: u32,
-    /// When it started, in ticks since boot.
+    /// The time at which the process started, in ticks since boot.
     pub start_time: u64,
     /// The machine it runs on: a home directory may be shared by several.
     pub host: String,

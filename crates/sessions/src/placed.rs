@@ -11,10 +11,10 @@ use crate::record_files::RecordError;
 use crate::replay::{Reading, accepted};
 use crate::run_dir::{self, RunDir};
 
-/// How far before a place its time is looked for.
+/// The number of bytes before a place in which the time of that place is looked for.
 const LOOK_BACK: u64 = 64 << 10;
 
-/// How much is read of a line that is asked for by its place.
+/// The number of bytes that are read of a line whose place was asked for.
 const LONGEST_LINE: u64 = 64 << 20;
 
 /// An event with its place in the record.

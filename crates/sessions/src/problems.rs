@@ -7,12 +7,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use pi_subagents_delegation::RunId;
 
-/// What could not be written of one run.
+/// The parts of one run's record that could not be written.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct RecordProblems {
     /// The problems as sentences, for whoever made the call.
     pub sentences: Vec<String>,
-    /// Whether the record misses events or the end, so that the answer may not be found in it.
+    /// True if the record misses events or the end, so that the answer may not be found in it.
     pub is_incomplete: bool,
 }
 

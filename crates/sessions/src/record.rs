@@ -13,15 +13,15 @@ use crate::run_dir::RunDir;
 /// A run as its `meta.json` and its `result.json` describe it.
 #[derive(Debug, Clone)]
 pub struct RecordedRun {
-    /// What was asked.
+    /// The task of the run.
     pub task: Arc<Task>,
-    /// Where the record is.
+    /// The directory of the record.
     pub directory: RunDir,
     /// The project its owner was started in.
     pub project: PathBuf,
-    /// Who owns it, or did.
+    /// The process that owns the run, or owned it.
     pub owner: OwnerName,
-    /// Which kind of child does it.
+    /// The kind of child that does the run.
     pub runner: Option<String>,
     /// The model it asks for, as the caller wrote it.
     pub requested_model: Option<String>,
@@ -29,38 +29,38 @@ pub struct RecordedRun {
     pub model: Option<String>,
     /// The agent whose sticky session it was asked to continue, if any.
     pub sticky_agent: Option<String>,
-    /// When it was taken on.
+    /// The time at which the run was accepted.
     pub accepted_at: Timestamp,
-    /// How it ended, if it did.
+    /// The end of the run, if it has ended.
     pub end: Option<RecordedEnd>,
 }
 
-/// How a run ended and what it amounted to.
+/// The end of a run, with its answer and what it consumed.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RecordedEnd {
     /// In one word.
     pub status: Status,
-    /// What a shell would expect.
+    /// The exit code that a shell would expect.
     pub exit_code: i32,
-    /// What went wrong.
+    /// The error of a run that failed.
     pub error_message: Option<String>,
-    /// What it answered.
+    /// The answer of the run.
     pub output: Option<String>,
     /// The model that really answered, with its provider where that is known.
     pub model: Option<String>,
     /// Why the model stopped last.
     pub stop_reason: Option<String>,
-    /// What it consumed.
+    /// The tokens and the cost of the run.
     pub usage: Usage,
-    /// How often a tool was called.
+    /// The number of tool calls.
     pub tool_calls: usize,
-    /// What was seen of it.
+    /// The receipt of the run.
     pub receipt: Option<Receipt>,
-    /// When its child started.
+    /// The time at which its child started.
     pub started_at: Option<String>,
-    /// When it was over.
+    /// The time at which the run ended.
     pub ended_at: String,
-    /// What its record lacks, as sentences.
+    /// The parts that are missing in its record, as sentences.
     pub incomplete: Vec<String>,
     /// The command that continues its session.
     pub resume: String,

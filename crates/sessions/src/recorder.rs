@@ -16,7 +16,8 @@ use crate::run_dir::RunDir;
 use crate::write_batch::WriteBatch;
 use crate::writer::{Job, write_all};
 
-/// How many writes may wait for the disk, each of up to [`WriteBatch::ENOUGH`] bytes or one line.
+/// The number of writes that may wait for the disk, each of up to [`WriteBatch::ENOUGH`] bytes or
+/// one line.
 const WAITING: usize = 32;
 
 /// Records the runs of an owner. Clones share one writer.

@@ -15,8 +15,8 @@ use serde_json::value::RawValue;
 use crate::format::{MessageEntry, RecoveredMessage, ToldMessage};
 use crate::run_dir::RunDir;
 
-/// How much of the end of a session is read: an owner loses what came within milliseconds, or
-/// while it was stopped.
+/// The number of bytes at the end of a session that are read. That is enough, because an owner
+/// loses only the messages of its last milliseconds, or those that came while it was stopped.
 const MOST_READ: u64 = 64 << 20;
 
 /// The messages that the events of a run have.
@@ -24,7 +24,8 @@ const MOST_READ: u64 = 64 << 20;
 pub(crate) struct KnownMessages {
     /// Their contents, in their order.
     known: Vec<u64>,
-    /// When the child was started last, or got its last message before that.
+    /// The time at which the run was accepted, or at which a child started before any message was
+    /// known.
     since: Option<Timestamp>,
 }
 
@@ -195,7 +196,8 @@ mod tests {
         assert_eq!(missing(&[("one", 10), ("two", 12)], &session), all[2..]);
         let told = [("one", 10), ("two", 12), ("one", 13)];
         assert_eq!(missing(&told, &session), []);
-        // One that the session never had is no reason to tell others twice.
+        // A message that the session never had does not make the messages behind it count as
+        // missing.
         assert_eq!(
             missing(&[("one", 10), ("a note", 11), ("two", 12)], &session),
             all[2..]

@@ -1,6 +1,6 @@
 //! Removes the records of runs: the index notes that a run was removed, its directory gets a name
-//! that nobody lists, and only then is it deleted. Whoever is killed in between leaves a run that is
-//! whole, or one that is gone and whose remains the next removal deletes.
+//! that nobody lists, and only then is it deleted. A process that is killed in between leaves a run
+//! that is whole, or a removed run whose remains the next removal deletes.
 //!
 //! Only a directory that holds a record of this very run is touched, in a place that belongs to the
 //! user, and no link is followed. See `docs/design/keeping-house.md`.
@@ -107,8 +107,8 @@ impl<'a> Removal<'a> {
 }
 
 impl QuietIndex {
-    /// Waits until nobody writes to the index, and keeps others from it. What is removed from it is
-    /// noted with this time.
+    /// Waits until nobody writes to the index, and keeps other writers out. Removals are noted with
+    /// this time.
     pub fn wait(store: &Store, at: Timestamp) -> Result<Self, LockError> {
         let index = Alone::with(&store.index())?;
         Ok(Self { index, at })

@@ -7,7 +7,7 @@ use rustix::fs::{FallocateFlags, fallocate};
 
 use crate::run_dir::RunDir;
 
-/// How much is kept free: enough for a result with a usual answer.
+/// The number of bytes that are kept free: enough for a result with a usual answer.
 const ROOM: u64 = 64 << 10;
 
 const NAME: &str = ".reserve";
@@ -27,7 +27,7 @@ pub(crate) fn take(directory: &RunDir) {
 
 /// Gives the room back, also that of an owner who was killed.
 pub(crate) fn release(directory: &RunDir) {
-    // Where it is gone already, nothing is kept.
+    // If the file is gone already, the room is free.
     _ = directory
         .open()
         .and_then(|open| open.remove(Path::new(NAME)));

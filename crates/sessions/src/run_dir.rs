@@ -17,7 +17,7 @@ pub(crate) const TRANSCRIPT: &str = "transcript.log";
 /// More than this is not read of `meta.json` and `result.json`; a prompt may be long.
 pub(crate) const LARGEST_WHOLE_FILE: u64 = 64 << 20;
 
-/// How much of a foreign id goes into the name of a file.
+/// The number of characters of a foreign id that go into the name of a file.
 const LONGEST_ID: usize = 200;
 
 /// The directory of one run.
@@ -65,7 +65,7 @@ impl RunDir {
         self.open()?.read(Path::new(name), LARGEST_WHOLE_FILE)
     }
 
-    /// Returns the path of `meta.json`: what was asked, and who owns the run.
+    /// Returns the path of `meta.json`, which names the task and the owner of the run.
     pub fn meta(&self) -> PathBuf {
         self.0.join(META)
     }

@@ -12,16 +12,16 @@ use pi_subagents_files as files;
 use ring::hmac::{self, HMAC_SHA256};
 use ring::rand::{SecureRandom as _, SystemRandom};
 
-/// How many random bytes make a key.
+/// The number of random bytes in a key.
 const KEY_LENGTH: usize = 32;
 
-/// How a document ends before it is sealed.
+/// The last characters of a document before it is sealed.
 const END: &str = "\n}";
 
-/// What stands between the document and its MAC.
+/// The text between the document and its MAC.
 const FIELD: &str = ",\n  \"mac\": \"";
 
-/// What stands behind the MAC.
+/// The text after the MAC.
 const SEALED_END: &str = "\"\n}";
 
 /// The key of a user.

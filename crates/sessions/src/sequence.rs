@@ -8,10 +8,11 @@ use memchr::memmem;
 use pi_subagents_delegation::Timestamp;
 use pi_subagents_files as files;
 
-/// How much of the end of the index is looked at first: it holds more than a hundred lines.
+/// The number of bytes at the end of the index that are looked at first. They hold more than a
+/// hundred lines.
 const LAST_LINES: u64 = 64 << 10;
 
-/// What stands before the number in a line. A text of a user cannot look like it, because its
+/// The text before the number in a line. A text of a user cannot look like it, because its
 /// quotation marks are escaped.
 const FIELD: &[u8] = br#""sequence":"#;
 

@@ -14,7 +14,7 @@ use ring::digest::{SHA256, digest};
 
 use crate::run_dir::RunDir;
 
-/// Where a conversation is kept.
+/// The file in which a conversation is kept.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct StickySession {
     file: PathBuf,

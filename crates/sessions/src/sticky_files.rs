@@ -15,16 +15,16 @@ const MOST_ENTRIES: usize = 100_000;
 /// The file of a sticky session.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StickyFile {
-    /// Where it is.
+    /// The path of the file.
     pub path: PathBuf,
-    /// When something was last written to it.
+    /// The time of the last write to it.
     pub written_at: Timestamp,
-    /// How long it is.
+    /// The length of the file.
     pub bytes: u64,
 }
 
-/// Returns all files of sticky sessions. What is no regular file is left out, and so is a directory
-/// that cannot be read.
+/// Returns all files of sticky sessions. Entries that are no regular files are left out, and so are
+/// directories that cannot be read.
 pub fn sticky_files(home: &Path) -> Vec<StickyFile> {
     let all = Directory::open(&sticky::all_of(home));
     let of_places = all.and_then(|all| {

@@ -1,4 +1,4 @@
-//! Where runs are kept, and how they are found again.
+//! The directories in which runs are kept, and the ways of finding runs again.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -17,20 +17,20 @@ use crate::{OwnerName, runs_place, sequence};
 #[derive(Debug, Clone)]
 pub struct Store {
     agent_dir: PathBuf,
-    /// Where runs are kept, instead of in their project.
+    /// The directory in which runs are kept, instead of their project.
     runs_dir: Option<PathBuf>,
 }
 
-/// What is written down before a run starts, beside its task.
+/// The facts about a run that are written down before it starts.
 #[derive(Debug, Clone)]
 pub struct NewRun<'a> {
-    /// What was asked.
+    /// The task of the run.
     pub task: &'a Task,
     /// The project its owner was started in.
     pub project: &'a Path,
-    /// Who owns it.
+    /// The process that owns the run.
     pub owner: &'a OwnerName,
-    /// Which kind of child will do it, if it was not refused.
+    /// The kind of child that will do the run, unless the run was refused.
     pub runner: Option<&'a str>,
     /// The model it asks for, as the caller wrote it.
     pub requested_model: Option<&'a str>,
@@ -156,8 +156,8 @@ impl Store {
         self.read_index(index::read)
     }
 
-    /// Returns runs of the newest part of the index, in the order they began: some hundreds, where
-    /// there are many. Of a run whose end is noted there its beginning may be missing.
+    /// Returns the runs of the newest part of the index, in the order they began: some hundreds, if
+    /// there are many. The newest part may lack the beginning of a run whose end it has.
     pub fn newest_runs(&self) -> Result<Vec<IndexedRun>, FindError> {
         self.read_index(index::read_newest)
     }

@@ -8,7 +8,8 @@ use crate::record_files::RecordError;
 use crate::replay::{self, Reading};
 use crate::run_dir::RunDir;
 
-/// How many bytes of each log are shown that were written before anybody followed the run.
+/// The number of bytes of each log that are shown although they were written before anybody
+/// followed the run.
 const OLD_TEXT: u64 = 64 << 10;
 
 /// Follows the record of one run from its beginning, while somebody else writes it.

@@ -5,21 +5,21 @@ use std::borrow::{Borrow, Cow};
 use pi_subagents_delegation::text::cut_characters;
 use pi_subagents_delegation::{Message, Part, RunHistory, ToolCall};
 
-/// How much of a call's arguments is shown.
+/// The number of characters of a call's arguments that are shown.
 const ARGUMENT_CHARACTERS: usize = 120;
 
-/// How much of a tool's result is shown.
+/// The number of characters of a tool's result that are shown.
 const RESULT_CHARACTERS: usize = 500;
 
-/// What stands for the output of a run that said nothing.
+/// The text that stands for the output of a run without any.
 pub const NO_TEXT: &str = "(no text output from sub-agent)";
 
-/// Which messages of a session are read.
+/// The treatment of prompts in a printed session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Prompts {
-    /// What sub-agents were told is left out: whoever reads has told it.
+    /// The prompts of sub-agents are left out, because the reader has written them.
     LeftOut,
-    /// What sub-agents were told is there, and marked.
+    /// The prompts of sub-agents are printed with a mark.
     Marked,
 }
 

@@ -9,13 +9,13 @@ use crate::format::RunResult;
 /// The figures of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Used {
-    /// How often a tool was called.
+    /// The number of tool calls.
     pub calls: usize,
     /// Its tokens and their cost.
     pub usage: Usage,
 }
 
-/// The same in a line of the index; what is nothing takes no room.
+/// The same numbers in a line of the index. A number that is zero is not written.
 #[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub(crate) struct UsedRecord {

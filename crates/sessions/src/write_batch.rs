@@ -30,7 +30,7 @@ enum Piece {
 }
 
 impl WriteBatch {
-    /// How many bytes are written at once.
+    /// The number of bytes that are written at once.
     pub(crate) const ENOUGH: usize = 128 << 10;
 
     /// Adds the lines of an event to the files they belong to. A line with the time comes first if

@@ -23,10 +23,10 @@ const PAUSE: Duration = Duration::from_millis(10);
 /// The longest time it holds lines when there is no such pause.
 const LONGEST_HELD: Duration = Duration::from_millis(50);
 
-/// How often the writer leaves a sign of life for a run that has no events.
+/// The pause between two signs of life that the writer leaves for a run without events.
 const SIGN_OF_LIFE: Duration = Duration::from_secs(1);
 
-/// How many results wait for room on the disk at most.
+/// The largest number of results that wait for room on the disk.
 const MOST_UNWRITTEN: usize = 16;
 
 /// Something to be written.
@@ -34,7 +34,7 @@ pub(crate) enum Job {
     Begin {
         run: RunId,
         directory: RunDir,
-        /// How many bytes its files may take.
+        /// The number of bytes that the run's files may take.
         limit: u64,
     },
     /// Lines without their last newline.

@@ -1,7 +1,7 @@
-//! What is on disk, as it was written once: a change of format is noticed here.
+//! The files on disk as they were written once: a change of format is noticed here.
 //!
-//! If a test fails because something is written in another way, look at who reads it. What old
-//! records have must still be read; then store the new form beside this file.
+//! If a test fails because something is written in another way, look at who reads it. The forms of
+//! old records must still be read; then store the new form beside this file.
 #![expect(
     clippy::disallowed_methods,
     reason = "tests make the files that they read"

@@ -1,5 +1,5 @@
-//! Whatever has become of the files of a run, reading them never panics, never hangs, and gives
-//! no more than they hold.
+//! Reading the files of a run never panics, never hangs, and gives no more than the files hold,
+//! whatever has become of them.
 #![expect(
     clippy::disallowed_methods,
     reason = "tests make the files that they read"
@@ -22,7 +22,7 @@ use proptest::sample::Index;
 /// The files of a run that are read again.
 const FILES: [&str; 3] = ["meta.json", "events.jsonl", "result.json"];
 
-/// How much is read of a growing record at once.
+/// The number of bytes of a growing record that are read at once.
 const PIECE: usize = 1000;
 
 /// The directories of runs that were recorded, each a case of its own.

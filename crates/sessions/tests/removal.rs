@@ -104,7 +104,7 @@ impl Desk {
         index.compact().unwrap();
     }
 
-    /// What lies in the directory of the project's runs.
+    /// Returns the names of all entries in the directory of the project's runs.
     fn names(&self) -> Vec<String> {
         let runs = self.home.path().join(".pi/subagents/runs");
         let entries = fs::read_dir(runs).unwrap();

@@ -1,4 +1,4 @@
-//! What the recorder writes is what is read back, also after a crash.
+//! The records that the recorder writes are read back unchanged, also after a crash.
 #![expect(
     clippy::disallowed_methods,
     reason = "tests make the files that they read"
@@ -232,7 +232,7 @@ fn every_event_is_read_back_with_its_own_time() {
         at: at(millisecond),
         happening,
     });
-    // What came at once is gathered; its times are kept apart all the same.
+    // Events that come at once are gathered; their times are kept apart all the same.
     let (first, rest) = events.split_at(4);
     desk.record_events(first);
     desk.record_events(rest);

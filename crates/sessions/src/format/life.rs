@@ -10,8 +10,8 @@ use serde::{Deserialize, Serialize};
 use super::FORMAT;
 use super::ending::EndingRecord;
 
-/// What we write about the life of a run. The type begins with `run_`, as no record of a child's
-/// protocol does.
+/// Our own lines about the life of a run. Their types begin with `run_`; no record of a child's
+/// protocol has such a type.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all_fields = "camelCase")]
 pub(crate) enum LifeRecord {
@@ -152,8 +152,8 @@ impl LifeRecord {
         at.parse().ok()
     }
 
-    /// Returns what this line says has happened. What was accepted stands in `meta.json`, and what
-    /// was decided shows in how it ended.
+    /// Returns the event of this line. The lines about acceptance and about a decision have none:
+    /// the accepted task is in `meta.json`, and the decision shows in the ending.
     pub(crate) fn into_happening(self) -> Option<Happening> {
         Some(match self {
             Self::At { .. } | Self::Accepted { .. } | Self::Stopping { .. } => return None,

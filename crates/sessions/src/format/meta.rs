@@ -1,4 +1,4 @@
-//! `meta.json`: what was asked, and who owns the run.
+//! `meta.json`: the task of a run, and the process that owns the run.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -34,7 +34,7 @@ pub(crate) struct Meta {
     /// The agent whose sticky session it was asked to continue, also if it was refused.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) sticky_agent: Option<String>,
-    /// How much its model may think.
+    /// The thinking level of its model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) thinking: Option<String>,
     /// The tools it was restricted to.

@@ -32,7 +32,7 @@ pub(crate) struct RunResult {
     pub(crate) usage: UsageRecord,
     pub(crate) messages: usize,
     pub(crate) tool_calls: usize,
-    /// What was seen of the run; nothing for a run that never got as far as an answer.
+    /// The receipt of the run; `None` for a run that never got as far as an answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) receipt: Option<Receipt>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -42,15 +42,15 @@ pub(crate) struct RunResult {
     pub(crate) ended_at: String,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) warnings: Vec<String>,
-    /// What the record misses, as sentences. If there is any, `output` holds the answer that the
-    /// events may not have.
+    /// The parts that are missing in the record, as sentences. If there are any, `output` holds the
+    /// answer, because the events may lack it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) incomplete: Vec<String>,
     /// The command that continues this run's session.
     pub(crate) resume: String,
 }
 
-/// How much of an answer a result keeps where there is little room.
+/// The number of bytes of an answer that a result keeps if there is little room.
 const SHORT_OUTPUT: usize = 32 << 10;
 
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]

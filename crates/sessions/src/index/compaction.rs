@@ -1,4 +1,4 @@
-//! Makes the index short: what is left are the runs there are, and the latest removals.
+//! Makes the index short: only the existing runs and the latest removals stay in it.
 
 use std::collections::HashMap;
 
@@ -6,10 +6,10 @@ use pi_subagents_delegation::Timestamp;
 
 use super::line::{IndexLine, Kind};
 
-/// How many removals are remembered.
+/// The number of removals that are remembered.
 const MOST_REMOVALS: usize = 1000;
 
-/// How many hours a removal is remembered: half a year.
+/// The number of hours for which a removal is remembered: half a year.
 const LONGEST: i64 = 183 * 24;
 
 /// The lines that are kept of one run, as they were written, so that a field of a newer version stays.

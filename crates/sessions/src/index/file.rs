@@ -1,5 +1,5 @@
-//! The file of the index. Many processes append to it at once; whoever replaces it is alone with it
-//! meanwhile, so that no line goes into a file that has lost its name.
+//! The file of the index. Many processes append to it at once. A process that replaces the file
+//! keeps the others out meanwhile, so that no line goes into a file that has lost its name.
 
 use std::fs::{self, File};
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
@@ -8,12 +8,13 @@ use std::time::Duration;
 
 use pi_subagents_files::{self as files, Audience, LockError};
 
-/// How long a line waits for somebody who has the index alone, which takes that one milliseconds.
-/// After that it is written all the same: whoever holds the lock may be stopped for ever, and if
-/// the line is lost, the directory of its run still has everything.
+/// The time for which the writer of a line waits for a process that has the index alone, which
+/// normally takes milliseconds. After that the line is written all the same: the holder of the lock
+/// may be stopped for ever, and if the line is lost, the directory of its run still has everything.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// How long somebody who wants the index alone waits for those who write to it.
+/// The time for which a process that wants the index alone waits for the processes that write to
+/// it.
 const PATIENCE_ALONE: Duration = Duration::from_secs(10);
 
 /// An index is not read beyond this; ten thousand runs take some five megabytes.
@@ -37,7 +38,7 @@ pub(super) fn append(
     }
 }
 
-/// Reads the whole index; one that does not exist is empty.
+/// Reads the whole index. An index that does not exist is empty.
 pub(super) fn content(index: &Path) -> io::Result<String> {
     match files::read_own(index, LARGEST) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(String::new()),
@@ -48,7 +49,8 @@ pub(super) fn content(index: &Path) -> io::Result<String> {
     }
 }
 
-/// How much of the end of the index is read where the newest runs are enough: some five hundred.
+/// The number of bytes at the end of the index that are read for the newest runs: some five
+/// hundred.
 const NEWEST: u64 = 256 << 10;
 
 /// Reads the end of the index from the beginning of a line.
