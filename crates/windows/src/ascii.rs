@@ -52,8 +52,8 @@ pub fn to_ascii(text: &str) -> String {
     ascii
 }
 
-/// Returns whether a locale, as `LC_ALL`, `LC_CTYPE` or `LANG` name it, can show only ASCII. One
-/// that names no character set is taken for UTF-8, as terminals are today.
+/// Returns whether a locale, as `LC_ALL`, `LC_CTYPE` or `LANG` name it, can show only ASCII. A
+/// locale without a character set is taken for UTF-8, as terminals are today.
 pub fn is_ascii_locale(locale: &str) -> bool {
     let charset = locale.split_once('.').map(|(_, charset)| charset);
     match charset.map(str::to_ascii_lowercase) {

@@ -12,7 +12,7 @@ use crate::{Line, Role, Window};
 /// An error is told in no more lines than this; the record has all of it.
 const MAX_ERROR_LINES: usize = 6;
 
-/// What is in a window stands so far to the right of its header.
+/// The number of columns by which the lines of a window are indented under its header.
 const MARGIN: usize = 2;
 
 /// With fewer rows than this there is no room to say how much is hidden.
@@ -21,9 +21,9 @@ const MIN_MARKED_ROWS: usize = 4;
 /// The newest rows of a window, wrapped to the width of a screen.
 pub(crate) struct Body {
     rows: Vec<Line>,
-    /// How many of them, the last ones, say why the run failed.
+    /// The number of rows at the end that give the reason why the run failed.
     errors: usize,
-    /// How many lines came before the rows.
+    /// The number of lines that came before the rows.
     older: usize,
     columns: usize,
 }

@@ -1,10 +1,10 @@
-//! How many runs are in which state, and how that reads in one line.
+//! Counts the runs by their state, and formats the counts as one line.
 
 use pi_subagents_delegation::Status;
 
 use crate::{Line, Role};
 
-/// How many runs are in which state.
+/// The number of runs in each state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Counts {
     /// They run.

@@ -14,7 +14,7 @@ use crate::{Line, Role, markdown};
 /// More of one printed line is never shown, and so never copied.
 const LONGEST_PRINTED: usize = 64 << 10;
 
-/// How many lines of stderr are shown that came at once; a child may write thousands.
+/// The number of lines of stderr that are shown if they came at once; a child may write thousands.
 const MOST_COMPLAINTS: usize = 100;
 
 /// A piece of what one event adds to a window.

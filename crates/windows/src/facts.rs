@@ -13,13 +13,13 @@ pub struct RunFacts {
     pub task: Option<Arc<Task>>,
     /// The state of the run.
     pub status: Status,
-    /// When the task was accepted.
+    /// The time at which the task was accepted.
     pub accepted_at: Option<Timestamp>,
-    /// When the run's first child started.
+    /// The time at which the run's first child started.
     pub started_at: Option<Timestamp>,
-    /// When the run ended.
+    /// The time at which the run ended.
     pub ended_at: Option<Timestamp>,
-    /// How the run ended.
+    /// The ending of the run.
     pub ending: Option<Ending>,
     /// The provider that answered.
     pub provider: Option<String>,
@@ -27,11 +27,11 @@ pub struct RunFacts {
     pub model: Option<String>,
     /// Why the model stopped last.
     pub stop_reason: Option<StopReason>,
-    /// What the run consumed.
+    /// The tokens and the cost of the run.
     pub usage: Usage,
-    /// How many tools the child has, where it reported all of them.
+    /// The number of the child's tools, if the child reported all of them.
     pub tools: Option<usize>,
-    /// How often a tool was called.
+    /// The number of tool calls.
     pub tool_calls: usize,
     /// The gate that is being run, if one is.
     pub gate: Option<String>,

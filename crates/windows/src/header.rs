@@ -1,5 +1,5 @@
-//! The first line of a window: icon, name, definition and model, tools, what it did and cost, things
-//! to do, clock.
+//! The first line of a window: icon, name, definition and model, tools, calls and cost, things to
+//! do, clock.
 
 use pi_subagents_delegation::{Status, Timestamp, text};
 
@@ -53,7 +53,7 @@ struct Segment {
     text: String,
 }
 
-/// Who leaves first when there is no room for all.
+/// The order in which segments are left out when there is no room for all.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Rank {
     Tools,
@@ -138,7 +138,7 @@ fn role(status: Status) -> Role {
     }
 }
 
-/// How many columns the command of a gate takes.
+/// The number of columns for the command of a gate.
 const GATE_COLUMNS: usize = 30;
 
 /// Draws the gate that is being run.

@@ -1,14 +1,14 @@
-//! A tool call in a window: what it is about and what came of it.
+//! A tool call in a window: its preview and its result.
 
 use pi_subagents_delegation::{ToolResult, text};
 
 use crate::preview::{CallPreview, Outcome};
 use crate::{Line, Role};
 
-/// How many lines of a result are held for whoever wants to see all of a call.
+/// The number of lines of a result that are held for a reader who wants to see all of a call.
 const HELD_LINES: usize = 20;
 
-/// How many bytes of a result are held.
+/// The number of bytes of a result that are held.
 const HELD_BYTES: usize = 2 << 10;
 
 /// The mark before each line that a tool printed.

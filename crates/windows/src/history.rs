@@ -14,7 +14,7 @@ use crate::window_line::WindowLine;
 #[derive(Debug, Clone)]
 pub(crate) struct History {
     room: Room,
-    /// How wide the previews of calls are.
+    /// The width of the previews of calls.
     width: usize,
     lines: VecDeque<Held>,
     bytes: usize,

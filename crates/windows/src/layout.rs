@@ -25,7 +25,7 @@ pub(crate) struct Need {
 /// The rows that each window gets.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Plan {
-    /// How many rows stand under the header; `None` for a window that is left out.
+    /// The number of rows under the header of each window; `None` for a window that is left out.
     pub(crate) shares: Vec<Option<usize>>,
     /// This is true if there is an empty row beside every open window.
     pub(crate) has_gaps: bool,

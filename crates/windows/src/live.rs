@@ -23,15 +23,15 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(1);
 /// The previews of calls are so much narrower than the terminal.
 const MARGINS: usize = 4;
 
-/// What a live view needs of the world.
+/// The parts of the world that a live view needs.
 pub struct Terminal {
-    /// Where it draws.
+    /// The stream on which the view is drawn.
     pub output: Box<dyn Write + Send>,
-    /// How many columns and rows there are now.
+    /// Returns the present number of columns and rows.
     pub size: Box<dyn Fn() -> (usize, usize) + Send>,
-    /// What time it is.
+    /// Returns the present time.
     pub clock: Box<dyn Fn() -> Timestamp + Send>,
-    /// Whether it has colours.
+    /// The use of colours.
     pub paint: Paint,
     /// The part that stays on the screen when the view is finished.
     pub at_end: AtEnd,
@@ -42,9 +42,9 @@ pub struct Terminal {
 pub enum AtEnd {
     /// Nothing: the answers are printed in its place.
     Vanish,
-    /// All windows as ordinary lines, of each no more than so many.
+    /// All windows stay as ordinary lines, each with a limited number of them.
     Stay {
-        /// How many lines of each window stay.
+        /// The largest number of lines that stay of each window.
         max_lines: usize,
     },
 }
@@ -76,7 +76,7 @@ struct State {
     pause: Pause,
 }
 
-/// Whether anything is drawn.
+/// The state of a pause in which nothing is drawn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Pause {
     /// Frames are drawn.

@@ -6,7 +6,7 @@ use pi_subagents_delegation::text;
 
 use crate::{Line, Role, Span};
 
-/// How lines become text.
+/// The way in which lines become text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Paint {
     /// Without colours.
@@ -57,7 +57,7 @@ pub fn fit(line: &Line, columns: usize) -> Line {
     kept
 }
 
-/// How a role looks on a terminal.
+/// The look of a role on a terminal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Look {
     /// As everything else.

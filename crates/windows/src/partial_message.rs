@@ -6,7 +6,8 @@ use pi_subagents_delegation::{Activity, PartialMessage, text};
 use crate::paint::fit;
 use crate::{Line, Role, markdown};
 
-/// Where the model writes. Without colours it alone tells that a line is not complete.
+/// The mark at the place where the model writes. Without colours, only this mark shows that a line
+/// is not complete.
 const CURSOR: &str = "▌";
 
 /// No screen shows more than the end of a message that is this long.

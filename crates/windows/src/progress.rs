@@ -29,13 +29,13 @@ const MAX_OPEN_CALLS: usize = 64;
 /// Within this time all tasks that have a place have started.
 const STARTING: Duration = Duration::from_secs(1);
 
-/// Writes what changes, each line behind the name of its task.
+/// Writes every change as a line behind the name of its task.
 ///
-/// What cannot be written is lost; a run never fails because nobody reads its progress.
+/// A line that cannot be written is lost; a run never fails because nobody reads its progress.
 #[derive(Debug)]
 pub struct ProgressLines<W: Write + Send> {
     output: W,
-    /// What is written next: the lines of all that happened at once.
+    /// The text that is written next: the lines of all events that came at once.
     page: String,
     context: PreviewContext,
     runs: HashMap<RunId, Known>,

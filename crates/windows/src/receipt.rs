@@ -11,14 +11,14 @@ use pi_subagents_delegation::text::{clean, count, cut_columns, one_line};
 use crate::Role;
 use crate::figures::{clock, cost, tokens};
 
-/// How many columns of a command fit into a line with other facts.
+/// The number of columns of a command that fit into a line with other facts.
 const SHORT_COMMAND: usize = 48;
 
 /// One fact of a whole receipt: a label, which is empty where the one above goes on, and words.
 pub type ReceiptFact = (&'static str, Role, String);
 
-/// Writes the lines under a run's summary that has figures of its own: what was seen, and what to
-/// look at.
+/// Writes the lines under a summary that has figures of its own: the facts of the receipt, and the
+/// flags to look at.
 pub fn receipt_lines(receipt: &Receipt) -> Vec<String> {
     lines(&seen_parts(receipt), receipt)
 }

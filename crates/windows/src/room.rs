@@ -1,13 +1,13 @@
-//! How much a window holds of what it shows.
+//! Limits the memory of a window.
 
-/// How much one window holds.
+/// The largest amount that one window holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Room {
-    /// How many lines.
+    /// The number of lines.
     pub lines: usize,
-    /// How many bytes of text.
+    /// The number of bytes of text.
     pub bytes: usize,
-    /// How much of one line.
+    /// The number of bytes of one line.
     pub line_bytes: usize,
 }
 

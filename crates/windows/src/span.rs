@@ -12,26 +12,26 @@ pub struct Span {
     role: Role,
 }
 
-/// What a piece of a line is; a door decides how that looks.
+/// The meaning of a piece of a line. The door decides how a role looks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Role {
     /// Ordinary words.
     Plain,
     /// The name of a window.
     Title,
-    /// What matters less, such as the calls of tools.
+    /// Text that matters less, such as the calls of tools.
     Muted,
-    /// What was added, and counts of what was found.
+    /// Added lines, and counts of what was found.
     Added,
-    /// What was taken away.
+    /// Removed lines.
     Removed,
-    /// What went wrong.
+    /// Failures.
     Failed,
-    /// What should catch the eye.
+    /// Text that should catch the eye.
     Accent,
-    /// What went well.
+    /// Successes.
     Success,
-    /// What a person should know.
+    /// Warnings for a person.
     Warning,
     /// A heading in what a model wrote.
     Heading,

@@ -18,7 +18,7 @@ pub struct Column {
     pub rank: u8,
     /// To how many columns of the terminal its cells may be cut; `None` if they are never cut.
     pub least: Option<usize>,
-    /// How many columns of the terminal it takes at most, where cells may be cut.
+    /// The largest number of terminal columns that it takes, if cells may be cut.
     pub most: usize,
 }
 

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use pi_subagents_delegation::child_protocol::ChildRecord;
 use serde_json::Value;
 
-/// How many of the things to do are done.
+/// The number of things to do, and how many of them are done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TodoProgress {
     /// Done.

@@ -1,16 +1,16 @@
 //! The part of each window that somebody wants to see.
 
-/// How many lines a window shows unless somebody says otherwise.
+/// The number of lines that a window shows by default.
 pub const DEFAULT_LINES_PER_WINDOW: usize = 15;
 
-/// How a fleet is looked at.
+/// The settings of a view of a fleet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct View {
-    /// How wide it may be.
+    /// The largest width of the view.
     pub columns: usize,
-    /// How many lines each window shows.
+    /// The number of lines that each window shows.
     pub max_lines: usize,
-    /// Whether each window shows all it holds instead.
+    /// True if each window shows all lines it holds instead.
     pub expanded: bool,
 }
 

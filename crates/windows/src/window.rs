@@ -28,7 +28,7 @@ pub struct Window {
     facts: RunFacts,
     history: History,
     todos: Todos,
-    /// How many answers of its model are in its lines.
+    /// The number of its model's answers that are in its lines.
     answers: usize,
     partial: Option<PartialMessage>,
     is_stopping: bool,
@@ -122,8 +122,8 @@ impl Window {
         }
     }
 
-    /// Takes what its model says right now, in place of what it said before. Tells whether that
-    /// changes anything: what is in its lines already is not shown twice.
+    /// Takes the message that its model is writing, in place of the one before. Returns whether
+    /// that changes anything: a message that is in the lines already is not shown twice.
     pub fn show_partial(&mut self, partial: PartialMessage) -> bool {
         if partial.number < self.answers {
             return false;

@@ -8,19 +8,19 @@ use crate::{Line, Role};
 /// A line of a window.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WindowLine {
-    /// Whether it shows words or a call.
+    /// The kind of the line: words or a call.
     pub kind: LineKind,
-    /// What it says.
+    /// The line itself.
     pub line: Line,
     /// The same without being cut, where that is more; several lines of which the first has all
     /// leave none for the others.
     pub whole: Option<Vec<Line>>,
 }
 
-/// Whether a line of a window shows words or a call.
+/// The kind of a line of a window: words or a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LineKind {
-    /// What the child said, and what we say about it.
+    /// The child's words, and our words about it.
     Text,
     /// The call of a tool, and what came of it.
     Tool,

@@ -5,7 +5,7 @@ use unicode_width::UnicodeWidthStr as _;
 
 use crate::{Line, Role};
 
-/// What stands for a character that is wider than the whole terminal.
+/// The text that stands for a character that is wider than the whole terminal.
 const TOO_WIDE: &str = "?";
 
 /// A character as a person sees it.

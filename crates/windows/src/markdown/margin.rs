@@ -13,11 +13,11 @@ const WIDEST: usize = 40;
 /// All that stands to the left of a line, from the outermost block to the innermost.
 pub(super) struct Margin {
     levels: Vec<Level>,
-    /// How many columns they take.
+    /// The number of columns that they take.
     width: usize,
-    /// How many they may take.
+    /// The largest number of columns that they may take.
     widest: usize,
-    /// How many levels are too deep to add anything.
+    /// The number of levels that are too deep to add anything.
     hidden: usize,
 }
 

@@ -40,7 +40,7 @@ pub(crate) fn unwrapped(text: &str, columns: usize) -> Vec<Line> {
     lines_of(text, widths)
 }
 
-/// How wide lines may be.
+/// The widths that lines may have.
 #[derive(Clone, Copy)]
 struct Widths {
     lines: usize,

@@ -1,4 +1,4 @@
-//! How Markdown reads on a terminal, and what hostile Markdown costs.
+//! The look of Markdown on a terminal, and the cost of hostile Markdown.
 
 use proptest::prelude::*;
 

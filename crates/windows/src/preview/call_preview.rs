@@ -8,7 +8,7 @@ use super::shell::Command;
 use super::{Arguments, Outcome, PreviewContext, Sentence, one_line};
 use crate::{Line, Role};
 
-/// How wide a line is at most that is not cut to a screen.
+/// The largest width of a line that is not cut to a screen.
 const WHOLE_WIDTH: usize = 4096;
 
 /// The subject of a call, read from its arguments once. It holds a bounded part of them.

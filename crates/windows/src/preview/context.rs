@@ -5,14 +5,14 @@ use std::path::PathBuf;
 /// The narrowest preview that still says something.
 const MIN_WIDTH: usize = 20;
 
-/// Where a call is made and how wide its preview may be.
+/// The directories that a preview shortens paths by, and the width that it may have.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PreviewContext {
     /// The person's home, which is shown as `~`.
     pub home: Option<PathBuf>,
     /// The directory that paths are shown from.
     pub cwd: PathBuf,
-    /// How many columns a line may take, at least 20.
+    /// The number of columns that a line may take, at least 20.
     pub width: usize,
 }
 

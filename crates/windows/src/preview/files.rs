@@ -47,7 +47,8 @@ pub(super) fn write(arguments: Arguments<'_>, context: &PreviewContext) -> Sente
         .count(Role::Added, &format!(" +{lines}"))
 }
 
-/// Shows `edit → path (N edits)`. What it adds and removes is known only from its result.
+/// Shows `edit → path (N edits)`. The numbers of added and removed lines are known only from the
+/// result.
 pub(super) fn edit(arguments: Arguments<'_>, context: &PreviewContext) -> Sentence {
     let edits = match arguments.get(&["edits"]) {
         Some(Value::Array(edits)) => text::count(edits.len(), "edit"),

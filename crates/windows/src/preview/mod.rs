@@ -1,7 +1,7 @@
-//! How a tool call reads in a window: a table from the tool's name to a function.
+//! The preview of a tool call in a window: a table from the tool's name to a function.
 //!
 //! A new tool is one function, one row and one line of the snapshot. Arguments come from a model
-//! and may be anything; what cannot be shown is `...`.
+//! and may be anything; a value that cannot be shown becomes `...`.
 
 mod arguments;
 mod call_preview;

@@ -22,7 +22,8 @@ pub enum Outcome {
     UnderWay,
     /// It did what it should.
     Done {
-        /// How many lines of a file were added and removed, where the tool said so.
+        /// The numbers of lines that were added to a file and removed from it, if the tool reported
+        /// them.
         changes: Option<(usize, usize)>,
         /// The summary of what was found, on a line of its own.
         summary: Option<Line>,

@@ -1,4 +1,4 @@
-//! The shape of every preview: the tool, what it is about, and what is counted.
+//! The shape of every preview: the tool, its subject, and the counts.
 
 use pi_subagents_delegation::text;
 use unicode_width::UnicodeWidthStr;
@@ -14,7 +14,7 @@ pub(super) const ARROW: &str = " → ";
 /// So much of what a call is about stays, even if then the counts do not fit.
 const MIN_SUBJECT: usize = 12;
 
-/// A preview before it is cut: what it is about gives way to the counts behind it.
+/// A preview before it is cut: the subject is shortened before the counts behind it.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Sentence {
     tool: String,
@@ -51,8 +51,8 @@ impl Sentence {
         self
     }
 
-    /// Returns the line, cut to a number of columns. What a call that failed would have done is
-    /// not told.
+    /// Returns the line, cut to a number of columns. If the call failed, the counts of what it
+    /// would have done are left out.
     pub(super) fn fitted(&self, outcome: &Outcome, width: usize) -> Line {
         let is_failed = outcome.is_failed();
         let (lead, role) = if is_failed {

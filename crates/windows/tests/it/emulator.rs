@@ -27,7 +27,7 @@ impl Emulator {
         }
     }
 
-    /// What is on the screen and above it.
+    /// Returns the text on the screen and above it.
     pub(crate) fn text(&self) -> String {
         let lines: Vec<String> = self.lines.iter().map(|line| line.concat()).collect();
         lines.join("\n").trim_end().to_owned()

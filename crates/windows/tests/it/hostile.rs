@@ -1,4 +1,4 @@
-//! Whatever a child prints or a model says, a view stays a view.
+//! A view stays a view, whatever a child prints or a model says.
 
 use pi_subagents_delegation::{Ending, Happening};
 use pi_subagents_windows::paint::{ansi, plain};

@@ -48,7 +48,7 @@ pub(crate) fn task(name: &str) -> Task {
     }
 }
 
-/// What happens, second by second.
+/// The events of a call, second by second.
 #[derive(Default)]
 pub(crate) struct Script {
     pub(crate) events: Vec<RunEvent>,
@@ -179,7 +179,7 @@ pub(crate) fn used(name: &str) -> UsedDefinition {
     }
 }
 
-/// Two runs at work, one that waits, one that failed and one that is done.
+/// Returns two runs at work, one run that waits, one that failed and one that is done.
 pub(crate) fn busy_call() -> Script {
     let reviewer = Task {
         definition: Some(used("reviewer")),

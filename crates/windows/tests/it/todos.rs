@@ -1,4 +1,4 @@
-//! How far a child is with its list.
+//! The progress of a child through its list of things to do.
 
 use pi_subagents_windows::TodoProgress;
 use serde_json::{Value, json};

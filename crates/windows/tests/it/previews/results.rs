@@ -1,4 +1,4 @@
-//! What a result adds to its call, and what is coloured.
+//! The parts that a result adds to its call, and their colours.
 
 use pi_subagents_delegation::{Part, ToolResult};
 use pi_subagents_windows::paint::plain;
@@ -153,7 +153,8 @@ fn a_failed_call_is_marked_and_says_why() {
     assert_eq!(spans(line), expected);
 }
 
-/// Lets a window hear a call of `edit`, what is said of its end, and its result.
+/// Gives a window a call of `edit`, the record of its end, and its result. Returns the newest line
+/// after each of them.
 fn edited(details: &Value, is_error: bool) -> Vec<String> {
     let arguments = json!({"path": "a", "edits": [{"oldText": "x", "newText": "y\nz"}]});
     let ended = json!({"type": "tool_execution_end", "toolCallId": "call-1", "toolName": "edit",

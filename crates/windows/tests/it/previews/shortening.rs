@@ -1,4 +1,4 @@
-//! What does not fit is cut where it hurts least.
+//! Long previews are cut where it hurts least.
 
 use std::path::PathBuf;
 
