@@ -18,7 +18,8 @@ use serde_json::{Value, json};
 use crate::roots::directories;
 use crate::tools::Question;
 
-/// How long a program may take to answer for itself; a person may take as long as they like.
+/// The time that a program may take to answer a question by itself; a person may take as long as
+/// they like.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 const ROOTS: &str = "roots";
@@ -101,7 +102,7 @@ impl<'a> Asker<'a> {
             if let Some(params) = params {
                 request["params"] = params;
             }
-            // One that the library does not know is not asked.
+            // The client is not asked if the library does not know this kind of request.
             let Ok(request) = serde_json::from_value::<InputRequest>(request) else {
                 return Ok(None);
             };

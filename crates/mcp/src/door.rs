@@ -233,7 +233,8 @@ impl ServerHandler for Door {
             Ok(roots) => roots,
             Err(ask_first) => return Ok(ask_first.into()),
         };
-        // One that is too many is answered when it is over, which every client understands.
+        // If there are too many tasks already, the call is answered when it is over, which every
+        // client understands.
         if effect == ToolEffect::ChangesForLong
             && knows_tasks(&context)
             && let Some(begun) = self.tasks.begin()

@@ -10,11 +10,11 @@ use crate::tools::{
     CallAnswer, ResourceDescription, ResourceTemplateDescription, ToolDescription, ToolEffect,
 };
 
-/// Where a program finds the details of an answer. They are no structured content: many clients
-/// give that to the model in place of the text.
+/// The key under which a program finds the details of an answer. They are no structured content:
+/// many clients give that to the model in place of the text.
 const DETAILS: &str = "pi-subagents/details";
 
-/// What all resources are.
+/// The media type of all resources.
 const TEXT: &str = "text/plain";
 
 pub(crate) fn listed(tool: ToolDescription) -> Tool {

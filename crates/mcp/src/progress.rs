@@ -5,14 +5,14 @@ use rmcp::model::{ProgressNotificationParam, ProgressToken};
 use rmcp::service::Peer;
 use tokio::sync::watch;
 
-/// How far a call is.
+/// The progress of a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Progress {
-    /// How many of its parts are over.
+    /// The number of its parts that are over.
     pub finished: usize,
-    /// How many parts it has.
+    /// The number of its parts.
     pub total: usize,
-    /// How it stands, in one line.
+    /// The state of the call, in one line.
     pub message: String,
 }
 

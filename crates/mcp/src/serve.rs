@@ -14,7 +14,7 @@ use crate::stdio::Stdio;
 use crate::tasks::Tasks;
 use crate::tools::{Introduction, Tools};
 
-/// How long a client may take to read the last answers.
+/// The time that a client may take to read the last answers.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Why a client could not be served.
@@ -33,8 +33,8 @@ pub enum ServeError {
 
 /// Serves tools to the client at stdin and stdout until stdin ends or `told_to_end` does.
 ///
-/// When stdin ends, all calls are cancelled. When `told_to_end` does, they are not: whoever told
-/// it ends them, and their answers are still sent. Either way this returns when all are over.
+/// When stdin ends, all calls are cancelled. When `told_to_end` does, they are not: the caller ends
+/// them itself, and their answers are still sent. Either way this returns when all calls are over.
 pub async fn serve(
     tools: Arc<dyn Tools>,
     introduction: Introduction,

@@ -19,20 +19,20 @@ use crate::listing::answered;
 use crate::progress::OnProgress;
 use crate::tools::CallAnswer;
 
-/// How many tasks are under way at once.
+/// The largest number of tasks that are under way at once.
 const MOST_UNDER_WAY: usize = 64;
 
-/// How many bytes the answers of tasks that are over hold together. The oldest make room before
-/// their time if there are more.
+/// The number of bytes that the answers of finished tasks may hold together. If there are more, the
+/// oldest answers are dropped before their time.
 const MOST_BYTES: usize = 64 * 1024 * 1024;
 
-/// What a task takes beside its answer, roughly.
+/// The bytes that a task takes beside its answer, roughly.
 const TASK_BYTES: usize = 1024;
 
-/// How long the answer of a task is kept for its client.
+/// The time for which the answer of a task is kept for its client.
 const KEPT: Duration = Duration::from_hours(1);
 
-/// How often a client should ask, at most and at least.
+/// The pauses that a client should make between two questions: the shortest and the longest.
 const SOONEST: Duration = Duration::from_millis(200);
 const LATEST: Duration = Duration::from_secs(5);
 
@@ -50,7 +50,7 @@ struct HeldTask {
     cancelled: CancellationToken,
 }
 
-/// How a task stands.
+/// The state of a task.
 #[derive(Debug, Clone)]
 struct Standing {
     message: Option<String>,
@@ -58,7 +58,7 @@ struct Standing {
     end: Option<End>,
 }
 
-/// How a task ended.
+/// The end of a task.
 #[derive(Debug, Clone)]
 struct End {
     at: Instant,
@@ -112,7 +112,7 @@ impl Tasks {
         self.with(id, now, |task| task.described(now))
     }
 
-    /// Lets a task end early; one that is over stays as it is.
+    /// Lets a task end early. A task that is over stays as it is.
     pub(crate) fn cancel(&self, id: &str) -> Result<(), ErrorData> {
         self.with(id, Instant::now(), |task| task.cancelled.cancel())
     }
@@ -159,7 +159,7 @@ impl HeldTask {
             .map_or(0, |end| end.bytes)
     }
 
-    /// Returns whether nothing more comes; whoever did its work may also have broken off.
+    /// Returns whether nothing more comes: the task has ended, or its work broke off.
     fn is_over(&self) -> bool {
         self.standing.borrow().end.is_some() || self.standing.has_changed().is_err()
     }
@@ -173,7 +173,8 @@ impl HeldTask {
     }
 
     fn described(&self, now: Instant) -> DetailedTask {
-        // Whether it broke off is asked first: an end that comes between the two is not missed.
+        // The check whether the work broke off comes first, so that an end that comes between the
+        // two is not missed.
         let broke_off = self.standing.has_changed().is_err();
         let standing = self.standing.borrow().clone();
         let mut task = Task::new(

@@ -58,16 +58,16 @@ pub trait Tools: Send + Sync + 'static {
     fn call(&self, call: Call) -> Pin<Box<dyn Future<Output = CallAnswer> + Send + '_>>;
 }
 
-/// What a client is told when it connects.
+/// The introduction that a client gets when it connects.
 #[derive(Debug, Clone)]
 pub struct Introduction {
     /// The name of the server.
     pub name: String,
-    /// What a person reads in its place.
+    /// The name for people.
     pub title: String,
     /// Its version.
     pub version: String,
-    /// What the client's model should know about the tools together.
+    /// The instructions for the client's model about the tools together.
     pub instructions: String,
 }
 
@@ -76,13 +76,13 @@ pub struct Introduction {
 pub struct ToolDescription {
     /// The name by which it is called.
     pub name: String,
-    /// What a person reads where it is listed.
+    /// The name for people, where tools are listed.
     pub title: String,
-    /// What a model reads.
+    /// The description for the model.
     pub description: String,
     /// The JSON schema of its arguments.
     pub input_schema: Map<String, Value>,
-    /// What a call of it does.
+    /// The effect of a call.
     pub effect: ToolEffect,
 }
 
@@ -91,11 +91,11 @@ pub struct ToolDescription {
 pub struct ResourceDescription {
     /// By which it is read.
     pub uri: String,
-    /// What a program calls it.
+    /// The name for programs.
     pub name: String,
-    /// What a person reads where it is listed.
+    /// The name for people, where resources are listed.
     pub title: String,
-    /// What it holds.
+    /// The description of its content.
     pub description: String,
 }
 
@@ -104,15 +104,15 @@ pub struct ResourceDescription {
 pub struct ResourceTemplateDescription {
     /// The form of their URIs (RFC 6570).
     pub uri_template: String,
-    /// What a program calls them.
+    /// The name for programs.
     pub name: String,
-    /// What a person reads where they are listed.
+    /// The name for people, where templates are listed.
     pub title: String,
-    /// What they hold.
+    /// The description of their contents.
     pub description: String,
 }
 
-/// What a call of a tool does, so that a client can decide whom it asks before.
+/// The effect of calling a tool. A client decides by it whom to ask before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ToolEffect {
     /// It reads what this server has.
@@ -126,11 +126,11 @@ pub enum ToolEffect {
 /// A question to a person, with the answers it can have.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Question {
-    /// What it is about: no two questions about the same are asked at once.
+    /// The subject of the question. Two questions about the same subject are never asked at once.
     pub about: PathBuf,
-    /// What the person reads.
+    /// The text for the person.
     pub message: String,
-    /// What they can choose.
+    /// The answers to choose from.
     pub options: Vec<String>,
 }
 
@@ -138,13 +138,13 @@ pub struct Question {
 pub struct Call {
     /// The name of the tool.
     pub tool: String,
-    /// What it was given.
+    /// The arguments of the call.
     pub arguments: Map<String, Value>,
     /// The directories the client works in, as far as it tells.
     pub roots: Vec<PathBuf>,
     /// The name by which the client's program introduces itself.
     pub client: Option<String>,
-    /// Whether the client asks how the call stands and waits for no answer.
+    /// True if the client asks how the call stands and waits for no answer.
     pub is_task: bool,
     /// Takes how far it is, if somebody wants to know.
     pub on_progress: Option<OnProgress>,
@@ -155,13 +155,13 @@ pub struct Call {
 /// Ends when nobody wants the answer any more.
 pub type Cancelled = Pin<Box<dyn Future<Output = ()> + Send>>;
 
-/// What a call is answered.
+/// The answer to a call.
 #[derive(Debug, Clone)]
 pub struct CallAnswer {
-    /// What the client's model reads.
+    /// The text for the client's model.
     pub text: String,
     /// The same as data, for programs.
     pub details: Option<Map<String, Value>>,
-    /// Whether the tool could not do its job.
+    /// True if the tool could not do its job.
     pub is_error: bool,
 }

@@ -28,10 +28,10 @@ use crate::serve::PATIENCE;
 use crate::tasks::Tasks;
 use crate::tools::{Introduction, Tools};
 
-/// How long the body of a request may be.
+/// The length of the longest request body.
 const LONGEST_BODY: usize = 16 * 1024 * 1024;
 
-/// Where requests go.
+/// The path to which requests go.
 const PATH: &str = "/mcp";
 
 /// A server that listens and serves nobody yet.
@@ -49,7 +49,7 @@ pub enum HttpError {
     /// The system does not let us listen there.
     #[error("cannot listen on {address}")]
     Listen {
-        /// Where.
+        /// The address.
         address: SocketAddr,
         /// Why not.
         source: io::Error,

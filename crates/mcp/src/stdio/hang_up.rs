@@ -17,7 +17,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::writing::Outgoing;
 
-/// How long a client that has hung up may take to read the next bytes.
+/// The time that a client which has hung up may take to read the next bytes.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// Waits until the client has hung up and reads nothing; then all is over.

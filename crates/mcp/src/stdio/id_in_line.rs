@@ -12,9 +12,9 @@ pub(super) struct IdInLine {
     depth: usize,
     is_text: bool,
     is_escaped: bool,
-    /// What stands at the outermost level since the last comma or colon.
+    /// The bytes at the outermost level since the last comma or colon.
     word: Vec<u8>,
-    /// Whether the word is the value of `id`.
+    /// True if the word is the value of `id`.
     is_id: bool,
     found: Option<Value>,
 }

@@ -1,4 +1,4 @@
-//! Cuts what a client sends into lines, none of which takes more than a bounded place.
+//! Cuts the input of a client into lines, none of which takes more than a bounded place.
 
 use std::io;
 
@@ -7,7 +7,7 @@ use tokio::io::{AsyncBufRead, AsyncBufReadExt as _};
 
 use super::id_in_line::IdInLine;
 
-/// How long a line may be. The library has the same bound for what comes over HTTP.
+/// The length of the longest line. The library has the same bound for requests over HTTP.
 pub(super) const LONGEST: usize = 16 * 1024 * 1024;
 
 /// One line of a client.

@@ -1,4 +1,5 @@
-//! Reads what a client sends: messages are delivered, what is none is answered.
+//! Reads the input of a client: messages are delivered, and lines that are no message are answered
+//! with an error.
 
 use rmcp::RoleServer;
 use rmcp::model::{ClientNotification, ErrorCode, JsonRpcMessage};
@@ -20,7 +21,7 @@ const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 
 type Message = RxJsonRpcMessage<RoleServer>;
 
-/// What reading needs.
+/// The channels that reading needs.
 pub(super) struct Reading {
     /// Takes the messages, one at a time.
     pub(super) delivered: mpsc::Sender<Message>,
@@ -31,8 +32,8 @@ pub(super) struct Reading {
 }
 
 impl Reading {
-    /// Reads until nothing more comes. What is answered here is waited for, so a client that does
-    /// not read is not read either.
+    /// Reads until nothing more comes. Reading waits until its own answers are taken, so a client
+    /// that does not read is not read either.
     pub(super) async fn read(self, reader: impl AsyncRead + Unpin) {
         let mut lines = Lines::new(BufReader::new(reader));
         // A stdin that cannot be read has ended.

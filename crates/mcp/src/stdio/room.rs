@@ -1,4 +1,4 @@
-//! How many requests of a client are under way at once, and how much they may hold.
+//! Limits the requests of a client that are under way at once, by their number and by their bytes.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -8,14 +8,14 @@ use rmcp::model::RequestId;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::timeout;
 
-/// How many bytes the requests under way hold together.
+/// The number of bytes that the requests under way may hold together.
 const MOST_BYTES: u32 = 64 * 1024 * 1024;
 
-/// How many requests are under way at once.
+/// The number of requests that may be under way at once.
 const MOST_REQUESTS: u32 = 256;
 
-/// How long reading waits for room. Answers to short requests make some at once; where all are
-/// long ones, their client must still be able to cancel them.
+/// The time for which reading waits for room. Answers to short requests make room at once. If all
+/// requests are long ones, their client must still be able to cancel them.
 const WAIT: Duration = Duration::from_secs(1);
 
 /// Room for requests, until they are answered.

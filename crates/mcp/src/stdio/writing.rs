@@ -8,14 +8,14 @@ use rmcp::transport::io::StdioWriter;
 use tokio::io::AsyncWriteExt as _;
 use tokio::sync::{mpsc, oneshot};
 
-/// Where lines are handed in.
+/// The end at which lines are handed in.
 #[derive(Clone)]
 pub(super) struct Outgoing {
     lines: mpsc::Sender<Waiting>,
     state: Arc<State>,
 }
 
-/// Who writes them.
+/// The end that writes the lines.
 pub(super) struct Written {
     writer: StdioWriter,
     lines: mpsc::Receiver<Waiting>,
@@ -28,7 +28,7 @@ struct Waiting {
     written: oneshot::Sender<io::Result<()>>,
 }
 
-/// How far writing is.
+/// The state of the writing.
 #[derive(Default)]
 struct State {
     bytes: AtomicU64,
