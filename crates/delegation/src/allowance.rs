@@ -1,4 +1,4 @@
-//! How much a run may consume.
+//! The limits of what a run may consume.
 
 use std::fmt;
 
@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::Usage;
 
-/// How much a run may consume at most.
+/// The largest amounts that a run may consume.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Allowance {
     /// Tokens of every kind together, if they are limited.
@@ -43,16 +43,16 @@ impl Allowance {
 pub enum Excess {
     /// The number of tokens.
     Tokens {
-        /// How many the run consumed.
+        /// The number of tokens that the run consumed.
         spent: u64,
-        /// How many it was allowed.
+        /// The number of tokens that it was allowed.
         allowed: u64,
     },
     /// The cost of the tokens.
     Cost {
-        /// How much the run cost.
+        /// The cost of the run.
         spent: Dollars,
-        /// How much it was allowed to cost.
+        /// The cost that it was allowed.
         allowed: Dollars,
     },
 }

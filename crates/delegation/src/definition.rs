@@ -15,23 +15,23 @@ use crate::{Dialect, Field, FieldValue, Origin, RunnerChoice, Secret, ThinkingLe
     reason = "every one is a switch of the file that is there or not"
 )]
 pub struct Definition {
-    /// What it is called.
+    /// The name of the definition.
     pub name: String,
-    /// What it is good for.
+    /// The purpose of the agent.
     pub description: Option<String>,
     /// The format of its file.
     pub dialect: Dialect,
-    /// Whether it belongs to the user or to a project.
+    /// The owner of the definition: the user or a project.
     pub scope: Scope,
     /// The file it was read from.
     pub file: PathBuf,
-    /// Where in the file each of its fields stands.
+    /// The place of each of its fields in the file.
     pub origins: BTreeMap<Field, Origin>,
     /// The provider of its model.
     pub provider: Option<String>,
     /// A model id or pattern.
     pub model: Option<String>,
-    /// How much the model may think.
+    /// The thinking level of the model.
     pub thinking: Option<ThinkingLevel>,
     /// The only tools it has; never an empty list, which would count as left out.
     pub tools: Option<Vec<String>>,
@@ -53,15 +53,15 @@ pub struct Definition {
     pub no_context_files: bool,
     /// The text under the frontmatter, trimmed; [`Dialect::body_use`] says what becomes of it.
     pub body: Option<String>,
-    /// What is added to the system prompt.
+    /// The text that is added to the system prompt.
     pub append_system_prompt: Option<String>,
     /// A key of its own for the provider.
     pub api_key: Option<Secret>,
     /// Further arguments for the child.
     pub extra_args: Vec<String>,
-    /// Which kind of child does its work.
+    /// The kind of child that does its work.
     pub runner: Option<RunnerChoice>,
-    /// How long a run may take.
+    /// The time limit of a run.
     pub timeout: Option<Duration>,
     /// A command that must pass before a run counts as completed.
     pub gate: Option<String>,
@@ -69,7 +69,7 @@ pub struct Definition {
     pub finalize: bool,
 }
 
-/// Whether a definition belongs to the user or to a project.
+/// The owner of a definition: the user or a project.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Scope {
     /// It came with a project.

@@ -11,7 +11,7 @@ pub enum Dialect {
     Prompt,
 }
 
-/// What becomes of the text under the frontmatter.
+/// The use of the text under the frontmatter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BodyUse {
     /// It takes the place of the child's own system prompt.

@@ -5,33 +5,33 @@ use std::time::Duration;
 
 use crate::Excess;
 
-/// How a run ended.
+/// The ending of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Ending {
     /// The child settled and its answer counts.
     Completed,
     /// The child finalized with an error of its own.
     ReportedError {
-        /// What it said.
+        /// The error that it reported.
         error: String,
     },
     /// The child had to finalize and never did.
     NeverFinalized {
-        /// How often it was corrected.
+        /// The number of corrections that it got.
         corrections: u32,
     },
     /// The child was done, and a gate did not pass.
     GateFailed {
         /// The gate's command.
         command: String,
-        /// How it ended, in a few words.
+        /// The way in which it ended, in a few words.
         reason: String,
-        /// How often it was run.
+        /// The number of times that it was run.
         attempts: u32,
     },
     /// The model could not be asked or failed for good.
     ModelError {
-        /// What the provider or the child said.
+        /// The message of the provider or of the child.
         message: String,
     },
     /// The task was refused before a child was started.
@@ -74,7 +74,7 @@ pub enum Ending {
     },
     /// It repeated the same tool call.
     Looped {
-        /// How often.
+        /// The number of times.
         times: u32,
     },
     /// It reached a limit of its allowance and was not done.
@@ -85,7 +85,7 @@ pub enum Ending {
     Interrupted(Interruption),
     /// We lost contact with it: its output closed, or its keeper died.
     Lost {
-        /// What was seen.
+        /// The sign by which it was noticed.
         reason: String,
     },
 }
@@ -139,7 +139,7 @@ pub enum Decision {
     },
     /// The model repeated the same tool call.
     Looped {
-        /// How often the call was repeated.
+        /// The number of times that the call was repeated.
         times: u32,
     },
     /// The run reached a limit of its allowance.

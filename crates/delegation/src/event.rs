@@ -13,13 +13,13 @@ use crate::{Decision, Ending, Gated, RunId, Runner, Task};
 pub struct RunEvent {
     /// The run.
     pub run: RunId,
-    /// When we saw it.
+    /// The time at which we saw it.
     pub at: Timestamp,
-    /// What it was.
+    /// The event itself.
     pub happening: Happening,
 }
 
-/// What can happen in a run. Every accepted task ends with exactly one `Ended`.
+/// The events of a run. Every accepted task ends with exactly one `Ended`.
 #[derive(Debug, Clone)]
 pub enum Happening {
     /// The task was accepted and waits for its turn.
@@ -54,7 +54,7 @@ pub enum Happening {
 /// A child that started.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Started {
-    /// Which kind of child.
+    /// The kind of child.
     pub runner: Runner,
     /// The child's process.
     pub child: u32,

@@ -36,7 +36,7 @@ pub enum Field {
     Body,
 }
 
-/// Where a field stands in its file.
+/// The place of a field in its file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Origin {
     /// The key, as the dialect of the file spells it.

@@ -10,14 +10,14 @@ pub const FINALIZE_TOOL: &str = "subagent_finalize";
 pub enum Finalized {
     /// The child did what it was asked.
     Success {
-        /// What came of it.
+        /// The result of the work.
         result: String,
     },
     /// The child could not.
     Error {
         /// Why.
         error: String,
-        /// What it found nevertheless.
+        /// The result that was reached in spite of the error.
         result: Option<String>,
     },
 }

@@ -9,9 +9,9 @@ use serde::{Deserialize, Serialize};
 pub struct Gate {
     /// The command, for `sh -c`.
     pub command: String,
-    /// How long it may take.
+    /// The time limit of the command.
     pub timeout: Duration,
-    /// How often the sub-agent is told that it fails and may mend it.
+    /// The number of times that the sub-agent gets the failure and may mend it.
     pub retries: u32,
 }
 
@@ -37,13 +37,13 @@ impl Gate {
 pub struct Gated {
     /// The command.
     pub command: String,
-    /// How often it has been run, this time included.
+    /// The number of times that it has been run, this time included.
     pub attempt: u32,
-    /// What happened.
+    /// The step that happened.
     pub step: GateStep,
 }
 
-/// What can happen to a gate.
+/// The steps of a gate.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum GateStep {
     /// The command began.
@@ -52,7 +52,7 @@ pub enum GateStep {
     Passed,
     /// It did not pass.
     Failed {
-        /// How it ended, in a few words.
+        /// The way in which it ended, in a few words.
         reason: String,
     },
 }

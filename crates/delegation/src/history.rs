@@ -5,10 +5,10 @@ use std::collections::VecDeque;
 use crate::child_protocol::ChildRecord;
 use crate::{Happening, Message, Part, RunEvent, RunSummary};
 
-/// How many messages of one run are held; older ones are still in the record on disk.
+/// The number of messages of one run that are held; older ones are still in the record on disk.
 pub const MAX_MESSAGES_PER_RUN: usize = 500;
 
-/// How many bytes of messages are held; the last message is held however long it is.
+/// The number of bytes of messages that are held; the last message is held however long it is.
 const MAX_BYTES_PER_RUN: usize = 32 << 20;
 
 /// A run's summary with its messages.
@@ -18,7 +18,7 @@ pub struct RunHistory {
     pub summary: RunSummary,
     /// The messages, oldest first.
     pub messages: VecDeque<Message>,
-    /// What is missing in the run's record, if anything is.
+    /// The parts that are missing in the run's record, if there are any.
     pub gap: Option<Gap>,
     /// The size of all messages in bytes, about.
     bytes: usize,
@@ -27,7 +27,7 @@ pub struct RunHistory {
     text_before_correction: Option<String>,
 }
 
-/// What is missing in a run's events, and what is known all the same.
+/// The parts that are missing in a run's events, and the output that is known all the same.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Gap {
     /// Why, as sentences.

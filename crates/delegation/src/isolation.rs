@@ -1,8 +1,8 @@
-//! Where a run works: in its caller's checkout, or in a worktree of its own.
+//! The place where a run works: its caller's checkout, or a worktree of its own.
 
 use serde::{Deserialize, Serialize};
 
-/// Where somebody wants a run to work.
+/// The wish about the place where a run works.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Isolation {

@@ -10,11 +10,11 @@ use crate::text::CUT_MARK;
 pub enum Message {
     /// The child's own instructions; never counted, stored or shown as a message.
     System(ToolChange),
-    /// What the child was asked.
+    /// The prompt of the child.
     User(Vec<Part>),
-    /// What the model answered.
+    /// The answer of the model.
     Assistant(AssistantMessage),
-    /// What a tool answered.
+    /// The answer of a tool.
     ToolResult(ToolResult),
     /// A kind of message we do not know, kept by its role.
     Other {
@@ -28,8 +28,8 @@ pub enum Message {
 /// The tools that a child's instructions add and remove.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ToolChange {
-    /// Whether these are the first instructions of a session. Later ones list only what has
-    /// changed, also the first ones of a resumed session.
+    /// True if these are the first instructions of a session. Later ones list only the changes; so
+    /// do the first ones of a resumed session.
     pub is_first: bool,
     /// Names of the tools it was given.
     pub added: Vec<String>,
@@ -48,9 +48,9 @@ pub struct AssistantMessage {
     pub model: Option<String>,
     /// Why it stopped.
     pub stop_reason: Option<StopReason>,
-    /// What went wrong, when something did.
+    /// The error, if there was one.
     pub error: Option<String>,
-    /// What it cost.
+    /// The tokens and the cost of it.
     pub usage: Usage,
 }
 
@@ -61,9 +61,9 @@ pub struct ToolResult {
     pub call_id: String,
     /// The tool that answered.
     pub tool: String,
-    /// What it answered.
+    /// The parts of the answer.
     pub parts: Vec<Part>,
-    /// Whether the tool failed.
+    /// True if the tool failed.
     pub is_error: bool,
 }
 
@@ -90,7 +90,7 @@ pub struct ToolCall {
     pub id: String,
     /// The tool's name.
     pub name: String,
-    /// The arguments, of whatever type the model gave.
+    /// The arguments. The model may give any type.
     pub arguments: Value,
 }
 

@@ -6,11 +6,11 @@ use crate::text::CUT_MARK;
 /// A message that a model is still writing, as far as it has come.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct PartialMessage {
-    /// How many answers of the model were complete before.
+    /// The number of the model's answers that were complete before.
     pub number: usize,
     /// Its text so far. Only the end is held where nobody needs more.
     pub text: String,
-    /// What the model is doing.
+    /// The present activity of the model.
     pub activity: Activity,
 }
 
@@ -28,7 +28,7 @@ impl PartialMessage {
         }
     }
 
-    /// Adds text, of which only the end is kept.
+    /// Adds text. Only the end of a long text is kept.
     pub fn add(&mut self, added: &str) {
         self.text.push_str(added);
         if self.text.len() > 2 * NEWEST {
@@ -45,7 +45,7 @@ fn newest(text: &str) -> String {
     format!("{CUT_MARK}{}", &text[start..])
 }
 
-/// What a model is doing while it writes a message.
+/// The activity of a model while it writes a message.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum Activity {
     /// It writes text, or nothing is known yet.

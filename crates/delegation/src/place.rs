@@ -1,8 +1,8 @@
-//! Where a call does its work: on this machine, or on the workers of a fleet.
+//! The place where a call does its work: this machine, or the workers of a fleet.
 
 use serde::{Deserialize, Serialize};
 
-/// Where the runs of a call work.
+/// The place where the runs of a call work.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Place {
@@ -15,7 +15,7 @@ pub enum Place {
     },
 }
 
-/// How urgent the runs of a call are among those that are queued in a pool.
+/// The urgency of a call's runs among the runs that are queued in a pool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Priority {
@@ -23,11 +23,11 @@ pub enum Priority {
     High,
     /// Before those of low priority.
     Normal,
-    /// When nothing else is queued.
+    /// The runs are done when nothing else is queued.
     Low,
 }
 
-/// How the files of a project get to a worker.
+/// The way in which the files of a project get to a worker.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum WorkspaceChoice {

@@ -21,13 +21,13 @@ pub struct Plan {
 /// One task, ready or refused; a refusal ends its task and no other.
 #[derive(Debug, Clone)]
 pub struct PlannedTask {
-    /// What was asked.
+    /// The task.
     pub task: Arc<Task>,
-    /// How it will be done, or why it will not.
+    /// The plan for the task, or the reason why it is refused.
     pub work: Result<Box<TaskPlan>, Refusal>,
 }
 
-/// What the caller asked for, with the ids its run has.
+/// The caller's task, with the ids of its run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Task {
     /// The run this task becomes.
@@ -46,7 +46,7 @@ pub struct Task {
     pub timeout: Option<Duration>,
     /// The run's directory, if one could be made.
     pub directory: Option<PathBuf>,
-    /// How many bytes the files in it may take.
+    /// The number of bytes that the files in the directory may take.
     pub record_limit: u64,
     /// The tools of the session that it continues, because its child lists only new ones.
     pub known_tools: Option<BTreeSet<String>>,
@@ -59,7 +59,7 @@ pub struct Task {
 pub struct UsedDefinition {
     /// Its name.
     pub name: String,
-    /// What it says, in one line.
+    /// The definition in one line.
     pub summary: String,
     /// The model that was asked for with it.
     pub model: ModelChoice,
@@ -67,30 +67,30 @@ pub struct UsedDefinition {
     pub file: Option<PathBuf>,
 }
 
-/// How a task will be done.
+/// The plan by which a task will be done.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TaskPlan {
-    /// Which kind of child.
+    /// The kind of child.
     pub runner: Runner,
     /// The program that is started.
     pub program: Program,
     /// The whole prompt: files, transcript and the caller's words.
     pub prompt: String,
-    /// Which model answers.
+    /// The model that answers.
     pub model: ModelChoice,
-    /// Which system prompt the child gets.
+    /// The system prompt of the child.
     pub system_prompt: SystemPrompt,
-    /// Which tools it has.
+    /// The tools of the child.
     pub tools: ToolPolicy,
-    /// Where it keeps its own session.
+    /// The place where the child keeps its own session.
     pub session: SessionPolicy,
-    /// When the run counts as done.
+    /// The condition under which the run counts as done.
     pub completion: Completion,
     /// The commands that must pass before the run counts as completed, in their order.
     pub gates: Vec<Gate>,
     /// The limits of the run.
     pub limits: Limits,
-    /// Whether the child may use what the project's directory configures.
+    /// True if the child may use the configuration in the project's directory.
     pub trusted: bool,
     /// Further arguments for the child.
     pub extra_arguments: Vec<String>,
@@ -105,9 +105,9 @@ pub struct Program {
     pub path: PathBuf,
     /// For example the script that Node runs.
     pub arguments: Vec<OsString>,
-    /// Whether it is a pi that starts MCP servers unless it gets `--no-mcp`.
+    /// True if it is a pi that starts MCP servers unless it gets `--no-mcp`.
     pub has_mcp: bool,
-    /// Whether a session that it goes on with keeps the tools it had, unless others are named.
+    /// True if a continued session keeps the tools it had, unless others are named.
     pub keeps_tools: bool,
 }
 
@@ -116,17 +116,17 @@ pub struct Program {
 pub struct Limits {
     /// The time from the start of the child, if it is limited.
     pub timeout: Option<Duration>,
-    /// How long tools may be silent once the time is over.
+    /// The time for which tools may be silent once the time limit is reached.
     pub extension: Duration,
-    /// How many equal tool calls in a row are a loop; 0 for never.
+    /// The number of equal tool calls in a row that count as a loop; 0 for never.
     pub repetitions: u32,
-    /// How much it may consume.
+    /// The limits of what it may consume.
     pub allowance: Allowance,
 }
 
 /// Why a task was not started.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Refusal {
-    /// What a person reads.
+    /// The text for a person.
     pub message: String,
 }

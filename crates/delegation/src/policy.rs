@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-/// Which kind of child does the work.
+/// The kind of child that does the work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Runner {
     /// A real pi process.
@@ -11,7 +11,7 @@ pub enum Runner {
     Embedded,
 }
 
-/// Which system prompt the child gets.
+/// The system prompt that the child gets.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SystemPrompt {
     /// Its own system prompt.
@@ -27,7 +27,7 @@ pub enum SystemPrompt {
     },
 }
 
-/// Which tools the child has.
+/// The tools that the child has.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ToolPolicy {
     /// The tools it has by default.
@@ -50,7 +50,7 @@ impl ToolPolicy {
     }
 }
 
-/// Which model answers.
+/// The model that answers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ModelChoice {
     /// The child's default.
@@ -61,12 +61,12 @@ pub enum ModelChoice {
         provider: Option<String>,
         /// A model id or pattern.
         model: Option<String>,
-        /// How much it may think.
+        /// The thinking level of the model.
         thinking: Option<ThinkingLevel>,
     },
 }
 
-/// How much a model may think.
+/// The thinking levels of models.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub enum ThinkingLevel {
     /// The model does not think.
@@ -86,7 +86,7 @@ pub enum ThinkingLevel {
     Max,
 }
 
-/// Where the child keeps its own session.
+/// The place where the child keeps its own session.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SessionPolicy {
     /// Nowhere.
@@ -113,14 +113,14 @@ impl SessionPolicy {
     }
 }
 
-/// When a run counts as done.
+/// The condition under which a run counts as done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Completion {
-    /// When the child settles; its last text is the answer.
+    /// The child settles; its last text is the answer.
     LastMessage,
-    /// When the child has reported with [`FINALIZE_TOOL`](crate::FINALIZE_TOOL).
+    /// The child reports with [`FINALIZE_TOOL`](crate::FINALIZE_TOOL).
     Finalized {
-        /// How often a child that settles without a report is corrected.
+        /// The number of corrections for a child that settles without a report.
         corrections: u32,
     },
 }

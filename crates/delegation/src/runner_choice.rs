@@ -1,8 +1,8 @@
-//! Which kind of child a person, a definition or a program wishes for.
+//! The kind of child that a person, a definition or a program wishes for.
 
 use serde::{Deserialize, Serialize};
 
-/// Which kind of child somebody asks for.
+/// The wish for a kind of child.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum RunnerChoice {

@@ -12,13 +12,14 @@ use crate::{
     RunEvent, Runner, Status, StopReason, Task, ToolChange, Usage, Witness,
 };
 
-/// How much of the last text is held in memory; the record on disk has all of it.
+/// The number of bytes of the last text that are held in memory; the record on disk has all of it.
 pub const LAST_TEXT_LIMIT: usize = 256 << 10;
 
-/// How many warnings of one run are held.
+/// The number of warnings of one run that are held.
 const MAX_WARNINGS: usize = 20;
 
-/// How many bytes of one warning or of a model's error are held. Others choose how long they are.
+/// The number of bytes of one warning or of a model's error that are held. A child or a server
+/// decides how long they are.
 const MAX_COMPLAINT_BYTES: usize = 16 << 10;
 
 /// A fold over the events of one run; nothing in it is ever set from outside.
@@ -26,15 +27,15 @@ const MAX_COMPLAINT_BYTES: usize = 16 << 10;
 pub struct RunSummary {
     /// The task, once it was accepted.
     pub task: Option<Arc<Task>>,
-    /// When the task was accepted.
+    /// The time at which the task was accepted.
     pub accepted_at: Option<Timestamp>,
-    /// When its child started.
+    /// The time at which its child started.
     pub started_at: Option<Timestamp>,
-    /// When it was over.
+    /// The time at which it ended.
     pub ended_at: Option<Timestamp>,
-    /// How it ended.
+    /// The ending of the run.
     pub ending: Option<Ending>,
-    /// Which kind of child did it.
+    /// The kind of child that did the run.
     pub runner: Option<Runner>,
     /// The provider that really answered.
     pub provider: Option<String>,
@@ -44,18 +45,18 @@ pub struct RunSummary {
     pub stop_reason: Option<StopReason>,
     /// The error of the model's last answer.
     pub model_error: Option<String>,
-    /// What it consumed.
+    /// The tokens and the cost of the run.
     pub usage: Usage,
     /// The tools of the child, if all of them are known: a child that continues an old session lists
     /// only what has changed.
     pub tools: Option<BTreeSet<String>>,
-    /// How often a tool was called.
+    /// The number of tool calls.
     pub tool_calls: usize,
-    /// How many messages there are.
+    /// The number of messages.
     pub messages: usize,
     /// The text of the last answer that has any, up to [`LAST_TEXT_LIMIT`].
     pub last_text: Option<String>,
-    /// How often the child was corrected because its report was missing.
+    /// The number of corrections that the child got because its report was missing.
     pub corrections: u32,
     /// The last text before the child was first corrected, up to [`LAST_TEXT_LIMIT`].
     pub text_before_correction: Option<String>,
@@ -63,9 +64,9 @@ pub struct RunSummary {
     pub finalized: Option<Finalized>,
     /// The warnings for people.
     pub warnings: Vec<String>,
-    /// What was seen of the run.
+    /// The witness that writes the run's receipt.
     pub witness: Witness,
-    /// Whether the last text is left out.
+    /// True if the last text is left out.
     is_without_text: bool,
 }
 
@@ -120,7 +121,7 @@ impl RunSummary {
             }
             Happening::Gated(gated) => {
                 if matches!(gated.step, GateStep::Failed { .. }) {
-                    // What it reported did not hold; the next report counts.
+                    // The gate failed in spite of the report, so the next report counts.
                     self.finalized = None;
                     self.text_before_correction = None;
                 }

@@ -7,7 +7,7 @@ use std::time::Duration;
 use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::UnicodeWidthStr;
 
-/// What ends a text that was cut.
+/// The end of a text that was cut.
 pub const CUT_MARK: &str = "...";
 
 /// Cuts a text to a number of characters; a cut text ends in [`CUT_MARK`].

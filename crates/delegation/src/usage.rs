@@ -1,4 +1,4 @@
-//! How much a run consumed.
+//! The tokens that a run consumed, and their cost.
 
 use std::iter::Sum;
 use std::ops::AddAssign;

@@ -1,5 +1,5 @@
-//! Whatever a child prints, a line becomes a record or stays a text: nothing panics, and nothing
-//! that comes out is larger than what went in.
+//! A line of a child becomes a record or stays a text, whatever the child prints: nothing panics,
+//! and no record is larger than its line.
 #![expect(
     clippy::disallowed_methods,
     reason = "tests make the files that they read"
@@ -87,7 +87,7 @@ fn nested() -> impl Strategy<Value = Vec<u8>> {
     })
 }
 
-/// How many bytes of text a record carries.
+/// Returns the number of bytes of text that a record carries.
 fn texts(record: &ChildRecord) -> usize {
     match record {
         ChildRecord::MessageEnded(Message::Assistant(answer)) => {

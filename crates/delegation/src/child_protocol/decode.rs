@@ -25,8 +25,8 @@ fn read_record(line: &str) -> Option<ChildRecord> {
     Some(record(&kind, wire))
 }
 
-/// Every field we read of any record. What is read of few records only is left raw, and costs a
-/// second look then.
+/// Every field that we read of any record. Fields of few records are left raw, and are parsed a
+/// second time if they are needed.
 #[derive(Deserialize)]
 struct Wire<'a> {
     #[serde(rename = "type", borrow, default)]
@@ -198,7 +198,7 @@ fn tool_details(result: Raw<'_>) -> Option<Value> {
     (details.get().len() <= DETAILS_LIMIT).then(|| value(Some(details)))
 }
 
-/// How many characters of a line are kept.
+/// The number of characters of a line that are kept.
 const LINE_LIMIT: usize = 500;
 
 /// Returns the last line of a result's text.

@@ -118,9 +118,9 @@ impl<'de> Visitor<'de> for ScalarVisitor {
     }
 }
 
-/// What reads a value that may be an object or a list, in one pass.
+/// A type that reads itself in one pass from a value that may be an object, a list or a text.
 ///
-/// A list is no list of fields, as serde would read it.
+/// A list is no list of fields here, as it would be for serde.
 pub(super) trait Shape<'de>: Default {
     fn of_text(_: &str) -> Self {
         Self::default()

@@ -1,6 +1,6 @@
 //! Finds out what a line is from its first bytes.
 
-/// What a line is, by its first bytes.
+/// The kind of a line, judged by its first bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Peeked {
     /// An update of a message that is being written: skipped unless somebody reads along.

@@ -26,7 +26,7 @@ pub enum ChildRecord {
         call_id: String,
         /// The tool.
         tool: String,
-        /// The arguments, of whatever type they are.
+        /// The arguments. They may be of any type.
         arguments: Value,
     },
     /// An update of a message or of a shell command, as it streams.
@@ -42,7 +42,7 @@ pub enum ChildRecord {
         call_id: String,
         /// The tool.
         tool: String,
-        /// Whether it failed.
+        /// True if the call failed.
         is_error: bool,
         /// The details of the result beside its text.
         details: Option<Value>,
@@ -51,9 +51,9 @@ pub enum ChildRecord {
     },
     /// The model failed and is asked again.
     Retrying {
-        /// Which attempt this is.
+        /// The number of this attempt.
         attempt: u64,
-        /// How many there are.
+        /// The number of all attempts.
         max_attempts: u64,
         /// Why.
         error: String,
@@ -65,7 +65,7 @@ pub enum ChildRecord {
     },
     /// The conversation was shortened.
     Compacted {
-        /// What that cost.
+        /// The tokens and the cost of the summary.
         usage: Usage,
     },
     /// Nothing more comes unless the child is asked.
@@ -76,7 +76,7 @@ pub enum ChildRecord {
     Asked(Question),
     /// An extension failed.
     ExtensionFailed {
-        /// What it said.
+        /// The error message.
         error: String,
     },
     /// A record that repeats others.
@@ -95,13 +95,13 @@ pub struct Response {
     pub id: Option<String>,
     /// The command.
     pub command: String,
-    /// What went wrong, or `None` when the command was taken.
+    /// The error, or `None` if the command was taken.
     pub error: Option<String>,
-    /// What the answer holds, as far as we ask for it.
+    /// The data of the answer, as far as we use it.
     pub data: ResponseData,
 }
 
-/// What an answer holds.
+/// The data of an answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ResponseData {
     /// Nothing we use.
@@ -126,7 +126,7 @@ pub struct ModelName {
 pub struct Question {
     /// Its id.
     pub id: String,
-    /// What kind of question.
+    /// The kind of question.
     pub method: String,
     /// Its words, where it has any.
     pub title: Option<String>,

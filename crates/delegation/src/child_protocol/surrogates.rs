@@ -1,7 +1,7 @@
 //! Halves of surrogate pairs: Node writes them where a text was cut in the middle of a character,
 //! and no Rust string can hold them.
 
-/// How long `\ud83d` is.
+/// The length of an escape such as `\ud83d`.
 const ESCAPE: usize = 6;
 
 /// Puts U+FFFD in the place of each escaped half that stands alone; `None` if there is none.

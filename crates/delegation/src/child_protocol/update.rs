@@ -10,19 +10,19 @@ use serde::Deserialize;
 pub enum MessageUpdate<'a> {
     /// A part of text begins.
     TextStarted {
-        /// Which part of the message.
+        /// The index of the part of the message.
         part: usize,
     },
     /// More of a text.
     Text {
-        /// Which part of the message.
+        /// The index of the part of the message.
         part: usize,
         /// The text that is added.
         added: Cow<'a, str>,
     },
     /// A part of text is complete.
     TextEnded {
-        /// Which part of the message.
+        /// The index of the part of the message.
         part: usize,
         /// The whole text of the part.
         text: Cow<'a, str>,
@@ -36,8 +36,8 @@ pub enum MessageUpdate<'a> {
     },
 }
 
-/// What stands before the update in a line. The numbers before that, most of the bytes, are not
-/// read. A text cannot hold these bytes, because its quotes are escaped.
+/// The text before the update in a line. The numbers before it, most of the bytes, are not read. A
+/// text cannot hold these bytes, because its quotes are escaped.
 const EVENT: &[u8] = br#""assistantMessageEvent":"#;
 
 #[derive(Deserialize)]

@@ -5,7 +5,7 @@ use std::path::{Component, Path, PathBuf};
 use super::{MAX_FILES, SeenFiles};
 use crate::text;
 
-/// How many characters of a path are kept.
+/// The number of characters of a path that are kept.
 const MAX_PATH: usize = 1000;
 
 impl SeenFiles {

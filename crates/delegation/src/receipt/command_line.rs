@@ -1,9 +1,9 @@
 //! A shell command line, taken apart as far as it is needed to know whose exit code it has.
 //!
-//! This is no shell. What it does not understand it marks as [`CommandLine::is_tangled`], and then
-//! nobody concludes anything from the exit code.
+//! This is no shell. Parts that it does not understand are marked as [`CommandLine::is_tangled`],
+//! and then nobody concludes anything from the exit code.
 
-/// What stands between two commands.
+/// The operator between two commands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Joint {
     /// `&&`
@@ -23,7 +23,7 @@ pub(super) enum Joint {
 pub(super) struct Simple {
     /// Its words without quotes.
     pub(super) words: Vec<String>,
-    /// What follows it; `None` at the end of the line.
+    /// The operator that follows it; `None` at the end of the line.
     pub(super) joint: Option<Joint>,
 }
 
@@ -32,7 +32,7 @@ pub(super) struct Simple {
 pub(super) struct CommandLine {
     /// The commands, in order.
     pub(super) commands: Vec<Simple>,
-    /// Whether it has parts that are not understood: groups, loops, conditions.
+    /// True if it has parts that are not understood: groups, loops, conditions.
     pub(super) is_tangled: bool,
 }
 
@@ -41,7 +41,7 @@ const TANGLES: [&str; 11] = [
     "if", "for", "while", "until", "case", "select", "function", "{", "}", "!", "do",
 ];
 
-/// How much of a command line is read.
+/// The number of bytes of a command line that are read.
 const MAX_BYTES: usize = 64 << 10;
 
 impl CommandLine {

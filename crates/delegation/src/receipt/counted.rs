@@ -5,16 +5,16 @@ use std::collections::BTreeMap;
 use super::SeenModel;
 use crate::{AssistantMessage, Usage, text};
 
-/// How many names of tools are kept.
+/// The number of tool names that are kept.
 const MAX_TOOLS: usize = 50;
 
 /// The name under which all further tools are counted.
 const OTHER_TOOLS: &str = "(others)";
 
-/// How many models are kept.
+/// The number of models that are kept.
 const MAX_MODELS: usize = 20;
 
-/// How many characters of a name are kept.
+/// The number of characters of a name that are kept.
 const MAX_NAME: usize = 100;
 
 /// Counts a call of a tool.

@@ -20,25 +20,25 @@ pub use flag::Flag;
 pub use test_verdict::TestState;
 pub use witness::Witness;
 
-/// How many commands a receipt lists: the last ones.
+/// The number of commands that a receipt lists: the last ones.
 pub const MAX_COMMANDS: usize = 50;
 
-/// How many changed files a receipt lists: the first ones.
+/// The number of changed files that a receipt lists: the first ones.
 pub const MAX_FILES: usize = 200;
 
-/// How many commands and files a short receipt lists.
+/// The numbers of commands and files that a short receipt lists.
 const SHORT_COMMANDS: usize = 5;
 const SHORT_FILES: usize = 20;
 
-/// What was seen of a run.
+/// The receipt of a run: the facts that we saw ourselves.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Receipt {
-    /// How often the model answered.
+    /// The number of the model's answers.
     pub turns: usize,
-    /// How often each tool was called.
+    /// The number of calls of each tool.
     pub tools: BTreeMap<String, usize>,
-    /// How many calls failed.
+    /// The number of calls that failed.
     pub tool_errors: usize,
     /// The models that answered, in the order of their first answers.
     pub models: Vec<SeenModel>,
@@ -48,12 +48,12 @@ pub struct Receipt {
     pub commands: Vec<SeenCommand>,
     /// The number of all shell commands.
     pub command_count: usize,
-    /// What the tests say.
+    /// The outcome of the tests.
     pub tests: SeenTests,
     /// The last gate that was run, if the run has any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub gate: Option<SeenGate>,
-    /// What somebody should look at.
+    /// The findings that somebody should look at.
     pub flags: Vec<Flag>,
 }
 
@@ -66,9 +66,9 @@ pub struct SeenModel {
     /// Its id there.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
-    /// How often it answered.
+    /// The number of its answers.
     pub answers: usize,
-    /// The tokens of these answers, of every kind.
+    /// The number of tokens of every kind in these answers.
     pub tokens: u64,
     /// Dollars, or `None` when a price is unknown.
     pub cost: Option<f64>,
@@ -85,15 +85,15 @@ pub struct SeenFiles {
     pub unlisted: usize,
     /// The number of all calls that changed a file.
     pub edits: usize,
-    /// How the changes are known.
+    /// The source from which the changes are known.
     pub source: FileSource,
 }
 
-/// How changed files are known.
+/// The source from which changed files are known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum FileSource {
-    /// From calls of tools. What shell commands changed is not known.
+    /// Calls of tools. Changes by shell commands are not known.
     #[default]
     Calls,
 }
@@ -103,10 +103,10 @@ pub enum FileSource {
 pub struct SeenCommand {
     /// The command line, up to a limit.
     pub command: String,
-    /// How it ended.
+    /// The end of the command.
     #[serde(flatten)]
     pub end: CommandEnd,
-    /// How long it took, if its start was seen.
+    /// The seconds that it took, if its start was seen.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seconds: Option<f64>,
     /// The kind of command, if it is one that we know.
@@ -114,18 +114,18 @@ pub struct SeenCommand {
     pub kind: Option<CommandKind>,
 }
 
-/// How a shell command ended.
+/// The end of a shell command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct CommandEnd {
     /// Its exit code, if there is one.
     pub exit: Option<i32>,
-    /// What ended it, if it has no exit code.
+    /// The cause of its end, if it has no exit code.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cut: Option<CutShort>,
 }
 
-/// What ended a command that has no exit code.
+/// The cause of the end of a command that has no exit code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum CutShort {
@@ -145,7 +145,7 @@ pub enum CommandKind {
     Test,
 }
 
-/// What the tests of a run say.
+/// The outcome of a run's tests.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct SeenTests {
@@ -163,11 +163,11 @@ pub struct SeenGate {
     pub command: String,
     /// In one word.
     pub state: GateState,
-    /// How often it was run.
+    /// The number of times that it was run.
     pub attempts: u32,
 }
 
-/// How a gate stands.
+/// The state of a gate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum GateState {
@@ -185,10 +185,10 @@ pub enum GateState {
 pub struct SeenTest {
     /// Its command line, up to a limit.
     pub command: String,
-    /// How that ended.
+    /// The end of the command.
     #[serde(flatten)]
     pub end: CommandEnd,
-    /// Whether no call changed a file since it began.
+    /// True if no call changed a file since the test began.
     pub after_last_change: bool,
 }
 

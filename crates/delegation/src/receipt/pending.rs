@@ -7,20 +7,20 @@ use serde_json::Value;
 
 use crate::text;
 
-/// How many calls are remembered at once; the oldest is forgotten first.
+/// The number of calls that are remembered at once; the oldest is forgotten first.
 const MAX_PENDING: usize = 200;
 
-/// How many characters of a command are kept.
+/// The number of characters of a command that are kept.
 const MAX_COMMAND: usize = 300;
 
-/// What a call does, as far as a receipt needs it.
+/// The deed of a call, as far as a receipt needs it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Deed {
     /// It runs a shell command.
     Command {
         /// The command, cut for the receipt.
         shown: String,
-        /// Whether it runs tests, and what its exit code says about them.
+        /// Set if the command runs tests; shows what its exit code proves about them.
         test: Option<super::test_verdict::TestPlace>,
     },
     /// It changes a file.
@@ -34,7 +34,7 @@ pub(super) enum Deed {
 pub(super) struct Pending {
     pub(super) id: String,
     pub(super) deed: Deed,
-    /// When it began, if that was seen.
+    /// The time at which the call began, if that was seen.
     pub(super) began: Option<Timestamp>,
     /// Its place in the order of all that was seen.
     pub(super) order: u64,

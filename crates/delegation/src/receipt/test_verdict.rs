@@ -1,4 +1,4 @@
-//! What the exit code of a command line says about the test in it.
+//! Decides what the exit code of a command line proves about the test in it.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,7 +6,7 @@ use super::command_line::{CommandLine, Joint, Simple};
 use super::test_programs::runs_tests;
 use super::{CommandEnd, CutShort};
 
-/// What is known about the last test of a run, in one word.
+/// The state of a run's last test, in one word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum TestState {
@@ -23,12 +23,13 @@ pub enum TestState {
     NotSeen,
 }
 
-/// Where a test stands in its command line: what a success and what a failure of the line mean.
+/// The place of a test in its command line. It decides what a success and a failure of the line
+/// mean.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct TestPlace {
-    /// Whether the line succeeds only if the test does.
+    /// True if the line succeeds only if the test does.
     proves_success: bool,
-    /// Whether the line fails only if the test does.
+    /// True if the line fails only if the test does.
     proves_failure: bool,
 }
 
@@ -62,7 +63,8 @@ impl TestPlace {
                 && command.words.iter().any(|word| word == "pipefail")
         });
         let last = commands.last().and_then(|command| command.joint);
-        // What follows the test, up to the end of the line.
+        // The test and the commands after it, without the last one: their operators lead to the end
+        // of the line.
         let follows = &commands[at..commands.len() - 1];
         let is_sound = |command: &Simple| {
             is_and(command) || (pipes_fail && command.joint == Some(Joint::Pipe))

@@ -17,7 +17,7 @@ use crate::child_protocol::ChildRecord;
 use crate::text;
 use crate::{AssistantMessage, Ending, GateStep, Gated, Happening, Message, RunEvent, Task, Usage};
 
-/// How many characters of a gate are kept.
+/// The number of characters of a gate that are kept.
 const MAX_GATE: usize = 300;
 
 /// The fold that makes a receipt. It is bounded, however long a run is.
@@ -42,7 +42,7 @@ struct LastTest {
     command: String,
     end: CommandEnd,
     state: TestState,
-    /// When it began, in the order of all that was seen.
+    /// The number of its beginning in the order of all events.
     began: u64,
 }
 
@@ -109,7 +109,7 @@ impl Witness {
                 last_line,
                 ..
             } => self.call_ended(call_id, *is_error, last_line, Some(at)),
-            // What is taken over from a session file has messages only.
+            // Events that were taken over from a session file have messages only.
             ChildRecord::MessageEnded(Message::ToolResult(result)) => {
                 let text = if result.is_error {
                     result.text()
