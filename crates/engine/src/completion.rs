@@ -5,7 +5,7 @@ use pi_subagents_delegation::{
 };
 use serde_json::Value;
 
-/// What a settled child means for its run.
+/// The consequence of a settled child for its run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Verdict {
     /// The run is over.
@@ -17,7 +17,7 @@ pub(crate) enum Verdict {
 /// The reports a run waits for, over all its children.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Reports {
-    /// How often the child may be corrected; `None` where no report is needed.
+    /// The number of corrections that the child may get; `None` if no report is needed.
     corrections: Option<u32>,
     sent: u32,
 }
@@ -81,7 +81,7 @@ with status \"SUCCESS\" and a non-empty result, or with status \"ERROR\" and a n
 pub(crate) struct LastAnswer {
     stop_reason: Option<StopReason>,
     error: Option<String>,
-    /// How many tools it called, or `None` before the first answer.
+    /// The number of tools that it called, or `None` before the first answer.
     calls: Option<usize>,
 }
 
@@ -119,7 +119,7 @@ impl LastAnswer {
     }
 }
 
-/// How a child's process ended.
+/// The exit of a child's process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Exit {
     Code(i32),

@@ -29,8 +29,8 @@ use crate::scheduler::Scheduler;
 use crate::unit::Unit;
 use crate::warden::Warden;
 
-/// How many batches of events may wait for the dispatcher; beyond that units wait, and so do their
-/// children.
+/// The number of batches of events that may wait for the dispatcher; beyond that units wait, and so
+/// do their children.
 const EVENTS_WAITING: usize = 8;
 
 /// Serves requests until nobody can make any more and all runs are over.
@@ -252,7 +252,7 @@ impl Dispatcher {
             return;
         };
         if self.warden.is_none() {
-            // Without one, what is left of a killed owner is ended at the next start.
+            // Without a warden, the leftovers of a killed owner are ended at the next start.
             self.warden = self
                 .launcher
                 .known_children

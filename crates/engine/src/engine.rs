@@ -16,7 +16,7 @@ use crate::limits::OwnerLimits;
 use crate::partial_feed::{Extent, PartialReader};
 use crate::request::{EngineRequest, NotRunning, SteerError};
 
-/// How long the trees of all runs may take to be stopped.
+/// The time that it may take to stop the trees of all runs.
 const TO_PAUSE: Duration = Duration::from_secs(1);
 
 /// The engine of this owner. Clones share it; when the last one is dropped, all runs are stopped.
@@ -27,11 +27,11 @@ pub struct Engine {
 }
 
 impl Engine {
-    /// Starts the engine of this process. The task ends when all handles are dropped and nothing
-    /// is left running.
+    /// Starts the engine of this process. The task ends when all handles are dropped and nothing is
+    /// left running.
     ///
-    /// The process becomes a subreaper: if a keeper is killed, what it kept becomes ours and is
-    /// ended here.
+    /// The process becomes a subreaper: if a keeper is killed, the processes that it kept become
+    /// ours and are ended here.
     pub fn start(launcher: Launcher, limits: OwnerLimits) -> io::Result<(Self, JoinHandle<()>)> {
         rustix::process::set_child_subreaper(Some(rustix::process::getpid()))?;
         remove_abandoned_groups();

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use pi_subagents_processes::{ProcessName, children, reap_killed, signal_descendants};
 use rustix::process::Signal;
 
-/// How long unknown children that fork all the time are followed.
+/// The time for which unknown children that fork all the time are followed.
 const SWEEP_FOR: Duration = Duration::from_secs(2);
 
 /// The children that this process has started, and whether unknown ones beside them are killed.

@@ -7,7 +7,7 @@ use pi_subagents_delegation::{Program, Secret};
 
 use crate::known_children::KnownChildren;
 
-/// How the children of all plans are started.
+/// The programs and limits with which the children of all plans are started.
 #[derive(Debug, Clone)]
 pub struct Launcher {
     /// The program that keeps a child: our own binary and its hidden subcommand.
@@ -16,7 +16,7 @@ pub struct Launcher {
     pub warden: Program,
     /// The children of this process, and whether it has others beside those of the engine.
     pub known_children: KnownChildren,
-    /// How many files children may have open, if this process may have more.
+    /// The number of files that children may have open, if this process may have more.
     pub file_limit: Option<u64>,
     /// Variables that children get in addition to those of this process.
     pub environment: Vec<(OsString, OsString)>,

@@ -3,9 +3,9 @@
 /// The limits that hold for all runs of an owner together.
 #[derive(Debug, Clone, Copy)]
 pub struct OwnerLimits {
-    /// How many children may run at once.
+    /// The number of children that may run at once.
     pub concurrency: usize,
-    /// How many bytes of the children's lines may be in memory at once.
+    /// The number of bytes of the children's lines that may be in memory at once.
     pub line_memory: usize,
 }
 

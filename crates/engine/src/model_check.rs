@@ -18,7 +18,7 @@ pub(crate) struct ModelCheck {
     chosen: Option<ModelName>,
 }
 
-/// What follows from an answer of the child.
+/// The consequence of an answer of the child.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Checked {
     /// It was an answer to something else.

@@ -10,7 +10,7 @@ use tokio::sync::{Notify, watch};
 /// More of one message is not held; all of it comes when it is complete.
 const LONGEST: usize = 256 << 10;
 
-/// How much of a partial message its reader wants.
+/// The part of a partial message that its reader wants.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Extent {
     /// All of it, as fast as it comes.
@@ -36,7 +36,7 @@ pub(crate) struct PartialReader(watch::Receiver<Growing>);
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Growing {
     message: PartialMessage,
-    /// How much of it is wanted.
+    /// The part of it that is wanted.
     extent: Extent,
     /// The part of the message that is being written, and where it begins in the text.
     part: Option<(usize, usize)>,

@@ -1,5 +1,6 @@
-//! When the sinks of calls get the messages that models are still writing: those of all runs at
-//! one moment, so that a sink that draws them draws once, and not more often than an eye needs.
+//! Decides when the sinks of calls get the messages that models are still writing. The messages of
+//! all runs come at one moment, so that a sink that draws them draws once, and not more often than
+//! an eye needs.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,7 +12,7 @@ use tokio::time::{Instant, sleep_until};
 /// The shortest time between two looks of a person at a message that is being written.
 pub(crate) const GLANCE: Duration = Duration::from_millis(200);
 
-/// When sinks get partial messages next.
+/// Decides when sinks get partial messages next.
 #[derive(Debug)]
 pub(crate) struct PartialPace {
     news: Arc<Notify>,

@@ -8,20 +8,21 @@ use rustix::process::{Resource, getrlimit};
 use tokio::sync::Notify;
 use tokio::time::{Instant, timeout};
 
-/// How many descriptors of ours one child takes: three pipes, two for its keeper, one for the end
-/// of that, and the files of its record.
+/// The number of our descriptors that one child takes: three pipes, two for its keeper, one for the
+/// end of the keeper, and the files of its record.
 const PER_CHILD: u64 = 10;
 
-/// How many are left for everything else: what one start needs for a moment, sockets, other files.
+/// The number of descriptors that are left for everything else: the short needs of one start,
+/// sockets, other files.
 const RESERVE: u64 = 16;
 
-/// How often a start is tried again while no child of ours could make room.
+/// The number of times that a start is tried again while no child of ours could make room.
 const TRIES_ALONE: u32 = 3;
 
 /// The pause between two tries; others than our own children make room too.
 const TRY_AGAIN: Duration = Duration::from_millis(500);
 
-/// How long a start is tried at most.
+/// The longest time for which a start is tried.
 const TRY_FOR: Duration = Duration::from_mins(10);
 
 /// The children of this owner that have been started.
@@ -77,7 +78,7 @@ impl Patience {
         if self.tries_alone > TRIES_ALONE || self.since.elapsed() > TRY_FOR {
             return false;
         }
-        // Whether a child has ended or the time is over: it is tried again.
+        // The start is tried again in both cases: a child has ended, or the time is over.
         _ = timeout(TRY_AGAIN, room.freed.notified()).await;
         true
     }

@@ -8,7 +8,7 @@ use crate::guards::{Deadline, GateAttempts, Repetition, Spending};
 use crate::model_check::ModelCheck;
 use crate::tool_check::ToolCheck;
 
-/// What a run keeps over all its children.
+/// The state of a run that outlives each of its children.
 #[derive(Debug)]
 pub(crate) struct RunProgress {
     /// The prompt of the next child.
@@ -24,7 +24,7 @@ pub(crate) struct RunProgress {
     pub(crate) repetition: Repetition,
     pub(crate) spending: Spending,
     pub(crate) gates: GateAttempts,
-    /// How often the owner was asked to shut down.
+    /// The number of times that the owner was asked to shut down.
     pub(crate) shutdowns: u32,
 }
 

@@ -7,7 +7,7 @@ use std::time::Duration;
 use pi_subagents_delegation::Decision;
 use tokio::time::Instant;
 
-/// How far a run is on its way to the end.
+/// The phase of a run on its way to the end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Phase {
     /// The child works.
@@ -22,7 +22,7 @@ pub(crate) enum Phase {
     Draining { until: Instant },
 }
 
-/// How far we have gone with a keeper that does not report that the tree is gone.
+/// The steps against a keeper that does not report that the tree is gone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Trust {
     /// It got its order.
@@ -33,7 +33,7 @@ pub(crate) enum Trust {
     Killed,
 }
 
-/// How much time an ending takes.
+/// The time that each step of an ending takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Pace {
     /// From the abort to the moment stdin is closed.
@@ -65,17 +65,18 @@ const ON_DECISION: Pace = Pace {
     grace: Duration::from_secs(5),
 };
 
-/// The pace for a child whose owner must end: whoever sent the signal to the owner waits.
+/// The pace for a child whose owner must end. It is fast, because the sender of the owner's signal
+/// waits.
 const ON_SHUTDOWN: Pace = Pace {
     settle: Duration::from_millis(300),
     leave: Duration::from_millis(100),
     grace: Duration::from_secs(1),
 };
 
-/// How long a keeper may take beyond the grace of its order.
+/// The time that a keeper may take beyond the grace of its order.
 const KEEPER: Duration = Duration::from_secs(2);
 
-/// How long the pipes of a dead tree are read.
+/// The time for which the pipes of a dead tree are read.
 const DRAIN: Duration = Duration::from_secs(1);
 
 impl Pace {

@@ -18,14 +18,14 @@ use crate::marks::{OWNER_MARK, RUN_MARK};
 /// The pause between two looks: a process may fork while it is being killed.
 const SWEEP_AGAIN: Duration = Duration::from_millis(5);
 
-/// How long a sweep lasts at most: a process that cannot be killed would keep us here for ever.
+/// The longest time of a sweep: a process that cannot be killed would keep us here for ever.
 const SWEEP_FOR: Duration = Duration::from_secs(3);
 
-/// How many looks in a row must find nothing: a process in the middle of becoming another program
-/// can hide from one look.
+/// The number of looks in a row that must find nothing: a process in the middle of becoming another
+/// program can hide from one look.
 const SWEEPS_IN_VAIN: u32 = 3;
 
-/// How long the keeper of an owner that does not answer has to end its tree in order.
+/// The time that the keeper of an owner which does not answer has to end its tree in order.
 const KEEPERS_TURN: Duration = Duration::from_secs(3);
 
 /// Kills every process that carries the mark of one of these runs or is in its control group, and

@@ -15,7 +15,7 @@ pub(crate) struct ToolCheck {
     before: Option<BTreeSet<String>>,
 }
 
-/// What follows from the tools that a child has.
+/// The consequence of the tools that a child has.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum HadTools {
     /// All are there, or nothing is known.

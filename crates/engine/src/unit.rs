@@ -1,4 +1,4 @@
-//! One sub-agent that runs: what it needs, and how it reports what happens to the dispatcher.
+//! One sub-agent that runs, and its reports of events to the dispatcher.
 
 use std::sync::Arc;
 
@@ -17,8 +17,8 @@ use crate::room::Room;
 /// Larger records are not sent on in decoded form.
 const LARGE_RECORD: usize = 256 << 10;
 
-/// How many events are sent in one batch at most, so that a child that prints much costs few
-/// steps.
+/// The largest number of events in one batch. Batches keep the steps few for a child that prints
+/// much.
 const EVENTS_AT_ONCE: usize = 128;
 
 /// One sub-agent that is about to run.

@@ -18,10 +18,10 @@ use crate::sweep::end_leftovers_of_owner;
 /// The name of a warden's process. It differs from its owner's for the same reason as a keeper's.
 const WARDEN_NAME: &str = "pisub-warden";
 
-/// How long the keepers of a dead owner have to end their trees in order.
+/// The time that the keepers of a dead owner have to end their trees in order.
 const KEEPERS_TURN: Duration = Duration::from_millis(1300);
 
-/// How long a killed warden may take to be gone, and the pause between two looks.
+/// The time that a killed warden may take to be gone, and the pause between two looks.
 const TO_EXIT: Duration = Duration::from_secs(1);
 const LOOK_AGAIN: Duration = Duration::from_millis(1);
 
@@ -72,7 +72,7 @@ impl Drop for Warden {
 
 /// Lives as the warden process of the owner with this mark.
 pub fn ward(owner: &str) {
-    // Where it keeps the name of its owner, it does its work all the same.
+    // If the warden cannot change its name, it still does its work.
     _ = name_this_process(WARDEN_NAME);
     // Nobody ever writes there: it ends when the owner does. An owner that leaves in order has
     // killed us before.

@@ -23,7 +23,7 @@ pub(super) struct TooLong;
 pub(super) struct HeldLine {
     bytes: Storage,
     hold: Hold,
-    /// How much of the line the budget knows of.
+    /// The number of bytes of the line that the budget knows of.
     accounted: usize,
 }
 

@@ -5,12 +5,12 @@ use std::os::fd::OwnedFd;
 
 use tokio::net::unix::pipe::Receiver;
 
-/// How much is read at a time: what a pipe holds.
+/// The number of bytes that are read at a time: as many as a pipe holds.
 const CHUNK: usize = 64 << 10;
 
 /// Turns bytes into lines.
 pub(crate) trait Splitter {
-    /// What it makes of a line.
+    /// The result of a line.
     type Line;
 
     /// Reads the next bytes and adds the lines they complete.

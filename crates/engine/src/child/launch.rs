@@ -28,13 +28,13 @@ use crate::marks::{OWNER_MARK, RUN_MARK};
 use crate::room::is_for_want_of_room;
 use crate::sweep::end_leftovers;
 
-/// How long a keeper may take to start its child; a machine may be very busy.
+/// The time that a keeper may take to start its child; a machine may be very busy.
 const TO_START: Duration = Duration::from_mins(1);
 
 /// The pause between two looks whether a silent keeper was stopped.
 const LOOK_AT_KEEPER: Duration = Duration::from_secs(1);
 
-/// What fits into a pipe on every Linux.
+/// The number of bytes that fit into a pipe on every Linux.
 const PIPE_BYTES: usize = 65_536;
 
 /// A child that runs, with everything that connects us to it.
@@ -291,7 +291,7 @@ pub(crate) async fn launch_command(
     }
 }
 
-/// Whether a child has the variables that hold secrets in its environment.
+/// The treatment of the variables that hold secrets in the environment of a child.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Secrets {
     Inherited,
@@ -356,7 +356,7 @@ fn start_keeper(
     debug!(run = %task.run, keeper = pid, "keeper started");
     let known_children = launcher.known_children.clone();
     let reaped = tokio::spawn(async move {
-        // How the keeper itself exits says nothing about the run.
+        // The exit status of the keeper itself says nothing about the run.
         _ = process.wait().await;
         known_children.ended(pid);
     });

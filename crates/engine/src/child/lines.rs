@@ -1,7 +1,7 @@
 //! Bytes of a child's stdout → lines → records.
 //!
-//! A line may be of any length. Its first bytes tell whether it is worth holding; what is held is
-//! bounded per line and over all children; what is longer goes to a file of the run directory as
+//! A line may be of any length. Its first bytes show whether it is worth holding. The held bytes
+//! are bounded per line and over all children; a longer line goes to a file of the run directory as
 //! it comes. See `docs/design/child-protocol.md`.
 
 use std::fs::File;
@@ -22,7 +22,7 @@ use super::inbox::Splitter;
 use super::memory::LineMemory;
 use crate::partial_feed::PartialFeed;
 
-/// What a chunk of a child's output held.
+/// A line of a child's output, or the news that a tool is at work.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Line {
     /// A record, with the line as the child wrote it.
@@ -37,12 +37,12 @@ pub(crate) enum Line {
 #[derive(Debug)]
 pub(crate) struct LineReader {
     memory: LineMemory,
-    /// Where long lines go, if the run has a directory.
+    /// The directory for long lines, if the run has one.
     directory: Option<PathBuf>,
     long_lines: u32,
-    /// How many bytes of long lines may still be written.
+    /// The number of bytes of long lines that may still be written.
     long_line_room: u64,
-    /// Where updates of messages go while somebody reads along.
+    /// The feed that takes the updates of messages while somebody reads along.
     partial: PartialFeed,
     state: State,
 }
@@ -64,7 +64,7 @@ enum State {
 struct LongLine {
     beginning: Vec<u8>,
     length: u64,
-    /// How many bytes more may be written.
+    /// The number of bytes that may still be written.
     room: u64,
     file: Result<(File, String), String>,
 }
@@ -119,8 +119,8 @@ impl LineReader {
         matches!(&self.state, State::Deciding(beginning) if beginning.is_empty())
     }
 
-    /// Takes a line that lies in one chunk, as most do: what is kept of a chunk is copied once, to
-    /// memory that its lines share and that is never larger than the `rest` of the chunk.
+    /// Takes a line that lies in one chunk, as most do. The kept parts of a chunk are copied once,
+    /// to memory that its lines share and that is never larger than the `rest` of the chunk.
     fn whole(&self, line: &[u8], copies: &mut BytesMut, rest: usize, lines: &mut Vec<Line>) {
         match peek(line) {
             Peeked::MessageDelta if line.len() <= LONGEST_UPDATE && self.partial.has_readers() => {
@@ -266,7 +266,7 @@ fn decoded(line: Bytes) -> Option<Line> {
 /// A longer update is skipped; the whole message comes when it is complete.
 const LONGEST_UPDATE: usize = 256 << 10;
 
-/// How much of a long line is looked at to tell what it was.
+/// The number of bytes of a long line that are looked at to find its kind.
 const BEGINNING: usize = 512;
 
 impl LongLine {

@@ -1,4 +1,4 @@
-//! How much of the children's lines may be in memory at once.
+//! Limits the memory that the children's lines take at once.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -31,7 +31,7 @@ impl LineMemory {
     }
 }
 
-/// What one line takes of the budget.
+/// The part of the budget that one line takes.
 #[derive(Debug)]
 pub(crate) struct Hold {
     budget: Arc<Budget>,

@@ -94,7 +94,7 @@ impl AsFd for SessionLock {
 fn name_in(file: &mut File) -> io::Result<Option<RunId>> {
     let mut text = String::new();
     file.rewind()?;
-    // Whatever else somebody wrote there is no name.
+    // If something else was written there, it is no valid id.
     _ = file.take(256).read_to_string(&mut text);
     let id = text.split_whitespace().next();
     Ok(id.and_then(|id| RunId::parse(id).ok()))

@@ -10,10 +10,10 @@ use super::inbox::Splitter;
 /// Longer lines are broken.
 const LONGEST_LINE: usize = 16 << 10;
 
-/// How many of the last lines explain a child that failed.
+/// The number of last lines that explain a child that failed.
 const LAST_LINES: usize = 5;
 
-/// How much of each of them.
+/// The number of characters that are kept of each of these lines.
 const LAST_LINE_CHARACTERS: usize = 400;
 
 /// Gathers the lines of a child's stderr and remembers its last ones. All lines that came at once

@@ -1,7 +1,9 @@
-//! Control groups (version 2): where the user may make one, a run's tree is put into a group of its
-//! own, which no process can leave and which is killed at once, whoever forks meanwhile.
+//! Control groups (version 2). If the user may make one, a run's tree is put into a group of its
+//! own. No process can leave the group, and all of it is killed at once, even if processes fork
+//! meanwhile.
 //!
-//! Everything works without them too; they find what cleared its environment and lost its parents.
+//! Everything works without groups too; they find the processes that cleared their environment and
+//! lost their parents.
 
 #![expect(
     clippy::disallowed_methods,
@@ -18,14 +20,14 @@ use std::time::{Duration, Instant};
 use pi_subagents_delegation::RunId;
 use pi_subagents_processes::ProcessName;
 
-/// How the names of our groups begin.
+/// The beginning of the names of our groups.
 const PREFIX: &str = "pisub-";
 
-/// How long a killed group may take to be empty, and the pause between two looks.
+/// The time that a killed group may take to be empty, and the pause between two looks.
 const TO_EMPTY: Duration = Duration::from_secs(2);
 const LOOK_AGAIN: Duration = Duration::from_millis(2);
 
-/// How many groups are looked at to find one of ours; a machine has some hundreds.
+/// The number of groups that are looked at to find one of ours; a machine has some hundreds.
 const MOST_GROUPS: usize = 20_000;
 
 /// The group of one run.
@@ -58,7 +60,7 @@ impl ControlGroup {
         _ = fs::write(self.directory.join("cgroup.kill"), "1");
     }
 
-    /// Removes the group and those below it; one that is not empty stays.
+    /// Removes the group and the groups below it. A group that is not empty stays.
     pub(crate) fn remove(self) {
         remove(&self.directory);
     }

@@ -1,4 +1,4 @@
-//! Where in the tree of control groups a process is, read from what the system tells of it.
+//! Finds the directory of a process in the tree of control groups, from the files of `/proc`.
 
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt as _;

@@ -16,16 +16,16 @@ use crate::stopping::Pace;
 use crate::sweep::end_leftovers;
 use crate::unit::Unit;
 
-/// How long a command that ran out of time may take to end.
+/// The time that a command may take to end after its time limit.
 const GRACE: Duration = Duration::from_secs(2);
 
-/// How long a keeper may take to report that nothing is left, beyond the grace of its order.
+/// The time that a keeper may take, beyond the grace of its order, to report that nothing is left.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// How long the pipe of a command that is gone is read.
+/// The time for which the pipe of a command that is gone is read.
 const DRAIN: Duration = Duration::from_secs(1);
 
-/// How a gate's command ended.
+/// The end of a gate's command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum GateEnd {
     /// It exited by itself.
@@ -110,13 +110,13 @@ struct RunningCommand {
     keeper: KeeperLink,
     output: Inbox<GateOutput>,
     output_is_open: bool,
-    /// When the command, or then its keeper, has taken too long.
+    /// The time at which the command, and after it its keeper, has taken too long.
     alarm: Instant,
     limit: Duration,
     end: Option<GateEnd>,
     is_ending: bool,
     is_gone: bool,
-    /// Whoever pauses us waits until this is dropped.
+    /// The sender of a pause waits until this is dropped.
     pause: Option<mpsc::Sender<()>>,
 }
 

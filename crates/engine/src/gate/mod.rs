@@ -17,7 +17,7 @@ use crate::guards::GateVerdict;
 use crate::run_progress::RunProgress;
 use crate::unit::Unit;
 
-/// What the gates of a run mean for it.
+/// The consequence of the gates for their run.
 pub(crate) enum Gates {
     /// The run is over.
     Over(Ending),
@@ -31,7 +31,7 @@ pub(crate) async fn run_gates(unit: &mut Unit, progress: &mut RunProgress) -> Ga
     let gates = unit.plan.gates.clone();
     for (place, gate) in gates.iter().enumerate() {
         if let Some(outcome) = run_gate(unit, progress, place, gate).await {
-            // What a gate takes is not the time of the sub-agent.
+            // The time of a gate is not the time of the sub-agent.
             if let Some(deadline) = &mut progress.deadline {
                 deadline.paused(began.elapsed());
             }

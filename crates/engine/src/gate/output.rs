@@ -1,4 +1,4 @@
-//! What a gate prints: the beginning and the end of it, however much there is.
+//! The output of a gate: its beginning and its end, however long it is.
 
 use std::collections::VecDeque;
 
@@ -6,10 +6,10 @@ use pi_subagents_delegation::text;
 
 use crate::child::Splitter;
 
-/// How many bytes are kept of the beginning, and how many of the end.
+/// The number of bytes that are kept of the beginning, and again of the end.
 const KEPT: usize = 512 << 10;
 
-/// How many lines, and how many bytes of them, a sub-agent is told.
+/// The numbers of lines and of bytes that a sub-agent gets.
 const TOLD_LINES: usize = 60;
 const TOLD_BYTES: usize = 16 << 10;
 
@@ -18,7 +18,7 @@ const TOLD_BYTES: usize = 16 << 10;
 pub(super) struct GateOutput {
     head: Vec<u8>,
     tail: VecDeque<u8>,
-    /// How many bytes between them are lost.
+    /// The number of bytes between them that are lost.
     lost: u64,
 }
 

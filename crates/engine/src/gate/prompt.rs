@@ -5,8 +5,8 @@ use pi_subagents_delegation::Gate;
 /// The shortest fence around what a gate printed.
 const SHORTEST_FENCE: usize = 3;
 
-/// Says that a gate failed. What it printed stands between fences that it cannot close, and is
-/// named as data, because files of a repository decide what a test prints.
+/// Returns the prompt after a gate that failed. The gate's output stands between fences that it
+/// cannot close, and is named as data, because files of a repository decide what a test prints.
 pub(super) fn failed(gate: &Gate, reason: &str, output: &str) -> String {
     let fence = "`".repeat(longest_run(output).max(SHORTEST_FENCE - 1) + 1);
     let command = &gate.command;

@@ -2,7 +2,7 @@
 
 use pi_subagents_delegation::Gate;
 
-/// What follows from a gate that failed.
+/// The consequence of a gate that failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum GateVerdict {
     /// The sub-agent is told, and may mend it.
@@ -11,16 +11,16 @@ pub(crate) enum GateVerdict {
     Over(Option<&'static str>),
 }
 
-/// How often the gates of a run were run, and what was done in between.
+/// The attempts of a run's gates, and whether the sub-agent did anything in between.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct GateAttempts {
-    /// How often each gate was run.
+    /// The number of times that each gate was run.
     runs: Vec<u32>,
-    /// How often the sub-agent was told about each gate.
+    /// The number of times that the sub-agent got the failure of each gate.
     told: Vec<u32>,
-    /// How many gates were run altogether.
+    /// The number of the last log. Every run of a gate has a log of its own.
     logs: u32,
-    /// Whether the sub-agent was told of a failure and has done nothing since.
+    /// True if the sub-agent got a failure and has done nothing since.
     is_idle: bool,
 }
 

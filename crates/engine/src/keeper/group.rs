@@ -12,8 +12,7 @@ use crate::control_group::ControlGroup;
 /// forking for a moment.
 const TO_STAY: Duration = Duration::from_millis(250);
 
-/// How many looks are taken for processes that were started while their parents were put into the
-/// group.
+/// The number of looks for processes that were started while their parents were put into the group.
 const LOOKS: u32 = 20;
 
 /// The group of a tree.

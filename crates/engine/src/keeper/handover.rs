@@ -16,7 +16,8 @@ use rustix::net::{
     SendAncillaryMessage, SendFlags, recvmsg, sendmsg,
 };
 
-/// What the owner may hand over beside the child's stdin. One byte says what comes, in this order.
+/// The kinds of descriptors that the owner may hand over beside the child's stdin. One byte names
+/// the kinds that come, in this order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Handed {
     /// The key of the child's provider, which the child inherits.
@@ -70,7 +71,7 @@ pub(crate) fn hand_over(
     Ok(())
 }
 
-/// What the owner hands over.
+/// The descriptors that the owner hands over.
 pub(super) struct Descriptors {
     pub(super) stdin: OwnedFd,
     pub(super) key: Option<OwnedFd>,
@@ -121,10 +122,10 @@ impl Descriptors {
     }
 }
 
-/// What a keeper starts.
+/// The command that a keeper starts.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct ChildCommand {
-    /// How many files it may have open, if the owner may have more.
+    /// The number of files that it may have open, if the owner may have more.
     pub(crate) file_limit: Option<u64>,
     /// Its program and arguments.
     pub(crate) words: Vec<OsString>,

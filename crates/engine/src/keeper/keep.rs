@@ -33,10 +33,10 @@ const KEY_DESCRIPTOR: &str = "PI_SUBAGENTS_KEY_FD";
 /// The variable that holds the number of the descriptor with the child's secret variables.
 const SECRETS_DESCRIPTOR: &str = "PI_SUBAGENTS_SECRETS_FD";
 
-/// How long a tree may take to leave when its owner is dead.
+/// The time that a tree may take to leave when its owner is dead.
 pub(crate) const GRACE_WITHOUT_OWNER: Duration = Duration::from_secs(1);
 
-/// How soon a killed tree is swept again: a process may fork while it is being killed.
+/// The pause before a killed tree is swept again: a process may fork while it is being killed.
 const SWEEP_AGAIN: Duration = Duration::from_millis(20);
 
 /// Keeps the child that its owner names; returns when nothing of it is left.
@@ -45,7 +45,7 @@ const SWEEP_AGAIN: Duration = Duration::from_millis(20);
 /// are the child's.
 pub fn keep(run: &str) -> io::Result<()> {
     let owner = ProcessName::of_parent();
-    // Where it keeps the name of its owner, it does its work all the same.
+    // If the keeper cannot change its name, it still does its work.
     _ = name_this_process(KEEPER_NAME);
     let control = StdStream::from(io::stdin().as_fd().try_clone_to_owned()?);
     let mut reports = control.try_clone()?;
@@ -170,7 +170,7 @@ fn report(reports: &mut StdStream, report: &Report) -> io::Result<()> {
     let mut line = serde_json::to_string(report)?;
     line.push('\n');
     match reports.write_all(line.as_bytes()) {
-        // The owner may be gone; what is left to do does not depend on it.
+        // The owner may be gone; the work that is left does not depend on it.
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
         other => other,
     }
@@ -339,7 +339,7 @@ impl Keeper {
             signal = status.terminating_signal(),
             "child exited"
         );
-        // Once the child itself has exited, what it left behind is killed at once.
+        // Once the child itself has exited, the processes that it left behind are killed at once.
         self.state = State::Killing {
             again: Instant::now(),
         };
@@ -357,7 +357,7 @@ fn ordered(line: io::Result<Option<String>>) -> Wake {
     match line {
         Ok(Some(line)) => match serde_json::from_str(&line) {
             Ok(order) => Wake::Ordered(order),
-            // Only our own binary speaks here; whoever else does gets the tree ended.
+            // Only our own binary writes here; if somebody else does, the tree is ended.
             Err(_) => Wake::Signalled,
         },
         Ok(None) | Err(_) => Wake::OwnerGone,

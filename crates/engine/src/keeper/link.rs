@@ -13,7 +13,7 @@ use tokio::time::timeout;
 use super::handover::ChildCommand;
 use super::wire::{Order, Report};
 
-/// How long a keeper that has nothing left to do may take to exit.
+/// The time that a keeper which has nothing left to do may take to exit.
 const TO_EXIT: Duration = Duration::from_secs(2);
 
 /// The control socket and the process of one keeper.
@@ -100,7 +100,7 @@ impl KeeperLink {
         self.process.rouse();
     }
 
-    /// Kills a keeper that does not do its work. What it kept becomes ours.
+    /// Kills a keeper that does not do its work. The processes that it kept become ours.
     pub(crate) fn kill(&self) {
         self.process.kill();
     }

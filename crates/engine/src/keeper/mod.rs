@@ -17,6 +17,6 @@ pub use keep::keep;
 pub(crate) use link::KeeperLink;
 pub(crate) use wire::Report;
 
-/// What the process of a keeper is called: not like its owner, so that whoever kills all of our
-/// processes by their name leaves somebody who ends the trees.
+/// The name of a keeper's process. It differs from the owner's name, so that a command that kills
+/// our processes by name leaves the keepers, which then end the trees.
 pub(crate) const KEEPER_NAME: &str = "pisub-keeper";

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-/// How long after the deadline of its run an owner may give no sign.
+/// The time after the deadline of its run for which an owner may give no sign.
 const SILENCE: Duration = Duration::from_secs(30);
 
 /// An alarm that comes so late says that this process itself was stopped, and then the owner may

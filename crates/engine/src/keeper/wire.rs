@@ -13,7 +13,7 @@ pub(crate) enum Report {
     /// The child could not be started.
     CouldNotStart {
         reason: String,
-        /// Whether the system had no room for it, which may be another thing soon.
+        /// True if the system had no room for the child. A later try may succeed.
         for_want_of_room: bool,
     },
     /// The child itself exited, by a code or by a signal.
@@ -29,7 +29,7 @@ pub(crate) enum Report {
     Overdue,
     /// Nothing of the tree is left.
     Gone {
-        /// How many processes had to be killed.
+        /// The number of processes that had to be killed.
         killed: usize,
     },
 }

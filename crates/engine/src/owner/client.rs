@@ -13,10 +13,10 @@ use tracing::debug;
 
 use super::wire::{OwnerReply, OwnerRequest, Want};
 
-/// How long an owner may take to end a run. It gives a stubborn tree six seconds.
+/// The time that an owner may take to end a run. The owner gives a stubborn tree six seconds.
 const TO_STOP: Duration = Duration::from_secs(10);
 
-/// How long it may take to hand a message on.
+/// The time that an owner may take to hand a message on.
 const TO_STEER: Duration = Duration::from_secs(10);
 
 /// The pause between two looks whether an owner that does not answer was stopped.
@@ -30,7 +30,7 @@ pub enum AskError {
     Unreachable {
         /// The socket.
         path: String,
-        /// What the system said.
+        /// The error of the system.
         source: io::Error,
     },
     /// Somebody stopped its process, so it answers nothing.
@@ -50,7 +50,7 @@ pub enum AskError {
     BadAnswer(#[from] serde_json::Error),
 }
 
-/// Where an owner listens, and which process it is.
+/// The address of an owner: its socket and its process.
 #[derive(Debug, Clone, Copy)]
 pub struct OwnerAddress<'a> {
     /// Its socket.
@@ -100,7 +100,8 @@ fn not_stopped(process: Option<ProcessName>) -> Result<(), AskError> {
     }
 }
 
-/// Waits until a process is seen stopped twice in a row: one that is continued at once answers.
+/// Waits until a process is seen stopped twice in a row. A process that is continued at once still
+/// answers.
 async fn stopped(process: Option<ProcessName>) -> u32 {
     let Some(process) = process else {
         return std::future::pending().await;

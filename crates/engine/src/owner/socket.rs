@@ -24,7 +24,7 @@ use crate::engine::Engine;
 /// A longer request is none of ours.
 const LONGEST_REQUEST: u64 = 16 << 20;
 
-/// How long an owner that leaves waits for its last answers to go out.
+/// The time for which an owner that leaves waits for its last answers to go out.
 const LAST_ANSWERS: Duration = Duration::from_secs(1);
 
 /// The socket of this owner; it is removed when this is dropped.

@@ -10,7 +10,7 @@ use std::time::Duration;
 use pi_subagents_files::lock_directory;
 use pi_subagents_processes::start_time;
 
-/// How long the name of a socket can be.
+/// The length of the longest name of a socket.
 pub const LONGEST_SOCKET_NAME: usize = "ffffffff-4294967295.sock".len();
 
 /// Returns the path of this process's socket.
@@ -18,7 +18,8 @@ pub(super) fn own_path(directory: &Path) -> PathBuf {
     directory.join(format!("{}-{}.sock", machine(), std::process::id()))
 }
 
-/// How long this process waits for others that make or remove sockets, which takes milliseconds.
+/// The time for which this process waits for other processes that make or remove sockets, which
+/// takes them milliseconds.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 /// Keeps others from making or removing sockets while the returned file is open, so that a socket
@@ -31,7 +32,7 @@ pub(super) fn hold(directory: &Path) -> Option<File> {
 
 /// Removes the sockets in a directory whose owner was killed.
 pub fn remove_abandoned_sockets(directory: &Path) {
-    // Where the directory cannot be held, as on some network disks, they stay.
+    // If the directory cannot be locked, as on some network disks, the sockets stay.
     if let Some(held) = hold(directory) {
         remove_abandoned(directory, &held);
     }

@@ -5,17 +5,17 @@ use serde::{Deserialize, Serialize};
 
 use crate::partial_feed::Extent;
 
-/// What is asked of an owner about one of its runs.
+/// A request to an owner about one of its runs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct OwnerRequest {
     /// The run.
     pub run: String,
-    /// What is wanted of it.
+    /// The wish about the run.
     pub want: Want,
 }
 
-/// What can be wanted of a run.
+/// The wishes about a run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Want {
@@ -26,7 +26,7 @@ pub enum Want {
     /// The messages that its model is still writing; answered again and again until the run is
     /// over.
     PartialMessages {
-        /// How much of each message.
+        /// The part of each message that the reader wants.
         #[serde(with = "ExtentWord")]
         extent: Extent,
     },
@@ -57,7 +57,7 @@ enum ExtentWord {
     Newest,
 }
 
-/// What the owner answers.
+/// The answer of the owner.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum OwnerReply {
@@ -65,7 +65,7 @@ pub enum OwnerReply {
     Done,
     /// It was not, and this is why.
     Refused {
-        /// What a person reads.
+        /// The text for a person.
         message: String,
     },
 }
@@ -74,13 +74,13 @@ pub enum OwnerReply {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct PartialUpdate {
-    /// How many answers of the model were complete before.
+    /// The number of the model's answers that were complete before.
     pub(super) number: usize,
-    /// How many bytes of the text that was sent before still hold.
+    /// The number of bytes of the text sent before that still hold.
     pub(super) kept: usize,
     /// The text that follows them.
     pub(super) text: String,
-    /// What the model is doing.
+    /// The present activity of the model.
     pub(super) activity: ActivityWord,
 }
 

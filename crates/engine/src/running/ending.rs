@@ -1,5 +1,5 @@
-//! How the life of a child ends: who wants it, what its keeper reports, and what follows for the
-//! run.
+//! The end of a child's life: the requests to end it, the reports of its keeper, and the
+//! consequences for the run.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -31,7 +31,7 @@ const PROMPT: &str = "prompt";
 /// The id of commands that steer.
 const STEER: &str = "steer";
 
-/// How a child left its run.
+/// The outcome of a child for its run.
 #[derive(Debug)]
 pub(crate) enum Outcome {
     /// The run is over.
@@ -54,7 +54,7 @@ pub(crate) struct Running<'a> {
     keeper: KeeperLink,
     keeper_is_there: bool,
     phase: Phase,
-    /// How the run ends, once that is known.
+    /// The ending of the run, once it is known.
     verdict: Option<Ending>,
     exit: Option<Exit>,
     /// The correction that was sent to the child and not accepted yet.
@@ -64,10 +64,10 @@ pub(crate) struct Running<'a> {
     pause: Pause,
 }
 
-/// Whether the tree and its clocks stand still.
+/// The state of a pause, in which the tree and its clocks stand still.
 enum Pause {
     No,
-    /// The keeper was asked to stop the tree; whoever pauses us waits until this is dropped.
+    /// The keeper was asked to stop the tree. The sender of the pause waits until this is dropped.
     Asked(#[expect(dead_code, reason = "it tells by being dropped")] mpsc::Sender<()>),
     Yes,
 }

@@ -16,7 +16,7 @@ use crate::tool_check::HadTools;
 /// The tools that change nothing.
 const READING_TOOLS: [&str; 5] = ["read", "grep", "find", "ls", FINALIZE_TOOL];
 
-/// What follows from a record.
+/// The consequence of a record.
 enum Consequence {
     None,
     Decide(Decision),

@@ -33,12 +33,12 @@ pub(super) struct Stand {
     pub(super) output: Option<File>,
     pub(super) errors: Option<File>,
     keeper: Option<StdStream>,
-    /// What the child and the keeper were told, with the second they were told it.
+    /// The messages to the child and the keeper, with the second at which they were sent.
     told: mpsc::UnboundedReceiver<String>,
     pub(super) ask: mpsc::UnboundedSender<UnitRequest>,
     events: mpsc::Receiver<UnitEvents>,
     running: JoinHandle<()>,
-    /// What the keeper was told about the time of the run; it comes beside everything else.
+    /// The messages to the keeper about the time of the run, which come beside all others.
     pub(super) deadlines: Vec<String>,
 }
 
