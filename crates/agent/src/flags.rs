@@ -64,7 +64,7 @@ impl Flags {
     }
 }
 
-/// How the agent talks.
+/// The protocol of the agent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Mode {
     /// Commands in, events out.
@@ -88,7 +88,7 @@ pub(crate) enum FlagError {
     NeedsPi(String),
 }
 
-/// What a flag does with its value, or with being there.
+/// The effect of a flag.
 enum Effect {
     Switch(fn(&mut Flags)),
     Value(fn(&mut Flags, String)),

@@ -76,7 +76,7 @@ pub(crate) struct ModelAccess {
     pub(crate) variables: BTreeMap<String, String>,
     /// The key that came with the start.
     pub(crate) given: Option<GivenKey>,
-    /// How long a model may stay silent; None waits for ever.
+    /// The time for which a model may stay silent; `None` waits for ever.
     pub(crate) patience: Option<Duration>,
     /// The reason why the model that flags and settings ask for cannot be had. The first prompt is refused
     /// with it.

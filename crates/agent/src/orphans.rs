@@ -1,7 +1,7 @@
 //! Buries processes that outlived their parent as soon as they are dead.
 //!
-//! The agent is a subreaper, so orphans become its children. One that is dead stays in the
-//! process table until its status is taken; a command that starts many would fill it.
+//! The agent is a subreaper, so orphans become its children. A dead orphan stays in the process
+//! table until its status is taken; a command that starts many would fill the table.
 
 use std::convert::Infallible;
 use std::future::pending;
@@ -13,7 +13,7 @@ use pi_subagents_processes::{children, reap};
 use tokio::process::Child;
 use tokio::signal::unix::{SignalKind, signal};
 
-/// How long the dead of a busy command are gathered before they are looked for again.
+/// The time for which the dead of a busy command are gathered before they are looked for again.
 const ROUND: Duration = Duration::from_millis(20);
 
 /// The children that somebody waits for; their status is not ours to take.

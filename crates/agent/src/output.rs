@@ -10,10 +10,10 @@ use std::time::Duration;
 use serde::Serialize;
 use tokio::sync::mpsc;
 
-/// How many lines may wait for a slow reader.
+/// The number of lines that may wait for a slow reader.
 const WAITING_LINES: usize = 32;
 
-/// Where records go; cheap to clone.
+/// The end at which records are handed in; cheap to clone.
 #[derive(Debug, Clone)]
 pub(crate) struct Output {
     lines: mpsc::Sender<Vec<u8>>,

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use pi_subagents_processes::{ProcessName, Stat, carries, descendants, reap};
 use rustix::process::{Pid, Signal, kill_process_group};
 
-/// How long a sweep goes on against processes that keep forking or will not die.
+/// The time for which a sweep goes on against processes that keep forking or will not die.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// Makes orphans come back to this process instead of init.
@@ -20,7 +20,7 @@ pub(crate) fn adopt_orphans() {
     let _ = rustix::process::set_child_subreaper(Some(rustix::process::getpid()));
 }
 
-/// How many shells are at work in this process.
+/// The number of shells at work in this process.
 static AT_WORK: Mutex<usize> = Mutex::new(0);
 
 /// A shell at work and everything it may start.
@@ -102,7 +102,7 @@ fn is_in_group(process: ProcessName, group: u32) -> bool {
     stat.is_some_and(|stat| stat.start_time == process.start_time && stat.group == Some(group))
 }
 
-/// Kills a process group at once, whoever forks in it meanwhile.
+/// Kills a process group at once, even if processes in it fork meanwhile.
 #[expect(
     clippy::disallowed_methods,
     reason = "a group that one of our descendants is in cannot be a stranger's"

@@ -21,7 +21,7 @@ use crate::surroundings::Surroundings;
 use crate::tools::{TOOLS, Tool, ToolName};
 use crate::{handed_key, input, notices, one_shot, orphans, processes, prompt, rpc};
 
-/// How long a reader may take for the last lines.
+/// The time that a reader may take for the last lines.
 const FAREWELL: Duration = Duration::from_secs(1);
 
 /// Runs the agent until its stdin closes (rpc) or its prompts are answered, and returns

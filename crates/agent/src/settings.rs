@@ -21,13 +21,13 @@ pub(crate) struct Settings {
     pub(crate) default_tools: Option<Vec<String>>,
     pub(crate) retry: RetrySettings,
     pub(crate) compaction: CompactionSettings,
-    /// How long nothing may come from a model; 0 waits for ever.
+    /// The time for which nothing may come from a model; 0 waits for ever.
     http_idle_timeout_ms: Option<u64>,
-    /// Where sessions are kept that have no place of their own.
+    /// The directory of the sessions that have no place of their own.
     pub(crate) session_dir: Option<String>,
 }
 
-/// When and how far a conversation is shortened.
+/// The settings for shortening a conversation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct CompactionSettings {
     pub(crate) enabled: bool,
@@ -47,7 +47,7 @@ impl Default for CompactionSettings {
     }
 }
 
-/// When a failed model call is tried again.
+/// The settings for trying a failed model call again.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct RetrySettings {
     pub(crate) enabled: bool,

@@ -8,7 +8,7 @@ use pi_subagents_files::NeverProjects;
 /// The directories and the environment of an agent. Only the caller reads the environment.
 #[derive(Debug, Clone)]
 pub struct Surroundings {
-    /// Where the agent works, unless a resumed session says otherwise.
+    /// The directory in which the agent works, unless a resumed session names another.
     pub cwd: PathBuf,
     /// The directories that are never a project; with them the agent finds the project that it
     /// works in, and links in that project must not lead out of it.

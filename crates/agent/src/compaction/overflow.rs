@@ -1,6 +1,6 @@
 //! Recognizes whether a failure means that the conversation is too long for the model.
 
-/// What servers say when a prompt does not fit, in lower case.
+/// Phrases by which servers report that a prompt does not fit, in lower case.
 ///
 /// Every provider has words of its own; these are the ones pi knows too.
 const TOO_LONG: [&str; 22] = [

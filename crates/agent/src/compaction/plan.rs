@@ -9,7 +9,7 @@ use crate::message::{AssistantMessage, Message, ToolCall};
 use crate::settings::CompactionSettings;
 use crate::tokens;
 
-/// How much may stay, in tokens.
+/// The numbers of tokens that stay when a conversation is shortened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Limits {
     /// The end of the conversation that stays as it is.
@@ -30,7 +30,7 @@ impl Limits {
     }
 }
 
-/// How a conversation is to be shortened.
+/// The plan for shortening a conversation.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Plan {
     /// The place of the first message that stays.

@@ -10,7 +10,7 @@ pub(super) struct BuiltIn {
     variables: &'static [&'static str],
 }
 
-/// Where a model of a built-in provider is reached.
+/// The API and the address of a built-in provider's model.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Reached {
     pub(super) api: &'static str,

@@ -13,7 +13,7 @@ use serde_json::Value;
 use super::installed_pi::TokenError;
 use super::{KnownModels, LARGEST_FILE, builtin, interpolation, local_servers};
 
-/// Where pi keeps keys and logins.
+/// The file in which pi keeps keys and logins.
 pub(super) const AUTH_FILE: &str = "auth.json";
 
 /// A key. It can be used, but not printed.
@@ -67,7 +67,7 @@ pub(super) enum AuthEntry {
     Login,
 }
 
-/// Where keys are looked for.
+/// The places in which keys are looked for.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Keyring<'a> {
     pub(crate) given: Option<&'a GivenKey>,

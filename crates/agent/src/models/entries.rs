@@ -1,4 +1,4 @@
-//! How `models.json` and pi's own catalogue write down providers and models.
+//! The form in which `models.json` and pi's own catalogue write down providers and models.
 
 use std::collections::BTreeMap;
 

@@ -9,7 +9,7 @@ use tokio::process::Command;
 
 use super::secrets::secret_variables;
 
-/// How long a command may take to print a secret.
+/// The time that a command may take to print a secret.
 const COMMAND_TIME: Duration = Duration::from_secs(10);
 
 /// Resolves `!command`, `$NAME`, `${NAME}`, `$$` and `$!`; anything else is itself.

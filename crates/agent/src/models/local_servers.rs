@@ -6,12 +6,12 @@ use serde_json::Value;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
-/// How long a server on this machine may take to answer.
+/// The time that a server on this machine may take to answer.
 const PATIENCE: Duration = Duration::from_millis(300);
 /// No list of models is longer.
 const MAX_BYTES: u64 = 1024 * 1024;
 
-/// Who usually listens where: name for people, name as a provider, port.
+/// The servers that usually run on a machine: name for people, name as a provider, port.
 pub(super) const USUAL: [(&str, &str, u16); 3] = [
     ("Ollama", "ollama", 11434),
     ("llama.cpp", "llama.cpp", 8080),

@@ -1,4 +1,4 @@
-//! Which model answers, where it is reached and with which key: pi's configuration.
+//! Finds the model that answers, its address and its key in pi's configuration.
 
 mod builtin;
 mod catalogue;

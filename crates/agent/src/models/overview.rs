@@ -1,4 +1,5 @@
-//! Which providers could be asked and where their keys are, without reading any of them out.
+//! Lists the providers that could be asked and the places of their keys, without reading out any
+//! key.
 
 use std::path::PathBuf;
 
@@ -30,18 +31,18 @@ pub struct ModelOverview {
 pub struct UsableProvider {
     /// Its name.
     pub name: String,
-    /// Where its key is.
+    /// The place of its key.
     pub key: KeyPlace,
 }
 
-/// Where a key is.
+/// The place of a key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum KeyPlace {
     /// In a variable of the environment.
     Variable(String),
     /// In a file.
     File(PathBuf),
-    /// A file keeps a login, of which pi makes tokens.
+    /// A file keeps a login, from which pi makes tokens.
     Login(PathBuf),
     /// A file names the command that prints it.
     Command(PathBuf),

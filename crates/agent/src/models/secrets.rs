@@ -1,5 +1,5 @@
-//! Which variables of the environment hold secrets: those of the built-in providers, and those
-//! that the user's files name.
+//! Finds the variables of the environment that hold secrets: those of the built-in providers, and
+//! those that the user's files name.
 
 use std::collections::BTreeSet;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! Which skills a model hears of.
+//! The skills that are advertised to a model.
 
 use std::fs;
 use std::os::unix::fs::symlink;

@@ -20,7 +20,7 @@ pub(crate) struct ChatProvider {
     /// None for a server that wants none.
     pub(crate) key: Option<Credential>,
     pub(crate) headers: BTreeMap<String, String>,
-    /// How long nothing may come; None waits for ever.
+    /// The time for which nothing may come; `None` waits for ever.
     pub(crate) patience: Option<Duration>,
 }
 

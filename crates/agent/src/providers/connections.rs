@@ -9,7 +9,7 @@ use super::ProviderError;
 use super::chat_errors::broken;
 
 const CONNECT_TIME: Duration = Duration::from_secs(30);
-/// How often a server may send a request on within its own origin.
+/// The number of times that a server may redirect a request within its own origin.
 const REDIRECTS: usize = 3;
 
 /// An HTTP client; cheap to clone.

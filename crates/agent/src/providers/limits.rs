@@ -17,11 +17,11 @@ const BLOCK_BYTES: usize = 256;
 pub(super) const ANSWER_CALLS: usize = 256;
 /// The bytes that are read of an error; 500 characters of it are shown.
 pub(super) const ERROR_BYTES: usize = 64 << 10;
-/// How long an error may take to come once its status is known.
+/// The time that the text of an error may take to come once its status is known.
 pub(super) const ERROR_TIME: Duration = Duration::from_secs(5);
-/// How often the setting for silence fits into the time without any content. Servers send
+/// The factor between the setting for silence and the time without any content. Servers send
 /// heartbeats while a model thinks, which may take many minutes, but not for ever: with pi's
-/// default of five minutes it is half an hour.
+/// default of five minutes the limit is half an hour.
 const HEARTBEAT_PATIENCE: u32 = 6;
 
 /// The size of one answer so far.
@@ -32,7 +32,7 @@ pub(super) struct Limits {
     /// The kind of the block that is open, to see when the next begins.
     open: Option<std::mem::Discriminant<Chunk>>,
     heard: Instant,
-    /// How long heartbeats may stand for an answer; None waits for ever.
+    /// The time for which heartbeats may stand for an answer; `None` waits for ever.
     patience: Option<Duration>,
 }
 

@@ -83,7 +83,7 @@ pub(crate) enum Chunk {
     Finished(Finish),
 }
 
-/// How an answer ended.
+/// The end of an answer.
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct Finish {
     pub(crate) usage: Usage,
@@ -99,9 +99,9 @@ pub(crate) struct Finish {
 #[error("{message}")]
 pub(crate) struct ProviderError {
     pub(crate) message: String,
-    /// Whether asking again may help.
+    /// True if asking again may help.
     pub(crate) is_transient: bool,
-    /// How long the server asks us to wait.
+    /// The time that the server asks us to wait.
     pub(crate) retry_after: Option<Duration>,
 }
 

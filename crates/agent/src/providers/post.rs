@@ -18,7 +18,7 @@ pub(super) struct Post<'a> {
     pub(super) url: String,
     pub(super) headers: BTreeMap<String, String>,
     pub(super) body: Value,
-    /// How long the headers of the answer may take; None waits for ever.
+    /// The time that the headers of the answer may take; `None` waits for ever.
     pub(super) patience: Option<Duration>,
     pub(super) connections: &'a Connections,
 }

@@ -18,11 +18,11 @@ pub(super) struct EventReader {
     line: Vec<u8>,
     /// The data of the event that has not ended yet; None before its first line.
     data: Option<Vec<u8>>,
-    /// Whether the last byte was a carriage return, which a line feed may follow.
+    /// True if the last byte was a carriage return, which a line feed may follow.
     ended_with_return: bool,
     is_past_first_line: bool,
-    /// How many bytes were looked at or moved; shows that the work does not grow with the
-    /// length of an event.
+    /// The number of bytes that were looked at or moved. It shows that the work does not grow with
+    /// the length of an event.
     #[cfg(test)]
     pub(super) work: usize,
 }

@@ -47,7 +47,7 @@ pub(super) fn is_own(answer: &AssistantMessage, model: &Model) -> bool {
     answer.provider == model.provider && answer.model == model.id
 }
 
-/// How a wire format writes text and images.
+/// The form in which a wire format writes text and images.
 #[derive(Clone, Copy)]
 pub(super) struct ContentFormat {
     pub(super) text: fn(&str) -> Value,

@@ -52,7 +52,7 @@ pub(super) enum Request {
     },
 }
 
-/// What to do with a prompt while the agent works.
+/// The treatment of a prompt that comes while the agent works.
 #[derive(Debug, Clone, Copy, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) enum StreamingBehavior {

@@ -1,4 +1,4 @@
-//! Whatever has become of a session file, it is read as far as it goes, or refused.
+//! A session file is read as far as it goes, or refused, whatever has become of it.
 
 use std::fs;
 use std::path::PathBuf;

@@ -1,4 +1,5 @@
-//! Where a session is kept: the path the caller named, else a file in pi's session directory.
+//! Finds the file of a session: the path that the caller named, else a file in pi's session
+//! directory.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -13,7 +13,7 @@ use crate::message::{Block, CompactionSummary, Message};
 /// A session is not read beyond this.
 const LARGEST_SESSION: u64 = 1 << 30;
 
-/// What a session file holds, as far as it concerns the next model call.
+/// The contents of a session file, as far as they concern the next model call.
 #[derive(Debug, Default)]
 pub(crate) struct Recorded {
     pub(crate) id: String,
@@ -25,9 +25,9 @@ pub(crate) struct Recorded {
     /// The messages of the last branch with the ids of their entries.
     pub(crate) messages: Vec<(String, Rc<Message>)>,
     pub(crate) leaf: Option<String>,
-    /// Whether the last line was cut off.
+    /// True if the last line was cut off.
     pub(crate) is_torn: bool,
-    /// How many messages are older than the last summary.
+    /// The number of messages that are older than the last summary.
     pub(crate) trusted_from: usize,
     /// The place of each entry of the branch.
     order: HashMap<String, usize>,

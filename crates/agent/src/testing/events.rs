@@ -20,10 +20,10 @@ pub(crate) fn last<'a>(kind: &str, events: &'a [Value]) -> &'a Value {
         .unwrap_or_else(|| panic!("no event {kind} in:\n{}", outline(events)))
 }
 
-/// Shows the events in one line each: type, role, tool and what else tells them apart.
+/// Shows the events in one line each: type, role, tool and the other fields that tell them apart.
 ///
-/// What follows from the lines around is left out: the two ends of a message are one line,
-/// `streamed` if it came in pieces, and a turn that ends with the answer above it says no more.
+/// Lines that follow from their neighbours are left out: the two ends of a message are one line,
+/// `streamed` if it came in pieces, and a turn that ends with the answer above it repeats nothing.
 pub(crate) fn outline(events: &[Value]) -> String {
     let mut lines: Vec<String> = Vec::new();
     let mut answer = &Value::Null;
@@ -58,7 +58,7 @@ fn end_message(lines: &mut Vec<String>, line: &str) {
     lines.push(format!("{name}{ended}"));
 }
 
-/// Where to find what tells events apart.
+/// The pointers to the fields that tell events apart.
 const TELLING: [&str; 20] = [
     "/message/role",
     "/message/stopReason",

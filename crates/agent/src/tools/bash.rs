@@ -25,7 +25,7 @@ use crate::processes;
 
 /// The shortest time between two updates.
 const UPDATE_INTERVAL: Duration = Duration::from_millis(100);
-/// How long to wait for the end of the output once everything has been killed.
+/// The time for which we wait for the end of the output once everything has been killed.
 const DRAIN_TIME: Duration = Duration::from_secs(1);
 /// Names the call in the environment of everything it starts.
 const MARK: &str = "PI_SUBAGENTS_SHELL";
@@ -107,7 +107,7 @@ fn with_status(text: &str, status: &str) -> ToolError {
     ToolError::new(format!("{text}{gap}{status}"))
 }
 
-/// How a command came to its end.
+/// The end of a command.
 enum End {
     Exited(ExitStatus),
     Aborted,
@@ -251,7 +251,7 @@ fn place_for_output(surroundings: &ToolSurroundings) -> PathBuf {
     PathBuf::from(temporary.map_or("/tmp", String::as_str))
 }
 
-/// When the next update may be sent.
+/// Decides when the next update may be sent.
 #[derive(Default)]
 struct Rhythm {
     has_news: bool,

@@ -5,13 +5,13 @@ use similar::{ChangeTag, DiffOp, TextDiff};
 /// Unchanged lines shown around a change.
 const CONTEXT: usize = 4;
 
-/// What changed between two texts.
+/// The change between two texts.
 pub(super) struct Change {
     /// Lines with their numbers and `+`, `-` or a blank before them.
     pub(super) numbered: String,
     /// A unified patch.
     pub(super) patch: String,
-    /// Where the change begins in the new text, from 1.
+    /// The line of the new text in which the change begins, counted from 1.
     pub(super) first_line: Option<usize>,
 }
 

@@ -10,7 +10,8 @@ use super::ToolError;
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Guarded {
     pub(crate) left_alone: Vec<PathBuf>,
-    /// Where the agent may write, also if that is inside a directory that is left alone.
+    /// The directory in which the agent may write even if it is inside a directory that is left
+    /// alone.
     pub(crate) own: Option<PathBuf>,
 }
 

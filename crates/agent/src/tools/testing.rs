@@ -31,7 +31,7 @@ pub(super) fn surroundings(directory: &Path) -> ToolSurroundings {
     }
 }
 
-/// What a call came to.
+/// The outcome of a call.
 pub(super) struct Called {
     pub(super) output: ToolOutput,
     pub(super) is_error: bool,

@@ -9,7 +9,7 @@ pub(super) const MAX_BYTES: usize = 50 * 1024;
 /// Stands for "no limit of lines"; pi writes JavaScript's largest safe integer.
 pub(super) const ANY_NUMBER_OF_LINES: usize = 9_007_199_254_740_991;
 
-/// What was cut, in the shape of pi's `details.truncation`.
+/// The part of a text that was cut, in the shape of pi's `details.truncation`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Truncation {

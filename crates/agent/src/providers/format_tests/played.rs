@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::providers::testing::{Server, events};
 use crate::testing::{Bench, Sandbox, messages_of};
 
-/// What came of a prompt.
+/// The events of a prompt, and the server that answered it.
 pub(super) struct Played {
     pub(super) events: Vec<Value>,
     pub(super) server: Server,

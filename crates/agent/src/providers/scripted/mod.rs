@@ -62,7 +62,7 @@ pub(crate) struct ScriptedProvider {
     progress: RefCell<Progress>,
 }
 
-/// How quickly a script is played.
+/// The speed at which a script is played.
 #[derive(Debug, Clone, Copy)]
 struct Pace {
     /// The delays of the script are multiplied by this.
@@ -78,7 +78,7 @@ impl Pace {
     };
 }
 
-/// How far the rule for the current prompt has been played.
+/// The progress through the rule for the current prompt.
 #[derive(Debug, Default)]
 struct Progress {
     /// The prompt, by the number of user messages up to it.

@@ -9,7 +9,7 @@ use crate::message::{Message, ToolResultMessage, joined_text};
 /// The conversation since the last prompt, as a script sees it.
 pub(super) struct Scene<'a> {
     pub(super) prompt: &'a str,
-    /// How many prompts there were; tells two equal prompts apart.
+    /// The number of prompts so far. It tells two equal prompts apart.
     pub(super) prompts: usize,
     results: Vec<&'a ToolResultMessage>,
 }
@@ -50,7 +50,7 @@ impl<'a> Scene<'a> {
         self.results.last().map(|result| result.tool_name.as_str())
     }
 
-    /// Replaces every placeholder; what is not one stays as it is.
+    /// Replaces every placeholder. Other text in braces stays as it is.
     pub(super) fn fill(&self, text: &str) -> String {
         let mut filled = String::new();
         let mut rest = text;

@@ -14,7 +14,7 @@ pub(super) struct Script {
     rules: Vec<Rule>,
 }
 
-/// What to do for prompts that match.
+/// The turns for the prompts that match.
 #[derive(Debug)]
 pub(super) struct Rule {
     /// None matches every prompt.
@@ -50,7 +50,7 @@ pub(super) struct Failure {
     pub(super) retry_after: Option<f64>,
 }
 
-/// When a turn is played; a turn that does not apply is passed over.
+/// The condition under which a turn is played; a turn whose condition does not hold is passed over.
 #[derive(Debug, Clone, Default)]
 struct Condition {
     when_result: Option<Pattern>,

@@ -1,4 +1,4 @@
-//! How `subagent_finalize` ends a run.
+//! The end of a run with `subagent_finalize`.
 
 use pretty_assertions::assert_eq;
 use serde_json::json;
