@@ -1,4 +1,4 @@
-//! What `/proc` knows about processes. Zombies count as gone.
+//! Reads the state of processes from `/proc`. Zombies count as gone.
 
 use std::collections::HashMap;
 use std::fs;
@@ -99,8 +99,8 @@ pub fn peak_rss_kb(pid: u32) -> Option<u64> {
     status_kb(pid, "VmHWM:")
 }
 
-/// Returns the most memory that a process has had without the pages of its own program, of which a
-/// debug build has many.
+/// Returns the most memory that a process has had, without the pages of its own program, because a
+/// debug build has many of them.
 pub fn peak_data_kb(pid: u32) -> Option<u64> {
     let program = status_kb(pid, "RssFile:")?;
     Some(peak_rss_kb(pid)?.saturating_sub(program))
@@ -130,7 +130,7 @@ pub fn is_deaf_to(pid: u32, signal: Signal) -> bool {
     holds("SigIgn:") || holds("SigCgt:")
 }
 
-/// Sends a signal to one process; one that is gone already is no matter.
+/// Sends a signal to one process. The process may be gone already.
 pub fn kill(pid: u32, signal: Signal) {
     let pid = i32::try_from(pid).ok().and_then(Pid::from_raw);
     let _ = kill_process(pid.expect("a process id"), signal);

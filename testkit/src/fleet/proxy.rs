@@ -131,7 +131,7 @@ impl State {
                     break;
                 }
             }
-            // Whoever is left learns that the other side has closed.
+            // The other side learns by this that the connection is closed.
             let _ = to.shutdown(Shutdown::Both);
         });
     }

@@ -1,4 +1,4 @@
-//! Which turn answers which request.
+//! Finds the turn that answers a request.
 
 use serde::Deserialize;
 
@@ -22,7 +22,7 @@ pub struct Rule {
     pub model: Option<String>,
     /// The turns, one for each request.
     pub turns: Vec<Turn>,
-    /// Whether the turns begin again when they are used up.
+    /// True if the turns begin again when they are used up.
     #[serde(default)]
     pub repeat: bool,
 }

@@ -1,4 +1,4 @@
-//! What a server remembers: rules, requests, gates and how many requests are open.
+//! The memory of a server: rules, requests, gates and the number of open requests.
 
 use std::collections::{BTreeMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -117,7 +117,7 @@ impl PlayedRule {
     }
 }
 
-/// How many requests are and were open at once.
+/// The number of requests that are open, and the largest number so far.
 #[derive(Debug, Default)]
 struct Open {
     now: usize,

@@ -1,4 +1,4 @@
-//! What the model says in one turn, how fast, and what goes wrong with it.
+//! One turn of the model: its words, its speed and its faults.
 
 use std::time::Duration;
 
@@ -9,13 +9,13 @@ use serde_json::Value;
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct Turn {
-    /// What it thinks, if it thinks.
+    /// The thoughts of the model, if it thinks.
     pub thinking: String,
-    /// What it says.
+    /// The text of the answer.
     pub text: String,
     /// The tools it calls.
     pub tool_calls: Vec<ToolCall>,
-    /// What it costs.
+    /// The tokens of the turn.
     pub usage: Usage,
     /// Why it stops; if not set, `toolUse` with tool calls and `stop` without.
     pub stop: Option<StopReason>,
@@ -27,9 +27,10 @@ pub struct Turn {
     pub chunk_chars: Option<usize>,
     /// The name of a gate that must be released first.
     pub gate: Option<String>,
-    /// How many frames are streamed before the gate; with 0 not even the headers are sent.
+    /// The number of frames that are streamed before the gate; with 0 not even the headers are
+    /// sent.
     pub gate_after: usize,
-    /// What goes wrong.
+    /// The fault of the turn.
     pub fault: Option<Fault>,
 }
 
@@ -213,7 +214,7 @@ pub enum StopReason {
     ContentFilter,
 }
 
-/// What goes wrong with a turn.
+/// The fault of a turn.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub enum Fault {

@@ -38,7 +38,7 @@ impl Normaliser {
     }
 }
 
-/// What changes from run to run, each alternative a named group.
+/// The parts of a text that change from run to run, each alternative a named group.
 static CHANGING: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(
         r"(?x-u)

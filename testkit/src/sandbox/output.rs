@@ -1,4 +1,4 @@
-//! What a command left behind.
+//! The output and the exit status of a command.
 
 use std::fmt;
 

@@ -14,7 +14,7 @@ use super::output::CommandOutput;
 use crate::process;
 use crate::wait::wait_until;
 
-/// How long the streams may stay open after the command has exited.
+/// The time for which the streams may stay open after the command has exited.
 const PATIENCE_FOR_STREAMS: Duration = Duration::from_secs(10);
 
 /// A running command; dropping it kills it with all its descendants.

@@ -1,4 +1,4 @@
-//! What `/proc` says.
+//! The values of `/proc`.
 
 use std::process::id;
 

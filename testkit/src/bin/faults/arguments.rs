@@ -1,4 +1,4 @@
-//! What the program is asked to do.
+//! The arguments of the program.
 
 use std::ops::Range;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -30,10 +30,10 @@ pub(crate) struct Wishes {
     pub(crate) is_talkative: bool,
 }
 
-/// Which parts a round may have.
+/// The parts that a round may have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Scope {
-    /// Those that start in milliseconds.
+    /// The parts that start in milliseconds.
     Quick,
     /// The real pi too.
     WithPi,

@@ -1,5 +1,5 @@
-//! Which processes belong to a round: all that carry the path of its sandbox in their environment,
-//! their arguments or as their directory, and all that descend from these.
+//! Finds the processes that belong to a round: all that carry the path of its sandbox in their
+//! environment, their arguments or as their directory, and all that descend from these.
 
 use std::collections::{HashMap, HashSet};
 use std::fs;

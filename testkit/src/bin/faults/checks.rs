@@ -1,4 +1,4 @@
-//! What must hold after a round.
+//! The promises that must hold after a round.
 
 use std::fmt;
 use std::fs;
@@ -19,7 +19,7 @@ pub(crate) struct Failure {
     message: String,
 }
 
-/// Which of the promises is broken.
+/// The promise that is broken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum FailureKind {
     /// A process lives after the next command.
@@ -50,7 +50,7 @@ impl FailureKind {
     ];
 }
 
-/// What is known after a round.
+/// The facts that are known after a round.
 pub(crate) struct Evidence<'a> {
     pub(crate) round: &'a Round,
     pub(crate) stage: &'a Stage,

@@ -1,4 +1,4 @@
-//! What the children of a round do, written as a script for each kind of child.
+//! The deeds of a round's children, written as a script for each kind of child.
 
 use std::path::Path;
 use std::time::Duration;
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::round::{ChildKind, ChildPlan, Manners, Round, Tree};
 use crate::words::word;
 
-/// How long a model thinks that never answers.
+/// The time for which a model thinks that never answers.
 const FOR_EVER: u64 = 60_000;
 
 /// The seconds each task may take.

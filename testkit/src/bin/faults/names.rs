@@ -1,4 +1,4 @@
-//! How rounds and faults are called in what the suite prints.
+//! The names of rounds and faults in the output of the suite.
 
 use std::fmt;
 

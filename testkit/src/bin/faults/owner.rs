@@ -12,7 +12,7 @@ use crate::round::{OwnerKind, Round};
 use crate::stage::{Stage, call};
 use crate::terminal::Terminal;
 
-/// Whoever has started an owner, and holds the other end of its pipes or its terminal.
+/// The process that has started an owner, and holds the other end of its pipes or its terminal.
 pub(crate) struct Client<'a> {
     stage: &'a Stage,
     kind: OwnerKind,
@@ -20,7 +20,7 @@ pub(crate) struct Client<'a> {
     watcher: Option<Terminal>,
 }
 
-/// How the client is connected.
+/// The connection of the client.
 enum Line {
     Pipes(RunningCommand),
     Terminal(Terminal),
@@ -106,7 +106,7 @@ impl<'a> Client<'a> {
     pub(crate) fn close_watcher(&mut self) {
         if let Some(watcher) = &mut self.watcher {
             watcher.hang_up();
-            // One that was stopped does not hear of it.
+            // A stopped process does not notice the hang-up until it is continued.
             kill(watcher.pid(), Signal::CONT);
         }
     }
@@ -191,7 +191,7 @@ fn pi(stage: &Stage, call: &Value) -> RunningCommand {
     pi
 }
 
-/// Writes a message; one that has left already reads it no more.
+/// Writes a message. An owner that has left already does not read it.
 fn write(running: &mut RunningCommand, message: &Value) {
     _ = running.write_line(&message.to_string());
 }

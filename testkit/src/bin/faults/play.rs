@@ -18,13 +18,13 @@ use crate::round::{Farewell, FaultKind, OwnerKind, Role, Round};
 use crate::stage::Stage;
 use crate::strike::strike;
 
-/// What a run may take beyond its time: the steps of stopping, and the pipes.
+/// The time that a run may take beyond its limit: the steps of stopping, and the pipes.
 const STOPPING: Duration = Duration::from_secs(8);
 
-/// What a real pi takes to start, as a parent or as a child, on a busy machine.
+/// The time that a real pi may take to start, as a parent or as a child, on a busy machine.
 const STARTING_PI: Duration = Duration::from_secs(15);
 
-/// What became of a round.
+/// The outcome of a round.
 #[derive(Debug, Default)]
 pub(crate) struct Played {
     pub(crate) hits: Vec<FaultKind>,
@@ -32,14 +32,14 @@ pub(crate) struct Played {
     pub(crate) took: Took,
 }
 
-/// How long the parts took that somebody waits for.
+/// The times of the parts that somebody waits for.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Took {
     /// The owner, from when it should have left.
     pub(crate) overdue: Duration,
     /// The slowest command afterwards.
     pub(crate) command: Duration,
-    /// What was left of the tree, after the next command.
+    /// The time until the leftovers of the tree were gone, after the next command.
     pub(crate) leftovers: Duration,
 }
 

@@ -1,4 +1,4 @@
-//! What the files of a round's runs say.
+//! Reads the files of a round's runs.
 
 use std::fs;
 use std::path::{Path, PathBuf};

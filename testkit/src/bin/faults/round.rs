@@ -1,4 +1,4 @@
-//! What a round is made of.
+//! The parts of a round.
 
 use std::time::Duration;
 
@@ -9,12 +9,12 @@ pub(crate) struct Round {
     pub(crate) owner: OwnerKind,
     pub(crate) children: Vec<ChildPlan>,
     pub(crate) faults: Vec<Fault>,
-    /// Whether the second fault comes in the same moment as the first.
+    /// True if the second fault comes in the same moment as the first.
     pub(crate) at_once: bool,
     pub(crate) farewell: Farewell,
 }
 
-/// Who owns the runs.
+/// The kind of owner that has the runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum OwnerKind {
     /// `delegate` with pipes.
@@ -37,7 +37,7 @@ pub(crate) enum OwnerKind {
 #[derive(Debug, Clone)]
 pub(crate) struct ChildPlan {
     pub(crate) kind: ChildKind,
-    /// How many words it says, and how many milliseconds after one another.
+    /// The number of its words, and the milliseconds between them.
     pub(crate) words: u64,
     pub(crate) gap: u64,
     pub(crate) tree: Vec<Tree>,
@@ -55,7 +55,7 @@ pub(crate) enum ChildKind {
     Pi,
 }
 
-/// How a child behaves when it should leave.
+/// The behaviour of a child that should leave.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Manners {
     /// It answers and leaves.
@@ -75,15 +75,15 @@ pub(crate) enum Tree {
     Plain,
     /// One in a session of its own.
     OwnSession,
-    /// One whose parent has exited.
+    /// A process whose parent has exited.
     DoubleFork,
     /// Both.
     Daemon,
-    /// One that is deaf to polite signals.
+    /// A process that is deaf to polite signals.
     Deaf,
     /// One in a session of its own and without an environment.
     Forgetful,
-    /// One that goes on as a new process again and again, so that its number changes.
+    /// A process that goes on as a new process again and again, so that its number changes.
     Relay,
     /// Twenty at once.
     Crowd,
@@ -94,19 +94,19 @@ pub(crate) enum Tree {
 /// Something that goes wrong.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Fault {
-    /// How long after its victim was there.
+    /// The time between the appearance of its victim and the fault.
     pub(crate) after: Duration,
     pub(crate) kind: FaultKind,
 }
 
-/// What goes wrong.
+/// The fault itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum FaultKind {
     /// A process gets a signal.
     Signal(Blow, Role),
     /// Owner, keepers and warden are killed in one moment.
     AllOfUs,
-    /// Whoever speaks to the owner closes its end: pipe or terminal.
+    /// The client of the owner closes its end: pipe or terminal.
     HangUp,
     /// Files of a run are removed or replaced.
     Record(Damage),
@@ -131,7 +131,7 @@ pub(crate) enum Blow {
     Pause,
 }
 
-/// Which process of a run.
+/// The role of a process in a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Role {
     Owner,
@@ -143,7 +143,7 @@ pub(crate) enum Role {
     Watcher,
 }
 
-/// What happens to the record of a run while it goes on.
+/// The damage to the record of a run while it goes on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Damage {
     /// The directory is removed.
@@ -158,7 +158,7 @@ pub(crate) enum Damage {
     ResultTaken,
 }
 
-/// How a line of the index is broken.
+/// The damage to a line of the index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum BrokenLine {
     /// Half a line, without its end.
@@ -169,7 +169,7 @@ pub(crate) enum BrokenLine {
     Long,
 }
 
-/// How the round comes to its end after the faults.
+/// The end of the round after the faults.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Farewell {
     /// The runs may end by themselves.

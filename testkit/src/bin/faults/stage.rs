@@ -18,7 +18,7 @@ pub(crate) struct Stage {
     pub(crate) server: Option<LlmServer>,
     binary: PathBuf,
     pi: PathBuf,
-    /// Whether SIGXFSZ is ignored by whoever is started here, as a full disk sends none.
+    /// True if the processes started here ignore SIGXFSZ, as a full disk sends none.
     fills_disk: bool,
 }
 

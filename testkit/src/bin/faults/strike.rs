@@ -15,13 +15,13 @@ use crate::round::{Blow, BrokenLine, Damage, Fault, FaultKind, Role, Round};
 use crate::stage::Stage;
 use crate::victims;
 
-/// How long somebody is stopped who goes on again.
+/// The time for which a process is stopped before it goes on again.
 const STOPPED: Duration = Duration::from_millis(1200);
 
-/// How long is waited for the record of a run.
+/// The time for which we wait for the record of a run.
 const PATIENCE: Duration = Duration::from_secs(4);
 
-/// How much a full disk still takes for each file.
+/// The number of bytes of each file that a full disk still takes.
 const LEFT_ON_DISK: u64 = 2048;
 
 /// A fault that waits for its moment, with what it will hit.
@@ -34,12 +34,12 @@ enum Aim {
     Index(BrokenLine),
 }
 
-/// What was struck.
+/// The faults that have struck so far.
 #[derive(Debug, Default)]
 pub(crate) struct Struck {
     /// The faults that have hit something.
     pub(crate) hits: Vec<FaultKind>,
-    /// Who was stopped and is to go on again.
+    /// The processes that were stopped and are to go on again.
     paused: Vec<u32>,
 }
 

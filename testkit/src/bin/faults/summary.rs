@@ -1,4 +1,4 @@
-//! What came of all rounds.
+//! The outcome of all rounds.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -8,7 +8,7 @@ use crate::checks::FailureKind;
 use crate::play::{Played, Took};
 use crate::round::Round;
 
-/// What somebody waits for without asking what is wrong.
+/// The time for which a person waits without asking what is wrong.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// The figures of a whole run of the suite.

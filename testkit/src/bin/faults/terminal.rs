@@ -13,7 +13,7 @@ use rustix::fs::{Mode, OFlags};
 use rustix::pty::OpenptFlags;
 use rustix::termios::{Winsize, tcsetwinsize};
 
-/// How often the reader looks whether the window was closed.
+/// The pause after which the reader looks whether the window was closed.
 const LOOK_AGAIN: Timespec = Timespec {
     tv_sec: 0,
     tv_nsec: 20_000_000,
@@ -78,7 +78,7 @@ impl Drop for Terminal {
     fn drop(&mut self) {
         self.hang_up();
         if self.is_running() {
-            // What is left at the end of a round is of no use any more.
+            // A process that is left at the end of a round is of no use any more.
             _ = self.child.kill();
             _ = self.child.wait();
         }

@@ -9,7 +9,8 @@ use crate::census::arguments;
 use crate::owner::Client;
 use crate::round::Role;
 
-/// How long is waited for a process that may never come, such as the tree of a child without one.
+/// The time for which we wait for a process that may never come, such as the tree of a child
+/// without one.
 const PATIENCE: Duration = Duration::from_secs(4);
 
 /// Waits until there is a process of this role.

@@ -11,10 +11,10 @@ use crate::{dump, output, signals};
 /// The hidden first argument of a grandchild: `--grandchild <kind> <pid file>`.
 pub(crate) const FLAG: &str = "--grandchild";
 
-/// How often a race goes on as a new process: for some seconds.
+/// The number of times that a race goes on as a new process: enough for some seconds.
 const RACE: u32 = 10_000;
 
-/// How many make a crowd.
+/// The number of processes in a crowd.
 const CROWD: usize = 20;
 
 /// Starts a grandchild and returns when its pid file is there or its start failed.
@@ -60,7 +60,7 @@ pub(crate) fn live(arguments: &[String]) -> ExitCode {
     }
 }
 
-/// Whether a process stays.
+/// The length of a process's life.
 enum Life {
     ForEver,
     Over,

@@ -11,7 +11,7 @@ use rustix::event::{PollFd, PollFlags, poll};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-/// What came in on stdin.
+/// The input on stdin.
 #[derive(Debug)]
 pub(crate) enum Input {
     /// A line, without its LF.

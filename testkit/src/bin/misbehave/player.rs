@@ -15,7 +15,7 @@ use crate::step::{AskUser, Step};
 use crate::turn::{self, Conversation};
 use crate::{EXIT_USAGE, bulk, garbage, grandchild, output, signals};
 
-/// How often a step that waits for a file looks for it.
+/// The pause between two looks of a step that waits for a file.
 const FILE_POLL: Duration = Duration::from_millis(5);
 
 /// The state of the child.
@@ -29,7 +29,7 @@ pub(crate) struct Player {
     descriptors: Descriptors,
 }
 
-/// What follows a step or a script.
+/// The continuation after a step or a script.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Flow {
     /// The next step.

@@ -230,7 +230,7 @@ pub(crate) enum Block<'a> {
     },
 }
 
-/// What a tool returned, whole or so far.
+/// The result of a tool, whole or so far.
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct ToolResult<'a> {
     content: Vec<Block<'a>>,

@@ -8,7 +8,7 @@ use serde_json::value::RawValue;
 
 use crate::step::Step;
 
-/// What a prompt asks for.
+/// The content of a prompt.
 #[derive(Debug)]
 pub(crate) enum Prompt {
     /// It holds a script.

@@ -33,7 +33,7 @@ pub(crate) fn serve(mut player: Player, at_start: Option<&str>) -> ExitCode {
     }
 }
 
-/// What hearing an input means for the step that waits.
+/// The consequence of an input for the step that waits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Heard {
     /// It waits on.

@@ -112,7 +112,7 @@ pub(crate) struct ToolCall {
     /// `details` of the result, as `subagent_finalize` gives them.
     #[serde(default)]
     pub(crate) details: Option<Box<RawValue>>,
-    /// Whether the result says that it ends the turn.
+    /// True if the result ends the turn.
     #[serde(default)]
     pub(crate) terminate: bool,
 }
@@ -132,7 +132,7 @@ pub(crate) struct ToolEvent {
     pub(crate) is_error: bool,
 }
 
-/// How much of what to print.
+/// The amount and the kind of the output.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Bulk {
@@ -168,7 +168,7 @@ pub(crate) enum LineKind {
     Text,
 }
 
-/// How many messages of which length.
+/// The number and the length of messages.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Messages {
@@ -182,18 +182,18 @@ pub(crate) struct Messages {
 pub(crate) struct Fork {
     pub(crate) kind: ForkKind,
     pub(crate) pid_file: String,
-    /// Whether the grandchild keeps stdout and stderr open, as a shell's background job does.
+    /// True if the grandchild keeps stdout and stderr open, as a shell's background job does.
     #[serde(default)]
     pub(crate) inherit_output: bool,
 }
 
-/// How a grandchild escapes a careless stop.
+/// The way in which a grandchild escapes a careless stop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) enum ForkKind {
     /// A plain child in the group of its parent.
     SameGroup,
-    /// In a session, and so a group, of its own.
+    /// A child in a session, and so in a group, of its own.
     OwnSession,
     /// Its parent has exited, so it hangs on the nearest reaper.
     DoubleFork,

@@ -10,7 +10,7 @@ use crate::record::{Block, Message, Record, Streamed, ToolResult, Usage};
 use crate::session::SessionFile;
 use crate::step::{ToolCall, ToolEvent};
 
-/// Where the agent stands between `agent_start` and `agent_settled`.
+/// The state of the agent between `agent_start` and `agent_settled`.
 #[derive(Debug, Default)]
 pub(crate) struct Conversation {
     /// The messages of the run so far, which `agent_end` repeats.

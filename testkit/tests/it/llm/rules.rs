@@ -1,4 +1,4 @@
-//! Which turn answers, who waits at a gate, and what is recorded.
+//! The turns that answer, the requests that wait at a gate, and the requests that are recorded.
 
 use std::thread;
 use std::time::Duration;
