@@ -11,10 +11,10 @@ use crate::steps::wait_within;
 
 const DRIVER: &str = "playwright-core@1.65.0";
 
-/// Where the packages of Debian and Ubuntu put the browser.
+/// The paths at which the packages of Debian and Ubuntu put the browser.
 const CHROMIUM: [&str; 2] = ["/usr/bin/chromium", "/usr/bin/chromium-browser"];
 
-/// How long the package manager may take.
+/// The time that the package manager may take.
 const LONGEST_INSTALL: Duration = Duration::from_mins(8);
 
 /// Installs the browser and its driver unless they are there already.

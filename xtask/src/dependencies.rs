@@ -1,10 +1,10 @@
-//! What is linked into our programs and tests, as cargo tells it.
+//! Lists the packages that are linked into our programs and tests, by asking cargo.
 
 use crate::Outcome;
 use crate::machine::cargo;
 
 /// Returns a line for each package that is built on this machine: its name and version, a bar and
-/// its licence. Nothing is asked of a network: whoever asks has built the workspace before.
+/// its licence. No network is needed, because the workspace was built before.
 pub fn licensed() -> Outcome<String> {
     let output = cargo()
         .args(["tree", "--workspace", "--locked", "--offline"])

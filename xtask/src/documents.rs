@@ -15,7 +15,7 @@ use crate::steps::{self, Step};
 pub struct Document {
     /// Its path from the root of the workspace.
     pub path: &'static str,
-    /// What it should hold.
+    /// The content that the file should have.
     pub content: String,
 }
 

@@ -1,4 +1,4 @@
-//! How long files and functions are, judged by the layout that rustfmt gives them.
+//! Measures the length of files and functions, by the layout that rustfmt gives them.
 
 /// A function and its length.
 #[derive(Debug, PartialEq, Eq)]

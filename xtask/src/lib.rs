@@ -38,7 +38,7 @@ mod typescript;
 use std::error::Error;
 use std::process::ExitCode;
 
-/// What a command that can fail gives back.
+/// The result of a command that can fail.
 pub type Outcome<T> = Result<T, Box<dyn Error>>;
 
 const USAGE: &str = "\

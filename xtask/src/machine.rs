@@ -1,4 +1,4 @@
-//! What the commands need of the machine: the workspace, cargo and the environment.
+//! The parts of the machine that the commands use: the workspace, cargo and the environment.
 
 use std::env;
 use std::ffi::{OsStr, OsString};

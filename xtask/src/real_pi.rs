@@ -18,10 +18,10 @@ const OLDER: &str = "0.87.1";
 /// Today's version.
 const NEWER: &str = "1.5.0";
 
-/// What the bundle of the newer pi loads from beside itself.
+/// The packages that the bundle of the newer pi loads from beside itself.
 const BESIDE_NEWER: [&str; 2] = ["jiti@2.7.0", "quickjs-wasi@3.6.2"];
 
-/// Where a pi and its Node are.
+/// The paths of a pi and its Node.
 pub(crate) struct RealPi {
     pub(crate) program: PathBuf,
     /// The directory of its Node.

@@ -4,7 +4,7 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-/// What git does not track, wherever it lies; `.gitignore` says the same.
+/// The names that git does not track, on every level; `.gitignore` has the same names.
 const NOT_OURS: [&str; 4] = [".git", ".pi", "node_modules", "target"];
 
 /// All files of a workspace, ordered by path.

@@ -13,7 +13,7 @@ use crate::{browser, faults, mcp_client, nats, real_pi, typescript};
 /// four, so a step that takes longer hangs.
 const LONGEST_STEP: Duration = Duration::from_mins(30);
 
-/// How often a running step is looked at.
+/// The pause between two looks at a running step.
 const LOOK_AGAIN: Duration = Duration::from_millis(50);
 
 /// One call of cargo.

@@ -12,7 +12,7 @@ use crate::steps::seconds;
 const COMPILER: &str = "typescript@7.0.2";
 const TYPES_OF_NODE: &str = "@types/node@24.19.2";
 
-/// What is checked.
+/// The projects that are checked.
 const PROJECTS: [&str; 2] = ["extension", "crates/page/assets/jsconfig.json"];
 
 /// Checks the types, with a compiler that is installed unless it is there already.

@@ -1,4 +1,4 @@
-//! How long a caller waits until its background run has a process of its own.
+//! Measures how long a caller waits until its background run has a process of its own.
 
 use std::fs;
 

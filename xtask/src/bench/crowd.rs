@@ -13,11 +13,11 @@ use crate::process_tree::tree;
 
 /// One call takes no more tasks.
 const TASKS_OF_A_CALL: usize = 16;
-/// How long an agent waits in its turn, so that the last one starts before the first one ends:
+/// The time that an agent waits in its turn, so that the last one starts before the first one ends:
 /// so many milliseconds, and so many more for each of them.
 const PAUSE_MS: (usize, usize) = (2000, 10);
 
-/// What was seen of a crowd.
+/// The number of agents that were seen at once, and the memory of their processes.
 #[derive(Default)]
 struct Seen {
     agents: usize,

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use crate::Outcome;
 
-/// How long several runs of the same thing took, in the order of the runs.
+/// The durations of several runs of the same thing, in the order of the runs.
 pub(super) struct Times(Vec<Duration>);
 
 impl Times {

@@ -1,4 +1,5 @@
-//! What a fleet costs. The measuring is a program of its own, because it speaks to servers.
+//! Measures the cost of a fleet. The measuring is a program of its own, because it speaks to
+//! servers.
 
 use crate::Outcome;
 use crate::machine::{program, target};

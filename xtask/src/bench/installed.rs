@@ -1,9 +1,9 @@
-//! What it costs a pi to have our package installed: its start, without and with it.
+//! Measures how long a pi takes to start without and with our package installed.
 //!
-//! The start is what pi's own startup benchmark takes for it: everything until a person can type.
-//! The first package of any kind makes pi load its loader of extensions, so a package that does
-//! nothing stands between the two. Beside the time stands the work of pi's main thread, which a
-//! busy machine disturbs less, and compared are neighbours, because a machine is busy for a while.
+//! The start ends where pi's own startup benchmark ends: when a person can type. The first package
+//! of any kind makes pi load its loader of extensions, so a package that does nothing is measured
+//! too. Beside the time stands the work of pi's main thread, which a busy machine disturbs less.
+//! Neighbouring starts are compared, because a machine is busy for a while.
 
 use std::fs::{self, File};
 use std::io::Read as _;
@@ -54,7 +54,8 @@ pub(super) fn measure(pi: &Pi) -> Outcome<()> {
         for installed in &mut all {
             installed.starts.push(start(&installed.stage, pi)?);
         }
-        // None of them is always behind the same one; the rounds are even, so the order is kept.
+        // No start always comes after the same other one; the number of rounds is even, so the
+        // order is kept.
         all.reverse();
     }
     for installed in &all {

@@ -1,5 +1,5 @@
-//! What we cost, measured. Nothing is asserted: figures of one run are compared with each other,
-//! and the budgets beside them are ratios.
+//! Measures our cost. Nothing is asserted: figures of one run are compared with each other, and the
+//! budgets beside them are ratios.
 
 mod background;
 mod crowd;
@@ -17,7 +17,7 @@ mod updates;
 use crate::Outcome;
 use crate::machine::cargo;
 
-/// What can be measured, by the names that a person types.
+/// The names of all measurements, as a person types them.
 const MEASURES: [&str; 9] = [
     "one-turn",
     "stream",
@@ -30,7 +30,7 @@ const MEASURES: [&str; 9] = [
     "installed",
 ];
 
-/// What was asked for.
+/// The arguments of the benchmark.
 #[derive(Debug, Default)]
 pub(crate) struct Wishes {
     /// Install pi to compare with, if there is none.

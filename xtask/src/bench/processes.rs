@@ -1,4 +1,4 @@
-//! What `/proc` knows about a process and those it started.
+//! Reads from `/proc` the state of a process and of those it started.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -9,10 +9,10 @@ use std::time::{Duration, Instant};
 use crate::Outcome;
 use crate::process_tree::tree;
 
-/// How often a watched process is looked at.
+/// The pause between two looks at a watched process.
 const PAUSE: Duration = Duration::from_millis(1);
 
-/// What was seen of a process and its tree until it ended.
+/// The facts about a process and its tree that were seen until it ended.
 pub(super) struct Watched {
     pub(super) status: ExitStatus,
     pub(super) wall: Duration,
@@ -39,7 +39,7 @@ pub(super) fn watch(mut child: Child) -> Outcome<Watched> {
     let mut processor = Duration::ZERO;
     loop {
         for pid in tree(root) {
-            // What is not read to its end is gone already and keeps the peak seen before.
+            // A process whose file cannot be read is gone already, and keeps the peak seen before.
             if let Some(peak) = number_in(&format!("/proc/{pid}/status"), "VmHWM:") {
                 let role = if pid == root {
                     "owner".to_owned()

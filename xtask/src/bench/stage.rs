@@ -82,7 +82,7 @@ impl Stage {
 
 impl Drop for Stage {
     fn drop(&mut self) {
-        // What is left lies in the temporary directory.
+        // A directory that cannot be removed stays in the temporary directory.
         _ = fs::remove_dir_all(&self.root);
     }
 }

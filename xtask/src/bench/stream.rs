@@ -1,4 +1,4 @@
-//! How fast the stream of a child is read.
+//! Measures how fast the stream of a child is read.
 
 use std::process::Stdio;
 

@@ -1,4 +1,4 @@
-//! What it costs an owner to follow children that have a lot to say.
+//! Measures the work of an owner that follows children with a lot of output.
 
 use std::fs::{self, File};
 use std::io::{self, Read, Write as _};
@@ -20,13 +20,13 @@ const CHILDREN: usize = 16;
 /// Each child says 12.5 things a second, all together say 200.
 const PAUSE_MS: u32 = 80;
 
-/// How long all of them take to start.
+/// The time that all children take to start.
 const SETTLING: Duration = Duration::from_secs(2);
 
-/// How long the owner is looked at.
+/// The time for which the owner is looked at.
 const MEASURED: Duration = Duration::from_secs(5);
 
-/// What each of them says: for a little longer than it is looked at.
+/// The number of messages of each child. They last a little longer than the measurement.
 const SAYINGS: usize = 110;
 
 /// A whole message, as a step of a script.
@@ -83,7 +83,7 @@ fn inside_pi(name: &str, stage: &Stage, saying: &str, expanded: bool) -> Outcome
     let reader = thread::spawn(move || drain(said));
     tell(&wire, stage, &call(saying), expanded)?;
     let share = share_while_at_work(&host);
-    // When pi is gone, so is the host.
+    // The host ends when its pi is gone.
     drop(wire);
     expect_success(&mut host)?;
     reader.join().map_err(|_| "the reader panicked")??;

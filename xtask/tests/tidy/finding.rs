@@ -1,4 +1,4 @@
-//! What a rule has found.
+//! The finding of a rule.
 
 use std::fmt;
 

@@ -1,4 +1,5 @@
-//! What the rules need of a `Cargo.toml`, read line by line: sections, keys and their values.
+//! Reads the parts of a `Cargo.toml` that the rules need, line by line: sections, keys and their
+//! values.
 
 use std::collections::BTreeMap;
 

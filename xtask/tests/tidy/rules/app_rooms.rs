@@ -8,7 +8,7 @@ use super::module_directions::is_for_tests;
 use crate::finding::Finding;
 use crate::paths::paths_in;
 
-/// Where the sources of the app begin.
+/// The directory in which the sources of the app begin.
 const SOURCES: &str = "crates/app/src/";
 
 /// The modules at the top that every room may use. Among themselves they may form no circle, which

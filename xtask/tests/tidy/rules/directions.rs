@@ -6,17 +6,17 @@ use crate::finding::Finding;
 use crate::manifest::{Dependency, Manifest, packages};
 
 const VOCABULARY: &str = "pi-subagents-delegation";
-/// What `/proc` tells, for those who end processes.
+/// The crate that reads `/proc`, for the crates that end processes.
 const PROCESSES: &str = "pi-subagents-processes";
 /// Files that a stranger may have prepared, for those who read and write them.
 const FILES: &str = "pi-subagents-files";
-/// What pi reads, for those who must read the same.
+/// The crate that reads pi's files, for the crates that must read the same.
 const PI_FILES: &str = "pi-subagents-pi-files";
 /// Runs on other machines.
 const FLEET: &str = "pi-subagents-fleet";
 const TESTKIT: &str = "pi-subagents-testkit";
 
-/// What a package may depend on, of ours.
+/// The packages of ours that a package may depend on.
 struct Allowed {
     package: &'static str,
     normal: &'static [&'static str],

@@ -9,7 +9,7 @@ use crate::finding::Finding;
 /// The code map names folders too, and its paragraphs say which crate they are about.
 const MAP: &str = "ARCHITECTURE.md";
 
-/// What was there once may be named here.
+/// The file that may name files which no longer exist.
 const HISTORY: &str = "CHANGELOG.md";
 
 pub(crate) fn check(tree: &Tree) -> Vec<Finding> {

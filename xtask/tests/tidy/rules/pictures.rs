@@ -4,7 +4,7 @@ use xtask::source::Tree;
 
 use crate::finding::Finding;
 
-/// Where the pictures are.
+/// The directory of the pictures.
 const FOLDER: &str = "docs/pictures/";
 
 /// The tests that make the pictures from real screens and compare them.

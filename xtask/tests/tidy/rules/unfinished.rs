@@ -1,10 +1,11 @@
-//! What is committed is finished: no test that is left out, no function that only promises.
+//! Committed code is finished: it has no test that is left out, and no function that only promises.
 
 use xtask::source::Tree;
 
 use crate::finding::Finding;
 
-/// What gives it away, and what to do. Put together, because this file is searched too.
+/// The texts of unfinished code, with the advice for each. They are put together from parts,
+/// because this file is searched too.
 const MARKS: [(&str, &str); 4] = [
     (
         concat!("#[ig", "nore"),

@@ -20,7 +20,7 @@ pub(crate) fn check(tree: &Tree) -> Vec<Finding> {
         .collect()
 }
 
-/// What a test reads may be as odd as it likes.
+/// Returns whether a file is input of a test, which may be as odd as it likes.
 fn is_test_case(file: &SourceFile) -> bool {
     file.path.contains("/tests/") && !file.has_extension(&["rs"])
 }
@@ -47,7 +47,8 @@ fn check_file(file: &SourceFile) -> Vec<Finding> {
     findings
 }
 
-/// What closes the inline snapshot that this line opens: a string after an `@`, raw or not.
+/// Returns the text that closes the inline snapshot which this line opens: a string after an `@`,
+/// raw or not.
 fn inline_snapshot(line: &str) -> Option<String> {
     let (before, literal) = line.rsplit_once('@')?;
     let hashes = literal
