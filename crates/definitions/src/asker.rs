@@ -25,7 +25,7 @@ impl Asker {
             .unwrap_or(order.len())
     }
 
-    /// Returns what this family calls a definition.
+    /// Returns the word of this family for a definition.
     pub(crate) fn word(self) -> &'static str {
         match self {
             Self::Delegation => "profile",

@@ -1,7 +1,7 @@
 //! All definitions that can be seen from a directory.
 //!
-//! Nothing is thrown away: what another definition shadows and what nobody has trusted is kept,
-//! so that it can be shown.
+//! Nothing is thrown away: definitions that another one shadows, and those that nobody has trusted,
+//! are kept, so that they can be shown.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -37,11 +37,11 @@ struct Entry {
 pub struct Ignored {
     /// The project it came with.
     pub project: PathBuf,
-    /// Why it must not be used.
+    /// The reason why it must not be used.
     pub reason: IgnoredReason,
 }
 
-/// Why a definition must not be used.
+/// The reason why a definition must not be used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum IgnoredReason {
     /// Nobody has been asked about its project.
@@ -52,16 +52,16 @@ pub enum IgnoredReason {
     OutsideProject,
 }
 
-/// A definition and what it hides.
+/// A definition, and the definitions that it hides.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Found<'a> {
-    /// The one that counts.
+    /// The definition that counts.
     pub definition: &'a Definition,
     /// Others of the same name, the strongest first.
     pub shadowed: Vec<&'a Definition>,
 }
 
-/// There is no definition of a name, or none that can be used.
+/// No definition has the name, or none that has it can be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{}", self.sentence())]
 pub struct UnknownDefinition {

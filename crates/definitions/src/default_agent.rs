@@ -8,7 +8,7 @@ use pi_subagents_delegation::{Definition, Dialect, Scope};
 /// The name of the default agent. A user's definition with this name takes its place.
 pub const DEFAULT_AGENT: &str = "default";
 
-/// Returns the definition that says nothing: the child has its default tools and prompt, and the
+/// Returns the definition without any wishes: the child has its default tools and prompt, and the
 /// caller's model, else its default one. It has no file.
 pub(crate) fn default_agent() -> &'static Definition {
     static PLAIN: LazyLock<Definition> = LazyLock::new(|| Definition {

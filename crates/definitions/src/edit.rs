@@ -1,7 +1,7 @@
 //! Saves and deletes definitions.
 //!
-//! A file that is there keeps its comments, its order and the keys we do not know. Whatever was
-//! written is read again and compared before it takes the place of the old file.
+//! An existing file keeps its comments, its order and the keys we do not know. The new text is read
+//! again and compared before it takes the place of the old file.
 
 mod compose;
 mod patch;
@@ -23,7 +23,7 @@ use crate::validation::fits_name;
 /// A definition could not be saved; the old file is as it was.
 #[derive(Debug, thiserror::Error)]
 pub enum SaveError {
-    /// The name cannot be one.
+    /// The name is not allowed.
     #[error("the name \"{0}\" may have only letters, digits, \"-\" and \"_\"")]
     Name(String),
     /// A key would come with a repository.
@@ -40,12 +40,12 @@ pub enum SaveError {
     /// The text to be written does not read back as the definition that was meant.
     #[error("{} cannot be changed without losing something; edit it by hand", .0.display())]
     Unfaithful(PathBuf),
-    /// The disk said no.
+    /// The file could not be written.
     #[error("{} cannot be written", file.display())]
     Write {
         /// The file.
         file: PathBuf,
-        /// Why.
+        /// The error of the system.
         source: io::Error,
     },
 }

@@ -29,7 +29,7 @@ pub struct Explanation {
     pub ignored: Vec<(PathBuf, Ignored)>,
     /// Warnings about the files of the definition.
     pub warnings: Vec<String>,
-    /// Why it cannot be used.
+    /// The reasons why it cannot be used.
     pub problems: Vec<String>,
     /// The arguments each kind of child is started with, or why it is not.
     pub children: Vec<(Runner, Result<Vec<String>, String>)>,
@@ -51,7 +51,7 @@ pub struct Row {
 /// A value that does not count.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ShadowedValue {
-    /// The file that says it.
+    /// The file that has the value.
     pub file: PathBuf,
     /// The line.
     pub line: Option<u32>,
@@ -131,7 +131,7 @@ fn rows(definition: &Definition, shadowed: &[&Definition]) -> Vec<Row> {
         .collect()
 }
 
-/// Says what is odd about the lists of tools. A name that only the embedded agent does not know may
+/// Returns warnings about the lists of tools. A name that only the embedded agent does not know may
 /// be that of an extension of pi.
 fn tool_doubts(definition: &Definition) -> Vec<String> {
     let of = |runner| {

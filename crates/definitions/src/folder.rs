@@ -12,7 +12,7 @@ use crate::outside::leads_out_of;
 use crate::places::{Folder, is_markdown};
 use crate::warning::Warning;
 
-/// More entries of a folder are not looked at: a clone may bring any number of them.
+/// The number of entries of a folder that are looked at: a clone may bring any number of them.
 const MOST_ENTRIES: usize = 10_000;
 
 /// The contents of a folder, in the order of the names of its files.

@@ -1,9 +1,10 @@
-//! # What a user has written down
+//! # The files that a user has written
 //!
-//! Reads files and never runs anything. In reading order: [`Trust`] says which projects count;
+//! Reads files and never runs anything. In reading order: [`Trust`] decides which projects count;
 //! [`Settings`] are read from the user and a trusted project; [`Places`] are the folders of
-//! definitions; a [`Catalogue`] is what they hold; [`validate`] says what is wrong with one
-//! definition before anything runs; [`PlanPatch`] is what a definition means for a run.
+//! definitions; a [`Catalogue`] holds the definitions of these folders; [`validate`] finds the
+//! faults of one definition before anything runs; [`PlanPatch`] holds the changes that a definition
+//! makes in a run.
 
 #![cfg_attr(
     test,

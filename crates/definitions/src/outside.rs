@@ -7,7 +7,7 @@ use std::path::Path;
 pub(crate) fn leads_out_of(directory: &Path, file: &Path) -> bool {
     match (fs::canonicalize(directory), fs::canonicalize(file)) {
         (Ok(directory), Ok(file)) => !file.starts_with(directory),
-        // A path that cannot be resolved cannot be read either; whoever reads it reports that.
+        // A path that cannot be resolved cannot be read either; its reader reports that.
         (Ok(_) | Err(_), _) => false,
     }
 }

@@ -34,19 +34,19 @@ pub struct Folder {
 /// The rule that gives the files of a folder their dialect.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FolderDialect {
-    /// All are of one dialect.
+    /// All files have one dialect.
     Fixed(Dialect),
-    /// Each tells by its keys; a prompt if it does not.
+    /// The keys of each file show its dialect; a file without such keys is a prompt.
     ByKeys,
 }
 
-/// From where one looks.
+/// The directory from which definitions are looked for.
 #[derive(Debug, Clone, Copy)]
 pub struct Viewpoint<'a> {
     /// The working directory.
     pub cwd: &'a Path,
     /// The working directory and those above it in which files of a project may be looked for,
-    /// nearest first; none where there is no project.
+    /// nearest first; empty if there is no project.
     pub own_directories: &'a [PathBuf],
     /// The directory of pi and of ours.
     pub agent_dir: &'a Path,
@@ -57,7 +57,7 @@ pub struct Viewpoint<'a> {
 }
 
 impl FolderDialect {
-    /// Returns what the files of a folder with this name are.
+    /// Returns the dialect of the files in a folder with this name.
     pub fn of_folder(folder: &Path) -> Self {
         let fixed = [Dialect::Profile, Dialect::Preset];
         let name = folder.file_name().unwrap_or_default();

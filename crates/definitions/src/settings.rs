@@ -1,7 +1,7 @@
 //! The `subagents` part of `settings.json`: bounded values, and a warning for each wrong one.
 //!
-//! The user's file is read first, then that of the project if it is trusted; a value of the
-//! project takes the place of the user's, and a wrong one changes nothing.
+//! The user's file is read first, then that of the project if it is trusted. A value of the project
+//! takes the place of the user's, and a wrong value changes nothing.
 
 mod fleet;
 mod reader;
@@ -58,13 +58,13 @@ pub struct Settings {
     pub default_model: Option<String>,
     /// The rule by which old records are removed.
     pub retention: Retention,
-    /// Commands that run tests, beside those that everybody knows; each as its first words.
+    /// Commands that run tests, beside the well-known ones; each as its first words.
     pub test_commands: Vec<String>,
     /// The commands that a model may name as gates of its tasks.
     pub gates: Vec<String>,
     /// The words of the command that is run when a background run has ended.
     pub on_end: Option<Vec<String>>,
-    /// The fleet of the user, and what its runs get by default.
+    /// The fleet of the user, and the defaults of its runs.
     pub fleet: FleetSettings,
     /// This machine as a worker.
     pub worker: WorkerSettings,
@@ -94,12 +94,12 @@ pub enum ResumeMode {
     Session,
 }
 
-/// The settings, and what is wrong with the files they come from.
+/// The settings, and the problems of the files they come from.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ReadSettings {
     /// The settings that count.
     pub settings: Settings,
-    /// The keys of ours that each file has, without those that nobody knows.
+    /// The known keys of ours that each file has.
     pub used: Vec<UsedKeys>,
     /// Values and keys that do not count.
     pub warnings: Vec<String>,

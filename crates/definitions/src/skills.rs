@@ -25,7 +25,7 @@ pub struct Skills {
 pub struct ResolvedSkills {
     /// The files of suggested skills.
     pub suggested: Vec<PathBuf>,
-    /// The `<loaded_skill>` blocks of loaded ones.
+    /// The `<loaded_skill>` blocks of the skills that are loaded.
     pub loaded: Vec<String>,
 }
 
@@ -96,7 +96,7 @@ impl Skills {
         self.by_name.values()
     }
 
-    /// Returns what is wrong with files that look like skills.
+    /// Returns the problems of files that look like skills.
     pub fn warnings(&self) -> &[Warning] {
         &self.warnings
     }

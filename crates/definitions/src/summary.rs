@@ -1,4 +1,4 @@
-//! A definition in one line, and lists of them.
+//! Describes definitions in one line each, and as lists.
 
 use pi_subagents_delegation::{BodyUse, Definition, Dialect, ThinkingLevel, text};
 
@@ -46,7 +46,7 @@ pub fn summary(definition: &Definition) -> String {
     parts.join(", ")
 }
 
-/// Returns the lines of a list of definitions, or what to do when there are none.
+/// Returns the lines of a list of definitions, or advice if there are none.
 pub fn listing(definitions: &[&Definition]) -> String {
     if definitions.is_empty() {
         return NO_PROFILES.to_owned();
@@ -95,7 +95,7 @@ pub(crate) fn available(definitions: &[&Definition], asker: Asker) -> String {
 }
 
 /// Returns the names and descriptions of the definitions a model can choose from, up to a length;
-/// nothing if there are none.
+/// `None` if there are none.
 pub fn choices(definitions: &[&Definition]) -> Option<String> {
     let mut told: Vec<String> = Vec::new();
     let mut length = 0;

@@ -86,7 +86,8 @@ impl Trust {
         self
     }
 
-    /// Returns what was decided about a directory, or about the nearest one above it.
+    /// Returns the decision about a directory, or about the nearest directory above it that has
+    /// one.
     pub fn of(&self, directory: &Path) -> TrustDecision {
         let Ok(directory) = fs::canonicalize(directory) else {
             return TrustDecision::Undecided;
@@ -110,9 +111,9 @@ impl Trust {
         }
     }
 
-    /// Returns whether a pi may load what a directory configures for pi: its extensions, packages
-    /// and MCP servers. Our own yes is about definitions and settings for us, so it allows none of
-    /// that; our no forbids it, whatever pi was told.
+    /// Returns whether a pi may load the files that a directory has for pi: its extensions,
+    /// packages and MCP servers. Our own yes is about definitions and settings for us, so it allows
+    /// none of these; our no forbids them, whatever pi's decision is.
     pub fn lets_pi_load(&self, directory: &Path) -> bool {
         let Ok(real) = fs::canonicalize(directory) else {
             return false;

@@ -8,7 +8,7 @@ mod extra_args;
 
 pub(crate) use extra_args::check as check_extra_args;
 
-/// Why a definition cannot be used.
+/// The reason why a definition cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Invalid {
     /// There is an allow list and a deny list.
@@ -115,7 +115,8 @@ impl Invalid {
     }
 }
 
-/// Says what is wrong with a definition by itself; what fails a call comes first.
+/// Checks a definition by itself. Returns its first problem; the problems that fail a call come
+/// first.
 pub fn validate(definition: &Definition) -> Result<(), Invalid> {
     problems(definition).into_iter().next().map_or(Ok(()), Err)
 }
@@ -164,7 +165,7 @@ fn tool_patterns(definition: &Definition) -> impl Iterator<Item = Invalid> {
         })
 }
 
-/// Returns whether something can be the name of one tool, and of nothing else.
+/// Returns whether a text can be the name of one tool, and nothing more.
 fn is_tool_name(name: &str) -> bool {
     let begins_well = name.starts_with(|first: char| first.is_ascii_alphanumeric() || first == '_');
     let is_allowed = |letter: char| letter.is_ascii_alphanumeric() || "_-.:/".contains(letter);

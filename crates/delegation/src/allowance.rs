@@ -16,7 +16,7 @@ pub struct Allowance {
 }
 
 impl Allowance {
-    /// Returns these limits, and those of `other` where there are none here.
+    /// Returns these limits. A limit that is not set here is taken from `other`.
     #[must_use]
     pub fn or(self, other: Self) -> Self {
         Self {
@@ -25,7 +25,7 @@ impl Allowance {
         }
     }
 
-    /// Returns which limit a usage has reached, if any. An unknown price reaches none.
+    /// Returns the limit that a usage has reached, if any. An unknown price reaches no limit.
     pub fn exceeded_by(&self, usage: &Usage) -> Option<Excess> {
         let spent = usage.cost.map(Dollars::new);
         if let (Some(allowed), Some(spent)) = (self.cost, spent)

@@ -1,4 +1,4 @@
-//! A named agent as a user wrote it down, whatever the format of the file was.
+//! A named agent as a user wrote it down, in any of the file formats.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -35,7 +35,7 @@ pub struct Definition {
     pub thinking: Option<ThinkingLevel>,
     /// The only tools it has; never an empty list, which would count as left out.
     pub tools: Option<Vec<String>>,
-    /// It has no tools at all, whatever the lists say.
+    /// True if it has no tools at all, whatever its lists name.
     pub no_tools: bool,
     /// Tools it must not have; never an empty list.
     pub exclude_tools: Option<Vec<String>>,
@@ -51,7 +51,7 @@ pub struct Definition {
     pub no_skills: bool,
     /// Its prompt does not include `AGENTS.md` and the like.
     pub no_context_files: bool,
-    /// The text under the frontmatter, trimmed; [`Dialect::body_use`] says what becomes of it.
+    /// The text under the frontmatter, trimmed; [`Dialect::body_use`] decides about its use.
     pub body: Option<String>,
     /// The text that is added to the system prompt.
     pub append_system_prompt: Option<String>,

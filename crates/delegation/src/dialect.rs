@@ -1,4 +1,4 @@
-//! The three formats of a definition's file, and what they have in common for a run.
+//! The three formats of a definition's file, and their common meaning for a run.
 
 /// The format of a definition's file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -21,7 +21,7 @@ pub enum BodyUse {
 }
 
 impl Dialect {
-    /// All dialects, in the order they are preferred when nobody has a preference.
+    /// All dialects, in the order of preference by default.
     pub const ALL: [Self; 3] = [Self::Profile, Self::Preset, Self::Prompt];
 
     /// Returns the word for this dialect.
@@ -42,7 +42,7 @@ impl Dialect {
         }
     }
 
-    /// Returns what becomes of the text under the frontmatter.
+    /// Returns the use of the text under the frontmatter.
     pub fn body_use(self) -> BodyUse {
         match self {
             Self::Profile | Self::Prompt => BodyUse::Replace,

@@ -36,7 +36,7 @@ pub enum Ending {
     },
     /// The task was refused before a child was started.
     Refused {
-        /// Why.
+        /// The reason for the refusal.
         message: String,
     },
     /// Another run holds the session it was to continue.
@@ -50,7 +50,7 @@ pub enum Ending {
     },
     /// The child could not be started.
     CouldNotStart {
-        /// Why.
+        /// The reason why it could not be started.
         reason: String,
     },
     /// The child exited before it settled.
@@ -90,7 +90,7 @@ pub enum Ending {
     },
 }
 
-/// Why an owner left its runs.
+/// The reason why an owner left its runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Interruption {
     /// It got this signal and ended its runs.
@@ -299,7 +299,7 @@ impl Status {
         }
     }
 
-    /// Returns the sign for this state, which can be told apart without colour.
+    /// Returns the sign for this state. The signs differ also without colour.
     pub fn icon(self) -> &'static str {
         match self {
             Self::Queued | Self::Running => "⏳",

@@ -5,10 +5,10 @@ use std::fmt;
 use crate::text;
 use crate::{Part, ToolResult};
 
-/// No more of an error is told than this.
+/// The number of characters of an error that are shown.
 const LONGEST_REASON: usize = 200;
 
-/// Only so much of either end of a result is read.
+/// The number of bytes that are read at either end of a result.
 const READ_OF_RESULT: usize = 4 << 10;
 
 /// The reason why a tool call failed.
@@ -16,7 +16,7 @@ const READ_OF_RESULT: usize = 4 << 10;
 pub enum CallFailure {
     /// The child does not have the tool.
     NoSuchTool,
-    /// The tool said this, in one line.
+    /// The tool gave this reason, in one line.
     Said(String),
 }
 
@@ -74,7 +74,7 @@ fn of_shell(end: &str) -> Option<String> {
     (last == "Command aborted").then(|| "aborted".to_owned())
 }
 
-/// Reads what an edit says that found its text not once.
+/// Reads the error of an edit whose text was not found exactly once.
 fn of_edit(text: &str) -> Option<String> {
     if text.starts_with("Could not find the exact text in ")
         || text.starts_with("Could not find edits[")

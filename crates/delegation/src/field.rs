@@ -1,4 +1,4 @@
-//! The fields of a definition, one by one: their keys, where they stand and what they say.
+//! The fields of a definition, one by one: their keys, their places and their values.
 
 use std::fmt;
 use std::time::Duration;
@@ -45,7 +45,7 @@ pub struct Origin {
     pub line: u32,
 }
 
-/// The value of a field. Printed, it is what people read: lists with commas, secrets masked.
+/// The value of a field. It is printed for people: lists with commas, secrets masked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FieldValue<'a> {
     /// A text, or the word for a choice.

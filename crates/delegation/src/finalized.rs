@@ -1,4 +1,4 @@
-//! The report by which a child ends its run, where its definition asks for one.
+//! The report by which a child ends its run, if its definition asks for one.
 
 use serde_json::Value;
 
@@ -8,14 +8,14 @@ pub const FINALIZE_TOOL: &str = "subagent_finalize";
 /// A valid report.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Finalized {
-    /// The child did what it was asked.
+    /// The child fulfilled its task.
     Success {
         /// The result of the work.
         result: String,
     },
     /// The child could not.
     Error {
-        /// Why.
+        /// The reason why it could not.
         error: String,
         /// The result that was reached in spite of the error.
         result: Option<String>,
@@ -23,7 +23,8 @@ pub enum Finalized {
 }
 
 impl Finalized {
-    /// Reads the arguments of the tool; `None` for a report that lacks what its status needs.
+    /// Reads the arguments of the tool; `None` for a report that lacks a field which its status
+    /// needs.
     pub fn read(details: &Value) -> Option<Self> {
         let text = |field: &str| {
             let text = details.get(field)?.as_str()?;

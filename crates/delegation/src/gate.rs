@@ -16,10 +16,10 @@ pub struct Gate {
 }
 
 impl Gate {
-    /// The time that a gate has unless it names another one.
+    /// The time limit of a gate by default.
     pub const USUAL_TIMEOUT: Duration = Duration::from_mins(10);
 
-    /// The number of retries unless another one is given.
+    /// The number of retries by default.
     pub const USUAL_RETRIES: u32 = 2;
 
     /// Makes a gate with the usual time and retries.

@@ -30,7 +30,7 @@ pub struct RunHistory {
 /// The parts that are missing in a run's events, and the output that is known all the same.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Gap {
-    /// Why, as sentences.
+    /// The reasons, as sentences.
     pub reasons: Vec<String>,
     /// The run's output as its result file has it, because the events may end before it.
     pub output: Option<String>,

@@ -1,11 +1,11 @@
 //! # The vocabulary
 //!
-//! Plain data and pure rules that every other crate speaks: no I/O, no async, no clock.
+//! Plain data and pure rules that every other crate uses: no I/O, no async, no clock.
 //!
 //! In reading order: a caller's [`Task`] is resolved to a [`Plan`]; the engine turns the plan into
-//! [`RunEvent`]s; everybody else consumes those through an [`EventSink`]. A child speaks
-//! [`child_protocol`]; how a run ended is an [`Ending`]; what it amounted to is a fold over its
-//! events ([`RunSummary`], [`RunHistory`], [`Receipt`]).
+//! [`RunEvent`]s; all other parts consume the events through an [`EventSink`]. A child uses
+//! [`child_protocol`]; the end of a run is an [`Ending`]; its summary, its messages and its receipt
+//! are folds over its events ([`RunSummary`], [`RunHistory`], [`Receipt`]).
 
 mod allowance;
 pub mod child_protocol;

@@ -46,7 +46,7 @@ pub struct AssistantMessage {
     pub provider: Option<String>,
     /// The model that answered.
     pub model: Option<String>,
-    /// Why it stopped.
+    /// The reason why it stopped.
     pub stop_reason: Option<StopReason>,
     /// The error, if there was one.
     pub error: Option<String>,
@@ -94,7 +94,7 @@ pub struct ToolCall {
     pub arguments: Value,
 }
 
-/// Why a model stopped.
+/// The reason why a model stopped.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum StopReason {
     /// It was done.
@@ -148,20 +148,20 @@ impl Message {
         }
     }
 
-    /// Joins the parts of text with newlines; `None` where there are none.
+    /// Joins the parts of text with newlines; `None` if there are no such parts.
     pub fn text(&self) -> Option<String> {
         joined_text(self.parts())
     }
 }
 
 impl AssistantMessage {
-    /// Joins the parts of text with newlines; `None` where there are none.
+    /// Joins the parts of text with newlines; `None` if there are no such parts.
     pub fn text(&self) -> Option<String> {
         joined_text(&self.parts)
     }
 
-    /// Puts the joined text into `kept`, cut to a number of bytes without copying what is cut off.
-    /// Leaves `kept` as it is where there is no text.
+    /// Puts the joined text into `kept`, cut to a number of bytes without copying the rest. Leaves
+    /// `kept` as it is if there is no text.
     pub(crate) fn keep_text_up_to(&self, limit: usize, kept: &mut Option<String>) {
         if texts(&self.parts).next().is_none() {
             return;

@@ -1,10 +1,10 @@
 //! Finds the word that was probably meant by a misspelt one. Pure.
 
-/// Longer words are not compared: nobody misspells so much.
+/// The length of the longest word that is compared: nobody misspells that much.
 const LONGEST: usize = 64;
 
-/// Returns the known word that was probably meant: the same but for case and separators, one that
-/// the word begins, or one that is a slip or two away.
+/// Returns the known word that was probably meant: a word that differs only in case and separators,
+/// a word that begins with the misspelt one, or a word that is a slip or two away.
 pub fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let wanted = plain(word);
     if wanted.is_empty() || wanted.len() > LONGEST {
@@ -17,7 +17,7 @@ pub fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Opti
         .map(|(_, candidate)| candidate)
 }
 
-/// Returns how far a known word is from the wanted one, if it can be meant at all.
+/// Returns the distance of a known word from the wanted one, if it can be meant at all.
 fn distance(wanted: &[char], known: &[char]) -> Option<usize> {
     if wanted == known {
         return Some(0);

@@ -1,4 +1,4 @@
-//! Limits how often work is done that nobody can follow faster with the eye.
+//! Limits how often work is done that the eye cannot follow any faster.
 
 use std::time::{Duration, Instant};
 

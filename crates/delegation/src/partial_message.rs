@@ -1,5 +1,5 @@
-//! A message that a model is still writing. It is no event: it is never recorded, and the next
-//! state of it replaces the last.
+//! A message that a model is still writing. It is no event: it is never recorded, and its next
+//! state replaces the last.
 
 use crate::text::CUT_MARK;
 
@@ -8,7 +8,7 @@ use crate::text::CUT_MARK;
 pub struct PartialMessage {
     /// The number of the model's answers that were complete before.
     pub number: usize,
-    /// Its text so far. Only the end is held where nobody needs more.
+    /// Its text so far. Only the end is held if nobody needs more.
     pub text: String,
     /// The present activity of the model.
     pub activity: Activity,

@@ -10,7 +10,7 @@ pub enum Place {
     Local,
     /// On a worker of the fleet.
     Fleet {
-        /// The pool that was named; otherwise the one of the settings counts.
+        /// The pool that was named; otherwise the pool of the settings counts.
         pool: Option<String>,
     },
 }
@@ -21,7 +21,7 @@ pub enum Place {
 pub enum Priority {
     /// Before all others.
     High,
-    /// Before those of low priority.
+    /// Before the runs of low priority.
     Normal,
     /// The runs are done when nothing else is queued.
     Low,
@@ -31,7 +31,7 @@ pub enum Priority {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum WorkspaceChoice {
-    /// As git objects: the last commits and a snapshot of what is not committed.
+    /// As git objects: the last commits and a snapshot of the uncommitted files.
     Bundle,
     /// Not at all: the worker sees the same directory under the same path.
     Shared,

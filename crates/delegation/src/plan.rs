@@ -50,7 +50,7 @@ pub struct Task {
     pub record_limit: u64,
     /// The tools of the session that it continues, because its child lists only new ones.
     pub known_tools: Option<BTreeSet<String>>,
-    /// Commands that run tests, beside those that everybody knows; each as its first words.
+    /// Commands that run tests, beside the well-known ones; each as its first words.
     pub test_commands: Vec<String>,
 }
 
@@ -124,7 +124,7 @@ pub struct Limits {
     pub allowance: Allowance,
 }
 
-/// Why a task was not started.
+/// The reason why a task was not started.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Refusal {
     /// The text for a person.

@@ -55,7 +55,7 @@ impl ToolPolicy {
 pub enum ModelChoice {
     /// The child's default.
     Inherit,
-    /// This one.
+    /// This model.
     Named {
         /// The provider, where it is given apart from the model.
         provider: Option<String>,

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum RunnerChoice {
-    /// Pi where there is one that is new enough, else the embedded agent.
+    /// Pi if it is there and new enough, else the embedded agent.
     Auto,
     /// Always pi.
     Pi,

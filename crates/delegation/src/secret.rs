@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// A text that is shown to nobody: printing it shows a mask.
+/// A text that is never shown: printing it shows a mask.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Secret(String);
 
@@ -15,7 +15,7 @@ impl Secret {
         Self(text.into())
     }
 
-    /// Returns the text itself, for whoever must use it.
+    /// Returns the text itself, for code that must use it.
     pub fn expose(&self) -> &str {
         &self.0
     }

@@ -2,15 +2,15 @@
 
 use crate::{PartialMessage, RunEvent, RunId, RunSummary};
 
-/// A consumer of the events of runs. A sink gives nothing back.
+/// A consumer of the events of runs. A sink returns nothing.
 pub trait EventSink: Send {
     /// Takes the events of one run since the last call, in order and at least one, and the
     /// summary of that run after the last of them. It must return quickly, because the run waits
     /// for it.
     fn on_events(&mut self, events: &[RunEvent], summary: &RunSummary);
 
-    /// Returns whether this sink shows messages that models are still writing; asked once per
-    /// call. While no sink does, most of what a child prints is skipped.
+    /// Returns whether this sink shows messages that models are still writing; asked once per call.
+    /// While no sink does, most of a child's output is skipped.
     fn wants_partial_messages(&self) -> bool {
         false
     }
@@ -18,7 +18,7 @@ pub trait EventSink: Send {
     /// Takes the message that the model of a run is writing, a few times a second. It comes beside
     /// the events: the event with the whole message may have come before.
     fn on_partial_message(&mut self, run: &RunId, message: &PartialMessage) {
-        // Most sinks keep what has happened, and this has not yet.
+        // Most sinks keep only events, and this is none yet.
         _ = (run, message);
     }
 

@@ -41,14 +41,14 @@ pub struct RunSummary {
     pub provider: Option<String>,
     /// The model that really answered.
     pub model: Option<String>,
-    /// Why the model stopped last.
+    /// The reason why the model stopped last.
     pub stop_reason: Option<StopReason>,
     /// The error of the model's last answer.
     pub model_error: Option<String>,
     /// The tokens and the cost of the run.
     pub usage: Usage,
-    /// The tools of the child, if all of them are known: a child that continues an old session lists
-    /// only what has changed.
+    /// The tools of the child, if all of them are known: a child that continues an old session
+    /// lists only the changes.
     pub tools: Option<BTreeSet<String>>,
     /// The number of tool calls.
     pub tool_calls: usize,
@@ -60,7 +60,7 @@ pub struct RunSummary {
     pub corrections: u32,
     /// The last text before the child was first corrected, up to [`LAST_TEXT_LIMIT`].
     pub text_before_correction: Option<String>,
-    /// The child's own report, where it gave one.
+    /// The child's own report, if there is one.
     pub finalized: Option<Finalized>,
     /// The warnings for people.
     pub warnings: Vec<String>,
@@ -71,7 +71,7 @@ pub struct RunSummary {
 }
 
 impl RunSummary {
-    /// Makes a summary that never holds the last text, for whoever has no use for it.
+    /// Makes a summary that never holds the last text, for callers that have no use for it.
     pub fn without_text() -> Self {
         Self {
             is_without_text: true,
@@ -149,7 +149,7 @@ impl RunSummary {
         }
     }
 
-    /// Returns the receipt of the run, or `None` before anything was seen of it.
+    /// Returns the receipt of the run, or `None` if it is empty.
     pub fn receipt(&self) -> Option<Receipt> {
         Some(self.witness.receipt()).filter(|receipt| !receipt.is_empty())
     }

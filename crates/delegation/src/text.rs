@@ -1,4 +1,4 @@
-//! Cutting, cleaning and counting: one place for what windows, transcripts and answers share.
+//! Cutting, cleaning and counting of texts, for windows, transcripts and answers alike.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
@@ -117,8 +117,8 @@ fn is_harmful(character: char) -> bool {
         || matches!(character, '\u{2028}' | '\u{2029}')
 }
 
-/// Escapes in a line of JSON whatever [`clean`] would remove, so that a terminal can show it and
-/// it still says the same.
+/// Escapes in a line of JSON all characters that [`clean`] would remove, so that a terminal can
+/// show the line and its meaning stays the same.
 pub fn escape_json(line: &str) -> Cow<'_, str> {
     let is_escaped = |character: char| is_harmful(character) && character != '\n';
     if !line.contains(is_escaped) {
@@ -171,8 +171,8 @@ fn skip_control_sequence(rest: &mut std::str::Chars<'_>) {
     }
 }
 
-/// Skips to the end of an operating system command or the like; it ends with its line at the
-/// latest, so that an unclosed one cannot swallow what follows.
+/// Skips to the end of an operating system command or the like. It ends with its line at the
+/// latest, so that an unclosed one cannot swallow the text behind it.
 fn skip_string(rest: &mut std::str::Chars<'_>) {
     while let Some(character) = rest.clone().next() {
         if character == '\n' {

@@ -124,7 +124,7 @@ impl LastAnswer {
 pub(crate) enum Exit {
     Code(i32),
     Signal(i32),
-    /// The keeper could not tell.
+    /// The keeper does not know it.
     Unknown,
 }
 

@@ -199,7 +199,7 @@ impl Dispatcher {
         self.start_next();
     }
 
-    /// Accepts one task. Returns its ending if it is over before it began.
+    /// Accepts one task. Returns its ending if it ended before it began.
     fn enter(&mut self, call: CallNumber, planned: PlannedTask) -> Option<(RunId, Ending)> {
         let PlannedTask { task, work } = planned;
         let run = task.run.clone();
@@ -322,12 +322,12 @@ impl Dispatcher {
         }
     }
 
-    /// Applies what happens in a run right now and hands it to the sinks of its call.
+    /// Applies an event of this moment to its run and hands it to the sinks of its call.
     fn emit(&mut self, run: &RunId, happening: Happening) {
         self.emit_all(run, vec![(clock::now(), happening)]);
     }
 
-    /// Applies what happened in a run, in order, and hands it to the sinks of its call.
+    /// Applies events to their run, in order, and hands them to the sinks of its call.
     fn emit_all(&mut self, run: &RunId, happenings: Vec<(Timestamp, Happening)>) {
         let Some(live) = self.runs.get_mut(run).filter(|_| !happenings.is_empty()) else {
             return;
@@ -350,7 +350,7 @@ impl Dispatcher {
         }
     }
 
-    /// Sends what models have written since the last time to the sinks of their calls.
+    /// Sends the partial messages since the last time to the sinks of their calls.
     fn send_partial_messages(&mut self) {
         self.partial_pace.done();
         for (run, live) in &mut self.runs {

@@ -115,8 +115,8 @@ impl Engine {
         self.ask(EngineRequest::Shutdown(why));
     }
 
-    /// Sends a request to the dispatcher. It lives as long as a handle does; if it was torn down
-    /// with its runtime, nobody is left to be answered.
+    /// Sends a request to the dispatcher. The dispatcher lives as long as a handle does; if it was
+    /// torn down with its runtime, nobody waits for the answer.
     fn ask(&self, request: EngineRequest) {
         _ = self.requests.send(request);
     }

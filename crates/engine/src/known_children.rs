@@ -12,7 +12,8 @@ use rustix::process::Signal;
 /// The time for which unknown children that fork all the time are followed.
 const SWEEP_FOR: Duration = Duration::from_secs(2);
 
-/// The children that this process has started, and whether unknown ones beside them are killed.
+/// The children that this process has started. Unknown children beside them are killed or left
+/// alone, depending on how the list was made.
 #[derive(Debug, Clone)]
 pub struct KnownChildren(Option<Arc<Mutex<HashSet<u32>>>>);
 

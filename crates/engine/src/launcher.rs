@@ -12,9 +12,9 @@ use crate::known_children::KnownChildren;
 pub struct Launcher {
     /// The program that keeps a child: our own binary and its hidden subcommand.
     pub keeper: Program,
-    /// The program that ends what the keepers of a dead owner could not.
+    /// The program that ends the processes which the keepers of a dead owner could not end.
     pub warden: Program,
-    /// The children of this process, and whether it has others beside those of the engine.
+    /// The children of this process, which may have others beside those of the engine.
     pub known_children: KnownChildren,
     /// The number of files that children may have open, if this process may have more.
     pub file_limit: Option<u64>,

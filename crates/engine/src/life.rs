@@ -1,5 +1,5 @@
-//! The life of one sub-agent: its child is launched, lived with and, where it exits without the
-//! report it owes, launched again.
+//! The life of one sub-agent: its child is launched and watched and, if it exits without the report
+//! it owes, launched again.
 
 use pi_subagents_delegation::{Decision, Ending, Happening};
 use tracing::warn;
@@ -93,7 +93,7 @@ async fn end_without_child(unit: &mut Unit, decision: Decision) -> Ending {
 }
 
 /// Answers the requests that came while there was no child. Returns the decision to end the run, if
-/// one of them was that.
+/// a request asked for that.
 fn requested_end(unit: &mut Unit) -> Option<Decision> {
     while let Ok(request) = unit.requests.try_recv() {
         match request {

@@ -1,7 +1,7 @@
 //! Checks whether a pi child will use the model that its plan names, before it gets its prompt.
 //!
-//! Pi refuses an unknown model by itself, but it takes another provider in place of one that it
-//! does not know, and any id of a provider that it does. Pure.
+//! Pi refuses an unknown model by itself. But in place of an unknown provider it takes another one,
+//! and for a known provider it takes any id. Pure.
 
 use pi_subagents_delegation::child_protocol::{Command, ModelName, Response, ResponseData};
 use pi_subagents_delegation::{Ending, ModelChoice, Runner, TaskPlan, nearest};
@@ -34,7 +34,7 @@ pub(crate) enum Checked {
 }
 
 impl ModelCheck {
-    /// Returns the check that a plan needs, if it needs one.
+    /// Returns the check that a plan needs, if any.
     pub(crate) fn of(plan: &TaskPlan) -> Option<Self> {
         match (&plan.model, plan.runner) {
             (

@@ -1,5 +1,5 @@
-//! The message that a model is still writing, for whoever reads along. While nobody does, the
-//! updates of a child are skipped by their first bytes.
+//! The message that a model is still writing, for readers who follow it. While there are no
+//! readers, the updates of a child are skipped by their first bytes.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use pi_subagents_delegation::child_protocol::{MessageUpdate, decode_update};
 use pi_subagents_delegation::{Activity, PartialMessage, text};
 use tokio::sync::{Notify, watch};
 
-/// More of one message is not held; all of it comes when it is complete.
+/// The number of bytes of one message that are held; all of it comes when it is complete.
 const LONGEST: usize = 256 << 10;
 
 /// The part of a partial message that its reader wants.
@@ -58,14 +58,14 @@ impl PartialFeed {
         self.newest.receiver_count() > 0 || self.whole.receiver_count() > 0
     }
 
-    /// Makes a reader that gets what comes from now on.
+    /// Makes a reader that gets the updates from now on.
     pub(crate) fn subscribe(&self, extent: Extent) -> PartialReader {
         let place = match extent {
             Extent::Whole => &self.whole,
             Extent::Newest => &self.newest,
         };
         if place.receiver_count() == 0 {
-            // The text that is held is old: nobody has read along since.
+            // The text that is held is old: there were no readers since.
             place.send_modify(|growing| growing.begin(growing.message.number));
         }
         PartialReader(place.subscribe())
@@ -94,7 +94,7 @@ impl PartialFeed {
 }
 
 impl PartialReader {
-    /// Makes the next call of [`changed`](Self::changed) return at once with what is known now.
+    /// Makes the next call of [`changed`](Self::changed) return at once with the present message.
     pub(crate) fn begin_now(&mut self) {
         self.0.mark_changed();
     }

@@ -11,7 +11,7 @@ use tokio::sync::{mpsc, oneshot};
 
 use crate::partial_feed::{Extent, PartialReader};
 
-/// From a unit to the dispatcher: what happened since the last batch, in order.
+/// A batch from a unit to the dispatcher: the events since the last batch, in order.
 #[derive(Debug)]
 pub(crate) struct UnitEvents {
     pub(crate) run: RunId,
@@ -82,7 +82,7 @@ pub(crate) enum EngineRequest {
 #[error("run {0} is not running")]
 pub struct NotRunning(pub RunId);
 
-/// Why a message did not reach a child.
+/// The reason why a message did not reach a child.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SteerError {
     /// The owner has no such run, or not any more.

@@ -1,5 +1,4 @@
-//! Decides which run starts next: the owner-wide limit on children, and the queue of those that
-//! wait.
+//! Decides which run starts next: the owner-wide limit on children, and the queue of waiting runs.
 
 use std::collections::VecDeque;
 
@@ -21,12 +20,12 @@ impl<T: PartialEq> Scheduler<T> {
         }
     }
 
-    /// Puts one at the end of the queue.
+    /// Puts a run at the end of the queue.
     pub(crate) fn enqueue(&mut self, one: T) {
         self.waiting.push_back(one);
     }
 
-    /// Gives the next free place, if there is one and somebody waits.
+    /// Gives the next free place to a waiting run, if there are both.
     pub(crate) fn next(&mut self) -> Option<T> {
         if self.taken >= self.limit {
             return None;
@@ -51,7 +50,7 @@ impl<T: PartialEq> Scheduler<T> {
         self.taken = self.taken.saturating_sub(1);
     }
 
-    /// Takes one out of the queue. Returns whether it was there.
+    /// Takes a run out of the queue. Returns whether it was there.
     pub(crate) fn withdraw(&mut self, one: &T) -> bool {
         let before = self.waiting.len();
         self.waiting.retain(|waiting| waiting != one);

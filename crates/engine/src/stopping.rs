@@ -29,7 +29,7 @@ pub(crate) enum Trust {
     Ordered,
     /// It was continued, in case that somebody had stopped it.
     Roused,
-    /// It was killed, and what it kept is ours to end.
+    /// It was killed, and the processes that it kept are ours to end.
     Killed,
 }
 
@@ -58,7 +58,7 @@ pub(crate) const AFTER_ITS_REPORT: Pace = Pace {
     ..AFTER_ITS_ANSWER
 };
 
-/// The pace for a child that we end; all of it together stays below six seconds.
+/// The pace for a child that we end; all steps together stay below six seconds.
 const ON_DECISION: Pace = Pace {
     settle: Duration::from_millis(600),
     leave: Duration::from_millis(100),

@@ -1,4 +1,4 @@
-//! Kills what is left of a run whose keeper is gone. Its processes are found by the run's mark in
+//! Kills the leftovers of a run whose keeper is gone. Its processes are found by the run's mark in
 //! their environment, and by the run's control group.
 
 use std::collections::HashSet;
@@ -29,7 +29,8 @@ const SWEEPS_IN_VAIN: u32 = 3;
 const KEEPERS_TURN: Duration = Duration::from_secs(3);
 
 /// Kills every process that carries the mark of one of these runs or is in its control group, and
-/// the descendants of these processes. Returns how many were killed, when none is left.
+/// the descendants of these processes. Returns the number of killed processes, when no process is
+/// left.
 pub fn end_leftovers(runs: &[RunId]) -> usize {
     if runs.is_empty() {
         return 0;
@@ -39,14 +40,14 @@ pub fn end_leftovers(runs: &[RunId]) -> usize {
     end_marked(&marks.collect::<Vec<String>>())
 }
 
-/// Kills what is left of all runs of an owner that is gone.
+/// Kills the leftovers of all runs of an owner that is gone.
 pub(crate) fn end_leftovers_of_owner(owner: &str) {
     end_groups_of_owner(owner);
     end_marked(&[format!("{OWNER_MARK}={owner}")]);
 }
 
-/// Ends a run whose owner does not answer: sends SIGTERM to its keeper, and kills what is still
-/// there after that. Returns when nothing is left.
+/// Ends a run whose owner does not answer: sends SIGTERM to its keeper, and kills the processes
+/// that are still there after that. Returns when no process is left.
 pub fn end_without_owner(run: &RunId) {
     let mark = format!("{RUN_MARK}={run}");
     let mut keepers: Vec<ProcessName> = Vec::new();
@@ -71,8 +72,8 @@ fn is_keeper(pid: u32) -> bool {
     process_name(pid).is_some_and(|name| name == KEEPER_NAME)
 }
 
-/// Kills every process that carries one of these marks, and its descendants, until a look finds
-/// none. Returns how many were killed.
+/// Kills every process that carries one of these marks, and its descendants, until a look finds no
+/// process. Returns the number of killed processes.
 fn end_marked(marks: &[String]) -> usize {
     let end = Instant::now() + SWEEP_FOR;
     let mut killed = HashSet::new();

@@ -27,7 +27,7 @@ pub(crate) enum HadTools {
 }
 
 impl ToolCheck {
-    /// Returns the check that a plan needs, if it needs one.
+    /// Returns the check that a plan needs, if any.
     pub(crate) fn of(plan: &TaskPlan, before: Option<&BTreeSet<String>>) -> Option<Self> {
         let (Runner::Pi, ToolPolicy::Only(names)) = (plan.runner, &plan.tools) else {
             return None;

@@ -66,7 +66,7 @@ impl Unit {
         }
         let run = self.task.run.clone();
         let what = std::mem::take(&mut self.unsent);
-        // The dispatcher outlives its units; if it does not, there is nobody left to tell.
+        // The dispatcher outlives its units; if it does not, nobody takes the events.
         _ = self.events.send(UnitEvents { run, what }).await;
     }
 }

@@ -1,6 +1,6 @@
-//! A process that outlives its owner for as long as it takes to end what the owner's keepers
-//! could not: when keeper and owner are killed at the same moment, nobody else is left who knows
-//! of their children. See `docs/design/stopping.md`.
+//! A process that outlives its owner until it has ended the processes that the owner's keepers
+//! could not end: when keeper and owner are killed at the same moment, nobody else knows of their
+//! children. See `docs/design/stopping.md`.
 
 use std::ffi::OsString;
 use std::io;
@@ -61,7 +61,8 @@ impl HasProcess for Warden {
 
 impl Drop for Warden {
     fn drop(&mut self) {
-        // It only waits, so it is killed; a farewell would not reach one that somebody stopped.
+        // The warden only waits, so it is killed; a warden that somebody stopped would not take a
+        // farewell.
         _ = self.0.kill();
         let end = Instant::now() + TO_EXIT;
         while matches!(self.0.try_wait(), Ok(None)) && Instant::now() < end {
@@ -74,8 +75,8 @@ impl Drop for Warden {
 pub fn ward(owner: &str) {
     // If the warden cannot change its name, it still does its work.
     _ = name_this_process(WARDEN_NAME);
-    // Nobody ever writes there: it ends when the owner does. An owner that leaves in order has
-    // killed us before.
+    // Nobody ever writes to this pipe: it closes when the owner ends. An owner that leaves in order
+    // has killed us before.
     _ = io::copy(&mut io::stdin(), &mut io::sink());
     info!(owner, "owner is gone");
     std::thread::sleep(KEEPERS_TURN);

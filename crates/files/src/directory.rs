@@ -13,7 +13,7 @@ use crate::ownership::{Ownership, of_descriptor};
 use crate::refusal::Refusal;
 use crate::regular::{read_bounded, regular};
 
-/// A directory that is held open: whoever renames it meanwhile changes nothing for us.
+/// A directory that is held open: if somebody renames it meanwhile, nothing changes for us.
 #[derive(Debug)]
 pub struct Directory {
     descriptor: OwnedFd,
@@ -30,7 +30,7 @@ impl Directory {
         Ok(Self { descriptor, path })
     }
 
-    /// Opens a directory whose own name must not be a link; what lies above it may be.
+    /// Opens a directory whose own name must not be a link; the directories above it may be links.
     pub fn open_plain(path: &Path) -> io::Result<Self> {
         match (path.parent(), path.file_name()) {
             (Some(above), Some(name)) => {
@@ -86,12 +86,12 @@ impl Directory {
         self.through_links(path, Self::open_file)
     }
 
-    /// Reads a regular file of at most so many bytes without following a link.
+    /// Reads a regular file of at most `limit` bytes without following a link.
     pub fn read(&self, path: &Path, limit: u64) -> io::Result<Vec<u8>> {
         read_bounded(&self.open_file(path)?, limit)
     }
 
-    /// Reads a regular file of at most so many bytes; a link is followed if it stays inside this
+    /// Reads a regular file of at most `limit` bytes; a link is followed if it stays inside this
     /// directory.
     pub fn read_beneath(&self, path: &Path, limit: u64) -> io::Result<Vec<u8>> {
         read_bounded(&self.open_beneath(path)?, limit)
@@ -104,8 +104,8 @@ impl Directory {
 
     /// Opens something through links that stay inside this directory.
     ///
-    /// The real path is only advice: it is opened without links again, so whoever changes something
-    /// in between gains nothing.
+    /// The real path is only advice: it is opened without links again, so a change in between gains
+    /// an attacker nothing.
     fn through_links<T>(
         &self,
         path: &Path,
@@ -121,7 +121,7 @@ impl Directory {
         }
     }
 
-    /// Names a link as the reason where the system only says that something is no directory.
+    /// Names a link as the reason if the system only reports that something is no directory.
     fn explained(&self, error: io::Error, path: &Path) -> io::Error {
         let is_no_directory = error.raw_os_error() == Some(Errno::NOTDIR.raw_os_error());
         let is_link = || fs::symlink_metadata(self.path.join(path)).is_ok_and(|it| it.is_symlink());

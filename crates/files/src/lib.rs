@@ -12,7 +12,7 @@
 //!   that the caller gives. A [`Refusal`] says why a file was not read.
 //! - [`Directory::remove_tree`] removes a directory with all it holds, and never what a link inside
 //!   leads to.
-//! - What is written is for the user alone, and whole files appear whole ([`write_whole`]).
+//! - Written files are for the user alone, and a reader never sees half a file ([`write_whole`]).
 //! - Locks between processes ([`lock_file`], [`try_lock`]) are waited for only so long, and an error
 //!   names who holds them.
 //! - [`Ownership`] answers whether a directory belongs to the user and whether somebody else may

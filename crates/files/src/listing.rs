@@ -22,7 +22,7 @@ pub struct Entry {
 }
 
 impl Directory {
-    /// Lists what lies in it, sorted by name; more than so many entries are an error.
+    /// Lists its entries, sorted by name; more than `limit` entries are an error.
     pub fn list(&self, limit: usize) -> io::Result<Vec<Entry>> {
         let mut found = Vec::new();
         for entry in Dir::read_from(self)? {
@@ -48,8 +48,7 @@ impl Directory {
         Ok(found)
     }
 
-    /// Returns the kind of an entry. It is asked for where a file system does not give it with the
-    /// name.
+    /// Returns the kind of an entry, for file systems that do not give it with the name.
     fn kind_of(&self, name: &Path) -> io::Result<FileType> {
         let found = statat(self, name, AtFlags::SYMLINK_NOFOLLOW)?;
         Ok(FileType::from_raw_mode(found.st_mode))

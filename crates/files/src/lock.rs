@@ -15,7 +15,7 @@ use tracing::{debug, warn};
 /// The pauses between two tries of a waiting process: the first one, and the longest.
 const LOOK_AGAIN: (Duration, Duration) = (Duration::from_millis(1), Duration::from_millis(20));
 
-/// Why a lock was not taken.
+/// The reason why a lock was not taken.
 #[derive(Debug, thiserror::Error)]
 pub enum LockError {
     /// Somebody else holds it.
@@ -23,7 +23,7 @@ pub enum LockError {
     Held {
         /// The file.
         path: PathBuf,
-        /// The process that holds it, where the system tells.
+        /// The process that holds it, if the system knows.
         holder: Option<String>,
     },
     /// The file could not be used.
@@ -36,8 +36,8 @@ pub enum LockError {
     },
 }
 
-/// Locks a file, which is made for the user alone if it is not there, and waits at most so long for
-/// whoever holds it. It is free again when the file is closed.
+/// Locks a file, which is made for the user alone if it is not there, and waits at most `patience`
+/// for its holder. The lock is free again when the file is closed.
 pub fn lock_file(path: &Path, patience: Duration) -> Result<File, LockError> {
     let file = open_lock(path).map_err(|source| io_error(path, source))?;
     lock_open(&file, path, patience)?;
@@ -50,14 +50,14 @@ pub fn lock_open(file: &File, path: &Path, patience: Duration) -> Result<(), Loc
     wait_for(file, path, alone, patience)
 }
 
-/// Shares the lock of an open file with others who share it, and waits at most so long for somebody
-/// who has it alone.
+/// Shares the lock of an open file with others who share it, and waits at most `patience` for a
+/// process that has it alone.
 pub fn share_open(file: &File, path: &Path, patience: Duration) -> Result<(), LockError> {
     let shared = FlockOperation::NonBlockingLockShared;
     wait_for(file, path, shared, patience)
 }
 
-/// Returns whether a path leads to this open file, and not to one that took its place.
+/// Returns whether a path leads to this open file, and not to a file that took its place.
 pub fn is_named(file: &File, path: &Path) -> io::Result<bool> {
     let ours = file.metadata()?;
     match fs::metadata(path) {
@@ -77,8 +77,8 @@ pub fn lock_directory(path: &Path, patience: Duration) -> Result<File, LockError
     Ok(directory)
 }
 
-/// Locks a file that is removed by whoever held it last, without waiting; `None` if somebody holds
-/// it, with the file for whoever wants to know what it says.
+/// Locks a file without waiting. The last holder of such a file removes it. If somebody holds the
+/// lock, the open file comes back as the inner error, so that its content can be read.
 pub fn try_lock(path: &Path) -> io::Result<Result<File, File>> {
     loop {
         let file = open_lock(path)?;
@@ -105,7 +105,7 @@ pub fn remove_lock(path: &Path, held: &File) {
     _ = flock(held, FlockOperation::Unlock);
 }
 
-/// Removes a lock that somebody left behind, unless it is held or says something.
+/// Removes a lock that somebody left behind, unless it is held or has content.
 pub fn remove_free_lock(path: &Path) {
     if !fs::symlink_metadata(path).is_ok_and(|lock| lock.is_file() && lock.len() == 0) {
         return;
@@ -164,7 +164,7 @@ fn io_error(path: &Path, source: io::Error) -> LockError {
     }
 }
 
-/// Returns who holds the lock of a file, as far as the system tells.
+/// Returns the process that holds the lock of a file, as far as the system knows.
 #[expect(
     clippy::disallowed_methods,
     reason = "the kernel makes these files, and they are short"

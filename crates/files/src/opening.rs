@@ -1,4 +1,4 @@
-//! Opens what lies below a directory without following a link on the way.
+//! Opens entries below a directory without following a link on the way.
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -31,8 +31,8 @@ pub(crate) fn open_without_links(
     }
 }
 
-/// Names the kind of file as the reason where the system says that a device is missing: it says so
-/// of a socket and of a pipe that nobody reads.
+/// Names the kind of file as the reason if the system reports a missing device: it does so for a
+/// socket, and for a pipe that nobody reads.
 pub(crate) fn explained(error: Errno) -> io::Error {
     match error {
         Errno::NXIO => Refusal::NotRegular.into(),

@@ -1,4 +1,4 @@
-//! Files by their paths, first of all those of the user.
+//! Opens, reads and writes files by their paths, first of all those of the user.
 //!
 //! A file that is read or appended to may be a link to wherever the user keeps it. A file that is
 //! written whole takes the place of a link.
@@ -21,7 +21,7 @@ pub fn open_own(path: &Path) -> io::Result<File> {
     regular(openat(CWD, path, flags, Mode::empty()).map_err(explained)?)
 }
 
-/// Reads a regular file of the user of at most so many bytes, through links if there are some.
+/// Reads a regular file of the user of at most `limit` bytes, through links if there are some.
 pub fn read_own(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
     read_bounded(&open_own(path)?, limit)
 }
@@ -32,7 +32,7 @@ pub fn read_own_text(path: &Path, limit: u64) -> io::Result<String> {
     String::from_utf8(bytes).map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))
 }
 
-/// Opens a regular file for reading whose name is no link, in a directory whose name is none.
+/// Opens a regular file for reading. Neither its name nor the name of its directory may be a link.
 pub fn open_plain(path: &Path) -> io::Result<File> {
     match (path.parent(), path.file_name()) {
         (Some(above), Some(name)) => Directory::open_plain(above)?.open_file(Path::new(name)),

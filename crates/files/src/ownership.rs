@@ -34,7 +34,7 @@ impl Ownership {
         of_descriptor(file.as_fd())
     }
 
-    /// Returns whether nobody but this user and root can have written it.
+    /// Returns whether only this user and root can have written it.
     pub fn is_safe(self) -> bool {
         match self {
             Self::Mine | Self::Root => true,
@@ -48,10 +48,10 @@ pub fn ownership(path: &Path) -> io::Result<Ownership> {
     Ok(of_stat(&statat(CWD, path, AtFlags::empty())?))
 }
 
-/// Returns whether nobody but this user and root can put something else in the place of a
-/// directory: it and everything above it belongs to one of them and can be written by nobody else.
-/// Above it, a directory that all may write will do if only the owner of an entry may rename it, as
-/// in the temporary directory.
+/// Returns whether only this user and root can put something else in the place of a directory: the
+/// directory and everything above it belongs to one of them, and nobody else may write it. A
+/// directory above that all may write is allowed if only the owner of an entry may rename it, as in
+/// the temporary directory.
 pub fn is_protected(directory: &Path) -> io::Result<bool> {
     let directory = fs::canonicalize(directory)?;
     if !ownership(&directory)?.is_safe() {

@@ -40,8 +40,8 @@ impl NeverProjects {
         own.map(Path::to_owned).collect()
     }
 
-    /// Returns the project that a directory belongs to: the nearest one above with a mark, else
-    /// the directory itself; none where there cannot be one.
+    /// Returns the project that a directory belongs to: the nearest directory above with a mark,
+    /// else the directory itself; `None` if there cannot be a project.
     pub fn project_of(&self, directory: &Path) -> Option<PathBuf> {
         let mut own = self.own_directories(directory);
         let marked = own.iter().position(|one| has_mark(one));

@@ -1,4 +1,4 @@
-//! Why a file that is there is not read.
+//! The reason why an existing file is not read.
 
 use std::io;
 
@@ -17,7 +17,7 @@ pub enum Refusal {
         /// So much would have been read.
         limit: u64,
     },
-    /// It is a link, or lies behind one.
+    /// It is a link, or lies behind a link.
     #[error("it is a link")]
     Link,
     /// It is a link that leads out of the directory.
@@ -41,8 +41,8 @@ impl Refusal {
     }
 }
 
-/// Returns whether an error says that there is no such file. Where one of its directories should
-/// be, there may be a file.
+/// Returns whether an error means that there is no such file. This includes a file in the place of
+/// one of its directories.
 pub fn is_absent(error: &io::Error) -> bool {
     matches!(
         error.kind(),

@@ -1,4 +1,4 @@
-//! Regular files only, and never more of them than is asked for.
+//! Takes regular files only, and never reads more of them than is asked for.
 
 use std::fs::File;
 use std::io::{self, Read as _};
@@ -19,9 +19,9 @@ const MADE_UP: [u64; 6] = [
     0x6367_7270,
 ];
 
-/// Takes a descriptor for a file if it is a regular one that lies on a disk.
+/// Takes a descriptor for a file if it is a regular file on a disk.
 ///
-/// `/proc/self/environ` says of itself that it is a regular file, so the file system is asked too.
+/// The system calls `/proc/self/environ` a regular file too, so the file system is asked as well.
 pub(crate) fn regular(descriptor: OwnedFd) -> io::Result<File> {
     let kind = FileType::from_raw_mode(fstat(&descriptor)?.st_mode);
     if kind != FileType::RegularFile {
@@ -36,7 +36,7 @@ pub(crate) fn regular(descriptor: OwnedFd) -> io::Result<File> {
     Ok(File::from(descriptor))
 }
 
-/// Reads an open file as a whole if it holds no more than so many bytes.
+/// Reads an open file as a whole if it holds at most `limit` bytes.
 pub fn read_bounded(file: &File, limit: u64) -> io::Result<Vec<u8>> {
     let refused = || io::Error::from(Refusal::TooLarge { limit });
     let length = file.metadata()?.len();

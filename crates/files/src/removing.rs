@@ -1,4 +1,4 @@
-//! Removes whole directories, and tells how much of the disk they take. No link is ever followed.
+//! Removes whole directories, and measures the disk space they take. No link is ever followed.
 
 use std::io;
 use std::path::Path;
@@ -12,7 +12,7 @@ use crate::refusal::Refusal;
 /// Directories inside each other beyond this are neither counted nor removed.
 const DEEPEST: usize = 64;
 
-/// More entries than this are not looked at in one directory.
+/// The number of entries that are looked at in one directory.
 const MOST_ENTRIES: usize = 1_000_000;
 
 /// The size of a block in the figures that the system gives about a file, on every file system.
@@ -30,7 +30,7 @@ impl Directory {
         }
     }
 
-    /// Returns whether it has an entry of this name, of whatever kind.
+    /// Returns whether it has an entry of this name and of any kind.
     pub fn has(&self, name: &Path) -> io::Result<bool> {
         match statat(self, name, AtFlags::SYMLINK_NOFOLLOW) {
             Ok(_) => Ok(true),
@@ -39,8 +39,8 @@ impl Directory {
         }
     }
 
-    /// Removes a directory of this directory with all it holds. A link inside is removed, and what
-    /// it leads to stays.
+    /// Removes a directory of this directory with all it holds. A link inside is removed, and its
+    /// target stays.
     pub fn remove_tree(&self, name: &Path) -> io::Result<()> {
         self.remove_below(name, DEEPEST)
     }

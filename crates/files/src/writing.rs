@@ -44,7 +44,7 @@ impl Directory {
         Ok(unlinkat(self, name, AtFlags::empty())?)
     }
 
-    /// Writes a file for the user alone, so that whoever looks finds it whole or not at all.
+    /// Writes a file for the user alone, so that a reader finds it whole or not at all.
     ///
     /// It is not synced: a child waits for it, and syncing may take as long as a tenth of its
     /// start.
@@ -86,7 +86,7 @@ impl Audience {
     }
 }
 
-/// A file that is not what it shall become; it is removed if it never becomes that.
+/// A file that has not got its final name. It is removed if it never gets it.
 struct Temporary<'a> {
     directory: &'a Directory,
     name: OsString,
@@ -152,7 +152,7 @@ impl<'a> Temporary<'a> {
 impl Drop for Temporary<'_> {
     fn drop(&mut self) {
         if self.is_left {
-            // It is nobody's but ours, and hidden.
+            // The file is hidden, and only we use it.
             _ = unlinkat(self.directory, Path::new(&self.name), AtFlags::empty());
         }
     }

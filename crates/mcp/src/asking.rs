@@ -1,8 +1,8 @@
-//! Questions to a client on behalf of a call: which directories it works in, and what its person
-//! wants.
+//! Questions to a client on behalf of a call: the directories it works in, and the decisions of its
+//! person.
 //!
-//! Older versions of the protocol let a server send requests. Since 2026-07-28 it answers a call
-//! with what it wants to know, and the client calls again with the answers.
+//! Older versions of the protocol let a server send requests. Since 2026-07-28 a server answers a
+//! call with its questions, and the client calls again with the answers.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -46,7 +46,7 @@ impl<'a> Asker<'a> {
         }
     }
 
-    /// Returns the directories the client works in; none if it cannot tell.
+    /// Returns the directories the client works in; empty if it does not know.
     pub(crate) async fn roots(&mut self) -> Result<Vec<PathBuf>, InputRequiredResult> {
         if self.capabilities.roots.is_none() {
             return Ok(Vec::new());
@@ -58,7 +58,7 @@ impl<'a> Asker<'a> {
     /// Returns whether the client has somebody who can answer questions.
     pub(crate) fn has_somebody(&self) -> bool {
         let elicitation = self.capabilities.elicitation.as_ref();
-        // Without any mode it is the one of the first version, which is a form.
+        // If no mode is named, it is the mode of the first version, which is a form.
         elicitation.is_some_and(|known| known.form.is_some() || known.url.is_none())
     }
 
@@ -112,7 +112,7 @@ impl<'a> Asker<'a> {
         Ok(self.request(method, params, timeout).await)
     }
 
-    /// Sends a request; a client that gives no answer has none.
+    /// Sends a request. `None` if the client gives no answer.
     async fn request(
         &self,
         method: &str,

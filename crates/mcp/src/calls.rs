@@ -1,4 +1,4 @@
-//! The calls under way, so that nobody leaves before they are over.
+//! The calls under way. The server does not leave before they are over.
 
 use tokio::sync::watch;
 
@@ -29,7 +29,7 @@ impl Calls {
 
     /// Waits until no call is under way.
     pub(crate) async fn all_over(&self) {
-        // It fails only without a sender, and we hold one.
+        // It fails only without a sender, and we hold a sender.
         _ = self.count.subscribe().wait_for(|count| *count == 0).await;
     }
 }

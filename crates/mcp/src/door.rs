@@ -25,7 +25,8 @@ use crate::progress::Teller;
 use crate::tasks::{BegunTask, Tasks};
 use crate::tools::{Call, Introduction, ToolDescription, ToolEffect, Tools};
 
-/// The methods that are served: what the library cannot read of them has other params.
+/// The methods that are served. If the library cannot read a request of such a method, its params
+/// are wrong.
 const SERVED: [&str; 11] = [
     "initialize",
     "server/discover",
@@ -43,14 +44,15 @@ const SERVED: [&str; 11] = [
 /// Serves tools to one client.
 pub(crate) struct Door {
     tools: Arc<dyn Tools>,
-    /// The tools as they are listed, each with what it does: schemas are not made for every call.
+    /// The tools as they are listed, each with its effect: schemas are not made for every call.
     listed: Vec<(Tool, ToolEffect)>,
     introduction: Introduction,
     calls: Calls,
     tasks: Tasks,
-    /// The directories the client works in, once it has told; who asks holds the others up.
+    /// The directories the client works in, once they are known. A call that asks for them holds up
+    /// the others.
     roots: Mutex<Option<Vec<PathBuf>>>,
-    /// Held while the client's person is asked, so that calls at once wait for the one answer.
+    /// Held while the client's person is asked, so that simultaneous calls wait for the one answer.
     question: Mutex<()>,
     /// Is cancelled when the client has stopped sending.
     input_ended: CancellationToken,
@@ -91,7 +93,7 @@ impl Door {
         })
     }
 
-    /// Learns from the client what a call must know; fails where the client has to call again.
+    /// Asks the client for the facts that a call needs; fails if the client has to call again.
     async fn prepare(
         &self,
         tool: &str,
@@ -147,7 +149,7 @@ impl Door {
         };
         let told = async {
             if let Some(teller) = teller {
-                // Nothing is told of a call that was cancelled.
+                // A cancelled call gets no more progress.
                 tokio::select! {
                     () = either(context.ct.clone(), self.input_ended.clone()) => {}
                     () = teller.tell() => {}
@@ -177,7 +179,7 @@ impl Door {
             on_progress: Some(begun.on_progress()),
             cancelled: Box::pin(either(begun.cancelled.clone(), self.input_ended.clone())),
         };
-        // It is awaited through what is under way.
+        // Its `under_way` keeps the server here until it has ended.
         tokio::spawn(async move {
             let answer = tools.call(call).await;
             drop(tools);

@@ -1,11 +1,11 @@
 //! # The Model Context Protocol
 //!
-//! Serves tools over stdin and stdout, or over HTTP on this machine, and knows nothing of them but [`Tools`]. All of the
-//! protocol's library is in here: it changes often and compiles long.
+//! Serves tools over stdin and stdout, or over HTTP on this machine, and knows nothing of them but
+//! [`Tools`]. All of the protocol's library is in here: it changes often and compiles long.
 //!
-//! A call ends early when its client cancels it, or when stdin ends; then it is told so by
-//! [`Call::cancelled`] and waited for. [`serve`] returns when no call is under way any more. A
-//! call that may take long is a task for a client that knows the tasks extension.
+//! A call ends early when its client cancels it, or when stdin ends; [`Call::cancelled`] then
+//! becomes ready, and the call is waited for. [`serve`] returns when no call is under way any more.
+//! A call that may take long is a task for a client that knows the tasks extension.
 
 mod asking;
 mod calls;

@@ -38,7 +38,7 @@ pub(crate) fn listed_template(template: ResourceTemplateDescription) -> Resource
         .with_mime_type(TEXT)
 }
 
-/// Returns the hints about a tool. Each hint is given, because the protocol assumes the worst where
+/// Returns the hints about a tool. Each hint is given, because the protocol assumes the worst if
 /// one is missing.
 fn annotations(effect: ToolEffect) -> ToolAnnotations {
     match effect {

@@ -39,7 +39,7 @@ impl Teller {
             scale: Scale::default(),
         };
         let on_progress = move |progress| {
-            // Nobody listens any more when the call is cancelled.
+            // The receiver is gone when the call is cancelled.
             _ = sender.send(Some(progress));
         };
         (teller, Box::new(on_progress))
@@ -65,13 +65,13 @@ impl Teller {
             ProgressNotificationParam::new(self.token.clone(), self.scale.next(progress.finished))
                 .with_total(total)
                 .with_message(progress.message);
-        // A client that does not hear it is gone, and then the call is cancelled anyway.
+        // A client that does not get it is gone, and then the call is cancelled anyway.
         _ = self.peer.notify_progress(told).await;
     }
 }
 
-/// The protocol wants every number to be greater than the one before, also while no further part
-/// is over. So whatever is under way moves the number by up to a half.
+/// The protocol wants every number to be greater than the one before, also while no further part is
+/// over. So the work under way moves the number by up to a half.
 #[derive(Default)]
 struct Scale {
     finished: usize,

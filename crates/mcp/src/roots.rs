@@ -16,7 +16,7 @@ pub(crate) fn directories(told: &Value) -> Vec<PathBuf> {
     uris.filter_map(path_of).collect()
 }
 
-/// Returns the path that a `file` URI of this machine stands for.
+/// Returns the path in a `file` URI of this machine.
 fn path_of(uri: &str) -> Option<PathBuf> {
     let rest = uri.strip_prefix("file://")?;
     let path = rest.strip_prefix("localhost").unwrap_or(rest);

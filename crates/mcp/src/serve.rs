@@ -17,13 +17,13 @@ use crate::tools::{Introduction, Tools};
 /// The time that a client may take to read the last answers.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(5);
 
-/// Why a client could not be served.
+/// The reason why a client could not be served.
 #[derive(Debug, thiserror::Error)]
 pub enum ServeError {
-    /// The first thing it said was not the protocol.
+    /// Its first message was not the protocol.
     #[error("its first message is not one that begins a connection")]
     NoBeginning,
-    /// It and we could not agree on how to speak.
+    /// The two sides could not agree on a version of the protocol.
     #[error("the connection did not begin")]
     Beginning(#[source] Box<dyn std::error::Error + Send + Sync>),
     /// The library failed; this is a bug.
@@ -76,7 +76,7 @@ pub async fn serve(
         connection.cancel();
         match timeout(PATIENCE, disconnected).await {
             Ok(ended) => ended,
-            // A client that does not read keeps nobody from ending.
+            // A client that does not read cannot keep us from ending.
             Err(_) => return Ok(()),
         }
     };

@@ -1,7 +1,7 @@
-//! Calls that a client does not wait for: it asks how they stand, as the tasks extension wants it.
+//! Calls that a client does not wait for: it asks for their state, as the tasks extension wants it.
 //!
-//! A task is a view on a call under way and lives as long as this process. Nothing of it is
-//! written down: whatever the call has started keeps its own record.
+//! A task is a view on a call under way and lives as long as this process. Nothing of it is written
+//! down: the runs of the call keep their own records.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -66,9 +66,9 @@ struct End {
     bytes: usize,
 }
 
-/// A task that has begun, in the hands of whoever does its work.
+/// A task that has begun, for the code that does its work.
 pub(crate) struct BegunTask {
-    /// As its client is told of it.
+    /// The task as its client sees it.
     pub(crate) task: Task,
     /// Is cancelled when the client wants the task to end.
     pub(crate) cancelled: CancellationToken,
@@ -135,7 +135,7 @@ impl Tasks {
     }
 }
 
-/// Forgets what nobody may ask for any more, then the oldest answers that are too many.
+/// Forgets the tasks that nobody may ask for any more, then the oldest answers that are too many.
 fn make_room(held: &mut VecDeque<HeldTask>, now: Instant, most_bytes: usize) {
     held.retain(|task| !task.is_expired(now));
     let mut bytes: usize = held.iter().map(HeldTask::bytes).sum();
@@ -149,8 +149,7 @@ fn make_room(held: &mut VecDeque<HeldTask>, now: Instant, most_bytes: usize) {
 }
 
 impl HeldTask {
-    /// Returns how many of the bytes that finished tasks may hold this task takes: none before its
-    /// end.
+    /// Returns the bytes that this task takes of the room for finished tasks: none before its end.
     fn bytes(&self) -> usize {
         self.standing
             .borrow()
@@ -216,8 +215,8 @@ impl BegunTask {
         })
     }
 
-    /// Ends the task with what its call was answered. A task that was cancelled has no answer,
-    /// so its message says what is left of it.
+    /// Ends the task with the answer of its call. A task that was cancelled has no answer, so its
+    /// message names what is left of it.
     pub(crate) fn end(self, answer: CallAnswer) {
         let is_cancelled = self.cancelled.is_cancelled();
         self.standing.send_modify(|standing| {

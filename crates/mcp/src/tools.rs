@@ -9,14 +9,13 @@ use crate::progress::OnProgress;
 
 /// Tools that clients can list and call, several at once.
 ///
-/// It is used as an object: whatever is generic over it would compile the protocol's library again
-/// in the crate that implements it.
+/// It is used as an object: generic code would compile the protocol's library again in the crate
+/// that implements it.
 pub trait Tools: Send + Sync + 'static {
     /// Lists all tools; asked once.
     fn list(&self) -> Vec<ToolDescription>;
 
-    /// Says why a tool that somebody calls is not listed, where more is to be said than that there
-    /// is none.
+    /// Explains why a tool is not listed, if there is more to say than that it does not exist.
     fn why_not_listed(&self) -> Option<String> {
         None
     }
@@ -29,10 +28,10 @@ pub trait Tools: Send + Sync + 'static {
         roots: &'a [PathBuf],
     ) -> Pin<Box<dyn Future<Output = Option<Question>> + Send + 'a>>;
 
-    /// Takes what was decided; none where nobody wanted to.
+    /// Takes the decision; `None` if the person did not decide.
     fn decided(&self, question: &Question, option: Option<&str>);
 
-    /// Lists what can be read beside calling tools.
+    /// Lists the resources that can be read beside calling tools.
     fn resources<'a>(
         &'a self,
         _roots: &'a [PathBuf],
@@ -45,7 +44,7 @@ pub trait Tools: Send + Sync + 'static {
         Vec::new()
     }
 
-    /// Reads a resource; fails with what a client is told where there is none.
+    /// Reads a resource; fails with a text for the client if there is no such resource.
     fn read_resource<'a>(
         &'a self,
         uri: &'a str,
@@ -115,11 +114,11 @@ pub struct ResourceTemplateDescription {
 /// The effect of calling a tool. A client decides by it whom to ask before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ToolEffect {
-    /// It reads what this server has.
+    /// It only reads.
     Reads,
-    /// It changes whatever it likes, and answers soon.
+    /// It may change anything, and answers soon.
     Changes,
-    /// It changes whatever it likes, and may take long: a client that knows tasks gets one.
+    /// It may change anything, and may take long: a client that knows tasks gets one.
     ChangesForLong,
 }
 
@@ -140,7 +139,7 @@ pub struct Call {
     pub tool: String,
     /// The arguments of the call.
     pub arguments: Map<String, Value>,
-    /// The directories the client works in, as far as it tells.
+    /// The directories the client works in, as far as they are known.
     pub roots: Vec<PathBuf>,
     /// The name by which the client's program introduces itself.
     pub client: Option<String>,
@@ -148,11 +147,11 @@ pub struct Call {
     pub is_task: bool,
     /// Takes how far it is, if somebody wants to know.
     pub on_progress: Option<OnProgress>,
-    /// Ends when nobody wants the answer any more.
+    /// Becomes ready when nobody wants the answer any more.
     pub cancelled: Cancelled,
 }
 
-/// Ends when nobody wants the answer any more.
+/// Becomes ready when nobody wants the answer any more.
 pub type Cancelled = Pin<Box<dyn Future<Output = ()> + Send>>;
 
 /// The answer to a call.

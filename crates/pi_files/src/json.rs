@@ -10,7 +10,7 @@ use serde_json::error::Category;
 
 use crate::problem::{Position, Problem};
 
-/// Parses strict JSON, as pi reads its settings. A byte order mark at the beginning is passed over.
+/// Parses strict JSON, as pi reads its settings. A byte order mark at the beginning is skipped.
 pub fn parse(text: &str) -> Result<Value, Problem> {
     let text = without_mark(text);
     serde_json::from_str(text).map_err(|error| explain(text, &error))
@@ -21,7 +21,7 @@ pub fn parse_relaxed(text: &str) -> Result<Value, Problem> {
     parse(&relaxed::strict(text))
 }
 
-/// Returns where something stands in a text that [`parse_relaxed`] accepts.
+/// Returns the position of a key or an item in a text that [`parse_relaxed`] accepts.
 pub fn position_of_relaxed(text: &str, path: &[Step<'_>]) -> Option<Position> {
     position_of(&relaxed::strict(text), path)
 }
@@ -30,7 +30,7 @@ fn without_mark(text: &str) -> &str {
     text.strip_prefix('\u{feff}').unwrap_or(text)
 }
 
-/// Says in plain words what is wrong, and where to look.
+/// Explains the fault in plain words, with its position.
 fn explain(text: &str, error: &serde_json::Error) -> Problem {
     let said = error.to_string();
     let said = said.split(" at line ").next().unwrap_or_default();

@@ -18,7 +18,7 @@ pub struct Problem {
     pub position: Option<Position>,
     /// The description of the problem.
     pub message: String,
-    /// The name that the file gives to its content, where that could be read.
+    /// The name that the file gives to its content, if it could be read.
     pub name: Option<String>,
 }
 
@@ -32,7 +32,7 @@ impl Problem {
         }
     }
 
-    /// Returns a problem of one place in the file.
+    /// Returns a problem at one place in the file.
     pub fn at(position: Position, message: impl Into<String>) -> Self {
         Self {
             position: Some(position),

@@ -26,7 +26,7 @@ pub struct SettingsFile {
     values: Map<String, Value>,
 }
 
-/// Why a settings file is not used.
+/// The reason why a settings file is not used.
 #[derive(Debug, thiserror::Error)]
 pub enum SettingsFileError {
     /// It exists and cannot be read.
@@ -34,7 +34,7 @@ pub enum SettingsFileError {
     Unreadable {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// The error of the system.
         source: io::Error,
     },
     /// Pi takes no comments here, and neither do we.
@@ -94,13 +94,13 @@ impl SettingsFile {
         self.get(key)?.as_str()
     }
 
-    /// Returns the texts in the list of a key, without what is no text.
+    /// Returns the texts in the list of a key. Other values are left out.
     pub fn texts(&self, key: &str) -> impl Iterator<Item = &str> {
         let list = self.get(key).and_then(Value::as_array);
         list.into_iter().flatten().filter_map(Value::as_str)
     }
 
-    /// Returns whether a word stands anywhere in the file.
+    /// Returns whether the file contains a word anywhere.
     pub fn mentions(&self, word: &str) -> bool {
         let text = serde_json::to_string(&self.values).unwrap_or_default();
         text.contains(word)

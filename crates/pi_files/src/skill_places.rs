@@ -12,7 +12,7 @@ pub struct SkillPlaces<'a> {
     /// The directory the child works in.
     pub cwd: &'a Path,
     /// That directory and those above it in which files of a project may be looked for, nearest
-    /// first; none where there is no project.
+    /// first; empty if there is no project.
     pub own_directories: &'a [PathBuf],
     /// The home directory.
     pub home: &'a Path,

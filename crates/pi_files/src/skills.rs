@@ -42,7 +42,7 @@ pub struct FoundSkills {
     pub problems: Vec<(PathBuf, Problem)>,
 }
 
-/// Finds the skills that pi would find; `is_trusted` says which projects count.
+/// Finds the skills that pi would find; `is_trusted` decides which projects count.
 pub fn discover_skills(
     places: &SkillPlaces<'_>,
     is_trusted: impl Fn(&Path) -> bool,
@@ -104,8 +104,8 @@ fn beneath(project: &Path, file: &Path) -> Result<PathBuf, Problem> {
     }
 }
 
-/// Reads a project's file. The path is opened without links, so whoever changes it after it was
-/// checked gains nothing.
+/// Reads a project's file. The path is opened without links, so a change after the check gains an
+/// attacker nothing.
 fn read_of_project(project: &Path, file: &Path) -> Result<Vec<u8>, Problem> {
     let below = beneath(project, file)?;
     let open =

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 /// The tools that both kinds of child have built in, in the order in which a model sees them.
 pub const BUILT_IN_TOOLS: [&str; 7] = ["read", "bash", "edit", "write", "grep", "find", "ls"];
 
-/// The tools that a child has if nothing else was said.
+/// The tools that a child has by default.
 pub const DEFAULT_TOOLS: [&str; 4] = ["read", "bash", "edit", "write"];
 
 /// Applies a `defaultTools` list to the tools that a child would have: plain names replace them,

@@ -1,7 +1,7 @@
-//! Frontmatter → a small tree of values that know where they stand.
+//! Frontmatter → a small tree of values with their positions.
 //!
-//! Reading is strict about booleans and bounded, so that neither `noTools: off` nor a few lines
-//! of aliases can surprise anybody.
+//! Reading is strict about booleans and bounded, so that neither `noTools: off` nor a few lines of
+//! aliases can surprise anybody.
 
 use std::fmt;
 
@@ -11,7 +11,7 @@ use serde_saphyr::{Error, Location, Options, Spanned, from_str_with_options};
 
 use crate::problem::{Position, Problem};
 
-/// A value and where it stands in its file.
+/// A value and its position in its file.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Node {
     /// The value.
@@ -49,7 +49,7 @@ pub struct Entry {
 }
 
 impl Value {
-    /// Returns the kind of the value, as a person says it.
+    /// Returns the kind of the value, in everyday words.
     pub fn kind(&self) -> &'static str {
         match self {
             Self::Null => "nothing",
@@ -164,7 +164,7 @@ fn is_over_budget(error: &Error, reason: &str) -> bool {
 fn position(location: Location) -> Position {
     let number = |number: u64| u32::try_from(number).unwrap_or(u32::MAX);
     Position {
-        // The opening fence stands before the frontmatter.
+        // The opening fence is the line before the frontmatter.
         line: number(location.line().saturating_add(1)),
         column: number(location.column()),
     }

@@ -28,11 +28,11 @@ pub fn carries(pid: u32, mark: &str) -> bool {
     false
 }
 
-/// Calls `on_sight` with each process that has one of these `NAME=value` in its environment, the
-/// youngest first, because one that forks without end is gone a moment later.
+/// Calls `on_sight` with each process that has one of these `NAME=value` in its environment. The
+/// youngest process comes first, because a process that forks without end is gone a moment later.
 ///
 /// All processes that are about to become other programs are waited for together, so the time this
-/// takes does not depend on how many there are.
+/// takes does not depend on their number.
 pub fn for_each_carrier(marks: Vec<String>, mut on_sight: impl FnMut(u32)) {
     let mut looker = Looker::new(marks);
     let mut left: Vec<u32> = all_processes().collect();
@@ -57,8 +57,8 @@ pub fn for_each_carrier(marks: Vec<String>, mut on_sight: impl FnMut(u32)) {
 enum Look {
     Carries,
     No,
-    /// It has no environment, or the beginning of one, for a moment while it becomes another
-    /// program.
+    /// The process has no environment, or the beginning of one, for a moment while it becomes
+    /// another program.
     Unsure,
 }
 
@@ -102,7 +102,7 @@ impl Looker {
     }
 
     /// Returns whether a process has written something else in the place of its environment, as
-    /// servers do that show what they are doing. Two looks that find the same bytes mean that: a
+    /// servers do to show their state. Two looks that find the same bytes mean that, because a
     /// process that becomes another program shows nothing for a moment.
     fn is_overwritten(&mut self, pid: u32) -> bool {
         let before = std::mem::take(&mut self.variables);
@@ -110,7 +110,7 @@ impl Looker {
         is_same && !self.has_mark()
     }
 
-    /// Reads in one go where it can: between two reads the process may become another program, and
+    /// Reads in one go if possible: between two reads the process may become another program, and
     /// the rest would be missing.
     fn read(&mut self, pid: u32) -> io::Result<()> {
         let mut file = File::open(format!("/proc/{pid}/environ"))?;

@@ -1,8 +1,8 @@
 //! # Processes
 //!
-//! Reads from `/proc` who the parents of processes are, when processes started, and which marks
-//! they carry in their environment; sends signals to processes and to whole trees. The keeper of a
-//! run and the shell of the embedded agent both find and end by it what they have started.
+//! Reads from `/proc` the parents of processes, the times at which they started, and the marks in
+//! their environments; sends signals to processes and to whole trees. The keeper of a run and the
+//! shell of the embedded agent both use it to find and end the processes they have started.
 //!
 //! A process is always named by its number and its start time ([`ProcessName`]), so that a signal
 //! never reaches a stranger who got the number meanwhile.

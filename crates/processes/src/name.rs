@@ -1,5 +1,5 @@
 //! The name of a process, and the only way by which the engine and the embedded agent send signals
-//! to one.
+//! to a process.
 
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 
@@ -20,14 +20,14 @@ impl ProcessName {
         Self::of(std::process::id())
     }
 
-    /// Returns the name of the process that started this one, if that still lives.
+    /// Returns the name of the process that started this one, if it still lives.
     pub fn of_parent() -> Self {
         let own = Stat::read(std::process::id());
         Self::of(own.map(|stat| stat.parent).unwrap_or_default())
     }
 
-    /// Returns the name of the process that has this number now. If there is none, or a dead one,
-    /// the name belongs to nobody.
+    /// Returns the name of the process that has this number now. If no living process has it, the
+    /// name belongs to nobody.
     pub fn of(pid: u32) -> Self {
         let start_time = start_time(pid).unwrap_or_default();
         Self { pid, start_time }
@@ -50,8 +50,8 @@ impl ProcessName {
         stat.is_some_and(|stat| stat.start_time == self.start_time && stat.is_stopped)
     }
 
-    /// Sends a signal to the process, and returns whether it was sent. A process that has the same
-    /// number and another start time gets none: the descriptor pins the process, and the start
+    /// Sends a signal to the process, and returns whether it was sent. A process with the same
+    /// number and another start time gets no signal: the descriptor pins the process, and the start
     /// time is compared after that.
     pub fn signal(self, signal: Signal) -> bool {
         let Some(pid) = raw(self.pid) else {

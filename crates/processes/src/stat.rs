@@ -59,8 +59,9 @@ impl Stat {
         }
     }
 
-    /// Returns whether a process that shows no environment may show one soon: not a dead one, not
-    /// a thread of the kernel, and not one that was started without any.
+    /// Returns whether a process that shows no environment may show one soon. This is false for a
+    /// dead process, for a thread of the kernel, and for a process that was started without any
+    /// environment.
     pub(crate) fn may_have_environment(&self) -> bool {
         let is_without = self.environment.0 == self.environment.1 && self.environment.0 != 0;
         !(self.is_zombie || self.is_of_kernel || is_without)

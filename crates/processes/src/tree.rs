@@ -27,14 +27,14 @@ pub fn descendants(ancestor: u32) -> Vec<ProcessName> {
     walk(ancestor, children, Stat::read)
 }
 
-/// Sends a signal to all descendants of a process, until a look finds nobody who has not got it.
-/// A process that forks all the time is followed, because a look takes less time than most
+/// Sends a signal to all descendants of a process, until a look finds only processes that have got
+/// it. A process that forks all the time is followed, because a look takes less time than most
 /// processes live. Returns how many processes got the signal.
 pub fn signal_descendants(ancestor: u32, signal: Signal) -> usize {
     signal_while_new(ancestor, signal, |_| true).len()
 }
 
-/// Stops all descendants of a process. Returns those that were not stopped before.
+/// Stops all descendants of a process. Returns the processes that were not stopped before.
 pub fn stop_descendants(ancestor: u32) -> HashSet<ProcessName> {
     signal_while_new(ancestor, Signal::STOP, |process| !process.is_stopped())
 }
@@ -96,7 +96,7 @@ fn walk(
     }
 }
 
-/// Returns the children of all processes, for systems that do not list those of one.
+/// Returns the children of all processes, for systems that do not list the children of one.
 fn children_of_all() -> HashMap<u32, Vec<u32>> {
     let mut children: HashMap<u32, Vec<u32>> = HashMap::new();
     for pid in all_processes() {

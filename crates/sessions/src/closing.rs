@@ -1,5 +1,5 @@
-//! Closes a run whose owner is gone: messages that nobody wrote down are taken from the child's own
-//! session, and the end is recorded.
+//! Closes a run whose owner is gone: messages that the owner did not write down are taken from the
+//! child's own session, and the end is recorded.
 
 use std::fs;
 use std::io::{self, Write as _};
@@ -26,9 +26,9 @@ const CLOSING: Duration = Duration::from_secs(2);
 
 /// The ending of a run that is closed.
 enum End {
-    /// So, unless its events say something else.
+    /// The run ended like this, unless its events show another ending.
     Presumed(Ending),
-    /// So, whatever its events say.
+    /// The run ended like this, whatever its events show.
     Known(Ending),
 }
 
@@ -52,26 +52,27 @@ impl Store {
         self.close(&run.run, &run.directory, &End::Presumed(Ending::Stopped))
     }
 
-    /// Records the end of a run that a fleet did, as the fleet tells it; false when somebody else
-    /// was faster.
+    /// Records the end of a run that a fleet did, with the ending that the fleet reports. Returns
+    /// false if another process was faster.
     pub fn close_ended(&self, run: &RunId, directory: &RunDir, ending: Ending) -> io::Result<bool> {
         self.close(run, directory, &End::Known(ending))
     }
 
-    /// Writes the end of a run and what its events lack, unless somebody else has.
+    /// Writes the end of a run and the messages that its events lack, unless another process has.
     fn close(&self, run: &RunId, directory: &RunDir, end: &End) -> io::Result<bool> {
-        // Two commands may find the same run; the second one finds it closed. Where it cannot be
-        // locked, the worst is a second line in the index.
+        // Two commands may find the same run; the second one finds it closed. If the directory
+        // cannot be locked, the worst result is a second line in the index.
         let _alone = files::lock_directory(directory.path(), CLOSING);
         let rest = self.write_end(run, directory, end)?;
         if let Some(rest) = &rest {
-            // The result says what happened; perhaps the events could not be written.
+            // The result has the ending; perhaps the events could not be written.
             _ = note(directory, rest);
         }
         Ok(rest.is_some())
     }
 
-    /// Writes the result and the line of the index; returns what the events lack if it was us.
+    /// Writes the result and the line of the index. Returns the events that the record lacks if
+    /// this process wrote the result.
     fn write_end(
         &self,
         run: &RunId,
@@ -132,7 +133,7 @@ impl Store {
 }
 
 impl RunDir {
-    /// Adds a warning to the events of a run that nobody writes at the moment.
+    /// Adds a warning to the events of a run that no process writes at the moment.
     pub fn warn(&self, warning: &str) -> io::Result<()> {
         let line = serde_json::to_vec(&LifeRecord::Warned {
             at: Timestamp::now().to_string(),
@@ -150,7 +151,7 @@ impl RunDir {
 fn last_sign(directory: &RunDir) -> Timestamp {
     let files = [directory.events(), directory.child_session()];
     let signs = files.iter().filter_map(|file| {
-        // A session that other runs continue says nothing about this one.
+        // A link leads to a session that other runs continue, so its time counts for nothing here.
         let file = fs::symlink_metadata(file)
             .ok()
             .filter(fs::Metadata::is_file)?;

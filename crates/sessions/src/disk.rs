@@ -38,8 +38,8 @@ impl DiskUse {
         self.is_full
     }
 
-    /// Returns whether so many bytes of the child may be written. Once the answer was no, it stays
-    /// no.
+    /// Returns whether this number of bytes of the child may be written. Once the answer was no, it
+    /// stays no.
     pub(crate) fn has_room_for(&mut self, bytes: usize, directory: &RunDir) -> bool {
         if self.is_full {
             return false;
@@ -59,13 +59,13 @@ impl DiskUse {
         !self.is_full
     }
 
-    /// Counts what was written.
+    /// Counts written bytes.
     pub(crate) fn add(&mut self, bytes: usize) {
         let bytes = u64::try_from(bytes).unwrap_or(u64::MAX);
         self.written = self.written.saturating_add(bytes);
     }
 
-    /// Returns the sentence that says that the limit was reached.
+    /// Returns the sentence about a limit that was reached.
     pub(crate) fn sentence(&self) -> String {
         format!(
             "its record has reached the limit of {} (maxRunDisk in settings.json); what its \
@@ -75,7 +75,7 @@ impl DiskUse {
     }
 }
 
-/// Returns what the files of a run take, without those that it shares with other runs.
+/// Returns the size of a run's files, without those that it shares with other runs.
 fn size_of(directory: &RunDir) -> u64 {
     let entries = fs::read_dir(directory.path()).into_iter().flatten();
     // A link leads to a session that other runs continue too.

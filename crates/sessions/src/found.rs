@@ -79,7 +79,7 @@ impl<R: RunIds> Found<R> {
     }
 }
 
-/// Why an id leads nowhere.
+/// The reason why an id leads nowhere.
 #[derive(Debug, thiserror::Error)]
 pub enum FindError {
     /// Nothing is called so or begins with it.
@@ -93,12 +93,12 @@ pub enum FindError {
     /// There was such a run, and it was removed.
     #[error("run {} (\"{}\") was removed on {}", .0.run, .0.name, minute(.0.removed_at))]
     Removed(Box<RemovedRun>),
-    /// It is the beginning of an id, but too little of it to be one by intent.
+    /// It is the beginning of an id, but too short to be meant as one.
     #[error(
         "\"{0}\" is too short: the beginning of an id has at least {SHORTEST_BEGINNING} characters"
     )]
     TooShort(String),
-    /// There are not so many runs.
+    /// There are fewer runs than that.
     #[error("there is no {typed}: {}", how_many(*runs))]
     TooFar {
         /// The word that was asked for.
@@ -154,11 +154,11 @@ pub struct Conversation {
     pub agent: String,
     /// The directory it works in.
     pub cwd: PathBuf,
-    /// The latest run of it.
+    /// Its latest run.
     pub latest: RunId,
 }
 
-/// Lists what an ambiguous id may mean: "a session of scout and a session of critic".
+/// Lists the meanings of an ambiguous id: "a session of scout and a session of critic".
 fn agents(conversations: &[Conversation]) -> String {
     let sessions: Vec<String> = conversations
         .iter()
@@ -193,7 +193,7 @@ fn how_many(runs: usize) -> String {
     }
 }
 
-/// Finds a run or a session by its id or by the unique beginning of it.
+/// Finds a run or a session by its id or by a unique beginning of the id.
 pub fn find<R: RunIds + Clone>(runs: &[R], prefix: &str) -> Result<Found<R>, FindError> {
     let not_found = || FindError::NotFound {
         id: prefix.to_owned(),
@@ -234,7 +234,7 @@ fn candidate(id: &str) -> Candidate {
 }
 
 /// Returns the runs of a session in the order they began, which is the order of the index and has
-/// nothing to do with the clock. The list is empty for a session that nobody knows.
+/// nothing to do with the clock. The list is empty for an unknown session.
 pub fn runs_of_session<R: RunIds + Clone>(runs: &[R], session: &SessionId) -> Vec<R> {
     session_of(runs, |other| other == session)
 }
@@ -278,7 +278,7 @@ mod tests {
         Known(run, SessionId::parse(session).expect("an id of a session"))
     }
 
-    /// Returns the runs that were found, or the sentence that says why none was.
+    /// Returns the runs that were found, or the error.
     fn found(runs: &[Known], id: &str) -> Result<Vec<String>, String> {
         let found = find(runs, id).map_err(|error| error.to_string())?;
         let runs = found.into_runs().into_iter();

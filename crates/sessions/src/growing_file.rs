@@ -11,7 +11,7 @@ use pi_subagents_files as files;
 #[derive(Debug)]
 pub struct GrowingFile {
     path: PathBuf,
-    /// `None` until there is one.
+    /// `None` until the file exists.
     file: Option<File>,
     begin: Begin,
     /// The beginning of a line that is not whole yet.
@@ -46,7 +46,7 @@ impl GrowingFile {
         }
     }
 
-    /// Makes a reader that begins so many bytes before the end of the file.
+    /// Makes a reader that begins this number of bytes before the end of the file.
     pub(crate) fn from_last(path: PathBuf, bytes: u64) -> Self {
         Self {
             begin: Begin::BeforeEnd(bytes),
@@ -68,8 +68,9 @@ impl GrowingFile {
         self.place
     }
 
-    /// Passes on the whole lines of the next bytes, or of more bytes if a line is longer, without
-    /// their newlines and without empty ones. Returns whether there was any.
+    /// Passes on the whole lines of the next bytes, or of more bytes if a line is longer. The lines
+    /// come without their newlines, and empty lines are left out. Returns whether there was any
+    /// line.
     pub fn next(&mut self, bytes: usize, mut each: impl FnMut(&[u8])) -> io::Result<bool> {
         self.next_placed(bytes, |_, line| each(line))
     }

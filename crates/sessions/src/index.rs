@@ -1,5 +1,5 @@
-//! The index: which run is where, how it ended, and which runs were removed. Lines are appended; it
-//! is rebuildable, and there is one per user.
+//! The index: the directory and the ending of each run, and the runs that were removed. Lines are
+//! appended; it is rebuildable, and there is one per user.
 
 mod compaction;
 mod file;
@@ -55,11 +55,11 @@ pub enum RunState {
     Over {
         /// The status of the run.
         status: Status,
-        /// With which exit code.
+        /// The exit code.
         exit_code: i32,
         /// The time of the end.
         at: Timestamp,
-        /// The figures of the run, unless nobody knows them.
+        /// The figures of the run, if they are known.
         used: Option<Used>,
     },
 }
@@ -169,7 +169,7 @@ impl Alone {
         self.append(lines)
     }
 
-    /// Rewrites the index without the lines that nobody needs any more.
+    /// Rewrites the index without superfluous lines.
     pub(crate) fn compact(self, now: Timestamp) -> io::Result<()> {
         let content = self.content()?;
         let compacted = compaction::compacted(&content, now);
@@ -194,7 +194,7 @@ fn as_line(line: &impl Serialize) -> io::Result<Vec<u8>> {
     Ok(text)
 }
 
-/// Reads all runs, in the order they began; lines that cannot be read are passed over.
+/// Reads all runs, in the order they began; lines that cannot be read are skipped.
 pub(crate) fn read(index: &Path) -> io::Result<Vec<IndexedRun>> {
     Ok(runs_of(file::content(index)?.lines()))
 }
@@ -269,7 +269,7 @@ fn runs_of<'a>(lines: impl Iterator<Item = &'a str>) -> Vec<IndexedRun> {
         }
     }
     let mut runs: Vec<IndexedRun> = runs.into_iter().flatten().collect();
-    // They are in order but for those that were found in their directories and entered late.
+    // They are in order except for runs that were found in their directories and entered late.
     runs.sort_by_key(|run| run.sequence);
     runs
 }

@@ -5,16 +5,16 @@
 //! ```text
 //! <project>/.pi/subagents/runs/            carries its own ignore file
 //!   <run id>/
-//!     meta.json             what was asked, and who owns it; written first
+//!     meta.json             the task and the owner of the run; written first
 //!     events.jsonl          the child's records, and ours about its life
-//!     stdout.log            what the child printed that was no record
-//!     stderr.log            what it wrote to stderr
+//!     stdout.log            output of the child that is no record
+//!     stderr.log            the child's stderr
 //!     transcript.log        the conversation as a person reads it
-//!     child-extension.cjs   what a pi child loads beside its flags
+//!     child-extension.cjs   the extension that a pi child loads beside its flags
 //!     child-session.jsonl   the child's own session file
 //!     system-prompt.md      the system prompt of the child, if we gave it one
 //!     workspace.json        its worktree, if it has one of its own
-//!     result.json           how it ended; written last, by rename
+//!     result.json           the ending; written last, by rename
 //!     fleet.json            which delivery of a fleet run the files hold, and from where on
 //!     notified-SESSION      made by the pi that gave this session its notice of a background run
 //! <agent dir>/subagents-index.jsonl        run and session ids → directories
@@ -22,8 +22,8 @@
 //! ```
 //!
 //! [`Store`] makes and finds these; [`Recorder`] is the sink that fills them; [`transcript`] turns
-//! what was recorded into text. The index can be rebuilt from the directories, and there is no
-//! other database. See `docs/design/record.md`.
+//! records into text. The index can be rebuilt from the directories, and there is no other database.
+//! See `docs/design/record.md`.
 
 #![cfg_attr(
     test,

@@ -17,7 +17,7 @@ use crate::problems::could_not_write;
 use crate::reserve;
 use crate::run_dir::{self, RunDir};
 
-/// Why the record of a run misses something.
+/// The reason why the record of a run misses something.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Problem {
     /// A file for people could not be written.
@@ -32,7 +32,7 @@ pub(crate) enum Problem {
 #[derive(Debug)]
 pub(crate) struct OpenRun {
     directory: RunDir,
-    /// `None` for a file that could not be written: what follows a gap would only mislead.
+    /// `None` for a file that could not be written: lines behind a gap would only mislead.
     files: HashMap<Log, Option<BufWriter<File>>>,
     disk: DiskUse,
     /// The parts that are missing in its record, as sentences.
@@ -68,7 +68,7 @@ impl OpenRun {
             .map_err(|error| self.failed(log, &error))
     }
 
-    /// Hands what was written to the system.
+    /// Hands the written lines to the system.
     pub(crate) fn flush(&mut self) -> Vec<Problem> {
         if self.holds_anything() && self.was_closed() {
             return Vec::new();
@@ -91,7 +91,7 @@ impl OpenRun {
     /// Leaves a sign of life, by which the end of the run is dated if its owner is killed.
     pub(crate) fn touch(&self) {
         if let Some(Some(events)) = self.files.get(&Log::Events) {
-            // Without it, the run was last heard of when something was written.
+            // Without it, the time of the last write counts as the last sign of the run.
             _ = events.get_ref().set_modified(SystemTime::now());
         }
     }
@@ -104,11 +104,11 @@ impl OpenRun {
         }
         result.incomplete.append(&mut self.lacks);
         if matches!(self.files.get(&Log::Events), Some(None)) {
-            // The result says what happened; perhaps the events cannot be written.
+            // The result has the ending; perhaps the events cannot be written.
             _ = self.note_gap(&result, at);
         }
-        // A result is of no use without what was asked. Where that cannot be synced, neither can
-        // this.
+        // A result is of no use without `meta.json`. If that file cannot be synced, neither can
+        // this one.
         _ = files::sync(&self.directory.meta());
         let written = write_result(&self.directory, &result);
         reserve::release(&self.directory);
@@ -228,7 +228,7 @@ fn write_result(directory: &RunDir, result: &RunResult) -> io::Result<bool> {
     directory.write_once(run_dir::RESULT, &serde_json::to_vec_pretty(result)?)
 }
 
-/// Puts a newline before lines that follow a torn one.
+/// Puts a newline before lines that follow a torn line.
 fn whole_lines(lines: &[impl Serialize]) -> io::Result<Vec<u8>> {
     let mut text = vec![b'\n'];
     for line in lines {
@@ -238,7 +238,7 @@ fn whole_lines(lines: &[impl Serialize]) -> io::Result<Vec<u8>> {
     Ok(text)
 }
 
-/// Drops a file without trying once more to write what it still holds.
+/// Drops a file without trying once more to write its buffer.
 fn give_up(file: &mut Option<BufWriter<File>>) {
     if let Some(open) = file.take() {
         _ = open.into_parts();

@@ -25,7 +25,7 @@ pub struct OwnerName {
     pub fleet: Option<String>,
 }
 
-/// An owner that outlives whoever started it.
+/// An owner that outlives the process that started it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Detached {

@@ -35,7 +35,7 @@ pub struct PlacedReader {
 }
 
 impl PlacedReader {
-    /// Makes a reader at a place that an earlier one has reached, or at the beginning.
+    /// Makes a reader at a place that an earlier reader has reached, or at the beginning.
     pub fn at(directory: &RunDir, place: u64) -> Result<Self, RecordError> {
         let accepted = accepted(directory)?;
         let mut reading = Reading::after(&accepted);
@@ -52,7 +52,7 @@ impl PlacedReader {
         })
     }
 
-    /// Makes a reader that begins about so many bytes before the end of the record.
+    /// Makes a reader that begins about this number of bytes before the end of the record.
     pub fn before_end(directory: &RunDir, bytes: u64) -> Result<Self, RecordError> {
         let length = directory.open_file(run_dir::EVENTS).and_then(|file| {
             let length = file.metadata()?.len();
@@ -61,22 +61,22 @@ impl PlacedReader {
         Self::at(directory, length.unwrap_or(0).saturating_sub(bytes))
     }
 
-    /// Returns the first event of the run, which stands in no line.
+    /// Returns the first event of the run, which has no line.
     pub fn accepted(&self) -> &RunEvent {
         &self.accepted
     }
 
-    /// Returns the place behind what was read.
+    /// Returns the place behind the last line that was read.
     pub fn place(&self) -> u64 {
         self.events.place()
     }
 
-    /// Reads about so many bytes further; empty when there is nothing more for now.
+    /// Reads about this number of bytes further; empty if there is nothing more for now.
     pub fn next(&mut self, bytes: usize) -> Result<Vec<PlacedEvent>, RecordError> {
         let mut found = Vec::new();
         let reading = &mut self.reading;
         let mut is_more = true;
-        // There are lines that tell nothing, and what comes behind them must not wait.
+        // Some lines hold no event, and the lines behind them must not wait.
         while is_more && found.is_empty() {
             let next = self.events.next_placed(bytes, |place, line| {
                 if let Some(event) = reading.event(line) {
@@ -93,7 +93,7 @@ impl PlacedReader {
     }
 }
 
-/// Returns the event whose line begins at a place; `None` if there is none.
+/// Returns the event whose line begins at a place; `None` if no line begins there.
 pub fn event_at(directory: &RunDir, place: u64) -> Result<Option<RunEvent>, RecordError> {
     let mut reader = PlacedReader::at(directory, place)?;
     if reader.place() != place {
@@ -142,7 +142,7 @@ fn line_at(directory: &RunDir, place: u64, reading: &mut Reading) -> io::Result<
         return skip_line(&mut file, place);
     };
     for line in before[..=end].split_inclusive(|byte| *byte == b'\n') {
-        // Only our own lines give a time.
+        // Only our own lines have a time.
         if line.starts_with(br#"{"type":"run_"#) {
             reading.event(line);
         }

@@ -10,7 +10,7 @@ use pi_subagents_delegation::RunId;
 /// The parts of one run's record that could not be written.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct RecordProblems {
-    /// The problems as sentences, for whoever made the call.
+    /// The problems as sentences, for the caller.
     pub sentences: Vec<String>,
     /// True if the record misses events or the end, so that the answer may not be found in it.
     pub is_incomplete: bool,

@@ -35,10 +35,10 @@ pub struct RecordedRun {
     pub end: Option<RecordedEnd>,
 }
 
-/// The end of a run, with its answer and what it consumed.
+/// The end of a run, with its answer and its usage.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RecordedEnd {
-    /// In one word.
+    /// The status in one word.
     pub status: Status,
     /// The exit code that a shell would expect.
     pub exit_code: i32,
@@ -48,7 +48,7 @@ pub struct RecordedEnd {
     pub output: Option<String>,
     /// The model that really answered, with its provider where that is known.
     pub model: Option<String>,
-    /// Why the model stopped last.
+    /// The reason why the model stopped last.
     pub stop_reason: Option<String>,
     /// The tokens and the cost of the run.
     pub usage: Usage,

@@ -46,7 +46,7 @@ impl RecordError {
     }
 }
 
-/// Reads what was asked of a run, and who owns it.
+/// Reads the task and the owner of a run.
 pub(crate) fn read_meta(directory: &RunDir) -> Result<(Meta, Arc<Task>), RecordError> {
     let content = directory.read(run_dir::META);
     content

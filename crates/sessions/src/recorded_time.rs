@@ -5,17 +5,17 @@ use pi_subagents_delegation::Timestamp;
 
 use crate::format::LifeRecord;
 
-/// The last time that stands in the events of a run, in milliseconds.
+/// The last time in the events of a run, in milliseconds.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct RecordedTime(Option<i64>);
 
 impl RecordedTime {
-    /// Notes that the next line gives this time itself.
+    /// Notes that the next line has this time itself.
     pub(crate) fn stands(&mut self, at: Timestamp) {
         self.0 = Some(at.as_millisecond());
     }
 
-    /// Returns the line that must stand before a record of this time, if one must.
+    /// Returns the line that must come before a record of this time, if one is needed.
     pub(crate) fn line_before(&mut self, at: Timestamp) -> Option<Vec<u8>> {
         if self.0 == Some(at.as_millisecond()) {
             return None;
@@ -47,7 +47,7 @@ mod tests {
             line("2026-11-16T12:00:00.0010Z").as_deref(),
             Some(r#"{"type":"run_at","at":"2026-11-16T12:00:00.001Z"}"#)
         );
-        // Somebody set the clock back: the record says what the clock said.
+        // The clock was set back: the record has the time of the clock.
         assert_eq!(
             line("2026-11-15T12:00:00Z").as_deref(),
             Some(r#"{"type":"run_at","at":"2026-11-15T12:00:00.000Z"}"#)

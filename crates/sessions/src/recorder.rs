@@ -51,7 +51,7 @@ impl Recorder {
         }
     }
 
-    /// Waits until all that was seen so far is on disk.
+    /// Waits until all events so far are on disk.
     pub fn settle(&self) {
         let (done, wait) = sync_channel(0);
         self.send(Job::Settle(done));
@@ -59,7 +59,8 @@ impl Recorder {
         _ = wait.recv();
     }
 
-    /// Returns what could not be written of a run, once, for its caller.
+    /// Returns the parts of a run's record that could not be written. They are returned once, for
+    /// the caller.
     pub fn take_problems(&self, run: &RunId) -> RecordProblems {
         self.writer.problems.take(run)
     }

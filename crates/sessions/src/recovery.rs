@@ -47,9 +47,9 @@ impl KnownMessages {
         }
     }
 
-    /// Returns the messages that the session of the run's child has behind those that are known.
+    /// Returns the messages in the session of the run's child that come after the known ones.
     pub(crate) fn missing_in(&self, directory: &RunDir, run: &RunId) -> Vec<RunEvent> {
-        // A session that cannot be read tells nothing.
+        // A session that cannot be read has no messages for us.
         self.missing(directory, run).unwrap_or_default()
     }
 
@@ -60,7 +60,7 @@ impl KnownMessages {
         let mut line = Vec::new();
         while lines.read_until(b'\n', &mut line)? > 0 {
             if let Some(entry) = self.entry_of_run(&line) {
-                // Messages are told in the order of the session, so what is missing comes last.
+                // Messages are printed in the order of the session, so the missing ones come last.
                 let print = fingerprint(entry.message);
                 match known.iter().position(|one| Some(*one) == print) {
                     Some(place) => {
@@ -75,7 +75,7 @@ impl KnownMessages {
         Ok(missing)
     }
 
-    /// Returns the message in a line, if this run said it: a session may be that of several.
+    /// Returns the message in a line if it belongs to this run: several runs may share a session.
     fn entry_of_run<'a>(&self, line: &'a [u8]) -> Option<MessageEntry<'a>> {
         let entry: MessageEntry<'a> = serde_json::from_slice(line).ok()?;
         let (said, since) = (entry.said_at()?, self.since?);
@@ -111,7 +111,7 @@ fn event_of(entry: &MessageEntry<'_>, run: &RunId) -> Option<RunEvent> {
     }
 }
 
-/// Returns what tells a message from others, however its JSON is written.
+/// Returns a number that tells a message from others, however its JSON is written.
 fn fingerprint(message: &RawValue) -> Option<u64> {
     let message: Value = serde_json::from_str(message.get()).ok()?;
     let mut hasher = DefaultHasher::new();

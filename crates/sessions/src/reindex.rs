@@ -16,13 +16,13 @@ use crate::seal::Seal;
 use crate::store::Store;
 use crate::used::Used;
 
-/// More run directories than this are not looked at in one place.
+/// The number of run directories that are looked at in one place.
 const MOST_RUNS: usize = 1_000_000;
 
 impl Store {
-    /// Enters into the index what the directories of a project hold and the index does not, or
-    /// knows where it no longer is. Only records that this user's program has sealed count: what a
-    /// clone brought along is neither shown nor touched.
+    /// Enters into the index the runs in a project's directories that the index lacks, or that it
+    /// has at an old place. Only records that this user's program has sealed count: records that a
+    /// clone brought along are neither shown nor touched.
     pub fn reindex(&self, project: Option<&Path>, known: &[IndexedRun]) -> usize {
         // Without a key nothing can have been sealed.
         let Ok(seal) = Seal::read(self.agent_dir()) else {
@@ -38,7 +38,7 @@ impl Store {
         for (runs, project) in self.places(project) {
             let entries = runs.list(MOST_RUNS).unwrap_or_default();
             let names = entries.iter().filter_map(|entry| entry.name.to_str());
-            // Most are known, and their names tell.
+            // Most runs are known by the names of their directories.
             for name in names.filter(|name| !is_known(name)) {
                 let directory = RunDir::new(runs.path().join(name));
                 let Some((meta, task)) = sealed_meta(&directory, &seal) else {
@@ -53,9 +53,9 @@ impl Store {
         entered.len()
     }
 
-    /// Enters a run again whose removal was noted and whose record is still there: somebody was
+    /// Enters a run again whose removal was noted and whose record is still there: a process was
     /// killed between the note and the removal, or a person brought the record back. Returns
-    /// whether there was one.
+    /// whether the run was entered.
     pub fn bring_back(&self, removed: &RemovedRun) -> io::Result<bool> {
         if !removed.directory.path().exists() {
             return Ok(false);

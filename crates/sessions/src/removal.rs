@@ -21,7 +21,7 @@ use crate::store::Store;
 /// The name of a run's directory once it is no record any more begins with this.
 const SET_ASIDE: &str = ".removing-";
 
-/// Removes runs of one user. It holds the directories open in which their records lie.
+/// Removes runs of one user. It holds open the directories of their records.
 pub struct Removal<'a> {
     store: &'a Store,
     places: HashMap<PathBuf, Place>,
@@ -30,7 +30,7 @@ pub struct Removal<'a> {
 /// A directory that holds records, or the reason why it is not touched.
 type Place = Result<Directory, io::Error>;
 
-/// The index, to which nobody else writes while this is held.
+/// The index, while no other process writes to it.
 pub struct QuietIndex {
     index: Alone,
     at: Timestamp,
@@ -62,7 +62,7 @@ impl<'a> Removal<'a> {
         place.and_then(|place| place.disk_use(name)).unwrap_or(0)
     }
 
-    /// Deletes what was set aside of a run. Returns whether there was anything.
+    /// Deletes the set-aside directory of a run. Returns whether there was one.
     pub fn delete(&mut self, directory: &RunDir, run: &RunId) -> io::Result<bool> {
         let name = set_aside_name(run);
         let place = match self.place(directory) {
@@ -137,7 +137,7 @@ impl QuietIndex {
         }
     }
 
-    /// Rewrites the index without the lines that nobody needs any more.
+    /// Rewrites the index without superfluous lines.
     pub fn compact(self) -> io::Result<()> {
         self.index.compact(self.at)
     }

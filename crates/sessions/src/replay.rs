@@ -27,7 +27,8 @@ pub fn history(directory: &RunDir) -> Result<RunHistory, RecordError> {
     Ok(history)
 }
 
-/// Adds what the result knows and the events do not: a full disk may have cost their end.
+/// Adds the facts that the result has and the events do not: a full disk may have cost the end of
+/// the events.
 fn add_end(history: &mut RunHistory, result: RunResult) {
     if history.summary.ending.is_none() {
         history.summary.ended_at = result.ended_at.parse().ok();
@@ -41,8 +42,8 @@ fn add_end(history: &mut RunHistory, result: RunResult) {
     }
 }
 
-/// Reads the recorded events of a run in order, one at a time, so that a long record is never
-/// held as a whole.
+/// Reads the recorded events of a run in order, one at a time, so that a long record is never in
+/// memory as a whole.
 pub fn read_events(directory: &RunDir, mut each: impl FnMut(&RunEvent)) -> Result<(), RecordError> {
     let accepted = accepted(directory)?;
     let mut reading = Reading::after(&accepted);
@@ -63,7 +64,7 @@ pub fn read_events(directory: &RunDir, mut each: impl FnMut(&RunEvent)) -> Resul
     Ok(())
 }
 
-/// Reads the first event of a run, which stands in `meta.json`.
+/// Reads the first event of a run from `meta.json`.
 pub(crate) fn accepted(directory: &RunDir) -> Result<RunEvent, RecordError> {
     let (meta, task) = read_meta(directory)?;
     Ok(RunEvent {
@@ -90,8 +91,8 @@ impl Reading {
         }
     }
 
-    /// Returns the event that a line stands for. A line that cannot be read, such as the torn last
-    /// one of a crash, is passed over.
+    /// Returns the event of a line. A line that cannot be read, such as the last line after a
+    /// crash, is skipped.
     pub(crate) fn event(&mut self, line: &[u8]) -> Option<RunEvent> {
         let line = line.strip_suffix(b"\n").unwrap_or(line);
         if line.starts_with(br#"{"type":"run_"#) {

@@ -12,8 +12,8 @@ const ROOM: u64 = 64 << 10;
 
 const NAME: &str = ".reserve";
 
-/// Takes the room. Where the file system cannot give it, the end of the run is written like
-/// everything else.
+/// Takes the room. If the file system cannot give it, the end of the run is written like everything
+/// else.
 pub(crate) fn take(directory: &RunDir) {
     let made = directory
         .open()

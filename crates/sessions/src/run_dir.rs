@@ -80,7 +80,7 @@ impl RunDir {
         self.0.join(RESULT)
     }
 
-    /// Returns the path of the log of what the child printed that was no record.
+    /// Returns the path of the log with the child's output that is no record.
     pub fn stdout(&self) -> PathBuf {
         self.0.join(STDOUT)
     }
@@ -126,8 +126,7 @@ impl RunDir {
     }
 }
 
-/// Returns the name of the file that is made by the one who tells a session of pi that a
-/// background run is over.
+/// Returns the name of the file that claims the notice to a session of pi about a background run.
 fn notified(pi_session: &str) -> String {
     let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "._-".contains(letter);
     let letters = pi_session.chars().take(LONGEST_ID);

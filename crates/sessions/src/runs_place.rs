@@ -1,8 +1,8 @@
 //! The directories that hold run directories.
 //!
 //! A user who can write into one of them can put another run directory in the place of ours, and a
-//! child loads files from there. So each belongs to the user and can be written by nobody else,
-//! with everything above it; where that is not so, records go under the agent directory.
+//! child loads files from there. So each belongs to the user, and nobody else may write it or
+//! anything above it; if that is not so, records go under the agent directory.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -42,15 +42,15 @@ pub(crate) fn open_named(path: &Path) -> io::Result<Directory> {
     Ok(directory)
 }
 
-/// Opens the directory for runs that can be nowhere else; the agent directory is the user's, so
-/// what lies above it is taken as it is.
+/// Opens the directory for runs that can be nowhere else. The agent directory is the user's, so the
+/// directories above it are taken as they are.
 pub(crate) fn make_own(path: &Path) -> io::Result<Directory> {
     files::create_directories(path)?;
     Directory::open(path)
 }
 
-/// Opens the directory that a record lies in, if it is a place where this user's records may lie.
-/// `elsewhere` is the one under the agent directory.
+/// Opens the directory of a record, if this user's records may be there. `elsewhere` is the
+/// directory under the agent directory.
 pub(crate) fn open_recorded(runs: &Path, elsewhere: &Path) -> io::Result<Directory> {
     if let Ok(own) = Directory::open(elsewhere)
         && own.path() == runs

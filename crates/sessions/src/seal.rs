@@ -28,7 +28,7 @@ const SEALED_END: &str = "\"\n}";
 pub(crate) struct Seal(hmac::Key);
 
 impl Seal {
-    /// Reads the key of a user, and makes one if there is none.
+    /// Reads the key of a user, and makes a key if there is none.
     pub(crate) fn of_user(agent_dir: &Path) -> io::Result<Self> {
         let file = key_file(agent_dir);
         match Self::read(agent_dir) {
@@ -42,7 +42,7 @@ impl Seal {
         }
     }
 
-    /// Reads the key of a user; there is none before the first run.
+    /// Reads the key of a user; there is no key before the first run.
     pub(crate) fn read(agent_dir: &Path) -> io::Result<Self> {
         let file = key_file(agent_dir);
         let length = u64::try_from(KEY_LENGTH).unwrap_or(u64::MAX);

@@ -1,5 +1,5 @@
-//! The place of a run among all runs of a user, whatever the clock says: people set it, and it
-//! sets itself.
+//! The place of a run among all runs of a user. It does not depend on the clock, because people set
+//! clocks, and clocks set themselves.
 
 use std::io::{self, Read as _, Seek as _, SeekFrom};
 use std::path::Path;
@@ -16,8 +16,8 @@ const LAST_LINES: u64 = 64 << 10;
 /// quotation marks are escaped.
 const FIELD: &[u8] = br#""sequence":"#;
 
-/// Returns the number of a run that begins now: the time in milliseconds, or one more than that of
-/// the run before it where the clock is behind. So a lost index costs nothing while the clock is
+/// Returns the number of a run that begins now: the time in milliseconds, or the number of the run
+/// before it plus one if the clock is behind. So a lost index costs nothing while the clock is
 /// right, and a clock that was set back costs nothing while the index is there.
 pub(crate) fn next(index: &Path, now: Timestamp) -> u64 {
     let by_the_clock = u64::try_from(now.as_millisecond()).unwrap_or_default();
@@ -28,7 +28,8 @@ pub(crate) fn next(index: &Path, now: Timestamp) -> u64 {
     })
 }
 
-/// Returns the highest number near the end of the index, else of all of it.
+/// Returns the highest number near the end of the index, or in all of it if there is none near the
+/// end.
 fn latest(index: &Path) -> io::Result<Option<u64>> {
     let mut file = files::open_own(index)?;
     let length = file.metadata()?.len();

@@ -1,4 +1,4 @@
-//! The tools that a session file names. A child that continues the session writes only new ones.
+//! The tools that a session file names. A child that continues the session writes only new tools.
 
 use std::collections::BTreeSet;
 use std::io::{BufRead as _, BufReader};
@@ -21,7 +21,7 @@ pub struct SessionTools {
     pub ever: BTreeSet<String>,
 }
 
-/// Returns the tools of a session; none if it does not tell them.
+/// Returns the tools of a session; `None` if its file does not name them.
 pub fn tools_of_session(file: &Path) -> Option<SessionTools> {
     let mut summary = RunSummary::default();
     let mut ever = BTreeSet::new();

@@ -39,13 +39,13 @@ impl StickySession {
         lock_of(&self.file)
     }
 
-    /// Returns whether anything was ever said in it.
+    /// Returns whether it has any message.
     pub fn is_known(&self) -> bool {
         fs::metadata(&self.file).is_ok_and(|file| file.len() > 0)
     }
 
-    /// Makes the file, for this user alone, if it is not there; pi takes an empty one for a new
-    /// session, and one that pi makes itself others could read.
+    /// Makes the file, for this user alone, if it does not exist. Pi takes an empty file for a new
+    /// session, and others could read a file that pi makes itself.
     pub fn make(&self) -> io::Result<()> {
         if let Some(directory) = self.file.parent() {
             files::create_directories(directory)?;

@@ -1,4 +1,4 @@
-//! All files of sticky sessions that a user has, and how one is removed that nobody writes to.
+//! All files of sticky sessions that a user has, and the removal of a file that no run writes to.
 
 use std::fs;
 use std::io;
@@ -9,7 +9,7 @@ use pi_subagents_files::{self as files, Directory};
 
 use crate::sticky;
 
-/// More entries than this are not looked at in one directory.
+/// The number of entries that are looked at in one directory.
 const MOST_ENTRIES: usize = 100_000;
 
 /// The file of a sticky session.

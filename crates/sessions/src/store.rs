@@ -44,7 +44,7 @@ pub struct NewRun<'a> {
     pub sticky_agent: Option<&'a str>,
 }
 
-/// Why there is no record of a run.
+/// The reason why a run has no record.
 #[derive(Debug, thiserror::Error)]
 #[error("could not write {path}")]
 pub struct BeginError {
@@ -75,8 +75,8 @@ impl Store {
         self.agent_dir.join("subagents-index.jsonl")
     }
 
-    /// Makes the directory of a run: in its project or where the user wants it, and under the
-    /// agent directory where there is no project or others could touch what is written there.
+    /// Makes the directory of a run: in its project or where the user wants it. It is under the
+    /// agent directory if there is no project, or if others could touch the files in the project.
     pub fn make_directory(
         &self,
         project: Option<&Path>,

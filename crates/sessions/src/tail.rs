@@ -12,10 +12,10 @@ use crate::run_dir::RunDir;
 /// followed the run.
 const OLD_TEXT: u64 = 64 << 10;
 
-/// Follows the record of one run from its beginning, while somebody else writes it.
+/// Follows the record of one run from its beginning, while another process writes it.
 ///
-/// The child's other output stands in logs of its own, without times. It is returned behind the
-/// events that were found with it.
+/// The child's other output is in logs of its own, without times. It is returned behind the events
+/// that were found with it.
 #[derive(Debug)]
 pub struct RecordTail {
     directory: RunDir,
@@ -37,8 +37,8 @@ impl RecordTail {
         }
     }
 
-    /// Reads about so many bytes further and returns their events; empty when there is nothing more
-    /// for now.
+    /// Reads about this number of bytes further and returns their events; empty if there is nothing
+    /// more for now.
     pub fn next(&mut self, bytes: usize) -> Result<Vec<RunEvent>, RecordError> {
         let mut found = Vec::new();
         let reading = if let Some(reading) = &mut self.reading {
@@ -49,7 +49,7 @@ impl RecordTail {
             found.push(accepted);
             self.reading.insert(begun)
         };
-        // There are lines that tell nothing, and what comes behind them must not wait.
+        // Some lines hold no event, and the lines behind them must not wait.
         let mut is_more = true;
         while is_more {
             is_more = next_lines(&mut self.events, bytes, |line| {

@@ -11,7 +11,7 @@ const ARGUMENT_CHARACTERS: usize = 120;
 /// The number of characters of a tool's result that are shown.
 const RESULT_CHARACTERS: usize = 500;
 
-/// The text that stands for the output of a run without any.
+/// The output of a run without any text.
 pub const NO_TEXT: &str = "(no text output from sub-agent)";
 
 /// The treatment of prompts in a printed session.
@@ -47,7 +47,8 @@ pub fn for_reading(runs: &[RunHistory], prompts: Prompts) -> String {
     texts.join("\n---\n")
 }
 
-/// Says what the record lacks, and what the run amounted to all the same.
+/// Returns the sentence about the missing parts of a record, with the output if it is known all the
+/// same.
 fn gap_of(run: &RunHistory) -> Option<String> {
     let gap = run.gap.as_ref()?;
     let note = format!("[the record is incomplete: {}]", gap.reasons.join("; "));
@@ -57,7 +58,7 @@ fn gap_of(run: &RunHistory) -> Option<String> {
     })
 }
 
-/// Returns why a run failed, unless its last answer says so already.
+/// Returns the error of a failed run, unless its last answer has it already.
 fn unsaid_error(run: &RunHistory) -> Option<String> {
     let message = run.summary.ending.as_ref()?.message()?;
     (run.summary.model_error.as_ref() != Some(&message)).then(|| format!("[Error: {message}]"))
@@ -89,12 +90,12 @@ pub fn for_resuming(runs: &[impl Borrow<RunHistory>]) -> String {
     texts.join("\n\n")
 }
 
-/// Puts the transcript of what was done before in front of a prompt.
+/// Puts the transcript of the earlier runs in front of a prompt.
 pub fn resumed_prompt(transcript: &str, prompt: &str) -> String {
     format!("Previously:\n\n{transcript}\n\nInstructions:\n\n{prompt}")
 }
 
-/// Formats one message as a person reads it; `None` for a message without text.
+/// Formats one message for people; `None` for a message without text.
 fn message_for_people(message: &Message, prompts: Prompts) -> Option<String> {
     let lines: Vec<Cow<'_, str>> = lines_of(message, Results::Alike).collect();
     let text = (!lines.is_empty()).then(|| lines.join("\n"))?;
@@ -105,7 +106,7 @@ fn message_for_people(message: &Message, prompts: Prompts) -> Option<String> {
     }
 }
 
-/// Returns the lines of one message as a person reads them; long texts are not copied.
+/// Returns the lines of one message for people; long texts are not copied.
 pub(crate) fn lines_for_people(message: &Message) -> impl Iterator<Item = Cow<'_, str>> {
     lines_of(message, Results::Judged)
 }

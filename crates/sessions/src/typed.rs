@@ -1,4 +1,4 @@
-//! Finds the run that a person means: by an id, by the beginning of one, by `last`, or by a name.
+//! Finds the run that a person means: by an id, by the beginning of an id, by `last`, or by a name.
 //! Pure.
 
 use std::path::Path;
@@ -8,10 +8,10 @@ use pi_subagents_delegation::nearest;
 use crate::found::{FindError, Found, SHORTEST_BEGINNING, find, find_exactly, ids_beginning_with};
 use crate::index::IndexedRun;
 
-/// The word that stands for the newest run.
+/// The word for the newest run.
 const LAST: &str = "last";
 
-/// Among so many of the newest runs one is looked for that may have been meant by a misspelt word.
+/// The number of newest runs that are compared with a misspelt word.
 const COMPARED: usize = 500;
 
 /// A word that a person typed where a run is meant.
@@ -21,21 +21,21 @@ pub struct Typed<'a> {
     pub text: &'a str,
     /// The project they are in, whose runs come before all others.
     pub project: &'a Path,
-    /// The choice among several runs of one name.
+    /// The choice among several runs with the same name.
     pub prefers: Prefers,
 }
 
-/// The choice among several runs of one name.
+/// The choice among several runs with the same name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Prefers {
-    /// The newest one.
+    /// The newest run.
     Newest,
-    /// The newest of those in progress; the newest one if there are none.
+    /// The newest run in progress; the newest run if none is in progress.
     Running,
 }
 
-/// Finds what a person means. An exact id comes before `last` and names, and a name before the
-/// beginning of an id. The runs are given oldest first.
+/// Finds the run or session that a person means. An exact id comes before `last` and names, and a
+/// name before the beginning of an id. The runs are given oldest first.
 pub fn find_typed(runs: &[IndexedRun], typed: &Typed<'_>) -> Result<Found<IndexedRun>, FindError> {
     if let Some(found) = find_exactly(runs, typed.text) {
         return Ok(found);
@@ -49,7 +49,8 @@ pub fn find_typed(runs: &[IndexedRun], typed: &Typed<'_>) -> Result<Found<Indexe
     find(runs, typed.text).map_err(|error| for_a_person(error, runs))
 }
 
-/// Reads `last` and `last~N`: how many runs before the newest one is meant.
+/// Reads `last` and `last~N`. Returns the number of steps from the newest run back to the one that
+/// is meant.
 fn steps_before_newest(text: &str) -> Option<usize> {
     let rest = text.strip_prefix(LAST)?;
     if rest.is_empty() {
@@ -85,7 +86,8 @@ impl Typed<'_> {
         }
     }
 
-    /// Returns the runs that fit: those of the project, or of all projects if it has none.
+    /// Returns the runs that fit: those of the project, or of all projects if none of the project
+    /// fits.
     fn in_project_or_all<'r>(
         &self,
         runs: &'r [IndexedRun],
@@ -98,7 +100,7 @@ impl Typed<'_> {
     }
 }
 
-/// Adds what helps a person: names of the candidates, and what may have been meant.
+/// Adds help for a person: the names of the candidates, and the names that may have been meant.
 fn for_a_person(error: FindError, runs: &[IndexedRun]) -> FindError {
     match error {
         FindError::NotFound { id, .. }

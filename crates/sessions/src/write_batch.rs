@@ -9,7 +9,7 @@ use crate::log::{Log, Origin};
 use crate::recorded_time::RecordedTime;
 use crate::transcript;
 
-/// Nobody reads a longer message in a log.
+/// The longest message that goes into a log for people.
 const LONGEST_FOR_PEOPLE: usize = 256 << 10;
 
 /// A longer line is handed on as it is instead of being copied.

@@ -17,7 +17,7 @@ use crate::problems::{Problems, could_not_write};
 use crate::run_dir::RunDir;
 use crate::used::Used;
 
-/// The writer hands its lines to the system when no job came for so long.
+/// The time without a job after which the writer hands its lines to the system.
 const PAUSE: Duration = Duration::from_millis(10);
 
 /// The longest time it holds lines when there is no such pause.
@@ -54,7 +54,7 @@ pub(crate) enum Job {
     Settle(SyncSender<()>),
 }
 
-/// Writes until nobody is left to give it anything.
+/// Writes until nobody is left to send jobs.
 pub(crate) fn write_all(jobs: &Receiver<Job>, index: &Path, problems: &Problems) {
     let mut writing = Writing {
         index,
@@ -112,7 +112,7 @@ struct Writing<'a> {
 
 impl Writing<'_> {
     /// Waits for the next job. Written lines are handed to the system whenever there is a pause, or
-    /// when there was none for long, so that whoever follows a file sees it grow.
+    /// after a long time without one, so that a follower of a file sees it grow.
     fn next(&mut self, jobs: &Receiver<Job>) -> Option<Job> {
         if self.flushed_at.elapsed() >= LONGEST_HELD {
             self.flush();
@@ -137,7 +137,8 @@ impl Writing<'_> {
             return;
         };
         let mut problems = Vec::from_iter(open.append(log, origin, lines).err());
-        // That a run has its place, or was told something, is seen at once. Such lines are few.
+        // Our own lines, such as the start of a run or a message to it, are visible at once. They
+        // are few.
         if origin == Origin::Owner {
             problems.extend(open.flush());
         }

@@ -9,13 +9,13 @@ use crate::window_line::{LineKind, WindowLine};
 use crate::wrap::{wrap, wrap_under};
 use crate::{Line, Role, Window};
 
-/// An error is told in no more lines than this; the record has all of it.
+/// The largest number of lines that an error takes; the record has all of it.
 const MAX_ERROR_LINES: usize = 6;
 
 /// The number of columns by which the lines of a window are indented under its header.
 const MARGIN: usize = 2;
 
-/// With fewer rows than this there is no room to say how much is hidden.
+/// The smallest number of rows with room for a line about hidden ones.
 const MIN_MARKED_ROWS: usize = 4;
 
 /// The newest rows of a window, wrapped to the width of a screen.
@@ -67,13 +67,14 @@ impl Body {
         self.rows.len() + usize::from(self.older > 0)
     }
 
-    /// Draws at most `limit` of the newest rows and, whatever the limit is, why the run failed.
+    /// Draws at most `limit` of the newest rows and, whatever the limit is, the reason why the run
+    /// failed.
     pub(crate) fn draw_with_error(&self, limit: usize) -> Vec<Line> {
         self.draw(limit.saturating_add(self.errors))
     }
 
-    /// Draws the newest rows, at most `limit`, behind the margin. Where there is room, a line in
-    /// front of them says how much is hidden. An error is read from its beginning.
+    /// Draws the newest rows, at most `limit`, behind the margin. If there is room, a line in front
+    /// of them says how much is hidden. An error is read from its beginning.
     pub(crate) fn draw(&self, limit: usize) -> Vec<Line> {
         let is_cut = self.len() > limit || self.older > 0;
         let has_mark = is_cut && limit >= MIN_MARKED_ROWS.max(self.errors + 1);
@@ -109,8 +110,8 @@ fn partial_rows(window: &Window, limit: usize, columns: usize) -> Vec<Line> {
         .unwrap_or_default()
 }
 
-/// Returns the words that stand in an empty window. A queued run needs none, because its header
-/// says so, and a failed run has its error below.
+/// Returns the text of an empty window. A queued run needs none, because its header says so, and a
+/// failed run has its error below.
 pub(crate) fn placeholder(status: Status) -> Option<&'static str> {
     match status {
         Status::Running => Some("(starting...)"),

@@ -11,22 +11,22 @@ use crate::room::Room;
 use crate::window_line::WindowLine;
 use crate::{Line, Role, markdown};
 
-/// More of one printed line is never shown, and so never copied.
+/// The number of bytes of one printed line that are shown, and so copied.
 const LONGEST_PRINTED: usize = 64 << 10;
 
 /// The number of lines of stderr that are shown if they came at once; a child may write thousands.
 const MOST_COMPLAINTS: usize = 100;
 
-/// A piece of what one event adds to a window.
+/// A piece that one event adds to a window.
 #[derive(Debug)]
 pub(crate) enum Piece {
-    /// Lines of words, with at least one.
+    /// Lines of words, at least one.
     Words(Vec<WindowLine>),
     /// A call that has no result yet.
     Call { id: String, preview: CallPreview },
 }
 
-/// Returns the lines of an event, piece by piece; most events have none.
+/// Returns the lines of an event, piece by piece; most events have no lines.
 pub(crate) fn lines_of(happening: &Happening, context: &PreviewContext, room: Room) -> Vec<Piece> {
     let words = |role, text: &str| words(role, text, room);
     match happening {
@@ -55,7 +55,7 @@ fn gate_role(gated: &Gated) -> Role {
     }
 }
 
-/// Says what happened to a gate.
+/// Describes a step of a gate.
 pub fn gate_words(gated: &Gated) -> String {
     let command = &gated.command;
     match &gated.step {
@@ -68,7 +68,7 @@ pub fn gate_words(gated: &Gated) -> String {
     }
 }
 
-/// Returns what a reader of the whole run is told about an event that is neither a message of the
+/// Returns the lines for a reader of the whole run about an event that is neither a message of the
 /// model nor the result of a tool: a warning, a retry, a line that the child printed.
 pub fn remarks(happening: &Happening) -> Vec<Line> {
     if let Happening::Said {
@@ -87,7 +87,7 @@ pub fn remarks(happening: &Happening) -> Vec<Line> {
     lines.map(|line| line.line).collect()
 }
 
-/// Returns the last lines of what came on stderr at once, each marked as such.
+/// Returns the last lines of a text that came on stderr at once, each marked.
 fn complaints(text: &str) -> String {
     let lines = text.rsplit('\n').filter(|line| !line.trim().is_empty());
     let newest: Vec<String> = lines
@@ -155,7 +155,7 @@ fn call_of(call: &ToolCall, context: &PreviewContext) -> Piece {
     }
 }
 
-/// Makes lines of what the model said, which is Markdown. Lines are wrapped when they are drawn;
+/// Makes lines of a text of the model, which is Markdown. Lines are wrapped when they are drawn;
 /// only tables have to know how wide the screen is.
 fn speech(text: &str, context: &PreviewContext, room: Room) -> Vec<Piece> {
     let start = text.len().saturating_sub(2 * room.bytes);

@@ -25,7 +25,7 @@ pub struct RunFacts {
     pub provider: Option<String>,
     /// The model that answered.
     pub model: Option<String>,
-    /// Why the model stopped last.
+    /// The reason why the model stopped last.
     pub stop_reason: Option<StopReason>,
     /// The tokens and the cost of the run.
     pub usage: Usage,
@@ -33,7 +33,7 @@ pub struct RunFacts {
     pub tools: Option<usize>,
     /// The number of tool calls.
     pub tool_calls: usize,
-    /// The gate that is being run, if one is.
+    /// The gate that is being run, if there is one.
     pub gate: Option<String>,
 }
 

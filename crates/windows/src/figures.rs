@@ -30,7 +30,7 @@ pub fn ago(elapsed: Duration) -> String {
     format!("{number} {unit}{plural} ago")
 }
 
-/// Writes when something happened, as short as it is clear: `14:03` today, `Nov 14 09:12` in this
+/// Writes the time of an event, as short as it is clear: `14:03` today, `Nov 14 09:12` in this
 /// year, `2025-11-14` in another one.
 pub fn moment(at: Timestamp, now: Timestamp, zone: &TimeZone) -> String {
     let (at, now) = (at.to_zoned(zone.clone()), now.to_zoned(zone.clone()));
@@ -82,8 +82,8 @@ pub fn bytes(number: u64) -> String {
     }
 }
 
-/// Writes dollars; what costs nothing, or nobody knows how much, needs no room.
-/// If only a part of it is known, that is said.
+/// Writes dollars. A cost of nothing, or an unknown one, becomes an empty text. If only a part of
+/// the cost is known, the text shows that.
 pub fn cost(cost: impl Into<Cost>) -> String {
     let (dollars, lead) = match cost.into() {
         Cost::Known(dollars) => (dollars, ""),
@@ -99,7 +99,7 @@ pub fn cost(cost: impl Into<Cost>) -> String {
     }
 }
 
-/// Writes what one run or several runs together used: `7 calls • 4.5k tokens • $0.03 • 12s`.
+/// Writes the usage of one run or of several runs together: `7 calls • 4.5k tokens • $0.03 • 12s`.
 /// Figures that are unknown or zero are left out.
 pub fn usage_words(
     calls: Option<usize>,

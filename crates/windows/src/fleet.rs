@@ -1,4 +1,4 @@
-//! All windows of a call: who runs, what each says, and where to read on when all are done.
+//! All windows of a call: the runs with their lines, and the place to read on when all are done.
 
 use std::collections::HashMap;
 
@@ -100,7 +100,7 @@ impl Fleet {
         self.counts().header()
     }
 
-    /// Returns the first line for people: how many runs are in which state, and what they did and
+    /// Returns the first line for people: the number of runs in each state, and their calls and
     /// cost together.
     pub fn headline(&self) -> Line {
         let facts = || self.windows.iter().map(Window::facts);
@@ -143,8 +143,8 @@ impl Fleet {
         lines
     }
 
-    /// Draws the windows as at most `rows` lines, none wider than `columns`. Running ones are open;
-    /// where there is no room for the others, they are counted.
+    /// Draws the windows as at most `rows` lines, none wider than `columns`. Windows of running
+    /// runs are open; if there is no room for the others, they are counted.
     pub fn view_in_rows(&self, now: Timestamp, columns: usize, rows: usize) -> Vec<Line> {
         let bodies = self
             .windows
@@ -190,8 +190,7 @@ impl Fleet {
         &mut self.windows[place]
     }
 
-    /// Returns the session ids, once all runs are over. They stand last, so that they can be
-    /// copied.
+    /// Returns the session ids, once all runs are over. They come last, so that they can be copied.
     pub fn footer(&self, columns: usize) -> Vec<Line> {
         if self.windows.is_empty() || !self.is_over() {
             return Vec::new();

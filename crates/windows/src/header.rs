@@ -18,7 +18,7 @@ pub fn header(window: &Window, now: Timestamp, columns: usize) -> Line {
     header_with_files(window, 0, now, columns)
 }
 
-/// Draws the header of a run whose task was given so many files.
+/// Draws the header of a run whose task has this number of files.
 pub fn header_with_files(window: &Window, files: usize, now: Timestamp, columns: usize) -> Line {
     let mut segments = segments(window, files, now);
     let mut line = joined(window, &segments);

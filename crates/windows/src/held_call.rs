@@ -20,7 +20,7 @@ pub(crate) struct HeldCall {
     id: String,
     preview: CallPreview,
     outcome: Outcome,
-    /// The beginning of what the tool printed.
+    /// The beginning of the tool's output.
     printed: Vec<Line>,
     is_answered: bool,
 }
@@ -72,7 +72,7 @@ impl HeldCall {
         };
     }
 
-    /// Says that there will be no result, if there is none yet.
+    /// Notes that there will be no result, if there is none yet.
     pub(crate) fn close(&mut self, is_completed: bool) {
         if self.outcome == Outcome::UnderWay {
             self.outcome = if is_completed {
@@ -88,20 +88,20 @@ impl HeldCall {
         self.preview.lines(&self.outcome, width)
     }
 
-    /// Draws all of the call, and what the tool printed.
+    /// Draws all of the call, and the tool's output.
     pub(crate) fn whole(&self) -> Vec<Line> {
         let mut lines = self.preview.whole(&self.outcome);
         lines.extend(self.printed.iter().cloned());
         lines
     }
 
-    /// Returns how many bytes it holds beside the lines that are drawn of it, about.
+    /// Returns about how many bytes it holds beside the lines that are drawn.
     pub(crate) fn size(&self) -> usize {
         self.preview.size() + self.printed.iter().map(Line::size).sum::<usize>()
     }
 }
 
-/// Returns the beginning of what a tool printed, with a count of the lines that are left out.
+/// Returns the beginning of a tool's output, with a count of the lines that are left out.
 fn printed(result: &str) -> Vec<Line> {
     let beginning = &result[..result.floor_char_boundary(HELD_BYTES)];
     let mut lines: Vec<Line> = beginning

@@ -26,7 +26,7 @@ struct Held {
     part: HeldPart,
 }
 
-/// The part of what was added that a line is.
+/// The kind of a held line: words, or part of a call.
 #[derive(Debug, Clone)]
 enum HeldPart {
     Words,
@@ -92,7 +92,7 @@ impl History {
         true
     }
 
-    /// Adds what is worth telling of a result whose call is not held any more.
+    /// Adds the important part of a result whose call is not held any more.
     pub(crate) fn push_answer(&mut self, result: &ToolResult) {
         let lines = match Outcome::of(result) {
             outcome @ Outcome::Failed(_) => {
@@ -108,7 +108,7 @@ impl History {
         }
     }
 
-    /// Says of all calls without a result that there will be none. That is no fault if their run
+    /// Notes for all calls without a result that there will be none. That is no fault if their run
     /// is completed.
     pub(crate) fn close_calls(&mut self, is_completed: bool) {
         self.redraw(|call| call.close(is_completed));
@@ -136,7 +136,7 @@ impl History {
         self.forget_oldest();
     }
 
-    /// Takes all lines of a call out, if there is one at this place.
+    /// Takes out all lines of a call, if a call is at this place.
     fn remove_call(&mut self, place: usize) -> Option<HeldCall> {
         if !matches!(self.lines.get(place)?.part, HeldPart::Call(_)) {
             return None;

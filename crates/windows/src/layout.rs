@@ -1,12 +1,12 @@
 //! Shares the rows of a screen among windows.
 //!
-//! Windows of running runs are open; those of other runs fold to their header before a running one
-//! gets too few rows, and at last they are only counted.
+//! Windows of running runs are open. Windows of other runs fold to their header before a running
+//! one gets too few rows, and at last they are only counted.
 
-/// A running window that has so many rows needs no row of a folded one.
+/// The number of rows with which a running window needs no row of a folded one.
 const ENOUGH_ROWS: usize = 3;
 
-/// The states of runs, from the one that is shown first to the one that is left out first.
+/// The states of runs, from the state that is shown first to the state that is left out first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Standing {
     Running,
@@ -31,14 +31,14 @@ pub(crate) struct Plan {
     pub(crate) has_gaps: bool,
 }
 
-/// Shares so many rows. Where a window is left out, one more row is kept free.
+/// Shares this number of rows. If a window is left out, one more row is kept free.
 pub(crate) fn plan(needs: &[Need], rows: usize) -> Plan {
     all_of_them(needs, rows, true)
         .or_else(|| all_of_them(needs, rows, false))
         .unwrap_or_else(|| some_of_them(needs, rows))
 }
 
-/// Returns whether an empty row stands between two windows that have so many rows.
+/// Returns whether there is an empty row between two windows with these numbers of rows.
 pub(crate) fn has_gap(above: usize, below: usize) -> bool {
     above > 0 || below > 0
 }

@@ -5,8 +5,8 @@
 //!
 //! In reading order: a [`Line`] is made of [`Span`]s with [`Role`]s; a [`Window`] is the rolling
 //! view of one run; a [`Fleet`] holds the windows of a call and draws them as lines. Two sinks show
-//! a fleet to people: [`LiveView`] in place on a terminal, [`ProgressLines`] as a log. How a tool
-//! call reads in one line is a row of the table in [`preview`]; how what a model wrote reads is
+//! a fleet to people: [`LiveView`] in place on a terminal, [`ProgressLines`] as a log. The preview
+//! of a tool call in one line is a row of the table in [`preview`]; the look of a model's text is
 //! decided in [`markdown`].
 
 mod ascii;

@@ -20,7 +20,7 @@ const SHORTEST_PAUSE: Duration = Duration::from_millis(50);
 /// The clocks show seconds.
 const LONGEST_PAUSE: Duration = Duration::from_secs(1);
 
-/// The previews of calls are so much narrower than the terminal.
+/// The number of columns by which the previews of calls are narrower than the terminal.
 const MARGINS: usize = 4;
 
 /// The parts of the world that a live view needs.
@@ -51,7 +51,8 @@ pub enum AtEnd {
 
 /// An event sink that draws the windows of its runs in place.
 ///
-/// When it is finished or dropped, [`AtEnd`] says what stays on the screen, and the cursor is back.
+/// When it is finished or dropped, [`AtEnd`] decides which lines stay on the screen, and the cursor
+/// is back.
 #[derive(Debug)]
 pub struct LiveView {
     shared: Arc<Shared>,
@@ -114,7 +115,7 @@ impl LiveView {
         Redraw(Arc::downgrade(&self.shared))
     }
 
-    /// Returns when what shall stay is on the screen.
+    /// Draws the lines that stay on the screen, and returns when they are there.
     pub fn finish(mut self) {
         self.join();
     }
@@ -292,7 +293,7 @@ fn rest(shared: &Shared, screen: &mut Screen) -> bool {
     true
 }
 
-/// Replaces a size of 0, which some terminals give because they do not know their size.
+/// Replaces a size of 0, which some terminals report because they do not know their size.
 fn usable((columns, rows): (usize, usize)) -> (usize, usize) {
     match (columns, rows) {
         (0, 0) => (80, 24),

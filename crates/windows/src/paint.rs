@@ -1,6 +1,7 @@
 //! Lines as text: the only file that knows colours.
 //!
-//! Colours are the sixteen that a person's theme decides about, and none carries meaning alone.
+//! Colours are the sixteen that a person's theme decides about, and no colour carries meaning
+//! alone.
 
 use pi_subagents_delegation::text;
 

@@ -33,7 +33,7 @@ pub fn partial_lines(message: &PartialMessage, limit: usize, columns: usize) -> 
     rows.map(|row| fit(&row, columns)).collect()
 }
 
-/// Returns the end of the last line, for whoever has one row: it is what moves.
+/// Returns the end of the last line, for a view with one row: it is the part that moves.
 fn newest_words(said: &str, columns: usize) -> Vec<Line> {
     let said = said.trim_end();
     let line = said.rsplit('\n').next().unwrap_or(said);
@@ -62,7 +62,7 @@ fn newest_rows(said: &str, limit: usize, columns: usize) -> Vec<Line> {
     rows.into_iter().skip(skipped).collect()
 }
 
-/// Describes what a model does that writes no text.
+/// Describes the activity of a model that writes no text.
 pub fn describe(activity: &Activity) -> Option<String> {
     match activity {
         Activity::Writing => None,

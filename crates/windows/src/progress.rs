@@ -39,7 +39,7 @@ pub struct ProgressLines<W: Write + Send> {
     page: String,
     context: PreviewContext,
     runs: HashMap<RunId, Known>,
-    /// Accepted and not started yet; told only if that lasts.
+    /// The runs that are accepted and not started yet. They are reported only if that lasts.
     unstarted: Vec<RunId>,
     name_columns: usize,
 }
@@ -51,7 +51,7 @@ struct Known {
     context: PreviewContext,
     accepted_at: Timestamp,
     started_at: Option<Timestamp>,
-    /// The newest calls without a result, which is told of only if it is an error.
+    /// The newest calls without a result. A result is reported only if it is an error.
     calls: VecDeque<(String, CallPreview)>,
 }
 
@@ -135,7 +135,7 @@ impl<W: Write + Send> ProgressLines<W> {
         }
     }
 
-    /// Prints the first line of what was said, and how many more there are.
+    /// Prints the first line of a text, and the number of further lines.
     fn said(&mut self, run: &RunId, lines: &[WindowLine]) {
         let Some((first, rest)) = lines.split_first() else {
             return;
@@ -161,7 +161,7 @@ impl<W: Write + Send> ProgressLines<W> {
         }
     }
 
-    /// Prints a call once more if it failed, with what went wrong.
+    /// Prints a call once more if it failed, with its error.
     fn answered(&mut self, event: &RunEvent, result: &ToolResult) {
         let Some(known) = self.runs.get_mut(&event.run) else {
             return;
@@ -212,7 +212,7 @@ impl<W: Write + Send> ProgressLines<W> {
     }
 
     fn turn_page(&mut self) {
-        // Nobody is left to be told when the log cannot be written.
+        // If the log cannot be written, there is no other way to reach the person.
         let _ = self.output.write_all(self.page.as_bytes());
         let _ = self.output.flush();
         self.page.clear();
@@ -263,7 +263,7 @@ impl<W: Write + Send> EventSink for ProgressLines<W> {
     }
 }
 
-/// Returns the time between two instants; none if the clock was set back.
+/// Returns the time between two instants; zero if the clock was set back.
 fn between(earlier: Timestamp, later: Timestamp) -> Duration {
     Duration::try_from(later.duration_since(earlier)).unwrap_or_default()
 }

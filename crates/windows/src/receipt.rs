@@ -14,7 +14,8 @@ use crate::figures::{clock, cost, tokens};
 /// The number of columns of a command that fit into a line with other facts.
 const SHORT_COMMAND: usize = 48;
 
-/// One fact of a whole receipt: a label, which is empty where the one above goes on, and words.
+/// One fact of a whole receipt: a label, which is empty if the fact continues the one above, and
+/// words.
 pub type ReceiptFact = (&'static str, Role, String);
 
 /// Writes the lines under a summary that has figures of its own: the facts of the receipt, and the
@@ -23,7 +24,7 @@ pub fn receipt_lines(receipt: &Receipt) -> Vec<String> {
     lines(&seen_parts(receipt), receipt)
 }
 
-/// Writes the lines under a run's summary that has no figures: these stand here too.
+/// Writes the lines under a summary without figures; the figures are in these lines too.
 pub fn receipt_lines_with_figures(receipt: &Receipt) -> Vec<String> {
     let mut parts = seen_parts(receipt);
     if receipt.calls() > 0 {
@@ -38,8 +39,8 @@ pub fn receipt_lines_with_figures(receipt: &Receipt) -> Vec<String> {
     lines(&parts, receipt)
 }
 
-/// Writes one line, and a second one if somebody should look at anything. That no tool was used
-/// stands in the first line already.
+/// Writes one line, and a second one if somebody should look at anything. The first line already
+/// shows that no tool was used.
 fn lines(seen: &[String], receipt: &Receipt) -> Vec<String> {
     let flags = receipt.flags.iter();
     let flags = flags.filter(|flag| **flag != Flag::NoToolUsed);
@@ -96,7 +97,7 @@ fn last_test(receipt: &Receipt) -> Option<(&str, CommandEnd)> {
     last.map(|test| (test.command.as_str(), test.end))
 }
 
-/// Writes how a command ended: its exit code, or what ended it.
+/// Writes the end of a command: its exit code, or the cause of its end.
 fn end_words(end: CommandEnd) -> String {
     match (end.exit, end.cut) {
         (Some(code), _) => code.to_string(),
@@ -106,7 +107,7 @@ fn end_words(end: CommandEnd) -> String {
     }
 }
 
-/// Writes the whole receipt, with at most so many lines for each of its lists.
+/// Writes the whole receipt, with at most `most` lines for each of its lists.
 pub fn receipt_facts(receipt: &Receipt, most: usize) -> Vec<ReceiptFact> {
     let mut facts = vec![("saw", Role::Plain, calls(receipt))];
     if receipt.models.len() > 1 {
@@ -116,7 +117,7 @@ pub fn receipt_facts(receipt: &Receipt, most: usize) -> Vec<ReceiptFact> {
     let files = receipt.files.changed.iter().map(|path| clean_line(path));
     let all = receipt.files.changed.len() + receipt.files.unlisted;
     add_list(&mut facts, "changed", files, all, most);
-    // The last ones are the ones somebody looks for.
+    // The last commands are the ones that people look for.
     let skipped = receipt.commands.len().saturating_sub(most);
     let commands = receipt.commands.iter().skip(skipped).map(command_words);
     let listed = commands.len();

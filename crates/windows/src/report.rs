@@ -4,7 +4,7 @@ use pi_subagents_delegation::{FINALIZE_TOOL, Finalized, ToolCall};
 
 use crate::Role;
 
-/// Returns what a call reports, with the role of each part; `None` for any other call, and for a
+/// Returns the report in a call, with the role of each part; `None` for any other call, and for a
 /// report that cannot be read.
 pub(crate) fn words_of_report(call: &ToolCall) -> Option<Vec<(Role, String)>> {
     if call.name != FINALIZE_TOOL {

@@ -19,14 +19,14 @@ impl Room {
         line_bytes: 32 << 10,
     };
 
-    /// For whoever reads a run from its beginning.
+    /// The amount for a reader of a whole run.
     pub const WHOLE: Self = Self {
         lines: 100_000,
         bytes: 32 << 20,
         line_bytes: 64 << 10,
     };
 
-    /// For whoever wants to know just what a run does now.
+    /// The amount for a reader who wants to know only what a run does now.
     pub const LAST_LINE: Self = Self {
         lines: 1,
         bytes: 2 << 10,

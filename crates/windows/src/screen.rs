@@ -1,4 +1,4 @@
-//! Frames on a terminal: each one takes the place of the one before, without another screen.
+//! Frames on a terminal: each frame takes the place of the one before, without another screen.
 
 use std::io::{self, Write};
 
@@ -12,9 +12,9 @@ use crate::{Line, Paint};
 const BEGIN_FRAME: &str = "\u{1b}[?2026h\u{1b}[?25l\u{1b}[?7l";
 const END_FRAME: &str = "\u{1b}[?7h\u{1b}[?2026l";
 const SHOW_CURSOR: &str = "\u{1b}[?25h";
-/// Clears the row before it is written: behind a full row the cursor stands on its last cell.
+/// Clears the row before it is written: behind a full row the cursor is on its last cell.
 const CLEAR_ROW: &str = "\u{1b}[K";
-/// Clears what is below. Never from the first row, where tmux would keep the frame as history.
+/// Clears the rows below. Never from the first row, where tmux would keep the frame as history.
 const CLEAR_BELOW: &str = "\r\n\u{1b}[J\u{1b}[1A";
 
 /// A place at the bottom of a terminal where frames are drawn.
@@ -36,7 +36,7 @@ impl Screen {
         }
     }
 
-    /// Draws a frame in place of the last one; an equal one costs nothing.
+    /// Draws a frame in place of the last one; an equal frame costs nothing.
     pub(crate) fn draw(&mut self, lines: Vec<Line>, size: (usize, usize)) -> io::Result<()> {
         if lines == self.drawn {
             return Ok(());
@@ -66,7 +66,7 @@ impl Screen {
         self.write(&format!("{frame}\r{SHOW_CURSOR}"))
     }
 
-    /// Leaves what is drawn where it is and gives the cursor back; the next frame begins below.
+    /// Leaves the frame where it is and gives the cursor back; the next frame begins below.
     pub(crate) fn rest(&mut self) -> io::Result<()> {
         if !std::mem::replace(&mut self.is_cursor_hidden, false) {
             return Ok(());
@@ -111,8 +111,8 @@ impl Screen {
     }
 }
 
-/// Returns how many rows a terminal makes of a line: a wide character that does not fit begins the
-/// next row.
+/// Returns the number of rows that a terminal makes of a line: a wide character that does not fit
+/// begins the next row.
 fn wrapped_rows(line: &str, columns: usize) -> usize {
     if line.is_ascii() {
         return line.len().div_ceil(columns).max(1);

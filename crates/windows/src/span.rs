@@ -21,7 +21,7 @@ pub enum Role {
     Title,
     /// Text that matters less, such as the calls of tools.
     Muted,
-    /// Added lines, and counts of what was found.
+    /// Added lines, and counts of findings.
     Added,
     /// Removed lines.
     Removed,
@@ -33,7 +33,7 @@ pub enum Role {
     Success,
     /// Warnings for a person.
     Warning,
-    /// A heading in what a model wrote.
+    /// A heading in a text of a model.
     Heading,
     /// Code in it.
     Code,
@@ -50,7 +50,7 @@ pub enum Role {
 pub struct Line(Vec<Span>);
 
 impl Span {
-    /// Makes a span of what `text` says; what could move a cursor or end the line is taken out.
+    /// Makes a span of a text. Characters that could move a cursor or end the line are taken out.
     pub fn new(role: Role, text: &str) -> Self {
         let is_clean = text.bytes().all(|byte| (b' '..=b'~').contains(&byte));
         let text = if is_clean {
@@ -149,7 +149,7 @@ impl Line {
         Self(self.0.iter().chain(&other.0).cloned().collect())
     }
 
-    /// Splits the line behind so many bytes, which must not divide a character.
+    /// Splits the line behind this number of bytes, which must not divide a character.
     pub(crate) fn split_at(&self, bytes: usize) -> (Self, Self) {
         let (mut front, mut back) = (Self::default(), Self::default());
         let mut left = bytes;

@@ -1,4 +1,4 @@
-//! Rows under headings, fitted to a terminal: where there is no room for all columns, those that
+//! Rows under headings, fitted to a terminal: if there is no room for all columns, those that
 //! matter least leave first.
 
 use crate::paint::fit;
@@ -12,9 +12,10 @@ const GAP: usize = 2;
 pub struct Column {
     /// The heading above it.
     pub heading: &'static str,
-    /// This is true if its cells stand at its right edge, as numbers do.
+    /// True if its cells are aligned to its right edge, as numbers are.
     pub is_number: bool,
-    /// The rank by which columns leave: the one with the highest rank leaves first. Those of rank 0 always stay.
+    /// The rank by which columns leave: the column with the highest rank leaves first. Columns of
+    /// rank 0 always stay.
     pub rank: u8,
     /// To how many columns of the terminal its cells may be cut; `None` if they are never cut.
     pub least: Option<usize>,
@@ -126,7 +127,7 @@ fn leave_out(drawn: &mut Vec<Drawn>, room: usize) {
     }
 }
 
-/// Makes columns narrower until all fit, the least important one first.
+/// Makes columns narrower until all fit, the least important column first.
 fn shrink(drawn: &mut [Drawn], room: usize) {
     let mut excess = total(drawn.iter().map(|one| one.width)).saturating_sub(room);
     let mut by_rank: Vec<&mut Drawn> = drawn.iter_mut().collect();
@@ -146,7 +147,7 @@ fn total(widths: impl ExactSizeIterator<Item = usize>) -> usize {
 /// Draws a row out of its cells. Their spans are moved, because a list may have ten thousand rows.
 fn row(drawn: &[Drawn], mut cells: Vec<Cell>) -> Line {
     let mut line = Line::default();
-    // Spaces are added only once something stands behind them.
+    // Spaces are added only once there is text behind them.
     let mut spaces = 0;
     for one in drawn {
         let cell = cells.get_mut(one.place).filter(|cell| cell.width > 0);

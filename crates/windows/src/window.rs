@@ -19,7 +19,7 @@ use crate::{Room, TodoProgress, WindowLine};
 /// One run as people see it: its header's facts, its newest lines, its clock.
 ///
 /// Everything in it is read from the run's events, so a window of a recorded run equals the one
-/// that was seen live; only what its model says right now comes from elsewhere, and does not stay.
+/// that was seen live; only the partial message comes from elsewhere, and does not stay.
 #[derive(Debug, Clone)]
 pub struct Window {
     run: RunId,
@@ -37,7 +37,7 @@ pub struct Window {
 impl Window {
     /// Makes the window of a run about which nothing is known yet.
     ///
-    /// The directory in `context` gives way to that of the task, once it is accepted.
+    /// The directory in `context` is replaced by that of the task, once it is accepted.
     pub fn new(run: RunId, context: PreviewContext) -> Self {
         let width = context.width();
         Self {
@@ -135,7 +135,7 @@ impl Window {
         is_new
     }
 
-    /// Forgets what its model says right now.
+    /// Forgets the partial message of its model.
     pub fn drop_partial(&mut self) {
         self.partial = None;
     }
@@ -166,7 +166,7 @@ impl Window {
         &self.run
     }
 
-    /// Returns what its header and others show of the run's summary.
+    /// Returns the facts of the run's summary that its header and other views show.
     pub fn facts(&self) -> &RunFacts {
         &self.facts
     }
@@ -200,7 +200,7 @@ impl Window {
         self.is_stopping && !self.status().is_over()
     }
 
-    /// Returns the provider that answered, else the one that was asked for.
+    /// Returns the provider that answered, else the requested one.
     pub fn provider(&self) -> Option<&str> {
         self.facts.provider.as_deref().or(match &self.planned {
             ModelChoice::Named { provider, .. } => provider.as_deref(),
@@ -208,7 +208,7 @@ impl Window {
         })
     }
 
-    /// Returns the model that answered, else the one that was asked for.
+    /// Returns the model that answered, else the requested one.
     pub fn model(&self) -> Option<&str> {
         self.facts.model.as_deref().or(match &self.planned {
             ModelChoice::Named { model, .. } => model.as_deref(),
@@ -224,7 +224,7 @@ impl Window {
         }
     }
 
-    /// Returns how many tools the child has, if it listed all of them.
+    /// Returns the number of the child's tools, if the child listed all of them.
     pub fn tools(&self) -> Option<usize> {
         self.facts.tools
     }
@@ -246,7 +246,7 @@ impl Window {
         Some(Duration::try_from(end.duration_since(started)).unwrap_or_default())
     }
 
-    /// Returns what went wrong, once it is over.
+    /// Returns the error of a run that is over.
     pub fn error(&self) -> Option<String> {
         self.facts.ending.as_ref()?.message()
     }

@@ -12,8 +12,8 @@ pub struct WindowLine {
     pub kind: LineKind,
     /// The line itself.
     pub line: Line,
-    /// The same without being cut, where that is more; several lines of which the first has all
-    /// leave none for the others.
+    /// The same line without being cut, if that is more. If several lines belong together, the
+    /// first has all of them, and the others have none.
     pub whole: Option<Vec<Line>>,
 }
 
@@ -22,7 +22,7 @@ pub struct WindowLine {
 pub enum LineKind {
     /// The child's words, and our words about it.
     Text,
-    /// The call of a tool, and what came of it.
+    /// The call of a tool, and its outcome.
     Tool,
 }
 
@@ -37,7 +37,7 @@ impl LineKind {
 }
 
 impl WindowLine {
-    /// Makes a line of words, or `None` where nothing is left of them.
+    /// Makes a line of words, or `None` if nothing is left of them.
     pub(crate) fn words(role: Role, words: &str, room: Room) -> Option<Self> {
         // A line of a megabyte is cut before it is cleaned and once more when its size is known.
         let beginning = &words[..words.floor_char_boundary(8 * room.line_bytes)];
@@ -50,7 +50,7 @@ impl WindowLine {
         })
     }
 
-    /// Makes a line of what a model said, or `None` for an empty one.
+    /// Makes a line of a model's text, or `None` if it is empty.
     pub(crate) fn speech(line: Line, room: Room) -> Option<Self> {
         let line = if line.size() > room.line_bytes {
             Line::new(Role::Plain, &text::cut_bytes(line.text(), room.line_bytes))
@@ -64,7 +64,7 @@ impl WindowLine {
         })
     }
 
-    /// Makes the lines of a call, the first of which knows all of it.
+    /// Makes the lines of a call. The first line holds the whole call.
     pub(crate) fn call(lines: Vec<Line>, whole: Vec<Line>) -> Vec<Self> {
         let mut whole = (lines != whole).then_some(whole);
         lines

@@ -5,7 +5,7 @@ use unicode_width::UnicodeWidthStr as _;
 
 use crate::{Line, Role};
 
-/// The text that stands for a character that is wider than the whole terminal.
+/// The sign for a character that is wider than the whole terminal.
 const TOO_WIDE: &str = "?";
 
 /// A character as a person sees it.
@@ -33,7 +33,7 @@ pub fn wrap(line: &Line, columns: usize) -> Vec<Line> {
     rows
 }
 
-/// Breaks a line into rows that stand under its first word: behind its margin and, in a list,
+/// Breaks a line into rows that begin below its first word: behind its margin and, in a list,
 /// behind the mark of its item.
 pub(crate) fn wrap_under(line: &Line, columns: usize) -> Vec<Line> {
     if line.width() <= columns {
@@ -53,7 +53,7 @@ pub(crate) fn wrap_under(line: &Line, columns: usize) -> Vec<Line> {
         .collect()
 }
 
-/// Returns how many columns stand before the first word of a line; they are all ASCII.
+/// Returns the number of columns before the first word of a line; they are all ASCII.
 fn margin_of(line: &str) -> usize {
     let words = line.trim_start_matches(' ');
     let indent = line.len() - words.len();

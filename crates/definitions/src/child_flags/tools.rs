@@ -33,11 +33,11 @@ pub struct Surroundings<'a> {
 pub struct ParentTools<'a> {
     /// The tools that are switched on.
     pub active: &'a [String],
-    /// All that it knows; none where it did not tell.
+    /// All tools that it knows; empty if it did not list them.
     pub all: &'a [String],
 }
 
-/// The tools that a definition gives to a child, and what its author should know about them.
+/// The tools that a definition gives to a child, with warnings for its author.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GivenTools {
     /// The tools that the child has.
@@ -97,9 +97,10 @@ fn chosen_tools(
     }
 }
 
-/// Leaves a child all tools but the denied ones. A prompt inherits what its caller has switched
-/// on; any other definition has everything that its child can have. Nobody knows the tools of
-/// extensions that a definition loads by itself, so there the child takes the denied ones away.
+/// Leaves a child all tools but the denied ones. A prompt inherits the tools that its caller has
+/// switched on; any other definition has every tool that its child can have. Nobody knows the tools
+/// of extensions that a definition loads by itself, so in that case the child takes the denied ones
+/// away.
 fn without_denied(
     definition: &Definition,
     denied: &[String],
@@ -164,7 +165,8 @@ impl<'a> KnownTools<'a> {
         Self { names, are_all }
     }
 
-    /// Refuses a list of which nothing is known, and names what of it is not.
+    /// Refuses a list without any known tool, if all tools are known. Returns warnings about the
+    /// unknown tools of any other list.
     fn check_allowed(
         &self,
         definition: &Definition,

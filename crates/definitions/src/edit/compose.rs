@@ -30,7 +30,7 @@ pub(super) fn file(definition: &Definition) -> String {
 pub(super) fn written(definition: &Definition, field: Field) -> Option<Written> {
     match field {
         Field::Finalize => return finalize(definition),
-        // It stands under the frontmatter.
+        // The body is written under the frontmatter.
         Field::Body => return None,
         _ => {}
     }
@@ -47,8 +47,8 @@ pub(super) fn written(definition: &Definition, field: Field) -> Option<Written> 
     })
 }
 
-/// Returns the value of `finalize`. This key also tells a prompt from a profile where the folder
-/// does not.
+/// Returns the value of `finalize`. This key also tells a prompt from a profile if the folder does
+/// not.
 fn finalize(definition: &Definition) -> Option<Written> {
     let is_unusual = definition.finalize != definition.dialect.finalizes();
     let was_written = definition.origins.contains_key(&Field::Finalize);

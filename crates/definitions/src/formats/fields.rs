@@ -61,7 +61,7 @@ pub(super) fn fill(definition: &mut Definition, entries: &[Entry]) -> Result<Vec
     Ok(notes)
 }
 
-/// Takes one field; the answer is what is odd about it.
+/// Takes one field. Returns the warning about it, if it is odd.
 fn take(
     definition: &mut Definition,
     field: Field,
@@ -98,7 +98,7 @@ fn taken<T>(field: &mut T, value: T) -> Option<String> {
     None
 }
 
-/// Takes a switch; one that is left empty stays as it is.
+/// Takes a switch. An empty value leaves the switch as it is.
 fn switched(field: &mut bool, entry: &Entry) -> Result<Option<String>, Problem> {
     let (value, note) = switch(entry)?;
     *field = value.unwrap_or(*field);

@@ -4,7 +4,7 @@ use pi_subagents_delegation::Definition;
 
 use pi_subagents_pi_files::{Position, Problem};
 
-/// Checks what a preset must have.
+/// Checks that a preset has its required fields.
 pub(super) fn check(preset: &Definition) -> Result<(), Problem> {
     if preset.description.is_none() {
         return Err(Problem::at(

@@ -55,7 +55,7 @@ pub(super) fn optional_names(entry: &Entry) -> Result<Option<Vec<String>>, Probl
     Ok(Some(names(entry)?).filter(|names| !names.is_empty()))
 }
 
-/// Names, in a list or with commas between them; empty ones do not count.
+/// Reads names, in a list or with commas between them; empty names do not count.
 pub(super) fn names(entry: &Entry) -> Result<Vec<String>, Problem> {
     let words = words(entry)?;
     let names = words.iter().map(|word| word.trim());
@@ -65,7 +65,7 @@ pub(super) fn names(entry: &Entry) -> Result<Vec<String>, Problem> {
         .collect())
 }
 
-/// Reads words: those of a list as they are, those of a text with commas between them.
+/// Reads words: the items of a list as they are, or the parts of a text between its commas.
 pub(super) fn words(entry: &Entry) -> Result<Vec<String>, Problem> {
     match &entry.value.value {
         Value::Null => Ok(Vec::new()),

@@ -1,4 +1,4 @@
-//! The settings of a fleet: how its server is reached, and what its runs get by default.
+//! The settings of a fleet: the way to its server, and the defaults of its runs.
 //!
 //! A project may choose a pool and how much history travels. Everything else would be a way out for
 //! the files of the project, so a project that sets it keeps calls from starting.
@@ -20,7 +20,7 @@ const OF_PROJECT: [&str; 2] = ["pool", "history"];
 /// The fleet of a user.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FleetSettings {
-    /// The addresses of its servers; without one there is no fleet.
+    /// The addresses of its servers; if there are none, there is no fleet.
     pub servers: Vec<String>,
     /// The file with the seed of the user's key.
     pub nkey: Option<PathBuf>,

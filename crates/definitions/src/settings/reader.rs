@@ -1,4 +1,4 @@
-//! Values of a settings file; a wrong one is a warning and counts as absent.
+//! Reads the values of a settings file. A wrong value becomes a warning and counts as absent.
 
 use pi_subagents_delegation::nearest;
 use pi_subagents_pi_files::SettingsFile;
@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use super::PART;
 
-/// The values of one object of a file. A key that nobody has asked for in the end is unknown.
+/// The values of one object of a file. A key that was never asked for is unknown.
 pub(super) struct Reader<'a> {
     file: &'a SettingsFile,
     /// The keys that lead to the object.
@@ -31,8 +31,8 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Reads the object under a key with a reader of its own, if there is one, and takes over what
-    /// that one warns of.
+    /// Reads the object under a key with a reader of its own, if there is such an object, and takes
+    /// over the warnings of that reader.
     pub(super) fn object(&mut self, key: &'static str, read: impl FnOnce(&mut Reader<'a>)) {
         let Some(value) = self.value(key) else {
             return;
@@ -82,7 +82,7 @@ impl<'a> Reader<'a> {
         self.is_judged = true;
     }
 
-    /// Returns the value of a key, whatever it is.
+    /// Returns the value of a key, of whatever type.
     pub(super) fn value(&mut self, key: &'static str) -> Option<&'a Value> {
         self.asked.push(key);
         self.values.get(key)
@@ -95,7 +95,7 @@ impl<'a> Reader<'a> {
             self.warn(key, value, "a number");
             return None;
         };
-        // Rounding towards zero is what a count or a number of seconds means.
+        // A count and a number of seconds are rounded towards zero.
         #[expect(
             clippy::cast_possible_truncation,
             clippy::cast_sign_loss,
@@ -167,7 +167,7 @@ impl<'a> Reader<'a> {
         parsed
     }
 
-    /// Reads several texts; a single one need not be in a list.
+    /// Reads several texts; a single text need not be in a list.
     pub(super) fn texts(&mut self, key: &'static str) -> Vec<&'a str> {
         let Some(value) = self.value(key) else {
             return Vec::new();
@@ -185,7 +185,7 @@ impl<'a> Reader<'a> {
         })
     }
 
-    /// Warns that a value does not count. The key may be one inside an object: `retention.days`.
+    /// Warns that a value does not count. The key may be inside an object: `retention.days`.
     pub(super) fn refuse(&mut self, key: &str, why: &str) {
         let named = self.named(key);
         self.warnings.push(format!("{named} is ignored: {why}"));

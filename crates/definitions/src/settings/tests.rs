@@ -25,7 +25,7 @@ fn parse(subagents: &str) -> (Settings, Vec<String>) {
     (read.settings, warnings.collect())
 }
 
-/// Each setting, and what is made of a value of it.
+/// Each setting with some values, whose results are compared.
 const ROWS: &[(&str, &[&str])] = &[
     (
         "maxLinesPerWindow",

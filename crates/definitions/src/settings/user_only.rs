@@ -1,5 +1,5 @@
-//! Settings that only the user's own file may have. A project, even a trusted one, neither decides
-//! what is deleted nor what is run on this machine.
+//! Settings that only the user's own file may have. A project, even a trusted one, decides neither
+//! about deletions nor about commands on this machine.
 
 use std::time::Duration;
 
@@ -78,7 +78,7 @@ impl Settings {
 }
 
 impl Retention {
-    /// Takes the limits. If one of them cannot be read, nobody knows what was meant, and nothing is
+    /// Takes the limits. If a limit cannot be read, nobody knows what was meant, and nothing is
     /// removed.
     fn take(&mut self, fields: &Map<String, Value>, reader: &mut Reader<'_>) {
         for (key, value) in fields {

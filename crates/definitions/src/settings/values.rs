@@ -1,4 +1,4 @@
-//! Each setting: its key, its bounds, and what it becomes.
+//! Each setting: its key, its bounds, and its field.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -23,7 +23,7 @@ impl Settings {
         self.take_test_commands(reader);
         self.take_user_only(reader, paths.scope);
         if paths.scope == Scope::Global {
-            // The extension inside pi reads this one.
+            // The extension inside pi reads this key.
             reader.leave("leaveTools");
         }
         let mut broken = self.take_fleet(reader, paths);

@@ -54,7 +54,7 @@ fn lies_in(project: &Path, name: &str) -> bool {
     })
 }
 
-/// Returns whether a name is that of one folder and leads nowhere else.
+/// Returns whether a name is that of one folder and leads to no other place.
 fn is_plain(name: &str) -> bool {
     let is_allowed = |letter: char| letter.is_alphanumeric() || "-_".contains(letter);
     !name.is_empty() && name.chars().all(is_allowed)

@@ -41,7 +41,7 @@ const ENGINE_FLAGS: &[&str] = &[
     "--finalize",
 ];
 
-/// Checks one argument of a definition that restricts its tools or does not.
+/// Checks one argument of a definition.
 pub(crate) fn check(argument: &str, restricts_tools: bool) -> Result<(), Invalid> {
     if argument.contains('\0') {
         return Err(Invalid::NullByte);

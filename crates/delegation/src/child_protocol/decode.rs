@@ -1,4 +1,4 @@
-//! Reads one line of a child. Whatever it is, the result is a value and never an error.
+//! Reads one line of a child. Every line gives a value, never an error.
 
 use serde::Deserialize;
 use serde_json::Value;

@@ -1,4 +1,4 @@
-//! Fields that are read in one pass, whatever is in them: a wrong type costs the field only.
+//! Fields that are read in one pass, whatever their content: a wrong type costs the field only.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -31,7 +31,7 @@ impl<'a> Scalar<'a> {
         self.text().map(Cow::into_owned)
     }
 
-    /// Returns the text, or an empty one.
+    /// Returns the text, or an empty text.
     pub(super) fn words(self) -> String {
         self.owned().unwrap_or_default()
     }

@@ -1,4 +1,4 @@
-//! Messages as they stand in records.
+//! Messages in the form of records.
 
 use serde::de::SeqAccess;
 use serde::{Deserialize, Deserializer};
@@ -87,7 +87,7 @@ fn names(raw: Raw<'_>) -> Vec<String> {
 }
 
 /// Returns whether these are the first instructions of a session. The directory of a session never
-/// changes, so only the first ones have that section.
+/// changes, so only the first instructions have that section.
 fn is_first(sections: Raw<'_>) -> bool {
     #[derive(Deserialize)]
     struct Sections<'a> {
@@ -102,7 +102,7 @@ fn is_first(sections: Raw<'_>) -> bool {
 pub(super) struct Content(Vec<Part>);
 
 impl Content {
-    /// Joins the parts of text with newlines; `None` where there are none.
+    /// Joins the parts of text with newlines; `None` if there are no such parts.
     pub(super) fn text(self) -> Option<String> {
         Message::User(self.0).text()
     }

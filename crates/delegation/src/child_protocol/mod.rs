@@ -1,8 +1,8 @@
-//! The protocol children speak: pi's RPC records, one JSON object per LF-ended line, both ways.
+//! The protocol of children: pi's RPC records, one JSON object per LF-ended line, both ways.
 //!
-//! [`peek`] finds out from a line's first bytes what it is, so that most bytes of a stream are never
+//! [`peek`] finds the kind of a line from its first bytes, so that most bytes of a stream are never
 //! parsed; [`decode`] reads the rest once; [`decode_update`] reads a message that is still being
-//! written, for whoever reads along; [`Command`] is what we send.
+//! written, for readers who follow it; [`Command`] is a line that we send.
 
 mod command;
 mod decode;

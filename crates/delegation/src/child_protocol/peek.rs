@@ -1,4 +1,4 @@
-//! Finds out what a line is from its first bytes.
+//! Finds the kind of a line from its first bytes.
 
 /// The kind of a line, judged by its first bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -17,7 +17,7 @@ pub enum Peeked {
 
 const OPENING: &[u8] = br#"{"type":""#;
 
-/// The longest type we look for; a longer one is nothing we skip.
+/// The length of the longest type we look for. A line with a longer type is never skipped.
 const LONGEST_TYPE: usize = 32;
 
 /// Looks at the first bytes of a line; `line` may be just its beginning.

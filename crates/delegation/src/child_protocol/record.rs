@@ -55,12 +55,12 @@ pub enum ChildRecord {
         attempt: u64,
         /// The number of all attempts.
         max_attempts: u64,
-        /// Why.
+        /// The reason for the retry.
         error: String,
     },
     /// The conversation is being shortened.
     Compacting {
-        /// Why.
+        /// The reason for it.
         reason: String,
     },
     /// The conversation was shortened.
@@ -91,7 +91,7 @@ pub enum ChildRecord {
 /// An answer to one of our commands.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Response {
-    /// The id of the command, where it had one.
+    /// The id of the command, if it had one.
     pub id: Option<String>,
     /// The command.
     pub command: String,

@@ -4,7 +4,8 @@
 /// The length of an escape such as `\ud83d`.
 const ESCAPE: usize = 6;
 
-/// Puts U+FFFD in the place of each escaped half that stands alone; `None` if there is none.
+/// Puts U+FFFD in the place of each escaped half that has no partner; `None` if there is no such
+/// half.
 pub(super) fn replace_lone(line: &str) -> Option<String> {
     let mut mended = String::new();
     let mut kept = 0;
@@ -39,7 +40,7 @@ enum Half {
     Low,
 }
 
-/// Reads the half of a pair whose escape begins here, if one does.
+/// Reads the half of a pair whose escape begins here; `None` if no escape begins here.
 fn half(line: &str, at: usize) -> Option<Half> {
     let digits = line.get(at..at + ESCAPE)?.strip_prefix("\\u")?;
     match u16::from_str_radix(digits, 16).ok()? {

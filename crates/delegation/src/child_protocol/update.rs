@@ -1,4 +1,4 @@
-//! Reads an update of a message that is still being written, for whoever reads along.
+//! Reads an update of a message that is still being written, for readers who follow it.
 
 use std::borrow::Cow;
 
@@ -55,7 +55,7 @@ struct WireEvent<'a> {
     tool_name: Option<Cow<'a, str>>,
 }
 
-/// Reads a `message_update`; `None` if it holds nothing that is shown, or the line is none.
+/// Reads a `message_update`; `None` if it holds nothing that is shown, or if the line is no update.
 pub fn decode_update(line: &[u8]) -> Option<MessageUpdate<'_>> {
     let start = memmem::find(line, EVENT)? + EVENT.len();
     let mut rest = serde_json::Deserializer::from_slice(&line[start..]);

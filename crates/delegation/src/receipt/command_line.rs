@@ -75,7 +75,7 @@ impl Reader {
         self.end_command(None);
     }
 
-    /// Takes what begins with this character. Returns the rest.
+    /// Takes the token that begins with this character. Returns the rest.
     fn take<'a>(&mut self, next: char, rest: &'a str) -> &'a str {
         let after = &rest[next.len_utf8()..];
         match next {

@@ -48,7 +48,7 @@ pub(super) fn count_answer(models: &mut Vec<(SeenModel, Usage)>, answer: &Assist
     }
 }
 
-/// Returns the models with what their answers used.
+/// Returns the models with the usage of their answers.
 pub(super) fn with_usage(models: &[(SeenModel, Usage)]) -> Vec<SeenModel> {
     let with_usage = models.iter().map(|(seen, usage)| SeenModel {
         tokens: usage.total(),

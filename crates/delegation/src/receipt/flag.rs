@@ -1,4 +1,4 @@
-//! Facts about a run that somebody should look at. None of them is read out of prose.
+//! Facts about a run that somebody should look at. No fact is read out of prose.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,7 +1,7 @@
-//! The receipt of a run: what we ourselves saw of it, and nothing that its model claims.
+//! The receipt of a run: facts that we ourselves saw, and no claims of its model.
 //!
 //! A [`Witness`] folds the events of a run into a [`Receipt`]. Shell commands are taken apart in
-//! `command_line.rs`; which of them are tests is a table in `test_programs.rs`.
+//! `command_line.rs`; the table of test commands is in `test_programs.rs`.
 
 mod changed_files;
 mod command_line;
@@ -109,7 +109,7 @@ pub struct SeenCommand {
     /// The seconds that it took, if its start was seen.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seconds: Option<f64>,
-    /// The kind of command, if it is one that we know.
+    /// The kind of command, if we know it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kind: Option<CommandKind>,
 }
@@ -133,7 +133,7 @@ pub enum CutShort {
     TimedOut,
     /// The end of the run, or of the turn.
     Aborted,
-    /// Something that was not said.
+    /// A cause that the child did not name.
     Unknown,
 }
 
@@ -149,19 +149,19 @@ pub enum CommandKind {
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct SeenTests {
-    /// In one word.
+    /// The state in one word.
     pub state: TestState,
     /// The last test, if one was seen.
     #[serde(flatten)]
     pub last: Option<SeenTest>,
 }
 
-/// A gate, as it stands.
+/// A gate and its state.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SeenGate {
     /// Its command, up to a limit.
     pub command: String,
-    /// In one word.
+    /// The state in one word.
     pub state: GateState,
     /// The number of times that it was run.
     pub attempts: u32,
@@ -239,8 +239,8 @@ impl CommandEnd {
         }
     }
 
-    /// Reads how a shell command ended. Both kinds of child mark a command that did not exit with
-    /// 0 as an error, and say in its last line why.
+    /// Reads the end of a shell command. Both kinds of child mark a command that did not exit with
+    /// 0 as an error, and give the reason in its last line.
     pub(crate) fn read(is_error: bool, last_line: &str) -> Self {
         if !is_error {
             return Self::exited(0);

@@ -65,7 +65,7 @@ impl PendingCalls {
 }
 
 impl Deed {
-    /// Reads what a call does from its tool and arguments.
+    /// Reads the deed of a call from its tool and arguments.
     pub(super) fn read(tool: &str, arguments: &Value, test_commands: &[String]) -> Self {
         let word = |field: &str| arguments.get(field).and_then(Value::as_str);
         match tool {

@@ -1,6 +1,6 @@
 //! The commands that run tests.
 
-/// Programs with the word that makes them run tests; an empty word stands for the program alone.
+/// Programs with the word that makes them run tests; an empty word means the program alone.
 const TEST_COMMANDS: [(&str, &[&str]); 38] = [
     ("bun", &["test"]),
     ("cargo", &["test", "nextest", "t"]),
@@ -93,8 +93,8 @@ fn program_name(word: &str) -> &str {
     word.rsplit('/').next().unwrap_or(word)
 }
 
-/// Returns whether the first word behind options, toolchains and `run` is one of these.
-/// `npm run test:unit` counts as `npm run test`.
+/// Returns whether the first word behind options, toolchains and `run` is among these. `npm run
+/// test:unit` counts as `npm run test`.
 fn has_any(words: &[&str], subcommands: &[&str]) -> bool {
     let is_passed_over = |word: &&&str| !(word.starts_with(['-', '+']) || **word == "run");
     let first = words.iter().find(is_passed_over);

@@ -16,9 +16,9 @@ pub enum TestState {
     Failed,
     /// It passed, and files were changed after it had begun.
     Stale,
-    /// The exit code of its command line does not say how it ended.
+    /// The exit code of its command line does not show how the test ended.
     Unclear,
-    /// No test was seen. That does not mean that none was run.
+    /// No test was seen. A test may have been run all the same.
     #[default]
     NotSeen,
 }
@@ -84,7 +84,7 @@ impl TestPlace {
         }
     }
 
-    /// Returns what a command line that ended like this says about its test.
+    /// Returns the state of the test in a command line that ended like this.
     pub(super) fn judge(self, end: CommandEnd) -> TestState {
         match end {
             CommandEnd { exit: Some(0), .. } if self.proves_success => TestState::Passed,

@@ -24,12 +24,12 @@ const MAX_GATE: usize = 300;
 #[derive(Debug, Clone, Default)]
 pub struct Witness {
     task: Option<Arc<Task>>,
-    /// The receipt so far, without what is derived at its end.
+    /// The receipt so far, without the fields that are derived at its end.
     receipt: Receipt,
     models: Vec<(SeenModel, Usage)>,
     commands: VecDeque<SeenCommand>,
     pending: PendingCalls,
-    /// Counts what was seen, so that starts and ends have an order.
+    /// Counts all events, so that starts and ends have an order.
     order: u64,
     last_test: Option<LastTest>,
     /// The place of the last change of a file in that order.
@@ -47,7 +47,7 @@ struct LastTest {
 }
 
 impl Witness {
-    /// Returns the receipt of what was seen so far.
+    /// Returns the receipt so far.
     pub fn receipt(&self) -> Receipt {
         let mut receipt = Receipt {
             models: with_usage(&self.models),
@@ -59,7 +59,7 @@ impl Witness {
         receipt
     }
 
-    /// Returns the command of the gate that is being run, if one is.
+    /// Returns the command of the gate that is being run, if there is one.
     pub fn running_gate(&self) -> Option<&str> {
         let gate = self.receipt.gate.as_ref();
         let running = gate.filter(|gate| gate.state == GateState::Running);
@@ -150,7 +150,7 @@ impl Witness {
         });
     }
 
-    /// Notes the end of a call, the first time it is told.
+    /// Notes the end of a call, at its first report.
     fn call_ended(&mut self, id: &str, is_error: bool, last_line: &str, at: Option<Timestamp>) {
         let Some(call) = self.pending.take(id) else {
             return;

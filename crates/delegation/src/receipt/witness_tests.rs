@@ -8,7 +8,7 @@ use super::*;
 use crate::RunId;
 use crate::child_protocol::{ChildLine, decode};
 
-/// A run that is told line by line, one second apart.
+/// A run whose lines come one second apart.
 #[derive(Default)]
 struct Told {
     witness: Witness,
@@ -37,7 +37,7 @@ impl Told {
         self
     }
 
-    /// Tells of an answer with one call, of the call, and of its result, as children do.
+    /// Plays an answer with one call, the call, and its result, as children print them.
     fn call(&mut self, id: &str, tool: &str, arguments: &Value, result: &Value) -> &mut Self {
         self.asked(&[(id, tool, arguments)]);
         self.done(id, tool, arguments, result)

@@ -75,8 +75,8 @@ pub(super) fn arguments(plan: &TaskPlan) -> Vec<OsString> {
 }
 
 /// Returns whether a child may have tools of MCP servers. A pi starts all servers of its user, even
-/// for a child that has no tools, and its tool `codemode` reaches every one of them unless the
-/// allow list names some.
+/// for a child that has no tools, and its tool `codemode` reaches all of them unless the allow list
+/// names some.
 fn may_reach_servers(tools: &ToolPolicy) -> bool {
     match tools {
         ToolPolicy::Inherit | ToolPolicy::AllExcept(_) => true,

@@ -48,7 +48,7 @@ impl HeldLine {
         }
     }
 
-    /// Adds bytes, or none at all when the line would become too long.
+    /// Adds bytes. Adds none of them if the line would become too long.
     pub(super) fn extend(&mut self, bytes: &[u8]) -> Result<(), TooLong> {
         let length = self.as_ref().len() + bytes.len();
         if length > LONGEST_LINE {

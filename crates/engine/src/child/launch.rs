@@ -47,7 +47,7 @@ pub(crate) struct LaunchedChild {
     pub(crate) keeper: KeeperLink,
 }
 
-/// Why a child could not be started.
+/// The reason why a child could not be started.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum LaunchError {
     #[error("the directory {0} does not exist or is no directory")]
@@ -184,7 +184,8 @@ pub(crate) async fn launch(
         })) => Err(LaunchError::NoRoom(reason)),
         Ok(Some(Report::CouldNotStart { reason, .. })) => Err(LaunchError::Child(reason)),
         outcome => {
-            // It may have been killed after it had started the child and before it could say so.
+            // The keeper may have been killed after it had started the child and before it could
+            // report that.
             let run = task.run.clone();
             // The task cannot fail: it does not panic and nobody aborts it.
             _ = tokio::task::spawn_blocking(move || end_leftovers(std::slice::from_ref(&run)))

@@ -49,12 +49,12 @@ pub(crate) struct LineReader {
 
 #[derive(Debug)]
 enum State {
-    /// The first bytes of a line, which do not tell yet what it is.
+    /// The first bytes of a line, which do not show its kind yet.
     Deciding(Vec<u8>),
     Holding(HeldLine),
     /// A line that nobody needs.
     Skipping,
-    /// An update of a message, for whoever reads along.
+    /// An update of a message, for readers who follow it.
     Partial(Vec<u8>),
     Spilling(LongLine),
 }
@@ -104,7 +104,7 @@ impl LineReader {
         }
     }
 
-    /// Writes at most so many bytes of long lines.
+    /// Limits the bytes of long lines that are written.
     pub(crate) fn with_long_line_room(mut self, bytes: u64) -> Self {
         self.long_line_room = bytes;
         self
@@ -285,8 +285,8 @@ impl LongLine {
         }
     }
 
-    /// Makes the note that stands for the line in events and windows. The answer of a model stays an
-    /// answer, so that whoever asks for the run's output is led to the file.
+    /// Makes the note for the line in events and windows. The answer of a model stays an answer, so
+    /// that a reader of the run's output is led to the file.
     fn into_note(self) -> Line {
         let where_it_is = match &self.file {
             Ok((_, name)) if self.room == 0 => format!(

@@ -8,7 +8,7 @@ fn reader() -> LineReader {
     LineReader::new(LineMemory::new(24 << 20), None)
 }
 
-/// Feeds the output in pieces of `size` bytes and describes what came out of it.
+/// Feeds the output in pieces of `size` bytes and describes the lines.
 fn read_in_pieces(output: &[u8], size: usize) -> Vec<String> {
     let mut reader = reader();
     let mut lines = Vec::new();
@@ -227,7 +227,7 @@ proptest::proptest! {
     }
 }
 
-/// Draws a byte, more often one that means something to whoever cuts lines or reads records.
+/// Draws a byte, more often a byte that has a meaning in lines or records.
 fn any_byte() -> impl proptest::strategy::Strategy<Value = u8> {
     let meaning = b"\n\n\r{}\"\":,[]type message_update\\".to_vec();
     proptest::prop_oneof![

@@ -22,7 +22,7 @@ impl LineMemory {
         }))
     }
 
-    /// Makes an empty share of the budget, which gives back what it took when it is dropped.
+    /// Makes an empty share of the budget, which gives its bytes back when it is dropped.
     pub(crate) fn hold(&self) -> Hold {
         Hold {
             budget: Arc::clone(&self.0),

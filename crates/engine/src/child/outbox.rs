@@ -10,7 +10,7 @@ use tokio::net::unix::pipe::Sender;
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 
-/// The writing end of a child's stdin. Closing it tells the child to leave.
+/// The writing end of a child's stdin. Closing it makes the child leave.
 #[derive(Debug)]
 pub(crate) struct Outbox {
     /// Unbounded: a person or a program steers by hand, and a prompt is sent once.
@@ -37,7 +37,7 @@ impl Outbox {
     /// Closes the child's stdin, also in the middle of a line that it does not read.
     pub(crate) async fn close(self) {
         self.writer.abort();
-        // An aborted task is what we asked for.
+        // We aborted the task ourselves, so its error is expected.
         _ = self.writer.await;
     }
 }

@@ -13,7 +13,7 @@ use pi_subagents_files as files;
 
 use crate::sweep::end_leftovers;
 
-/// Why a session could not be locked.
+/// The reason why a session could not be locked.
 #[derive(Debug)]
 pub(crate) enum LockError {
     /// Another run holds it.
@@ -42,8 +42,8 @@ pub(crate) struct SessionLock {
 impl SessionLock {
     /// Takes the lock for a run, without waiting for it.
     ///
-    /// A name that still stands in a free lock is that of a run whose keeper was killed. Something
-    /// of it may live on and write, so that is ended first.
+    /// If a free lock still has a name in it, the keeper of that run was killed. Processes of that
+    /// run may live on and write, so they are ended first.
     pub(crate) fn take(lock: &Path, run: &RunId) -> Result<Self, LockError> {
         if let Some(directory) = lock.parent() {
             files::create_directories(directory)?;
@@ -89,8 +89,7 @@ impl AsFd for SessionLock {
     }
 }
 
-/// Reads the id of the run whose name stands in the lock. The process of its owner stands beside it
-/// for people.
+/// Reads the id of the run in the lock. The process of its owner is named beside it for people.
 fn name_in(file: &mut File) -> io::Result<Option<RunId>> {
     let mut text = String::new();
     file.rewind()?;

@@ -56,7 +56,7 @@ impl ControlGroup {
 
     /// Kills everything in the group at once.
     pub(crate) fn kill(&self) {
-        // A kernel before 5.14 cannot; then the processes are found one by one.
+        // A kernel before 5.14 cannot do this; then the processes are found one by one.
         _ = fs::write(self.directory.join("cgroup.kill"), "1");
     }
 
@@ -81,7 +81,7 @@ impl ControlGroup {
     }
 }
 
-/// Ends what is in the groups of these runs, wherever they were made.
+/// Ends the processes in the groups of these runs, wherever the groups were made.
 pub(crate) fn end_groups_of_runs(runs: &[RunId]) {
     let Some((point, _)) = read("/proc/self/mountinfo").and_then(|text| place::mount(&text)) else {
         return;
@@ -91,7 +91,7 @@ pub(crate) fn end_groups_of_runs(runs: &[RunId]) {
     }));
 }
 
-/// Ends what is in the groups of an owner, which is in the same group as this process.
+/// Ends the processes in the groups of an owner that is in the same group as this process.
 pub(crate) fn end_groups_of_owner(mark: &str) {
     let Some(own) = own_directory() else {
         return;
@@ -142,7 +142,7 @@ fn is_of_run(name: &str, run: &str) -> bool {
         .is_some_and(|of| of == run)
 }
 
-/// Finds groups by their names, at most so many levels and groups down.
+/// Finds groups by their names, down to a limited depth and number.
 fn find(point: &Path, is_wanted: impl Fn(&str) -> bool) -> Vec<PathBuf> {
     let mut found = Vec::new();
     let mut waiting = vec![point.to_owned()];
@@ -175,7 +175,7 @@ fn name(path: &Path) -> String {
     name.to_string_lossy().into_owned()
 }
 
-/// Removes a group and those below it. The system keeps all groups that have processes.
+/// Removes a group and the groups below it. The system keeps all groups that have processes.
 fn remove(directory: &Path) {
     for below in subdirectories(directory) {
         remove(&below);

@@ -24,7 +24,7 @@ pub(super) fn own_directory(mountinfo: &str, cgroup: &str) -> Option<PathBuf> {
     let (point, root) = mount(mountinfo)?;
     let path = cgroup.lines().find_map(|line| line.strip_prefix("0::"))?;
     let below = Path::new(path).strip_prefix(root).ok()?;
-    // The kernel writes dots for a group that lies outside of what the process can see.
+    // The kernel writes dots for a group that the process cannot see.
     let is_plain = |part: Component<'_>| matches!(part, Component::Normal(_));
     below.components().all(is_plain).then(|| point.join(below))
 }

@@ -1,4 +1,4 @@
-//! One run of a gate's command, from its start until nothing of it is left.
+//! One run of a gate's command, from its start until all of its processes are gone.
 
 use std::time::Duration;
 
@@ -200,7 +200,7 @@ impl RunningCommand {
         self.alarm = Instant::now() + grace + PATIENCE;
     }
 
-    /// Ends what a dead keeper kept: the owner has inherited it.
+    /// Ends the processes of a dead keeper: the owner has inherited them.
     async fn keeper_died(&mut self, unit: &Unit) {
         let run = unit.task.run.clone();
         // The task cannot fail: it does not panic and nobody aborts it.
@@ -210,7 +210,7 @@ impl RunningCommand {
         self.is_gone = true;
     }
 
-    /// Reads the rest of the output. Returns how the command ended, and what it printed.
+    /// Reads the rest of the output. Returns the end of the command, and its output.
     async fn finish(mut self) -> (GateEnd, GateOutput) {
         if self.output_is_open {
             // A process that nobody could end may hold the pipe.

@@ -10,8 +10,8 @@ use super::command::GateEnd;
 use super::output::GateOutput;
 use crate::unit::Unit;
 
-/// Writes `gate-N.log`: the command, what it printed, and how it ended. A run without a directory
-/// has none, and a log that cannot be written ends nothing.
+/// Writes `gate-N.log`: the command, its output, and its end. A run without a directory has no log,
+/// and a log that cannot be written ends nothing.
 pub(super) fn write(unit: &Unit, number: u32, gate: &Gate, end: &GateEnd, output: &GateOutput) {
     let Some(directory) = &unit.task.directory else {
         return;

@@ -1,8 +1,9 @@
-//! The gates of a run: commands of the user that are run when the sub-agent says that it is done.
+//! The gates of a run: commands of the user that are run when the sub-agent reports that it is
+//! done.
 //!
-//! A gate runs between two children, under a keeper of its own (`command.rs`). Whether its failure
-//! ends the run or is told to the next child is a pure rule (`guards/gates.rs`); the words for the child
-//! are in `prompt.rs`. See `docs/design/gates.md`.
+//! A gate runs between two children, under a keeper of its own (`command.rs`). A pure rule
+//! (`guards/gates.rs`) decides whether a failure ends the run or goes to the next child; the words
+//! for the child are in `prompt.rs`. See `docs/design/gates.md`.
 
 mod command;
 mod log;
@@ -25,7 +26,7 @@ pub(crate) enum Gates {
     Mend(String),
 }
 
-/// Runs all gates of a run in their order, until one of them does not pass.
+/// Runs all gates of a run in their order, until a gate does not pass.
 pub(crate) async fn run_gates(unit: &mut Unit, progress: &mut RunProgress) -> Gates {
     let began = Instant::now();
     let gates = unit.plan.gates.clone();

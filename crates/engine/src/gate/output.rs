@@ -33,7 +33,7 @@ impl GateOutput {
         self.lost += u64::try_from(surplus).unwrap_or_default();
     }
 
-    /// Returns what is kept, with a line that says how much is missing.
+    /// Returns the kept output, with a line about the missing part.
     pub(super) fn kept(&self) -> Vec<u8> {
         let mut kept = self.head.clone();
         if self.lost > 0 {

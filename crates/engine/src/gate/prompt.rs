@@ -2,7 +2,7 @@
 
 use pi_subagents_delegation::Gate;
 
-/// The shortest fence around what a gate printed.
+/// The length of the shortest fence around the output of a gate.
 const SHORTEST_FENCE: usize = 3;
 
 /// Returns the prompt after a gate that failed. The gate's output stands between fences that it

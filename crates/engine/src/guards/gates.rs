@@ -5,7 +5,7 @@ use pi_subagents_delegation::Gate;
 /// The consequence of a gate that failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum GateVerdict {
-    /// The sub-agent is told, and may mend it.
+    /// The sub-agent gets the failure, and may mend it.
     Mend,
     /// The run is over, with a reason beside the gate's own.
     Over(Option<&'static str>),
@@ -40,7 +40,7 @@ impl GateAttempts {
         self.logs
     }
 
-    /// Notes that the sub-agent is told of a failure.
+    /// Notes that the sub-agent gets a failure.
     pub(crate) fn tell(&mut self) {
         self.is_idle = true;
     }
@@ -50,7 +50,7 @@ impl GateAttempts {
         self.is_idle = false;
     }
 
-    /// Judges a gate that has failed. Counts what the sub-agent is told.
+    /// Judges a gate that has failed. Counts the failures that the sub-agent gets.
     pub(crate) fn judge(&mut self, place: usize, gate: &Gate, is_mendable: bool) -> GateVerdict {
         if !is_mendable {
             return GateVerdict::Over(None);

@@ -2,7 +2,7 @@
 
 use pi_subagents_delegation::{Allowance, AssistantMessage, Decision, Usage};
 
-/// Adds up what the answers of a run consumed.
+/// Adds up the tokens and the cost of a run's answers.
 #[derive(Debug, Clone)]
 pub(crate) struct Spending {
     allowance: Allowance,
@@ -17,8 +17,8 @@ impl Spending {
         }
     }
 
-    /// Adds one more answer. An answer without calls is the last of its run, and it is not thrown
-    /// away, because it is paid for already.
+    /// Adds one more answer. An answer without calls is the last of its run. It never ends the run,
+    /// because it is paid for already.
     pub(crate) fn observe(&mut self, answer: &AssistantMessage) -> Option<Decision> {
         self.spent += answer.usage;
         answer.tool_calls().next()?;

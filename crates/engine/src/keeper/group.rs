@@ -8,8 +8,8 @@ use tokio::time::Instant;
 
 use crate::control_group::ControlGroup;
 
-/// A child that lives shorter gets no group: making one keeps all processes of the machine from
-/// forking for a moment.
+/// The age at which a child gets a group. Making a group keeps all processes of the machine from
+/// forking for a moment, so short-lived children get none.
 const TO_STAY: Duration = Duration::from_millis(250);
 
 /// The number of looks for processes that were started while their parents were put into the group.
@@ -59,7 +59,8 @@ impl Group {
     }
 }
 
-/// Puts all descendants of this process into the group; what they start from then on is in it.
+/// Puts all descendants of this process into the group; the processes that they start from then on
+/// are in it too.
 fn fill(group: ControlGroup) -> Group {
     let mut inside: HashSet<ProcessName> = HashSet::new();
     for _ in 0..LOOKS {

@@ -1,8 +1,8 @@
 //! The handover from an owner to its keeper before the child starts: descriptors and command line.
 //!
 //! Descriptors cannot be inherited, because a sibling that is started at the same moment would
-//! inherit them too. The command line is not the keeper's own, because whoever ends processes by
-//! words in their command lines would meet the keeper with its child.
+//! inherit them too. The command line is not the keeper's own, because a person who ends processes
+//! by words in their command lines would end the keeper with its child.
 
 use std::ffi::{OsStr, OsString};
 use std::io::{self, IoSlice, IoSliceMut, Read as _};
@@ -32,7 +32,7 @@ impl Handed {
     /// The byte when nothing but stdin comes.
     const NOTHING_MORE: u8 = b'@';
 
-    /// Returns the bit that stands for it in the byte.
+    /// Returns its bit in the byte.
     fn bit(self) -> u8 {
         match self {
             Self::Key => 1,
@@ -45,7 +45,7 @@ impl Handed {
 /// Longer command lines no system starts.
 const LONGEST_COMMAND: u32 = 64 << 20;
 
-/// Gives the keeper the child's stdin, and what else there is for it.
+/// Gives the keeper the child's stdin, and the further descriptors.
 pub(crate) fn hand_over(
     control: &UnixStream,
     child_stdin: BorrowedFd<'_>,
@@ -146,7 +146,7 @@ impl ChildCommand {
         bytes
     }
 
-    /// Reads it; waits until all of it has come.
+    /// Reads the command; waits until all of it has come.
     pub(super) fn receive(mut control: &UnixStream) -> io::Result<Self> {
         let mut length = [0; 4];
         control.read_exact(&mut length)?;

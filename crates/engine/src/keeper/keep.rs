@@ -39,10 +39,10 @@ pub(crate) const GRACE_WITHOUT_OWNER: Duration = Duration::from_secs(1);
 /// The pause before a killed tree is swept again: a process may fork while it is being killed.
 const SWEEP_AGAIN: Duration = Duration::from_millis(20);
 
-/// Keeps the child that its owner names; returns when nothing of it is left.
+/// Keeps the child that its owner names; returns when all of its processes are gone.
 ///
-/// Runs as a process of its own, whose stdin is the control socket and whose stdout and stderr
-/// are the child's.
+/// Runs as a process of its own, whose stdin is the control socket and whose stdout and stderr are
+/// the child's.
 pub fn keep(run: &str) -> io::Result<()> {
     let owner = ProcessName::of_parent();
     // If the keeper cannot change its name, it still does its work.
@@ -107,7 +107,7 @@ pub fn keep(run: &str) -> io::Result<()> {
     release(lock)
 }
 
-/// Takes the run's name out of the lock and lets go of it: nothing of the run is left.
+/// Takes the run's name out of the lock and lets go of it: no process of the run is left.
 fn release(lock: Option<OwnedFd>) -> io::Result<()> {
     if let Some(lock) = lock {
         rustix::fs::ftruncate(lock, 0)?;
@@ -269,7 +269,8 @@ impl Keeper {
         Ok(())
     }
 
-    /// Continues what was stopped for a pause, and nothing that somebody else had stopped.
+    /// Continues the processes that were stopped for a pause, and none that somebody else had
+    /// stopped.
     fn resume(&mut self) {
         for process in self.paused.drain() {
             process.signal(Signal::CONT);
@@ -317,7 +318,7 @@ impl Keeper {
         self.killed += signal_descendants(std::process::id(), Signal::KILL);
     }
 
-    /// Reaps processes that have exited. Returns whether none is left.
+    /// Reaps processes that have exited. Returns whether no process is left.
     fn reap(&mut self) -> io::Result<bool> {
         loop {
             match wait(WaitOptions::NOHANG) {

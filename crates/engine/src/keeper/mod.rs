@@ -1,7 +1,7 @@
 //! # The keeper
 //!
-//! A small process between owner and child. It is a subreaper, so whatever the child leaves
-//! behind becomes the keeper's own; it ends the whole tree when its owner orders it or is
+//! A small process between owner and child. It is a subreaper, so the processes that the child
+//! leaves behind become the keeper's own. It ends the whole tree when its owner orders it or is
 //! gone in any way, or when the child has exited. See `docs/design/stopping.md`.
 
 mod group;

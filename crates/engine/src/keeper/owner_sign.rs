@@ -7,8 +7,8 @@ use tokio::time::Instant;
 /// The time after the deadline of its run for which an owner may give no sign.
 const SILENCE: Duration = Duration::from_secs(30);
 
-/// An alarm that comes so late says that this process itself was stopped, and then the owner may
-/// have been stopped too and needs time for its sign.
+/// An alarm that comes this late means that this process itself was stopped. The owner may have
+/// been stopped too and needs time for its sign.
 const LATE: Duration = Duration::from_secs(5);
 
 /// The last sign of an owner. An owner that is stopped lets the deadline of its run pass, and then
@@ -19,14 +19,14 @@ pub(super) struct OwnerSign {
 }
 
 impl OwnerSign {
-    /// Notes that the owner gave a sign: the time of its run is over in so long.
+    /// Notes a sign of the owner, with the time that is left for its run.
     pub(super) fn note(&mut self, now: Instant, left: Duration) {
         self.ends_at = now
             .checked_add(left)
             .and_then(|deadline| deadline.checked_add(SILENCE));
     }
 
-    /// Notes that the owner will give no sign until it goes on.
+    /// Notes that the owner will give no sign until it is continued.
     pub(super) fn pause(&mut self) {
         self.ends_at = None;
     }

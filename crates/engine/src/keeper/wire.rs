@@ -40,7 +40,7 @@ pub(crate) enum Report {
 pub(crate) enum Order {
     /// End the tree: SIGTERM, this long, SIGKILL.
     Stop { grace: Duration },
-    /// The run's time is over in so long; the owner gives another sign then at the latest.
+    /// The time that is left for the run; the owner gives another sign then at the latest.
     Deadline { left: Duration },
     /// Stop every process of the tree: the owner is about to be stopped itself.
     Pause,

@@ -22,7 +22,7 @@ const TO_STEER: Duration = Duration::from_secs(10);
 /// The pause between two looks whether an owner that does not answer was stopped.
 const LOOK_AT_OWNER: Duration = Duration::from_millis(250);
 
-/// Why an owner did not answer.
+/// The reason why an owner did not answer.
 #[derive(Debug, thiserror::Error)]
 pub enum AskError {
     /// Nobody listens on its socket, or the connection broke.
@@ -55,7 +55,7 @@ pub enum AskError {
 pub struct OwnerAddress<'a> {
     /// Its socket.
     pub socket: &'a Path,
-    /// Its process, if that is one of this machine.
+    /// Its process, if it is on this machine.
     pub process: Option<ProcessName>,
 }
 

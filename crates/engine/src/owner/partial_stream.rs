@@ -1,5 +1,5 @@
 //! The messages that a model is still writing, from the owner of its run to a reader in another
-//! process: only what is new, and not more often than an eye can follow.
+//! process: only the new part, and not more often than an eye can follow.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -50,7 +50,7 @@ pub(super) async fn send_partial_messages(
     }
 }
 
-/// Returns what a reader that has `sent` needs in order to have `message`.
+/// Returns the update that turns `sent` into `message` at the reader.
 fn update(sent: &PartialMessage, message: &PartialMessage) -> PartialUpdate {
     let is_more = sent.number == message.number && message.text.starts_with(&sent.text);
     let kept = if is_more { sent.text.len() } else { 0 };
@@ -86,7 +86,7 @@ impl PartialStream {
 
     /// Waits for the next state of the message; `None` when no more will come.
     pub async fn next(&mut self) -> Option<PartialMessage> {
-        // Anything else than an update is the reply: the run is over, or was none of this owner's.
+        // Any other line is the reply: the run is over, or did not belong to this owner.
         let update: PartialUpdate = next_line(&self.path, &mut self.stream).await.ok()?;
         let kept = self.text.floor_char_boundary(update.kept);
         self.text.truncate(kept);

@@ -21,7 +21,7 @@ use super::sockets::{hold, own_path, remove_abandoned};
 use super::wire::{OwnerReply, OwnerRequest, Want};
 use crate::engine::Engine;
 
-/// A longer request is none of ours.
+/// The length of the longest request.
 const LONGEST_REQUEST: u64 = 16 << 20;
 
 /// The time for which an owner that leaves waits for its last answers to go out.
@@ -72,10 +72,10 @@ impl OwnerSocket {
         })
     }
 
-    /// Takes no more requests, and returns when those under way are answered.
+    /// Takes no more requests, and returns when the requests under way are answered.
     pub async fn close(mut self) {
         self.is_open = None;
-        // Somebody who connected and says nothing is not waited for.
+        // A client that connected and sends nothing is not waited for.
         _ = tokio::time::timeout(LAST_ANSWERS, &mut self.listener).await;
     }
 

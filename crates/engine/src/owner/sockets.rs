@@ -1,5 +1,5 @@
-//! The directory of all sockets: what each is called, and which of them nobody listens on any
-//! more, because their owner was killed.
+//! The directory of all sockets: their names, and the removal of sockets on which nobody listens
+//! any more, because their owner was killed.
 
 use std::fs::{self, File};
 use std::io;
@@ -22,10 +22,10 @@ pub(super) fn own_path(directory: &Path) -> PathBuf {
 /// takes them milliseconds.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// Keeps others from making or removing sockets while the returned file is open, so that a socket
-/// that is just being made is never taken for an abandoned one. A process that never lets go of the
-/// directory keeps nobody from listening: the name of a socket has the number of its process, and
-/// the socket of a living process is never taken for abandoned.
+/// Keeps other processes from making or removing sockets while the returned file is open, so that a
+/// socket that is just being made is never taken for an abandoned one. A process that never lets go
+/// of the directory cannot keep others from listening: the name of a socket has the number of its
+/// process, and the socket of a living process is never taken for abandoned.
 pub(super) fn hold(directory: &Path) -> Option<File> {
     lock_directory(directory, PATIENCE).ok()
 }
@@ -43,7 +43,7 @@ pub(super) fn remove_abandoned(directory: &Path, _held: &File) {
     let entries = fs::read_dir(directory).into_iter().flatten().flatten();
     for path in entries.map(|entry| entry.path()) {
         if owner_of(&path).is_some_and(|pid| start_time(pid).is_none()) && is_deaf(&path) {
-            // Another one may have been faster.
+            // Another process may have been faster.
             _ = fs::remove_file(&path);
         }
     }

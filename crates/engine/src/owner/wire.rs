@@ -19,7 +19,7 @@ pub struct OwnerRequest {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Want {
-    /// Its end; answered when nothing of it is left.
+    /// Its end; answered when all of its processes are gone.
     Stop,
     /// An answer when it is over.
     Wait,
@@ -70,7 +70,7 @@ pub enum OwnerReply {
     },
 }
 
-/// More of a message that is still being written; many of these come before the reply.
+/// The next part of a message that is still being written; many of these come before the reply.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct PartialUpdate {

@@ -155,7 +155,7 @@ impl Running<'_> {
         }
     }
 
-    /// Ends what a dead keeper kept: the owner has inherited it.
+    /// Ends the processes of a dead keeper: the owner has inherited them.
     async fn keeper_died(&mut self) {
         self.unit.send_events().await;
         self.close_stdin().await;
@@ -201,7 +201,7 @@ impl Running<'_> {
     }
 
     /// Returns whether another child could still give the report: the session must hold the task,
-    /// and pi writes none before the first answer.
+    /// and pi writes no session before the first answer.
     fn can_go_on(&self, exit: Exit) -> bool {
         self.progress.reports.are_needed()
             && exit.is_known()

@@ -1,4 +1,4 @@
-//! Logs what woke the unit of a child, and which phase followed.
+//! Logs the events that wake the unit of a child, and the phases that follow.
 
 use pi_subagents_delegation::RunId;
 use tokio::time::Instant;
@@ -10,7 +10,8 @@ use crate::request::UnitRequest;
 use crate::stopping::{Phase, Trust};
 
 impl Wake {
-    /// Logs what woke the unit, unless the child merely spoke: its events tell of that.
+    /// Logs the event that woke the unit, unless the child merely printed something: its record has
+    /// that.
     pub(super) fn log(&self, run: &RunId) {
         match self {
             Self::Output(Some(_)) | Self::Stderr(Some(_)) => {}

@@ -111,7 +111,7 @@ impl<'a> Running<'a> {
         }
     }
 
-    /// Works with the child until nothing of it is left.
+    /// Works with the child until all of its processes are gone.
     pub(crate) async fn run(mut self) -> Outcome {
         self.unit.report(Happening::Started(self.started)).await;
         self.send_deadline();

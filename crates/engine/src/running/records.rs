@@ -1,4 +1,4 @@
-//! The records of a child, and what follows from them for the run.
+//! The records of a child, and their consequences for the run.
 
 use pi_subagents_delegation::child_protocol::{ChildRecord, Command, Question, Response};
 use pi_subagents_delegation::{
@@ -25,7 +25,7 @@ enum Consequence {
     Refused(String),
     /// An extension waits for an answer.
     Asked(Question),
-    /// The child answered what was asked about its model.
+    /// The child answered the question about its model.
     Checked(Checked),
     /// The child listed its tools.
     Equipped(HadTools),
@@ -44,7 +44,7 @@ impl Running<'_> {
         }
     }
 
-    /// Returns what a record means for the run, apart from being an event.
+    /// Returns the consequence of a record for the run, apart from being an event.
     fn weigh(&mut self, record: &ChildRecord) -> Consequence {
         match record {
             ChildRecord::MessageEnded(Message::Assistant(answer)) => self.weigh_answer(answer),

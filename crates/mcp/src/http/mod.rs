@@ -40,10 +40,10 @@ pub struct HttpServer {
     address: SocketAddr,
 }
 
-/// Why nobody can be served over HTTP.
+/// The reason why nobody can be served over HTTP.
 #[derive(Debug, thiserror::Error)]
 pub enum HttpError {
-    /// The address is one that other machines reach.
+    /// Other machines could reach the address.
     #[error("{0} is no loopback address")]
     NotLoopback(SocketAddr),
     /// The system does not let us listen there.
@@ -51,7 +51,7 @@ pub enum HttpError {
     Listen {
         /// The address.
         address: SocketAddr,
-        /// Why not.
+        /// The error of the system.
         source: io::Error,
     },
 }
@@ -73,8 +73,8 @@ impl HttpServer {
         format!("http://{}{PATH}", self.address)
     }
 
-    /// Serves tools to whoever has the token, until `told_to_end` ends. Returns when all calls
-    /// are over.
+    /// Serves tools to every client that has the token, until `told_to_end` ends. Returns when all
+    /// calls are over.
     pub async fn serve(
         self,
         tools: Arc<dyn Tools>,
@@ -106,7 +106,7 @@ impl HttpServer {
         // Their answers are sent before the connections are closed.
         under_way.all_over().await;
         ended.cancel();
-        // A client that does not read keeps nobody from ending.
+        // A client that does not read cannot keep us from ending.
         _ = timeout(PATIENCE, serving).await;
     }
 }
@@ -126,7 +126,7 @@ fn config(address: SocketAddr, ended: &CancellationToken) -> StreamableHttpServe
         .with_cancellation_token(ended.child_token())
 }
 
-/// Lets those pass who have the token.
+/// Lets requests with the token pass.
 async fn admit(State(token): State<Arc<Token>>, request: Request, next: Next) -> Response {
     let given = request.headers().get(header::AUTHORIZATION);
     let given = given.and_then(|value| value.to_str().ok());

@@ -11,7 +11,8 @@ impl Token {
         Self(secret.into())
     }
 
-    /// Returns whether this is it. How long that takes tells nothing about how much of it is right.
+    /// Returns whether this is the token. The time that it takes does not depend on how much of it
+    /// is right.
     pub(super) fn is(&self, given: &str) -> bool {
         let (own, given) = (self.0.as_bytes(), given.as_bytes());
         let pairs = own.iter().zip(given);

@@ -1,7 +1,7 @@
-//! A client that has hung up and reads nothing: it keeps nobody here.
+//! A client that has hung up and reads nothing: it cannot keep us here.
 //!
 //! While an answer cannot be written nothing is read, so the end of stdin would not be seen. The
-//! system tells of it beside reading.
+//! system reports it beside reading.
 
 use std::io::stdin;
 use std::os::fd::AsFd as _;
@@ -29,7 +29,7 @@ pub(super) fn watch(
     let hung_up = hung_up();
     async move {
         if hung_up.await.is_err() {
-            // Nobody can tell; the end of stdin is seen by reading.
+            // The system cannot report it; the end of stdin is seen by reading.
             return;
         }
         loop {

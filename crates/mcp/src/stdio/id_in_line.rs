@@ -68,7 +68,7 @@ impl IdInLine {
         }
     }
 
-    /// Takes a finished word as the id if it stands where the id does. A word that was cut is no
+    /// Takes a finished word as the id if it is in the place of the id. A word that was cut is no
     /// JSON, and so no id.
     fn end_word(&mut self) {
         if self.depth == 1 {

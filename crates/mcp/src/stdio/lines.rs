@@ -14,7 +14,7 @@ pub(super) const LONGEST: usize = 16 * 1024 * 1024;
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Line {
     Whole(Vec<u8>),
-    /// More than [`LONGEST`]; the id of the request in it, if it has one.
+    /// More than [`LONGEST`] bytes; holds the id of the request in it, if it has one.
     TooLong(Option<Value>),
 }
 

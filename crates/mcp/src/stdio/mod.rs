@@ -1,8 +1,8 @@
 //! The client at stdin and stdout: one message a line, each way.
 //!
-//! The library has such a transport too. Ours answers what it passes over (lines that are too
-//! long, batches, requests that do not fit), takes only so many requests at once, and lets go of
-//! a client that does not read.
+//! The library has such a transport too. Ours answers the lines that it cannot take (lines that are
+//! too long, batches, requests that do not fit), takes a limited number of requests at once, and
+//! lets go of a client that does not read.
 
 mod hang_up;
 mod id_in_line;
@@ -36,7 +36,7 @@ pub(crate) struct Stdio {
 }
 
 impl Stdio {
-    /// Begins to read. `ended` is cancelled as soon as nothing more can come: the library tells
+    /// Begins to read. `ended` is cancelled as soon as nothing more can come: the library reports
     /// it only after it has waited for the calls under way.
     pub(crate) fn open(ended: CancellationToken) -> Self {
         let (reader, writer) = stdio_pipes();
@@ -92,7 +92,8 @@ impl Transport<RoleServer> for Stdio {
         self.incoming.recv().await
     }
 
-    /// Ends the tasks that read and write. The library has already waited for what was being sent.
+    /// Ends the tasks that read and write. The library has already waited for the lines that were
+    /// being sent.
     async fn close(&mut self) -> io::Result<()> {
         self.tasks.iter().for_each(JoinHandle::abort);
         Ok(())
@@ -115,7 +116,7 @@ fn answered_request(message: &TxJsonRpcMessage<RoleServer>) -> Option<&rmcp::mod
     }
 }
 
-/// Formats an error as a line. It can carry any id, also one that the library does not know.
+/// Formats an error as a line. It can carry any id, also an id that the library does not know.
 fn error_line(id: &Value, code: i32, message: &str) -> Vec<u8> {
     let error = serde_json::json!({
         "jsonrpc": "2.0",

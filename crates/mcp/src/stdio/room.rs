@@ -25,7 +25,7 @@ pub(super) struct Room {
     taken: Arc<Mutex<HashMap<RequestId, OwnedSemaphorePermit>>>,
 }
 
-/// Why a request finds no room.
+/// The reason why a request finds no room.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum NoRoom {
     Full,

@@ -1,4 +1,4 @@
-//! Writes what a client is sent, one line after the other.
+//! Writes the messages to a client, one line after the other.
 
 use std::io;
 use std::sync::Arc;
@@ -22,7 +22,7 @@ pub(super) struct Written {
     state: Arc<State>,
 }
 
-/// A line that waits for its turn, and who is told when it is written.
+/// A line that waits for its turn, and the sender of the news that it is written.
 struct Waiting {
     line: Vec<u8>,
     written: oneshot::Sender<io::Result<()>>,
@@ -75,7 +75,7 @@ impl Outgoing {
 }
 
 impl Written {
-    /// Writes until nobody hands in lines any more.
+    /// Writes until no more lines can be handed in.
     pub(super) async fn write(mut self) {
         while let Some(Waiting { line, written }) = self.lines.recv().await {
             self.state.is_writing.store(true, Ordering::Relaxed);

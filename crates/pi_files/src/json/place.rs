@@ -1,9 +1,9 @@
-//! Finds where a key or a value stands in a JSON text, which parsed values do not tell.
+//! Finds the position of a key or a value in a JSON text, which parsed values do not have.
 
 use super::relaxed::string_length;
 use crate::problem::Position;
 
-/// A step from a value to one inside it.
+/// A step from a value to a value inside it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Step<'a> {
     /// The value of a key.
@@ -12,8 +12,8 @@ pub enum Step<'a> {
     Index(usize),
 }
 
-/// Returns where something stands in a text that is JSON: a key if the path ends with one, else the
-/// beginning of the item.
+/// Returns the position of a key or an item in a JSON text: of the key if the path ends with one,
+/// else of the beginning of the item.
 pub fn position_of(text: &str, path: &[Step<'_>]) -> Option<Position> {
     let mark = text.len() - super::without_mark(text).len();
     let mut scanner = Scanner { text, at: mark };

@@ -1,5 +1,5 @@
-//! Messages as they stand in a child's own session, which is written in pi's format, and in what a
-//! child tells.
+//! Messages in a child's own session, which is written in pi's format, and in the lines that a
+//! child prints.
 
 use pi_subagents_delegation::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -15,14 +15,14 @@ pub(crate) struct MessageEntry<'a> {
     pub(crate) message: &'a RawValue,
 }
 
-/// The message in a line that a child told.
+/// The message in a line that a child printed.
 #[derive(Debug, Deserialize)]
 pub(crate) struct ToldMessage<'a> {
     #[serde(borrow)]
     pub(crate) message: &'a RawValue,
 }
 
-/// A message as a child tells it, that was found in its session instead.
+/// A message in the form in which a child prints it, although it was found in the child's session.
 #[derive(Debug, Serialize)]
 pub(crate) struct RecoveredMessage<'a> {
     #[serde(rename = "type")]
@@ -32,7 +32,7 @@ pub(crate) struct RecoveredMessage<'a> {
 }
 
 impl MessageEntry<'_> {
-    /// Returns when it was said, if the line tells.
+    /// Returns the time of the message, if the line has one.
     pub(crate) fn said_at(&self) -> Option<Timestamp> {
         self.timestamp.parse().ok()
     }

@@ -178,7 +178,7 @@ pub fn ending_value(ending: &Ending) -> Value {
     serde_json::to_value(EndingRecord::from(ending)).unwrap_or_default()
 }
 
-/// Reads an ending that another machine has written; `None` if it is none that we know.
+/// Reads an ending that another machine has written; `None` if we do not know it.
 pub fn read_ending(value: Value) -> Option<Ending> {
     let record: EndingRecord = serde_json::from_value(value).ok()?;
     Some(record.into())

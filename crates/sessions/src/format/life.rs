@@ -1,4 +1,4 @@
-//! Our own lines in `events.jsonl`, between those of the child.
+//! Our own lines in `events.jsonl`, between the lines of the child.
 
 use std::borrow::Cow;
 
@@ -15,7 +15,7 @@ use super::ending::EndingRecord;
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all_fields = "camelCase")]
 pub(crate) enum LifeRecord {
-    /// The time of the child's records that follow, which carry none of ours.
+    /// The time of the child's records that follow, because they carry no time of ours.
     #[serde(rename = "run_at")]
     At { at: String },
     #[serde(rename = "run_accepted")]
@@ -49,8 +49,8 @@ pub(crate) enum LifeRecord {
     Ended { at: String, ending: EndingRecord },
 }
 
-/// The kind of child that does the work. A line with another word is not understood, and passed
-/// over like every line of a newer format.
+/// The kind of child that does the work. A line with another word is not understood, and skipped
+/// like every line of a newer format.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) enum RunnerRecord {
@@ -131,14 +131,14 @@ impl LifeRecord {
         }
     }
 
-    /// Returns the line that says when the records behind it were seen.
+    /// Returns the line with the time at which the records behind it were seen.
     pub(crate) fn time(at: Timestamp) -> Self {
         Self::At {
             at: format!("{at:.3}"),
         }
     }
 
-    /// Returns the time this line gives, unless somebody spoiled it.
+    /// Returns the time of this line, unless somebody spoiled it.
     pub(crate) fn at(&self) -> Option<Timestamp> {
         let (Self::At { at }
         | Self::Accepted { at, .. }
@@ -195,7 +195,7 @@ impl LifeRecord {
     }
 }
 
-/// Returns the line of `events.jsonl` that stands for an event; `None` for one that goes to a log.
+/// Returns the line of `events.jsonl` for an event; `None` for an event that goes to a log.
 pub fn recorded_line(event: &RunEvent) -> Option<Cow<'_, [u8]>> {
     if let Happening::Said { line, .. } = &event.happening {
         return Some(Cow::Borrowed(line));

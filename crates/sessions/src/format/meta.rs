@@ -43,7 +43,7 @@ pub(crate) struct Meta {
     /// The tools of the session it goes on with.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) known_tools: Option<BTreeSet<String>>,
-    /// Commands that run tests, beside those that everybody knows.
+    /// Commands that run tests, beside the well-known ones.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) test_commands: Vec<String>,
     /// The system prompt of the child.

@@ -1,6 +1,6 @@
-//! The formats on disk, and how they map to the vocabulary.
+//! The formats on disk, and their mapping to the vocabulary.
 //!
-//! Every file says its format; a reader ignores fields it does not know, and a newer format than
+//! Every file names its format; a reader ignores fields it does not know, and a newer format than
 //! its own is still read as far as it is understood. See `docs/design/record.md`.
 
 mod child_session;

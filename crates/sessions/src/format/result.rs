@@ -1,4 +1,4 @@
-//! `result.json`: how a run ended and what it amounted to.
+//! `result.json`: the ending of a run, its answer and its usage.
 
 use pi_subagents_delegation::{
     Ending, Receipt, RunSummary, StopReason, Task, Timestamp, Usage, text,

@@ -18,8 +18,8 @@ struct Kept<'a> {
     end: Option<&'a str>,
 }
 
-/// Returns the content of an index without the lines that nobody needs: those of removed runs,
-/// those that a later line replaced, and those that cannot be read.
+/// Returns the content of an index without superfluous lines: those of removed runs, those that a
+/// later line replaced, and those that cannot be read.
 pub(super) fn compacted(content: &str, now: Timestamp) -> String {
     let mut runs: Vec<Option<Kept<'_>>> = Vec::new();
     let mut places: HashMap<String, usize> = HashMap::new();

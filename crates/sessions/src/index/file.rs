@@ -21,7 +21,8 @@ const PATIENCE_ALONE: Duration = Duration::from_secs(10);
 const LARGEST: u64 = 1 << 30;
 
 /// Appends lines in one write, so that the lines of several processes do not mix. The condition is
-/// looked at when nobody has the index alone any more; if it does not hold, nothing is appended.
+/// looked at when no process has the index alone any more; if it does not hold, nothing is
+/// appended.
 pub(super) fn append(
     index: &Path,
     lines: Vec<u8>,
@@ -110,9 +111,9 @@ impl Alone {
         content(&self.index)
     }
 
-    /// Puts a new content in the place of the index. A crash leaves the old one or the new one.
+    /// Replaces the content of the index. A crash leaves the old content or the new one.
     pub(super) fn replace(self, content: &str) -> io::Result<()> {
-        // The index may be a link to wherever the user keeps it, and stays one.
+        // The index may be a link to wherever the user keeps it, and stays a link.
         let file = fs::canonicalize(&self.index)?;
         files::replace(&file, content.as_bytes(), Audience::Private)
     }

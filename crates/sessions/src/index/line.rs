@@ -105,7 +105,8 @@ impl<'a> IndexLine<'a> {
     }
 }
 
-/// Returns the run and the kind of a line that this program wrote, by the beginning of it alone.
+/// Returns the run and the kind of a line that this program wrote, read from the beginning of the
+/// line alone.
 pub(super) fn beginning_of(line: &str) -> Option<(&str, Kind)> {
     let (run, rest) = line.strip_prefix(r#"{"run":""#)?.split_once('"')?;
     let kinds = [

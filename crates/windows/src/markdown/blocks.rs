@@ -11,7 +11,7 @@ use super::table::Table;
 use crate::wrap::wrap;
 use crate::{Line, Role};
 
-/// Code stands so far to the right of the words around it.
+/// The margin between code and the words around it.
 const CODE_MARGIN: &str = "  ";
 
 /// The widest horizontal rule.
@@ -24,7 +24,7 @@ pub(super) struct Blocks<'a> {
     lines: Vec<Line>,
     margin: Margin,
     inline: Inline,
-    /// The numbers of the next items of the lists that are open; lists with dots have none.
+    /// The numbers of the next items of the open lists; `None` for a list with dots.
     numbers: Vec<Option<u64>>,
     /// The code or HTML that is being read.
     verbatim: Option<Verbatim>,

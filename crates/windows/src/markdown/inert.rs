@@ -2,8 +2,8 @@
 
 use pulldown_cmark::{Event, Options, Parser, Tag};
 
-/// Rewrites a text so that whoever shows it fetches nothing: an image becomes a link, and a tag of
-/// HTML becomes text. A model must not learn through an address of its own who reads its answer.
+/// Rewrites a text so that a viewer fetches nothing: an image becomes a link, and a tag of HTML
+/// becomes text. A model must not learn through an address of its own who reads its answer.
 pub fn inert(text: &str) -> String {
     let options = Options::ENABLE_TABLES | Options::ENABLE_FOOTNOTES;
     let mut inert = String::with_capacity(text.len());

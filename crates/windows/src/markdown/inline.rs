@@ -12,7 +12,7 @@ pub(super) struct Inline {
     words: Vec<(Role, String)>,
     /// The roles of the marks that are open.
     roles: Vec<Role>,
-    /// The marks to be written when an open emphasis ends that is none.
+    /// The marks to be written when an open emphasis ends that was not meant as emphasis.
     literal_marks: Vec<Option<String>>,
     links: Vec<OpenLink>,
 }
@@ -80,7 +80,7 @@ impl Inline {
         });
     }
 
-    /// Ends a link: its address stands behind its text, unless it is its text.
+    /// Ends a link: its address comes behind its text, unless it is its text.
     pub(super) fn close_link(&mut self) {
         let Some(link) = self.links.pop() else { return };
         let is_said = link.is_automatic || link.text == link.address || link.address.is_empty();

@@ -10,7 +10,7 @@ const BAR: &str = "│ ";
 /// A margin takes no more columns than this, however wide the screen is.
 const WIDEST: usize = 40;
 
-/// All that stands to the left of a line, from the outermost block to the innermost.
+/// All marks to the left of a line, from the outermost block to the innermost.
 pub(super) struct Margin {
     levels: Vec<Level>,
     /// The number of columns that they take.

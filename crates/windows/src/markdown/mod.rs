@@ -1,7 +1,7 @@
 //! Markdown as lines for a person: models write it, and a terminal has no other way to show it.
 //!
 //! Marks that carry meaning without colour stay (`#` of headings, backticks of code, `>` as a bar);
-//! those of emphasis go. Every line break of the author stays, because models mean theirs.
+//! the marks of emphasis go. Every line break of the author stays, because models mean theirs.
 
 mod blocks;
 mod inert;
@@ -30,7 +30,7 @@ pub fn render(text: &str, columns: usize) -> Vec<Line> {
     )
 }
 
-/// Renders a text as lines of any width, for whoever wraps them later; only tables are no wider
+/// Renders a text as lines of any width, for callers that wrap them later; only tables are no wider
 /// than `columns`.
 pub(crate) fn unwrapped(text: &str, columns: usize) -> Vec<Line> {
     let widths = Widths {

@@ -1,10 +1,10 @@
 //! Long texts, cut into pieces that are rendered one by one.
 
-/// The work for one piece may grow with the square of its size, so none is longer.
+/// The length of the longest piece. The work for one piece may grow with the square of its size.
 const LONGEST_PIECE: usize = 64 << 10;
 
-/// Splits a text where it is too long for one piece: at its last empty line, else at the end of a
-/// line, else between two characters.
+/// Splits a text that is too long for one piece: at its last empty line, else at the end of a line,
+/// else between two characters.
 pub(super) fn pieces(text: &str) -> impl Iterator<Item = &str> {
     let mut rest = text;
     std::iter::from_fn(move || {

@@ -1,4 +1,4 @@
-//! Tables: columns beside each other where they fit, else one line per cell.
+//! Tables: columns beside each other if they fit, else one line per cell.
 
 use pi_subagents_delegation::text;
 use pulldown_cmark::Alignment;
@@ -9,7 +9,7 @@ use crate::{Line, Role};
 /// Between two columns.
 const GAP: &str = " │ ";
 
-/// A column that is narrower than this says nothing.
+/// The width of the narrowest column that is still readable.
 const NARROWEST: usize = 6;
 
 /// A table that is being read.
@@ -94,7 +94,7 @@ impl Table {
             .collect()
     }
 
-    /// Draws one line of a row whose cells may have several.
+    /// Draws one line of a row whose cells may have several lines.
     fn row_line(&self, cells: &[Vec<Line>], widths: &[usize], number: usize) -> Line {
         let mut line = Line::default();
         let empty = Line::default();
@@ -139,7 +139,7 @@ fn headed(cell: &Line, is_heading: bool) -> Line {
     cell.clone()
 }
 
-/// Splits the space that a cell leaves into what stands before and behind it.
+/// Splits the space that a cell leaves into the parts before and behind it.
 fn padding(alignment: Option<Alignment>, space: usize) -> (usize, usize) {
     match alignment {
         Some(Alignment::Right) => (space, 0),

@@ -1,11 +1,11 @@
-//! Arguments of whatever type the model gave.
+//! Reads arguments, of any type that the model gave.
 
 use std::borrow::Cow;
 
 use pi_subagents_delegation::text::CUT_MARK;
 use serde_json::Value;
 
-/// No preview shows more of one argument than this.
+/// The number of bytes of one argument that a preview shows.
 const MAX_BYTES: usize = 4 * 1024;
 
 /// The arguments of a call.
@@ -21,7 +21,8 @@ impl<'a> Arguments<'a> {
         self.0
     }
 
-    /// Returns the first of these arguments that is given; tools have several names for one thing.
+    /// Returns the first of these arguments that is present; tools have several names for one
+    /// thing.
     pub(super) fn get(self, names: &[&str]) -> Option<&'a Value> {
         names
             .iter()

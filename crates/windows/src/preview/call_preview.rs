@@ -11,7 +11,7 @@ use crate::{Line, Role};
 /// The largest width of a line that is not cut to a screen.
 const WHOLE_WIDTH: usize = 4096;
 
-/// The subject of a call, read from its arguments once. It holds a bounded part of them.
+/// The subject of a call, read from its arguments once. It holds a bounded part of the arguments.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CallPreview {
     tool: String,
@@ -25,7 +25,7 @@ enum Form {
 }
 
 impl CallPreview {
-    /// Reads what a call is about.
+    /// Reads the subject of a call.
     pub fn new(tool: &str, arguments: &Value, context: &PreviewContext) -> Self {
         let arguments = Arguments::new(arguments);
         let form = match tool {
@@ -38,8 +38,8 @@ impl CallPreview {
         }
     }
 
-    /// Draws the call no wider than `width`; the first line says the most, further ones continue
-    /// it.
+    /// Draws the call no wider than `width`; the first line has the most important part, further
+    /// lines continue it.
     pub fn lines(&self, outcome: &Outcome, width: usize) -> Vec<Line> {
         if let Outcome::Failed(failure @ CallFailure::NoSuchTool) = outcome {
             return vec![self.refused(failure, width)];

@@ -17,7 +17,7 @@ pub struct PreviewContext {
 }
 
 impl PreviewContext {
-    /// The width where nothing else is said.
+    /// The width by default.
     pub const DEFAULT_WIDTH: usize = 160;
 
     pub(crate) fn width(&self) -> usize {

@@ -28,12 +28,13 @@ pub use context::PreviewContext;
 pub use outcome::{Outcome, changes};
 use sentence::Sentence;
 
-/// Returns the lines that show a call; the first says the most, further ones continue it.
+/// Returns the lines that show a call; the first has the most important part, further ones continue
+/// it.
 pub fn call(tool: &str, arguments: &Value, context: &PreviewContext) -> Vec<Line> {
     CallPreview::new(tool, arguments, context).lines(&Outcome::Untold, context.width())
 }
 
-/// Returns the lines that show a call and what came of it.
+/// Returns the lines that show a call and its outcome.
 pub fn answered(
     tool: &str,
     arguments: &Value,

@@ -15,17 +15,17 @@ const UNDER_WAY: &str = " (running)";
 /// The outcome of a call.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum Outcome {
-    /// Nobody asks what came of it.
+    /// The outcome is not shown.
     #[default]
     Untold,
     /// It has no result yet.
     UnderWay,
-    /// It did what it should.
+    /// It succeeded.
     Done {
         /// The numbers of lines that were added to a file and removed from it, if the tool reported
         /// them.
         changes: Option<(usize, usize)>,
-        /// The summary of what was found, on a line of its own.
+        /// The summary of the findings, on a line of its own.
         summary: Option<Line>,
     },
     /// It failed.
@@ -37,7 +37,7 @@ pub enum Outcome {
 }
 
 impl Outcome {
-    /// Returns what the result of a call says.
+    /// Reads the outcome from the result of a call.
     pub fn of(result: &ToolResult) -> Self {
         match result.failure() {
             Some(failure) => Self::Failed(failure),
@@ -55,7 +55,7 @@ impl Outcome {
         )
     }
 
-    /// Returns what stands behind the call.
+    /// Returns the text behind the call.
     pub(super) fn tail(&self, width: usize) -> Vec<Span> {
         let failed = |words: &str| {
             let words = pi_subagents_delegation::text::cut_columns(words, width / 2);

@@ -5,7 +5,7 @@ use std::path::{Component, Path, PathBuf};
 
 use super::PreviewContext;
 
-/// Shortens a path; one that is relative already stays as it is.
+/// Shortens a path. A relative path stays as it is.
 pub(super) fn shorten<'a>(path: &'a str, context: &PreviewContext) -> Cow<'a, str> {
     if !Path::new(path).is_absolute() {
         return path.into();

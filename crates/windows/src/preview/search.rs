@@ -1,4 +1,4 @@
-//! Previews of the tools that look for files and text, and what they found.
+//! Previews of the tools that look for files and text, and of their findings.
 
 use pi_subagents_delegation::text;
 
@@ -81,8 +81,8 @@ struct Found<'a> {
 }
 
 impl<'a> Found<'a> {
-    /// Reads a result with one name per line. A tool that left some out says so in brackets in the
-    /// last line.
+    /// Reads a result with one name per line. A tool that left out some names says so in brackets
+    /// in the last line.
     fn in_result(result: &'a str, nothing: &str) -> Self {
         let mut names: Vec<&str> = result
             .lines()

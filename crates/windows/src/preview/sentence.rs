@@ -8,10 +8,10 @@ use super::outcome::FAILED;
 use crate::paint::fit;
 use crate::{Line, Role, Span};
 
-/// Between a tool and what it is about.
+/// The sign between a tool and its subject.
 pub(super) const ARROW: &str = " → ";
 
-/// So much of what a call is about stays, even if then the counts do not fit.
+/// The number of columns of a subject that stay, even if the counts do not fit then.
 const MIN_SUBJECT: usize = 12;
 
 /// A preview before it is cut: the subject is shortened before the counts behind it.
@@ -32,20 +32,20 @@ impl Sentence {
         }
     }
 
-    /// Says what the call is about, behind an arrow.
+    /// Adds the subject of the call, behind an arrow.
     pub(super) fn about(mut self, subject: &str) -> Self {
         let subject = text::clean(subject).replace('\n', " ");
         self.subject = Some(format!("{ARROW}{subject}"));
         self
     }
 
-    /// Says what the call is about, behind a space.
+    /// Adds the subject of the call, behind a space.
     pub(super) fn with_arguments(mut self, arguments: &str) -> Self {
         self.subject = Some(format!(" {}", text::clean(arguments)));
         self
     }
 
-    /// Adds a count, behind whatever there is.
+    /// Adds a count at the end.
     pub(super) fn count(mut self, role: Role, text: &str) -> Self {
         self.counts.push(Span::new(role, text));
         self

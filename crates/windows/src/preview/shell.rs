@@ -14,14 +14,15 @@ use crate::paint::fit;
 use crate::{Line, Role, Span};
 
 const LEAD: &str = "bash → ";
-/// A line that continues a command stands under the command, not under the tool's name.
+/// The beginning of a line that continues a command: it is below the command, not below the tool's
+/// name.
 const CONTINUATION: &str = "     │ ";
 const AND: &str = " && ";
 
 /// A command takes no more lines than this.
 const MAX_LINES: usize = 4;
 
-/// So much of a command stays, even if then what came of it does not fit.
+/// The number of columns of a command that stay, even if its outcome does not fit then.
 const MIN_COMMAND: usize = 12;
 
 /// A command that is shown whole takes no more lines than this.
@@ -58,7 +59,8 @@ impl Command {
         }
     }
 
-    /// Shows `bash → command`, at its `&&` continued on further lines where it is too wide for one.
+    /// Shows `bash → command`. A command that is too wide for one line is continued on further
+    /// lines at its `&&`.
     pub(super) fn lines(&self, outcome: &Outcome, width: usize) -> Vec<Line> {
         let tail = outcome.tail(width);
         let taken: usize = tail.iter().map(Span::width).sum();
@@ -95,7 +97,7 @@ impl Command {
     }
 }
 
-/// Puts the parts of a command below each other, with what came of it behind the last.
+/// Puts the parts of a command below each other, with the outcome behind the last part.
 fn drawn(parts: &[String], outcome: &Outcome, width: usize) -> Vec<Line> {
     let is_failed = outcome.is_failed();
     let mut lines: Vec<Line> = parts

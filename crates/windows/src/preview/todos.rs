@@ -36,7 +36,7 @@ pub(super) fn edit(arguments: Arguments<'_>) -> Sentence {
     }
 }
 
-/// Names one thing to do, which is a text or has one.
+/// Names one thing to do, which is a text or has a field with one.
 fn named(todo: &Value) -> &str {
     let fields = ["description", "content", "text", "title"];
     let inside = || fields.iter().find_map(|field| todo.get(field)?.as_str());

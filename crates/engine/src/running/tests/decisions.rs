@@ -39,7 +39,7 @@ async fn a_second_shutdown_does_not_wait_for_the_child_to_settle() {
         let decision = Decision::Shutdown(Interruption::Signal(2));
         stand.ask.send(UnitRequest::End(decision)).unwrap();
     }
-    // The child may or may not hear of the abort before its stdin is closed.
+    // The child may or may not get the abort before its stdin is closed.
     let order = loop {
         let told = stand.told().await;
         if told.contains("keeper") {

@@ -87,7 +87,7 @@ async fn a_report_beside_other_calls_ends_the_turn_at_once() {
 
 #[tokio::test(start_paused = true)]
 async fn a_child_that_exits_without_a_report_is_corrected_once_for_its_exit() {
-    // It settles and exits at once, and which of the two is heard of first is chance.
+    // The child settles and exits at once, and it is chance which of the two is seen first.
     for hears_correction in [false, true] {
         let mut stand = reporting_with_session().await;
         stand.say(ANSWER);

@@ -133,7 +133,7 @@ impl Stand {
         keeper.write_all(format!("{line}\n").as_bytes()).unwrap();
     }
 
-    /// Plays that the child exits and nothing of it is left.
+    /// Plays the exit of the child, with no process left.
     pub(super) fn exit(&mut self, code: i32) {
         self.output = None;
         self.errors = None;
@@ -209,7 +209,7 @@ impl Stand {
     }
 }
 
-/// Runs a unit whose first child is played by the test. The next one is not started.
+/// Runs a unit whose first child is played by the test. A second child is not started.
 async fn live(mut unit: Unit, child: LaunchedChild) {
     let mut progress = RunProgress::begin(&unit.task, &mut unit.plan);
     match Running::new(&mut unit, &mut progress, child).run().await {
@@ -219,7 +219,7 @@ async fn live(mut unit: Unit, child: LaunchedChild) {
     unit.send_events().await;
 }
 
-/// Notes what is said on a stream, with the time it was said, and when it closes.
+/// Notes the lines on a stream with their times, and the end of the stream.
 fn listen(
     start: Instant,
     who: &'static str,
@@ -232,7 +232,7 @@ fn listen(
             let line = lines.next_line().await.unwrap();
             let second = start.elapsed().as_millis();
             let text = line.clone().unwrap_or_else(|| "closed".to_owned());
-            // The test may have heard enough.
+            // The test may have stopped reading.
             _ = told.send(format!("{second} ms, {who}: {text}"));
             if line.is_none() {
                 return;

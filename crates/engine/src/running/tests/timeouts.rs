@@ -54,7 +54,7 @@ async fn tools_at_work_extend_the_deadline_and_text_does_not() {
     stand.sleep_until(60).await;
     stand.say(r#"{"type":"message_update","delta":"x"}"#);
     assert_eq!(stand.told().await, format!("68000 ms, {ABORT_LINE}"));
-    // The keeper hears of it at the start, and when what it was told last has passed.
+    // The keeper gets a deadline at the start, and when the last one has passed.
     let told = |at: &str, left: u64| {
         format!(r#"{at}keeper: {{"deadline":{{"left":{{"secs":{left},"nanos":0}}}}}}"#)
     };
