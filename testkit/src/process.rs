@@ -13,7 +13,8 @@ pub fn exists(pid: u32) -> bool {
     stat(pid).is_some_and(|stat| !matches!(stat.state, 'Z' | 'X'))
 }
 
-/// Waits until none of the processes exists; returns those that still do after `patience`.
+/// Waits until none of the processes exists. Returns the processes that still exist after
+/// `patience`.
 pub fn wait_until_gone(pids: &[u32], patience: Duration) -> Result<(), Vec<u32>> {
     let all_gone = || pids.iter().all(|pid| !exists(*pid)).then_some(());
     wait_until(patience, all_gone)
@@ -121,7 +122,7 @@ pub fn parent(pid: u32) -> Option<u32> {
     stat(pid).map(|stat| stat.parent)
 }
 
-/// Returns whether a process ignores a signal, or does with it what it pleases.
+/// Returns whether a process ignores a signal or has a handler for it.
 pub fn is_deaf_to(pid: u32, signal: Signal) -> bool {
     let holds = |mask: &str| {
         let mask = status(pid, mask).and_then(|mask| u64::from_str_radix(&mask, 16).ok());
@@ -145,7 +146,7 @@ struct Stat {
 
 fn stat(pid: u32) -> Option<Stat> {
     let text = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    // The name stands in parentheses and may itself hold spaces and parentheses.
+    // The name is in parentheses and may itself hold spaces and parentheses.
     let (_, rest) = text.rsplit_once(") ")?;
     let mut fields = rest.split(' ');
     Some(Stat {

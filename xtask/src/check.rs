@@ -8,7 +8,7 @@ use crate::steps::{self, Step};
 
 const SHOWN: usize = 10;
 
-/// Checks, then lists what is long. A length never fails anything.
+/// Checks, then lists long files and functions. A length never fails anything.
 pub(crate) fn check() -> Outcome<()> {
     steps::run(&Step::checks())?;
     let tree = Tree::read(&root())?;

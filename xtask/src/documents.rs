@@ -1,5 +1,5 @@
-//! The documents that are generated, and where they lie. `cargo xtask docs` writes them; the tidy
-//! test fails when one is out of date.
+//! The documents that are generated, and their paths. `cargo xtask docs` writes them; the tidy test
+//! fails when one is out of date.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -19,7 +19,7 @@ pub struct Document {
     pub content: String,
 }
 
-/// Makes all generated documents with this built `pi-subagents`. Add a new one here.
+/// Makes all generated documents with this built `pi-subagents`. Add a new document here.
 pub fn generated_documents(binary: &Path) -> Outcome<Vec<Document>> {
     Ok(vec![
         Document {
@@ -71,7 +71,7 @@ fn tools(binary: &Path, family: &str, names: &[&str]) -> Outcome<String> {
     ))
 }
 
-/// Returns what a command prints.
+/// Returns the output of a command.
 fn output_of(binary: &Path, words: &[&str]) -> Outcome<String> {
     let output = program(binary).args(words).output()?;
     if !output.status.success() {

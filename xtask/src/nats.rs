@@ -75,7 +75,7 @@ fn python(arguments: &[&str]) -> Outcome<()> {
     Err(format!("python3 {} ({status})", arguments.join(" ")).into())
 }
 
-/// Compares the checksum of an archive with the one that is known.
+/// Compares the checksum of an archive with the known one.
 fn check(archive: &Path) -> Outcome<()> {
     let known = CHECKSUMS
         .iter()

@@ -5,7 +5,7 @@ use crate::machine::cargo;
 use crate::real_pi;
 use crate::steps::{self, Step};
 
-/// Builds what is needed and writes all pictures.
+/// Builds the programs and writes all pictures.
 pub(crate) fn write_all() -> Outcome<()> {
     steps::run(&[Step::build()])?;
     real_pi::install()?;

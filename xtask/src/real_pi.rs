@@ -28,7 +28,7 @@ pub(crate) struct RealPi {
     pub(crate) node: PathBuf,
 }
 
-/// Installs every pi that the tests use, unless it is there already, and returns the older one.
+/// Installs every pi that the tests use, unless it is there already, and returns the older pi.
 pub(crate) fn install_all() -> Outcome<RealPi> {
     let older = install()?;
     install_newer()?;

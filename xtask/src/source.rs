@@ -46,7 +46,7 @@ impl Tree {
         }
     }
 
-    /// Returns the text of a file, if there is one at this path.
+    /// Returns the text of the file at this path, if there is one.
     pub fn text(&self, path: &str) -> Option<&str> {
         let file = self.files.iter().find(|file| file.path == path)?;
         Some(&file.text)

@@ -30,7 +30,7 @@ impl Step {
         }
     }
 
-    /// Returns what a change must pass before any test of it runs.
+    /// Returns the steps that a change must pass before any test of it runs.
     pub(crate) fn checks() -> [Self; 5] {
         [
             Self::format(),
@@ -109,7 +109,7 @@ fn is_root() -> bool {
     std::fs::metadata("/proc/self").is_ok_and(|process| process.uid() == 0)
 }
 
-/// Runs steps until one fails.
+/// Runs steps until a step fails.
 pub(crate) fn run(steps: &[Step]) -> Outcome<()> {
     for (number, step) in steps.iter().enumerate() {
         let command = format!("cargo {}", step.arguments.join(" "));

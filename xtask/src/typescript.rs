@@ -1,5 +1,5 @@
-//! The TypeScript of `extension/`, checked against the types of the real pi, and the modules of the web
-//! page, whose types stand in their comments.
+//! Checks the TypeScript of `extension/` against the types of the real pi, and the modules of the
+//! web page, whose types are in their comments.
 
 use std::time::Instant;
 

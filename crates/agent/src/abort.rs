@@ -1,4 +1,4 @@
-//! One switch that stops whatever a run is doing.
+//! One switch that stops the work of a run.
 
 use tokio::sync::watch;
 

@@ -1,7 +1,7 @@
 //! The agent: a conversation, a model and tools.
 //!
-//! All of it lives on one thread. A run borrows the agent while commands look at it and
-//! change it, so what changes is in cells, none of which is held across an await.
+//! All of it lives on one thread. A run borrows the agent while commands look at it and change it,
+//! so the changing parts are in cells, and no cell is borrowed across an await.
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
@@ -92,7 +92,7 @@ impl Agent {
         self.abort.borrow().is_some()
     }
 
-    /// Stops what is under way, in whatever phase it is.
+    /// Stops the work under way, in whatever phase it is.
     pub(crate) fn abort(&self) {
         if let Some(switch) = &*self.abort.borrow() {
             switch.raise();
@@ -147,7 +147,7 @@ impl Agent {
         self.thinking.set(level);
     }
 
-    /// Returns what the tools of the next turn may know.
+    /// Returns the surroundings for the tools of the next turn.
     pub(crate) fn tool_surroundings(&self) -> ToolSurroundings {
         let conversation = self.conversation.borrow();
         let model = self.model();

@@ -1,4 +1,4 @@
-//! The messages of a session: what the model sees next, and the log that keeps it.
+//! The messages of a session: those that the model sees next, and the log that keeps them.
 
 use std::path::Path;
 use std::rc::Rc;
@@ -26,7 +26,7 @@ pub(crate) struct Conversation {
     thinking: Option<String>,
     /// The first failure to write; the run goes on without the file.
     problem: Option<SessionLogError>,
-    /// From which message on the model's own counts tell of this conversation.
+    /// The first message from which on the model's own counts are about this conversation.
     trusted_from: usize,
 }
 
@@ -42,7 +42,7 @@ impl Conversation {
         Self::with_log(SessionLog::create(claim, id, cwd))
     }
 
-    /// Goes on with what a session file holds.
+    /// Continues the conversation of a session file.
     pub(crate) fn resume(claim: Claim, recorded: Recorded) -> Result<Self, SessionLogError> {
         let log = SessionLog::resume(claim, recorded.id, recorded.leaf, recorded.is_torn)?;
         let kept = recorded.messages.into_iter();
@@ -75,7 +75,7 @@ impl Conversation {
         tokens::context(&self.messages(), self.trusted_from)
     }
 
-    /// Returns whether nothing was said since the conversation was shortened.
+    /// Returns whether there are no messages since the conversation was shortened.
     pub(crate) fn was_just_compacted(&self) -> bool {
         let is_summary =
             |kept: &LoggedMessage| matches!(*kept.message, Message::CompactionSummary(_));
@@ -139,7 +139,7 @@ impl Conversation {
         self.log.path()
     }
 
-    /// Returns all messages, the ones about tools and prompt included.
+    /// Returns all messages, including those about tools and prompt.
     pub(crate) fn messages(&self) -> Vec<Rc<Message>> {
         self.messages
             .iter()
@@ -215,12 +215,12 @@ impl Conversation {
         }
     }
 
-    /// Brings what was said so far to the disk.
+    /// Brings the messages so far to the disk.
     pub(crate) fn sync(&self) {
         self.log.sync();
     }
 
-    /// Brings what was said so far to the disk, and tells once why that failed.
+    /// Brings the messages so far to the disk. Returns an error the first time that this fails.
     pub(crate) fn settle(&mut self) -> Option<SessionLogError> {
         self.log.sync();
         self.problem.take()
@@ -252,7 +252,7 @@ impl Conversation {
         (!is_same).then_some(change)
     }
 
-    /// Returns the prompt and tools that the system messages so far add up to.
+    /// Returns the prompt and tools that result from all system messages so far.
     fn declared(&self) -> (Sections, Vec<ToolDeclaration>) {
         let mut sections = Sections::default();
         let mut tools: Vec<ToolDeclaration> = Vec::new();
@@ -268,7 +268,8 @@ impl Conversation {
         (sections, tools)
     }
 
-    /// Returns what is sent to a model: failed answers left out, unanswered calls answered.
+    /// Returns the messages for a model: failed answers are left out, unanswered calls are
+    /// answered.
     pub(crate) fn for_model(&self) -> Vec<Rc<Message>> {
         let mut shown: Vec<Rc<Message>> = Vec::new();
         let mut open: Vec<Rc<Message>> = Vec::new();
@@ -306,7 +307,7 @@ fn answers(message: &Message, result: &ToolResultMessage) -> bool {
     matches!(message, Message::ToolResult(open) if open.tool_call_id == result.tool_call_id)
 }
 
-/// Stands for the result of a call that was interrupted; providers insist on one.
+/// Makes the result of a call that was interrupted; providers insist on a result.
 fn unanswered(id: &str, name: &str) -> Rc<Message> {
     Rc::new(Message::ToolResult(ToolResultMessage {
         tool_call_id: id.to_owned(),

@@ -1,12 +1,12 @@
-//! The key that the caller hands over on a descriptor, so that it stands in no argument and
-//! in no environment.
+//! The key that the caller hands over on a descriptor, so that it is in no argument and in no
+//! environment.
 //!
 //! `PI_SUBAGENTS_SECRETS_FD` is the number of the reading end of a pipe with a JSON object of
-//! variables, which are taken as if they stood in the environment.
+//! variables, which are taken as if they were in the environment.
 //!
 //! `PI_SUBAGENTS_KEY_FD` is the number of the reading end of a pipe, and
-//! `PI_SUBAGENTS_KEY_PROVIDER`, if set, the provider the key is for. The pipe is read to its
-//! end before anything else happens. Nothing is left in it then, so that whoever inherits the
+//! `PI_SUBAGENTS_KEY_PROVIDER`, if set, the provider the key is for. The pipe is read to its end
+//! before anything else happens. Nothing is left in it then, so a process that inherits the
 //! descriptor finds it empty; anything but a pipe could be read again and is refused.
 
 use std::collections::BTreeMap;
@@ -58,7 +58,7 @@ pub(crate) fn take(
     }))
 }
 
-/// Takes the variables that stand in no environment, in place of the one that leads to them.
+/// Takes the variables that are in no environment, in place of the variable that leads to them.
 pub(crate) fn take_variables(
     variables: &mut BTreeMap<String, String>,
 ) -> Result<(), HandedKeyError> {

@@ -1,6 +1,6 @@
-//! Messages in pi's shape, as they stand in events and session files.
+//! Messages in pi's shape, as in events and session files.
 //!
-//! Reading is tolerant: whatever does not fit a known role or block is kept as it came.
+//! Reading is tolerant: parts that fit no known role or block are kept as they came.
 
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
@@ -44,7 +44,7 @@ impl Message {
 
 /// The prompt sections and the tools that the model may call.
 ///
-/// The first one is complete, later ones are patches; a section set to null is gone.
+/// The first message is complete, later ones are patches; a section set to null is gone.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub(crate) struct SystemMessage {
@@ -199,7 +199,7 @@ pub(crate) struct ToolCall {
     pub(crate) thought_signature: Option<String>,
 }
 
-/// Why the model stopped.
+/// The reason why the model stopped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) enum StopReason {

@@ -1,4 +1,4 @@
-//! Makes models usable: finds them, their keys, and the provider that speaks for them.
+//! Makes models usable: finds them, their keys, and the provider for their wire format.
 
 use std::cell::{OnceCell, RefCell};
 use std::collections::BTreeMap;
@@ -18,7 +18,7 @@ use crate::providers::{
 /// The variable that every sub-agent has.
 const CHILD_MARKER: &str = "PI_SUBAGENTS_CHILD";
 
-/// Why a model cannot be asked.
+/// The reason why a model cannot be asked.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ModelError {
     #[error(
@@ -153,8 +153,8 @@ impl ModelAccess {
         filled + rest
     }
 
-    /// Gives the agent its first model. A script is loaded at once; a key is looked up with
-    /// the first prompt, so that a missing one refuses that prompt and not the agent.
+    /// Gives the agent its first model. A script is loaded at once; a key is looked up with the
+    /// first prompt, so that a missing key refuses that prompt and not the agent.
     pub(crate) fn install(&self, agent: &Agent, model: Model) -> Result<(), ModelError> {
         let provider = if model.api == SCRIPTED {
             Some(self.script(&model)?)
@@ -229,7 +229,7 @@ impl ModelAccess {
         available
     }
 
-    /// Checks that a prompt can be answered; an error says what is missing.
+    /// Checks that a prompt can be answered; an error names the missing part.
     pub(crate) async fn ready(&self, agent: &Agent) -> Result<(), ModelError> {
         let Some(model) = agent.model() else {
             let none = || ModelError::NoneSelected {
@@ -327,7 +327,7 @@ impl ModelAccess {
             };
             headers.insert(name.to_lowercase(), resolved);
         }
-        // Copilot counts what a person asks for apart from what an agent does.
+        // Copilot counts the requests of a person apart from those of an agent.
         if model.provider == "github-copilot" && self.variables.contains_key(CHILD_MARKER) {
             headers.insert("x-initiator".to_owned(), "agent".to_owned());
         }

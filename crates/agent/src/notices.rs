@@ -5,7 +5,7 @@ use std::io::Write;
 
 /// Prints a warning.
 pub(crate) fn warn(message: &dyn Display) {
-    // If stderr is closed, nobody is there to read it.
+    // If stderr is closed, nobody can read it.
     let _ = writeln!(std::io::stderr(), "Warning: {message}");
 }
 

@@ -18,7 +18,7 @@ use crate::notices;
 use crate::signals::Signals;
 use crate::tools::image_type;
 
-/// Why a file that the command line names cannot be part of the prompt.
+/// The reason why a file that the command line names cannot be part of the prompt.
 #[derive(Debug, thiserror::Error)]
 enum AttachError {
     #[error("File not found: {}", .0.display())]
@@ -37,7 +37,7 @@ pub(crate) async fn answer(
 ) -> u8 {
     let piped = tokio::select! {
         code = signals.next() => return code,
-        // On a thread of its own, so that a signal is heard while the input stays open.
+        // On a thread of its own, so that a signal is noticed while the input stays open.
         piped = tokio::task::spawn_blocking(input::piped_text) => piped.ok().flatten(),
     };
     let prompts = match prompts(piped, flags, &agent.setup.cwd) {
@@ -87,7 +87,7 @@ async fn announce_session(agent: &Agent) {
     agent.output.emit(&header).await;
 }
 
-/// Prints the last answer; only here does a failed one count in the exit code, as in pi.
+/// Prints the last answer. Only here does a failed answer count in the exit code, as in pi.
 fn print_last(agent: &Agent) -> u8 {
     let last = agent.last_answer.borrow();
     let Some(answer) = last.as_ref().and_then(|message| message.as_assistant()) else {
@@ -105,7 +105,7 @@ fn print_last(agent: &Agent) -> u8 {
     0
 }
 
-/// Makes one prompt of stdin, files and the first message, and one of each further message.
+/// Makes one prompt of stdin, files and the first message, and one prompt of each further message.
 fn prompts(
     piped: Option<String>,
     flags: &Flags,

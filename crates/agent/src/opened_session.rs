@@ -1,4 +1,4 @@
-//! A session file that is ours, and what it held when we took it.
+//! A session file that is ours, and its contents when we took it.
 
 use std::path::{Path, PathBuf};
 
@@ -19,7 +19,7 @@ pub(crate) struct OpenedSession {
     pub(crate) recorded: Option<Recorded>,
 }
 
-/// Why a session cannot be opened.
+/// The reason why a session cannot be opened.
 #[derive(Debug, thiserror::Error)]
 #[error(transparent)]
 pub(crate) enum OpenError {
@@ -47,7 +47,7 @@ impl OpenedSession {
         places.find(flags)?.map(Self::take).transpose()
     }
 
-    /// Locks the file before it is read, so that nobody writes meanwhile.
+    /// Locks the file before it is read, so that no other process writes meanwhile.
     fn take(place: SessionFile) -> Result<Self, OpenError> {
         Ok(Self {
             id: place.id,
@@ -56,7 +56,7 @@ impl OpenedSession {
         })
     }
 
-    /// Returns the conversation of the session; a new one begins in `cwd`.
+    /// Returns the conversation of the session; a new conversation begins in `cwd`.
     pub(crate) fn conversation(self, cwd: &Path) -> Result<Conversation, OpenError> {
         Ok(match self.recorded {
             Some(recorded) => Conversation::resume(self.claim, recorded)?,

@@ -27,7 +27,7 @@ pub(crate) struct Awaited {
 
 /// Starts a process whose status the caller will take.
 pub(crate) fn start(spawn: impl FnOnce() -> io::Result<Child>) -> io::Result<(Child, Awaited)> {
-    // Held over the start, so that nobody sees the child before it is known.
+    // Held over the start, so that the child is known before anybody can see it.
     let mut awaited = awaited();
     let child = spawn()?;
     let pid = child.id().unwrap_or_default();

@@ -28,8 +28,8 @@ impl Output {
 
     /// Prints one record as a line.
     ///
-    /// Nothing is reported back: when the reader is gone, so is everyone who could care,
-    /// and the closed stdin ends the agent.
+    /// Nothing is reported back: if the reader is gone, nobody needs the record, and the closed
+    /// stdin ends the agent.
     pub(crate) async fn emit(&self, record: &impl Serialize) {
         let Ok(mut line) = serde_json::to_vec(record) else {
             return;
@@ -45,7 +45,7 @@ pub(crate) struct Writer {
 }
 
 impl Writer {
-    /// Starts writing what comes out of `lines`.
+    /// Starts writing the lines.
     pub(crate) fn start(mut lines: mpsc::Receiver<Vec<u8>>) -> Self {
         let (done, finished) = handover::channel();
         std::thread::spawn(move || {

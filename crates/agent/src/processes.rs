@@ -1,7 +1,7 @@
-//! Ends what shell commands started, also what slipped out of its process group.
+//! Ends the processes that shell commands started, also those that left their process group.
 //!
-//! The agent is a subreaper: a process that outlives its parent becomes our child, so
-//! everything a command ever started is found below us in `/proc`.
+//! The agent is a subreaper: a process that outlives its parent becomes our child, so everything a
+//! command ever started is found below us in `/proc`.
 
 use std::collections::HashSet;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -37,11 +37,10 @@ impl ShellTree {
         Self { mark }
     }
 
-    /// Kills everything the shell `leader` started; the shell itself is left to whoever
-    /// waits for it.
+    /// Kills everything the shell `leader` started; the shell itself is left to its waiter.
     ///
-    /// While other shells are at work, a process that left group and environment behind
-    /// cannot be told from theirs; it is ended with the last of them.
+    /// While other shells are at work, a process that left group and environment behind cannot be
+    /// told from theirs; it is ended with the last of them.
     pub(crate) fn end_tree(&self, leader: u32) {
         // Held until the end, so that no shell begins in the middle of the sweep.
         let at_work = at_work();
@@ -72,7 +71,7 @@ fn at_work() -> MutexGuard<'static, usize> {
     AT_WORK.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Kills every descendant until none is left, so that nothing survives the agent.
+/// Kills every descendant until no process is left, so that nothing survives the agent.
 pub(crate) fn end_descendants() {
     end_while_any(own_descendants);
 }

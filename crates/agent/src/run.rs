@@ -52,7 +52,7 @@ pub fn run(arguments: Vec<String>, mut surroundings: Surroundings) -> u8 {
     };
     processes::adopt_orphans();
     let (output, lines) = Output::channel();
-    // In text mode nobody listens to the events; only the last answer is printed.
+    // In text mode nobody reads the events; only the last answer is printed.
     let writer = (flags.mode() != Mode::Text).then(|| Writer::start(lines));
     let code = runtime.block_on(start(flags, surroundings, handed, output));
     // A file operation that hangs must not keep us here.
@@ -100,7 +100,7 @@ async fn work(agent: &Agent, access: &ModelAccess, flags: &Flags, signals: Signa
     }
 }
 
-/// Why an agent cannot be put together.
+/// The reason why an agent cannot be put together.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum StartError {
     #[error(transparent)]
@@ -222,7 +222,8 @@ fn equip(
     }
     let mut choice = match access.choose(&wanted) {
         Ok(choice) => choice,
-        // A caller that speaks the protocol gets the error as the answer to its prompt; we do not exit.
+        // A caller that uses the protocol gets the error as the answer to its prompt; we do not
+        // exit.
         Err(why) if flags.mode() == Mode::Rpc => {
             access.refuse_prompts(&why);
             Choice::default()
@@ -241,7 +242,8 @@ fn equip(
     });
     let asked = asked.or(choice.thinking);
     if let Some(model) = choice.model.as_mut().filter(|_| choice.is_unlisted) {
-        // Nobody knows what an unlisted model can do, except whoever asks it to think.
+        // The abilities of an unlisted model are unknown, so a user who asks it to think is
+        // believed.
         model.reasoning = asked.is_some();
     }
     let level = asked
@@ -259,7 +261,7 @@ fn equip(
     Ok(())
 }
 
-/// Says which tools of the flags do not exist, and fails if none of those that are allowed does.
+/// Returns warnings about tools of the flags that do not exist; fails if no allowed tool exists.
 fn tool_doubts(flags: &Flags) -> Result<Vec<String>, StartError> {
     let known: Vec<&str> = TOOLS.iter().map(|tool| tool.id).collect();
     let is_unknown = |name: &&String| !known.contains(&name.as_str());
@@ -281,7 +283,7 @@ fn tool_doubts(flags: &Flags) -> Result<Vec<String>, StartError> {
 
 /// Returns the tools of this run: those that the flags or the settings name, else the default ones.
 ///
-/// Finalizing is how a run ends, so no list takes it away.
+/// A run ends by finalizing, so no list takes that tool away.
 fn choose_tools(flags: &Flags, usual: Option<&[String]>) -> Vec<&'static Tool> {
     let named: BTreeSet<String> = match (&flags.tools, usual) {
         _ if flags.no_tools => BTreeSet::new(),

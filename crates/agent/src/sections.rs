@@ -15,7 +15,7 @@ impl Sections {
         self.0.is_empty()
     }
 
-    /// Adds a part, or changes it where it stands.
+    /// Adds a part, or changes it in its place.
     pub(crate) fn set(&mut self, name: &str, text: Option<String>) {
         match self.0.iter_mut().find(|(known, _)| known == name) {
             Some((_, old)) => *old = text,
@@ -23,12 +23,12 @@ impl Sections {
         }
     }
 
-    /// Adds a part in the tags that pi puts around all but the first one.
+    /// Adds a part in the tags that pi puts around every part but the first.
     pub(crate) fn set_tagged(&mut self, name: &str, text: &str) {
         self.set(name, Some(format!("<{name}>\n{text}\n</{name}>")));
     }
 
-    /// Takes over what a patch says.
+    /// Takes over the parts of a patch.
     pub(crate) fn apply(&mut self, patch: &Self) {
         for (name, text) in &patch.0 {
             self.set(name, text.clone());

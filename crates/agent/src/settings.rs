@@ -68,8 +68,8 @@ impl Default for RetrySettings {
 }
 
 impl RetrySettings {
-    /// Returns the pause before `attempt` (from 1): what the server asked for, else doubled each
-    /// time; never longer than the setting allows.
+    /// Returns the pause before `attempt` (from 1): the pause that the server asked for, else
+    /// doubled each time; never longer than the setting allows.
     pub(crate) fn delay(&self, attempt: u32, asked: Option<Duration>) -> Duration {
         let factor = 1_u64 << attempt.saturating_sub(1).min(20);
         let backoff = Duration::from_millis(self.base_delay_ms.saturating_mul(factor));
@@ -139,7 +139,7 @@ impl Settings {
     }
 }
 
-/// The keys of a settings file, or of one object in it.
+/// The keys of a settings file, or of an object in it.
 struct Keys<'a> {
     file: &'a Path,
     /// The key of the object; None for the whole file.

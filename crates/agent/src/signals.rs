@@ -21,7 +21,7 @@ impl Signals {
         })
     }
 
-    /// Waits for one and returns the exit code that belongs to it.
+    /// Waits for a signal and returns the exit code that belongs to it.
     pub(crate) async fn next(&mut self) -> u8 {
         tokio::select! {
             _ = self.terminate.recv() => 143,

@@ -10,7 +10,7 @@ use pi_subagents_files::NeverProjects;
 pub struct Surroundings {
     /// The directory in which the agent works, unless a resumed session names another.
     pub cwd: PathBuf,
-    /// The directories that are never a project; with them the agent finds the project that it
+    /// The directories that are never a project. With them the agent finds the project that it
     /// works in, and links in that project must not lead out of it.
     pub never_projects: NeverProjects,
     /// The home directory, for `~` in paths.

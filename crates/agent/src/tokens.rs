@@ -1,4 +1,4 @@
-//! Counts the tokens of a conversation, by the model's own count where there is one.
+//! Counts the tokens of a conversation, by the model's own count if there is one.
 
 use std::rc::Rc;
 
@@ -35,7 +35,7 @@ fn blocks(blocks: &[Block]) -> usize {
 }
 
 /// Estimates how many tokens the next request takes. Counts of the model are believed from
-/// `trusted_from` on: before it, they tell of a conversation that was longer.
+/// `trusted_from` on: the counts before it are about a conversation that was longer.
 pub(crate) fn context(messages: &[Rc<Message>], trusted_from: usize) -> u64 {
     let counted = messages
         .iter()

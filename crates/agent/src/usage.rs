@@ -6,7 +6,8 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 /// The tokens and the cost of one assistant message.
 ///
-/// `reasoning` is part of `output`; `input` excludes what came from or went to the cache.
+/// `reasoning` is part of `output`; `input` excludes the tokens that came from or went to the
+/// cache.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub(crate) struct Usage {
@@ -26,7 +27,7 @@ pub(crate) struct Usage {
 }
 
 impl Usage {
-    /// Fills in what this usage costs at `price`.
+    /// Fills in the cost of this usage at `price`.
     pub(crate) fn priced(mut self, price: Option<&Price>) -> Self {
         self.cost = price.map(|price| price.of(&self));
         self
@@ -138,7 +139,7 @@ impl Price {
     }
 }
 
-/// Reads a cost. One without a number in `total` is how an unknown price stands in a session file.
+/// Reads a cost. In a session file, a cost without a number in `total` means an unknown price.
 fn cost_or_unknown<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Cost>, D::Error> {
     let value = serde_json::Value::deserialize(deserializer)?;
     Ok(serde_json::from_value(value).ok())

@@ -32,7 +32,7 @@ impl Certificates {
         self.0.path().join("authority.pem")
     }
 
-    /// Returns the settings of a server that speaks in cipher only.
+    /// Returns the settings of a server that accepts encrypted connections only.
     pub fn settings(&self) -> String {
         let directory = self.0.path().display();
         format!(

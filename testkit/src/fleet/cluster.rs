@@ -50,7 +50,7 @@ impl NatsCluster {
         self.servers.iter_mut().for_each(NatsServer::kill);
     }
 
-    /// Starts all servers again, those that run too.
+    /// Starts all servers again, also those that run.
     pub fn restart_all(&mut self) {
         self.servers.iter_mut().for_each(NatsServer::start_process);
         self.servers.iter_mut().for_each(NatsServer::wait_until_up);

@@ -1,4 +1,4 @@
-//! A proxy between a client and a server, which delays what passes, swallows it, or cuts the
+//! A proxy between a client and a server, which delays the traffic, swallows it, or cuts the
 //! connections.
 
 use std::io::{Read as _, Write as _};
@@ -49,7 +49,7 @@ impl Proxy {
         format!("nats://{}", self.address)
     }
 
-    /// Delays everything by so much in each direction.
+    /// Delays everything by this time in each direction.
     pub fn delay(&self, delay: Duration) {
         let milliseconds = u64::try_from(delay.as_millis()).expect("a short delay");
         self.state.delay.store(milliseconds, Ordering::SeqCst);
@@ -60,7 +60,7 @@ impl Proxy {
         self.state.is_black_hole.store(is_on, Ordering::SeqCst);
     }
 
-    /// Closes all connections. New ones are taken.
+    /// Closes all connections. New connections are taken.
     pub fn cut(&self) {
         let mut open = self
             .state
@@ -78,7 +78,7 @@ impl Drop for Proxy {
     fn drop(&mut self) {
         self.state.is_closed.store(true, Ordering::SeqCst);
         self.cut();
-        // The thread waits for a connection, and leaves with this one.
+        // The thread waits for a connection, and leaves when this connection comes.
         let _ = TcpStream::connect(self.address);
     }
 }
@@ -105,7 +105,7 @@ impl State {
         }
     }
 
-    /// Passes on what comes, in its order; each piece waits for its time.
+    /// Passes the bytes on in their order; each piece waits for its time.
     fn pass(self: &Arc<Self>, mut from: TcpStream, mut to: TcpStream) {
         let (sender, pieces) = mpsc::channel::<(Instant, Vec<u8>)>();
         let reading = Arc::clone(self);

@@ -45,7 +45,7 @@ impl NatsServer {
     }
 
     /// Starts a server with further settings, as text of its configuration file. The word
-    /// `DIRECTORY` stands for its directory.
+    /// `DIRECTORY` means its directory.
     pub fn with_settings(settings: &str) -> Self {
         Self::on_port(0, settings)
     }
@@ -77,12 +77,13 @@ impl NatsServer {
         self.port
     }
 
-    /// Returns the directory of its files; what a test puts there goes with it.
+    /// Returns the directory of its files; files that a test puts there are removed with it.
     pub fn directory(&self) -> &Path {
         self.directory.path()
     }
 
-    /// Kills it, as a power failure of its machine would, but for what the system had not written.
+    /// Kills it, as a power failure of its machine would. Only the writes that the system still
+    /// holds are not lost.
     pub fn kill(&mut self) {
         if let Some(mut process) = self.process.take() {
             // It may have ended by itself.
@@ -102,13 +103,13 @@ impl NatsServer {
         rustix::process::kill_process(pid, signal).expect("a signal to the server");
     }
 
-    /// Starts it again, on the same port and with what it had stored.
+    /// Starts it again, on the same port and with its stored data.
     pub fn restart(&mut self) {
         self.start_process();
         self.wait_until_up();
     }
 
-    /// Removes what it had stored. It must not be running.
+    /// Removes its stored data. It must not be running.
     pub fn lose_store(&self) {
         assert!(self.process.is_none(), "the server runs");
         fs::remove_dir_all(self.directory.path().join("store")).expect("a store to lose");

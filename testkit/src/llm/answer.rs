@@ -1,4 +1,4 @@
-//! Answering one request.
+//! Answers one request.
 
 use std::collections::BTreeMap;
 use std::future;
@@ -161,7 +161,7 @@ async fn send_frames(
     }
 }
 
-/// Ends the connection after what was sent so far has left.
+/// Ends the connection after the frames so far have left.
 async fn cut(sender: &mpsc::Sender<Frame>) {
     let Ok(room) = sender.reserve().await else {
         return;

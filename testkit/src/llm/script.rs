@@ -65,7 +65,7 @@ impl Script {
         })
     }
 
-    /// Plays the turns, each once, whatever was asked.
+    /// Plays the turns, each once, for every request.
     #[must_use]
     pub fn then(self, turns: impl IntoIterator<Item = Turn>) -> Self {
         self.rule(Rule {
@@ -74,7 +74,7 @@ impl Script {
         })
     }
 
-    /// Plays the turns over and over, whatever was asked.
+    /// Plays the turns over and over, for every request.
     #[must_use]
     pub fn otherwise(self, turns: impl IntoIterator<Item = Turn>) -> Self {
         self.rule(Rule {

@@ -47,12 +47,12 @@ impl LlmServer {
         format!("http://{}/v1", self.address)
     }
 
-    /// Returns the address, for tests that speak HTTP by hand.
+    /// Returns the address, for tests that write HTTP by hand.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// Adds a rule that is asked before all others, for what a test learns while it runs.
+    /// Adds a rule that is asked before all others, for facts that a test learns while it runs.
     pub fn add(&self, rule: Rule) {
         self.state.add(rule);
     }
@@ -62,7 +62,7 @@ impl LlmServer {
         self.state.requests()
     }
 
-    /// Waits until so many requests have come, and returns them.
+    /// Waits until this number of requests has come, and returns them.
     #[track_caller]
     pub fn wait_for_requests(&self, count: usize, patience: Duration) -> Vec<Request> {
         let come = || (self.state.request_count() >= count).then_some(());
@@ -84,7 +84,7 @@ impl LlmServer {
         self.state.open_most()
     }
 
-    /// Opens a gate, for the turns that wait at it and for those still to come.
+    /// Opens a gate, for the turns that wait at it and for later ones.
     pub fn release(&self, gate: &str) {
         self.state.release(gate);
     }

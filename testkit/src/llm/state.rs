@@ -104,7 +104,7 @@ impl State {
     }
 }
 
-/// A rule, and how many turns of it were played.
+/// A rule, and the number of its turns that were played.
 #[derive(Debug)]
 struct PlayedRule {
     rule: Rule,

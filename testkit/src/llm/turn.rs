@@ -17,7 +17,7 @@ pub struct Turn {
     pub tool_calls: Vec<ToolCall>,
     /// The tokens of the turn.
     pub usage: Usage,
-    /// Why it stops; if not set, `toolUse` with tool calls and `stop` without.
+    /// The reason why it stops; if not set, `toolUse` with tool calls and `stop` without.
     pub stop: Option<StopReason>,
     /// Milliseconds before the first byte of the answer.
     pub delay_ms: u64,
@@ -35,7 +35,7 @@ pub struct Turn {
 }
 
 impl Turn {
-    /// Makes a turn that says `text`.
+    /// Makes a turn with the answer `text`.
     pub fn text(text: impl Into<String>) -> Self {
         Self {
             text: text.into(),
@@ -100,7 +100,7 @@ impl Turn {
         self
     }
 
-    /// Streams the text in pieces of so many characters, with a pause between them.
+    /// Streams the text in pieces of this number of characters, with a pause between them.
     #[must_use]
     pub fn paced(mut self, chunk_chars: usize, between: Duration) -> Self {
         self.chunk_chars = Some(chunk_chars);
@@ -115,7 +115,7 @@ impl Turn {
         self
     }
 
-    /// Waits until the test releases the gate, after so many frames of the stream.
+    /// Waits until the test releases the gate, after this number of frames of the stream.
     #[must_use]
     pub fn gate_after(mut self, frames: usize, name: impl Into<String>) -> Self {
         self.gate_after = frames;
@@ -165,7 +165,8 @@ pub struct ToolCall {
     pub arguments: Value,
 }
 
-/// Tokens, counted as pi counts them: `input` without what came from or went into the cache.
+/// Tokens, counted as pi counts them: `input` excludes the tokens that came from or went into the
+/// cache.
 #[derive(Debug, Clone, Copy, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct Usage {
@@ -200,7 +201,7 @@ impl Usage {
     }
 }
 
-/// Why the model stopped.
+/// The reason why the model stopped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum StopReason {
@@ -231,9 +232,10 @@ pub enum Fault {
     },
     /// The connection is closed before any header is sent.
     Drop,
-    /// The connection breaks after so many frames of the stream, at the latest after the last.
+    /// The connection breaks after this number of frames of the stream, at the latest after the
+    /// last.
     CutAfter(usize),
-    /// After the first frame comes one whose JSON is broken.
+    /// After the first frame comes a frame whose JSON is broken.
     Malformed,
     /// Nothing is answered until the client leaves.
     Hang,

@@ -74,13 +74,13 @@ impl SandboxCommand {
         self
     }
 
-    /// Sets the working directory; a relative one is below the project.
+    /// Sets the working directory; a relative path is below the project.
     pub fn cwd(mut self, cwd: impl AsRef<Path>) -> Self {
         self.cwd = self.cwd.join(cwd);
         self
     }
 
-    /// Gives what the command reads from stdin, which is then closed.
+    /// Sets the text that the command reads from stdin, which is then closed.
     pub fn stdin(mut self, text: impl Into<Vec<u8>>) -> Self {
         self.stdin = Some(text.into());
         self

@@ -105,11 +105,10 @@ impl Sandbox {
         self.models_json_for("openai-completions", base_url);
     }
 
-    /// Makes the model `fake/fake-model`, which speaks `api` at `base_url`, the default.
+    /// Makes the model `fake/fake-model`, which has the format `api` at `base_url`, the default.
     ///
-    /// `api` is a word of pi's `models.json`, such as `anthropic-messages`. The key is
-    /// `test-key`; a million tokens cost 3 dollars in, 15 out, 0.3 read from and 3.75 written to
-    /// the cache.
+    /// `api` is a word of pi's `models.json`, such as `anthropic-messages`. The key is `test-key`;
+    /// a million tokens cost 3 dollars in, 15 out, 0.3 read from and 3.75 written to the cache.
     pub fn models_json_for(&self, api: &str, base_url: &str) {
         let models = json!({"providers": {"fake": {
             "baseUrl": base_url,
@@ -135,7 +134,7 @@ impl Sandbox {
         SandboxCommand::new(bin, self, self.normaliser.clone())
     }
 
-    /// Replaces what differs from run to run in a text, as [`super::CommandOutput`] does.
+    /// Replaces the parts of a text that differ from run to run, as [`super::CommandOutput`] does.
     pub fn normalise(&self, text: &str) -> String {
         self.normaliser.normalise(text)
     }

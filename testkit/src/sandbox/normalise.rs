@@ -1,4 +1,4 @@
-//! Replacing what differs from run to run: paths, ids, times and durations.
+//! Replaces the parts that differ from run to run: paths, ids, times and durations.
 
 use std::path::Path;
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
@@ -8,7 +8,7 @@ use regex::{Captures, Regex};
 /// The replacements of one sandbox. An id keeps its number in all texts of the sandbox.
 #[derive(Debug, Clone)]
 pub(super) struct Normaliser {
-    /// Paths and what stands for them, the longer ones first.
+    /// Paths and their replacements, the longer paths first.
     paths: [(String, &'static str); 3],
     names: Arc<Mutex<Names>>,
 }

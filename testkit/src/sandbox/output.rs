@@ -11,7 +11,7 @@ use super::normalise::Normaliser;
 pub struct CommandOutput {
     /// The exit code, if it exited.
     pub code: Option<i32>,
-    /// The signal, if it died by one.
+    /// The signal, if it died of one.
     pub signal: Option<i32>,
     /// Stdout as it came.
     pub stdout: String,

@@ -77,12 +77,12 @@ impl RunningCommand {
         process::kill(self.pid(), signal);
     }
 
-    /// Returns what came on stdout so far.
+    /// Returns the stdout so far.
     pub fn stdout(&self) -> String {
         self.stdout.text()
     }
 
-    /// Returns what came on stderr so far.
+    /// Returns the stderr so far.
     pub fn stderr(&self) -> String {
         self.stderr.text()
     }
@@ -133,7 +133,7 @@ impl RunningCommand {
         self.output(status)
     }
 
-    /// Waits for the end of the command alone and returns what came so far, even if a descendant
+    /// Waits for the end of the command alone and returns the output so far, even if a descendant
     /// keeps stdout or stderr open.
     #[must_use = "look at the output, or call `expect_success`"]
     #[track_caller]

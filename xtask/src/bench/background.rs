@@ -24,6 +24,6 @@ pub(super) fn measure() -> Outcome<()> {
         succeed(stage.command(&["spawn", "talker", "hi"])?)
     })?;
     row("spawn, until it returns", &spawned.text(), "50 ms");
-    // Nothing of it may be at work while the next thing is measured.
+    // No process of it may be at work during the next measurement.
     succeed(stage.command(&["stop", "--all"])?)
 }

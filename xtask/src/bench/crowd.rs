@@ -13,8 +13,8 @@ use crate::process_tree::tree;
 
 /// One call takes no more tasks.
 const TASKS_OF_A_CALL: usize = 16;
-/// The time that an agent waits in its turn, so that the last one starts before the first one ends:
-/// so many milliseconds, and so many more for each of them.
+/// The time that an agent waits in its turn, so that the last agent starts before the first one
+/// ends: a number of milliseconds, and a number of further milliseconds for each agent.
 const PAUSE_MS: (usize, usize) = (2000, 10);
 
 /// The number of agents that were seen at once, and the memory of their processes.

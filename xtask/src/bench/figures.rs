@@ -72,7 +72,7 @@ pub(super) fn heading(text: &str) {
     println!("\n{text}");
 }
 
-/// Prints a row; the budget is what the figure is compared with, if there is one.
+/// Prints a row. The figure is compared with the budget, if there is one.
 pub(super) fn row(name: &str, figure: &str, budget: &str) {
     let budget = if budget.is_empty() {
         String::new()

@@ -24,7 +24,7 @@ use crate::machine::root;
 
 const ROUNDS: usize = 40;
 
-/// A pi with a certain package, and what its starts took.
+/// A pi with a certain package, and the times of its starts.
 struct Installed {
     name: &'static str,
     stage: Stage,
@@ -148,7 +148,7 @@ fn start(stage: &Stage, pi: &Pi) -> Outcome<Start> {
     Ok(Start { time, work })
 }
 
-/// Reads until the last writer has left, which a terminal tells as an error.
+/// Reads until the last writer has left, which a terminal reports as an error.
 fn read_all(screen: &mut File) -> Outcome<String> {
     let mut shown = Vec::new();
     match screen.read_to_end(&mut shown) {
@@ -160,7 +160,7 @@ fn read_all(screen: &mut File) -> Outcome<String> {
 /// Waits for the end of a process and returns how long its main thread was on a processor.
 fn work_of(process: &Child) -> Outcome<Duration> {
     let pid = Pid::from_child(process);
-    // Its figures are there as long as nobody has taken its status.
+    // Its figures are there until its status is taken.
     waitid(
         WaitId::Pid(pid),
         WaitIdOptions::EXITED | WaitIdOptions::NOWAIT,

@@ -35,9 +35,9 @@ const MEASURES: [&str; 9] = [
 pub(crate) struct Wishes {
     /// Install pi to compare with, if there is none.
     install_pi: bool,
-    /// Also what takes long.
+    /// Also the measurements that take long.
     full: bool,
-    /// Only these; all if none is named.
+    /// Only these measurements; all if no name is given.
     only: Vec<String>,
 }
 
@@ -64,7 +64,7 @@ impl Wishes {
     }
 }
 
-/// Builds what users build, and measures it.
+/// Builds the program as users do, and measures it.
 #[expect(clippy::needless_pass_by_value, reason = "they are used up here")]
 pub(crate) fn bench(wishes: Wishes) -> Outcome<()> {
     build("build --release --locked")?;
@@ -94,7 +94,7 @@ pub(crate) fn bench(wishes: Wishes) -> Outcome<()> {
     Ok(())
 }
 
-/// Builds for release. The testkit is built apart, so that it adds no features to what users build.
+/// Builds for release. The testkit is built apart, so that it adds no features to the users' build.
 fn build(arguments: &str) -> Outcome<()> {
     println!("xtask: cargo {arguments}");
     let status = cargo().args(arguments.split(' ')).status()?;

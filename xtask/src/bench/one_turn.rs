@@ -1,4 +1,4 @@
-//! The smallest things: saying the version, and one turn of one embedded agent.
+//! The smallest things: printing the version, and one turn of one embedded agent.
 
 use std::process::{Command, Stdio};
 
@@ -9,7 +9,7 @@ use crate::Outcome;
 
 const ROUNDS: usize = 20;
 
-/// Returns a script of one turn that takes so many milliseconds.
+/// Returns a script of one turn that takes this number of milliseconds.
 pub(super) fn script(delay_ms: u32) -> String {
     format!(r#"{{"rules": [{{"turns": [{{"text": "Hello.", "delayMs": {delay_ms}}}]}}]}}"#)
 }

@@ -96,11 +96,11 @@ pub(super) fn compare(pi: &Pi) -> Outcome<()> {
 
 fn compare_times(stage: &Stage, pi: &Pi, together: usize) -> Outcome<()> {
     let (mut by_hand, mut delegated, mut embedded) = (Times::none(), Times::none(), Times::none());
-    // In turns, so that what disturbs the machine disturbs all three.
+    // In turns, so that disturbances of the machine disturb all three.
     for round in 0..ROUNDS {
         let mut by_hand = || by_hand.add(|| by_hand_at_once(stage, pi, together));
         let mut delegated = || delegated.add(|| succeed(delegate(stage, pi, "pi", together)?));
-        // None of the two is always behind the embedded one.
+        // Neither of the two is always behind the embedded one.
         if round % 2 == 0 {
             by_hand()?;
             delegated()?;
@@ -154,7 +154,8 @@ fn compare_memory(stage: &Stage, pi: &Pi) -> Outcome<()> {
     Ok(())
 }
 
-/// Does by hand what delegating does: a pi in RPC mode with a session file, one prompt, its end.
+/// Does by hand the work of a delegation: a pi in RPC mode with a session file, one prompt, its
+/// end.
 fn by_hand_at_once(stage: &Stage, pi: &Pi, together: usize) -> Outcome<()> {
     let mut started = Vec::new();
     for number in 0..together {
@@ -203,7 +204,7 @@ fn delegate(stage: &Stage, pi: &Pi, runner: &str, together: usize) -> Outcome<Co
     Ok(command)
 }
 
-/// Returns an absolute path, because what is measured runs in another directory.
+/// Returns an absolute path, because the measured command runs in another directory.
 fn absolute(path: &Path) -> Outcome<PathBuf> {
     Ok(std::path::absolute(path)?)
 }

@@ -30,8 +30,8 @@ impl Watched {
     }
 }
 
-/// Watches a process and its tree to its end. Looking takes time itself, so times that are
-/// compared should come from processes that nobody watches.
+/// Watches a process and its tree to its end. Looking takes time itself, so times that are compared
+/// should come from processes that are not watched.
 pub(super) fn watch(mut child: Child) -> Outcome<Watched> {
     let begun = Instant::now();
     let root = child.id();
@@ -62,7 +62,8 @@ pub(super) fn watch(mut child: Child) -> Outcome<Watched> {
     }
 }
 
-/// Returns the memory of a process in kilobytes: its own, and its share of what several use.
+/// Returns the memory of a process in kilobytes: its own, and its share of the memory that several
+/// processes use.
 pub(super) fn share_of_memory(pid: u32) -> u64 {
     number_in(&format!("/proc/{pid}/smaps_rollup"), "Pss:").unwrap_or(0)
 }

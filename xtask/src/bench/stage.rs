@@ -1,4 +1,4 @@
-//! A place of its own for what is measured: home, agent directory and project.
+//! The stage of a measurement: home, agent directory and project.
 
 use std::env;
 use std::fs::{self, Permissions};
@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use crate::Outcome;
 use crate::machine::{program, target};
 
-/// Directories under the temporary one, removed on drop.
+/// Directories under the temporary directory, removed on drop.
 pub(super) struct Stage {
     root: PathBuf,
 }
@@ -40,7 +40,7 @@ impl Stage {
         self.path("project")
     }
 
-    /// Writes a file of the stage and gives its path.
+    /// Writes a file of the stage and returns its path.
     pub(super) fn write(&self, name: &str, content: &str) -> Outcome<PathBuf> {
         let path = self.path(name);
         fs::write(&path, content)?;
@@ -92,7 +92,7 @@ pub(super) fn release(name: &str) -> Outcome<PathBuf> {
     Ok(target()?.join("release").join(name))
 }
 
-/// Runs a command to its end; anything but success is an error with what it said.
+/// Runs a command to its end; any result but success is an error with the output of the command.
 pub(super) fn succeed(mut command: Command) -> Outcome<()> {
     let output = command.output()?;
     if output.status.success() {

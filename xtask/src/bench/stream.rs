@@ -9,13 +9,13 @@ use crate::Outcome;
 
 const MEGABYTES: u64 = 1000;
 
-/// Pi 0.87 tells a text of one megabyte in lines of 365 bytes and 15 megabytes, then as a whole.
+/// Pi 0.87 prints a text of one megabyte in lines of 365 bytes and 15 megabytes, then as a whole.
 const AN_ANSWER: [Flood; 2] = [
     Flood::new("message_update", 365, 15),
     Flood::new("message_end", 10_000, 1),
 ];
 
-/// So many megabytes of lines of one kind.
+/// A number of megabytes in lines of one kind.
 #[derive(Clone, Copy)]
 struct Flood {
     kind: &'static str,

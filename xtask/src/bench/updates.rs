@@ -17,7 +17,7 @@ use crate::Outcome;
 
 const CHILDREN: usize = 16;
 
-/// Each child says 12.5 things a second, all together say 200.
+/// Each child prints 12.5 messages a second, all together print 200.
 const PAUSE_MS: u32 = 80;
 
 /// The time that all children take to start.
@@ -91,7 +91,7 @@ fn inside_pi(name: &str, stage: &Stage, saying: &str, expanded: bool) -> Outcome
     Ok(())
 }
 
-/// Sends what the shim would send, written by hand because this crate knows no JSON.
+/// Sends the messages of the shim, written by hand because this crate knows no JSON.
 fn tell(mut wire: &ChildStdin, stage: &Stage, call: &str, expanded: bool) -> Outcome<()> {
     let caller = format!(
         r#"{{"cwd": "{}", "mode": "tui", "hasUI": true, "columns": 120, "trusted": true, "hasTrustQuestion": false, "models": [], "activeTools": [], "skills": []}}"#,
@@ -164,7 +164,7 @@ fn terminal() -> Outcome<Stdio> {
         .write(true)
         .open(Path::new(name.to_str()?))?;
     let shown = File::from(master);
-    // Reading fails once nobody holds the slave any more.
+    // Reading fails once no process holds the slave any more.
     thread::spawn(move || drain(shown));
     Ok(slave.into())
 }

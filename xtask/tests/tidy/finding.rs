@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// A place that breaks a rule, and what to do about it.
+/// A place that breaks a rule, with advice.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Finding {
     pub(crate) path: String,
@@ -38,7 +38,7 @@ impl fmt::Display for Finding {
     }
 }
 
-/// All findings as text, one on a line.
+/// Formats all findings as text, one on a line.
 pub(crate) fn report(findings: &[Finding]) -> String {
     let lines: Vec<String> = findings.iter().map(ToString::to_string).collect();
     format!("the tree is not tidy:\n{}", lines.join("\n"))

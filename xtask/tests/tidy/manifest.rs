@@ -19,7 +19,7 @@ pub(crate) struct Dependency {
     pub(crate) is_dev: bool,
 }
 
-/// A dependency as it is written, under whatever name.
+/// A dependency as it is written, under any name.
 struct Written {
     name: String,
     value: String,

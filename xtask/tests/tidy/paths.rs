@@ -32,7 +32,7 @@ pub(crate) fn paths_in(text: &str) -> Vec<NamedPath> {
     found
 }
 
-/// Expands a path with groups, such as `a::{b, c::D}`, into the paths it stands for.
+/// Expands a path with groups, such as `a::{b, c::D}`, into single paths.
 fn expanded(text: &str) -> Vec<Vec<String>> {
     let text = text.trim_start();
     if let Some(group) = text.strip_prefix('{') {
@@ -54,7 +54,7 @@ fn expanded(text: &str) -> Vec<Vec<String>> {
     deeper.into_iter().map(with_name).collect()
 }
 
-/// Splits what stands behind an opening brace at its commas, up to the closing brace.
+/// Splits the text behind an opening brace at its commas, up to the closing brace.
 fn parts_of(group: &str) -> Vec<&str> {
     let mut depth = 0_usize;
     let mut begin = 0;

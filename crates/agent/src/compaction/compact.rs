@@ -13,7 +13,7 @@ use crate::message::{Block, Message, StopReason};
 use crate::providers::{Chunk, ProviderError, Request};
 use crate::usage::Usage;
 
-/// Why a conversation is shortened.
+/// The reason why a conversation is shortened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Reason {
     Manual,
@@ -39,7 +39,7 @@ impl Reason {
     }
 }
 
-/// The reason to shorten the conversation that an answer gives.
+/// The reason to shorten the conversation that follows from an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Trigger {
     Nothing,
@@ -51,7 +51,7 @@ pub(crate) enum Trigger {
     SilentOverflow,
 }
 
-/// Why a conversation was not shortened.
+/// The reason why a conversation was not shortened.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum CompactionError {
     #[error("Already compacted")]
@@ -65,7 +65,7 @@ pub(crate) enum CompactionError {
 }
 
 impl Agent {
-    /// Returns what the last answer calls for.
+    /// Decides whether the last answer calls for shortening the conversation.
     pub(crate) fn compaction_trigger(
         &self,
         messages: &[Rc<Message>],
@@ -118,7 +118,7 @@ impl Agent {
         outcome.is_ok()
     }
 
-    /// Shortens the conversation because a command says so.
+    /// Shortens the conversation because of a command.
     pub(crate) async fn compact_on_command(
         &self,
         focus: Option<&str>,
@@ -143,7 +143,8 @@ impl Agent {
         self.plan(reason).is_some()
     }
 
-    /// Decides what is kept. After an overflow that is at most half of the conversation.
+    /// Decides which messages are kept. After an overflow they are at most half of the
+    /// conversation.
     fn plan(&self, reason: Reason) -> Option<Plan> {
         let conversation = self.conversation.borrow();
         if conversation.was_just_compacted() {
@@ -243,7 +244,7 @@ impl Agent {
         };
         let limits = Limits::new(self.setup.compaction, model.context_window);
         let window = model.context_window.unwrap_or(u64::MAX / 8);
-        // Two bytes for a token, because nobody summarizes the summary of a summary.
+        // Two bytes for a token, because the summary of a summary is not summarized.
         let room = window.saturating_sub(limits.reserve).saturating_mul(2);
         let question = summary::question(plan, focus, usize::try_from(room).unwrap_or(usize::MAX));
         let messages = [std::rc::Rc::new(Message::user(vec![Block::text(question)]))];

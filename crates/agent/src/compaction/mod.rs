@@ -1,7 +1,8 @@
-//! Makes room in a conversation: what is old is replaced by a summary that the model writes.
+//! Makes room in a conversation: old messages are replaced by a summary that the model writes.
 //!
-//! `overflow` tells when there is no room, `plan` what is kept, `summary` what the model is
-//! asked, `compact` does it. The reasons are in `docs/design/embedded-agent.md`.
+//! `overflow` finds out that there is no room, `plan` chooses the messages that are kept, `summary`
+//! words the request to the model, `compact` does it. The reasons are in
+//! `docs/design/embedded-agent.md`.
 
 mod compact;
 mod overflow;

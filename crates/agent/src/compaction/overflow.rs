@@ -2,7 +2,7 @@
 
 /// Phrases by which servers report that a prompt does not fit, in lower case.
 ///
-/// Every provider has words of its own; these are the ones pi knows too.
+/// Every provider has phrases of its own; these are the phrases that pi knows too.
 const TOO_LONG: [&str; 22] = [
     "prompt is too long",
     "prompt too long",
@@ -28,7 +28,7 @@ const TOO_LONG: [&str; 22] = [
     "too many tokens",
 ];
 
-/// Words that tell of a limit in time instead, even beside the ones above.
+/// Phrases that mean a limit in time instead, even beside the phrases above.
 const TOO_OFTEN: [&str; 3] = ["rate limit", "too many requests", "throttling"];
 
 /// Returns whether an error message means that the prompt did not fit.

@@ -95,7 +95,7 @@ fn cut(messages: &[Rc<Message>], keep: u64) -> Option<usize> {
     None
 }
 
-/// Returns the files that were only read, and those that were changed.
+/// Returns the files that were only read, and the files that were changed.
 fn files(messages: &[Rc<Message>]) -> (Vec<String>, Vec<String>) {
     let mut read = BTreeSet::new();
     let mut modified = BTreeSet::new();

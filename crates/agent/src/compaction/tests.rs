@@ -108,7 +108,7 @@ async fn a_long_conversation_is_shortened_after_the_answer() {
     let mut bench = sandbox.agent(&flags).unwrap();
     let long = "a word ".repeat(40_000);
     let events = bench.prompt(&format!("{long} hi")).await;
-    // The prompt alone fills a third of the window, so it is what stays.
+    // The prompt alone fills a third of the window, so it stays.
     assert!(!outline(&events).contains("compaction"));
     let events = bench.prompt(&format!("{long} hi again")).await;
     let outline = outline(&events);

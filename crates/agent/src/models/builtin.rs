@@ -6,7 +6,7 @@ pub(super) struct BuiltIn {
     pub(super) id: &'static str,
     api: &'static str,
     base_url: &'static str,
-    /// The variables that may hold its key, first one first; none if it wants no key.
+    /// The variables that may hold its key, in the order of preference; empty if it wants no key.
     variables: &'static [&'static str],
 }
 
@@ -17,7 +17,8 @@ pub(super) struct Reached {
     pub(super) base_url: &'static str,
 }
 
-/// Returns the format and address of a model, if the provider is built in and speaks one we know.
+/// Returns the format and address of a model, if the provider is built in and has a format that we
+/// know.
 pub(super) fn reach(provider: &str, model: &str) -> Option<Reached> {
     let found = PROVIDERS.iter().find(|one| one.id == provider)?;
     if found.api.is_empty() {
@@ -76,7 +77,7 @@ const GOOGLE: &str = "google-generative-ai";
 /// Speaks something that we do not.
 const OTHER: &str = "";
 
-/// Gateways that speak several formats: provider, beginning of the id, format, address.
+/// Gateways with several formats: provider, beginning of the id, format, address.
 static FAMILIES: [(&str, &str, &str, &str); 6] = [
     (
         "cloudflare-ai-gateway",

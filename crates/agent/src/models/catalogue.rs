@@ -1,10 +1,9 @@
-//! Checks a model before a child is started. A caller learns from files alone whether the model is
-//! known; nobody is asked.
+//! Checks a model before a child is started. The check uses files alone; no server is asked.
 
 use super::{ChoiceError, InstalledPi, Keyring, KnownModels, ModelsFileError, Wanted, choose};
 use crate::surroundings::Surroundings;
 
-/// The models that files tell of: `models.json`, the installed pi, and what is built in.
+/// The models in files: `models.json`, the installed pi, and the built-in table.
 pub struct ModelCatalogue {
     known_models: KnownModels,
     surroundings: Surroundings,
@@ -55,8 +54,8 @@ impl ModelCatalogue {
         self.known_models.knows_provider(provider)
     }
 
-    /// Says which provider was probably meant by a name that is none; nothing if none is nearly
-    /// called so.
+    /// Suggests the provider that was probably meant by an unknown name; `None` if no name is
+    /// similar.
     pub fn unknown_provider(&self, name: &str) -> Option<String> {
         let meant = self.known_models.nearest_provider(name)?;
         let error = ChoiceError::UnknownProvider {
@@ -66,8 +65,9 @@ impl ModelCatalogue {
         Some(error.to_string())
     }
 
-    /// Says what is probably misspelt in a model: its provider, or its id where the models of the
-    /// provider are known. Nothing is said of a model without a provider, which depends on keys.
+    /// Suggests a correction for a misspelt model: of its provider, or of its id if the models of
+    /// the provider are known. A model without a provider depends on keys, so it gets no
+    /// suggestion.
     pub fn misspelt(&self, asked: AskedModel<'_>) -> Option<String> {
         let of_name = || Some(asked.model?.split_once('/')?.0);
         let provider = asked.provider.or_else(of_name)?;
@@ -80,7 +80,8 @@ impl ModelCatalogue {
         self.check(asked).ok().flatten()
     }
 
-    /// Checks what a task asks the embedded agent for: a warning, or why it cannot be asked.
+    /// Checks the model that a task asks the embedded agent for. Returns a warning, or the reason
+    /// why the model cannot be asked.
     pub fn check(&self, asked: AskedModel<'_>) -> Result<Option<String>, String> {
         let wanted = Wanted::from(asked);
         if asked.is_scripted() {

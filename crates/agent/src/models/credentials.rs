@@ -1,4 +1,4 @@
-//! The key for a provider: what the caller gave, `auth.json`, `models.json`, the environment.
+//! The key for a provider: from the caller, `auth.json`, `models.json` or the environment.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -39,7 +39,7 @@ impl fmt::Debug for Credential {
     }
 }
 
-/// A key that came with the start of the agent; it beats every other one.
+/// A key that came with the start of the agent; it beats every other key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct GivenKey {
     /// None means it is for whichever provider is asked.
@@ -47,7 +47,7 @@ pub(crate) struct GivenKey {
     pub(crate) key: Credential,
 }
 
-/// No key was found; the text says where one could be put.
+/// No key was found; the text names the places for one.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 #[error("No API key found for {provider}.\n\n{advice}")]
 pub(crate) struct CredentialError {
@@ -77,7 +77,7 @@ pub(crate) struct Keyring<'a> {
 }
 
 impl Keyring<'_> {
-    /// Finds the key of `provider`; a server of the user's own may do without one.
+    /// Finds the key of `provider`; a server of the user's own may do without a key.
     pub(crate) async fn find(&self, provider: &str) -> Result<Option<Credential>, CredentialError> {
         let given = self.given.filter(|given| {
             given

@@ -40,7 +40,7 @@ pub(super) struct ModelEntry {
 }
 
 impl ModelEntry {
-    /// Returns a model of which only the name is known.
+    /// Returns a model whose name alone is known.
     pub(super) fn named(id: &str) -> Self {
         Self {
             id: id.to_owned(),

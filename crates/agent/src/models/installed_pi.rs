@@ -1,4 +1,4 @@
-//! The pi that is installed beside us, if one is: its catalogue of models and its logins.
+//! The pi that is installed beside us, if there is one: its catalogue of models and its logins.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -20,7 +20,7 @@ use super::entries::ModelEntry;
 const TOKEN_TIME: Duration = Duration::from_secs(30);
 const CATALOGUE: &str = "node_modules/@earendil-works/pi-ai/dist/providers/data";
 
-/// Why pi gave no token; the texts go on after "holds a login, but".
+/// The reason why pi gave no token; the texts go on after "holds a login, but".
 #[derive(Debug, thiserror::Error)]
 pub(super) enum TokenError {
     #[error("only pi can renew it, and pi is not installed")]
@@ -52,7 +52,7 @@ impl InstalledPi {
         }
     }
 
-    /// Returns what pi's catalogue says about the models of a provider.
+    /// Returns the entries of pi's catalogue about the models of a provider.
     pub(super) fn models(&self, provider: &str) -> Rc<Vec<ModelEntry>> {
         if let Some(known) = self.models.borrow().get(provider) {
             return Rc::clone(known);
@@ -64,7 +64,7 @@ impl InstalledPi {
         read
     }
 
-    /// Returns what pi's catalogue says about one model.
+    /// Returns the entry of pi's catalogue about one model.
     pub(super) fn model(&self, provider: &str, id: &str) -> Option<ModelEntry> {
         let models = self.models(provider);
         models.iter().find(|model| model.id == id).cloned()
@@ -87,7 +87,7 @@ impl InstalledPi {
         Some(models.collect())
     }
 
-    /// Asks pi for a token of a login; an error says why there is none.
+    /// Asks pi for a token of a login; an error gives the reason why there is none.
     pub(super) async fn token(
         &self,
         provider: &str,

@@ -12,7 +12,7 @@ use super::secrets::secret_variables;
 /// The time that a command may take to print a secret.
 const COMMAND_TIME: Duration = Duration::from_secs(10);
 
-/// Resolves `!command`, `$NAME`, `${NAME}`, `$$` and `$!`; anything else is itself.
+/// Resolves `!command`, `$NAME`, `${NAME}`, `$$` and `$!`; any other text is itself.
 ///
 /// One missing variable leaves the whole value unresolved: half a key helps nobody.
 ///

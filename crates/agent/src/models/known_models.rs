@@ -23,7 +23,7 @@ pub(crate) struct KnownModels {
 }
 
 impl KnownModels {
-    /// Reads `models.json`; a missing one is fine, a broken one is a problem to report.
+    /// Reads `models.json`. A missing file is fine; a broken file is a problem to report.
     pub(crate) fn load(agent_dir: &Path, installed: InstalledPi) -> Self {
         let (file, problem) = match models_file::read(agent_dir) {
             Ok(file) => (file, None),
@@ -50,7 +50,7 @@ impl KnownModels {
         listed.collect()
     }
 
-    /// Returns the models of one provider, those of the installed pi included.
+    /// Returns the models of one provider, including those of the installed pi.
     pub(crate) fn models_of(&self, provider: &str) -> Vec<Model> {
         let own = self.providers.get(provider);
         let mut entries: Vec<ModelEntry> = own.map(|own| own.models.clone()).unwrap_or_default();
@@ -76,19 +76,18 @@ impl KnownModels {
         names
     }
 
-    /// Returns the provider that was probably meant by a name that is none.
+    /// Returns the provider that was probably meant by an unknown name.
     pub(crate) fn nearest_provider(&self, name: &str) -> Option<String> {
         let known = self.provider_names();
         nearest(name, known.iter().map(String::as_str)).map(str::to_owned)
     }
 
-    /// Returns a model that is not listed, with what the configuration says about its provider.
+    /// Returns a model that is not listed, with the settings of its provider.
     pub(crate) fn unlisted(&self, provider: &str, id: &str) -> Model {
         self.model(provider, ModelEntry::named(id))
     }
 
-    /// Returns what `models.json` gives as the key of a provider, with its variables not yet filled
-    /// in.
+    /// Returns the key of a provider in `models.json`, with its variables not yet filled in.
     pub(super) fn key(&self, provider: &str) -> Option<&str> {
         self.providers.get(provider)?.api_key.as_deref()
     }
@@ -113,8 +112,8 @@ impl KnownModels {
         })
     }
 
-    /// Puts a model together: what the user says about it, over what pi says, over what is built
-    /// in.
+    /// Puts a model together: the user's fields come before pi's, and pi's before the built-in
+    /// ones.
     fn model(&self, provider: &str, entry: ModelEntry) -> Model {
         let nothing = ProviderEntry::default();
         let own = self.providers.get(provider).unwrap_or(&nothing);

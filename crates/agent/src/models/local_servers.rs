@@ -34,7 +34,7 @@ pub(super) async fn offers(places: &[(&str, &str, u16)]) -> Vec<String> {
     offers
 }
 
-/// Asks what all three of them answer, and nobody outside this machine.
+/// Sends the request that all three kinds of server answer, to this machine only.
 async fn models(port: u16) -> Option<Vec<String>> {
     let mut stream = TcpStream::connect(("127.0.0.1", port)).await.ok()?;
     let request = format!(

@@ -106,7 +106,7 @@ impl Model {
         }
         match self.thinking_levels.get(level.as_str()) {
             Some(word) => word.is_some(),
-            // The highest two are there only where someone says so.
+            // A model has the highest two levels only if its entry names them.
             None => level < ThinkingLevel::Xhigh,
         }
     }

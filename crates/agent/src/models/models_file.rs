@@ -1,4 +1,4 @@
-//! `models.json`: what the user says about providers and models, and what is wrong with it.
+//! `models.json`: the user's providers and models, and the problems of the file.
 
 mod shape;
 
@@ -26,15 +26,15 @@ pub(super) struct ModelsFile {
 /// The reason why the file cannot be used. The text names the place.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum ModelsFileError {
-    /// Nobody can read it, and pi cannot either.
+    /// It is not JSON, so pi cannot read it either.
     #[error("{0}")]
     NotJson(String),
-    /// It says something that we do not understand.
+    /// It holds something that we do not understand.
     #[error("{0}")]
     WrongShape(String),
 }
 
-/// Reads the file of an agent directory; one that does not exist says nothing.
+/// Reads the file of an agent directory. A file that does not exist counts as empty.
 pub(super) fn read(agent_dir: &Path) -> Result<ModelsFile, ModelsFileError> {
     let path = agent_dir.join(MODELS_FILE);
     let text = match read_own_text(&path, LARGEST_FILE) {

@@ -3,17 +3,17 @@
 use super::{InstalledPi, KnownModels, ModelOverview, model_overview};
 use crate::surroundings::Surroundings;
 
-/// A provider that can be asked, with the models that are known of it.
+/// A provider that can be asked, with its known models.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OfferedProvider {
     /// Its name.
     pub name: String,
-    /// The ids of its models: those of `models.json` first, then those that an installed pi knows.
+    /// The ids of its models: those of `models.json` first, then those of an installed pi.
     pub models: Vec<String>,
 }
 
-/// Returns the providers for which there is a key, or which need none, each with its known models.
-/// Runs nothing and asks nobody.
+/// Returns the providers that have a key or need none, each with its known models. Runs nothing and
+/// sends no request.
 pub fn offered_models(surroundings: &Surroundings) -> Vec<OfferedProvider> {
     let installed = InstalledPi::find(&surroundings.variables, &surroundings.cwd);
     let known_models = KnownModels::load(&surroundings.agent_dir, installed);

@@ -12,11 +12,11 @@ use crate::surroundings::Surroundings;
 /// The providers that can be used, found without asking any of them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ModelOverview {
-    /// The provider that is asked when nobody names one.
+    /// The provider that is asked by default.
     pub default_provider: Option<String>,
-    /// The model that is asked when nobody names one.
+    /// The model that is asked by default.
     pub default_model: Option<String>,
-    /// The providers for which there is a key, or which need none, by name.
+    /// The providers that have a key or need none, by name.
     pub usable: Vec<UsableProvider>,
     /// The variables that files name and that are not set, each with its provider.
     pub unset: Vec<(String, String)>,
@@ -50,7 +50,7 @@ pub enum KeyPlace {
     None,
 }
 
-/// Looks at the files and the environment; runs nothing and asks nobody.
+/// Looks at the files and the environment; runs nothing and sends no request.
 pub fn model_overview(surroundings: &Surroundings) -> ModelOverview {
     let agent_dir = &surroundings.agent_dir;
     let (settings, _) = Settings::read(agent_dir, None);
@@ -90,7 +90,7 @@ pub fn model_overview(surroundings: &Surroundings) -> ModelOverview {
         let usable = place.map(|key| UsableProvider { name, key });
         overview.usable.extend(usable);
     }
-    // Nobody else is offered a script in place of a model.
+    // A script is offered only to a user whose default it is.
     if overview.default_provider.as_deref() == Some(SCRIPTED) {
         overview.usable.push(UsableProvider {
             name: SCRIPTED.to_owned(),
@@ -100,7 +100,7 @@ pub fn model_overview(surroundings: &Surroundings) -> ModelOverview {
     overview
 }
 
-/// Says that nobody knows the provider of the default model.
+/// Returns the warning that the provider of the default model is unknown.
 fn unknown_default(overview: &ModelOverview, known_models: &KnownModels) -> Option<String> {
     let provider = overview.default_provider.as_deref()?;
     if known_models.knows_provider(provider) {

@@ -1,5 +1,5 @@
-//! From what the user wrote to one model: exact id, `provider/id`, a unique part of a name,
-//! each with an optional `:thinking` at its end.
+//! From the user's words to one model: exact id, `provider/id`, a unique part of a name, each with
+//! an optional `:thinking` at its end.
 
 use pi_subagents_delegation::{ThinkingLevel, nearest};
 
@@ -43,7 +43,7 @@ pub(crate) struct Choice {
     pub(crate) warning: Option<String>,
 }
 
-/// Why no model can be chosen.
+/// The reason why no model can be chosen.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum ChoiceError {
     #[error("There is no provider \"{provider}\"{}", meant_or(
@@ -74,7 +74,7 @@ pub(crate) enum ChoiceError {
     },
 }
 
-/// Says how a model is named that nobody knows.
+/// Explains how to name a model that is not in any list.
 fn how_to_name(pattern: &str) -> String {
     match pattern.split_once('/') {
         Some((provider, _)) => {
@@ -84,7 +84,7 @@ fn how_to_name(pattern: &str) -> String {
     }
 }
 
-/// Asks whether something was meant, or says what else can be done.
+/// Asks whether a similar name was meant, or gives other advice.
 fn meant_or(meant: Option<&str>, advice: &str) -> String {
     match meant {
         Some(meant) => format!("; did you mean \"{meant}\"?"),
@@ -133,7 +133,7 @@ fn by_pattern(
     }
 }
 
-/// Blames the provider of a name that nothing fits, if a known one is nearly called so.
+/// Blames the provider in a name that matches nothing, if a known provider has a similar name.
 fn provider_or(error: ChoiceError, provider: &str, known_models: &KnownModels) -> ChoiceError {
     match (&error, known_models.nearest_provider(provider)) {
         (ChoiceError::NotFound { .. }, meant @ Some(_)) => ChoiceError::UnknownProvider {
@@ -281,7 +281,7 @@ fn by_default(wanted: &Wanted, known_models: &KnownModels) -> Result<Choice, Cho
     })
 }
 
-/// Returns the two ways to read a pattern: as it stands, and without a level at its end.
+/// Returns the two ways to read a pattern: as it is, and without a level at its end.
 fn readings(pattern: &str) -> impl Iterator<Item = (&str, Option<ThinkingLevel>)> {
     let leveled = pattern.rsplit_once(':').and_then(|(id, level)| {
         let level = ThinkingLevel::from_word(level)?;

@@ -22,7 +22,7 @@ const EVERYDAY: [&str; 10] = [
 pub fn secret_variables(agent_dir: &Path) -> BTreeSet<String> {
     let mut names: BTreeSet<String> = builtin::key_variables().map(str::to_owned).collect();
     for file in [MODELS_FILE, AUTH_FILE] {
-        // A file that cannot be read names nothing, and gives no key either.
+        // A file that cannot be read names no variable, and has no key either.
         let text = read_own_text(&agent_dir.join(file), LARGEST_FILE).unwrap_or_default();
         if let Ok(value) = json::parse_relaxed(&text) {
             collect(&value, &mut names);
@@ -32,7 +32,7 @@ pub fn secret_variables(agent_dir: &Path) -> BTreeSet<String> {
     names
 }
 
-/// Adds the names in keys and headers, wherever they stand.
+/// Adds the names in keys and headers, at every level.
 fn collect(value: &Value, names: &mut BTreeSet<String>) {
     match value {
         Value::Object(fields) => {

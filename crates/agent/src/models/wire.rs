@@ -1,4 +1,4 @@
-//! The wire formats that the agent speaks.
+//! The wire formats of the agent.
 
 /// A wire format, by pi's name for it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -14,7 +14,7 @@ pub(crate) enum Wire {
 }
 
 impl Wire {
-    /// Returns the format that pi calls `api`, if it is one of ours.
+    /// Returns the format that pi calls `api`, if we know it.
     pub(crate) fn named(api: &str) -> Option<Self> {
         match api {
             "openai-completions" => Some(Self::Completions),

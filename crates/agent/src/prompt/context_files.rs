@@ -1,7 +1,7 @@
 //! The instructions that lie beside the code: `AGENTS.md` and its like.
 //!
-//! They reach the model, whatever they say, so a project must not make them a link to a file of
-//! the user, and nobody else may write them.
+//! They reach the model, whatever their content, so a project must not make them a link to a file
+//! of the user, and nobody else may write them.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ use pi_subagents_files::{Directory, Ownership, read_bounded, read_own};
 use crate::notices;
 use crate::surroundings::Surroundings;
 
-/// The first one found in a directory counts.
+/// The names of such files. The first file found in a directory counts.
 const NAMES: [&str; 4] = ["AGENTS.md", "AGENTS.MD", "CLAUDE.md", "CLAUDE.MD"];
 
 /// A larger file is not read; no model would take it.

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use pi_subagents_pi_files::FoundSkill;
 
-/// Returns the section of the prompt that lists the skills; None if there is none to list.
+/// Returns the section of the prompt that lists the skills; `None` if there are none to list.
 pub(crate) fn advertise(skills: &[FoundSkill], tool: &str) -> Option<String> {
     let mut shown = skills.iter().filter(|found| !found.is_hidden).peekable();
     shown.peek()?;

@@ -59,7 +59,7 @@ pub(crate) fn build(
     sections
 }
 
-/// Returns what the prompt says about skills; nothing for a model that cannot read their files.
+/// Returns the section of the prompt about skills; `None` for a model that cannot read their files.
 fn skills_of(
     flags: &Flags,
     tools: &[&'static Tool],

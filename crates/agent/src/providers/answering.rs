@@ -19,8 +19,8 @@ pub(super) trait AnswerReader {
     /// Reads one event and adds the pieces of the answer that are in it.
     fn event(&mut self, event: Event, said: &mut Vec<Chunk>) -> Result<(), ProviderError>;
 
-    /// Ends an answer whose stream is over although nothing said so. Adds what completes it,
-    /// if it is complete after all.
+    /// Ends an answer whose stream is over without an end mark. Adds the last pieces, if the answer
+    /// is complete after all.
     fn cut(&mut self, _said: &mut Vec<Chunk>) {}
 }
 
@@ -152,7 +152,7 @@ impl Answering {
         }
     }
 
-    /// Takes what the end of the body leaves, and tells an end from a break.
+    /// Takes the last bytes of the body, and tells a proper end from a broken connection.
     fn end(&mut self) {
         if let Some(data) = std::mem::take(&mut self.events).finish() {
             self.read(&data);

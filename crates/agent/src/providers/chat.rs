@@ -13,11 +13,11 @@ use super::{ChunkStream, Connections, Provider, ProviderError, Request};
 use crate::message::Message;
 use crate::models::{Credential, Wire};
 
-/// Speaks to one provider with one key.
+/// Asks one provider with one key.
 pub(crate) struct ChatProvider {
     pub(crate) wire: Wire,
     pub(crate) connections: Connections,
-    /// None for a server that wants none.
+    /// `None` for a server that wants no key.
     pub(crate) key: Option<Credential>,
     pub(crate) headers: BTreeMap<String, String>,
     /// The time for which nothing may come; `None` waits for ever.

@@ -76,7 +76,7 @@ pub(super) fn refused(status: u16, body: &str, headers: &HeaderMap) -> ProviderE
     ProviderError::status(status, message, wait)
 }
 
-/// Walks to the cause, which is the only part that tells anything.
+/// Walks to the innermost cause, which is the only informative part.
 pub(super) fn broken(error: &reqwest::Error) -> ProviderError {
     let mut cause: &dyn std::error::Error = error;
     while let Some(next) = cause.source() {

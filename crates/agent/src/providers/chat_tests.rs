@@ -197,7 +197,7 @@ async fn errors_are_retried_or_reported() {
     let limited = r#"{"error": {"message": "Rate limit reached"}}"#;
     let server = Server::start(vec![
         failure("429 Too Many Requests", "retry-after: 0\r\n", limited),
-        // A stream that stops in the middle, and one that never was one.
+        // A stream that stops in the middle, and an answer that never was a stream.
         events(&[delta(&json!({"content": "Half an ans"}))]),
         failure("500 Internal Server Error", "", ""),
         whole(&[delta(&json!({"content": "There."})), stop("stop"), usage()]),

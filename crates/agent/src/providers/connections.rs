@@ -1,4 +1,4 @@
-//! The HTTP clients: one for the world, one for servers that are asked in the clear.
+//! The HTTP clients: one for the world, one for servers without encryption.
 
 use std::time::Duration;
 
@@ -36,10 +36,11 @@ impl Connections {
     }
 }
 
-/// Certificates take time and memory to load, and are of no use without TLS.
+/// Makes the client for servers without encryption. Certificates take time and memory to load, and
+/// are of no use without TLS.
 ///
-/// To this machine every call is a connection of its own. It costs nothing there, while on a
-/// kept one a server that holds back small packets waits 40 ms for our acknowledgement.
+/// To this machine every call is a connection of its own. It costs nothing there, while on a kept
+/// connection a server that holds back small packets waits 40 ms for our acknowledgement.
 fn in_the_clear(address: &str) -> reqwest::Result<reqwest::Client> {
     let plain = builder().tls_certs_only([]);
     let is_here = ["http://127.", "http://localhost", "http://[::1]"];
@@ -63,9 +64,9 @@ fn builder() -> reqwest::ClientBuilder {
         .user_agent(concat!("pi-subagents/", env!("CARGO_PKG_VERSION")))
 }
 
-/// Returns whether a redirect may be followed. A request holds the whole conversation and a key,
-/// so it stays with the origin it was meant for, and only these two statuses keep the request what
-/// it was.
+/// Returns whether a redirect may be followed. A request holds the whole conversation and a key, so
+/// it stays with the origin it was meant for, and only these two statuses keep the method and body
+/// of the request.
 fn may_follow(attempt: &Attempt<'_>) -> bool {
     let keeps_request = matches!(
         attempt.status(),

@@ -23,7 +23,7 @@ fn word(model: &Model, level: ThinkingLevel) -> Option<String> {
     }
 }
 
-/// Returns the fields of a chat completion that say how hard to think.
+/// Returns the fields of a chat completion that set the thinking level.
 pub(super) fn completions(model: &Model, level: ThinkingLevel) -> Map<String, Value> {
     let mut body = Map::new();
     let Some(word) = word(model, level) else {
@@ -66,7 +66,7 @@ pub(super) fn completions(model: &Model, level: ThinkingLevel) -> Map<String, Va
     body
 }
 
-/// Guesses which variant of the chat format a server speaks, where the configuration does not say.
+/// Guesses the variant of the chat format of a server, if the configuration does not name it.
 fn dialect(model: &Model) -> &str {
     if let Some(named) = &model.compat.thinking_format {
         return named;
@@ -85,7 +85,7 @@ fn none_for_off(word: &str) -> &str {
     if word == "off" { "none" } else { word }
 }
 
-/// Returns the fields of a response that say how hard to think.
+/// Returns the fields of a response that set the thinking level.
 pub(super) fn responses(model: &Model, level: ThinkingLevel) -> Map<String, Value> {
     let mut body = Map::new();
     let Some(word) = word(model, level) else {
@@ -101,7 +101,7 @@ pub(super) fn responses(model: &Model, level: ThinkingLevel) -> Map<String, Valu
     body
 }
 
-/// Returns the fields of a message that say how hard to think.
+/// Returns the fields of a message that set the thinking level.
 pub(super) fn messages(model: &Model, level: ThinkingLevel) -> Map<String, Value> {
     let claude = Claude::named(&model.id);
     let mut body = Map::new();

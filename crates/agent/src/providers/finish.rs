@@ -1,4 +1,4 @@
-//! The end of an answer: what the reasons of the four formats mean.
+//! The end of an answer: the meaning of the reasons in the four formats.
 
 use serde_json::Value;
 
@@ -55,7 +55,7 @@ pub(super) fn finished(
     has_calls: bool,
 ) -> Chunk {
     let word = reason.as_deref();
-    // Words that nobody knows count only where no call says what they mean.
+    // An unknown word counts as a refusal only if the answer has no calls.
     let refusal = word.filter(|word| {
         let is_known = ORDINARY.contains(word) || OUT_OF_ROOM.contains(word);
         FILTERED.contains(word) || !is_known && !has_calls
@@ -69,7 +69,7 @@ pub(super) fn finished(
     })
 }
 
-/// Counts of one answer, in which `prompt` includes what came from or went to the cache and
+/// Counts of one answer. `prompt` includes the tokens that came from or went to the cache, and
 /// `output` includes reasoning.
 #[derive(Debug, Default, Clone, Copy)]
 pub(super) struct Tokens {
@@ -99,7 +99,7 @@ impl Tokens {
     }
 }
 
-/// Reads a count in a frame; what is no count, or an absurd one, is zero.
+/// Reads a count in a frame; a value that is no count, or an absurd one, is zero.
 pub(super) fn count(frame: &Value, place: &str) -> u64 {
     let tokens = frame.pointer(place).and_then(Value::as_u64);
     tokens.filter(|tokens| *tokens < 1 << 40).unwrap_or(0)

@@ -6,14 +6,15 @@ use std::time::{Duration, Instant};
 
 use super::{Chunk, ProviderError};
 
-/// One event. A response of OpenAI's ends with an event that repeats the whole answer, and
-/// Google sends a call with all its arguments in one.
+/// The bytes of one event. A response of OpenAI's ends with an event that repeats the whole answer,
+/// and Google sends a call with all its arguments in one event.
 pub(super) const EVENT_BYTES: usize = 8 << 20;
-/// Text, thoughts and arguments of one answer: eight times the longest real one.
+/// The bytes of text, thoughts and arguments in one answer: eight times the longest real answer.
 const ANSWER_BYTES: usize = 4 << 20;
-/// Each block counts as so many bytes more than it has, so that a million empty ones are not free.
+/// The number of bytes that each block counts in addition, so that a million empty blocks are not
+/// free.
 const BLOCK_BYTES: usize = 256;
-/// Calls in one answer; each of them is run.
+/// The number of calls in one answer; each of them is run.
 pub(super) const ANSWER_CALLS: usize = 256;
 /// The bytes that are read of an error; 500 characters of it are shown.
 pub(super) const ERROR_BYTES: usize = 64 << 10;
@@ -48,7 +49,7 @@ impl Limits {
         }
     }
 
-    /// Counts a piece of the answer, and refuses one that is too much.
+    /// Counts a piece of the answer, and refuses a piece that is too much.
     pub(super) fn count(&mut self, chunk: &Chunk) -> Result<(), ProviderError> {
         self.heard = Instant::now();
         self.bytes += size(chunk);
@@ -88,7 +89,7 @@ fn size(chunk: &Chunk) -> usize {
             name,
             signature,
         } => id.len() + name.len() + signature.as_ref().map_or(0, String::len),
-        // Replaces what was counted, and came in an event that has a limit of its own.
+        // These replace pieces that were counted, and came in an event that has a limit of its own.
         Chunk::CallCorrected { .. } | Chunk::Finished(_) => 0,
     }
 }

@@ -94,7 +94,7 @@ pub(crate) struct Finish {
     pub(crate) refusal: Option<String>,
 }
 
-/// Why there is no answer.
+/// The reason why there is no answer.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub(crate) struct ProviderError {

@@ -7,8 +7,8 @@ use serde_json::Value;
 use super::Chunk;
 use super::limits::ANSWER_CALLS;
 
-/// The calls so far. A server names each by a key of its format, such as its place in the
-/// answer; we name them by ids that are unique in the conversation.
+/// The calls so far. A server names each call by a key of its format, such as its place in the
+/// answer; we name the calls by ids that are unique in the conversation.
 #[derive(Debug, Default)]
 pub(super) struct OpenCalls {
     /// Ids that cannot be used again: some servers count from 0 in every answer.
@@ -19,7 +19,7 @@ pub(super) struct OpenCalls {
 #[derive(Debug)]
 struct OpenCall {
     key: String,
-    /// The id as the server gives it.
+    /// The id that the server gave.
     theirs: String,
     ours: String,
     arguments: String,
@@ -49,7 +49,7 @@ impl OpenCalls {
         Some(&open.theirs)
     }
 
-    /// Begins a call. An earlier one of the same key gets no more pieces.
+    /// Begins a call. An earlier call with the same key gets no more pieces.
     pub(super) fn begin(
         &mut self,
         key: &str,
@@ -93,7 +93,7 @@ impl OpenCalls {
         });
     }
 
-    /// Makes up for what the pieces of a call left out.
+    /// Adds the arguments that the pieces of a call left out.
     pub(super) fn complete(&mut self, key: &str, whole: &str, said: &mut Vec<Chunk>) {
         let is_meant = |open: &&mut OpenCall| open.key == key && !open.is_complete;
         let Some(open) = self.calls.iter_mut().rfind(is_meant) else {

@@ -1,4 +1,4 @@
-//! Sends a request and judges what comes before the answer.
+//! Sends a request and judges the response before the answer.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -48,7 +48,7 @@ impl Post<'_> {
         if !response.status().is_success() {
             return Err(failed(response).await);
         }
-        // Nobody asked for compression, and a few bytes of it can stand for gigabytes.
+        // We do not ask for compression, and a few compressed bytes can mean gigabytes.
         if let Some(encoding) = response.headers().get(CONTENT_ENCODING)
             && encoding != "identity"
         {
@@ -66,7 +66,7 @@ async fn failed(mut response: Response) -> ProviderError {
     let headers = response.headers().clone();
     let mut body = Vec::new();
     let read = async {
-        // An error that cannot be read to its end is still one.
+        // An error that cannot be read to its end is still an error.
         while let Ok(Some(piece)) = response.chunk().await {
             let room = ERROR_BYTES - body.len();
             body.extend_from_slice(&piece[..piece.len().min(room)]);

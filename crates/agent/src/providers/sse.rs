@@ -62,8 +62,8 @@ impl EventReader {
         Ok(())
     }
 
-    /// Gives the event that the end of the body cut, since some servers forget the empty line
-    /// behind the last one.
+    /// Returns the event at the end of the body, because some servers forget the empty line behind
+    /// the last event.
     pub(super) fn finish(mut self) -> Option<String> {
         let mut events = VecDeque::new();
         if !self.line.is_empty() {

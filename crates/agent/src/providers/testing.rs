@@ -1,4 +1,5 @@
-//! A server that plays raw HTTP answers, for what the scripted one of the testkit never says.
+//! A server that plays raw HTTP answers, for cases that the scripted server of the testkit cannot
+//! play.
 
 use std::sync::{Arc, Mutex};
 

@@ -1,4 +1,4 @@
-//! A conversation as every wire format sees it: who said what, in which order.
+//! A conversation as every wire format sees it: the speakers and their words, in order.
 
 use serde_json::{Value, json};
 
@@ -59,7 +59,7 @@ pub(super) struct ContentFormat {
 const IMAGES_BELOW: &str = "Images from the tool results above:";
 
 impl ContentFormat {
-    /// Returns what a caller said as a message: one text if there are no images, else its parts.
+    /// Returns the words of a caller as a message: one text if there are no images, else its parts.
     pub(super) fn user_message(&self, blocks: &[Block], model: &Model) -> Value {
         let has_images = model.sees_images() && blocks.iter().any(is_image);
         let content = if has_images {

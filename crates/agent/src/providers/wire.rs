@@ -48,7 +48,7 @@ impl Wire {
         }
     }
 
-    /// Returns the headers of the format and those of the configuration, which win.
+    /// Returns the headers of the format, overridden by those of the configuration.
     pub(super) fn headers(
         self,
         key: Option<&Credential>,

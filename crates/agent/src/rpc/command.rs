@@ -9,7 +9,7 @@ use crate::message::Block;
 /// A line from the client.
 #[derive(Debug)]
 pub(super) struct Command {
-    /// Given back with the answer, whatever it is.
+    /// Any value; it is returned with the answer.
     pub(super) id: Value,
     /// The name as it came.
     pub(super) name: String,
@@ -74,7 +74,7 @@ const KNOWN: [&str; 10] = [
 ];
 
 impl Command {
-    /// Reads a line; an error says why it is no JSON.
+    /// Reads a line; an error gives the reason why it is no JSON.
     pub(super) fn parse(line: &[u8]) -> Result<Self, String> {
         let value: Value = serde_json::from_slice(line)
             .map_err(|error| format!("Failed to parse command: {error}"))?;

@@ -42,7 +42,7 @@ pub(crate) async fn serve(
     };
     loop {
         let wake = tokio::select! {
-            // A command that is already there is older than what the run does next.
+            // A command that is already there is older than the next step of the run.
             biased;
             code = signals.next() => Wake::Signal(code),
             line = lines.recv() => line.map_or(Wake::InputEnded, Wake::Line),
@@ -51,7 +51,7 @@ pub(crate) async fn serve(
         match wake {
             Wake::Line(line) => server.take(&line).await,
             Wake::Settled => server.settle().await,
-            // Dropping the run ends what it does; the sweep on the way out ends the rest.
+            // Dropping the run ends its work; the sweep on the way out ends the rest.
             Wake::InputEnded => return 0,
             Wake::Signal(code) => return code,
         }
@@ -161,7 +161,7 @@ impl Server<'_> {
                 let aborted = agent.begin_run();
                 self.run = Some(Box::pin(agent.run_until(content, aborted)));
             }
-            // A key may come from a command that takes its time; an abort is heard meanwhile.
+            // A key may come from a command that takes its time; an abort is noticed meanwhile.
             None => {
                 let aborted = agent.begin_run();
                 self.run = Some(Box::pin(async move {
@@ -241,7 +241,7 @@ impl Server<'_> {
                     if let Err(refusal) = self.access.ready(self.agent).await {
                         Err(refusal.to_string())
                     } else {
-                        // It is a run of its own; what waits behind it waits for its end.
+                        // It is a run of its own; the commands behind it wait for its end.
                         self.begin_compaction(focus);
                         self.after_run.push((id, command, AfterRun::Compacted));
                         self.after_run.extend(waiting.by_ref());
@@ -285,7 +285,7 @@ async fn answer(agent: &Agent, id: &Value, command: &str, outcome: Outcome) {
     agent.output.emit(&response).await;
 }
 
-/// Returns the data that says what became of a message; pi's client reads it since 1.5.
+/// Returns the data about the fate of a message; pi's client reads it since 1.5.
 fn disposition(what: &str) -> Value {
     json!({"disposition": what})
 }

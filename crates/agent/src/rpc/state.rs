@@ -18,7 +18,7 @@ pub(super) fn report(agent: &Agent) -> Value {
         "messageCount": conversation.messages().len(),
         "pendingMessageCount": agent.queue.borrow().len(),
     });
-    // As in JavaScript, what is not there is left out.
+    // As in JavaScript, an absent value is left out.
     let optional = [
         ("model", agent.model().map(|model| json!(model))),
         (

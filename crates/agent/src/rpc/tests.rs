@@ -8,8 +8,8 @@ use super::serve;
 use crate::signals::Signals;
 use crate::testing::{Bench, Sandbox, collect, last, normalized};
 
-/// Serves `bench`. The client sends the first lines at once and more when `react` says so;
-/// an empty reaction hangs up.
+/// Serves `bench`. The client sends the first lines at once and further lines when `react` returns
+/// some; an empty reaction hangs up.
 async fn converse(
     bench: &mut Bench,
     first: &[&str],
@@ -51,7 +51,7 @@ fn responses(events: &[Value]) -> Vec<Value> {
     found.cloned().collect()
 }
 
-/// Repeats what it is told, and lets `wait` wait.
+/// Returns a script that repeats its prompt, and waits at `wait`.
 fn patient() -> Value {
     json!({"rules": [
         {"when": "wait", "turns": [{"delayMs": 3_600_000, "text": "late"}]},

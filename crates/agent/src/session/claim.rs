@@ -1,8 +1,8 @@
 //! The one writer of a session file, by a lock on the file itself.
 //!
-//! The lock is held from the start, so that a second writer is refused before it has done
-//! any work. A file that did not exist is there, empty, as long as nothing was answered; both
-//! pi and we take an empty file for a new session.
+//! The lock is held from the start, so that a second writer is refused before it has done any work.
+//! A new file stays empty until the first answer; both pi and we take an empty file for a new
+//! session.
 
 use std::fs::{self, File, TryLockError};
 use std::io;
@@ -20,7 +20,7 @@ pub(crate) enum ClaimError {
     Failed { path: PathBuf, source: io::Error },
 }
 
-/// A session file that nobody else writes.
+/// A session file that no other process writes.
 #[derive(Debug)]
 pub(crate) struct Claim {
     pub(super) path: PathBuf,

@@ -32,7 +32,7 @@ pub(crate) struct SessionLog {
 enum Target {
     /// `--no-session`.
     Nowhere,
-    /// Not answered yet: what will be written first.
+    /// There is no answer yet; these entries will be written first.
     Waiting {
         claim: Claim,
         lines: Vec<u8>,
@@ -65,7 +65,7 @@ impl SessionLog {
 
     /// Goes on after `leaf` in a file that exists.
     ///
-    /// A line cut off by a crash is ended first, so that ours stands on its own.
+    /// A line cut off by a crash is ended first, so that ours is a line of its own.
     pub(crate) fn resume(
         mut claim: Claim,
         id: String,

@@ -49,9 +49,9 @@ pub(crate) enum SessionError {
 }
 
 impl Recorded {
-    /// Reads `path`; None if there is nothing to continue.
+    /// Reads `path`; `None` if there is nothing to continue.
     ///
-    /// Lines that are no entries are passed over, wherever they stand.
+    /// Lines that are no entries are skipped, wherever they are.
     pub(crate) fn read(path: &Path) -> Result<Option<Self>, SessionError> {
         let bytes = match read_own(path, LARGEST_SESSION) {
             Ok(bytes) => bytes,
@@ -150,7 +150,7 @@ impl Recorded {
 
     /// Puts a summary in the place of everything before the first kept entry, except the prompt.
     fn compact(&mut self, id: String, entry: &Value) {
-        // The entry may be none of a message, for example the change of a model.
+        // The entry may be something else than a message, for example the change of a model.
         let first = text(entry, "firstKeptEntryId").unwrap_or_default();
         let first = self.order.get(&first).copied().unwrap_or(usize::MAX);
         let place = |id: &String| self.order.get(id).copied().unwrap_or(0);

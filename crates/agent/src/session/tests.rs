@@ -1,4 +1,4 @@
-//! Sessions on disk: what is written, and what comes back.
+//! Sessions on disk: writing, and reading back.
 
 use std::fs;
 
@@ -54,7 +54,7 @@ async fn a_resumed_session_keeps_its_context_and_its_directory() {
     let flags = format!("{} {session}", sandbox.script(&echo()));
     sandbox.agent(&flags).unwrap().prompt("one").await;
 
-    // A crash in the middle of a line, and a line that nobody knows.
+    // A crash in the middle of a line, and a line of an unknown type.
     let mut text = fs::read_to_string(&file).unwrap();
     text += "{\"type\":\"novelty\"}\n{\"type\":\"mess";
     fs::write(&file, text).unwrap();
@@ -210,7 +210,7 @@ fn a_file_that_is_no_session_is_refused() {
 }
 
 /// Returns a session as pi 1.5 writes it: killed in its first wait, continued, with a call whose
-/// arguments were no JSON and one that called others.
+/// arguments were no JSON and a call that called others.
 fn session_of_pi_1_5(cwd: &std::path::Path) -> String {
     let system = json!({"role": "system", "content": "Be good.", "timestamp": 1,
         "sections": {"preamble": "Be good."}, "toolsAdded": [{"name": "bash", "description": "Runs.", "parameters": {}}]});

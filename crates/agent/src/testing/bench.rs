@@ -7,7 +7,7 @@ use crate::agent::Agent;
 use crate::message::Block;
 use crate::model_access::ModelAccess;
 
-/// An agent and what it prints.
+/// An agent and its output.
 pub(crate) struct Bench {
     pub(crate) agent: Agent,
     pub(crate) access: ModelAccess,
@@ -43,7 +43,7 @@ impl Bench {
     }
 }
 
-/// Collects what is printed while `work` goes on.
+/// Collects the output while `work` goes on.
 pub(crate) async fn collect(
     work: impl Future<Output = ()>,
     lines: &mut mpsc::Receiver<Vec<u8>>,

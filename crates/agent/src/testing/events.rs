@@ -1,10 +1,10 @@
-//! Reads from the events of a run what tests compare.
+//! Reads from the events of a run the parts that tests compare.
 
 use std::path::Path;
 
 use serde_json::Value;
 
-/// Returns the messages of one role, as they ended.
+/// Returns the complete messages of one role.
 pub(crate) fn messages_of<'a>(role: &str, events: &'a [Value]) -> Vec<&'a Value> {
     let ends = events.iter().filter(|event| event["type"] == "message_end");
     ends.map(|event| &event["message"])
@@ -96,7 +96,7 @@ fn line_of(event: &Value) -> String {
     line
 }
 
-/// Replaces what differs between runs.
+/// Replaces the parts that differ between runs.
 pub(crate) fn normalized(text: &str, root: &Path) -> String {
     let root = root.display().to_string();
     text.replace(root.trim_end_matches('/'), "ROOT")

@@ -61,7 +61,7 @@ impl Sandbox {
         NeverProjects::new(&self.path("home"), [])
     }
 
-    /// Puts an agent together as the flags say.
+    /// Puts an agent together by its flags.
     pub(crate) fn agent(&self, line: &str) -> Result<Bench, StartError> {
         let surroundings = Surroundings {
             cwd: self.path("project"),

@@ -2,12 +2,12 @@
 
 use serde_json::{Value, json};
 
-/// Returns a script that plays these turns, whatever it is asked.
+/// Returns a script that plays these turns for every prompt.
 pub(crate) fn script(turns: &Value) -> Value {
     json!({"rules": [{"turns": turns}]})
 }
 
-/// Returns a script that repeats what it is told.
+/// Returns a script that repeats its prompt.
 pub(crate) fn echo() -> Value {
     script(&json!([{"text": "You said {{prompt}}."}]))
 }

@@ -176,8 +176,8 @@ mod tests {
         }
     }
 
-    /// Shows what becomes of arguments. Each line was compared with what pi 0.87.1 makes of the
-    /// same arguments.
+    /// Shows the conversion of arguments. Each line was compared with the conversion of the same
+    /// arguments by pi 0.87.1.
     #[test]
     fn arguments_are_converted_or_refused_as_pi_does() {
         let cases = [

@@ -1,7 +1,7 @@
 //! `bash`: a shell command in a process group of its own.
 //!
-//! The command sees no input and no key. When the call ends, for whatever reason, so does
-//! everything it started (see [`crate::processes`]).
+//! The command sees no input and no key. When the call ends, for whatever reason, everything it
+//! started ends too (see [`crate::processes`]).
 
 use std::future::pending;
 use std::io;
@@ -127,7 +127,7 @@ enum Wake {
 
 struct Shell {
     child: Child,
-    /// Keeps the status of the shell for whoever waits for it here.
+    /// Keeps the status of the shell for the code that waits for it here.
     _awaited: Awaited,
     pid: u32,
     tree: processes::ShellTree,
@@ -158,7 +158,7 @@ impl Shell {
         })
     }
 
-    /// Reads what the command prints until it and everything it started are gone.
+    /// Reads the output of the command until it and everything it started are gone.
     async fn follow(
         &mut self,
         timeout: Option<Duration>,
@@ -240,8 +240,8 @@ impl Shell {
     }
 }
 
-/// Returns where long output is kept: the run directory if the session is in one, else where
-/// temporary files go.
+/// Returns the directory for long output: the run directory if the session is in one, else the
+/// directory of temporary files.
 fn place_for_output(surroundings: &ToolSurroundings) -> PathBuf {
     let directory = surroundings.session_file.as_deref().and_then(Path::parent);
     if let Some(run) = directory.filter(|directory| directory.join("meta.json").is_file()) {

@@ -31,7 +31,7 @@ struct FullOutput {
 }
 
 impl BashOutput {
-    /// Collects; a file, if one is needed, goes to `directory`.
+    /// Makes an empty output. If a file is needed, it goes to `directory`.
     pub(super) fn new(directory: &Path) -> Self {
         Self {
             directory: directory.to_owned(),
@@ -79,7 +79,7 @@ impl BashOutput {
         self.newlines + usize::from(self.last_line_bytes > 0)
     }
 
-    /// Returns what can be shown now.
+    /// Returns the view of the output for now.
     pub(super) fn shown(&self) -> Shown {
         let truncation = if self.is_long() {
             self.last_lines()
@@ -97,7 +97,7 @@ impl BashOutput {
         }
     }
 
-    /// Returns the last whole lines that fit, or the end of the last one if it alone is too long.
+    /// Returns the last whole lines that fit, or the end of the last line if it alone is too long.
     fn last_lines(&self) -> Truncation {
         let text = self.tail.strip_suffix(b"\n").unwrap_or(&self.tail);
         let mut start = text.len();
@@ -153,7 +153,7 @@ fn character_start(text: &[u8], from: usize) -> usize {
         .unwrap_or(text.len())
 }
 
-/// A view of the output, with the notice that tells what is missing.
+/// A view of the output, with the notice about the missing part.
 pub(super) struct Shown {
     truncation: Truncation,
     full_output: Option<String>,
@@ -191,7 +191,7 @@ impl Shown {
         format!("{}\n\n[Showing {what}. Full output: {place}]", cut.content)
     }
 
-    /// Returns what was cut and where the whole output is; None if nothing was cut.
+    /// Returns the facts about the cut and the path of the whole output; `None` if nothing was cut.
     pub(super) fn details(&self) -> Option<Value> {
         if !self.truncation.truncated {
             return None;

@@ -25,7 +25,7 @@ struct Edit {
     new_text: String,
 }
 
-/// Accepts what models send in place of a list of edits: one edit, a JSON text of either,
+/// Accepts the forms that models send in place of a list of edits: one edit, a JSON text of either,
 /// or `oldText` and `newText` beside the path.
 pub(super) fn tidy_arguments(mut arguments: Value) -> Value {
     let Some(fields) = arguments.as_object_mut() else {
@@ -95,7 +95,7 @@ fn load(path: &Path, shown: &str) -> Result<String, ToolError> {
     let refuse = |why: String| ToolError::new(format!("Could not edit file: {shown}. {why}."));
     let bytes = fs::read(path)
         .map_err(|error| refuse(format!("Error code: {}", paths::code_name(&error))))?;
-    // Writing back a lossy text would destroy what is not UTF-8.
+    // Writing back a lossy text would destroy the bytes that are not UTF-8.
     String::from_utf8(bytes).map_err(|_| refuse("The file is not UTF-8 text".to_owned()))
 }
 

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::{ToolError, ToolOutput, ToolResult};
 
-/// Takes the report; a success without a result is refused so that the model says it.
+/// Takes the report. A success without a result is refused, so that the model gives one.
 pub(super) fn run(report: Value) -> ToolResult {
     let is_filled = |name: &str| report[name].as_str().is_some_and(|text| !text.is_empty());
     if report["status"] == "SUCCESS" && !is_filled("result") {

@@ -55,7 +55,7 @@ pub(super) fn run(
         }
         if entry.file_type().is_some_and(|kind| kind.is_file()) {
             found.enter(&root, entry.path());
-            // A file that cannot be read is passed over, as ripgrep does.
+            // A file that cannot be read is skipped, as ripgrep does.
             let _ = searcher.search_path(&matcher, entry.path(), &mut found);
         }
     }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::ToolError;
 
-/// The directories that are left alone, and the one inside them that is not.
+/// The directories that are left alone, and the directory inside them that is not.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Guarded {
     pub(crate) left_alone: Vec<PathBuf>,

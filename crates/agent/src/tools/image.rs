@@ -1,6 +1,6 @@
 //! Knows images by their first bytes.
 
-/// Returns the MIME type of an image that models accept, if `head` begins one.
+/// Returns the MIME type of an image that models accept, if `head` is its beginning.
 pub(crate) fn mime_type(head: &[u8]) -> Option<&'static str> {
     let webp = head.len() >= 12 && head.starts_with(b"RIFF") && &head[8..12] == b"WEBP";
     if head.starts_with(b"\x89PNG\r\n\x1a\n") {

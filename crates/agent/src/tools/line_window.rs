@@ -4,11 +4,11 @@ use std::io::{self, Read};
 
 use super::truncation::{Limit, MAX_BYTES, MAX_LINES, Truncation};
 
-/// The lines from `start` on, at most `limit` of them, and what is known about the rest.
+/// The lines from `start` on, at most `limit` of them, and facts about the rest.
 #[derive(Debug)]
 pub(super) struct LineWindow {
     pub(super) truncation: Truncation,
-    /// Lines of the whole text; a final newline opens one more, empty line.
+    /// The number of lines of the whole text; a final newline opens one more, empty line.
     pub(super) file_lines: usize,
     /// Bytes of the first line of the window.
     pub(super) first_line_bytes: usize,
@@ -98,7 +98,7 @@ impl Scan {
     }
 
     fn truncation(self, selected_lines: usize) -> Truncation {
-        // A final newline ends the last line; it does not make another one worth counting.
+        // A final newline ends the last line; it does not make another line worth counting.
         let counted = match self.last_byte {
             None => 0,
             Some(last) => selected_lines - usize::from(last == b'\n'),

@@ -33,7 +33,7 @@ pub(super) fn run(
         .map_err(|error| ToolError::new(format!("Cannot read directory: {error}")))?;
     let mut names: Vec<String> = entries
         .flatten()
-        // Follows links, and passes over what cannot be looked at, as pi does.
+        // Follows links, and skips entries that cannot be looked at, as pi does.
         .filter_map(|entry| {
             let is_directory = entry.path().metadata().ok()?.is_dir();
             let name = entry.file_name().to_string_lossy().into_owned();

@@ -57,7 +57,7 @@ impl ToolOutput {
         }
     }
 
-    /// Returns the result the model sees when a call fails; pi gives it empty details.
+    /// Returns the result for the model when a call fails; pi gives it empty details.
     pub(crate) fn failure(message: impl Into<String>) -> Self {
         Self::text(message).with_details(json!({}))
     }
@@ -76,7 +76,7 @@ fn is_false(value: &bool) -> bool {
     !value
 }
 
-/// Why a call failed, as the model reads it.
+/// The reason why a call failed, for the model.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub(crate) struct ToolError(String);
@@ -93,7 +93,7 @@ impl ToolError {
 
 type ToolResult = Result<ToolOutput, ToolError>;
 
-/// A partial result, which replaces the one before it.
+/// A partial result, which replaces the partial result before it.
 #[derive(Debug)]
 pub(crate) struct Update {
     /// The number of the call within its message.
@@ -113,14 +113,14 @@ impl Updates {
         Self { call, sender }
     }
 
-    /// Reports; while nobody listens it is dropped, since a later one says more.
+    /// Reports the output. It is dropped while nobody reads, because a later report has more.
     fn send(&self, output: ToolOutput) {
         let call = self.call;
         let _ = self.sender.try_send(Update { call, output });
     }
 }
 
-/// Runs one call. Arguments of any shape are fine; what does not fit is an error result.
+/// Runs one call. Arguments may have any shape; arguments that do not fit give an error result.
 pub(crate) async fn execute(
     tool: &Tool,
     call: &ToolCall,

@@ -130,7 +130,7 @@ fn show(file: &mut File, arguments: &Arguments, path: &Path) -> ToolResult {
     })
 }
 
-/// Returns the lines, and how to get at the ones that are missing.
+/// Returns the lines, with advice on getting the missing ones.
 fn describe(window: &LineWindow, start: usize, arguments: &Arguments) -> String {
     let cut = &window.truncation;
     let (first, total) = (start + 1, window.file_lines);
@@ -170,7 +170,7 @@ fn describe(window: &LineWindow, start: usize, arguments: &Arguments) -> String 
     }
 }
 
-/// Returns a JSON number as a count; a negative one is zero.
+/// Returns a JSON number as a count; a negative number is zero.
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,

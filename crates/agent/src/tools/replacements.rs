@@ -1,7 +1,7 @@
 //! Finds the places that an edit names and puts the new text there.
 //!
-//! A place is found exactly, or else with typographic quotes, dashes, odd spaces and
-//! trailing blanks evened out; what lies outside the places keeps its bytes.
+//! A place is found exactly, or else with typographic quotes, dashes, odd spaces and trailing
+//! blanks evened out; the text outside the places keeps its bytes.
 
 use std::ops::Range;
 
@@ -11,7 +11,7 @@ pub(super) struct Replacement {
     pub(super) new: String,
 }
 
-/// Why the replacements cannot be made; the numbers are those of the edits.
+/// The reason why the replacements cannot be made; the numbers are those of the edits.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Fault {
     Empty(usize),

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use super::Guarded;
 
-/// Fixed for one call; handed to threads, so it owns everything.
+/// The surroundings of one call. They go to threads, so they own everything.
 #[derive(Debug, Clone)]
 pub(crate) struct ToolSurroundings {
     pub(crate) cwd: PathBuf,

@@ -27,7 +27,7 @@ pub(crate) struct Tool {
     description: &'static str,
     /// The line in the prompt's list of tools.
     pub(crate) snippet: &'static str,
-    /// Rules the prompt gives while the tool is there.
+    /// Rules in the prompt while the tool is there.
     pub(crate) guidelines: &'static [&'static str],
     schema: fn() -> Value,
 }
@@ -38,7 +38,7 @@ impl Tool {
         (self.schema)()
     }
 
-    /// Returns what a request to a model declares.
+    /// Returns the declaration in a request to a model.
     pub(crate) fn declaration(&self) -> ToolDeclaration {
         ToolDeclaration {
             name: self.id.to_owned(),

@@ -1,4 +1,4 @@
-//! Calls tools in a directory of their own and shows what the model would see.
+//! Calls tools in a directory of their own and shows the view of the model.
 
 use std::collections::BTreeMap;
 use std::path::Path;

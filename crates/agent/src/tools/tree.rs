@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 use super::truncation::{MAX_BYTES, Truncation, readable_size};
 use super::{ToolError, ToolOutput, ToolSurroundings, paths};
 
-/// Returns where to look: what the call names, else the working directory.
+/// Returns the place to look at: the path in the call, else the working directory.
 pub(super) fn root(
     path: Option<&str>,
     surroundings: &ToolSurroundings,
@@ -35,7 +35,7 @@ pub(super) fn walk(root: &Path) -> WalkBuilder {
     builder
 }
 
-/// A list that says what was left out.
+/// A list with a notice about its missing part.
 pub(super) struct Listing {
     text: String,
     notices: Vec<String>,
@@ -53,7 +53,7 @@ impl Listing {
         }
     }
 
-    /// Says that a limit was reached and what to do about it.
+    /// Adds the notice that a limit was reached, with advice.
     pub(super) fn limited(mut self, detail: &str, limit: usize, advice: String) -> Self {
         self.details.insert(detail.to_owned(), json!(limit));
         self.notices.push(advice);

@@ -1,10 +1,10 @@
-//! Cuts a text to the length that a model gets, and records what was cut.
+//! Cuts a text to the length that a model gets, and records the missing part.
 
 use serde::Serialize;
 
-/// Most lines of one result.
+/// The largest number of lines in one result.
 pub(super) const MAX_LINES: usize = 2000;
-/// Most bytes of one result.
+/// The largest number of bytes in one result.
 pub(super) const MAX_BYTES: usize = 50 * 1024;
 /// Stands for "no limit of lines"; pi writes JavaScript's largest safe integer.
 pub(super) const ANY_NUMBER_OF_LINES: usize = 9_007_199_254_740_991;
@@ -35,7 +35,7 @@ pub(super) enum Limit {
 }
 
 impl Truncation {
-    /// Returns the content as one from which nothing was cut.
+    /// Returns the content as a text from which nothing was cut.
     pub(super) fn none(content: String, total_lines: usize, max_lines: usize) -> Self {
         let bytes = content.len();
         Self {

@@ -1,4 +1,4 @@
-//! Builds one assistant message from the pieces that stream in, and announces each of them.
+//! Builds one assistant message from the pieces that stream in, and announces each piece.
 
 use serde_json::{Value, json};
 
@@ -44,7 +44,7 @@ impl<'a> Answer<'a> {
         }
     }
 
-    /// Takes a piece; true when it was the last one.
+    /// Takes a piece. Returns true if it was the last one.
     pub(crate) async fn take(&mut self, chunk: Chunk) -> bool {
         self.announce().await;
         match chunk {
@@ -68,7 +68,7 @@ impl<'a> Answer<'a> {
         false
     }
 
-    /// Ends the message as failed, with what was said until then.
+    /// Ends the message as failed, with the text so far.
     pub(crate) async fn fail(&mut self, reason: StopReason, message: String) {
         self.close().await;
         self.message.stop_reason = reason;

@@ -71,7 +71,8 @@ impl Agent {
     }
 }
 
-/// Takes chunks until the answer is complete, was aborted or failed; tells how it failed.
+/// Takes chunks until the answer is complete, was aborted or failed. Returns the error of a
+/// failure.
 async fn hear(
     answer: &mut Answer<'_>,
     mut stream: ChunkStream<'_>,

@@ -111,8 +111,7 @@ async fn run_one(
     }
 }
 
-/// Fails all calls of an answer that was cut off: their arguments may be half of what was
-/// meant.
+/// Fails all calls of an answer that was cut off, because their arguments may be incomplete.
 pub(crate) async fn refuse_all(answer: &AssistantMessage, output: &Output) -> Vec<Done> {
     let mut done = Vec::new();
     for call in answer.tool_calls() {

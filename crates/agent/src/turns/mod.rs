@@ -30,7 +30,7 @@ pub(crate) struct Run {
     made_room: bool,
 }
 
-/// Why the turns came to an end.
+/// The reason why the turns came to an end.
 pub(crate) enum End {
     /// Nothing is left to do, or the run was aborted.
     Done,

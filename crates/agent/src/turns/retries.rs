@@ -1,4 +1,4 @@
-//! Decides whether a failed call of the model is repeated, and waits before the next one.
+//! Decides whether a failed call of the model is repeated, and waits before the next call.
 
 use std::time::Duration;
 

@@ -71,7 +71,7 @@ impl Wishes {
         Ok(wishes)
     }
 
-    /// Returns whether the sandbox of a failed round is kept, so that one can look at it.
+    /// Returns whether the sandbox of a failed round is kept, so that a person can look at it.
     pub(crate) fn keeps_sandboxes(&self) -> bool {
         self.only.is_some()
     }

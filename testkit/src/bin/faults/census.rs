@@ -63,7 +63,8 @@ impl Census {
         living
     }
 
-    /// Waits until no process of the round lives; returns those that do after `patience`.
+    /// Waits until no process of the round lives. Returns the processes that still live after
+    /// `patience`.
     pub(crate) fn wait_until_empty(&self, patience: Duration) -> Vec<Name> {
         let emptied = wait_until(patience, || {
             let is_empty = self.living().is_empty();
@@ -79,7 +80,7 @@ impl Census {
         }
     }
 
-    /// Ends what is left of the round.
+    /// Ends the processes that are left of the round.
     pub(crate) fn end_all(&self) {
         for _ in 0..100 {
             let living = self.living();
@@ -128,8 +129,8 @@ fn look(root: &Path, seen: &Mutex<HashSet<Name>>) {
             fresh.insert(*name);
         }
     }
-    // Descendants of known ones are of the round too; parents come before their children only by
-    // chance, so it is gone through until nothing new is found.
+    // Descendants of known processes belong to the round too. Parents come before their children
+    // only by chance, so the list is gone through until nothing new is found.
     seen.extend(fresh);
     loop {
         let more: Vec<Name> = all

@@ -7,10 +7,10 @@ use std::time::Duration;
 pub(crate) struct Chance(u64);
 
 impl Chance {
-    /// Makes the stream of one round, which no other round has a part in.
+    /// Makes the stream of one round, which shares no numbers with other rounds.
     pub(crate) fn of_round(seed: u64, round: u64) -> Self {
-        // Streams that begin a few steps apart would go over the same numbers, so each begins
-        // where chance itself says.
+        // Streams that begin a few steps apart would go over the same numbers, so the beginning of
+        // each stream is drawn by chance too.
         let of_seed = Self(seed).next();
         Self(of_seed ^ Self(!round).next())
     }
@@ -40,7 +40,7 @@ impl Chance {
         Duration::from_millis(self.between(0, most))
     }
 
-    /// Draws one of some choices, each as likely as its weight says.
+    /// Draws one of some choices, with probabilities by their weights.
     pub(crate) fn weighted<T: Copy>(&mut self, choices: &[(u64, T)]) -> T {
         let all: u64 = choices.iter().map(|(weight, _)| weight).sum();
         let mut left = self.between(1, all);

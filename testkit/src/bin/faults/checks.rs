@@ -26,7 +26,7 @@ pub(crate) enum FailureKind {
     Lives,
     /// A run has no ending, or several.
     Ending,
-    /// Something that was said is not in the record.
+    /// A word of a child is not in the record.
     Words,
     /// Something took too long.
     Hang,
@@ -54,11 +54,11 @@ impl FailureKind {
 pub(crate) struct Evidence<'a> {
     pub(crate) round: &'a Round,
     pub(crate) stage: &'a Stage,
-    /// The next command; none if it hung.
+    /// The next command; `None` if it hung.
     pub(crate) status: Option<CommandOutput>,
     pub(crate) left: Vec<Name>,
     pub(crate) printed: Vec<String>,
-    /// Each run with what `session` tells of it.
+    /// Each run with the output of `session` about it.
     pub(crate) shown: Vec<(RunFiles, Option<CommandOutput>)>,
 }
 
@@ -180,7 +180,7 @@ fn endings(evidence: &Evidence<'_>) -> Vec<Failure> {
     failures
 }
 
-/// Checks that every message of the child's own session is in what `session` prints.
+/// Checks that every message of the child's own session is in the output of `session`.
 fn messages(evidence: &Evidence<'_>) -> Vec<Failure> {
     let mut failures = Vec::new();
     for (run, output) in &evidence.shown {
@@ -205,7 +205,7 @@ fn messages(evidence: &Evidence<'_>) -> Vec<Failure> {
 }
 
 /// Returns whether the last message may be missing: a child that is killed may have written its
-/// last message down and not yet said it.
+/// last message down and not yet printed it.
 fn may_lose_last(round: &Round) -> bool {
     !round.strikes(Blow::Kill, Role::Owner)
         && !round

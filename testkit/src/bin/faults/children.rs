@@ -37,8 +37,8 @@ pub(crate) fn prompt(round: &Round, child: usize, root: &Path) -> String {
     }
 }
 
-/// Returns a script as text. Its words are written so that they are not found before the child says
-/// them: a transcript may hold the prompt.
+/// Returns a script as text. Its words are written so that they are not found before the child
+/// prints them: a transcript may hold the prompt.
 fn hidden(script: &Value) -> String {
     script.to_string().replace("word-", "w\\u006frd-")
 }
@@ -60,7 +60,8 @@ fn beats(plan: &ChildPlan) -> Vec<Beat> {
     beats
 }
 
-/// Returns the file in which a process of a tree writes its number; its path is also what shows it.
+/// Returns the file in which a process of a tree writes its number. The path also identifies the
+/// process.
 fn pid_file(root: &Path, child: usize, tree: usize) -> String {
     root.join(format!("tree-{child}-{tree}.pid"))
         .display()
@@ -144,7 +145,7 @@ fn scripted_turns(plan: &ChildPlan, child: usize, root: &Path, misbehave: &Path)
     turns
 }
 
-/// Returns what a child with a shell says and runs, turn by turn.
+/// Returns the words and the commands of a child with a shell, turn by turn.
 fn shell_turns(
     plan: &ChildPlan,
     child: usize,

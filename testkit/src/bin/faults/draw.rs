@@ -15,7 +15,7 @@ impl Round {
         let mut children: Vec<ChildPlan> = (0..owner.children(&mut chance))
             .map(|_| ChildPlan::draw(&mut chance, owner, scope))
             .collect();
-        // One program stands for pi in a round.
+        // Only one program plays pi in a round.
         if children.iter().any(|child| child.kind == ChildKind::Pi) {
             for child in &mut children {
                 if child.kind == ChildKind::Misbehave {
@@ -28,7 +28,7 @@ impl Round {
             .map(|_| Fault::draw(&mut chance, owner))
             .collect();
         if faults.iter().any(|fault| fault.kind == FaultKind::AllOfUs) {
-            // Nobody is left who could know of these; see the limits in the document.
+            // After such a fault nobody knows of these processes; see the limits in the document.
             for child in &mut children {
                 child.tree.retain(|tree| *tree != Tree::Forgetful);
             }

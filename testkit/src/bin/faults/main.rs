@@ -1,6 +1,6 @@
 //! The fault suite: owners of every kind, children and trees that misbehave, and faults at random
-//! moments that a seed decides. After each round nothing may live, every run has one ending,
-//! everything that was said is in the record, and the next command works. See
+//! moments that a seed decides. After each round no process may live, every run has one ending,
+//! every word of the children is in the record, and the next command works. See
 //! `docs/design/reliability.md`; `cargo xtask faults` builds what it needs and starts it.
 
 #![expect(
@@ -68,7 +68,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Plays all rounds, a few at a time, and tells of each failure as it comes.
+/// Plays all rounds, a few at a time, and prints each failure as it comes.
 fn play_all(wishes: &Wishes) -> Summary {
     let rounds: Vec<u64> = wishes.rounds().collect();
     let next = AtomicU64::new(0);

@@ -89,11 +89,12 @@ impl<'a> Client<'a> {
         !is_running && !self.owner().is_some_and(exists)
     }
 
-    /// Closes this end of the connection, or does what comes nearest to it.
+    /// Closes this end of the connection, or does the nearest thing to it.
     pub(crate) fn hang_up(&mut self) {
         match (&mut self.line, self.kind) {
             (Line::Terminal(terminal), _) => terminal.hang_up(),
-            // It has read all of its input already; what a vanishing caller does to it is this.
+            // The command has read all of its input already; a caller that vanishes sends it this
+            // signal.
             (Line::Pipes(running), OwnerKind::Delegate) => running.kill(Signal::HUP),
             (Line::Pipes(running), OwnerKind::Detached | OwnerKind::Watched) => {
                 running.kill(Signal::KILL);

@@ -1,4 +1,4 @@
-//! Playing one round from its beginning to the checks after it.
+//! Plays one round from its beginning to the checks after it.
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -44,7 +44,7 @@ pub(crate) struct Took {
 }
 
 impl Played {
-    /// Plays a round; a suite that fails itself has found nothing, and says so.
+    /// Plays a round. A panic of the suite itself is reported as a failure of the suite.
     pub(crate) fn of(round: &Round, wishes: &Wishes) -> Self {
         catch_unwind(AssertUnwindSafe(|| play(round, wishes))).unwrap_or_else(|panic| Self {
             failures: vec![Failure::new(FailureKind::Suite, words_of(panic.as_ref()))],

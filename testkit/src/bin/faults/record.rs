@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::words::words_in;
 
-/// The directory of a run, and what was asked.
+/// The directory of a run, and its task.
 #[derive(Debug, Clone)]
 pub(crate) struct RunFiles {
     pub(crate) directory: PathBuf,
@@ -39,7 +39,7 @@ impl RunFiles {
         serde_json::from_slice(&text).ok()
     }
 
-    /// Returns how many endings its events tell.
+    /// Returns the number of endings in its events.
     pub(crate) fn endings(&self) -> usize {
         let lines = json_lines(&self.directory.join("events.jsonl"));
         lines

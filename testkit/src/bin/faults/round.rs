@@ -123,11 +123,11 @@ pub(crate) enum Blow {
     Term,
     Interrupt,
     HangUp,
-    /// Stopped, and never told to go on.
+    /// Stopped, and never continued.
     Stop,
-    /// Stopped, and told to go on after a while.
+    /// Stopped, and continued after a while.
     StopAndGoOn,
-    /// Asked to stop as a terminal does, and told to go on after a while.
+    /// Asked to stop as a terminal does, and continued after a while.
     Pause,
 }
 
@@ -148,7 +148,7 @@ pub(crate) enum Role {
 pub(crate) enum Damage {
     /// The directory is removed.
     DirectoryRemoved,
-    /// A file stands in its place.
+    /// A file takes its place.
     DirectoryReplaced,
     /// `events.jsonl` is removed.
     EventsRemoved,
@@ -185,7 +185,7 @@ impl Round {
         self.faults.iter().any(|fault| fault.kind == kind)
     }
 
-    /// Returns whether the record itself is struck, so that not all of it can be expected.
+    /// Returns whether the record itself is damaged, so that not all of it can be expected.
     pub(crate) fn damages_record(&self) -> bool {
         let damages =
             |fault: &Fault| matches!(fault.kind, FaultKind::Record(_) | FaultKind::FullDisk);

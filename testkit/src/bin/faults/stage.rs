@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use crate::children::{TIMEOUT, definition, prompt, scripted_model, served_model};
 use crate::round::{ChildKind, OwnerKind, Round};
 
-/// A place of its own for one round.
+/// The sandbox of one round.
 pub(crate) struct Stage {
     pub(crate) sandbox: Sandbox,
     pub(crate) server: Option<LlmServer>,

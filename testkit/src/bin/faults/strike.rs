@@ -1,4 +1,4 @@
-//! Doing what goes wrong.
+//! Strikes with the faults of a round.
 
 use std::fs::{self, OpenOptions};
 use std::io::Write as _;
@@ -24,7 +24,7 @@ const PATIENCE: Duration = Duration::from_secs(4);
 /// The number of bytes of each file that a full disk still takes.
 const LEFT_ON_DISK: u64 = 2048;
 
-/// A fault that waits for its moment, with what it will hit.
+/// A fault that waits for its moment, with its target.
 enum Aim {
     Process(Blow, u32),
     Processes(Vec<u32>),
@@ -43,7 +43,7 @@ pub(crate) struct Struck {
     paused: Vec<u32>,
 }
 
-/// Strikes as the round says.
+/// Strikes with the faults of the round.
 pub(crate) fn strike(round: &Round, stage: &Stage, client: &mut Client<'_>) -> Struck {
     let mut struck = Struck::default();
     if round.at_once {
@@ -77,7 +77,7 @@ impl Struck {
         }
     }
 
-    /// Lets those go on who were stopped for a while only.
+    /// Continues the processes that were stopped for a while only.
     pub(crate) fn go_on_again(&self) {
         if !self.paused.is_empty() {
             thread::sleep(STOPPED);
@@ -112,7 +112,7 @@ fn aim(kind: FaultKind, stage: &Stage, client: &mut Client<'_>) -> Option<Aim> {
 }
 
 impl Aim {
-    /// Strikes; tells whether there was still something to be hit.
+    /// Strikes. Returns whether the target was still there.
     fn hit(self, stage: &Stage, client: &mut Client<'_>) -> bool {
         match self {
             Self::Process(blow, pid) => {

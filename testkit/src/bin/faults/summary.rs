@@ -19,9 +19,10 @@ pub(crate) struct Summary {
     failed: Vec<u64>,
     /// Faults whose victim had left before they came.
     missed: usize,
-    /// By what went wrong: how often, and in how many rounds that failed.
+    /// The faults by kind: their number, and the number of failed rounds with them.
     faults: BTreeMap<String, (usize, usize)>,
-    /// By who owned the runs, who did the work and what they left.
+    /// The scenes by owner, child and tree: their number, and the number of failed rounds with
+    /// them.
     scenes: BTreeMap<String, (usize, usize)>,
     kinds: BTreeMap<FailureKind, usize>,
     slowest: Took,
@@ -44,7 +45,7 @@ impl Summary {
         }
     }
 
-    /// Counts a round, and tells of it if it failed.
+    /// Counts a round, and prints it if it failed.
     pub(crate) fn add(&mut self, round: &Round, played: &Played) {
         self.rounds += 1;
         self.missed += round.faults.len() - played.hits.len();

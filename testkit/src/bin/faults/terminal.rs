@@ -112,7 +112,7 @@ fn read(mut ours: File, screen: Arc<Mutex<Vec<u8>>>, is_closed: Arc<AtomicBool>)
             if poll(&mut wanted, Some(&LOOK_AGAIN)).is_ok_and(|ready| ready == 0) {
                 continue;
             }
-            // The other end is closed for as long as nobody has it open, which is no reason to
+            // The other end counts as closed while no process has it open, which is no reason to
             // close ours: the command may be about to open it.
             match ours.read(&mut chunk) {
                 Ok(count) => {

@@ -1,11 +1,11 @@
-//! Numbered words: what a child has said and what a record holds can be compared by them.
+//! Numbered words, by which the output of a child and the content of a record can be compared.
 
 use std::collections::BTreeSet;
 
 /// The beginning of every word.
 const BEGINNING: &str = "word-";
 
-/// Returns the word of this number that a child says.
+/// Returns the word of a child with this number.
 pub(crate) fn word(child: usize, number: u64) -> String {
     format!("{BEGINNING}{child}-{number:03};")
 }

@@ -11,7 +11,7 @@ const CHUNK: usize = 1 << 20;
 /// The place of the filler in a record; it occurs in no record otherwise.
 const MARK: &str = "@@@@";
 
-/// Prints one line of that size, in chunks.
+/// Prints one line of this size, in chunks.
 pub(crate) fn line(bulk: &Bulk) {
     let (before, after) = around_text(bulk.kind);
     output::raw(before.as_bytes());
@@ -38,7 +38,7 @@ pub(crate) fn flood(bulk: &Bulk) {
     }
 }
 
-/// Prints so many assistant messages, numbered from 1.
+/// Prints this number of assistant messages, numbered from 1.
 pub(crate) fn messages(messages: &Messages) {
     for number in 1..=messages.count {
         let text = format!(
@@ -58,7 +58,7 @@ fn padded_line(kind: LineKind, bytes: usize) -> String {
     format!("{before}{filler}{after}")
 }
 
-/// Returns what stands before and after the text of a record of that kind, LF included.
+/// Returns the parts before and after the text of a record of this kind, LF included.
 fn around_text(kind: LineKind) -> (String, String) {
     let line = marked(kind);
     let (before, after) = line.split_once(MARK).unwrap_or((&line, ""));

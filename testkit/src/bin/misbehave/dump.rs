@@ -1,4 +1,4 @@
-//! Writing down what the process was given, for the test to read.
+//! Writes down the surroundings of the process, for the test to read.
 
 use std::collections::BTreeMap;
 use std::env;
@@ -7,7 +7,7 @@ use std::io;
 use std::path::Path;
 use std::process;
 
-/// Open descriptors by number, with what `/proc` says they are.
+/// Open descriptors by number, with their targets in `/proc`.
 pub(crate) type Descriptors = BTreeMap<u32, String>;
 
 /// Lists the open descriptors of this process.
@@ -45,7 +45,7 @@ pub(crate) fn working_directory() -> io::Result<String> {
     Ok(directory.to_string_lossy().into_owned())
 }
 
-/// Writes a file by renaming, so that whoever waits for it never reads half of it.
+/// Writes a file by renaming, so that a process that waits for it never reads half of it.
 pub(crate) fn write_whole(path: impl AsRef<Path>, text: &str) -> io::Result<()> {
     let path = path.as_ref();
     let mut partial = path.as_os_str().to_owned();

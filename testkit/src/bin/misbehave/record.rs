@@ -191,13 +191,13 @@ impl<'a> Message<'a> {
     }
 }
 
-/// A tool that the child was told to have.
+/// A tool that the child was given.
 #[derive(Debug, Serialize)]
 pub(crate) struct AllowedTool {
     name: String,
 }
 
-/// Returns the tools of `--tools`, as a child tells of them that knows all of these.
+/// Returns the tools of `--tools`, as a child lists them that knows all of these.
 fn allowed_tools() -> Vec<AllowedTool> {
     let mut arguments = std::env::args().skip_while(|argument| argument != "--tools");
     let names = arguments.nth(1).unwrap_or_default();
@@ -250,7 +250,7 @@ impl<'a> ToolResult<'a> {
         }
     }
 
-    /// Adds what an extension's tool may return beside the text.
+    /// Adds the parts that an extension's tool may return beside the text.
     pub(crate) fn with(mut self, details: Option<&'a RawValue>, terminate: bool) -> Self {
         self.details = details;
         self.terminate = terminate;

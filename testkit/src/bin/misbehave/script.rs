@@ -19,7 +19,7 @@ pub(crate) enum Prompt {
     Broken(serde_json::Error),
 }
 
-/// Reads the script in `text`: the whole of it, or what follows the last line that starts with
+/// Reads the script in `text`: the whole text, or the part from the last line that starts with
 /// `[{`, because an owner may put files or a transcript before the prompt.
 pub(crate) fn find(text: &str) -> Prompt {
     let whole = text.trim();
@@ -32,7 +32,7 @@ pub(crate) fn find(text: &str) -> Prompt {
     }
 }
 
-/// Takes the first script out of the file in `MISBEHAVE_NEXT`; `None` if there is none.
+/// Takes the first script out of the file in `MISBEHAVE_NEXT`; `None` if there is no script.
 pub(crate) fn take_next() -> io::Result<Option<Vec<Step>>> {
     let Some(file) = crate::variable("MISBEHAVE_NEXT") else {
         return Ok(None);

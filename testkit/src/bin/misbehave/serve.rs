@@ -126,7 +126,7 @@ fn ordinary(player: &mut Player, command: &Command) {
                 .say(&format!("steered: {}", command.message));
         }
         "get_state" => respond(command, true, Some(&State::of(player)), None),
-        // An answer nobody waits for any more.
+        // Nobody waits for this answer any more.
         "extension_ui_response" => {}
         other => refuse(command, &format!("Unknown command: {other}")),
     }

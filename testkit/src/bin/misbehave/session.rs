@@ -8,7 +8,7 @@ use serde_json::json;
 
 use crate::{dump, output};
 
-/// Returns the time of an entry, for readers who ask when something was said.
+/// Returns the time of an entry, for readers who ask for the time of a message.
 fn now() -> String {
     jiff::Timestamp::now().to_string()
 }
@@ -21,7 +21,7 @@ pub(crate) struct SessionFile {
 }
 
 impl SessionFile {
-    /// Begins the file, or goes on after what it holds.
+    /// Begins the file, or goes on at its end.
     pub(crate) fn open(path: &Path) -> io::Result<Self> {
         let file = OpenOptions::new().append(true).create(true).open(path)?;
         let is_new = file.metadata()?.len() == 0;

@@ -11,8 +11,8 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
 /// Makes the polite signals do nothing from now on.
 ///
-/// A handler stands in for `SIG_IGN`, which has no safe interface; unlike it, a handler is not
-/// inherited by programs started later.
+/// A handler takes the place of `SIG_IGN`, which has no safe interface; unlike `SIG_IGN`, a handler
+/// is not inherited by programs started later.
 pub(crate) fn ignore_polite_ones() -> io::Result<()> {
     for signal in [SIGTERM, SIGINT, SIGHUP] {
         signal_hook::flag::register(signal, Arc::new(AtomicBool::new(false)))?;
@@ -51,7 +51,7 @@ pub(crate) fn die_by(signal: Signal) -> ! {
     };
     let _ = setrlimit(Resource::Core, no_core);
     loop {
-        // The first SEGV or BUS only makes Rust's own handler step aside; the second one kills.
+        // The first SEGV or BUS only makes Rust's own handler step aside; the second signal kills.
         let _ = kill_process(getpid(), signal);
         thread::sleep(Duration::from_millis(1));
     }

@@ -1,4 +1,4 @@
-//! The steps a script is made of: one JSON object with one key each.
+//! The steps of a script: one JSON object with one key each.
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -19,7 +19,7 @@ pub(crate) enum Step {
     ToolUpdate(ToolEvent),
     /// A single `tool_execution_end`.
     ToolEnd(ToolEvent),
-    /// `agent_settled`, after an `agent_end` if something was said since the last one.
+    /// `agent_settled`, after an `agent_end` if there was a message since the last one.
     Settle(Yes),
     /// An assistant `message_end` with `stopReason: "error"` and this text, then `agent_end`.
     ModelError(String),
@@ -53,7 +53,7 @@ pub(crate) enum Step {
     CloseStdin(Yes),
     /// Waits for ever; `abort` and the end of stdin interrupt it.
     Hang(Yes),
-    /// Waits so many milliseconds.
+    /// Waits this number of milliseconds.
     SleepMs(u64),
     /// Waits until this file exists.
     WaitForFile(String),
@@ -73,7 +73,7 @@ pub(crate) enum Step {
     Exit(u8),
     /// Dies by this signal, given as `KILL` or `SIGKILL`.
     Signal(String),
-    /// Sends an `extension_ui_request`, waits for its answer and says `answered: <the answer>`.
+    /// Sends an `extension_ui_request`, waits for its answer and prints `answered: <the answer>`.
     AskUser(AskUser),
     /// Writes the environment to this file, as a JSON object.
     DumpEnv(String),
@@ -85,7 +85,7 @@ pub(crate) enum Step {
     DumpCwd(String),
 }
 
-/// The argument `true` of a step that needs none.
+/// The argument `true` of a step that needs no other.
 #[derive(Debug, Deserialize)]
 #[serde(try_from = "bool")]
 pub(crate) struct Yes;
@@ -207,7 +207,7 @@ pub(crate) enum ForkKind {
     Relay,
     /// Goes on as a new process all the time, thousands of times, and ends then.
     Race,
-    /// Twenty plain ones.
+    /// Twenty plain processes.
     Crowd,
 }
 

@@ -115,7 +115,7 @@ impl Conversation {
         self.end();
     }
 
-    /// Ends the run as `abort` does, if one is running.
+    /// Ends the run as `abort` does, if there is a run.
     pub(crate) fn abort(&mut self) {
         if !self.is_running {
             return;
@@ -138,7 +138,7 @@ impl Conversation {
         self.messages.clear();
     }
 
-    /// Prints `agent_settled`, after an `agent_end` if something was said since the last one.
+    /// Prints `agent_settled`, after an `agent_end` if there was a message since the last one.
     pub(crate) fn settle(&mut self) {
         if !self.messages.is_empty() {
             self.end();

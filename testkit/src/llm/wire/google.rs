@@ -5,7 +5,8 @@ use serde_json::{Value, json};
 use super::{Exchange, data};
 use crate::llm::turn::{StopReason, Usage};
 
-/// Returns the frames of a streamed answer; the last one says why it stops and what it cost.
+/// Returns the frames of a streamed answer; the last frame has the reason of the stop and the
+/// usage.
 pub(super) fn frames(exchange: &Exchange<'_>) -> Vec<String> {
     let mut parts = parts(exchange);
     let last = parts.pop().unwrap_or_else(|| json!({"text": ""}));

@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::state::Request;
 use super::turn::Turn;
 
-/// A fixed time for everything that carries one, in seconds.
+/// A fixed time for everything that carries a time, in seconds.
 const CREATED: u64 = 1_763_000_000;
 
 /// A wire format.
@@ -124,7 +124,7 @@ impl Wire {
     }
 }
 
-/// Returns the text blocks of a message, whatever the format calls them.
+/// Returns the text blocks of a message, in any format.
 fn words(message: &Value) -> String {
     let content = match &message["content"] {
         Value::Null => &message["parts"],

@@ -117,7 +117,7 @@ fn item_events(exchange: &Exchange<'_>, index: usize, item: &Value) -> Vec<Value
 
 /// The names that differ between the parts of a message and of reasoning.
 struct Shape {
-    /// The field of the parts, the event that opens one, the name of its index.
+    /// The field of the parts, the event that opens a part, the name of its index.
     opening: [&'static str; 3],
     /// The stem of the `.delta` and `.done` events.
     text: &'static str,

@@ -1,6 +1,6 @@
-//! The rooms of `crates/app` and what each of them may use. The data goes one way: a door takes a
-//! call, `calls` makes runs of it, `runs` finds and follows them. Tests are left out, because they
-//! may look at all of their crate.
+//! The rooms of `crates/app`, with the rooms that each of them may use. The data goes one way: a
+//! door takes a call, `calls` makes runs of it, `runs` finds and follows them. Tests are left out,
+//! because they may look at all of their crate.
 
 use xtask::source::{SourceFile, Tree};
 

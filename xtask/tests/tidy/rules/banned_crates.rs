@@ -1,4 +1,5 @@
-//! Some crates never enter `Cargo.lock`, and every other one enters it once, or says why not.
+//! Some crates never enter `Cargo.lock`, and every other crate enters it once, or has a reason in
+//! this file.
 
 use xtask::source::Tree;
 
@@ -36,8 +37,8 @@ const BANNED: [(&str, &str); 14] = [
     ("users", "no longer maintained"),
 ];
 
-/// Crates that are here in several versions, and who keeps an older one. None of them carries a
-/// runtime, a TLS stack or types that others see.
+/// Crates that are here in several versions, with the crates that keep an older one. None of them
+/// carries a runtime, a TLS stack or types that others see.
 const SEVERAL: [(&str, &str); 12] = [
     ("base64", "yaml-edit has not moved to 0.23"),
     ("bitflags", "only for systems we do not build for"),

@@ -8,7 +8,7 @@ use crate::manifest::{Dependency, Manifest, packages};
 const VOCABULARY: &str = "pi-subagents-delegation";
 /// The crate that reads `/proc`, for the crates that end processes.
 const PROCESSES: &str = "pi-subagents-processes";
-/// Files that a stranger may have prepared, for those who read and write them.
+/// The crate for files that a stranger may have prepared, for the crates that read and write them.
 const FILES: &str = "pi-subagents-files";
 /// The crate that reads pi's files, for the crates that must read the same.
 const PI_FILES: &str = "pi-subagents-pi-files";

@@ -1,4 +1,4 @@
-//! Generated documents are what they would be if they were generated now.
+//! Generated documents are the same as if they were generated now.
 
 use xtask::documents::Document;
 use xtask::source::Tree;

@@ -1,10 +1,10 @@
-//! A file is named after what it holds.
+//! A file is named after its content.
 
 use xtask::source::Tree;
 
 use crate::finding::Finding;
 
-/// Words that say nothing, so that everything ends up under them.
+/// Words without a meaning of their own: under them, everything ends up in one file.
 const SAY_NOTHING: [&str; 9] = [
     "common", "helper", "helpers", "manager", "managers", "misc", "stuff", "util", "utils",
 ];

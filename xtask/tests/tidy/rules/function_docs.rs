@@ -9,7 +9,7 @@ use crate::finding::Finding;
 /// when its last doc is mended; the rule says when that has happened.
 const STILL_TO_WRITE: &[&str] = &[];
 
-/// Words that end like a verb in the third person and are none.
+/// Words that end like a verb in the third person and are no verbs.
 const NO_VERBS: &[&str] = &[
     "Always",
     "As",
@@ -31,7 +31,7 @@ pub(crate) fn check(tree: &Tree) -> Vec<Finding> {
     check_without(tree, STILL_TO_WRITE)
 }
 
-/// Checks all sources but those below `unfinished`, whose parts must each have an offender.
+/// Checks all sources but those below `unfinished`. Each of these parts must have an offender.
 fn check_without(tree: &Tree, unfinished: &[&str]) -> Vec<Finding> {
     let sources = tree.files.iter().filter(|file| is_source(file));
     let offenders: Vec<Finding> = sources.flat_map(offenders).collect();

@@ -1,4 +1,4 @@
-//! Every crate says in a heading what it is.
+//! Every crate has a heading that names its purpose.
 
 use xtask::source::Tree;
 

@@ -1,4 +1,4 @@
-//! Every package that is linked has a licence that lets us give our program away as we do.
+//! Every linked package has a licence that lets us give our program away as we do.
 
 use crate::finding::Finding;
 
@@ -52,7 +52,7 @@ fn is_allowed(licence: &str) -> bool {
 
 type Words<'a> = std::iter::Peekable<std::str::SplitWhitespace<'a>>;
 
-/// Reads what `OR` joins. All of it is read, whether or not it is decided.
+/// Reads the terms that `OR` joins. All of them are read, even after the result is known.
 fn alternatives(words: &mut Words<'_>) -> bool {
     let mut is_met = requirements(words);
     while words.next_if_eq(&"OR").is_some() {
@@ -61,7 +61,7 @@ fn alternatives(words: &mut Words<'_>) -> bool {
     is_met
 }
 
-/// Reads what `AND` joins, which binds closer.
+/// Reads the terms that `AND` joins, which binds closer.
 fn requirements(words: &mut Words<'_>) -> bool {
     let mut is_met = one(words);
     while words.next_if_eq(&"AND").is_some() {

@@ -177,7 +177,7 @@ fn without_visibility(line: &str) -> &str {
         .unwrap_or(line)
 }
 
-/// Returns whether a file of a crate holds tests or what they need.
+/// Returns whether a file of a crate holds tests or their helpers.
 pub(super) fn is_for_tests(inside: &str) -> bool {
     inside
         .split('/')

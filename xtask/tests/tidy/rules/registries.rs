@@ -4,7 +4,7 @@ use xtask::source::Tree;
 
 use crate::finding::Finding;
 
-/// The one name that every `Cargo.lock` carries; cargo replaces it by what the machine is set to.
+/// The one name that every `Cargo.lock` carries; cargo replaces it by the registry of the machine.
 const USUAL: &str = "registry+https://github.com/rust-lang/crates.io-index";
 
 /// Hosts of registries, and settings that choose one. Put together, because this file is

@@ -1,10 +1,11 @@
-//! Serializable types exist only at the edges: what is inside never depends on a format.
+//! Serializable types exist only at the edges: the inside never depends on a format.
 
 use xtask::source::{SourceFile, Tree};
 
 use crate::finding::Finding;
 
-/// The edges, and what crosses there. A file, or a directory with a `/` at its end.
+/// The edges, and the data that crosses them. An edge is a file, or a directory with a `/` at its
+/// end.
 const EDGES: [(&str, &str); 39] = [
     ("crates/agent/src/event.rs", "records the agent prints"),
     (

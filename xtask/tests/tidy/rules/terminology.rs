@@ -1,5 +1,5 @@
-//! The words of `docs/terminology.md` are those of the code: each row names what carries its word,
-//! and that name occurs in the sources.
+//! The words of `docs/terminology.md` are those of the code: each row names the type or module that
+//! carries its word, and that name occurs in the sources.
 
 use std::collections::BTreeSet;
 

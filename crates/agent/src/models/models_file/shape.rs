@@ -1,5 +1,6 @@
-//! Compares what `models.json` holds with what it may hold, key by key, so that an error names the
-//! key and its place. The keys are those of pi; what only pi uses may be anything.
+//! Compares the keys and values of `models.json` with the allowed ones, key by key, so that an
+//! error names the key and its place. The keys are those of pi; the values that only pi uses may be
+//! anything.
 
 use std::path::Path;
 
@@ -74,7 +75,7 @@ impl<'a> Shape<'a> {
         }
     }
 
-    /// Reads the whole file, or says what is wrong and where.
+    /// Reads the whole file. An error describes the fault and its place.
     pub(super) fn read(mut self, value: &Value) -> Result<ModelsFile, String> {
         let root = self.object(value, &[])?;
         self.compare(root, ROOT, &[])?;
@@ -124,7 +125,7 @@ impl<'a> Shape<'a> {
         value.as_object().ok_or_else(not)
     }
 
-    /// Compares the keys of an object with those that it may have.
+    /// Compares the keys of an object with the allowed ones.
     fn compare(
         &mut self,
         fields: &Map<String, Value>,
@@ -139,7 +140,8 @@ impl<'a> Shape<'a> {
                     let (wanted, found) = (kind.as_str(), kind_of(value));
                     return Err(self.wrong(&at, &format!("must be {wanted}, not {found}")));
                 }
-                // A key that resembles none of those we know may belong to a newer pi, so nobody is warned.
+                // A key that resembles no known key may belong to a newer pi, so there is no
+                // warning.
                 None => {
                     if let Some(meant) = nearest(key, known.iter().map(|(name, _)| *name)) {
                         let doubt = format!("is unknown and ignored; did you mean {meant}?");
@@ -151,7 +153,7 @@ impl<'a> Shape<'a> {
         Ok(())
     }
 
-    /// Makes a sentence about something in the file: its place, its name, and what is wrong.
+    /// Makes a sentence about a fault in the file: its place, its name, and the fault.
     fn wrong(&self, at: &[Step<'_>], what: &str) -> String {
         let place = match position_of_relaxed(self.text, at) {
             Some(position) => position.in_file(self.path),
@@ -206,7 +208,7 @@ impl Kind {
     }
 }
 
-/// Says what a value is, without repeating it: it may be a key.
+/// Returns the kind of a value, without repeating the value: it may be a key.
 fn kind_of(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",

@@ -1,4 +1,4 @@
-//! OpenAI's chat completions, which most other servers speak too.
+//! OpenAI's chat completions, which most other servers have too.
 
 mod reader;
 mod request;

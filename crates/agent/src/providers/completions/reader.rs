@@ -68,7 +68,7 @@ impl Reader {
         let function = &call["function"];
         let id = call["id"].as_str().filter(|id| !id.is_empty());
         let name = function["name"].as_str().unwrap_or_default();
-        // Some servers give every call the same index, but then an id and a name of its own.
+        // Some servers give every call the same index, but an id and a name of its own.
         let is_new = match (self.calls.id_of(&key), id) {
             (None, _) => true,
             (Some(open), Some(id)) => open != id && !name.is_empty(),

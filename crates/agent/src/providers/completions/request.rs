@@ -17,7 +17,7 @@ pub(in crate::providers) fn body(request: &Request<'_>) -> Map<String, Value> {
     let mut set = |name: &str, value: Value| body.insert(name.to_owned(), value);
     set("model", json!(model.id));
     set("stream", json!(true));
-    // Servers remember what they read by its beginning, and tools change more rarely.
+    // Servers cache a request by its beginning, and tools change more rarely than messages.
     if !request.tools.is_empty() {
         set("tools", request.tools.iter().map(tool).collect());
     }

@@ -1,4 +1,4 @@
-//! Names of models, whatever the format.
+//! Names of models, in every format.
 
 use serde_json::{Value, json};
 
@@ -9,7 +9,7 @@ use super::responses::{RESPONSES, said};
 use crate::providers::testing::Server;
 use crate::testing::Sandbox;
 
-/// Returns where a request names the model, and what it says about thinking.
+/// Returns the first line of a request, and its fields about the model and thinking.
 async fn asked(api: &str, frames: &[Value]) -> String {
     let sandbox = Sandbox::new();
     let server = Server::start(vec![named(frames)]).await;

@@ -1,4 +1,4 @@
-//! One prompt, answered by a server that plays what it is told to.
+//! One prompt, answered by a server that plays given streams.
 
 use serde_json::{Value, json};
 
@@ -12,7 +12,7 @@ pub(super) struct Played {
 }
 
 impl Played {
-    /// Returns what the model said, also where it failed.
+    /// Returns the answers of the model, also the failed ones.
     pub(super) fn answers(&self) -> Vec<&Value> {
         messages_of("assistant", &self.events)
     }

@@ -6,7 +6,7 @@ mod request;
 pub(super) use reader::Reader;
 pub(super) use request::body;
 
-/// Makes an id for a call that came without one.
+/// Makes an id for a call that came without an id.
 fn made_up_id(name: &str, place: usize) -> String {
     format!("call#{name}#{place}")
 }

@@ -13,8 +13,8 @@ use crate::providers::turns::{ContentFormat, Turn, is_own, object, turns};
 
 const CONTENT: ContentFormat = ContentFormat { text, image };
 
-/// Stands for a signature in the first call of a turn, where Gemini 3 insists on one and the
-/// call came from another model.
+/// The placeholder for a signature in the first call of a turn, where Gemini 3 insists on a
+/// signature and the call came from another model.
 const NO_SIGNATURE: &str = "skip_thought_signature_validator";
 
 /// Returns the body of a request; the model is part of the address.

@@ -5,7 +5,7 @@
 pub(in crate::providers) struct Claude<'a> {
     name: &'a str,
     family: Family,
-    /// Major and minor; 0.0 where the name has none.
+    /// Major and minor; 0.0 if the name has no version.
     version: (u32, u32),
 }
 
@@ -16,12 +16,12 @@ enum Family {
     Haiku,
     /// Fable and Mythos.
     Tale,
-    /// Another model that speaks the format.
+    /// Another model with the same format.
     Foreign,
 }
 
 impl<'a> Claude<'a> {
-    /// Reads a name, whatever a gateway puts before or behind it.
+    /// Reads a name, with any words that a gateway puts before or behind it.
     pub(in crate::providers) fn named(name: &'a str) -> Self {
         let families = [
             ("claude-opus", Family::Opus),
@@ -67,7 +67,7 @@ impl<'a> Claude<'a> {
         }
     }
 
-    /// Returns whether the model thinks unless the request says that it must not.
+    /// Returns whether the model thinks unless the request forbids it.
     pub(in crate::providers) fn thinks_unasked(self) -> bool {
         let has_a_choice = !matches!(self.family, Family::Tale | Family::Foreign);
         has_a_choice && self.version >= (5, 0)

@@ -14,7 +14,7 @@ use crate::providers::{Chunk, ProviderError};
 #[derive(Debug)]
 pub(in crate::providers) struct Reader {
     calls: OpenCalls,
-    /// Without what came from or went to the cache, as this format counts.
+    /// The tokens without those that came from or went to the cache, as this format counts.
     input: u64,
     tokens: Tokens,
     reason: Option<String>,
@@ -71,7 +71,7 @@ impl Reader {
             "tool_use" => {
                 let key = key(event);
                 self.calls.begin(&key, text("id"), text("name"), None, said);
-                // Some servers send the arguments with the block and no pieces of them.
+                // Some servers send the arguments with the block and not in pieces.
                 let input = &block["input"];
                 if input.as_object().is_some_and(|input| !input.is_empty()) {
                     self.calls.add(&key, &input.to_string(), said);
@@ -138,7 +138,7 @@ impl AnswerReader for Reader {
     }
 }
 
-/// Returns where a block stands in the message.
+/// Returns the place of a block in the message.
 fn key(event: &Value) -> String {
     event["index"].as_u64().unwrap_or_default().to_string()
 }

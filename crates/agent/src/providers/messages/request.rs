@@ -32,8 +32,8 @@ pub(in crate::providers) fn body(request: &Request<'_>) -> Map<String, Value> {
     body
 }
 
-/// Returns the conversation. Anthropic caches up to marks: one is after the prompt, this function
-/// sets the other after what was said last.
+/// Returns the conversation. Anthropic caches up to marks: one mark is after the prompt, and this
+/// function sets the other after the last message.
 fn messages(request: &Request<'_>) -> Vec<Value> {
     let model = request.model;
     let mut messages = Vec::new();
@@ -121,7 +121,7 @@ fn result(result: &ToolResultMessage, model: &Model) -> Value {
            "content": content, "is_error": result.is_error})
 }
 
-/// Ids of other formats, in a form that this one takes.
+/// Converts an id of another format to a form that this format takes.
 fn call_id(id: &str) -> String {
     let allowed = |one: char| match one {
         'a'..='z' | 'A'..='Z' | '0'..='9' | '_' | '-' => one,

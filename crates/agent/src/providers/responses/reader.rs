@@ -64,9 +64,9 @@ impl Reader {
     fn item(&mut self, event: &Value, said: &mut Vec<Chunk>) {
         let item = &event["item"];
         match item["type"].as_str() {
-            // Pi keeps the whole item, of which the encrypted part goes back.
+            // Pi keeps the whole item; its encrypted part goes back to the server.
             Some("reasoning") => said.push(Chunk::ThinkingSignature(item.to_string())),
-            // The arguments here are complete, whatever was streamed before.
+            // The arguments here are complete, whatever pieces came before.
             Some("function_call") => {
                 self.begin(event, item, said);
                 let arguments = item["arguments"].as_str().unwrap_or_default();
@@ -109,7 +109,7 @@ impl AnswerReader for Reader {
     }
 }
 
-/// Returns where an item stands in the response.
+/// Returns the place of an item in the response.
 fn key(event: &Value) -> String {
     event["output_index"]
         .as_u64()

@@ -71,7 +71,7 @@ struct Pace {
 }
 
 impl Pace {
-    /// The delays are those of the script, and nothing is waited for between pieces.
+    /// The delays are those of the script, and there is no pause between pieces.
     const AS_WRITTEN: Self = Self {
         delay_factor: 1,
         between_pieces: Duration::ZERO,
@@ -105,7 +105,7 @@ impl ScriptedProvider {
         })
     }
 
-    /// Returns what to do at this call, and its number since the prompt.
+    /// Returns the turn for this call, and the number of the call since the prompt.
     fn next_turn(&self, scene: &Scene<'_>) -> (Turn, usize) {
         let mut progress = self.progress.borrow_mut();
         if progress.prompt != scene.prompts {
@@ -213,8 +213,7 @@ fn chunks(
     said.into_iter().map(Ok).collect()
 }
 
-/// Estimates the tokens of a text. Four bytes count as one, so that the numbers look like real
-/// ones.
+/// Estimates the tokens of a text. Four bytes count as one token, so that the numbers look real.
 fn usage(input_bytes: usize, output_bytes: usize) -> Usage {
     let tokens = |bytes: usize| bytes.div_ceil(4) as u64;
     let (input, output) = (tokens(input_bytes), tokens(output_bytes));

@@ -126,7 +126,8 @@ fn view_of(text: &str, view: &str) -> Option<String> {
     })
 }
 
-/// Tools end a cut result with a line in brackets, which is not part of what was found.
+/// Removes the line in brackets with which tools end a cut result, because it is not part of the
+/// findings.
 fn without_notice(text: &str) -> &str {
     match text.rsplit_once("\n\n[") {
         Some((body, notice)) if notice.ends_with(']') => body,

@@ -50,7 +50,7 @@ pub(super) struct Failure {
     pub(super) retry_after: Option<f64>,
 }
 
-/// The condition under which a turn is played; a turn whose condition does not hold is passed over.
+/// The condition under which a turn is played; a turn whose condition does not hold is skipped.
 #[derive(Debug, Clone, Default)]
 struct Condition {
     when_result: Option<Pattern>,
@@ -59,7 +59,7 @@ struct Condition {
 }
 
 impl Script {
-    /// Reads a script; `name` stands in error messages.
+    /// Reads a script; `name` is for error messages.
     pub(super) fn parse(name: &str, text: &str) -> Result<Self, ScriptError> {
         let file: ScriptFile =
             serde_json::from_str(text).map_err(|source| ScriptError::Invalid {
@@ -82,7 +82,7 @@ impl Script {
 }
 
 impl Turn {
-    /// Returns whether the last tool result is what the turn waits for.
+    /// Returns whether the last tool result fulfils the condition of the turn.
     pub(super) fn applies(&self, scene: &Scene<'_>) -> bool {
         let result = scene.last_result();
         let Condition {

@@ -1,4 +1,4 @@
-//! Events, whatever the body is and wherever it is cut.
+//! Events of any body, cut at any place.
 
 use std::collections::VecDeque;
 
@@ -27,7 +27,7 @@ const CORPUS: [(&[u8], &[&str]); 14] = [
     (b"\0\0data: a\n\ndata: \0\n\n", &["\0"]),
 ];
 
-/// Reads a body in pieces of the lengths that `cuts` gives.
+/// Reads a body in pieces; `cuts` gives their lengths.
 fn read(body: &[u8], mut cuts: impl FnMut() -> usize) -> Result<Vec<String>, EventTooLong> {
     let mut reader = EventReader::default();
     let mut events = VecDeque::new();
@@ -106,7 +106,7 @@ fn any_bytes_give_the_same_events_wherever_they_are_cut() {
     }
 }
 
-/// Returns what it costs to read one event of `length` bytes in pieces of 1 KB, per byte.
+/// Returns the work per byte of reading one event of `length` bytes in pieces of 1 KB.
 fn work_per_byte(length: usize) -> usize {
     let mut reader = EventReader::default();
     let mut events = VecDeque::new();
@@ -138,7 +138,7 @@ fn an_event_without_an_end_is_refused_before_it_fills_the_memory() {
         );
         assert!(reader.line.capacity() <= 2 * EVENT_BYTES);
     }
-    // Many short lines of one event are no way around it.
+    // Many short lines of one event do not evade the limit.
     let mut reader = EventReader::default();
     let mut events = VecDeque::new();
     let line = b"data: 0123456789012345678901234567890123456789\n".repeat(100);
