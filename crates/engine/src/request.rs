@@ -15,7 +15,8 @@ use crate::partial_feed::{Extent, PartialReader};
 #[derive(Debug)]
 pub(crate) struct UnitEvents {
     pub(crate) run: RunId,
-    /// Each with the time at which the unit saw it, because it may wait for the dispatcher.
+    /// The events, each with the time at which the unit saw it, because it may wait for the
+    /// dispatcher.
     pub(crate) what: Vec<(Timestamp, UnitEvent)>,
 }
 

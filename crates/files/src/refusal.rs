@@ -14,7 +14,7 @@ pub enum Refusal {
     /// It holds more than the caller wants to read.
     #[error("it is larger than {limit} bytes")]
     TooLarge {
-        /// So much would have been read.
+        /// The number of bytes that would have been read.
         limit: u64,
     },
     /// It is a link, or lies behind a link.
@@ -26,7 +26,7 @@ pub enum Refusal {
     /// The directory holds more entries than the caller wants to see.
     #[error("it holds more than {limit} entries")]
     TooMany {
-        /// So many would have been listed.
+        /// The number of entries that would have been listed.
         limit: usize,
     },
     /// Directories lie inside each other deeper than we look.

@@ -88,7 +88,7 @@ pub struct ToolDescription {
 /// A resource as a client lists it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ResourceDescription {
-    /// By which it is read.
+    /// The address by which it is read.
     pub uri: String,
     /// The name for programs.
     pub name: String,

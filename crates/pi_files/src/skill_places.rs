@@ -6,7 +6,7 @@ use ignore::WalkBuilder;
 
 use crate::settings_file::{SettingsFile, SettingsFileError};
 
-/// From where skills are looked for.
+/// The directories from which skills are looked for.
 #[derive(Debug, Clone, Copy)]
 pub struct SkillPlaces<'a> {
     /// The directory the child works in.

@@ -82,7 +82,7 @@ impl<R: RunIds> Found<R> {
 /// The reason why an id leads nowhere.
 #[derive(Debug, thiserror::Error)]
 pub enum FindError {
-    /// Nothing is called so or begins with it.
+    /// No id or name is this word or begins with it.
     #[error("there is no run or session \"{id}\"")]
     NotFound {
         /// The word that was asked for.

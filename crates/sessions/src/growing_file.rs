@@ -25,7 +25,7 @@ pub struct GrowingFile {
 enum Begin {
     /// At this place.
     At(u64),
-    /// So many bytes before the end, if it is there already.
+    /// This number of bytes before the end of the file, if it exists already.
     BeforeEnd(u64),
 }
 

@@ -18,7 +18,7 @@ const SHORT: usize = 16 << 10;
 /// Lines that wait to be written, without their last newline.
 #[derive(Debug, Default)]
 pub(crate) struct WriteBatch {
-    /// In the order of their first lines; a file has several pieces where it has a long line.
+    /// The pieces, in the order of their first lines; a file with a long line has several.
     pieces: Vec<(Log, Origin, Piece)>,
     bytes: usize,
 }

@@ -76,7 +76,7 @@ impl Rank {
     ];
 }
 
-/// Between two parts of a header.
+/// The sign between two parts of a header.
 pub(crate) const SEPARATOR: &str = " • ";
 
 fn segments(window: &Window, files: usize, now: Timestamp) -> Vec<Segment> {

@@ -59,7 +59,7 @@ pub(crate) struct Model {
     pub(crate) context_window: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) max_tokens: Option<u64>,
-    /// Not reported: a header may hold a key.
+    /// The headers of requests. They are not reported, because a header may hold a key.
     #[serde(skip)]
     pub(crate) headers: BTreeMap<String, String>,
     #[serde(skip)]

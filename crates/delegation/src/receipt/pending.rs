@@ -36,7 +36,7 @@ pub(super) struct Pending {
     pub(super) deed: Deed,
     /// The time at which the call began, if that was seen.
     pub(super) began: Option<Timestamp>,
-    /// Its place in the order of all that was seen.
+    /// Its place in the order of all events.
     pub(super) order: u64,
 }
 

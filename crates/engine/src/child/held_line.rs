@@ -11,7 +11,7 @@ const LONGEST_LINE: usize = 8 << 20;
 /// Lines up to this size are neither accounted for nor given memory of their own.
 const SMALL_LINE: usize = 64 << 10;
 
-/// By how much a large line takes from the budget at a time.
+/// The number of bytes that a large line takes from the budget at a time.
 const STEP: usize = 256 << 10;
 
 /// A line that became too long to be held, or for which there is no memory left.

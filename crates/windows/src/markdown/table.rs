@@ -6,7 +6,7 @@ use pulldown_cmark::Alignment;
 use crate::wrap::wrap;
 use crate::{Line, Role};
 
-/// Between two columns.
+/// The sign between two columns.
 const GAP: &str = " │ ";
 
 /// The width of the narrowest column that is still readable.

@@ -21,7 +21,7 @@ pub(crate) enum OwnerKind {
     Delegate,
     /// `delegate` in a terminal.
     Terminal,
-    /// `host`, spoken to as the extension does.
+    /// `host`, with the messages of the extension.
     Host,
     /// `mcp`, with a client of pipes.
     Mcp,

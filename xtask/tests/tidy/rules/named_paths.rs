@@ -85,7 +85,7 @@ fn is_path(name: &str, is_map: bool) -> bool {
     !name.contains([' ', '<', '~']) && (is_source || is_folder || is_whole)
 }
 
-/// A bare name must be in the room it is spoken about in.
+/// A bare name must be in the room that the text is about.
 fn is_there(name: &str, room: Option<&str>, places: &BTreeSet<String>) -> bool {
     let wanted = without_src(name.trim_start_matches("../").trim_end_matches('/'));
     let wanted = wanted.trim_end_matches("/*.rs");
