@@ -1,5 +1,5 @@
-//! A worker for tests: it claims runs and "runs" them by waiting. What it does it says on stdout, a
-//! line for each step, so that a test knows when to kill it.
+//! A worker for tests: it claims runs and "runs" them by waiting. It prints a line for each step on
+//! stdout, so that a test knows when to kill it.
 //!
 //! `plain_worker SERVERS NAME SLOTS MILLISECONDS`
 

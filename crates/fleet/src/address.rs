@@ -1,5 +1,5 @@
-//! Where a fleet is, who we are there, and how it is made safe: encrypted unless the server is on
-//! this machine.
+//! The address of a fleet, our key there, and the encryption, which is needed unless the server is
+//! on this machine.
 
 use std::net::IpAddr;
 use std::path::PathBuf;
@@ -10,7 +10,7 @@ use pi_subagents_delegation::Secret;
 use crate::error::FleetError;
 use crate::names::check_name;
 
-/// How a fleet is reached.
+/// The address of a fleet, and the keys with which it is reached.
 #[derive(Debug, Clone)]
 pub struct Address {
     /// Its servers, as `tls://nats.example:4222`.
@@ -37,8 +37,8 @@ impl Address {
         }
     }
 
-    /// Returns the servers and whether they must be spoken to in cipher. They must, unless all of
-    /// them are on this machine.
+    /// Returns the servers, and whether the connection must be encrypted. It must, unless all
+    /// servers are on this machine.
     pub(crate) fn checked(&self) -> Result<(Vec<ServerAddr>, bool), FleetError> {
         check_name("name", &self.name)?;
         if self.servers.is_empty() {

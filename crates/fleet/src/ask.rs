@@ -1,5 +1,5 @@
 //! One request and its answer. A request that the server does not permit is refused by an event of
-//! its own and never answered; here the two are brought together, so that nobody waits in vain.
+//! its own and never answered; here the two are brought together, so that no caller waits in vain.
 
 use std::time::Duration;
 
@@ -65,7 +65,7 @@ impl Fleet {
         }
     }
 
-    /// Asks the server's own interface, and returns what it says as JSON.
+    /// Asks the server's own interface, and returns its answer as JSON.
     pub(crate) async fn ask_server(
         &self,
         subject: &str,
@@ -99,7 +99,7 @@ pub(crate) fn server_error(subject: &str, error: &Value) -> FleetError {
         .unwrap_or_default();
     if matches!(code, STREAM_NOT_FOUND | CONSUMER_NOT_FOUND) {
         // `$JS.API.STREAM.INFO.PI_WORK` and `$JS.API.CONSUMER.INFO.PI_WORK.default-high` end with
-        // what is not there.
+        // the name of the missing thing.
         let kind = if code == STREAM_NOT_FOUND {
             "stream"
         } else {

@@ -20,25 +20,25 @@ use tokio::time::timeout;
 
 use crate::connect::Fleet;
 
-/// How many bytes one chunk has.
+/// The number of bytes in one chunk.
 const CHUNK: usize = 512 << 10;
 
-/// How many chunks may be under way without a confirmation.
+/// The number of chunks that may be under way without a confirmation.
 const WINDOW: usize = 8;
 
-/// How long the server may take to confirm a chunk.
+/// The time that the server may take to confirm a chunk.
 const TO_CONFIRM: Duration = Duration::from_secs(30);
 
-/// How long the next bytes of an object may take.
+/// The time that the next bytes of an object may take.
 const TO_READ: Duration = Duration::from_secs(20);
 
-/// How often an object is read from its beginning.
+/// The number of times that an object is read from its beginning.
 const TRIES: u32 = 3;
 
-/// Why an object could not be stored or fetched.
+/// The reason why an object could not be stored or fetched.
 #[derive(Debug, thiserror::Error)]
 pub enum BlobError {
-    /// There is none of this name.
+    /// No object has this name.
     #[error("the fleet has no object {name}: it was removed, or it never came there")]
     Missing {
         /// Its name.
@@ -51,7 +51,7 @@ pub enum BlobError {
         name: String,
         /// Its size.
         size: u64,
-        /// How many bytes the reader allows.
+        /// The number of bytes that the reader allows.
         limit: u64,
     },
     /// The file that is sent or written cannot be used.
@@ -59,7 +59,7 @@ pub enum BlobError {
     File {
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The error of the system.
         source: io::Error,
     },
     /// The servers did not do it.
@@ -67,9 +67,9 @@ pub enum BlobError {
     Server {
         /// Its name.
         name: String,
-        /// What was tried: "stored" or "fetched".
+        /// The operation that was tried: "stored" or "fetched".
         verb: &'static str,
-        /// What they said.
+        /// The reason that the servers gave.
         why: String,
     },
 }
@@ -94,7 +94,7 @@ impl Fleet {
 }
 
 impl Blobs {
-    /// Returns how many bytes an object has; `None` if there is none of this name.
+    /// Returns the number of bytes of an object; `None` if no object has this name.
     pub async fn size(&self, name: &str) -> Result<Option<u64>, BlobError> {
         Ok(self.info(name).await?.map(|info| info.size as u64))
     }
@@ -130,7 +130,7 @@ impl Blobs {
         putting.finish().await
     }
 
-    /// Fetches an object of at most so many bytes into a new file. Its digest is checked; a file
+    /// Fetches an object of at most `limit` bytes into a new file. Its digest is checked; a file
     /// that did not become whole is removed.
     pub async fn get(&self, name: &str, path: &Path, limit: u64) -> Result<u64, BlobError> {
         let unusable = |source| BlobError::File {
@@ -156,7 +156,7 @@ impl Blobs {
         }
     }
 
-    /// Fetches an object of at most so many bytes into memory.
+    /// Fetches an object of at most `limit` bytes into memory.
     pub async fn read(&self, name: &str, limit: u64) -> Result<Vec<u8>, BlobError> {
         let mut content = Vec::new();
         self.fetch(name, &mut content, limit).await?;
@@ -268,7 +268,7 @@ impl<'a> Putting<'a> {
         Ok(())
     }
 
-    /// Waits for all chunks and publishes what they are.
+    /// Waits for all chunks and publishes the description of the object.
     async fn finish(mut self) -> Result<u64, BlobError> {
         while !self.flight.is_empty() {
             self.confirm().await?;

@@ -1,13 +1,13 @@
-//! Whether a worker may take a run that was delivered to it. This is a rule only.
+//! Decides whether a worker may take a run that was delivered to it. This is a rule only.
 //!
-//! The number of the delivery is the fencing token: it grows with each delivery of the same message,
-//! so a delivery that was held up on its way, and comes when a later one was claimed already, is
-//! left alone.
+//! The number of the delivery is the fencing token. It grows with each delivery of the same
+//! message, so a delivery that was held up on its way, and comes when a later one was claimed
+//! already, is left alone.
 
 use crate::wire::RunEntry;
 
-/// How often a run may be taken from a lost worker before its child was ever started. An order that
-/// kills every worker must not go round for ever.
+/// The number of times that a run may be taken from a lost worker before its child was ever
+/// started. An order that kills every worker must not go round for ever.
 const MOST_LOSSES: u32 = 10;
 
 /// The facts that a worker knows of a run that was delivered to it.
@@ -17,9 +17,9 @@ pub struct Facts<'a> {
     pub entry: Option<&'a RunEntry>,
     /// The number of the delivery.
     pub n: u64,
-    /// How often the run is begun again after its worker was lost.
+    /// The number of times that the run is begun again after its worker was lost.
     pub retries: u32,
-    /// Who wants it to be stopped, if anybody does.
+    /// The person who wants the run to be stopped, if anybody does.
     pub stop: Option<&'a str>,
     /// This is true if the caller who waits for it is gone.
     pub is_caller_gone: bool,
@@ -36,28 +36,28 @@ pub enum Decision {
     Take(Taking),
 }
 
-/// How a run is taken.
+/// The terms on which a run is taken.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Taking {
-    /// Which attempt this is.
+    /// The number of this attempt.
     pub attempt: u32,
-    /// How often the run was taken from a lost worker by now.
+    /// The number of times that the run was taken from a lost worker by now.
     pub losses: u32,
-    /// Why the run is ended and not begun, if it is.
+    /// The reason why the run is ended and not begun, if it is.
     pub give_up: Option<GiveUp>,
 }
 
-/// Why a run that was taken is not begun.
+/// The reason why a run that was taken is not begun.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum GiveUp {
-    /// Its workers were lost, as often as it was worth.
+    /// Its workers were lost more often than its retries allow.
     Lost {
-        /// How many were.
+        /// The number of lost workers.
         losses: u32,
     },
     /// Somebody wants it to be stopped.
     Stopped {
-        /// Who.
+        /// The person who wanted it.
         by: String,
     },
     /// Nobody waits for it any more.

@@ -1,4 +1,4 @@
-//! How a worker claims a run that the queue has handed to it.
+//! Claims a run that the queue has handed to a worker.
 
 use jiff::Timestamp;
 
@@ -13,19 +13,19 @@ use crate::runs::json;
 use crate::store::{LastWrite, Written};
 use crate::wire::{RunEntry, Running};
 
-/// How often a claim is tried when others write at the same time.
+/// The number of times that a claim is tried while others write at the same time.
 const TRIES: u32 = 20;
 
 /// The terms under which an order may be claimed.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Terms {
-    /// How often the run is begun again after its worker was lost.
+    /// The number of times that the run is begun again after its worker was lost.
     pub retries: u32,
-    /// The call whose caller waits for it; none for a run in the background.
+    /// The call whose caller waits for it; `None` for a run in the background.
     pub call: Option<String>,
 }
 
-/// How a claim came out.
+/// The outcome of a claim.
 #[derive(Debug)]
 pub enum Claim {
     /// The run is ours to run.
@@ -78,7 +78,7 @@ impl Delivery {
                     return Ok(self.taken(worker, terms, &taking, revision));
                 }
                 Ok(Written::Late) => {}
-                // It may have been written all the same: the next look tells.
+                // It may have been written all the same: the next look shows it.
                 Err(error) if error.is_passing() => unanswered = Some(taking),
                 Err(error) => return Err(error),
             }
@@ -113,7 +113,7 @@ impl Delivery {
             .await
     }
 
-    /// Returns whether an entry is one that we wrote, with this delivery.
+    /// Returns whether we wrote an entry, with this delivery.
     fn is_own_claim(&self, worker: &str, entry: Option<&RunEntry>) -> bool {
         let is_own = |running: &Running| running.n == self.n && running.worker == worker;
         matches!(entry, Some(RunEntry::Running(running)) if is_own(running))

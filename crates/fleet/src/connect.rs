@@ -1,5 +1,5 @@
-//! The connection to a fleet. It comes back by itself when it is lost; what is asked meanwhile
-//! fails in bounded time.
+//! The connection to a fleet. It comes back by itself when it is lost; requests fail meanwhile, in
+//! bounded time.
 
 use std::fmt;
 use std::sync::Arc;
@@ -22,13 +22,13 @@ const ONE_SERVER: Duration = Duration::from_secs(4);
 /// The longest time to reach any server.
 const ANY_SERVER: Duration = Duration::from_secs(10);
 
-/// How often the server is asked whether it is there. Two silent answers end a connection.
+/// The pause between two pings to the server. Two pings without an answer end a connection.
 const PING: Duration = Duration::from_secs(5);
 
 /// The longest time between two tries to come back.
 const SLOWEST_RETURN: Duration = Duration::from_secs(4);
 
-/// How often a lost connection is looked at by whoever needs it.
+/// The pause between two looks at a lost connection by a request that needs it.
 const LOOK_AGAIN: Duration = Duration::from_millis(10);
 
 /// The longest time that an answer is waited for.
@@ -49,7 +49,7 @@ pub(crate) struct Inner {
     connections: watch::Receiver<u64>,
 }
 
-/// The refusals of the server, which it tells apart from the requests that it refused.
+/// The refusals of the server, which come apart from the requests that were refused.
 #[derive(Debug, Default)]
 pub(crate) struct Refusals {
     pub(crate) last: String,
@@ -70,7 +70,7 @@ impl Fleet {
             .request_timeout(Some(ANSWER))
             .ping_interval(PING)
             .require_tls(is_encrypted)
-            // Another server is one that the user has named; a stranger's word does not count.
+            // Another server must be named by the user; the word of a server does not count.
             .ignore_discovered_servers()
             .reconnect_delay_callback(return_delay)
             .event_callback(move |event| {
@@ -114,7 +114,7 @@ impl Fleet {
         &self.inner.names
     }
 
-    /// Returns our key, if the fleet was given one.
+    /// Returns our key, if we have one.
     pub fn key(&self) -> Option<&Key> {
         self.inner.key.as_ref()
     }
@@ -130,9 +130,9 @@ impl Fleet {
         (server.server_name, server.version)
     }
 
-    /// Waits for the connection if it is lost, and returns how much is left of the time. A request
-    /// that is made without a connection is kept by the client library and sent much later: a run
-    /// that it asks for then comes to nobody, and one that it gives back is another worker's.
+    /// Waits for the connection if it is lost, and returns the time that is left. A request without
+    /// a connection would be kept by the client library and sent much later: a run that it asks for
+    /// would then come to nobody, and a run that it gives back may belong to another worker.
     pub(crate) async fn when_connected(&self, within: Duration) -> Option<Duration> {
         let begun = Instant::now();
         while self.inner.client.connection_state() != State::Connected {
@@ -144,7 +144,7 @@ impl Fleet {
         Some(within.saturating_sub(begun.elapsed()))
     }
 
-    /// Sends what is still to be sent, and closes the connection.
+    /// Sends the remaining messages, and closes the connection.
     pub async fn close(&self) {
         let flushed = timeout(ANSWER, self.inner.client.flush()).await;
         if !matches!(flushed, Ok(Ok(()))) {

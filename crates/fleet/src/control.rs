@@ -1,4 +1,4 @@
-//! Requests to whoever runs a run, and their answers. What they mean is the app's business.
+//! Requests to the process that runs a run, and their answers. The app decides what they mean.
 
 use std::time::Duration;
 
@@ -9,10 +9,10 @@ use pi_subagents_delegation::RunId;
 
 use crate::connect::Fleet;
 
-/// What became of a request.
+/// The outcome of a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Asked {
-    /// Whoever runs the run has answered.
+    /// The process that runs the run has answered.
     Answered(Bytes),
     /// Nobody runs it at the moment.
     NobodyThere,
@@ -21,7 +21,7 @@ pub enum Asked {
 }
 
 impl Fleet {
-    /// Asks whoever runs a run, and waits at most so long for the answer.
+    /// Asks the process that runs a run, and waits at most `patience` for the answer.
     pub async fn ask_run(&self, run: &RunId, request: Bytes, patience: Duration) -> Asked {
         let subject = self.names().control(run);
         let request = async_nats::Request::new()
@@ -73,7 +73,7 @@ impl Requests {
 }
 
 impl Request {
-    /// Returns what is asked.
+    /// Returns the content of the request.
     pub fn bytes(&self) -> &[u8] {
         &self.message.payload
     }
@@ -81,7 +81,7 @@ impl Request {
     /// Answers it.
     pub async fn answer(self, answer: Bytes) {
         if let Some(reply) = self.message.reply {
-            // Whoever asked may have left; a server that is away has forgotten the question too.
+            // The asker may have left; a server that is away has forgotten the question too.
             _ = self.client.publish(reply, answer).await;
         }
     }

@@ -1,5 +1,5 @@
-//! What a worker does after it tried to write an entry of its own and did not learn whether it
-//! succeeded, or learned that somebody wrote before. This is a rule only.
+//! Decides what a worker does after it tried to write an entry of its own and did not learn whether
+//! it succeeded, or learned that somebody wrote before. This is a rule only.
 
 use crate::lease::{Holder, Sight};
 use crate::wire::RunEntry;
@@ -7,7 +7,7 @@ use crate::wire::RunEntry;
 /// The next step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Next {
-    /// The entry is written: what was read is what was to be written.
+    /// The entry is written: the entry that was read is the one that was to be written.
     Done,
     /// The run belongs to somebody else, or has ended.
     Fenced,
@@ -18,8 +18,8 @@ pub enum Next {
     },
 }
 
-/// Decides what comes after a look at the entry that was to be written. `over` is the revision over
-/// which it was tried.
+/// Decides the next step after a look at the entry that was to be written. `over` is the revision
+/// over which the write was tried.
 pub fn after_look(
     holder: &Holder<'_>,
     seen: Option<(&RunEntry, u64)>,
@@ -32,7 +32,7 @@ pub fn after_look(
         (Sight::Mine, Some(_)) if is_done => Next::Done,
         (Sight::Mine, Some((_, revision))) => Next::Again { over: revision },
         (Sight::Another, _) => Next::Fenced,
-        // A server that lags behind: the next look tells more.
+        // A server lags behind: the next look shows more.
         (Sight::Mine | Sight::Behind, _) => Next::Again { over },
     }
 }

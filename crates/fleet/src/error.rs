@@ -1,10 +1,10 @@
-//! What can go wrong between us and a fleet, in words that say what to do.
+//! The errors between us and a fleet, with words that say what to do.
 
 use std::time::Duration;
 
 use crate::names::BadName;
 
-/// Why a fleet could not be reached, or did not do what was asked.
+/// The reason why a fleet could not be reached, or did not fulfil a request.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum FleetError {
     /// The address cannot be right.
@@ -26,7 +26,7 @@ pub enum FleetError {
     BadAuthority {
         /// Its path.
         file: String,
-        /// Why.
+        /// The fault.
         why: String,
     },
     /// The key is not a key.
@@ -37,7 +37,7 @@ pub enum FleetError {
     Unreachable {
         /// The servers that were tried.
         servers: String,
-        /// The words of the last of them, or of the system.
+        /// The last error, of a server or of the system.
         why: String,
     },
     /// The server does not let us in.
@@ -75,7 +75,7 @@ pub enum FleetError {
         /// The words of the server.
         said: String,
     },
-    /// Nobody is there for it now.
+    /// Nobody answers it now.
     #[error("nobody in the fleet answers to {subject}")]
     Nobody {
         /// The subject of the request.
@@ -86,7 +86,7 @@ pub enum FleetError {
     NoAnswer {
         /// The subject of the request.
         subject: String,
-        /// How long was waited.
+        /// The time for which we waited.
         within: Duration,
     },
     /// The connection is closed, or the message cannot be sent.
@@ -94,10 +94,10 @@ pub enum FleetError {
     NotSent {
         /// The subject of the request.
         subject: String,
-        /// Why.
+        /// The reason.
         why: String,
     },
-    /// The server said no.
+    /// The server refused it.
     #[error("the fleet's server refuses {subject}: {said} (error {code})")]
     Refused {
         /// The subject of the request.
@@ -107,7 +107,7 @@ pub enum FleetError {
         /// The words of the server.
         said: String,
     },
-    /// The answer is not one that we understand.
+    /// We do not understand the answer.
     #[error("the fleet's answer to {subject} is not understood: {why}")]
     Strange {
         /// The subject of the request.

@@ -1,8 +1,8 @@
 //! The signs of life of a worker for one message. They begin when the message arrives, before
 //! anything else is done with it, and go on until the holder lets go.
 //!
-//! Two tasks are at work. One tells the server that we are there and looks at the run's entry; it
-//! may hang with its requests. The other only looks at the clock, so that a worker that is cut off
+//! Two tasks are at work. One sends our sign to the server and looks at the run's entry; it may
+//! hang with its requests. The other only looks at the clock, so that a worker that is cut off
 //! stops in time.
 
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -21,7 +21,7 @@ use crate::error::FleetError;
 use crate::lease::{Holder, Lease, Looks};
 use crate::wire::RunEntry;
 
-/// How a holder stands.
+/// The standing of a holder: whether the run is still its own.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum Standing {
     /// The run is its own.
@@ -29,12 +29,12 @@ pub enum Standing {
     Good,
     /// Somebody wants the run to be stopped. The run is still its own, to end it.
     StopWished {
-        /// Who.
+        /// The person who wants it.
         by: String,
     },
     /// Nobody waits for the run any more. The run is still its own, to end it.
     CallerGone,
-    /// The fleet was silent for so long that the child must be stopped now: another worker may
+    /// The fleet was silent for such a time that the child must be stopped now: another worker may
     /// begin soon.
     TimeOver,
     /// Another worker has the run, or it has ended: nothing may be written any more.
@@ -58,7 +58,7 @@ pub(crate) struct Watched {
     pub(crate) call: Option<String>,
 }
 
-/// The beating heart of one message; it stops when it is dropped.
+/// The heartbeat of one message; it stops when it is dropped.
 #[derive(Debug)]
 pub(crate) struct Heartbeat {
     shared: Arc<Shared>,
@@ -71,7 +71,8 @@ struct Shared {
     /// The subject to which the signs go.
     subject: String,
     lease: Lease,
-    /// When the last confirmed sign was sent, in milliseconds since the machine was started.
+    /// The time at which the last confirmed sign was sent, in milliseconds since the machine was
+    /// started.
     confirmed: AtomicU64,
     watched: Mutex<Option<Watched>>,
     standing: watch::Sender<Standing>,
@@ -104,7 +105,7 @@ impl Heartbeat {
             .unwrap_or_else(PoisonError::into_inner) = Some(watched);
     }
 
-    /// Returns how the holder stands, now and later.
+    /// Returns the standing of the holder, with its changes.
     pub(crate) fn standing(&self) -> watch::Receiver<Standing> {
         self.shared.standing.subscribe()
     }
@@ -142,8 +143,8 @@ impl Shared {
         }
     }
 
-    /// Tells the server that we are there. It is a request, because a sign that nobody confirms
-    /// proves nothing.
+    /// Sends our sign to the server. It is a request, because a sign without a confirmation proves
+    /// nothing.
     async fn tell(&self) -> Result<(), FleetError> {
         let sign = Bytes::from_static(b"+WPI");
         let within = self.lease.beat();

@@ -1,4 +1,4 @@
-//! A run that this worker holds: it begins it, ends it once, or gives it back.
+//! A run that this worker holds: it begins the run, ends it once, or gives it back.
 
 use std::time::Duration;
 
@@ -18,15 +18,16 @@ use crate::runs::json;
 use crate::store::Written;
 use crate::wire::{Ended, Released, RunEntry, Running};
 
-/// How long an entry is tried to be written while the servers do not answer. Nobody can take the
-/// run meanwhile, so that waiting costs nothing but a place of this worker.
+/// The time for which we try to write an entry while the servers do not answer. Nobody can take the
+/// run meanwhile, so waiting costs nothing but a place of this worker.
 const PATIENCE: Duration = Duration::from_mins(10);
 
 /// The time between two tries.
 const PAUSE: Duration = Duration::from_millis(200);
 
-/// How often a write may come too late although the entry that is read is still ours, or older. A
-/// server that lags behind catches up meanwhile; one that lost its disk never does.
+/// The number of times that a write may come too late although the entry that is read is still
+/// ours, or older. A server that lags behind catches up meanwhile; a server that lost its disk
+/// never does.
 const LATE_AT_MOST: u32 = 50;
 
 /// A claimed run. Dropping it lets the run go without a word, and another worker takes it after the
@@ -41,7 +42,7 @@ pub struct Held {
     revision: Mutex<u64>,
 }
 
-/// How a write of the holder came out.
+/// The outcome of a write of the holder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kept {
     /// It is written.
@@ -66,7 +67,7 @@ impl Held {
         &self.delivery.run
     }
 
-    /// Returns the number of the delivery, which is part of the names of what the run leaves.
+    /// Returns the number of the delivery, which is part of the names of the run's results.
     pub fn n(&self) -> u64 {
         self.delivery.n
     }
@@ -76,7 +77,7 @@ impl Held {
         self.attempt
     }
 
-    /// Returns how the holder stands, now and later.
+    /// Returns the standing of the holder, with its changes.
     pub fn standing(&self) -> watch::Receiver<Standing> {
         self.delivery.heartbeat.standing()
     }
@@ -94,8 +95,8 @@ impl Held {
         self.write(&entry).await
     }
 
-    /// Ends the run, once and for all, and takes its message out of the queue. What names the
-    /// worker, the delivery and the attempt is filled in here.
+    /// Ends the run, once and for all, and takes its message out of the queue. The worker, the
+    /// delivery and the attempt are filled in here.
     pub async fn end(&self, ended: Ended) -> Result<Kept, FleetError> {
         let entry = RunEntry::Ended(Box::new(Ended {
             worker: self.worker.clone(),
@@ -125,7 +126,7 @@ impl Held {
         Ok(kept)
     }
 
-    /// Writes an entry over our last one, until it is there or the run belongs to somebody else.
+    /// Writes an entry over our last one, until it is there or the run belongs to another worker.
     async fn write(&self, entry: &RunEntry) -> Result<Kept, FleetError> {
         let mut revision = self.revision.lock().await;
         let fleet = &self.delivery.fleet;
@@ -173,7 +174,7 @@ impl Held {
         }
     }
 
-    /// Looks at the entry, and decides what comes next.
+    /// Looks at the entry, and decides the next step.
     async fn look(&self, wanted: &RunEntry, over: u64) -> Result<(Next, u64), FleetError> {
         let seen = self.delivery.fleet.entry(self.run()).await?;
         let entry = seen.as_ref().map(|stored| (&stored.value, stored.revision));

@@ -1,5 +1,5 @@
-//! A key that says that somebody is there. It is written again and again, and vanishes when its
-//! writer no longer does.
+//! A key that shows that somebody is there. It is written again and again, and vanishes when its
+//! writer stops.
 
 use std::time::Duration;
 

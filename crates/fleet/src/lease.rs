@@ -1,11 +1,11 @@
-//! How long a worker may believe that a run is its own. These are rules only: what was seen and how
-//! much time has passed come in, and what to do comes out.
+//! Decides how long a worker may believe that a run is its own. These are rules only: observations
+//! and elapsed times come in, and decisions come out.
 
 use std::time::Duration;
 
 use crate::wire::RunEntry;
 
-/// The time a run is lent to a worker, and what follows from it.
+/// The time for which a run is lent to a worker, and the shorter times that follow from it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Lease {
     /// The time after which the server gives the run to another worker.
@@ -13,24 +13,24 @@ pub struct Lease {
 }
 
 impl Lease {
-    /// Returns how often the worker tells that it is there.
+    /// Returns the pause between two signs of the worker.
     pub fn beat(self) -> Duration {
         self.length / 6
     }
 
-    /// Returns the silence after which a worker stops its child by itself. What is left of the
-    /// lease then is for stopping it.
+    /// Returns the silence after which a worker stops its child by itself. The rest of the lease is
+    /// for stopping it.
     pub fn self_stop(self) -> Duration {
         self.length * 2 / 3
     }
 
-    /// Returns whether a worker must stop, when its last confirmed sign was sent so long ago.
+    /// Returns whether a worker must stop whose last confirmed sign is this old.
     pub fn is_over(self, silence: Duration) -> bool {
         silence >= self.self_stop()
     }
 }
 
-/// Who looks at an entry: a worker with one delivery of a run.
+/// The reader of an entry: a worker with one delivery of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Holder<'a> {
     /// The worker's name.
@@ -39,27 +39,27 @@ pub struct Holder<'a> {
     pub n: u64,
 }
 
-/// The meaning of an entry for the one who believes to hold its run.
+/// The meaning of an entry for the worker that believes to hold its run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sight {
     /// The run is still its own, or it ended it itself.
     Mine,
     /// Somebody else has it, or ended it.
     Another,
-    /// The entry is older than its own, or gone: a server that lags behind says so for a moment,
-    /// and one that lost its disk says so again.
+    /// The entry is older than its own, or gone: a server that lags behind shows it for a moment,
+    /// and a server that lost its disk shows it again and again.
     Behind,
 }
 
 impl Holder<'_> {
-    /// Returns what an entry says to this holder.
+    /// Returns the meaning of an entry for this holder.
     pub fn sees(&self, entry: Option<&RunEntry>) -> Sight {
         match entry {
             Some(entry) if entry.n() == self.n && entry.worker() == self.worker => match entry {
                 RunEntry::Released(_) => Sight::Another,
                 RunEntry::Running(_) | RunEntry::Ended(_) => Sight::Mine,
             },
-            // Whoever ends a run that nobody had taken writes no number of a delivery.
+            // An entry that ends a run which nobody had taken has no number of a delivery.
             Some(RunEntry::Ended(_)) => Sight::Another,
             Some(entry) if entry.n() >= self.n => Sight::Another,
             Some(_) | None => Sight::Behind,
@@ -73,7 +73,7 @@ pub struct Looks {
     behind: u32,
 }
 
-/// How many looks in a row may find an older entry, or none.
+/// The number of looks in a row that may find an older entry, or none.
 const BEHIND_AT_MOST: u32 = 1;
 
 impl Looks {

@@ -3,23 +3,23 @@
 //! A fleet is a NATS account with our streams. A caller gives an order for each run; a worker takes
 //! it, runs it, and ends it. Read in this order:
 //!
-//! - [`names`]: what everything is called on the servers;
-//! - [`wire`]: what the machines tell each other;
-//! - [`address`], [`connect`], [`error`], [`keys`]: the connection, and what can go wrong with it;
-//! - [`permissions`]: what callers and workers may do on the servers;
+//! - [`names`]: all names on the servers;
+//! - [`wire`]: the messages between the machines;
+//! - [`address`], [`connect`], [`error`], [`keys`]: the connection, and its errors;
+//! - [`permissions`]: the rights of callers and workers on the servers;
 //! - [`setup`]: the streams, buckets and consumers;
 //! - `ask`, [`store`]: one request, and keys with values;
-//! - `stream_reader`, `run_watch`: what streams and keys say, as it comes;
+//! - `stream_reader`, `run_watch`: the messages of streams and the changes of keys, as they come;
 //! - `record`: the bytes of a run's record, from the worker to its readers;
-//! - [`blobs`], `control`: large objects, and requests to whoever runs a run;
+//! - [`blobs`], `control`: large objects, and requests to the process that runs a run;
 //! - [`claim`], [`ending`], [`lease`]: the rules of who may run and end a run, without a network;
-//! - [`queue`], [`puller`], [`delivery`], `heartbeat`, [`held`], [`claiming`]: the life of a run, from its order to
-//!   its end;
-//! - [`runs`], [`presence`]: what the store says of runs, workers and callers.
+//! - [`queue`], [`puller`], [`delivery`], `heartbeat`, [`held`], [`claiming`]: the life of a run, from
+//!   its order to its end;
+//! - [`runs`], [`presence`]: the entries of runs, workers and callers in the store.
 //!
 //! Three rules are ours, and everything else is the server's: a run is claimed with the number of
 //! its delivery, it ends by one compare-and-set before its message is acknowledged, and the bytes
-//! of its record go back to where they were lost. `docs/design/fleet-queue.md` says why.
+//! of its record go back to where they were lost. `docs/design/fleet-queue.md` has the reasons.
 //!
 //! The crate knows no engine, no session files and no windows: the app puts them together.
 

@@ -1,5 +1,5 @@
-//! Every name that a fleet has on its servers: subjects, streams, buckets, consumers and objects.
-//! They all begin with one prefix, so that two fleets can share an account.
+//! Every name of a fleet on its servers: subjects, streams, buckets, consumers and objects. They
+//! all begin with one prefix, so that two fleets can share an account.
 
 use pi_subagents_delegation::RunId;
 
@@ -11,9 +11,9 @@ pub const GROUP: &str = "pi";
 /// The names of one fleet.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Names {
-    /// As it begins subjects: `pi`.
+    /// The prefix of subjects: `pi`.
     lower: String,
-    /// As it begins streams and buckets: `PI`.
+    /// The prefix of streams and buckets: `PI`.
     upper: String,
 }
 
@@ -21,13 +21,13 @@ pub struct Names {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("the {what} \"{text}\" must have 1 to 32 letters, digits, \"_\" or \"-\"")]
 pub struct BadName {
-    /// Which part it was to be: "prefix", "pool", "worker".
+    /// The part that the name was to be: "prefix", "pool", "worker".
     pub what: &'static str,
     /// The text.
     pub text: String,
 }
 
-/// Refuses a text that would be more than one token of a subject, or too long for one.
+/// Refuses a text that would be more than one token of a subject, or too long for a token.
 pub fn check_name(what: &'static str, text: &str) -> Result<(), BadName> {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-';
     if (1..=32).contains(&text.len()) && text.bytes().all(is_plain) {
@@ -97,7 +97,7 @@ impl Names {
         format!("{}.rec.{}.*", self.lower, run.as_str())
     }
 
-    /// Returns the bucket of the runs: their states and what is wished for them.
+    /// Returns the bucket of the runs: their states and the wishes about them.
     pub fn runs(&self) -> Bucket {
         self.bucket("RUNS")
     }
@@ -117,12 +117,12 @@ impl Names {
         format!("{}_BLOBS", self.upper)
     }
 
-    /// Returns the subject on which whoever runs a run takes requests.
+    /// Returns the subject on which the process that runs a run takes requests.
     pub fn control(&self, run: &RunId) -> String {
         format!("{}.ctl.{}", self.lower, run.as_str())
     }
 
-    /// Returns the subject of what the model of a run is just saying.
+    /// Returns the subject of the partial messages of a run.
     pub fn saying(&self, run: &RunId) -> String {
         format!("{}.say.{}", self.lower, run.as_str())
     }
@@ -181,7 +181,7 @@ pub fn run_key(run: &RunId) -> String {
     run.as_str().to_owned()
 }
 
-/// Returns the key of what is wished for a run, in the bucket of the runs.
+/// Returns the key of the wish about a run, in the bucket of the runs.
 pub fn wish_key(run: &RunId) -> String {
     format!("want.{}", run.as_str())
 }
@@ -191,7 +191,7 @@ pub fn order_object(run: &RunId) -> String {
     format!("order/{}", run.as_str())
 }
 
-/// Returns the object that holds what the delivery `n` of a run changed.
+/// Returns the object that holds the changes of the delivery `n` of a run.
 pub fn result_object(run: &RunId, n: u64) -> String {
     format!("result/{}/{n}", run.as_str())
 }
@@ -201,7 +201,7 @@ pub fn base_object(repository: &str, commit: &str, depth: u32) -> String {
     format!("base/{repository}/{commit}-{depth}")
 }
 
-/// Returns the commit whose history an object holds, if it is one that holds a history.
+/// Returns the commit whose history an object holds, if it holds a history.
 pub fn base_commit(object: &str) -> Option<&str> {
     let (_, last) = object.strip_prefix("base/")?.rsplit_once('/')?;
     last.split_once('-').map(|(commit, _)| commit)

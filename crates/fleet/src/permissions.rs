@@ -1,4 +1,4 @@
-//! What a caller and a worker may do on the server, as its configuration file says it.
+//! The permissions of a caller and of a worker on the server, as its configuration file has them.
 
 use crate::error::FleetError;
 use crate::names::{Names, check_name};
@@ -7,16 +7,16 @@ use crate::wire::Priority;
 /// The subjects that a user of the server may publish to and listen to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Permissions {
-    /// What the user may publish.
+    /// The subjects to which the user may publish.
     pub publish: Vec<String>,
-    /// What the user may listen to.
+    /// The subjects to which the user may subscribe.
     pub subscribe: Vec<String>,
-    /// Whether the user may answer requests.
+    /// True if the user may answer requests.
     pub answers: bool,
 }
 
 impl Permissions {
-    /// Returns what a caller needs whose answers come to this inbox.
+    /// Returns the permissions of a caller with this name, whose answers come to its inbox.
     pub fn of_caller(names: &Names, name: &str) -> Self {
         let (subjects, streams) = (names.subjects(), names.streams());
         let work = names.work_stream();
@@ -42,7 +42,7 @@ impl Permissions {
         }
     }
 
-    /// Returns what a worker needs that takes orders from these pools.
+    /// Returns the permissions of a worker that takes orders from these pools.
     pub fn of_worker(names: &Names, name: &str, pools: &[String]) -> Result<Self, FleetError> {
         check_name("worker", name)?;
         let (subjects, streams) = (names.subjects(), names.streams());
@@ -77,7 +77,8 @@ impl Permissions {
     }
 }
 
-/// Returns what everybody needs who reads buckets and objects, and records where they may.
+/// Returns the permissions of every reader of buckets and objects, and of records if they may be
+/// read.
 fn reading(names: &Names, records: bool) -> Vec<String> {
     let kv = ["RUNS", "LEASES", "WORKERS"];
     let mut streams: Vec<String> = kv
@@ -93,7 +94,8 @@ fn reading(names: &Names, records: bool) -> Vec<String> {
         subjects.extend([
             format!("$JS.API.DIRECT.GET.{stream}"),
             format!("$JS.API.DIRECT.GET.{stream}.>"),
-            // A reader of several subjects has no name, and a named one has a name behind it.
+            // A reader of several subjects has no name; a reader of one subject has a name behind
+            // it.
             format!("$JS.API.CONSUMER.CREATE.{stream}"),
             format!("$JS.API.CONSUMER.CREATE.{stream}.>"),
             format!("$JS.API.CONSUMER.DELETE.{stream}.>"),

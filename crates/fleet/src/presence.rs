@@ -1,4 +1,4 @@
-//! Who is there: workers with their cards, and callers who wait.
+//! The present workers with their cards, and the callers who wait.
 
 use std::time::Duration;
 
@@ -16,7 +16,7 @@ use crate::wire::{CallerCard, WorkerCard};
 pub struct Presence(KeptKey);
 
 impl Presence {
-    /// Tells others what has changed.
+    /// Publishes a changed card.
     pub fn tell(&self, card: &WorkerCard) {
         self.0.change(json(card));
     }
@@ -33,14 +33,14 @@ impl Presence {
 pub struct CallerLease(KeptKey);
 
 impl CallerLease {
-    /// Ends the lease now: nobody waits any more.
+    /// Ends the lease now: the caller does not wait any more.
     pub async fn end(self) -> Result<(), FleetError> {
         self.0.end().await
     }
 }
 
 impl Fleet {
-    /// Makes a worker present, for so long after its last sign.
+    /// Makes a worker present, for this time after its last sign.
     pub async fn be_present(
         &self,
         worker: &str,
@@ -65,7 +65,8 @@ impl Fleet {
         Ok(workers)
     }
 
-    /// Begins to say that somebody waits for the runs of a call, for so long after the last sign.
+    /// Begins the lease of a caller who waits for the runs of a call, for this time after the last
+    /// sign.
     pub async fn caller_lease(
         &self,
         call: &str,

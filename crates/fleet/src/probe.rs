@@ -8,12 +8,12 @@ use jiff::Timestamp;
 use crate::connect::Fleet;
 use crate::error::FleetError;
 
-/// What a look at a fleet shows.
+/// The result of a look at a fleet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Probe {
-    /// How long a question and its answer took.
+    /// The time of one question and its answer.
     pub round_trip: Duration,
-    /// How far our clock is behind the server's, in seconds; negative if it is ahead.
+    /// The seconds by which our clock is behind the server's; negative if it is ahead.
     pub behind: i64,
 }
 

@@ -1,8 +1,8 @@
-//! How a worker gets runs: it asks for as many as it has places, the urgent ones first.
+//! Gets runs for a worker: it asks for as many as it has places, the urgent ones first.
 //!
 //! A request that was sent is never forgotten before its end, because the server may already have
-//! answered it, and what it sent would lie unnoticed for a whole lease. So requests live in tasks of
-//! their own; whoever waits for runs may stop waiting at any moment.
+//! answered it, and the run that it sent would lie unnoticed for a whole lease. So requests live in
+//! tasks of their own, and a caller may stop waiting for runs at any moment.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -22,10 +22,10 @@ use crate::lease::Lease;
 use crate::names::{GROUP, Names, check_name};
 use crate::wire::Priority;
 
-/// How long a request waits for runs.
+/// The time for which a request waits for runs.
 const LONG: Duration = Duration::from_secs(5);
 
-/// How much longer than it asked for an answer is waited for.
+/// The time for which we wait for an answer beyond the time of its request.
 const GRACE: Duration = Duration::from_secs(3);
 
 /// A worker's way to the queues of its pools.
@@ -37,7 +37,7 @@ pub struct Puller {
     queues: Vec<Arc<Queue>>,
     arrived: mpsc::UnboundedReceiver<Delivery>,
     arrivals: mpsc::UnboundedSender<Delivery>,
-    /// How many runs may still be taken.
+    /// The number of runs that may still be taken.
     places: Arc<AtomicUsize>,
 }
 
@@ -51,7 +51,7 @@ struct Queue {
 }
 
 impl Fleet {
-    /// Makes a worker's way to the queues of pools. Of two workers that wait, the one with the lower
+    /// Makes a worker's way to the queues of pools. If two workers wait, the one with the lower
     /// rank gets a run.
     pub async fn puller(&self, pools: &[String], rank: u8) -> Result<Puller, FleetError> {
         let mut lease = Duration::MAX;
@@ -88,8 +88,8 @@ impl Puller {
         self.lease
     }
 
-    /// Returns runs, at most as many as there are free places. Without any it waits for some
-    /// seconds and returns none. It may be dropped while it waits.
+    /// Returns runs, at most as many as there are free places. If there are none, it waits for some
+    /// seconds and returns an empty list. It may be dropped while it waits.
     pub async fn pull(&mut self, free: usize) -> Result<Vec<Delivery>, FleetError> {
         let mut taken = self.take(free);
         self.places.store(free - taken.len(), Ordering::SeqCst);
@@ -107,7 +107,7 @@ impl Puller {
         Ok(taken)
     }
 
-    /// Takes nothing more: what still arrives is given back. It takes some seconds.
+    /// Takes nothing more: runs that still arrive are given back. It takes some seconds.
     pub async fn stop(mut self) {
         self.places.store(0, Ordering::SeqCst);
         drop(self.arrivals);
@@ -122,7 +122,7 @@ impl Puller {
         std::iter::from_fn(next).take(most).collect()
     }
 
-    /// Asks the queues one after the other for what they have now, the urgent ones first.
+    /// Asks the queues one after the other for their present runs, the urgent ones first.
     async fn ask_all_at_once(&mut self, free: usize) -> Result<(), FleetError> {
         for queue in self.queues.clone() {
             let left = self.places.load(Ordering::SeqCst).min(free);
@@ -183,7 +183,7 @@ struct PullRequest {
 }
 
 impl PullRequest {
-    /// Sends the request and takes in what comes, until its end.
+    /// Sends the request and takes in the runs that come, until its end.
     async fn send(self, queue: Arc<Queue>) -> Result<(), FleetError> {
         let client = &self.fleet.inner.client;
         let not_sent = |why: String| FleetError::NotSent {

@@ -16,7 +16,7 @@ use crate::wire::Priority;
 /// The code of the error of a stream that takes no more.
 const STREAM_IS_FULL: u64 = 10077;
 
-/// How often a submission is tried when the servers do not answer.
+/// The number of times that a submission is tried while the servers do not answer.
 const TRIES: u32 = 10;
 
 /// The time between two tries.
@@ -29,7 +29,7 @@ pub struct Submission<'a> {
     pub run: &'a RunId,
     /// The pool whose workers may take it.
     pub pool: &'a str,
-    /// How urgent it is.
+    /// The urgency of the order.
     pub priority: Priority,
     /// The order as JSON.
     pub payload: Bytes,
@@ -37,7 +37,7 @@ pub struct Submission<'a> {
     pub headers: HeaderMap,
 }
 
-/// How a submission came out.
+/// The outcome of a submission.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Submitted {
     /// The order is in the queue.
@@ -51,17 +51,17 @@ pub enum Submitted {
 pub struct PoolLoad {
     /// The pool's name.
     pub pool: String,
-    /// How many runs wait for a worker.
+    /// The number of runs that wait for a worker.
     pub queued: u64,
-    /// How many runs workers have.
+    /// The number of runs that workers have.
     pub running: u64,
-    /// How many workers ask for runs at the moment.
+    /// The number of workers that ask for runs at the moment.
     pub asking: u64,
 }
 
 impl Fleet {
-    /// Puts an order into the queue. Whoever does not learn whether it is there may submit it
-    /// again.
+    /// Puts an order into the queue. A caller that does not learn whether the order is there may
+    /// submit it again.
     pub async fn submit(&self, submission: &Submission<'_>) -> Result<Submitted, FleetError> {
         check_name("pool", submission.pool)?;
         let mut tries = 0;
@@ -137,7 +137,7 @@ impl Fleet {
         Ok(pools)
     }
 
-    /// Returns what there is to do in a pool.
+    /// Returns the load of a pool.
     pub async fn pool_load(&self, pool: &str) -> Result<PoolLoad, FleetError> {
         let mut load = PoolLoad {
             pool: pool.to_owned(),
@@ -154,7 +154,7 @@ impl Fleet {
         Ok(load)
     }
 
-    /// Returns what there is to do in all pools.
+    /// Returns the load of all pools.
     pub async fn pools(&self) -> Result<Vec<PoolLoad>, FleetError> {
         let mut loads = Vec::new();
         for pool in self.pool_names().await? {
@@ -163,7 +163,7 @@ impl Fleet {
         Ok(loads)
     }
 
-    /// Returns what the server says of the queue of a pool and a priority.
+    /// Returns the server's facts about the queue of a pool and a priority.
     pub(crate) async fn consumer(
         &self,
         pool: &str,

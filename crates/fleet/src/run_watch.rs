@@ -1,4 +1,4 @@
-//! Hears how some runs stand, and every change of it.
+//! Reports the state of some runs, and every change of it.
 
 use pi_subagents_delegation::RunId;
 
@@ -7,7 +7,7 @@ use crate::names::{Bucket, run_key};
 use crate::stream_reader::{Beginning, StreamReader};
 use crate::wire::RunEntry;
 
-/// The states of some runs. Nothing is heard any more when it is dropped.
+/// The states of some runs. The watch ends when it is dropped.
 #[derive(Debug)]
 pub struct RunWatch {
     reader: StreamReader,
@@ -15,7 +15,7 @@ pub struct RunWatch {
 }
 
 impl Fleet {
-    /// Watches these runs: how they stand now, and every change. A run without an entry says
+    /// Watches these runs: their present state, and every change. A run without an entry reports
     /// nothing.
     pub fn watch_runs(&self, runs: &[RunId]) -> RunWatch {
         let bucket = self.names().runs();
@@ -33,8 +33,8 @@ impl RunWatch {
             let message = self.reader.next().await;
             let key = self.bucket.key(message.subject.as_str());
             let run = key.and_then(|key| RunId::parse(key).ok());
-            // An entry that is not understood was written by a newer version, and an empty one says
-            // that the entry is gone.
+            // An entry that is not understood was written by a newer version, and an empty message
+            // means that the entry is gone.
             if let (Some(run), Ok(entry)) = (run, serde_json::from_slice(&message.payload)) {
                 return (run, entry);
             }

@@ -1,4 +1,5 @@
-//! What the store says of runs: their entries, what is wished for them, and whether somebody waits.
+//! Reads and writes the store of runs: their entries, the wishes about them, and whether somebody
+//! waits for them.
 
 use std::collections::HashMap;
 
@@ -13,10 +14,10 @@ use crate::names::{run_key, wish_key};
 use crate::store::{Stored, Written};
 use crate::wire::{Ended, RunEntry, StopWish, Wish};
 
-/// How often a write that others prevent is tried again.
+/// The number of times that a write which others prevent is tried again.
 const TRIES: u32 = 20;
 
-/// How a run that was to be ended before anybody took it came out.
+/// The outcome of ending a run before anybody took it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum QueuedEnd {
     /// It has ended so.
@@ -26,7 +27,7 @@ pub enum QueuedEnd {
 }
 
 impl Fleet {
-    /// Returns the entry of a run; without one it is queued, or not known.
+    /// Returns the entry of a run; a run without an entry is queued, or not known.
     pub async fn entry(&self, run: &RunId) -> Result<Option<Stored<RunEntry>>, FleetError> {
         self.read(&self.names().runs(), &run_key(run)).await
     }
@@ -56,13 +57,14 @@ impl Fleet {
         Ok(self.wish(run).await?.and_then(|wish| wish.value.stop))
     }
 
-    /// Returns what is wished for a run.
+    /// Returns the wish about a run.
     pub async fn wish(&self, run: &RunId) -> Result<Option<Stored<Wish>>, FleetError> {
         self.read(&self.names().runs(), &wish_key(run)).await
     }
 
-    /// Wishes that a run be stopped. Whoever has it sees it with its next sign of life, and whoever
-    /// takes it ends it; `control` is quicker for a run that somebody has.
+    /// Wishes that a run be stopped. The worker that has the run sees the wish with its next sign
+    /// of life, and a worker that takes it later ends it; `control` is quicker for a run that a
+    /// worker has.
     pub async fn wish_stop(&self, run: &RunId, by: &str) -> Result<(), FleetError> {
         let by = by.to_owned();
         let at = Timestamp::now().to_string();
@@ -97,8 +99,8 @@ impl Fleet {
         Err(too_many(&key))
     }
 
-    /// Ends a run that no worker has, and takes its order out of the queue. Of this and a worker
-    /// that takes it at the same moment one comes first.
+    /// Ends a run that no worker has, and takes its order out of the queue. If a worker takes the
+    /// run at the same moment, only one of the two succeeds.
     pub async fn end_queued(&self, run: &RunId, ended: &Ended) -> Result<QueuedEnd, FleetError> {
         let (bucket, key) = (self.names().runs(), run_key(run));
         let ended = RunEntry::Ended(Box::new(ended.clone()));
@@ -109,7 +111,7 @@ impl Fleet {
             let entry: Option<RunEntry> =
                 value.and_then(|value| serde_json::from_slice(&value).ok());
             if entry.as_ref() == Some(&ended) {
-                // Our own write, of which no answer came.
+                // This is our own write, whose answer never came.
                 break;
             }
             if matches!(entry, Some(RunEntry::Running(_) | RunEntry::Ended(_))) {

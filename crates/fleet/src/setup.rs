@@ -1,5 +1,5 @@
 //! The streams, buckets and consumers of a fleet, with exactly the settings that its rules rely on.
-//! Setting a fleet up again changes what differs and nothing else.
+//! Setting a fleet up again changes only the differences.
 
 use std::time::Duration;
 
@@ -24,15 +24,15 @@ const MANY_CONSUMERS: i32 = 100_000;
 pub struct Shape {
     /// The pools; each has three queues.
     pub pools: Vec<String>,
-    /// On how many servers everything is kept: 1 or 3.
+    /// The number of servers on which everything is kept: 1 or 3.
     pub replicas: usize,
     /// The time after which a silent worker loses its run.
     pub lease: Duration,
-    /// How many bytes of records are kept at most.
+    /// The largest number of bytes of records that are kept.
     pub record_bytes: u64,
-    /// How many bytes of objects are kept at most; none for no limit of their own.
+    /// The largest number of bytes of objects that are kept; `None` for no limit of their own.
     pub object_bytes: Option<u64>,
-    /// How long records and objects are kept.
+    /// The time for which records and objects are kept.
     pub keep: Duration,
 }
 
@@ -82,7 +82,7 @@ impl Fleet {
         self.ask_server(&subject, wanted.into()).await.map(drop)
     }
 
-    /// Returns the names of what a fleet with these pools needs and does not have.
+    /// Returns the names of the parts that a fleet with these pools needs and does not have.
     pub async fn missing(&self, pools: &[String]) -> Result<Vec<String>, FleetError> {
         let shape = Shape {
             pools: pools.to_vec(),
@@ -108,7 +108,7 @@ impl Fleet {
     }
 }
 
-/// Returns the streams of a fleet, those behind its buckets included.
+/// Returns the streams of a fleet, including those behind its buckets.
 fn streams(names: &Names, shape: &Shape) -> Vec<Config> {
     vec![
         work(names, shape),

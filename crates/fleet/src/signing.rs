@@ -13,7 +13,7 @@ const KEY: &str = "Pi-Key";
 const SIGNATURE: &str = "Pi-Signature";
 
 impl Fleet {
-    /// Returns headers with our signature of an order; without a key there are none.
+    /// Returns headers with our signature of an order; without a key they are empty.
     pub fn signature(&self, order: &[u8]) -> Result<HeaderMap, FleetError> {
         let mut headers = HeaderMap::new();
         if let Some(key) = self.key() {
@@ -24,7 +24,7 @@ impl Fleet {
     }
 }
 
-/// Returns the public key of whoever has signed an order, if the signature is theirs.
+/// Returns the public key of the signer of an order, if the signature is valid.
 pub fn signer(order: &[u8], headers: &HeaderMap) -> Option<String> {
     let key = headers.get(KEY)?.as_str();
     let signature = URL_SAFE_NO_PAD

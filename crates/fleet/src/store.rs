@@ -1,8 +1,8 @@
 //! Keys and values on the servers. A value is written only over the revision that its writer has
-//! seen, so that of two writers one learns that it was late.
+//! seen, so that one of two writers learns that it was late.
 //!
 //! The store of the client library is not used: its updates lose the time after which a key
-//! expires, and its errors do not say what was refused.
+//! expires, and its errors do not name the refused request.
 
 use std::time::Duration;
 
@@ -21,7 +21,7 @@ use crate::names::Bucket;
 /// The code of the error of a write over another revision than the last.
 const WRONG_REVISION: u64 = 10071;
 
-/// How many values one answer to a list holds.
+/// The number of values in one answer to a list.
 const PAGE: u64 = 256;
 
 /// A value and its revision.
@@ -33,7 +33,7 @@ pub struct Stored<T> {
     pub revision: u64,
 }
 
-/// The last write to a key: a value, or the mark that there is none any more.
+/// The last write to a key: a value, or the mark of its removal.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LastWrite {
     /// The key.
@@ -44,7 +44,7 @@ pub struct LastWrite {
     pub revision: u64,
 }
 
-/// How a write came out.
+/// The outcome of a write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Written {
     /// With this revision.
@@ -54,7 +54,7 @@ pub enum Written {
 }
 
 impl Fleet {
-    /// Returns the value of a key, unless there is none.
+    /// Returns the value of a key, if it has one.
     pub async fn read<T: DeserializeOwned>(
         &self,
         bucket: &Bucket,
@@ -71,7 +71,7 @@ impl Fleet {
         Ok(Some(Stored { value, revision }))
     }
 
-    /// Returns the last write to a key, unless there was none.
+    /// Returns the last write to a key, if there was one.
     pub async fn last_write(
         &self,
         bucket: &Bucket,
@@ -108,7 +108,7 @@ impl Fleet {
         self.put(bucket, key, headers, value).await
     }
 
-    /// Writes a value that vanishes after a time, whatever was there.
+    /// Writes a value that vanishes after a time, over any other value.
     pub async fn write_for(
         &self,
         bucket: &Bucket,
@@ -124,7 +124,7 @@ impl Fleet {
         self.put(bucket, key, headers, value).await.map(drop)
     }
 
-    /// Writes a value, whatever was there.
+    /// Writes a value, over any other value.
     pub async fn overwrite(
         &self,
         bucket: &Bucket,
@@ -198,7 +198,7 @@ impl Fleet {
                 Some(StatusCode::NO_RESPONDERS) => {
                     return Err(self.why_nobody(&bucket.stream()).await);
                 }
-                // The mark of the end says how many are left.
+                // The mark of the end has the number of values that are left.
                 Some(_) => {
                     let is_last = number(&answer, "Nats-Num-Pending").unwrap_or(0) == 0;
                     return Ok((page, is_last));
@@ -285,7 +285,7 @@ impl Fleet {
         })
     }
 
-    /// Tells a stream that is not there from one whose servers have no leader at the moment.
+    /// Tells a missing stream from a stream whose servers have no leader at the moment.
     async fn why_nobody(&self, stream: &str) -> FleetError {
         let subject = format!("$JS.API.STREAM.INFO.{stream}");
         match self.ask_server(&subject, Bytes::new()).await {

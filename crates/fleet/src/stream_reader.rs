@@ -15,23 +15,23 @@ use tracing::debug;
 
 use crate::connect::Fleet;
 
-/// How many messages come with one pull. With many more, a reader that is slow for a moment is
-/// cut off by the server.
+/// The number of messages that come with one pull. With many more, a reader that is slow for a
+/// moment is cut off by the server.
 const BATCH: usize = 16;
 
-/// How long one pull waits for a message.
+/// The time for which one pull waits for a message.
 const PULL: Duration = Duration::from_secs(2);
 
-/// After so long without a message, the reader asks whether there is one that it should have.
+/// The time without a message after which the reader asks whether it missed one.
 const SILENCE: Duration = Duration::from_secs(5);
 
 /// The pause before a reader that failed tries again.
 const AGAIN: Duration = Duration::from_millis(500);
 
-/// How long the server remembers a reader that does not pull.
+/// The time for which the server remembers a reader that does not pull.
 const REMEMBERED: Duration = Duration::from_mins(1);
 
-/// With which message a reader begins.
+/// The message with which a reader begins.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Beginning {
     /// The first of each subject.
@@ -55,7 +55,7 @@ impl StreamReader {
         subjects: Vec<String>,
         beginning: Beginning,
     ) -> Self {
-        // As many as come with one pull: a reader that stands still holds no more.
+        // The same number as with one pull, so that a reader that stands still holds no more.
         let (sender, messages) = mpsc::channel(BATCH);
         let reading = Reading {
             fleet: fleet.clone(),
@@ -95,9 +95,9 @@ struct Reading {
     beginning: Beginning,
     /// The last message of the stream that was read; 0 before the first.
     last: u64,
-    /// When a message was read last, or its absence was made sure of.
+    /// The time at which a message was last read, or known to be absent.
     heard: Instant,
-    /// How often the client had connected when the consumer was made.
+    /// The number of connections that the client had made when the consumer was made.
     connections: u64,
 }
 

@@ -1,4 +1,5 @@
-//! What a fleet costs, as ratios of one run: `cargo xtask bench fleet` builds and starts this.
+//! Measures the cost of a fleet, as ratios of one run: `cargo xtask bench fleet` builds and starts
+//! this.
 
 #![expect(
     clippy::print_stdout,

@@ -8,7 +8,7 @@ use pi_subagents_fleet::wire::{CallerCard, Ended, Priority};
 use pi_subagents_fleet::{Claim, Delivery, Fleet, Submission, Terms};
 use tokio::task::JoinSet;
 
-/// How many runs are worked on at once.
+/// The number of runs that are worked on at once.
 const SLOTS: usize = 64;
 
 async fn submit(fleet: &Fleet, run: &str) {

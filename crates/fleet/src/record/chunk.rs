@@ -16,13 +16,13 @@ pub struct RecordChunk {
     pub delivery: u64,
     /// The name of the file.
     pub file: String,
-    /// Where in the file they begin.
+    /// The offset in the file at which they begin.
     pub at: u64,
     /// The bytes.
     pub bytes: Bytes,
 }
 
-/// Reads a chunk; `None` for a message that is none of ours, or whose file does not travel.
+/// Reads a chunk; `None` for a message that is not ours, or whose file does not travel.
 pub(super) fn read(message: &Message) -> Option<RecordChunk> {
     let mut tokens = message.subject.as_str().rsplit('.');
     let delivery = tokens.next()?.parse().ok()?;

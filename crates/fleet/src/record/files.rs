@@ -1,4 +1,4 @@
-//! Which files of a run directory travel.
+//! Decides which files of a run directory travel.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -6,7 +6,7 @@ use std::path::Path;
 
 use pi_subagents_files::Directory;
 
-/// How many files of one run travel; a run that writes more has a record that says so.
+/// The number of files of one run that travel; the record of a run that writes more says so.
 pub const MOST_FILES: usize = 256;
 
 /// The logs that every run has.
@@ -18,7 +18,7 @@ const OTHERS: [(&str, &str); 2] = [("long-line-", ".txt"), ("pi-bash-", ".log")]
 /// More entries of a run directory are not looked at.
 const MOST_ENTRIES: usize = 10_000;
 
-/// How long the middle of such a name may be.
+/// The length of the longest middle of such a name.
 const LONGEST_MIDDLE: usize = 64;
 
 /// Returns whether a file of this name is part of the record that travels. Its reader asks too: the

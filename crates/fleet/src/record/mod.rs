@@ -1,10 +1,10 @@
 //! The record of a run, from the machine that writes it to those that read it: bytes of growing
 //! files, each with its place.
 //!
-//! The worker's [`RecordSender`] looks at the files of a run directory and publishes what is new. A
-//! [`RecordReader`] on another machine gets these chunks, and [`chunk_fit`] decides which of their
-//! bytes are new there. Chunks may come twice or again from an earlier place; they are never taken
-//! twice.
+//! The worker's [`RecordSender`] looks at the files of a run directory and publishes the new bytes.
+//! A [`RecordReader`] on another machine gets these chunks, and [`chunk_fit`] decides which of
+//! their bytes are new there. Chunks may come twice or again from an earlier place; they are never
+//! taken twice.
 
 mod chunk;
 mod files;

@@ -11,8 +11,8 @@ use crate::stream_reader::{Beginning, StreamReader};
 pub struct RecordReader(StreamReader);
 
 impl RecordReader {
-    /// Reads the records of these runs from their first bytes on. It goes on through everything
-    /// that happens to the connection.
+    /// Reads the records of these runs from their first bytes on. It goes on through all troubles
+    /// of the connection.
     pub fn start(fleet: &Fleet, runs: &[RunId]) -> Self {
         let names = fleet.names();
         let subjects = runs.iter().map(|run| names.records_of(run)).collect();

@@ -1,18 +1,18 @@
 //! Decides which bytes of a chunk are new to a reader.
 
-/// What a reader does with a chunk.
+/// The reader's use of a chunk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ChunkFit {
-    /// The reader has all of it.
+    /// The reader has the whole chunk.
     Known,
-    /// The reader appends what comes behind so many bytes of it.
+    /// The reader appends the chunk without this number of bytes at its beginning.
     New(usize),
     /// The reader lacks bytes that come before it. They come again, or they are lost.
     Gap,
 }
 
-/// Returns what a reader that has `have` bytes of a file does with the `length` bytes from place
-/// `at` on.
+/// Returns the use of `length` bytes from place `at` on, for a reader that has `have` bytes of a
+/// file.
 pub fn chunk_fit(have: u64, at: u64, length: usize) -> ChunkFit {
     let Some(known) = have.checked_sub(at) else {
         return ChunkFit::Gap;

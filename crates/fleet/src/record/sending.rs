@@ -1,5 +1,5 @@
-//! Sends the files of a run directory while somebody writes them. What is not confirmed is sent
-//! again from the first byte that was not.
+//! Sends the files of a run directory while somebody writes them. Sending begins again at the first
+//! byte that was not confirmed.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::fs::File;
@@ -20,19 +20,19 @@ use super::files::record_lengths;
 use crate::connect::Fleet;
 use crate::wire::RecordHeaders;
 
-/// How many bytes go into one message.
+/// The number of bytes that go into one message.
 const CHUNK: usize = 128 << 10;
 
-/// How many messages may be under way without a confirmation.
+/// The number of messages that may be under way without a confirmation.
 const WINDOW: usize = 8;
 
-/// How long the server may take to confirm a message.
+/// The time that the server may take to confirm a message.
 const TO_CONFIRM: Duration = Duration::from_secs(5);
 
 /// The pause before unconfirmed bytes are sent again, at first and at most.
 const AGAIN: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(2));
 
-/// Why the record of a run cannot be sent.
+/// The reason why the record of a run cannot be sent.
 #[derive(Debug, thiserror::Error)]
 pub enum SendError {
     /// The directory or one of its files cannot be read.
@@ -40,7 +40,7 @@ pub enum SendError {
     Unreadable {
         /// The file or the directory.
         path: PathBuf,
-        /// What the system said.
+        /// The error of the system.
         source: io::Error,
     },
     /// The server does not take a message of ours, and would not take it again.
@@ -59,7 +59,7 @@ pub struct RecordSender {
     flight: VecDeque<Flight>,
 }
 
-/// How far a file was sent.
+/// The progress of sending a file.
 #[derive(Debug, Default)]
 struct Sent {
     /// The first byte that was not sent since the last go-back.
@@ -75,7 +75,7 @@ struct Flight {
     confirmation: PublishAckFuture,
 }
 
-/// What became of the oldest chunk.
+/// The fate of the oldest chunk.
 enum Oldest {
     Confirmed,
     Unconfirmed,
@@ -84,8 +84,8 @@ enum Oldest {
 impl RecordSender {
     /// Makes a sender for the files of this directory.
     pub fn new(fleet: &Fleet, run: &RunId, delivery: u64, directory: &Path) -> Self {
-        // A context of its own: confirmations that nobody waits for any more, after a go-back, must
-        // not take the room of others.
+        // It has a context of its own: after a go-back, confirmations that nobody waits for any
+        // more must not take the room of others.
         let context = ContextBuilder::new()
             .timeout(TO_CONFIRM)
             .build(fleet.inner.client.clone());
@@ -99,7 +99,7 @@ impl RecordSender {
     }
 
     /// Sends everything that the files hold, and returns when the server has confirmed it. While
-    /// the server is away it goes on trying; whoever has waited enough drops it.
+    /// the server is away it goes on trying; a caller that has waited enough drops the future.
     pub async fn send_all(&mut self) -> Result<(), SendError> {
         let (mut pause, longest) = AGAIN;
         loop {
@@ -132,7 +132,7 @@ impl RecordSender {
         }
     }
 
-    /// Sends what is new in each file; false if something was not confirmed.
+    /// Sends the new bytes of each file. Returns false if some bytes were not confirmed.
     async fn send_new(&mut self) -> Result<bool, SendError> {
         for (name, length) in self.lengths()? {
             let sent = self.files.entry(name.clone()).or_default();
@@ -222,7 +222,7 @@ impl RecordSender {
         Ok((read > 0).then(|| bytes.into()))
     }
 
-    /// Forgets what is under way: the next chunks begin at the first byte that is not confirmed.
+    /// Forgets the chunks under way: the next chunks begin at the first byte that is not confirmed.
     fn go_back(&mut self) {
         self.flight.clear();
         for sent in self.files.values_mut() {

@@ -1,4 +1,5 @@
-//! Who is there: cards that their owners renew, and that vanish when they no longer do.
+//! The cards of workers and callers. Their owners renew them, and they vanish when they are not
+//! renewed.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,9 +9,9 @@ use serde::{Deserialize, Serialize};
 pub struct WorkerCard {
     /// The pools it takes orders from.
     pub pools: Vec<String>,
-    /// How many runs it has room for.
+    /// The number of runs that it has room for.
     pub slots: u32,
-    /// How many of these places are free.
+    /// The number of these places that are free.
     pub free: u32,
     /// Its rank: 0 is asked first.
     pub rank: u8,
@@ -27,7 +28,7 @@ pub struct WorkerCard {
     pub pi: Option<String>,
     /// The models it has keys for.
     pub models: Vec<String>,
-    /// When it began, by its clock.
+    /// The time at which it began, by its clock.
     pub since: String,
     /// This is true when it takes nothing new.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
@@ -38,7 +39,7 @@ pub struct WorkerCard {
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct CallerCard {
-    /// Who waits, as `user@machine`.
+    /// The caller who waits, as `user@machine`.
     pub caller: String,
     /// Since when, by its clock.
     pub since: String,

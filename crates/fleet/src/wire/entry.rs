@@ -1,4 +1,4 @@
-//! A run's state in the store, and what is wished for it. A run without an entry is queued.
+//! A run's state in the store, and the wish about it. A run without an entry is queued.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use serde_json::Value;
 pub enum RunEntry {
     /// A worker has it.
     Running(Running),
-    /// A worker gave it back; another one takes it.
+    /// A worker gave it back; another worker takes it.
     Released(Released),
     /// It has ended, once and for all.
     Ended(Box<Ended>),
@@ -25,14 +25,14 @@ pub struct Running {
     pub worker: String,
     /// The number of the delivery that it holds.
     pub n: u64,
-    /// When it took the run, by its clock.
+    /// The time at which it took the run, by its clock.
     pub since: String,
-    /// Which attempt this is; the first is 1.
+    /// The number of this attempt; the first is 1.
     pub attempt: u32,
     /// This is true once its child was started. An attempt that was not begun is not counted.
     #[serde(default)]
     pub begun: bool,
-    /// How often the run was taken from a lost worker, begun or not.
+    /// The number of times that the run was taken from a lost worker, begun or not.
     #[serde(default)]
     pub losses: u32,
 }
@@ -45,9 +45,9 @@ pub struct Released {
     pub n: u64,
     /// The worker's name.
     pub worker: String,
-    /// Which attempt comes next.
+    /// The number of the next attempt.
     pub attempt: u32,
-    /// How often the run was taken from a lost worker.
+    /// The number of times that the run was taken from a lost worker.
     #[serde(default)]
     pub losses: u32,
 }
@@ -60,27 +60,27 @@ pub struct Ended {
     pub worker: String,
     /// The number of the delivery that ended it.
     pub n: u64,
-    /// Which attempt that was.
+    /// The number of that attempt.
     pub attempt: u32,
     /// The run's state in one word.
     pub status: String,
     /// Its exit code.
     pub exit_code: i32,
-    /// How it ended, as records say it.
+    /// The ending, in the form of records.
     #[serde(default)]
     pub ending: Value,
-    /// The files of its record and how long each of them is.
+    /// The files of its record with their lengths.
     #[serde(default)]
     pub files: BTreeMap<String, u64>,
     /// The place of its changes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub result: Option<ResultName>,
-    /// Its usage, as records say it.
+    /// Its usage, in the form of records.
     #[serde(default, skip_serializing_if = "Value::is_null")]
     pub usage: Value,
 }
 
-/// Where the changes of a run are.
+/// The place of the changes of a run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ResultName {
@@ -100,18 +100,18 @@ pub struct Wish {
     /// It shall be stopped.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stop: Option<StopWish>,
-    /// The caller has everything of it: the worker may remove its copy.
+    /// The caller has its whole record: the worker may remove its copy.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub kept: bool,
 }
 
-/// Who wants a run to be stopped.
+/// The wish to stop a run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct StopWish {
-    /// Who, as `user@machine`.
+    /// The person who wishes it, as `user@machine`.
     pub by: String,
-    /// When, by the clock of that machine.
+    /// The time of the wish, by the clock of that machine.
     pub at: String,
 }
 

@@ -1,6 +1,6 @@
-//! What the machines of a fleet tell each other, as JSON. An order with a field that its reader does
-//! not know is refused, because the field may change what is to be done; entries and cards with
-//! such a field are read without it.
+//! The messages between the machines of a fleet, as JSON. An order with a field that its reader
+//! does not know is refused, because the field may change the work; entries and cards with such a
+//! field are read without it.
 
 mod card;
 mod entry;
@@ -16,5 +16,5 @@ pub use order::{
 };
 pub use record::RecordHeaders;
 
-/// The format of all messages. A reader that knows only older ones refuses newer orders.
+/// The format of all messages. A reader that knows only older formats refuses newer orders.
 pub const FORMAT: u32 = 1;

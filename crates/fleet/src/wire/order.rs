@@ -1,5 +1,5 @@
-//! An order: a planned task without what belongs to a machine. It names no program, no path of the
-//! caller's machine and no key.
+//! An order: a planned task without the parts that belong to a machine. It names no program, no
+//! path of the caller's machine and no key.
 
 use std::collections::BTreeSet;
 
@@ -19,7 +19,7 @@ pub struct Order {
     pub call: String,
     /// The name that the caller gave the task.
     pub name: String,
-    /// Who asks, as `user@machine`.
+    /// The caller, as `user@machine`.
     pub caller: String,
     /// The prompt as the caller gave it.
     pub asked: String,
@@ -33,21 +33,21 @@ pub struct Order {
     pub definition: Option<OrderDefinition>,
     /// The wished kind of child: `pi`, `embedded` or `auto`.
     pub runner: String,
-    /// Which model answers.
+    /// The model that answers.
     pub model: Model,
-    /// Which system prompt the child gets.
+    /// The system prompt of the child.
     #[serde(default)]
     pub system_prompt: OrderSystemPrompt,
-    /// Which tools it has.
+    /// The tools of the child.
     pub tools: OrderTools,
     /// The skills of the caller that it uses.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub skills: Vec<OrderSkill>,
-    /// When the run counts as done.
+    /// The condition under which the run counts as done.
     pub completion: OrderCompletion,
     /// The limits of the run.
     pub limits: OrderLimits,
-    /// This is true if the child may use what the repository configures.
+    /// True if the child may use the configuration of the repository.
     pub trusted: bool,
     /// Further arguments for the child.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -58,21 +58,21 @@ pub struct Order {
     /// The conversation it continues, if any.
     #[serde(default)]
     pub conversation: Conversation,
-    /// Where its files come from.
+    /// The source of its files.
     pub workspace: Workspace,
-    /// The call whose caller waits for it; none for a run in the background.
+    /// The call whose caller waits for it; `None` for a run in the background.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lease: Option<String>,
-    /// How often it is begun again after its worker was lost.
+    /// The number of times that it is begun again after its worker was lost.
     pub retries: u32,
     /// The features that a worker must know in order to take it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub requires: Vec<String>,
-    /// When it was given.
+    /// The time at which it was given.
     pub issued: String,
 }
 
-/// How urgent an order is. Workers ask for urgent ones first.
+/// The urgency of an order. Workers ask for urgent ones first.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize,
 )]
@@ -83,12 +83,12 @@ pub enum Priority {
     /// As usual.
     #[default]
     Normal,
-    /// When there is nothing else to do.
+    /// The order is taken when nothing else is queued.
     Low,
 }
 
 impl Priority {
-    /// All of them, the most urgent first.
+    /// All priorities, the most urgent first.
     pub const ALL: [Self; 3] = [Self::High, Self::Normal, Self::Low];
 
     /// Returns the word for it in names and settings.
@@ -126,7 +126,7 @@ pub struct Model {
     /// The model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
-    /// How much it thinks.
+    /// The thinking level of the model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub thinking: Option<String>,
 }
@@ -147,7 +147,7 @@ pub struct OrderSystemPrompt {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub enum OrderTools {
-    /// Those that the child has by itself.
+    /// The tools that the child has by itself.
     Default,
     /// These and no others.
     Only(Vec<String>),
@@ -167,13 +167,13 @@ pub struct OrderSkill {
     pub text: String,
 }
 
-/// When a run counts as done.
+/// The condition under which a run counts as done.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub enum OrderCompletion {
-    /// When the child settles.
+    /// The child settles.
     Settled,
-    /// When the child finalizes; it is corrected so many times.
+    /// The child finalizes; it gets at most this number of corrections.
     Finalized(u32),
 }
 
@@ -184,17 +184,17 @@ pub struct OrderLimits {
     /// The time from the start of the child.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeout: Option<f64>,
-    /// How long tools may be silent once the time is over.
+    /// The seconds for which tools may be silent once the time limit is reached.
     pub extension: f64,
-    /// How many equal tool calls in a row are a loop; 0 for never.
+    /// The number of equal tool calls in a row that count as a loop; 0 for never.
     pub repetitions: u32,
-    /// How many tokens it may use.
+    /// The number of tokens that it may use.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tokens: Option<u64>,
-    /// How many dollars it may cost.
+    /// The number of dollars that it may cost.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cost: Option<f64>,
-    /// How many turns it may take.
+    /// The number of turns that it may take.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub turns: Option<u32>,
 }
@@ -203,10 +203,10 @@ pub struct OrderLimits {
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub enum Conversation {
-    /// None: it begins one.
+    /// It begins a conversation.
     #[default]
     Fresh,
-    /// The one that the fleet keeps under a key.
+    /// It continues the conversation that the fleet keeps under a key.
     Sticky(StickyConversation),
 }
 
@@ -220,7 +220,7 @@ pub struct StickyConversation {
     pub agent: String,
 }
 
-/// Where the files of a run come from.
+/// The source of a run's files.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub enum Workspace {
@@ -250,7 +250,7 @@ pub struct Shared {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Cloned {
-    /// Where it is, without credentials.
+    /// The address of the repository, without credentials.
     pub url: String,
     /// The commit.
     pub commit: String,
@@ -271,10 +271,10 @@ pub struct Bundle {
     pub head: String,
     /// The commit that holds the caller's working tree.
     pub commit: String,
-    /// The object with what the base does not hold; none if it holds everything.
+    /// The object with the commits that the base does not hold; `None` if it holds everything.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub snapshot: Option<String>,
-    /// Where the caller's repository comes from, without credentials.
+    /// The address from which the caller's repository was cloned, without credentials.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub origin: Option<String>,
     /// The repositories inside it.
@@ -289,7 +289,7 @@ pub struct Bundle {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct BundledSubmodule {
-    /// Its path in the outer one.
+    /// Its path in the outer repository.
     pub path: String,
     /// The object with its bundle.
     pub object: String,

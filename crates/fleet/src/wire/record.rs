@@ -4,7 +4,7 @@ use std::num::ParseIntError;
 
 use async_nats::HeaderMap;
 
-/// Where the bytes of a message belong.
+/// The place of a message's bytes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RecordHeaders {
     /// The name of the file in the run directory.
@@ -13,7 +13,7 @@ pub struct RecordHeaders {
     pub at: u64,
 }
 
-/// Headers that do not say where the bytes belong.
+/// Headers that do not name the place of the bytes.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum BadHeaders {
     /// A header is missing.

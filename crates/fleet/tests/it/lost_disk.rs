@@ -47,7 +47,7 @@ async fn a_server_that_lost_its_disk_gets_the_order_again_and_the_old_worker_is_
     server.restart();
     let back = async { while fleet.set_up(&shape()).await.is_err() {} };
     tokio::time::timeout(PATIENCE, back).await.unwrap();
-    // What a follower does who finds neither an entry nor a message.
+    // The same as a follower does that finds neither an entry nor a message.
     assert_eq!(state(&fleet, "a").await, "queued");
     assert!(!fleet.is_queued(&run_id("a")).await.unwrap());
     assert_eq!(submit(&fleet, "a").await, Submitted::New);

@@ -1,4 +1,4 @@
-//! Who is there, who waits, and who wants a run to be stopped.
+//! The present workers, the callers who wait, and the wishes to stop a run.
 
 use std::time::Duration;
 

@@ -42,7 +42,7 @@ fn append(directory: &Path, name: &str, bytes: &[u8]) {
     file.write_all(bytes).unwrap();
 }
 
-/// What a reader has of some runs.
+/// The files of some runs, as a reader has them.
 struct Copies {
     reader: RecordReader,
     files: BTreeMap<(RunId, String), Vec<u8>>,

@@ -1,4 +1,4 @@
-//! What every test here needs: a server that is set up, orders, and workers.
+//! The parts that every test here needs: a server that is set up, orders, and workers.
 
 use std::io::{BufRead as _, BufReader};
 use std::process::{Child, Command, Stdio};
