@@ -1,9 +1,9 @@
 //! Decides which requests are answered at all.
 //!
 //! A browser sends requests in the name of any page that is open in it. So nothing counts that it
-//! sends by itself: the token stands in a header that only our page sets, and a request that comes
-//! from another page, or that was led here under another name, is refused before anything else is
-//! looked at.
+//! sends by itself: the token is in a header that only our page sets, and a request that comes from
+//! another page, or that was led here under another name, is refused before anything else is looked
+//! at.
 
 use std::sync::Arc;
 
@@ -20,16 +20,16 @@ pub(crate) struct Gate {
     pub(crate) port: u16,
 }
 
-/// What the page may load and do: its own files and nothing else. No text ever becomes a script or
-/// HTML, which the browser itself enforces with Trusted Types.
+/// The rights of the page: it may load its own files and nothing else. No text ever becomes a
+/// script or HTML, which the browser itself enforces with Trusted Types.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; \
     connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; \
     require-trusted-types-for 'script'; trusted-types lit-html";
 
-/// The header with which a browser says which page a request comes from.
+/// The header in which a browser names the origin of a request.
 const FETCH_SITE: &str = "sec-fetch-site";
 
-/// Refuses what does not come from our own page, and puts the headers on every answer.
+/// Refuses requests that do not come from our own page, and puts the headers on every answer.
 pub(crate) async fn guard(State(gate): State<Arc<Gate>>, request: Request, next: Next) -> Response {
     let answer = match gate.refusal(request.method(), request.headers()) {
         Some((status, text)) => (status, text).into_response(),
@@ -38,7 +38,7 @@ pub(crate) async fn guard(State(gate): State<Arc<Gate>>, request: Request, next:
     with_headers(answer)
 }
 
-/// Lets those pass who have a token, and remembers what it allows.
+/// Lets requests with a token pass, and remembers the rights of the token.
 pub(crate) async fn admit(
     State(gate): State<Arc<Gate>>,
     mut request: Request,
@@ -63,7 +63,7 @@ impl Gate {
         self.tokens.grant(given.strip_prefix("Bearer ")?)
     }
 
-    /// Returns why a request is refused whoever sends it.
+    /// Returns the reason why a request is refused for every sender.
     fn refusal(&self, method: &Method, headers: &HeaderMap) -> Option<(StatusCode, &'static str)> {
         if !self.is_own_host(headers) {
             let text = "This server answers to 127.0.0.1 and localhost only.\n";
@@ -76,8 +76,8 @@ impl Gate {
         None
     }
 
-    /// Returns whether the request names this server: a name that somebody else's name server leads
-    /// here is none of ours.
+    /// Returns whether the request names this server. Somebody else's name server may lead another
+    /// name here, and such a name does not count.
     fn is_own_host(&self, headers: &HeaderMap) -> bool {
         let mut hosts = headers.get_all(header::HOST).iter();
         let (host, another) = (hosts.next(), hosts.next());

@@ -1,5 +1,5 @@
-//! The files of the page, as they stand in the repository. There is no build step: what is served is
-//! what is read.
+//! The files of the page, as they are in the repository. There is no build step: the served files
+//! are the source files.
 
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
@@ -18,7 +18,7 @@ macro_rules! assets {
     };
 }
 
-/// All files of the page. The modules stand in the order in which they use each other.
+/// All files of the page. The modules are in the order in which they use each other.
 pub(crate) const ASSETS: &[Asset] = assets![
     "index.html",
     "style.css",

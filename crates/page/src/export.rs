@@ -7,12 +7,12 @@ use serde_json::{Value, json};
 
 use crate::assets::{ASSETS, Asset};
 
-/// The page may use what stands in the file itself, and ask nobody for anything.
+/// The rights of the page in a file: it may use the parts of the file itself, and send no request.
 const POLICY: &str = "default-src 'none'; script-src 'unsafe-inline' data:; style-src 'unsafe-inline'; \
     img-src data:; base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'; \
     trusted-types lit-html";
 
-/// Makes the file. `data` is what the page would otherwise ask the server for.
+/// Makes the file. `data` is the data that the page would otherwise ask the server for.
 pub fn export_file(data: &Value) -> String {
     let modules = ASSETS.iter().filter(|asset| asset.is_module());
     let imports: serde_json::Map<String, Value> = modules
@@ -33,8 +33,8 @@ pub fn export_file(data: &Value) -> String {
     )
 }
 
-/// Returns a module as an address that holds it. What it imports is named without a path, so that
-/// the map of the file leads to it.
+/// Returns a module as an address that holds it. Its imports are named without a path, so that the
+/// map of the file leads to them.
 fn address_of(module: &Asset) -> String {
     let content = module.content.replace("from \"./", "from \"");
     let content = BASE64_STANDARD.encode(content);

@@ -3,11 +3,11 @@
 //! Serves the page on which a person watches, reads, steers and stops runs, and the JSON that the
 //! page asks for. The crate knows nothing of runs but [`Runs`]: questions in, JSON out.
 //!
-//! In reading order: [`PageServer`] listens on this machine only; `admission` decides which requests
-//! are answered at all; `routes` turns requests into [`Question`]s and [`Wish`]es; `live` is the one
-//! stream of a tab; `assets` are the files of the page; [`export_file`] puts the same files and some
-//! runs into one HTML file; [`markdown`] turns what a model wrote into a tree that the page draws
-//! without HTML. See `docs/design/web.md`.
+//! In reading order: [`PageServer`] listens on this machine only; `admission` decides which
+//! requests are answered at all; `routes` turns requests into [`Question`]s and [`Wish`]es; `live`
+//! is the one stream of a tab; `assets` are the files of the page; [`export_file`] puts the same
+//! files and some runs into one HTML file; [`markdown`] turns the text of a model into a tree that
+//! the page draws without HTML. See `docs/design/web.md`.
 
 mod admission;
 mod assets;

@@ -9,7 +9,7 @@ use axum::response::{IntoResponse as _, Response};
 use futures_util::stream::unfold;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, watch};
 
-/// How many tabs are served at once.
+/// The number of tabs that are served at once.
 const MOST_STREAMS: usize = 64;
 
 /// The streams that are open.
@@ -28,7 +28,7 @@ impl Streams {
         }
     }
 
-    /// Opens a stream of what `follow` begins to send.
+    /// Opens a stream of the pieces that `follow` begins to send.
     pub(crate) fn open(&self, follow: impl FnOnce() -> mpsc::Receiver<String>) -> Response {
         let Ok(place) = Arc::clone(&self.free).try_acquire_owned() else {
             let text = "Too many tabs are open. Close some of them.\n";

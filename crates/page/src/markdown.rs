@@ -1,8 +1,8 @@
-//! Turns what a model wrote into a tree that the page draws element by element.
+//! Turns the text of a model into a tree that the page draws element by element.
 //!
-//! The tree is JSON: a text is a string, an element is a list of its name and what is in it. The page
-//! knows a fixed set of names, so no text can ever become HTML, a picture is never fetched, and a
-//! link leads to `http` and `https` only.
+//! The tree is JSON: a text is a string, an element is a list of its name and its contents. The
+//! page knows a fixed set of names, so no text can ever become HTML, a picture is never fetched,
+//! and a link leads to `http` and `https` only.
 
 use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag};
 use serde_json::{Value, json};
@@ -24,8 +24,8 @@ pub fn markdown(text: &str) -> Value {
 /// An element whose end is still to come.
 struct Open {
     name: &'static str,
-    /// What is known of it beside what is in it: the language of a code block, the address of a
-    /// link.
+    /// The attribute of the element beside its content: the language of a code block, the address
+    /// of a link.
     about: Option<String>,
     inside: Vec<Value>,
 }
@@ -34,7 +34,7 @@ struct Open {
 struct Tree {
     blocks: Vec<Value>,
     open: Vec<Open>,
-    /// How many elements are open that are too deep to be told apart.
+    /// The number of open elements that are too deep to be told apart.
     deeper: usize,
 }
 
@@ -126,7 +126,7 @@ impl Open {
     }
 }
 
-/// Returns the name of an element, and what is known of it.
+/// Returns the name of an element, and its attribute.
 fn element(tag: Tag<'_>) -> (&'static str, Option<String>) {
     match tag {
         Tag::Heading { level, .. } => (
@@ -152,7 +152,7 @@ fn element(tag: Tag<'_>) -> (&'static str, Option<String>) {
     }
 }
 
-/// Returns an address that a person may follow; nothing else than `http` and `https` is one.
+/// Returns an address that a person may follow, which must be `http` or `https`.
 fn safe_address(address: &str) -> Option<String> {
     let beginning = address.get(..8).unwrap_or(address).to_ascii_lowercase();
     let is_safe = beginning.starts_with("http://") || beginning.starts_with("https://");

@@ -2,17 +2,17 @@
 
 use std::collections::HashMap;
 
-/// The values that stand behind the path of a request.
+/// The values behind the path of a request.
 pub(crate) struct Query(HashMap<String, String>);
 
-/// How long the query of a request may be.
+/// The length of the longest query of a request.
 const LONGEST: usize = 16 << 10;
 
-/// How many runs or texts one request may name.
+/// The number of runs or texts that one request may name.
 const MOST: usize = 64;
 
 impl Query {
-    /// Reads a query. One that is too long counts as empty.
+    /// Reads a query. A query that is too long counts as empty.
     pub(crate) fn read(query: Option<&str>) -> Self {
         let query = query.filter(|query| query.len() <= LONGEST);
         let pairs = form_urlencoded::parse(query.unwrap_or_default().as_bytes());
@@ -29,7 +29,7 @@ impl Query {
         self.0.get(name)?.parse().ok()
     }
 
-    /// Returns the names that stand between commas.
+    /// Returns the names between commas.
     pub(crate) fn names(&self, name: &str) -> Vec<String> {
         let names = self.text(name).unwrap_or_default();
         let names = names.split(',').filter(|name| !name.is_empty());

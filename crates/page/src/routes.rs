@@ -19,10 +19,10 @@ use crate::query::Query;
 use crate::runs::{Problem, Question, Runs, View, Wish};
 use crate::token::{Grant, Power};
 
-/// How long the body of a request may be.
+/// The length of the longest body of a request.
 const LONGEST_BODY: usize = 256 << 10;
 
-/// How many runs are listed unless more are asked for, and at most.
+/// The number of runs that are listed by default, and the largest number that may be asked for.
 const USUAL_RUNS: usize = 200;
 const MOST_RUNS: usize = 1000;
 

@@ -11,10 +11,10 @@ pub trait Runs: Send + Sync + 'static {
     /// Answers a question.
     fn answer(&self, question: Question) -> Answering;
 
-    /// Does to a run what a person wants, and says in `message` what came of it.
+    /// Fulfils the wish of a person about a run, and returns the outcome as `message`.
     fn act(&self, run: String, wish: Wish) -> Answering;
 
-    /// Follows what happens. Each piece is one JSON object in one line; the following ends when the
+    /// Follows events. Each piece is one JSON object in one line; the following ends when the
     /// receiver is dropped.
     fn follow(&self, view: View) -> mpsc::Receiver<String>;
 }
@@ -25,17 +25,17 @@ pub type Answering = Pin<Box<dyn Future<Output = Result<Value, Problem>> + Send>
 /// A question of the page.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Question {
-    /// Who serves, and where.
+    /// The server: its version and its address.
     About,
     /// Some of the runs, newest first.
     Runs {
-        /// The project whose runs are wanted; all runs without one.
+        /// The project whose runs are wanted; `None` for all runs.
         project: Option<String>,
-        /// The words that must stand in a run's name, task, model, state or answer.
+        /// The words that must be in a run's name, task, model, state or answer.
         words: Option<String>,
-        /// How many runs are passed over.
+        /// The number of runs that are skipped.
         from: usize,
-        /// How many runs are wanted at most.
+        /// The largest number of runs that are wanted.
         count: usize,
     },
     /// One run, whole.
@@ -43,11 +43,11 @@ pub enum Question {
         /// The run.
         run: String,
     },
-    /// What happened in a run.
+    /// The events of a run.
     Events {
         /// The run.
         run: String,
-        /// The place in its record to begin at; without one, near the end.
+        /// The place in its record to begin at; `None` for near the end.
         from: Option<u64>,
     },
     /// Whole texts of a run.
@@ -64,19 +64,19 @@ pub enum Question {
         /// The place to begin at.
         from: u64,
     },
-    /// What runs spent their time on.
+    /// The spans of runs: how they spent their time.
     Spans {
         /// The runs.
         runs: Vec<String>,
     },
     /// Tokens and costs, by day, model, definition and caller.
     Usage {
-        /// The project whose runs count; all runs without one.
+        /// The project whose runs count; `None` for all runs.
         project: Option<String>,
     },
     /// The definitions of a project.
     Definitions {
-        /// The project; the one of the server without one.
+        /// The project; `None` for the project of the server.
         project: Option<String>,
     },
     /// Everything that a file about some runs holds.
@@ -84,7 +84,7 @@ pub enum Question {
         /// The runs.
         runs: Vec<String>,
     },
-    /// What runs spent their time on, as a trace that Perfetto and Chrome open.
+    /// The spans of runs, as a trace that Perfetto and Chrome open.
     Trace {
         /// The runs.
         runs: Vec<String>,
@@ -94,7 +94,7 @@ pub enum Question {
 /// Something that a person wants of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Wish {
-    /// It is told this before its next turn.
+    /// It gets this message before its next turn.
     Steer(String),
     /// It ends now, with all its processes.
     Stop,
@@ -102,23 +102,23 @@ pub enum Wish {
     Continue(String),
 }
 
-/// What a tab looks at.
+/// The part of the runs that a tab looks at.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct View {
-    /// The project whose finished runs are listed; all runs without one.
+    /// The project whose finished runs are listed; `None` for all runs.
     pub project: Option<String>,
     /// The run that is open.
     pub run: Option<String>,
-    /// The place in its record behind what the tab has read already.
+    /// The place in its record behind the part that the tab has read already.
     pub from: u64,
 }
 
 /// The reason why there is no answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Problem {
-    /// Whether the run or the project is unknown.
+    /// True if the run or the project is unknown.
     pub is_not_found: bool,
-    /// What went wrong and what can be done about it, for a person.
+    /// The problem and its remedy, for a person.
     pub message: String,
 }
 

@@ -15,7 +15,7 @@ use crate::routes::{Served, router};
 use crate::runs::Runs;
 use crate::token::{Power, Tokens};
 
-/// How long connections may take to end.
+/// The time that connections may take to end.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 /// A server that listens and serves nobody yet.
@@ -54,7 +54,7 @@ impl PageServer {
         self.port
     }
 
-    /// Serves the page to whoever has a token, until `told_to_end` ends.
+    /// Serves the page to every client that has a token, until `told_to_end` ends.
     pub async fn serve(
         self,
         runs: Arc<dyn Runs>,
@@ -77,7 +77,7 @@ impl PageServer {
         let serving = tokio::spawn(async move { serving.await });
         told_to_end.await;
         end.send_replace(());
-        // A page that does not read keeps nobody from ending.
+        // A page that does not read cannot keep us from ending.
         _ = timeout(PATIENCE, serving).await;
     }
 }

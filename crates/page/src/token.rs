@@ -5,7 +5,7 @@ use std::fmt;
 /// A secret that a page sends with every request.
 pub struct Token(String);
 
-/// The two tokens of a server: one for those who may do everything, one for those who only look.
+/// The two tokens of a server: one for people who may do everything, one for people who only look.
 #[derive(Debug)]
 pub struct Tokens {
     /// Lets its bearer steer, stop and continue runs.
@@ -14,7 +14,7 @@ pub struct Tokens {
     pub viewing: Token,
 }
 
-/// What the page may do, whoever has its token.
+/// The rights of everybody who has the token of the page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Power {
     /// It looks at runs, steers and stops them, and lets them go on.
@@ -23,7 +23,7 @@ pub enum Power {
     ReadOnly,
 }
 
-/// The extent of what the bearer of a token may do.
+/// The rights of the bearer of a token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Grant {
     Everything,
@@ -36,7 +36,8 @@ impl Token {
         Self(secret.into())
     }
 
-    /// Returns whether this is it. How long that takes tells nothing about how much of it is right.
+    /// Returns whether this is the token. The time that it takes does not depend on how much of it
+    /// is right.
     fn is(&self, given: &str) -> bool {
         let (own, given) = (self.0.as_bytes(), given.as_bytes());
         let pairs = own.iter().zip(given);
@@ -52,9 +53,9 @@ impl fmt::Debug for Token {
 }
 
 impl Tokens {
-    /// Returns what somebody may do who sent this; `None` if it is no token of ours.
+    /// Returns the rights of a request with this text; `None` if it is no token of ours.
     pub(crate) fn grant(&self, given: &str) -> Option<Grant> {
-        // Both are compared, so that the time says nothing about which of them is near.
+        // Both are compared, so that the time does not show which of them is near.
         let (full, viewing) = (self.full.is(given), self.viewing.is(given));
         match (full, viewing) {
             (true, _) => Some(Grant::Everything),

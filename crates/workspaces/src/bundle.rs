@@ -1,8 +1,8 @@
-//! Commits as files: what a machine sends so that another one can work on the same state, and what
-//! comes back.
+//! Commits as files: the state that a machine sends so that another one can work on it, and the
+//! result that comes back.
 //!
-//! A *base* holds some commits of history and is sent once. What is missing beyond it travels as a
-//! thin bundle.
+//! A *base* holds some commits of history and is sent once. The commits beyond it travel as a thin
+//! bundle.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -23,7 +23,7 @@ pub(crate) const SENT: &str = "refs/pi-subagents/sent";
 const RESULT: &str = "refs/pi-subagents/result";
 const LEFT: &str = "refs/pi-subagents/left";
 
-/// What was written into a file.
+/// A bundle that was written into a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Bundle {
     /// The commit that it leads to.
@@ -34,7 +34,8 @@ pub struct Bundle {
     pub shallow: Vec<ObjectId>,
 }
 
-/// Checks that what comes from elsewhere is well-formed. Old histories have some harmless flaws.
+/// Switches on checks of objects from elsewhere. Old histories have some harmless flaws, which are
+/// allowed.
 pub(crate) fn with_checks(git: Git) -> Git {
     let mut git = git.with_setting("transfer.fsckObjects=true");
     for flaw in [
@@ -47,7 +48,7 @@ pub(crate) fn with_checks(git: Git) -> Git {
     git
 }
 
-/// Writes a base: a commit with at most so many commits of its history.
+/// Writes a base: a commit with a limited number of commits of its history.
 pub fn bundle_base(
     repository: &Repository,
     commit: &ObjectId,
@@ -75,8 +76,8 @@ pub fn bundle_base(
     })
 }
 
-/// Writes what leads to a commit from those that the other side has. `shallow` is the boundary of
-/// the histories that the other side has. Returns `None` if the other side has the commit.
+/// Writes the objects that lead to a commit from the commits of the other side. `shallow` is the
+/// boundary of the other side's histories. Returns `None` if the other side has the commit.
 pub fn bundle_thin(
     repository: &Repository,
     commit: &ObjectId,
@@ -101,7 +102,7 @@ pub fn bundle_thin(
     }))
 }
 
-/// Writes what a run has left in a clone, beyond the commits that its caller has. Returns `None` if
+/// Writes the result of a run in a clone, beyond the commits that its caller has. Returns `None` if
 /// there is nothing to send.
 pub fn bundle_result(
     workspace: &Repository,
@@ -153,7 +154,8 @@ pub fn receive_result(
     Pins::read(repository, run)
 }
 
-/// Returns the ten largest files that a commit adds to a base, or that it holds if there is none.
+/// Returns the ten largest files that a commit adds to a base, or of the whole commit if there is
+/// no base.
 pub fn largest_files(
     repository: &Repository,
     base: Option<&ObjectId>,
@@ -173,7 +175,7 @@ pub fn largest_files(
     Ok(sizes)
 }
 
-/// Reads `100644 blob <id>     123\tname`; what is no file has `-` for its size.
+/// Reads `100644 blob <id>     123\tname`. An entry that is no file has `-` for its size.
 fn file_size(entry: &[u8]) -> Option<(PathBuf, u64)> {
     let at = entry.iter().position(|byte| *byte == b'\t')?;
     let words = std::str::from_utf8(&entry[..at]).ok()?;

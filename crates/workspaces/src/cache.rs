@@ -1,7 +1,7 @@
 //! A worker's bare copy of a repository, and the clones that see its objects.
 //!
-//! Nothing is ever collected in it: clones borrow its objects. What it has is known by refs, because
-//! an object may be there without all that it leads to.
+//! Nothing is ever collected in it: clones borrow its objects. Refs mark the commits that are
+//! complete in it, because an object may be there without all that it leads to.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -16,7 +16,7 @@ use crate::object_id::{ObjectFormat, ObjectId};
 use crate::repository::{Repository, read_shallow};
 use crate::scratch::{init, see_objects, write_shallow};
 
-/// How long somebody else may be at work on the cache.
+/// The time for which somebody else may be at work on the cache.
 const PATIENCE: Duration = Duration::from_mins(10);
 
 /// A worker's bare copy of a repository.
@@ -29,11 +29,11 @@ pub struct Cache {
 /// The clone that a run works in.
 #[derive(Debug, Clone, Copy)]
 pub struct CheckOut<'a> {
-    /// Where it is made. What is there is removed first.
+    /// The directory in which it is made. An old directory there is removed first.
     pub path: &'a Path,
-    /// The commit that its HEAD is at; `None` for a repository without one.
+    /// The commit of its HEAD; `None` for a repository without commits.
     pub head: Option<&'a ObjectId>,
-    /// The state of its files. What differs from `head` is uncommitted.
+    /// The state of its files. The differences from `head` are uncommitted.
     pub snapshot: &'a ObjectId,
     /// The branch; `None` for a HEAD of its own.
     pub branch: Option<&'a str>,
@@ -98,7 +98,7 @@ impl Cache {
     }
 
     /// Makes a clone that borrows the objects of the cache, with files as in the snapshot. It has
-    /// no hooks, and what is not committed at the caller's is not committed in it.
+    /// no hooks, and the uncommitted changes of the caller are uncommitted in it.
     ///
     /// `git clone --shared` copies everything if the cache is shallow, so it is made by hand.
     pub fn check_out(&self, wished: CheckOut<'_>) -> Result<Repository, WorkspaceError> {

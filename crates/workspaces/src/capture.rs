@@ -1,4 +1,5 @@
-//! What a run has left: its commits, and one commit of everything that it has not committed.
+//! Captures the result of a run: its commits, and one commit of everything that it has not
+//! committed.
 
 use std::collections::{BTreeSet, HashSet};
 
@@ -12,7 +13,7 @@ use crate::pins::{Pin, pin};
 use crate::repository::{Repository, lines};
 use crate::snapshot::{LeftOut, Rules, Snapshot, Unmerged};
 
-/// At most so many commits are kept beside the result.
+/// The largest number of commits that are kept beside the result.
 const MOST_LEFT: usize = 20;
 
 /// A longer reflog is read as if it were not there.
@@ -32,21 +33,21 @@ pub enum WorkspaceKind {
 pub struct Captured {
     /// Everything that is in the workspace and not ignored, as a commit on top of its HEAD.
     pub result: ObjectId,
-    /// How many commits the run made on the way to the result.
+    /// The number of commits that the run made on the way to the result.
     pub commits: u64,
-    /// How many files differed from the last commit.
+    /// The number of files that differed from the last commit.
     pub left_uncommitted: usize,
     /// Commits of the run that the result does not contain.
     pub left: Vec<ObjectId>,
-    /// What the result does not hold.
+    /// The files that the result does not hold.
     pub left_out: Vec<LeftOut>,
-    /// Whether the run changed nothing that would have to be kept.
+    /// True if the run changed nothing that would have to be kept.
     pub is_unchanged: bool,
 }
 
 impl Captured {
-    /// Looks at a workspace and makes a commit of what is not committed. `base` is the state that
-    /// the run began from. Index, HEAD and files are not touched.
+    /// Looks at a workspace and makes a commit of its uncommitted files. `base` is the state from
+    /// which the run began. Index, HEAD and files are not touched.
     pub fn take(
         workspace: &Repository,
         base: &ObjectId,
@@ -69,7 +70,7 @@ impl Captured {
         })
     }
 
-    /// Keeps the result and what was left under the name of a run.
+    /// Keeps the result and the other commits under the name of a run.
     pub fn pin(&self, repository: &Repository, run: &str) -> Result<(), WorkspaceError> {
         for (number, commit) in self.left.iter().enumerate() {
             pin(repository, run, Pin::Left(number + 1), commit)?;
@@ -88,7 +89,7 @@ fn snapshot(workspace: &Repository) -> Result<Snapshot, WorkspaceError> {
     let copied = IndexCopy::of(workspace);
     let taken = copied.and_then(|index| Snapshot::with(workspace, index, rules));
     let taken = taken.or_else(|error| {
-        // The index may be broken. The files are what counts.
+        // The index may be broken. Only the files count.
         let index = IndexCopy::empty()?;
         let Some(head) = workspace.head()? else {
             return Err(error);
@@ -131,7 +132,7 @@ fn left_commits(
         "--stdin",
     ];
     match kind {
-        // Branches of worktrees of ours are deleted one day; all others stay.
+        // Branches of our worktrees are deleted one day; all others stay.
         WorkspaceKind::Worktree => arguments.extend([
             "--not",
             "--exclude=pi-subagents/*",
@@ -181,7 +182,7 @@ fn all_refs(git: &Git) -> Result<BTreeSet<ObjectId>, WorkspaceError> {
     Ok(names.lines().filter_map(ObjectId::parse).collect())
 }
 
-/// Returns those that are commits and still there; a tag leads to its commit.
+/// Returns the ids of existing commits; a tag leads to its commit.
 fn existing(git: &Git, ids: &BTreeSet<ObjectId>) -> Result<Vec<ObjectId>, WorkspaceError> {
     let input = lines(ids.iter().map(|id| format!("{id}^{{commit}}")));
     let arguments = ["cat-file", "--batch-check=%(objectname) %(objecttype)"];

@@ -13,15 +13,15 @@ pub const LARGEST_PATCH: usize = 20_000_000;
 /// A file that differs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ChangedFile {
-    /// Where it is now, below the top of the checkout.
+    /// The present path, below the top of the checkout.
     pub path: PathBuf,
-    /// What happened to it.
+    /// The kind of change.
     pub status: Status,
     /// Lines that were added and removed; `None` for a binary file.
     pub lines: Option<(u64, u64)>,
 }
 
-/// What happened to a file.
+/// The kind of change of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Status {
     /// The file is new.

@@ -1,17 +1,17 @@
-//! Why something about a repository or a workspace could not be done.
+//! The errors of operations on a repository or a workspace.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::git::GitError;
 
-/// Why something about a repository or a workspace could not be done.
+/// The reason why an operation on a repository or a workspace failed.
 #[derive(Debug, thiserror::Error)]
 pub enum WorkspaceError {
     /// No directory above has a repository.
     #[error("{} is not in a git repository", directory.display())]
     NoRepository {
-        /// Where the search began.
+        /// The directory in which the search began.
         directory: PathBuf,
     },
     /// The repository has no files of its own.
@@ -45,7 +45,7 @@ pub enum WorkspaceError {
     File {
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The error of the system.
         source: io::Error,
     },
     /// Somebody else is at work on the repository.

@@ -1,5 +1,5 @@
-//! Filters whose program is not installed, such as `git-lfs`: they are left out, so that files are
-//! what the repository holds and no command fails.
+//! Filters whose program is not installed, such as `git-lfs`: they are left out, so that files have
+//! the content of the repository and no command fails.
 
 use std::collections::BTreeMap;
 use std::path::Path;

@@ -1,8 +1,8 @@
 //! The one place that starts git.
 //!
-//! Whatever the caller's environment and configuration say, no hook, no monitor, no signature, no
-//! collection of garbage and no question comes of it. `GIT_DIR` and its kin are taken away, because
-//! they would lead to another repository.
+//! No hook, no monitor, no signature, no collection of garbage and no question comes of it,
+//! whatever the caller's environment and configuration say. `GIT_DIR` and its kin are taken away,
+//! because they would lead to another repository.
 
 use std::ffi::{OsStr, OsString};
 use std::io;
@@ -15,13 +15,13 @@ use tracing::debug;
 use crate::object_id::ObjectId;
 use crate::piped::{self, Bounds, Cut, Ended};
 
-/// How long one command may take.
+/// The time that one command may take.
 const PATIENCE: Duration = Duration::from_mins(10);
 
-/// The most bytes that one command may print.
+/// The largest number of bytes that one command may print.
 const MOST_OUTPUT: usize = 256 * 1024 * 1024;
 
-/// What is switched off for every command.
+/// The settings that switch off parts of git for every command.
 const SETTINGS: [&str; 17] = [
     "core.hooksPath=/dev/null",
     "core.fsmonitor=false",
@@ -43,7 +43,7 @@ const SETTINGS: [&str; 17] = [
 ];
 
 /// The variables that lead git elsewhere (`git rev-parse --local-env-vars`), and those that change
-/// what it asks, runs or understands by a path.
+/// its questions, its programs or its paths.
 const REMOVED: [&str; 32] = [
     "GIT_ALTERNATE_OBJECT_DIRECTORIES",
     "GIT_CONFIG",
@@ -79,7 +79,7 @@ const REMOVED: [&str; 32] = [
     "GIT_DEFAULT_HASH",
 ];
 
-/// Why git could not do something.
+/// The reason why git could not do something.
 #[derive(Debug, thiserror::Error)]
 pub enum GitError {
     /// The program is not there.
@@ -96,7 +96,7 @@ pub enum GitError {
     Run {
         /// The command.
         command: String,
-        /// What the system said.
+        /// The error of the system.
         source: io::Error,
     },
     /// A command took too long and was ended.
@@ -120,7 +120,7 @@ pub enum GitError {
     Failed {
         /// The command.
         command: String,
-        /// The first line of what it wrote to stderr, or its status.
+        /// The first line of its stderr, or its status.
         said: String,
     },
     /// A command printed something that was not expected.
@@ -128,7 +128,7 @@ pub enum GitError {
     Strange {
         /// The command.
         command: String,
-        /// The beginning of it.
+        /// The beginning of its output.
         said: String,
     },
 }
@@ -173,13 +173,13 @@ impl Git {
         self.with_variable("GIT_INDEX_FILE", index)
     }
 
-    /// Accepts at most so many bytes of output.
+    /// Accepts at most this number of bytes of output.
     pub(crate) fn with_most_output(mut self, bytes: usize) -> Self {
         self.bounds.output = bytes;
         self
     }
 
-    /// Runs a command that must succeed, and returns what it printed.
+    /// Runs a command that must succeed, and returns its output.
     pub(crate) fn run<A: AsRef<OsStr>>(&self, arguments: &[A]) -> Result<Vec<u8>, GitError> {
         self.run_with(arguments, b"")
     }
@@ -209,7 +209,7 @@ impl Git {
         ObjectId::parse(&line).ok_or_else(|| strange(arguments, line.as_bytes()))
     }
 
-    /// Runs a command that prints the name of an object, or fails if there is none.
+    /// Runs a command that prints the name of an object, or fails if there is no such object.
     pub(crate) fn maybe_id(&self, arguments: &[&str]) -> Result<Option<ObjectId>, GitError> {
         let ended = self.try_run(arguments, b"")?;
         let line = String::from_utf8_lossy(&ended.stdout);
@@ -296,12 +296,12 @@ fn version(text: &str) -> Option<(u32, u32)> {
     Some((parts.next()?.parse().ok()?, parts.next()?.parse().ok()?))
 }
 
-/// Returns words as arguments, beside which paths can stand.
+/// Returns words as arguments, to which paths can be added.
 pub(crate) fn words<'a>(words: &[&'a str]) -> Vec<&'a OsStr> {
     words.iter().map(|word| OsStr::new(*word)).collect()
 }
 
-/// Returns the error for a command that printed something else than what it should.
+/// Returns the error for a command whose output is not understood.
 pub(crate) fn strange<A: AsRef<OsStr>>(arguments: &[A], printed: &[u8]) -> GitError {
     let said: String = String::from_utf8_lossy(printed).chars().take(200).collect();
     GitError::Strange {

@@ -8,14 +8,14 @@ use crate::error::WorkspaceError;
 use crate::object_id::ObjectId;
 use crate::repository::{Repository, entries, path};
 
-/// At most so many files are named.
+/// The largest number of files that are named.
 const MOST_NAMED: usize = 10;
 
 /// Directories inside each other beyond this are taken for something in the way.
 const DEEPEST: usize = 32;
 
-/// Lists what is on disk where a merge from one tree to another would make a file, and is not in
-/// the first tree.
+/// Lists the files on disk at places where a merge from one tree to another would make a file, and
+/// that are not in the first tree.
 pub(crate) fn in_the_way(
     repository: &Repository,
     now: &ObjectId,
@@ -33,7 +33,7 @@ pub(crate) fn in_the_way(
     Ok(found.into_iter().take(MOST_NAMED).collect())
 }
 
-/// Returns what is in the way of one new file.
+/// Returns the file or directory that is in the way of one new file.
 fn blocking(top: &Path, new: &Path, removed: &BTreeSet<PathBuf>) -> Option<PathBuf> {
     let mut above: Vec<&Path> = new.ancestors().skip(1).collect();
     above.pop();

@@ -15,12 +15,12 @@ const LIST: &str = ".worktreeinclude";
 /// More than this is not copied.
 const MOST_BYTES: u64 = 1_000_000_000;
 
-/// What was copied into a worktree.
+/// The files that were copied into a worktree.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Included {
     /// The files that were copied.
     pub copied: Vec<PathBuf>,
-    /// What was not copied, as sentences.
+    /// The notes about files that were not copied, as sentences.
     pub notes: Vec<String>,
 }
 
@@ -65,7 +65,7 @@ fn listed(repository: &Repository, rule: &str) -> Result<Vec<PathBuf>, Workspace
         .collect())
 }
 
-/// Copies one file or link; returns whether it was not there.
+/// Copies one file or link. Returns false if it was there already.
 fn copy(source: &Directory, name: &Path, to: &Path) -> io::Result<bool> {
     let target = to.join(name);
     if fs::symlink_metadata(&target).is_ok() {
@@ -73,7 +73,7 @@ fn copy(source: &Directory, name: &Path, to: &Path) -> io::Result<bool> {
     }
     let above = target.parent().unwrap_or(to);
     create_directories(above)?;
-    // What the base has there may be a link to somewhere else.
+    // The base may have a link to somewhere else at this place.
     if !fs::canonicalize(above)?.starts_with(fs::canonicalize(to)?) {
         return Err(io::Error::other("a link in the worktree leads out of it"));
     }

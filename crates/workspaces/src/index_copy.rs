@@ -22,7 +22,7 @@ impl IndexCopy {
         Ok(Self { directory })
     }
 
-    /// Copies the index of a checkout. A checkout without one has no entries.
+    /// Copies the index of a checkout. A checkout without an index has no entries.
     pub(crate) fn of(repository: &Repository) -> Result<Self, WorkspaceError> {
         let copy = Self::empty()?;
         let index = repository.git_dir().join("index");

@@ -10,17 +10,17 @@
 //! 2. writes a base ([`bundle_base`]) unless the other side has one that [`Repository::distance`]
 //!    finds near enough, and the rest beyond the base ([`bundle_thin`]);
 //! 3. keeps the snapshot for each run ([`pin`] with [`Pin::Base`]);
-//! 4. takes what comes back out of its file ([`receive_result`]), and shows [`changes`].
+//! 4. takes the result out of its file ([`receive_result`]), and shows [`changes`].
 //!
 //! A **worker**:
 //!
 //! 1. opens its [`Cache`] for [`Repository::id`] and takes the bundles it lacks ([`Cache::take`]);
 //! 2. makes the workspace ([`Cache::check_out`]); the child works there;
-//! 3. looks at what was left ([`Captured::take`]) and writes it into a file ([`bundle_result`]).
+//! 3. captures the result ([`Captured::take`]) and writes it into a file ([`bundle_result`]).
 //!
-//! A run in a **worktree** of the same repository: [`NewWorktree`], [`copy_included`], and at its end
-//! [`Captured::take`] and [`remove_worktree`]. Whoever wants the result sees what fits what by a
-//! [`Matrix`], and brings it into a checkout by a [`Merge`].
+//! A run in a **worktree** of the same repository: [`NewWorktree`], [`copy_included`], and at its
+//! end [`Captured::take`] and [`remove_worktree`]. A [`Matrix`] shows which results fit the
+//! checkout and each other, and a [`Merge`] brings a result into a checkout.
 //!
 //! Submodules are repositories of their own: both sides do the same for each of [`parts`].
 

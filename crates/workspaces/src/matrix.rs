@@ -1,4 +1,5 @@
-//! Which results can be merged into a checkout as it is now, and which of them with each other.
+//! Finds out which results can be merged into a checkout as it is now, and which of them with each
+//! other.
 
 use crate::error::WorkspaceError;
 use crate::merge_tree::{Conflict, Merged, Wished, merge_trees};
@@ -21,7 +22,7 @@ pub struct Change {
 pub struct Matrix {
     /// For each change, its conflicts with the checkout.
     pub checkout: Vec<Vec<Conflict>>,
-    /// For each change, its conflicts with each other one; none with itself.
+    /// For each change, its conflicts with each other change; empty for the change itself.
     pub pairs: Vec<Vec<Vec<Conflict>>>,
 }
 
@@ -74,7 +75,7 @@ fn commits(
 }
 
 /// Lists the merges of all pairs. Two changes that fit the checkout are compared as they are in it;
-/// of others the results are.
+/// otherwise their results are compared.
 fn pairs(now: &ObjectId, changes: &[Change], merged: &[Option<ObjectId>]) -> Vec<Wished> {
     let mut wished = Vec::new();
     for (row, one) in changes.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! Brings the changes of runs into a checkout, with whatever its user has not committed.
+//! Brings the changes of runs into a checkout, together with the uncommitted changes of its user.
 //!
 //! The checkout as it is becomes a snapshot, the change is merged with that, and the difference is
 //! written. Each change is merged whole or not at all. Nothing is checked out, stashed or reset.
@@ -18,7 +18,7 @@ use crate::quarantine::Quarantine;
 use crate::repository::Repository;
 use crate::snapshot::{LARGEST_UNTRACKED, Rules, Snapshot, Unmerged};
 
-/// A merge into a checkout. While it lives, no other one of ours changes the repository.
+/// A merge into a checkout. While it lives, no other merge of ours changes the repository.
 #[derive(Debug)]
 pub struct Merge {
     _held: File,
@@ -33,7 +33,7 @@ pub struct Merge {
     now: ObjectId,
 }
 
-/// How the merge of one change ended.
+/// The outcome of merging one change.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Outcome {
     /// The files were written.
@@ -47,7 +47,7 @@ pub enum Outcome {
     Nothing,
     /// The change and the checkout cannot both be. Nothing was written.
     Conflicts(Vec<Conflict>),
-    /// The change fits the files, and not the last commit, so there would be no commit of it alone.
+    /// The change fits the files, but not the last commit, so it could not be a commit of its own.
     /// Nothing was written.
     NeedsUncommitted(Vec<Conflict>),
     /// Files that are not part of the checkout would be overwritten. Nothing was written.
@@ -102,8 +102,8 @@ impl Merge {
         Ok(Outcome::Merged { files, commit })
     }
 
-    /// Merges a change as a commit on the one that is checked out. What its user has not committed
-    /// is not in it, and stays as it is.
+    /// Merges a change as a commit on top of the checked-out one. The user's uncommitted changes
+    /// are not in the commit, and stay as they are.
     pub fn commit(&mut self, change: &Change, message: &str) -> Result<Outcome, WorkspaceError> {
         let repository = self.repository.clone();
         let head = repository.demand_head()?;

@@ -1,4 +1,4 @@
-//! Merges without a checkout, by one process for many of them, and what it prints.
+//! Merges without a checkout, by one process for many of them, and reads their output.
 //!
 //! Only names of objects are passed in, and every answer must begin with one: git's exit code is
 //! the same for a conflict and for a commit that does not exist. No merge driver of the user runs.
@@ -39,7 +39,7 @@ pub struct Conflict {
     pub lines: Vec<(usize, usize)>,
 }
 
-/// More places of one file are not looked for.
+/// The number of places in one file that are looked for.
 const MOST_PLACES: usize = 20;
 
 /// Does merges, all in one process.
@@ -88,8 +88,8 @@ fn line(wished: &Wished) -> String {
     }
 }
 
-/// Reads the answers. A clean one is `1`, the tree and an empty field; one with conflicts is `0`,
-/// the tree, the entries of the files, an empty field, the messages and an empty field.
+/// Reads the answers. A clean answer is `1`, the tree and an empty field; an answer with conflicts
+/// is `0`, the tree, the entries of the files, an empty field, the messages and an empty field.
 fn parse(printed: &[u8]) -> Option<Vec<Merged>> {
     let mut fields = printed.split(|byte| *byte == 0);
     let mut merged = Vec::new();

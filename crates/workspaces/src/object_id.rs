@@ -1,5 +1,5 @@
-//! The names of objects. What git is asked about commits and trees is asked by these alone: a word
-//! that is no object counts as a conflict in some of its answers.
+//! The names of objects. Git is asked about commits and trees by these names alone: some of its
+//! answers take a word that is no object for a conflict.
 
 use std::fmt;
 

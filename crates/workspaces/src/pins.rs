@@ -1,4 +1,4 @@
-//! The refs that keep what runs have left: `refs/pi-subagents/runs/<run>/{base,result,left/<n>}`.
+//! The refs that keep the commits of runs: `refs/pi-subagents/runs/<run>/{base,result,left/<n>}`.
 //!
 //! They survive the removal of a worktree, the deletion of a branch and `git gc`, are not listed by
 //! `git branch` and not pushed by a plain push.
@@ -9,7 +9,7 @@ use crate::repository::{Repository, lines};
 
 const RUNS: &str = "refs/pi-subagents/runs";
 
-/// Where results are kept that nobody wants.
+/// The directory of refs for results that nobody wants.
 const DISCARDED: &str = "refs/pi-subagents/discarded";
 
 /// The commits that are kept of one run.
@@ -44,7 +44,7 @@ impl Pins {
         self.result.is_some() && self.result != self.merged
     }
 
-    /// Reads what is kept of a run.
+    /// Reads the pins of a run.
     pub fn read(repository: &Repository, run: &str) -> Result<Self, WorkspaceError> {
         let folder = format!("{}/", folder(run)?);
         let format = "--format=%(objectname) %(refname)";
@@ -81,7 +81,7 @@ pub fn pin(
     Ok(())
 }
 
-/// Sets aside what a run left: it is no result any more, and can be found for some time.
+/// Sets the commits of a run aside: they are no result any more, and can be found for some time.
 pub fn discard(repository: &Repository, run: &str) -> Result<Option<String>, WorkspaceError> {
     let pins = Pins::read(repository, run)?;
     let place = format!("{DISCARDED}/{}", checked(run)?);

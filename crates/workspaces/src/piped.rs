@@ -1,5 +1,4 @@
-//! Runs one program to its end: what it reads is given, and what it prints and how long it takes
-//! have a limit.
+//! Runs one program to its end: it gets its input, and its output and its time have a limit.
 
 use std::io::{self, Read, Write};
 use std::os::fd::{AsFd, OwnedFd};
@@ -12,7 +11,7 @@ use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
 use rustix::io::Errno;
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open};
 
-/// More of what a program writes to stderr is not kept.
+/// The number of bytes of a program's stderr that are kept.
 const MOST_STDERR: usize = 64 * 1024;
 
 /// The limits of one program.
@@ -31,7 +30,7 @@ pub(crate) struct Ended {
     pub(crate) stderr: Vec<u8>,
 }
 
-/// Why a program was ended before its time.
+/// The reason why a program was ended before its time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Cut {
     TimedOut,
@@ -72,7 +71,7 @@ fn end(child: &mut Child) {
     _ = child.wait();
 }
 
-/// The pipes of a program, none of which is ever waited for alone.
+/// The pipes of a program. They are all waited for together.
 struct Pipes<'a> {
     process: OwnedFd,
     input: Option<(std::process::ChildStdin, &'a [u8])>,
@@ -152,7 +151,7 @@ impl<'a> Pipes<'a> {
                 Ok(written) => *left = &left[written..],
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(()),
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                // A program that wants no more says in its status whether it has had enough.
+                // A program that closes its input shows in its status whether it has had enough.
                 Err(error) if error.kind() == io::ErrorKind::BrokenPipe => self.input = None,
                 Err(error) => return Err(error),
             }
@@ -170,7 +169,7 @@ impl<P: Read + AsFd> Output<P> {
         Ok(Self { pipe, said })
     }
 
-    /// Reads what is there, up to a number of bytes in all.
+    /// Reads the present bytes, up to a number of bytes in all.
     fn read(&mut self, most: usize) -> io::Result<()> {
         let mut buffer = [0; 16 * 1024];
         while let Some(pipe) = &mut self.pipe {

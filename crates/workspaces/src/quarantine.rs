@@ -1,4 +1,4 @@
-//! A place for objects that nobody needs later, so that a look at a merge adds nothing to the
+//! A place for objects that nobody needs later, so that a trial merge adds nothing to the
 //! repository.
 
 use std::ffi::OsString;

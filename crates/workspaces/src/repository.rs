@@ -13,7 +13,7 @@ use crate::filters;
 use crate::git::{Git, failed, strange};
 use crate::object_id::{ObjectFormat, ObjectId};
 
-/// How long somebody else may be at work on the repository.
+/// The time for which somebody else may be at work on the repository.
 const PATIENCE: Duration = Duration::from_mins(10);
 
 /// A file of ours that holds the repository's id.
@@ -79,7 +79,7 @@ impl Repository {
         &self.top
     }
 
-    /// Returns the directory that holds what belongs to this checkout alone, such as its index.
+    /// Returns the directory of the files that belong to this checkout alone, such as its index.
     pub(crate) fn git_dir(&self) -> &Path {
         &self.git_dir
     }
@@ -89,7 +89,7 @@ impl Repository {
         &self.common_dir
     }
 
-    /// Returns what a user should know about how the repository is read.
+    /// Returns notes for the user about how the repository is read.
     pub fn notes(&self) -> &[String] {
         &self.notes
     }
@@ -105,7 +105,7 @@ impl Repository {
         &self.git
     }
 
-    /// Returns the commit that is checked out; `None` in a repository without one.
+    /// Returns the commit that is checked out; `None` in a repository without commits.
     pub fn head(&self) -> Result<Option<ObjectId>, WorkspaceError> {
         let arguments = ["rev-parse", "--verify", "--quiet", "HEAD^{commit}"];
         Ok(self.git.maybe_id(&arguments)?)
@@ -190,7 +190,8 @@ impl Repository {
             Some(commit) => commit.as_str().to_owned(),
             None => self.random_id()?,
         };
-        // Somebody else may have been first, and a repository that nobody may write to needs none.
+        // Another process may have been first, and a repository that nobody may write to needs no
+        // id.
         _ = write_whole_once(&file, format!("{id}\n").as_bytes());
         Ok(read_id(&file).unwrap_or(id))
     }
@@ -203,7 +204,7 @@ impl Repository {
         Ok(roots.lines().last().and_then(ObjectId::parse))
     }
 
-    /// Makes an id that nobody else has: the name of an object that holds a new directory's name.
+    /// Makes a unique id: the name of an object that holds a new directory's name.
     fn random_id(&self) -> Result<String, WorkspaceError> {
         let unique = tempfile::tempdir().map_err(WorkspaceError::of_file(&self.top))?;
         let pid = std::process::id();
@@ -213,8 +214,7 @@ impl Repository {
         Ok(String::from_utf8_lossy(&id).trim_end().to_owned())
     }
 
-    /// Returns the address of `origin` without what stands before an `@` in it, which may be a
-    /// secret.
+    /// Returns the address of `origin` without the part before an `@`, which may be a secret.
     pub fn origin(&self) -> Result<Option<String>, WorkspaceError> {
         let ended = self
             .git
@@ -250,7 +250,7 @@ impl Repository {
         Ok(git.id(&arguments)?)
     }
 
-    /// Makes a commit on another one in the name of the user.
+    /// Makes a commit on top of another commit in the name of the user.
     pub(crate) fn commit_tree_as_user(
         &self,
         tree: &ObjectId,
@@ -280,7 +280,8 @@ impl Repository {
         repository
     }
 
-    /// Waits until nobody else of ours changes the repository, and keeps others waiting meanwhile.
+    /// Waits until no other process of ours changes the repository, and keeps others waiting
+    /// meanwhile.
     pub fn lock(&self) -> Result<File, WorkspaceError> {
         let path = self.common_dir.join("pi-subagents.lock");
         Ok(lock_file(&path, PATIENCE)?)
@@ -319,7 +320,7 @@ pub(crate) fn path(bytes: &[u8]) -> &Path {
     Path::new(std::ffi::OsStr::from_bytes(bytes))
 }
 
-/// Returns the entries of a list that ends each of them with a zero byte.
+/// Returns the entries of a list in which a zero byte ends each entry.
 pub(crate) fn entries(printed: &[u8]) -> impl Iterator<Item = &[u8]> {
     printed
         .split(|byte| *byte == 0)

@@ -1,5 +1,5 @@
 //! A bare repository for a moment, which sees the objects of another one. Refs that a bundle needs
-//! are made here, so that none is made in the user's repository.
+//! are made here and not in the user's repository.
 
 use std::path::Path;
 
@@ -19,7 +19,7 @@ pub(crate) struct Scratch {
 }
 
 impl Scratch {
-    /// Makes one without objects.
+    /// Makes a repository without objects.
     pub(crate) fn empty(format: ObjectFormat) -> Result<Self, WorkspaceError> {
         let directory = tempfile::tempdir().map_err(WorkspaceError::of_file(Path::new("/tmp")))?;
         let git = Git::at(directory.path());
@@ -27,7 +27,8 @@ impl Scratch {
         Ok(Self { directory, git })
     }
 
-    /// Makes one that sees the objects of a repository, with histories that end at a boundary.
+    /// Makes a repository that sees the objects of another one, with histories that end at a
+    /// boundary.
     pub(crate) fn of(
         repository: &Repository,
         shallow: &[ObjectId],

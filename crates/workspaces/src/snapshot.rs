@@ -1,5 +1,5 @@
-//! A commit of everything that is in a checkout and not ignored, made without touching its index,
-//! its HEAD or its files.
+//! A commit of all files of a checkout that are not ignored, made without touching its index, its
+//! HEAD or its files.
 //!
 //! `git stash create` leaves out untracked files and fails with unmerged ones; `git add -A` fails
 //! if a nested repository has no commit. So the index is copied, tracked files are added to the
@@ -17,7 +17,7 @@ use crate::repository::{Repository, entries, path};
 /// Untracked files above this size are left out of a snapshot.
 pub const LARGEST_UNTRACKED: u64 = 10_000_000;
 
-/// At most so many unmerged files are named.
+/// The largest number of unmerged files that are named.
 const MOST_NAMED: usize = 10;
 
 /// The state of a checkout as a commit.
@@ -31,20 +31,20 @@ pub struct Snapshot {
     pub head: Option<ObjectId>,
     /// The files in which the checkout differs from its HEAD.
     pub uncommitted: Vec<PathBuf>,
-    /// What is in the checkout, not ignored, and not in the snapshot.
+    /// The files of the checkout that are neither ignored nor in the snapshot.
     pub left_out: Vec<LeftOut>,
 }
 
 /// Something that a snapshot does not hold.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LeftOut {
-    /// Where it is, below the top of the checkout.
+    /// The path, below the top of the checkout.
     pub path: PathBuf,
     /// The reason.
     pub why: WhyLeftOut,
 }
 
-/// Why a snapshot does not hold something.
+/// The reason why a snapshot does not hold a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WhyLeftOut {
     /// It is untracked and has more than [`LARGEST_UNTRACKED`] bytes.
@@ -56,7 +56,7 @@ pub enum WhyLeftOut {
     NestedRepository,
 }
 
-/// What becomes of a file that somebody has not merged yet.
+/// The treatment of a file whose merge is not finished.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Unmerged {
     /// There is no snapshot.
@@ -102,7 +102,7 @@ impl Snapshot {
         }
         git.run(&["add", "-u"])?;
         let (untracked, left_out) = untracked(&git, repository.top(), rules.largest_untracked)?;
-        // A file that is removed in this moment is none.
+        // A file that is removed in this moment does not count.
         let arguments = ["update-index", "--add", "--remove", "-z", "--stdin"];
         git.run_with(&arguments, &untracked)?;
         let tree = git.id(&["write-tree"])?;
@@ -127,8 +127,8 @@ impl Snapshot {
     }
 }
 
-/// Refuses a checkout with files that are not merged yet: conflict markers would be taken for what
-/// somebody wrote.
+/// Refuses a checkout with files that are not merged yet: conflict markers would be taken for text
+/// of an author.
 fn refuse_unmerged(repository: &Repository) -> Result<(), WorkspaceError> {
     let printed = repository.git().run(&["ls-files", "--unmerged", "-z"])?;
     let files = entries(&printed).filter_map(|entry| {
@@ -148,8 +148,8 @@ fn refuse_unmerged(repository: &Repository) -> Result<(), WorkspaceError> {
     })
 }
 
-/// Lists the untracked files that are not ignored, each followed by a zero byte, and those that are
-/// left out.
+/// Lists the untracked files that are not ignored, each followed by a zero byte, and the files that
+/// are left out.
 fn untracked(
     git: &Git,
     top: &Path,

@@ -11,13 +11,13 @@ const DEEPEST: usize = 8;
 /// A repository with its submodules.
 #[derive(Debug, Clone)]
 pub struct Part {
-    /// Where it is, below the top of the outermost repository; empty for that one.
+    /// The path below the top of the outermost repository; empty for the outermost one.
     pub path: PathBuf,
     /// The repository.
     pub repository: Repository,
 }
 
-/// Lists a repository and its submodules that are checked out, each before those inside it.
+/// Lists a repository and its checked-out submodules, each before its own submodules.
 pub fn parts(repository: &Repository) -> Result<Vec<Part>, WorkspaceError> {
     let mut found = Vec::new();
     collect(repository.clone(), Path::new(""), DEEPEST, &mut found)?;

@@ -1,5 +1,5 @@
 //! Worktrees of runs: made under the lock of the repository, locked while a run works in them, and
-//! removed only after what is in them has been captured.
+//! removed only after their changes have been captured.
 
 use std::fs;
 use std::path::Path;
@@ -17,24 +17,24 @@ const BASE_FILE: &str = "pi-subagents-base";
 /// A worktree for one run.
 #[derive(Debug, Clone, Copy)]
 pub struct NewWorktree<'a> {
-    /// Where it is made; nothing may be there.
+    /// The directory in which it is made; nothing may be there.
     pub path: &'a Path,
     /// Its branch, which must be new.
     pub branch: &'a str,
     /// The state that it begins from.
     pub base: &'a ObjectId,
-    /// Who works in it, for whoever lists worktrees.
+    /// The run that works in it, shown to people who list worktrees.
     pub reason: &'a str,
 }
 
 impl NewWorktree<'_> {
-    /// Makes the worktree. If that fails, nothing is left of it.
+    /// Makes the worktree. If that fails, its parts are removed.
     pub fn make(self, repository: &Repository) -> Result<Repository, WorkspaceError> {
         let above = self.path.parent().unwrap_or(self.path);
         create_directories(above).map_err(WorkspaceError::of_file(above))?;
         let made = self.add(repository).and_then(|()| self.check());
         if made.is_err() && repository.commit_of(&self.full_branch()).is_ok() {
-            // The first error says what is wrong.
+            // The first error names the fault.
             _ = remove_worktree(repository, self.path, self.branch);
         }
         made
@@ -70,7 +70,7 @@ impl NewWorktree<'_> {
         Err(WorkspaceError::File { path, source })
     }
 
-    /// Writes down what it begins from, for whoever works in it later.
+    /// Writes down the base, for later runs in this worktree.
     fn note_base(self, worktree: &Repository) -> Result<(), WorkspaceError> {
         let file = worktree.git_dir().join(BASE_FILE);
         let text = format!("{}\n", self.base);
@@ -88,7 +88,7 @@ pub fn base_of_worktree(checkout: &Repository) -> Option<ObjectId> {
     ObjectId::parse(text.trim_end())
 }
 
-/// Returns the checkout that a repository was made with, of which others are worktrees.
+/// Returns the checkout that a repository was made with. All others are its worktrees.
 pub fn main_checkout(repository: &Repository) -> Result<std::path::PathBuf, WorkspaceError> {
     let arguments = ["worktree", "list", "--porcelain", "-z"];
     let printed = repository.git().run(&arguments)?;
@@ -99,7 +99,7 @@ pub fn main_checkout(repository: &Repository) -> Result<std::path::PathBuf, Work
     Ok(path(found).to_owned())
 }
 
-/// Lets a worktree be removed: nobody works in it any more. One that is gone is no error.
+/// Lets a worktree be removed: nobody works in it any more. It is no error if the worktree is gone.
 pub fn unlock_worktree(repository: &Repository, path: &Path) -> Result<(), WorkspaceError> {
     let arguments = ["worktree".as_ref(), "unlock".as_ref(), path.as_os_str()];
     repository.git().try_run(&arguments, b"")?;
@@ -125,7 +125,7 @@ pub fn lock_worktree(
     Ok(())
 }
 
-/// Removes a worktree, its directory and its branch, in whatever state they are. What is in it must
+/// Removes a worktree, its directory and its branch, in whatever state they are. Its changes must
 /// have been captured before.
 pub fn remove_worktree(
     repository: &Repository,
@@ -145,7 +145,7 @@ pub fn remove_worktree(
     Ok(())
 }
 
-/// Removes what git has left of a directory.
+/// Removes the leftovers of git in a directory.
 fn remove_directory(path: &Path) -> Result<(), WorkspaceError> {
     let (Some(above), Some(name)) = (path.parent(), path.file_name()) else {
         return Ok(());
@@ -161,8 +161,8 @@ fn remove_directory(path: &Path) -> Result<(), WorkspaceError> {
     removed.map_err(WorkspaceError::of_file(path))
 }
 
-/// Lets git forget a worktree whose directory is gone. Only this one: other worktrees of the user
-/// may be on a disk that is not there now.
+/// Lets git forget a worktree whose directory is gone. Only this worktree: others of the user may
+/// be on a disk that is not there now.
 fn forget_record(repository: &Repository, path: &Path) -> Result<(), WorkspaceError> {
     let records = repository.common_dir().join("worktrees");
     let Ok(listed) = fs::read_dir(&records) else {

@@ -1,4 +1,4 @@
-//! What a run has left, in whatever state.
+//! Captures of runs in every state.
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt as _, symlink};

@@ -1,4 +1,4 @@
-//! Which results fit a checkout and each other.
+//! The fit of results to a checkout and to each other.
 
 use std::fs;
 use std::path::Path;

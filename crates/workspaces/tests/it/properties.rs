@@ -1,4 +1,4 @@
-//! Whatever a child does with git, no commit of it is lost when its worktree is discarded.
+//! No commit of a child is lost when its worktree is discarded, whatever the child does with git.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -47,7 +47,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
     proptest::collection::vec(step, 1..12)
 }
 
-/// Runs git as a child does: what it cannot do, it does not do.
+/// Runs git as a child does: a command that fails is passed over.
 fn try_git(directory: &Path, arguments: &[&str]) -> String {
     let output = Command::new("git")
         .args(["-c", "user.name=C", "-c", "user.email=c@example.com"])
