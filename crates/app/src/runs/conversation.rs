@@ -1,4 +1,4 @@
-//! Which runs of a session id belong together.
+//! Decides which runs of a session id belong together.
 //!
 //! A sticky session belongs to a directory and an agent, so two agents may each have one of the
 //! same id: these are two conversations, and nobody wants the answers of one in the other.
@@ -39,7 +39,7 @@ impl MayBeRecorded for RunRow {
     }
 }
 
-/// Where a conversation is kept, by which conversations of one id are told apart.
+/// The place where a conversation is kept. It tells apart the conversations of one id.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Kept {
     /// In a file that several runs continue.
@@ -49,7 +49,7 @@ enum Kept {
 }
 
 /// Narrows runs of one session id, given oldest first, to those of one conversation: that of the
-/// run that is meant, or the only one there is. Fails if there are several and none is meant.
+/// run that is meant, or the only conversation. Fails if there are several and none is meant.
 pub(crate) fn of_one_conversation<R: MayBeRecorded>(
     runs: Vec<R>,
     meant: Option<&RunId>,
@@ -98,7 +98,8 @@ fn choose<R: RunIds>(
     Ok(runs)
 }
 
-/// Returns where a run kept what was said; `None` if it never had a child, and so said nothing.
+/// Returns the place of a run's conversation; `None` if the run never had a child, and so has no
+/// messages.
 fn kept(run: &impl MayBeRecorded) -> Option<Kept> {
     let directory = run.record_directory()?;
     if let Some(file) = directory.sticky_file() {

@@ -1,5 +1,5 @@
-//! Records that the index leads to and that cannot be read: somebody removed them, or the disk
-//! gives them no more. What is left of their session is shown without them.
+//! Records that the index leads to and that cannot be read: somebody removed them, or the disk no
+//! longer gives them. The other runs of their session are shown without them.
 
 use std::path::{Path, PathBuf};
 
@@ -34,7 +34,7 @@ impl LostRecord {
         self.run == *run
     }
 
-    /// Returns what is wrong, in one sentence.
+    /// Describes the problem in one sentence.
     pub(crate) fn sentence(&self) -> String {
         let (run, what) = (&self.run, self.what());
         if self.error.is_missing() {
@@ -44,7 +44,7 @@ impl LostRecord {
         }
     }
 
-    /// Returns what is wrong with the record, without naming the run.
+    /// Describes the problem of the record, without naming the run.
     pub(crate) fn what(&self) -> String {
         if self.error.is_missing() {
             format!("gone: {} does not exist", self.missing().display())
@@ -74,7 +74,7 @@ impl From<LostRecord> for CommandError {
     }
 }
 
-/// Returns the sentence that says what is missing of a session.
+/// Returns the sentence about the missing records of a session.
 pub(crate) fn what_is_missing(lost: &[LostRecord]) -> Option<String> {
     match lost {
         [] => None,

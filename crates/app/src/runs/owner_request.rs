@@ -17,7 +17,7 @@ use crate::runs::fleet::control;
 use crate::runs::follow::{FollowedRun, Follower};
 use crate::runs::owned::{OwnerProcess as _, is_owned};
 
-/// How long the last bytes of a run that a fleet has stopped may be under way.
+/// The time for which the last bytes of a run that a fleet has stopped may be under way.
 const COPYING: Duration = Duration::from_secs(15);
 
 /// Asks the owner of a run, whichever process that is.
@@ -44,7 +44,7 @@ async fn ask_fleet(run: &IndexedRun, want: Want) -> Result<OwnerReply, CommandEr
     reply
 }
 
-/// Why the owner of a run did not do what it was asked for.
+/// The reason why the owner of a run did not fulfil a request.
 pub(crate) enum NotAsked {
     NoSocket,
     NoAnswer(AskError),
@@ -100,7 +100,7 @@ impl NotAsked {
     }
 }
 
-/// Asks all owners at once; gives what a person should know about it, or what went wrong.
+/// Asks all owners at once. Returns the notices for a person, and the errors.
 pub(crate) async fn stop_all(
     store: Store,
     runs: Vec<IndexedRun>,
@@ -122,8 +122,8 @@ pub(crate) async fn stop_all(
     Ok(told)
 }
 
-/// Stops a run and returns when nothing of it is left. An owner that does not answer is not waited
-/// for: then the run is ended without it, and what is given says so.
+/// Stops a run and returns when all of its processes are gone. An owner that does not answer is not
+/// waited for: the run is then ended without it, and the returned notice says so.
 pub(crate) async fn stop_run(
     store: &Store,
     run: &IndexedRun,
@@ -146,7 +146,7 @@ pub(crate) async fn stop_run(
     let (store, ended) = (store.clone(), run.clone());
     let closed = spawn_blocking(move || {
         end_without_owner(&ended.run);
-        // The record of an owner that is gone is closed by whoever looks at it next.
+        // The record of an owner that is gone is closed by the next reader.
         if is_owned(&ended) {
             store.close_stopped(&ended).map(drop)
         } else {

@@ -1,5 +1,5 @@
-//! What runs spent their time on, as a trace in Chrome's format, which Perfetto opens too. Calls
-//! overlap, so each is an asynchronous event of its run.
+//! The spans of runs as a trace in Chrome's format, which Perfetto opens too. Calls overlap, so
+//! each is an asynchronous event of its run.
 
 use std::path::Path;
 
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::runs::spans::{Span, SpanKind, Spans};
 
-/// Returns the trace of these runs. Each run is a process of it.
+/// Returns the trace of these runs. Each run is a process in the trace.
 pub(crate) fn trace(runs: &[IndexedRun], home: &Path) -> Result<Value, RecordError> {
     let mut events = Vec::new();
     for (place, run) in runs.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! Finds the runs that a person means at the command line, and says which run a name stands for.
+//! Finds the runs that a person means at the command line, and prints which run a name led to.
 
 use pi_subagents_delegation::text::one_line;
 use pi_subagents_delegation::{RunId, SessionId};
@@ -10,13 +10,13 @@ use crate::runs::ask_which::since;
 use crate::runs::find::{Meant, find_each, find_session};
 use crate::runs::known::KnownSession;
 
-/// Finds runs by what a person typed: an id, the beginning of one, `last`, `last~N`, the name of a
-/// task or of a definition.
+/// Finds runs by the words of a person: an id, its beginning, `last`, `last~N`, the name of a task
+/// or of a definition.
 #[derive(Clone, Copy)]
 pub(crate) struct TypedIds<'a> {
     pub(crate) store: &'a Store,
     pub(crate) places: &'a Places,
-    /// Is told which run `last` or a name stands for.
+    /// Prints which run `last` or a name led to.
     pub(crate) printer: Printer<'a>,
     pub(crate) prefers: Prefers,
 }
@@ -28,7 +28,7 @@ impl TypedIds<'_> {
         Ok(found.into_iter().flatten().collect())
     }
 
-    /// Returns the runs that each of several words stands for.
+    /// Returns the runs that each of several words leads to.
     pub(crate) fn runs_of_each(self, texts: &[String]) -> Result<Vec<Vec<IndexedRun>>, FindError> {
         let meant: Vec<Meant<'_>> = texts
             .iter()
@@ -84,7 +84,7 @@ impl TypedIds<'_> {
         }
     }
 
-    /// Says which run was taken, if what was typed is no id.
+    /// Prints which run was taken, if the typed word is no id.
     fn tell(self, text: &str, run: &IndexedRun) {
         if !run.run.as_str().starts_with(text) {
             self.printer.note(&taken(text, run));
@@ -92,7 +92,7 @@ impl TypedIds<'_> {
     }
 }
 
-/// Says which run stands for what was typed.
+/// Returns the sentence about the run that was taken for the typed word.
 fn taken(text: &str, run: &IndexedRun) -> String {
     let (id, session, since) = (&run.run, &run.session, since(run.accepted_at));
     let what = match one_line(&run.name) {

@@ -1,4 +1,4 @@
-//! Looks at runs that are under way: whether they have a place yet, and what they have used so far.
+//! Looks at runs that are under way: whether they have a place yet, and their usage so far.
 
 use std::collections::HashMap;
 use std::fs;
@@ -17,14 +17,14 @@ pub(crate) struct UnderWay {
 
 #[derive(Debug)]
 struct Looked {
-    /// How long its events were.
+    /// The length of its events.
     bytes: u64,
     summary: Option<RunSummary>,
 }
 
 impl UnderWay {
-    /// Looks at a run under way, and returns how it stands; `None` if its record cannot be read or
-    /// is very long. A record that has not grown since the last look is not read again.
+    /// Looks at a run under way, and returns its summary; `None` if its record cannot be read or is
+    /// very long. A record that has not grown since the last look is not read again.
     pub(crate) fn look(&mut self, run: &IndexedRun) -> Option<&RunSummary> {
         let bytes = fs::metadata(run.directory.events()).map_or(0, |file| file.len());
         let is_known = self

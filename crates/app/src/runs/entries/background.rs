@@ -18,7 +18,7 @@ pub(crate) const UPDATE_ENTRY: &str = "pi-subagents:bg-update";
 /// The message a session gets when a run is over; its details are a [`Done`].
 pub(crate) const DONE_MESSAGE: &str = "pi-subagents:bg-done";
 
-/// Which run a message announces.
+/// The run that a message announces.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Done {
@@ -26,7 +26,7 @@ pub(crate) struct Done {
     pub(crate) run_id: RunId,
 }
 
-/// The background runs of a session, as its entries tell of them.
+/// The background runs of a session, from its entries.
 #[derive(Debug, Default)]
 pub(crate) struct KeptBackgroundRuns {
     /// In the order they began.
@@ -35,7 +35,7 @@ pub(crate) struct KeptBackgroundRuns {
     pub(crate) announced: HashSet<RunId>,
 }
 
-/// What is new of a run that is over.
+/// The news of a run that is over.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct RunUpdate {
@@ -57,7 +57,7 @@ struct CustomEntry {
 }
 
 impl RunUpdate {
-    /// Takes what is new from the row of a run that is over.
+    /// Takes the news from the row of a run that is over.
     pub(crate) fn of(row: &RunRow) -> Self {
         Self {
             run_id: row.run_id.clone(),

@@ -23,7 +23,7 @@ pub(crate) struct BegunRun {
 }
 
 impl BegunRun {
-    /// Makes the entry; `None` for a run without a directory, which nobody could find again.
+    /// Makes the entry; `None` for a run without a directory, because it could not be found again.
     pub(crate) fn of(task: &Task, at: Timestamp) -> Option<Self> {
         Some(Self {
             run_id: task.run.to_string(),

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use super::storable::{storable, storable_text};
 use super::{Entry, EntryStatus};
 
-/// How much of its messages an entry holds, in bytes.
+/// The number of bytes of its messages that an entry holds.
 const MESSAGE_BYTES: usize = 1 << 20;
 
 /// The messages of a run that its entry will hold: the newest, up to a number and a size.

@@ -1,4 +1,4 @@
-//! A message of pi, cut to what a session should carry for ever.
+//! A message of pi, cut to a size that a session can carry for ever.
 
 use std::mem;
 
@@ -6,16 +6,17 @@ use pi_subagents_delegation::FINALIZE_TOOL;
 use pi_subagents_delegation::text::cut_bytes;
 use serde_json::{Map, Value, json};
 
-/// How much is kept of what a model or a person said, in bytes.
+/// The number of bytes that are kept of a text of a model or a person.
 const TEXT_BYTES: usize = 100_000;
 
-/// How much is kept of a tool's result, of a thought, and of each text among a call's arguments.
+/// The number of bytes that are kept of a tool's result, of a thought, and of each text among a
+/// call's arguments.
 const BULK_BYTES: usize = 2_000;
 
 /// A part of a kind we do not know is kept up to this size in bytes.
 const UNKNOWN_BYTES: usize = 4_000;
 
-/// Cuts what a person said if it is very long.
+/// Cuts a very long text of a person.
 pub(crate) fn storable_text(text: &str) -> String {
     cut_bytes(text.to_owned(), TEXT_BYTES)
 }

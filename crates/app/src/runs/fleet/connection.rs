@@ -15,10 +15,10 @@ use crate::runs::owned::this_host;
 /// A longer file holds no key.
 const LONGEST_KEY_FILE: u64 = 4096;
 
-/// How many letters of a key name its owner: enough that no two are alike.
+/// The number of letters of a key that name its owner: enough that no two are alike.
 const NAME_FROM_KEY: usize = 32;
 
-/// Returns what the user's own settings say of a fleet.
+/// Returns the fleet settings in the user's own file.
 pub(crate) fn settings_of_user(places: &Places) -> FleetSettings {
     let read = ReadSettings::of(&SettingsFiles {
         agent_dir: &places.agent_dir,
@@ -38,7 +38,7 @@ pub(crate) async fn connect(
 }
 
 /// Returns the address of the fleet of the settings. A worker has a name of its own; a caller is
-/// named after their key, or without one after themselves.
+/// named after their key, or after themselves without a key.
 pub(crate) fn address(
     settings: &FleetSettings,
     worker: Option<&str>,
@@ -76,7 +76,7 @@ pub(crate) fn caller_of(places: &Places) -> String {
     format!("{user}@{}", this_host())
 }
 
-/// Says that there is no fleet, and how to get one.
+/// Returns the error that there is no fleet, with advice on getting one.
 pub(crate) fn no_fleet() -> CommandError {
     CommandError::usage("no fleet is configured")
         .hint(
@@ -85,7 +85,7 @@ pub(crate) fn no_fleet() -> CommandError {
         .hint("docs/fleet.md leads from nothing to a fleet with two workers.")
 }
 
-/// Says that the fleet cannot be used, and what to do about it.
+/// Returns the error that the fleet cannot be used, with advice.
 #[expect(
     clippy::needless_pass_by_value,
     reason = "it is what `map_err` hands over"
@@ -106,7 +106,7 @@ pub(crate) fn unreachable(error: FleetError) -> CommandError {
     CommandError::failed(error.to_string()).hint(hint)
 }
 
-/// Reads the seed of a key from a file that nobody else can read.
+/// Reads the seed of a key from a file that only the user can read.
 fn read_seed(file: &Path) -> Result<Secret, CommandError> {
     let path = file.display();
     let failed = |error: &std::io::Error| {
@@ -137,7 +137,7 @@ fn bad_key(settings: &FleetSettings, error: &FleetError) -> CommandError {
         .hint("pi-subagents fleet key makes a key.")
 }
 
-/// Leaves out what cannot be a part of a subject.
+/// Leaves out the characters that cannot be part of a subject.
 fn plain(text: &str) -> String {
     let fits = |letter: char| letter.is_ascii_alphanumeric() || letter == '-' || letter == '_';
     let replaced = text

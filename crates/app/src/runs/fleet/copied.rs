@@ -1,5 +1,5 @@
-//! The copy of a record that a worker writes: which bytes of it are here, and where the next ones
-//! go.
+//! The copy of a record that a worker writes: the bytes of it that are here, and the place of the
+//! next ones.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -11,24 +11,25 @@ use pi_subagents_fleet::{ChunkFit, MOST_FILES, RecordChunk, chunk_fit, record_le
 use pi_subagents_sessions::RunDir;
 use serde::{Deserialize, Serialize};
 
-/// The file that says which delivery the copy holds.
+/// The file with the delivery that the copy holds.
 const STATE: &str = "fleet.json";
 
-/// The file that whoever copies the record has locked.
+/// The file that is locked while a process copies the record.
 const LOCK: &str = "fleet.lock";
 
 /// More than this is not read of the state.
 const LARGEST_STATE: u64 = 1 << 20;
 
-/// What is written down about a copy. How many bytes of a file are here is told by its length, so
-/// that a crash leaves nothing untrue.
+/// The facts that are written down about a copy. The length of a file shows how many of its bytes
+/// are here, so that a crash leaves nothing untrue.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct State {
     format: u32,
     /// The number of the delivery whose bytes are taken; 0 before the first.
     delivery: u64,
-    /// Where in each file the bytes of this delivery begin; 0 for a file that is not named.
+    /// The offset in each file at which the bytes of this delivery begin; 0 for a file that is not
+    /// named.
     begins: BTreeMap<String, u64>,
 }
 
@@ -40,18 +41,18 @@ pub(super) struct CopiedRecord {
     /// The length of each file here.
     lengths: BTreeMap<String, u64>,
     files: BTreeMap<String, File>,
-    /// Nobody else copies the record while this is locked.
+    /// While this is locked, no other process copies the record.
     lock: File,
     lock_path: PathBuf,
 }
 
-/// A file of which bytes are missing here.
+/// A file that lacks bytes here.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Missing {
     pub(super) file: String,
-    /// How many of its bytes are here.
+    /// The number of its bytes that are here.
     pub(super) have: u64,
-    /// How many it has.
+    /// The number of all its bytes.
     pub(super) all: u64,
 }
 
@@ -83,7 +84,7 @@ impl CopiedRecord {
         self.state.delivery
     }
 
-    /// Takes the bytes of a newer delivery from now on, behind what is here.
+    /// Takes the bytes of a newer delivery from now on, behind the present ones.
     pub(super) fn begin(&mut self, delivery: u64) -> io::Result<()> {
         self.lengths = record_lengths(&self.directory)?;
         self.state = State {
@@ -95,7 +96,7 @@ impl CopiedRecord {
         self.directory.write_whole(Path::new(STATE), &content)
     }
 
-    /// Takes what is new of a chunk.
+    /// Takes the new bytes of a chunk.
     pub(super) fn take(&mut self, chunk: &RecordChunk) -> io::Result<ChunkFit> {
         let is_known = self.lengths.contains_key(&chunk.file);
         if chunk.delivery != self.state.delivery || (!is_known && self.lengths.len() >= MOST_FILES)
@@ -109,7 +110,7 @@ impl CopiedRecord {
         Ok(taken)
     }
 
-    /// Returns the files that are shorter here than the worker says they are.
+    /// Returns the files that are shorter here than at the worker.
     pub(super) fn missing(&self, files: &BTreeMap<String, u64>) -> Vec<Missing> {
         let ours = files.iter().filter(|(name, _)| travels(name));
         let missing = ours.map(|(name, all)| Missing {
@@ -134,7 +135,7 @@ impl CopiedRecord {
         }
         if let Some(file) = self.files.get_mut(name) {
             let written = file.write_all(bytes);
-            // A write may have been cut short, and the length tells.
+            // A write may have been cut short; the length shows it.
             let length = file.metadata()?.len();
             self.lengths.insert(name.to_owned(), length);
             written?;

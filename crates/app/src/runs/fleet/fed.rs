@@ -1,4 +1,4 @@
-//! Hands the events of a copied record to whoever follows the call.
+//! Hands the events of a copied record to the followers of the call.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use pi_subagents_delegation::{
 };
 use pi_subagents_sessions::{RecordError, RecordTail, RunDir};
 
-/// How many bytes of the record are read at once.
+/// The number of bytes of the record that are read at once.
 const READ: usize = 256 << 10;
 
 /// One run's record as far as it was handed on.
@@ -16,8 +16,8 @@ const READ: usize = 256 << 10;
 pub(super) struct Fed {
     tail: RecordTail,
     summary: RunSummary,
-    /// The last end that stands in the record. It counts when the fleet says so: a worker that lost
-    /// its claim may have written one too.
+    /// The last end in the record. It counts once the fleet confirms it: a worker that lost its
+    /// claim may have written an end too.
     end: Option<RunEvent>,
 }
 
@@ -36,7 +36,7 @@ impl Fed {
         self.summary.task.as_ref().map(|task| task.cwd.clone())
     }
 
-    /// Hands on what is new, but for the end.
+    /// Hands on the new events, except for the end.
     pub(super) fn feed(&mut self, sinks: &mut [Box<dyn EventSink>]) -> Result<(), RecordError> {
         loop {
             let found = self.tail.next(READ)?;
@@ -61,7 +61,7 @@ impl Fed {
         ending: &Ending,
         sinks: &mut [Box<dyn EventSink>],
     ) -> Arc<RunSummary> {
-        // A record that cannot be read any more is reported by whoever reads it next.
+        // A record that cannot be read any more is reported by its next reader.
         _ = self.feed(sinks);
         let happening = Happening::Ended(ending.clone());
         let recorded = self.end.take().filter(

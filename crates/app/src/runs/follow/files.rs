@@ -1,4 +1,4 @@
-//! Waits until something happens to files. What the system cannot report is looked at once a
+//! Waits until something happens to files. Files that the system cannot watch are looked at once a
 //! second.
 
 use std::io;
@@ -16,15 +16,15 @@ use tokio::time::sleep;
 
 use crate::runs::owned::this_host;
 
-/// How often is looked at what cannot be watched.
+/// The pause between two looks at files that cannot be watched.
 const LOOK_AGAIN: Duration = Duration::from_secs(1);
 
-/// Changes of the files in some directories. Nobody who waits for one can miss it, whether the
-/// system reports it or not.
+/// Changes of the files in some directories. A waiter never misses a change, whether the system
+/// reports it or not.
 pub(crate) struct FileChanges {
-    /// None where the system gives no file events, or this user has used up theirs.
+    /// `None` if the system has no file events, or this user has used up theirs.
     events: Option<FileEvents>,
-    /// Whether some of the changes are not reported.
+    /// True if some of the changes are not reported.
     is_blind: watch::Sender<bool>,
 }
 
@@ -54,7 +54,7 @@ impl FileChanges {
         changes
     }
 
-    /// Returns whether the system gives file events at the moment.
+    /// Returns whether the system has file events at the moment.
     pub(crate) fn are_reported() -> bool {
         inotify::init(CreateFlags::CLOEXEC).is_ok()
     }
@@ -77,8 +77,8 @@ impl FileChanges {
         self.expect_from(&run.owner);
     }
 
-    /// Notes whose changes are waited for: a machine that shares the disk causes no file events on
-    /// this one.
+    /// Notes the owner whose changes are waited for: a machine that shares the disk causes no file
+    /// events on this one.
     pub(super) fn expect_from(&self, owner: &OwnerName) {
         if owner.host != this_host() {
             self.look_again();
@@ -100,7 +100,7 @@ impl FileChanges {
         }
     }
 
-    /// Waits until something may have happened; changes that come together are one.
+    /// Waits until something may have happened; changes that come together count once.
     pub(crate) async fn next(&self) {
         let mut is_blind = self.is_blind.subscribe();
         loop {
@@ -138,7 +138,7 @@ impl FileEvents {
                 return std::future::pending().await;
             }
             let mut has_changed = false;
-            // The files show what exactly has happened.
+            // The files themselves show the change.
             while self.ready.try_read(&mut buffer).is_ok_and(|read| read > 0) {
                 has_changed = true;
             }

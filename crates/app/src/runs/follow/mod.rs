@@ -1,5 +1,5 @@
-//! Follows runs that other processes own: by what happens to their files, and by the ends of their
-//! owners. Where the system cannot report that, everything is looked at once a second.
+//! Follows runs that other processes own: by the changes of their files, and by the ends of their
+//! owners. If the system cannot report these, everything is looked at once a second.
 
 mod files;
 mod owners;

@@ -22,7 +22,7 @@ pub(crate) struct Owners {
 }
 
 impl Owners {
-    /// Watches the owners of those runs that are open.
+    /// Watches the owners of the open runs.
     pub(crate) fn watch<'a>(&mut self, runs: impl Iterator<Item = &'a IndexedRun>) {
         for run in runs.filter(|run| run.is_open()) {
             let owner: OwnerName = run.owner.clone();
@@ -37,7 +37,7 @@ impl Owners {
         }
     }
 
-    /// Waits until one of the owners is gone; for ever if there is none.
+    /// Waits until an owner is gone; for ever if there is no owner.
     pub(crate) async fn next(&mut self) {
         match self.watched.join_next().await {
             Some(Ok(name)) => _ = self.known.remove(&name),
@@ -48,7 +48,7 @@ impl Owners {
 }
 
 /// Waits until nobody is left who could end a run. The end of an owner on another machine is never
-/// known, and a run of a fleet goes on without the process that follows it.
+/// known, and a run of a fleet goes on without its follower.
 pub(super) async fn owner_gone(owner: &OwnerName) {
     if owner.host != this_host() || owner.fleet.is_some() {
         return std::future::pending().await;

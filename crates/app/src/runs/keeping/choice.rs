@@ -1,5 +1,5 @@
-//! Chooses the sessions that are to go, by what the user or a rule says. It decides nothing about
-//! what must stay all the same: that is `why_kept.rs`.
+//! Chooses the sessions that are to go, by the wish of the user or by a rule. Whether a run must
+//! stay all the same is decided in `why_kept.rs`.
 
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -13,14 +13,14 @@ use pi_subagents_delegation::{RunId, Timestamp};
 pub(crate) enum Choice {
     /// The runs that a person named, each by itself.
     Named(HashSet<RunId>),
-    /// Sessions by a rule, of one project or of all.
+    /// Sessions by a rule, in one project or in all.
     Rule {
         rule: Rule,
         project: Option<PathBuf>,
     },
 }
 
-/// A rule about sessions, each of which goes as a whole or stays.
+/// A rule about sessions. A session goes as a whole or stays.
 #[derive(Debug, Clone)]
 pub(crate) enum Rule {
     /// Sessions that are old enough and not among the latest runs of their project.
@@ -37,7 +37,7 @@ pub(crate) enum Rule {
 pub(crate) struct Session<'a> {
     /// The project of its latest run.
     pub(crate) project: &'a Path,
-    /// When its latest run ended; now, if that one still runs.
+    /// The time at which its latest run ended; now, if that run has not ended.
     pub(crate) ended_at: Timestamp,
     /// The place of its latest run among all runs.
     pub(crate) sequence: u64,
@@ -92,8 +92,8 @@ fn takes(rule: &Rule, session: &Session<'_>, later: Total, now: Timestamp) -> bo
     }
 }
 
-/// Returns whether something ended longer ago than this. What ended in the future, by a clock that
-/// was set back, is never old.
+/// Returns whether something ended longer ago than this. A time in the future, by a clock that was
+/// set back, is never old.
 pub(crate) fn is_older(ended_at: Timestamp, age: Duration, now: Timestamp) -> bool {
     Duration::try_from(now.duration_since(ended_at)).is_ok_and(|elapsed| elapsed >= age)
 }

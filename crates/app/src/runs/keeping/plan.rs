@@ -1,5 +1,5 @@
-//! The plan of a removal: which of the chosen runs go, and why the others stay. A dry run prints
-//! this, and a real one does it.
+//! The plan of a removal: the chosen runs that go, and the reasons why others stay. A dry run
+//! prints the plan, and a real run carries it out.
 
 use std::collections::HashMap;
 
@@ -21,7 +21,7 @@ pub(crate) struct Plan {
 #[derive(Debug, Clone)]
 pub(crate) struct Going {
     pub(crate) run: IndexedRun,
-    /// How much of the disk it takes.
+    /// The bytes that it takes on the disk.
     pub(crate) bytes: u64,
 }
 
@@ -32,7 +32,7 @@ pub(crate) struct Kept {
     pub(crate) reason: Reason,
 }
 
-/// Looks at runs and their directories. What it has measured once it does not measure again.
+/// Looks at runs and their directories. Each directory is measured only once.
 pub(crate) struct Planner<'a> {
     pub(crate) removal: Removal<'a>,
     choice: Choice,
@@ -50,7 +50,7 @@ impl<'a> Planner<'a> {
         }
     }
 
-    /// Plans the removal of what is chosen among all runs of the index.
+    /// Plans the removal of the chosen runs of the index.
     pub(crate) fn plan(&mut self, runs: &[IndexedRun]) -> Plan {
         let mut plan = Plan::default();
         for session in self.chosen_sessions(runs) {
@@ -69,8 +69,8 @@ impl<'a> Planner<'a> {
         bytes
     }
 
-    /// Returns the sessions of which something was chosen, each with its runs, oldest first, and
-    /// whether each of them was.
+    /// Returns the sessions with a chosen run. Each has its runs, oldest first, with whether the
+    /// run was chosen.
     fn chosen_sessions<'r>(&mut self, runs: &'r [IndexedRun]) -> Vec<Vec<(&'r IndexedRun, bool)>> {
         let sessions = by_session(runs);
         let is_chosen: Vec<Vec<bool>> = match self.choice.clone() {
@@ -143,8 +143,8 @@ impl<'a> Planner<'a> {
             let rest = going.drain(..);
             kept.extend(rest.map(|run| keep(run, Reason::Continued)));
         }
-        // The latest first: whoever is killed in between leaves a beginning of the conversation,
-        // and never an end without its beginning.
+        // The latest run is removed first: if we are killed in between, the beginning of the
+        // conversation is left, and never an end without its beginning.
         for run in going {
             let bytes = self.disk_use(run);
             let run = run.clone();

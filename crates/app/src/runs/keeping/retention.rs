@@ -19,7 +19,7 @@ use super::sweep::{Limits, Swept, sweep};
 use crate::configuration::Configuration;
 use crate::places::Places;
 
-/// How long a project is left alone after it was looked at.
+/// The time for which a project is left alone after it was looked at.
 const PAUSE: Duration = Duration::from_hours(24);
 
 /// The limits of one look at a project; the next look goes on.
@@ -38,15 +38,15 @@ const LARGEST: u64 = 1 << 20;
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 struct Memory {
-    /// When each project was looked at.
+    /// The time at which each project was last looked at.
     projects: BTreeMap<PathBuf, String>,
     /// The latest removal.
     latest: Option<Removed>,
-    /// This is true once a person was told that runs are removed at all.
+    /// True once a person has read that runs are removed at all.
     is_told: bool,
 }
 
-/// A removal that nobody asked for.
+/// A removal by the retention.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Removed {
@@ -69,7 +69,7 @@ pub(crate) fn is_due(places: &Places, now: Timestamp) -> bool {
     false
 }
 
-/// Removes what the settings allow in the project of these places.
+/// Removes the runs that the settings allow in the project of these places.
 pub(crate) fn apply(places: &Places, now: Timestamp) {
     let Some(retention) = retention(places) else {
         return;
@@ -90,7 +90,7 @@ pub(crate) fn apply(places: &Places, now: Timestamp) {
 }
 
 /// Returns the retention of the user's settings; `None` if it removes nothing, or if the settings
-/// cannot be read and so nobody knows.
+/// cannot be read.
 pub(crate) fn retention(places: &Places) -> Option<Retention> {
     SettingsFile::of_user(&places.agent_dir).ok()?;
     let retention = Configuration::read_once(places, false).settings.retention;
@@ -116,7 +116,8 @@ fn note(agent_dir: &Path, project: &Path, swept: &Swept, now: Timestamp) {
     }
 }
 
-/// Returns the sentence for a person who was never told that runs are removed by themselves, once.
+/// Returns the sentence that runs are removed by themselves, for a person who has not read it yet.
+/// It is returned once.
 pub(crate) fn first_note(agent_dir: &Path) -> Option<String> {
     let mut memory = Memory::read(agent_dir);
     let removed = memory.latest.clone().filter(|_| !memory.is_told)?;
@@ -128,13 +129,13 @@ pub(crate) fn first_note(agent_dir: &Path) -> Option<String> {
     ))
 }
 
-/// Returns the latest removal that nobody asked for.
+/// Returns the latest removal by the retention.
 pub(crate) fn latest(agent_dir: &Path) -> Option<Removed> {
     Memory::read(agent_dir).latest
 }
 
 impl Removed {
-    /// Says what was removed.
+    /// Describes the removal.
     pub(crate) fn sentence(&self) -> String {
         let (runs, bytes) = (count(self.runs, "old run"), figures::bytes(self.bytes));
         let day = self.at.split('T').next().unwrap_or_default();

@@ -13,7 +13,7 @@ use super::choice::is_older;
 pub(crate) struct StickyChoice {
     /// The files of runs that go with this removal.
     pub(crate) of_removed: HashSet<PathBuf>,
-    /// Files that no run leads to go too if nothing was written to them for so long.
+    /// The age at which files go that no run leads to; it counts from the last write.
     pub(crate) older: Option<Duration>,
 }
 
@@ -31,7 +31,7 @@ pub(crate) fn files_of<'a>(runs: impl Iterator<Item = &'a IndexedRun>) -> HashSe
     runs.filter_map(|run| run.directory.sticky_file()).collect()
 }
 
-/// Chooses files among all that the user has. `of_kept` are those to which a run leads that stays.
+/// Chooses files among all that the user has. `of_kept` are the files of runs that stay.
 pub(crate) fn chosen(
     home: &Path,
     choice: &StickyChoice,

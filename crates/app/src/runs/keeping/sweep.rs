@@ -1,4 +1,4 @@
-//! Removes what a plan says, a few runs at a time, and finishes what a killed removal left.
+//! Carries out a plan, a few runs at a time, and finishes the work of a killed removal.
 
 use std::collections::HashSet;
 use std::fs::{self, File};
@@ -14,10 +14,11 @@ use super::choice::Choice;
 use super::plan::{Going, Kept, Plan, Planner};
 use crate::runs::owned::current_runs;
 
-/// How many runs are set aside while nobody else may write to the index: a few milliseconds' work.
+/// The number of runs that are set aside while nobody else may write to the index: a few
+/// milliseconds' work.
 const BATCH: usize = 200;
 
-/// How long one removal waits for another one.
+/// The time for which one removal waits for another one.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// The outcome of a removal.
@@ -31,7 +32,7 @@ pub(crate) struct Swept {
     pub(crate) is_cut: bool,
 }
 
-/// How much one removal may do.
+/// The largest amount of work for one removal.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Limits {
     pub(crate) runs: usize,
@@ -48,7 +49,7 @@ pub(crate) enum SweepError {
 }
 
 impl Limits {
-    /// No limits: somebody waits for the whole of it.
+    /// No limits: somebody waits for the whole removal.
     pub(crate) const NONE: Self = Self {
         runs: usize::MAX,
         time: Duration::MAX,
@@ -61,7 +62,7 @@ pub(crate) fn plan(store: &Store, choice: Choice, now: Timestamp) -> Result<Plan
     Ok(Planner::new(Removal::new(store), choice, now).plan(&runs))
 }
 
-/// Removes what is chosen and may go.
+/// Removes the chosen runs that may go.
 pub(crate) fn sweep(
     store: &Store,
     choice: Choice,
@@ -98,13 +99,13 @@ struct Sweep<'a> {
     now: Timestamp,
     /// The runs that are still to be removed.
     left: Vec<Going>,
-    /// How long the index was when that was decided.
+    /// The length of the index when that was decided.
     length: Option<u64>,
     swept: Swept,
 }
 
 impl Sweep<'_> {
-    /// Decides what goes.
+    /// Decides which runs go.
     fn look(&mut self) -> Result<(), SweepError> {
         // The length is taken first: if somebody notes something meanwhile, it differs later.
         self.length = fs::metadata(self.store.index())
@@ -116,7 +117,7 @@ impl Sweep<'_> {
         Ok(())
     }
 
-    /// Removes the next few runs. Nobody begins a run meanwhile, so what was decided holds.
+    /// Removes the next few runs. No run begins meanwhile, so the decision holds.
     fn remove_some(&mut self) -> Result<(), SweepError> {
         let index = QuietIndex::wait(self.store, self.now)?;
         if index.index_length().ok() != self.length {
@@ -154,8 +155,8 @@ impl Sweep<'_> {
         Ok(())
     }
 
-    /// Deletes what a removal set aside that was killed, and enters the runs again that it had only
-    /// noted: whether they go is decided anew.
+    /// Deletes the set-aside directories of a killed removal, and enters those runs again that it
+    /// had only noted: the decision about them is made anew.
     fn finish_earlier(&mut self) -> Result<(), SweepError> {
         for removed in self.store.removed_runs()? {
             let (directory, run) = (&removed.directory, &removed.run);
@@ -206,7 +207,7 @@ fn compact(store: &Store, now: Timestamp) -> Result<(), String> {
 fn lock(store: &Store) -> Result<File, LockError> {
     let path = store.index().with_file_name("subagents-clean.lock");
     if let Some(directory) = path.parent() {
-        // Without the directory there is no lock either, and its error says more.
+        // Without the directory there is no lock either, and the error of the lock is clearer.
         _ = files::create_directories(directory);
     }
     lock_file(&path, PATIENCE)

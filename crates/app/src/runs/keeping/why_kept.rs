@@ -7,7 +7,7 @@
     reason = "facts are independent of each other"
 )]
 pub(crate) struct Facts {
-    /// It has no end: it runs, or nobody here can know.
+    /// It has no end: it runs, or this machine cannot know.
     pub(crate) is_open: bool,
     /// A later run of its session stays, and has its conversation from it.
     pub(crate) is_continued: bool,
@@ -31,8 +31,8 @@ pub(crate) enum Reason {
     Obstacle(String),
 }
 
-/// Returns why a run must stay, or nothing if it may go. The first reason that holds is returned:
-/// the one that a person can do least about.
+/// Returns the reason why a run must stay, or `None` if it may go. If there are several, this is the
+/// reason that a person can do least about.
 pub(crate) fn why_kept(facts: &Facts) -> Option<Reason> {
     if facts.is_open {
         return Some(Reason::Running);
@@ -61,7 +61,7 @@ impl Reason {
         }
     }
 
-    /// Says why one run stays.
+    /// Explains why one run stays.
     pub(crate) fn sentence(&self) -> String {
         match self {
             Self::Running => "it is still running".to_owned(),

@@ -1,4 +1,4 @@
-//! Results that nobody wants: their worktrees go, and what was in them can be found for some time.
+//! Results that nobody wants: their worktrees go, and their commits can be found for some time.
 
 use pi_subagents_sessions::IndexedRun;
 use pi_subagents_workspaces::{Repository, discard as set_aside};

@@ -1,4 +1,4 @@
-//! Ids, times and states as JSON writes them: each is one text.
+//! Ids, times and states in JSON: each is one text.
 
 use std::borrow::Cow;
 

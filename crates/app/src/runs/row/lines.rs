@@ -1,4 +1,4 @@
-//! A run in one line, and how long it lasted.
+//! A run in one line, and its duration.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use pi_subagents_windows::figures::usage_words;
 
 use super::RunRow;
 
-/// How much of an answer is shown in one line.
+/// The number of bytes of an answer that are shown in one line.
 const LONGEST_OUTCOME: usize = 400;
 
 impl RunRow {
@@ -24,7 +24,7 @@ impl RunRow {
         Some(Duration::try_from(end.duration_since(begin)).unwrap_or_default())
     }
 
-    /// Returns what a person calls the run: its agent, or else its name.
+    /// Returns the word of people for the run: its agent, or else its name.
     pub(crate) fn known_as(&self) -> &str {
         self.preset.as_deref().unwrap_or(&self.name)
     }
@@ -32,7 +32,7 @@ impl RunRow {
     /// Returns the model without its provider.
     pub(crate) fn model_id(&self) -> Option<&str> {
         let model = self.resolved_model.as_deref()?;
-        // Records name a model with its provider; what pi's session keeps is the bare name.
+        // Records name a model with its provider; pi's session keeps the bare name.
         let is_recorded = self.artifacts.is_some();
         let id = model.split_once('/').filter(|_| is_recorded);
         Some(id.map_or(model, |(_, id)| id))
@@ -53,7 +53,7 @@ impl RunRow {
         format!("{name}: {status} (session: {session})")
     }
 
-    /// Writes agent, state, time and ids, and what went wrong, as models read them.
+    /// Writes agent, state, time and ids, and the error, for models.
     pub(crate) fn sentence(&self, now: Timestamp) -> String {
         let (name, status) = (self.known_as(), self.status.as_str());
         let word = if self.is_over() { "after" } else { "for" };
@@ -71,7 +71,7 @@ impl RunRow {
         format!("{name}: {status}{lasted}{error} (run: {run}, session: {session})")
     }
 
-    /// Returns what went wrong, or else the beginning of the answer, in one line.
+    /// Returns the error, or else the beginning of the answer, in one line.
     pub(crate) fn outcome_line(&self) -> String {
         let said = self
             .end

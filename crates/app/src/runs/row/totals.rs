@@ -1,4 +1,4 @@
-//! Adds up what several runs used.
+//! Adds up the usage of several runs.
 
 use pi_subagents_delegation::{Cost, Usage};
 use serde::Serialize;
@@ -18,7 +18,7 @@ pub(crate) struct RowTotals {
 }
 
 impl RowTotals {
-    /// Adds up what these runs used.
+    /// Adds up the usage of these runs.
     pub(crate) fn of<'a>(rows: impl Iterator<Item = &'a RunRow> + Clone) -> Self {
         let usages = rows.clone().filter_map(|row| row.end.usage);
         let usages = usages.map(Usage::from);

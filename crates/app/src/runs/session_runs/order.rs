@@ -1,4 +1,4 @@
-//! The order of the runs, and how many entries of them are held.
+//! The order of the runs, and the limit of their entries in memory.
 
 use std::collections::HashMap;
 
@@ -7,10 +7,10 @@ use pi_subagents_sessions::RunIds as _;
 
 use super::{SessionRun, State};
 
-/// How many sessions keep their entries in memory.
+/// The number of sessions that keep their entries in memory.
 const MAX_SESSIONS: usize = 32;
 
-/// How many runs of one session keep their entries in memory.
+/// The number of runs of one session that keep their entries in memory.
 const MAX_RUNS: usize = 10;
 
 impl State {
@@ -20,7 +20,7 @@ impl State {
         self.places.entry(run.clone()).or_insert(next);
     }
 
-    /// Adds a run, or replaces what was known of it.
+    /// Adds a run, or replaces the known one.
     pub(super) fn put(&mut self, run: SessionRun) {
         self.enter(run.run_id());
         match self.run(run.run_id()) {
@@ -43,7 +43,8 @@ impl State {
     /// Drops the entries that are too many, oldest first. The ids of these runs stay known,
     /// because their directories may still be there.
     pub(super) fn drop_oldest_entries(&mut self) {
-        // How many runs of each kept session have been seen; a session that runs is always kept.
+        // The number of runs of each kept session that have been seen; a session that runs is
+        // always kept.
         let mut kept: HashMap<SessionId, usize> = self
             .runs
             .iter()

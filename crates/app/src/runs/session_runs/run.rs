@@ -13,19 +13,19 @@ use crate::runs::row::RunRow;
 #[derive(Debug, Clone)]
 pub(crate) struct SessionRun {
     pub(crate) row: RunRow,
-    /// What pi's session keeps of a run that is over, unless it was dropped here.
+    /// The entry that pi's session keeps of a run that is over, unless it was dropped here.
     pub(crate) entry: Option<Arc<Entry>>,
     source: Source,
 }
 
-/// From where the state of a run is learnt.
+/// The source of a run's state.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Source {
-    /// From the events of this process, or from the entry of the run.
+    /// The events of this process, or the entry of the run.
     Foreground,
-    /// From the files of its detached owner.
+    /// The files of its detached owner.
     Background,
-    /// From its record alone: its host was killed.
+    /// Its record alone, because its host was killed.
     Record(RunDir),
 }
 
@@ -39,7 +39,7 @@ impl SessionRun {
         }
     }
 
-    /// Makes a finished run from its entry; `None` if the entry has ids or times that are none.
+    /// Makes a finished run from its entry; `None` if the ids or times of the entry cannot be read.
     pub(super) fn of_entry(entry: &Arc<Entry>) -> Option<Self> {
         Some(Self {
             row: RunRow::of_entry(entry)?,
@@ -71,7 +71,7 @@ impl SessionRun {
         self.source == Source::Background
     }
 
-    /// Reads again how a run stands whose host was killed; another pi may be working on it.
+    /// Reads the state of a run again whose host was killed; another pi may be working on it.
     pub(super) fn read_again(&mut self) {
         let Source::Record(directory) = &self.source else {
             return;
