@@ -16,7 +16,7 @@ use crate::print::Printer;
 /// The exit code that shells use for a command that Ctrl-C ended.
 const INTERRUPTED: u8 = 130;
 
-/// How many options are seen at once.
+/// The number of options that are seen at once.
 const PAGE: usize = 12;
 
 /// The reason why there are no further answers.
@@ -27,11 +27,11 @@ pub(crate) enum Stopped {
     Failed(CommandError),
 }
 
-/// An answer, or none if the question was skipped.
+/// An answer, or `None` if the question was skipped.
 pub(crate) type Answer<T> = Result<Option<T>, Stopped>;
 
 impl Stopped {
-    /// Returns what the command ends with.
+    /// Returns the result of the command.
     pub(crate) fn into_result(self, printer: Printer) -> Result<ExitCode, CommandError> {
         match self {
             Self::Interrupted => {
@@ -60,7 +60,7 @@ pub(crate) trait Person {
     /// Asks a question that is answered with yes or no.
     fn yes(&self, question: &str, default: bool) -> Answer<bool>;
 
-    /// Asks for a line of text; an empty answer keeps the initial one.
+    /// Asks for a line of text; an empty answer keeps the initial text.
     fn line(&self, question: &str, initial: &str, help: &str) -> Answer<String>;
 
     /// Asks for one of several options and returns its position.
@@ -72,7 +72,7 @@ pub(crate) trait Person {
     /// Asks for a long text.
     fn long_text(&self, question: &str, initial: &str) -> Answer<String>;
 
-    /// Shows what the next question is about.
+    /// Shows the page that the next question is about.
     fn show(&self, page: &str) -> Result<(), Stopped>;
 }
 
@@ -101,7 +101,7 @@ pub(crate) fn nothing_written(printer: Printer) -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// A person at a terminal: questions stand on stderr, answers come from stdin.
+/// A person at a terminal: questions go to stderr, answers come from stdin.
 pub(crate) struct AtTerminal<'a> {
     pub(crate) places: &'a Places,
 }
@@ -129,7 +129,7 @@ impl Person for AtTerminal<'_> {
     fn place(&self, question: &str, options: &[String], cursor: usize) -> Answer<usize> {
         let question = clean(question);
         let options: Vec<String> = options.iter().map(|option| clean(option)).collect();
-        // A list that is seen at one look needs no filter.
+        // A list that is visible at one look needs no filter.
         let is_short = options.len() <= PAGE;
         let mut select = Select::new(&question, options)
             .with_starting_cursor(cursor)
@@ -179,7 +179,7 @@ impl Person for AtTerminal<'_> {
     }
 }
 
-/// Reads lines until an empty one.
+/// Reads lines until an empty line.
 fn typed_lines(initial: &str) -> Answer<String> {
     let mut lines: Vec<String> = Vec::new();
     loop {

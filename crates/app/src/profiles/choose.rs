@@ -43,8 +43,8 @@ pub(super) fn counting<'a>(name: &str, seen: &'a Seen) -> Result<Found<'a>, Comm
         .map_err(|unknown| not_there(name, &unknown, seen))
 }
 
-/// Returns the definition to edit or delete. It may be one that is ignored: editing a file obeys
-/// nothing that it says.
+/// Returns the definition to edit or delete. An ignored definition is allowed too: editing a file
+/// obeys nothing in it.
 pub(super) fn any<'a>(args: &ChoiceArgs, seen: &'a Seen) -> Result<Chosen<'a>, CommandError> {
     let all = seen.all_named(&args.name);
     let fitting = all.iter().find(|(definition, _)| args.fits(definition));

@@ -68,7 +68,7 @@ pub(super) fn run(
     Ok(ExitCode::SUCCESS)
 }
 
-/// Asks for everything that a new definition says. None if the person does not want to save it.
+/// Asks for all fields of a new definition. `None` if the person does not want to save it.
 fn asked(
     args: &CreateArgs,
     mut definition: Definition,

@@ -31,7 +31,7 @@ pub(super) fn page(definition: &Definition, file: &str) -> String {
     lines.join("\n")
 }
 
-/// Returns the row of a key; further lines of the value stand under the first one.
+/// Returns the row of a key; further lines of the value are below the first.
 fn row(key: &str, value: &str, width: usize) -> String {
     let mut lines = value.lines();
     let first = lines.next().unwrap_or_default();

@@ -8,7 +8,7 @@ use super::seen::Seen;
 use crate::calls::model_place;
 use crate::calls::runner::is_pi_named;
 
-/// Says what is odd about the tools of a definition, for the kind of child that would do its tasks.
+/// Returns warnings about the tools of a definition, for the kind of child that would do its tasks.
 pub(crate) fn tool_doubts(definition: &Definition, seen: &Seen) -> Vec<String> {
     let surroundings = definitions::Surroundings {
         runner: usual_runner(definition, seen),
@@ -20,7 +20,7 @@ pub(crate) fn tool_doubts(definition: &Definition, seen: &Seen) -> Vec<String> {
     }
 }
 
-/// Says what is odd about the models of definitions; their files are read once for all of them.
+/// Makes warnings about the models of definitions; their files are read once for all of them.
 pub(crate) struct ModelDoubts(ModelCatalogue);
 
 impl ModelDoubts {

@@ -1,5 +1,5 @@
-//! `profile explain`: shows where each field comes from, what it hides, and how children start. The
-//! definition is the one that `run` takes.
+//! `profile explain`: shows where each field comes from, which values it hides, and how children
+//! start. The definition is the one that `run` takes.
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -15,7 +15,7 @@ use crate::calls::families::{delegation, subagent};
 use crate::error::CommandError;
 use crate::print::Printer;
 
-/// How many columns of a value are shown.
+/// The number of columns of a value that are shown.
 const WIDEST_VALUE: usize = 48;
 
 pub(super) fn run(name: &str, seen: &Seen, printer: Printer) -> Result<ExitCode, CommandError> {
@@ -100,7 +100,7 @@ fn page(explanation: &Explanation, definition: &Definition, seen: &Seen) -> Stri
     lines.join("\n")
 }
 
-/// Lists what children get in other ways than as arguments.
+/// Lists the parts that children get in other ways than as arguments.
 fn besides(definition: &Definition) -> impl Iterator<Item = String> {
     let key = definition
         .api_key

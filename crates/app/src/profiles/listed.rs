@@ -9,12 +9,12 @@ use super::seen::Seen;
 use crate::calls::next_steps::Door;
 use crate::places::Places;
 
-/// Returns every definition that counts at a place, and what is ignored there.
+/// Returns every definition that counts at a place, and the ignored ones.
 pub(crate) fn seen_definitions(places: Places) -> Value {
     listed(&Seen::from(places, false, Door::CommandLine))
 }
 
-/// Returns every definition that counts, and what is ignored.
+/// Returns every definition that counts, and the ignored ones.
 pub(super) fn listed(seen: &Seen) -> Value {
     let definitions = seen.catalogue().effective(Asker::Delegation);
     let rows: Vec<Value> = definitions.iter().copied().map(row).collect();

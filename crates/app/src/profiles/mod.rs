@@ -1,7 +1,7 @@
 //! `profile`: the definitions of every dialect, listed, shown, explained and changed.
 //!
-//! [`Seen`] is what can be seen from the current directory; each subcommand has a file of its own.
-//! Why it is so is written in `docs/design/catalogue.md`.
+//! [`Seen`] holds everything that is visible from the current directory; each subcommand has a file
+//! of its own. The reasons are in `docs/design/catalogue.md`.
 
 pub(crate) mod ask;
 mod choose;

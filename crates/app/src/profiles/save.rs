@@ -1,4 +1,4 @@
-//! Saves a definition, and says what came of it.
+//! Saves a definition, and reports the outcome.
 
 use pi_subagents_definitions::{Asker, SaveError, check_paths, save, validate};
 use pi_subagents_delegation::{Definition, Dialect};
@@ -62,7 +62,7 @@ pub(super) fn report(verb: &str, definition: &Definition, seen: &Seen, printer: 
     }
 }
 
-/// Lists what would go wrong when the definition is used.
+/// Lists the problems that the definition would have when it is used.
 fn concerns(definition: &Definition, seen: &Seen) -> Vec<String> {
     let counting = seen.catalogue().find(&definition.name, Asker::Delegation);
     let other = counting

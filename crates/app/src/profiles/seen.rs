@@ -1,5 +1,5 @@
-//! The definitions, settings and skills that are visible from the current directory, and those of
-//! them that are ignored.
+//! The definitions, settings and skills that are visible from the current directory, and the
+//! ignored ones among them.
 
 use std::path::{Path, PathBuf};
 
@@ -20,7 +20,7 @@ pub(crate) struct Seen {
     pub(crate) places: Places,
     configuration: Configuration,
     trusts_project: bool,
-    /// Where the command was typed.
+    /// The door through which the command came.
     door: Door,
 }
 
@@ -45,7 +45,7 @@ impl Seen {
         Self::from(self.places.clone(), self.trusts_project, self.door)
     }
 
-    /// Reads everything as if the project were trusted, to show what a yes would mean.
+    /// Reads everything as if the project were trusted, to show the effect of a yes.
     pub(crate) fn as_if_trusted(&self) -> Self {
         Self::from(self.places.clone(), true, self.door)
     }
@@ -78,8 +78,7 @@ impl Seen {
         self.configuration.skills(&self.places)
     }
 
-    /// Returns all definitions of a name: the effective one, those it hides, and those that are
-    /// ignored.
+    /// Returns all definitions of a name: the effective one, the hidden ones, and the ignored ones.
     pub(crate) fn all_named(&self, name: &str) -> Vec<(&Definition, Option<&Ignored>)> {
         let mut all = Vec::new();
         if let Ok(found) = self.catalogue().find(name, Asker::Delegation) {
@@ -118,7 +117,7 @@ impl Seen {
             .collect()
     }
 
-    /// Prints all warnings, and what is ignored.
+    /// Prints all warnings, and notices about ignored files.
     pub(super) fn tell(&self, printer: Printer) {
         for warning in self.warnings() {
             printer.note(&format!("warning: {warning}"));

@@ -1,4 +1,4 @@
-//! `profile show`: everything a definition says.
+//! `profile show`: all fields of a definition.
 
 use std::process::ExitCode;
 

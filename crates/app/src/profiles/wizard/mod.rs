@@ -1,7 +1,7 @@
-//! The wizard: ten steps from a definition to the one that is meant.
+//! The wizard: ten steps from a definition to a changed one.
 //!
 //! The wizard shows a field that is set and keeps it by default; removing it is a choice of its
-//! own. Nothing is written here: whoever started the wizard saves what it comes to.
+//! own. Nothing is written here: the caller of the wizard saves the result.
 
 mod field;
 mod lists;

@@ -1,4 +1,4 @@
-//! The first step: which kind of definition it is, who can use it, and what it is good for.
+//! The first step: the kind of definition, its scope, and its purpose.
 
 use std::fmt;
 
@@ -52,7 +52,7 @@ pub(super) fn kind(
     Ok(())
 }
 
-/// Asks for the scope. A definition that gets another scope becomes a second file; the first one
+/// Asks for the scope. A definition that gets another scope becomes a second file; the first file
 /// stays. If there is a file of that name already, nothing else needs to be asked.
 pub(super) fn scope(
     person: &dyn Person,
@@ -78,8 +78,8 @@ pub(super) fn scope(
     Ok(())
 }
 
-/// Asks what the definition is good for, which models read when they choose one. A preset cannot do
-/// without it.
+/// Asks for the purpose of the definition, which models read when they choose one. A preset must
+/// have it.
 pub(super) fn description(
     person: &dyn Person,
     step: &str,

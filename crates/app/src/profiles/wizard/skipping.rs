@@ -1,5 +1,5 @@
-//! A person who may skip questions: whoever cancels one leaves its field as it is, and whoever
-//! cancels the next one too wants to leave.
+//! A person who may skip questions. To cancel one question leaves its field as it is; to cancel the
+//! next one too means to leave.
 
 use std::cell::Cell;
 
@@ -7,7 +7,7 @@ use crate::profiles::ask::{Answer, Person, Stopped};
 
 pub(super) struct Skipping<'a> {
     person: &'a dyn Person,
-    /// Whether the last question was cancelled.
+    /// True if the last question was cancelled.
     has_skipped: Cell<bool>,
 }
 
